@@ -1,0 +1,102 @@
+/** Everything that can go wrong by no fault of ours. A bug is an assertion, never one of these. */
+export type Problem =
+  | { readonly code: "json-invalid"; readonly offset: number; readonly reason: string }
+  | { readonly code: "json-too-deep"; readonly offset: number; readonly limit: number }
+  | { readonly code: "body-too-large"; readonly length: number; readonly limit: number }
+  | { readonly code: "request-invalid"; readonly path: string; readonly expected: string; readonly found: string }
+  | { readonly code: "response-invalid"; readonly path: string; readonly expected: string; readonly found: string }
+  | { readonly code: "stream-invalid"; readonly event: string; readonly expected: string; readonly found: string }
+  | { readonly code: "stream-cut"; readonly after: string }
+  | { readonly code: "stream-event-too-large"; readonly limit: number }
+  | { readonly code: "upstream-error"; readonly type: string; readonly message: string; readonly status?: number }
+  | { readonly code: "format-unknown"; readonly found: string; readonly known: readonly string[] }
+  | { readonly code: "file-invalid"; readonly line: number; readonly expected: string; readonly found: string }
+  | { readonly code: "floor-exceeds-window"; readonly floorTokens: number; readonly windowTokens: number; readonly largest: string }
+  | { readonly code: "stack-invalid"; readonly section: string; readonly reason: string }
+  | { readonly code: "source-unreadable"; readonly section: string; readonly reason: string }
+  | { readonly code: "breakpoints-exceeded"; readonly count: number; readonly limit: number }
+
+/** A problem in words: what happened, and what to do about it. */
+export type Advice = { readonly sentence: string; readonly next: string }
+
+type Describe = { readonly [Code in Problem["code"]]: (problem: Extract<Problem, { code: Code }>) => Advice }
+
+const describers: Describe = {
+  "json-invalid": ({ offset, reason }) => ({
+    sentence: `The body is not valid JSON at character ${offset}: ${reason}.`,
+    next: "Send one complete JSON value encoded as UTF-8.",
+  }),
+  "json-too-deep": ({ offset, limit }) => ({
+    sentence: `The JSON nests deeper than ${limit} levels at character ${offset}.`,
+    next: "Flatten the value, or pass the nested part as a string.",
+  }),
+  "body-too-large": ({ length, limit }) => ({
+    sentence: `The body has ${length} characters; at most ${limit} are read.`,
+    next: "Send large media by URL or file id instead of inline.",
+  }),
+  "request-invalid": ({ path, expected, found }) => ({
+    sentence: `The request has ${found} at ${path}, where ${expected} was expected.`,
+    next: `Send ${expected} at ${path}.`,
+  }),
+  "response-invalid": ({ path, expected, found }) => ({
+    sentence: `The model's answer has ${found} at ${path}, where ${expected} was expected.`,
+    next: "Check that the upstream speaks the wire format that was configured for it.",
+  }),
+  "stream-invalid": ({ event, expected, found }) => ({
+    sentence: `The stream's ${event} event has ${found}, where ${expected} was expected.`,
+    next: "Check that the upstream speaks the wire format that was configured for it.",
+  }),
+  "stream-cut": ({ after }) => ({
+    sentence: `The stream ended without its closing event, after ${after}.`,
+    next: "Send the request again; what arrived is incomplete and must not be acted on.",
+  }),
+  "stream-event-too-large": ({ limit }) => ({
+    sentence: `One event of the stream is larger than ${limit} characters.`,
+    next: "Check the upstream: no model API sends events of this size.",
+  }),
+  "upstream-error": ({ type, message, status }) => ({
+    sentence: `The model's API answered with an error${status === undefined ? "" : ` (${status})`}: ${type}: ${message}`,
+    next: "See the provider's documentation for this error; nothing was changed by it.",
+  }),
+  "format-unknown": ({ found, known }) => ({
+    sentence: `${found} is in none of the formats that are read here.`,
+    next: `Use one of: ${known.join(", ")}.`,
+  }),
+  "file-invalid": ({ line, expected, found }) => ({
+    sentence: `Line ${line} of the file has ${found}, where ${expected} was expected.`,
+    next: "Mend or remove that line, or name the file's format explicitly.",
+  }),
+  "floor-exceeds-window": ({ floorTokens, windowTokens, largest }) => ({
+    sentence: `What can never be left out needs ${floorTokens} tokens, and the window has ${windowTokens}; the largest piece is ${largest}.`,
+    next: `Shorten ${largest}, lower the output reserve, or use a model with a larger window.`,
+  }),
+  "stack-invalid": ({ section, reason }) => ({
+    sentence: `The prompt section "${section}" cannot be used: ${reason}.`,
+    next: `Change the definition of "${section}".`,
+  }),
+  "source-unreadable": ({ section, reason }) => ({
+    sentence: `The source of the prompt section "${section}" could not be read: ${reason}.`,
+    next: "Check that the file exists and is UTF-8 text, or that the function returns a string.",
+  }),
+  "breakpoints-exceeded": ({ count, limit }) => ({
+    sentence: `The request carries ${count} cache breakpoints; the provider takes ${limit}.`,
+    next: "Remove breakpoints, oldest message first.",
+  }),
+}
+
+/** Say it to a person. */
+export function describe(problem: Problem): Advice {
+  const describer = describers[problem.code] as (problem: Problem) => Advice
+  return describer(problem)
+}
+
+/** How a problem travels: the one error class of the project. */
+export class HoldfastError extends Error {
+  override readonly name = "HoldfastError"
+  readonly problem: Problem
+  constructor(problem: Problem, options?: ErrorOptions) {
+    const { sentence, next } = describe(problem)
+    super(`${sentence} ${next}`, options)
+    this.problem = problem
+  }
+}
