@@ -11,7 +11,12 @@ export type Problem =
   | { readonly code: "upstream-error"; readonly type: string; readonly message: string; readonly status?: number }
   | { readonly code: "format-unknown"; readonly found: string; readonly known: readonly string[] }
   | { readonly code: "file-invalid"; readonly line: number; readonly expected: string; readonly found: string }
-  | { readonly code: "floor-exceeds-window"; readonly floorTokens: number; readonly windowTokens: number; readonly largest: string }
+  | {
+      readonly code: "floor-exceeds-window"
+      readonly floorTokens: number
+      readonly windowTokens: number
+      readonly largest: string
+    }
   | { readonly code: "stack-invalid"; readonly section: string; readonly reason: string }
   | { readonly code: "source-unreadable"; readonly section: string; readonly reason: string }
   | { readonly code: "breakpoints-exceeded"; readonly count: number; readonly limit: number }

@@ -17,11 +17,14 @@ export type Media = {
   readonly detail?: string
 }
 
+/** A prompt-cache marker on a part or tool: everything up to here is worth keeping, for this long. */
+export type Breakpoint = "5m" | "1h"
+
 /**
  * One piece of a message. `wire` is the provider's own block as it stood on the wire: what we do not know, we do not lose.
  * `channel` is noted only where it differs from what the part's place says.
  */
-export type Part = { readonly wire?: Wire; readonly channel?: Channel } & (
+export type Part = { readonly wire?: Wire; readonly channel?: Channel; readonly breakpoint?: Breakpoint } & (
   | { readonly type: "text"; readonly text: string }
   | ReasoningPart
   | ToolCallPart

@@ -7,7 +7,11 @@ export const maxDepth = 512
  * Where each value of a valid JSON text stands, found in one pass: value n is `text.slice(starts[n], ends[n])`, and the first
  * value after it and all it contains is `next[n]`. A container's children follow it directly; an object's are key, value, key, value.
  */
-export type Tape = { readonly starts: readonly number[]; readonly ends: readonly number[]; readonly next: readonly number[] }
+export type Tape = {
+  readonly starts: readonly number[]
+  readonly ends: readonly number[]
+  readonly next: readonly number[]
+}
 
 const quote = 0x22
 const backslash = 0x5c

@@ -1,0 +1,64 @@
+import { tokens, wireText } from "../message/ids.ts"
+import type { Format, Message } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import type { Layout, ModelRequest, ModelResponse, Span } from "../message/request.ts"
+import type { Codec } from "./codec.ts"
+import { codecs } from "./codecs.ts"
+import { refuse, requireObject } from "./expect.ts"
+import { elements, type Json, memberOf, readJson, spanOf } from "./json.ts"
+
+/** Read a request body. What no one changes is forwarded as this very text. */
+export function decodeRequest(format: Format, text: string): ModelRequest {
+  const codec = codecs[format]
+  const body = requireObject(readJson(text, "request"))
+  const list = memberOf(body, codec.names.messages)
+  const items = list === undefined ? noList(codec, body) : itemsOf(codec, list)
+  const messages: Message[] = []
+  for (const item of items) messages.push(codec.readMessage(item, messages))
+  const placed = list === undefined ? undefined : { ...spanOf(list), elements: items.map(spanOf) }
+  return {
+    ...decodeRest(codec, body),
+    wire: wireText(text),
+    messages,
+    layout: { ...layoutOf(codec, body), ...present({ messages: placed }) },
+  }
+}
+
+/** All of a request but its messages and where they stand. */
+export function decodeRest(codec: Codec, body: Json): Omit<ModelRequest, "wire" | "messages" | "layout"> {
+  const system = memberOf(body, codec.names.system)
+  const tools = memberOf(body, codec.names.tools)
+  const { maxOutputTokens, ...settings } = codec.readSettings(body)
+  return {
+    format: codec.format,
+    system: system === undefined || system.value === null ? [] : codec.readSystem(system),
+    tools: tools === undefined ? [] : codec.readTools(tools),
+    ...settings,
+    ...present({ maxOutputTokens: maxOutputTokens === undefined ? undefined : tokens(maxOutputTokens) }),
+  }
+}
+
+export function layoutOf(codec: Codec, body: Json): Omit<Layout, "messages"> {
+  const place = (names: readonly string[]): Span | undefined => {
+    const found = memberOf(body, names)
+    return found === undefined ? undefined : spanOf(found)
+  }
+  return present({ system: place(codec.names.system), tools: place(codec.names.tools) })
+}
+
+/** OpenAI Responses may be asked to go on from what it holds, with nothing new; every other request has messages. */
+function noList(codec: Codec, body: Json): readonly Json[] {
+  return codec.format === "openai-responses" ? [] : refuse(body, "an array", codec.names.messages[0])
+}
+
+/** The elements of the list; on OpenAI Responses a bare text counts as a list of one. */
+function itemsOf(codec: Codec, list: Json): readonly Json[] {
+  if (Array.isArray(list.value)) return elements(list)
+  const bare = codec.format === "openai-responses" && typeof list.value === "string"
+  return bare ? [list] : refuse(list, "an array")
+}
+
+/** Read a whole, not streamed, answer. */
+export function decodeResponse(format: Format, text: string): ModelResponse {
+  return codecs[format].readResponse(readJson(text, "response"))
+}
