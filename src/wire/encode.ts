@@ -2,7 +2,7 @@ import { assert } from "../message/assert.ts"
 import { type Wire, wireText } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
-import type { ModelRequest, Span } from "../message/request.ts"
+import type { Layout, ModelRequest, Span } from "../message/request.ts"
 import { type Codec, isForeign } from "./codec.ts"
 import { codecs } from "./codecs.ts"
 import { writeList } from "./overlay.ts"
@@ -30,7 +30,8 @@ export function encodeRequest(request: ModelRequest, { messages, system, tools }
     edits.push(place(request, layout.system, codec.names.system[0], codec.writeSystem(system, before)))
   }
   if (tools !== undefined) edits.push(place(request, layout.tools, codec.names.tools[0], writeList(tools)))
-  if (messages !== undefined && messages !== request.messages) {
+  const absent = layout.messages === undefined && messages?.length === 0
+  if (messages !== undefined && messages !== request.messages && !absent) {
     edits.push(place(request, layout.messages, codec.names.messages[0], writeMessages(codec, request, messages)))
   }
   return splice(request.wire, edits)
@@ -79,5 +80,27 @@ function writeMessages(codec: Codec, { wire, layout, messages: original }: Model
     }
     pieces.push(wire.slice(start.start, spans[to]?.end))
   }
-  return `[${pieces.join(",")}]`
+  const { head, tail } = brackets(
+    wire,
+    layout.messages,
+    messages[0] === original[0],
+    messages.at(-1) === original.at(-1),
+  )
+  return `${head}${pieces.join(",")}${tail}`
+}
+
+/** The list's own brackets with the white space beside them, where the message beside them is still the one that stood there. */
+function brackets(
+  wire: Wire,
+  list: Layout["messages"],
+  sameFirst: boolean,
+  sameLast: boolean,
+): { readonly head: string; readonly tail: string } {
+  const first = list?.elements[0]
+  const last = list?.elements.at(-1)
+  const kept = list !== undefined && first !== undefined && last !== undefined && wire[list.start] === "["
+  return {
+    head: kept && sameFirst ? wire.slice(list.start, first.start) : "[",
+    tail: kept && sameLast ? wire.slice(last.end, list.end) : "]",
+  }
 }

@@ -27,6 +27,7 @@ function endOfString(text: string, start: number): number {
   let from = start + 1
   for (;;) {
     const close = text.indexOf('"', from)
+    if (close < 0) return text.length
     let slashes = 0
     while (text.charCodeAt(close - 1 - slashes) === backslash) slashes++
     if (slashes % 2 === 0) return close + 1
@@ -76,6 +77,26 @@ function endOfBare(text: string, start: number): number {
   for (; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (isGap(code) || code === closeBrace || code === closeBracket) break
+  }
+  return at
+}
+
+/** Where the list closes that `at` stands in, or the end of a text that is broken off: whoever parses the rest will say so. */
+export function closeOfList(text: string, from: number): number {
+  let depth = 0
+  let at = from
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code === quote) {
+      at = endOfString(text, at)
+      continue
+    }
+    if (code === openBrace || code === openBracket) depth++
+    else if (code === closeBrace || code === closeBracket) {
+      if (depth === 0) return at
+      depth--
+    }
+    at++
   }
   return at
 }

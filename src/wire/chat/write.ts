@@ -24,7 +24,11 @@ export function writeMessage(message: Message): readonly Wire[] {
 function writeOther({ role, parts, wire }: Message): readonly Wire[] {
   const results = parts.filter((part) => part.type === "tool-result")
   const rest = parts.filter((part) => part.type !== "tool-result")
-  if (results.length === 0) return [overlay(wire, { ...roleField(wire, role), content: writeContent(rest) })]
+  if (results.length === 0) {
+    // What was a tool's message and holds no result any more is no tool's message.
+    const base = parsed(wire).tool_call_id === undefined && parsed(wire).role !== "function" ? wire : undefined
+    return [overlay(base, { ...roleField(base, role), ...contentField(rest, base) })]
+  }
   const [first, ...more] = results.map((result, n) => writeResult(result, n === 0 ? wire : undefined))
   const after = rest.length === 0 ? [] : [writeObject({ role: write(role), content: writeContent(rest) })]
   return [...(first === undefined ? [] : [first]), ...more, ...after]
@@ -32,7 +36,7 @@ function writeOther({ role, parts, wire }: Message): readonly Wire[] {
 
 function writeResult(result: ToolResultPart, wire: Wire | undefined): Wire {
   const was = parsed(wire)
-  const content = { content: writeContent(result.content) }
+  const content = contentField(result.content, wire)
   if (was.role === "function") return overlay(wire, content)
   const failed =
     (was.is_error === true) === (result.failed === true) || wire === undefined
@@ -46,10 +50,9 @@ function writeAssistant({ parts, wire }: Message): Wire {
   const calls = parts.filter((part) => part.type === "tool-call")
   const content = parts.filter((part) => part.type !== "tool-call" && part.type !== "reasoning")
   const reasoning = parts.find((part) => part.type === "reasoning")?.text
-  const silent = content.length === 0 && (was.content === undefined || was.content === null)
   return overlay(wire, {
     ...roleField(wire, "assistant"),
-    ...(silent ? (wire === undefined ? { content: write(null) } : {}) : { content: writeContent(content) }),
+    ...(content.length === 0 && wire === undefined ? { content: write(null) } : contentField(content, wire)),
     ...reasoningFields(was, reasoning),
     ...callFields(was, calls),
   })
@@ -77,6 +80,13 @@ function callFields(
   }
   if (calls.length > 0) return { tool_calls: writeList(calls.map(writeCall)) }
   return Array.isArray(was.tool_calls) && was.tool_calls.length > 0 ? { tool_calls: undefined } : {}
+}
+
+/** No content may be absent, null or an empty list on the wire: whichever it was stays. */
+function contentField(parts: readonly Part[], wire: Wire | undefined): Fields {
+  const { content: was } = parsed(wire)
+  const stays = wire !== undefined && (was === undefined || was === null || (Array.isArray(was) && was.length === 0))
+  return parts.length === 0 && stays ? {} : { content: writeContent(parts) }
 }
 
 /** One plain text is written as a string, as the API allows; anything else as a list of parts. */

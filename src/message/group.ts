@@ -1,0 +1,68 @@
+import type { CallId } from "./ids.ts"
+import type { Message, Transcript } from "./message.ts"
+import { pairCalls } from "./pair.ts"
+
+/**
+ * The unit of everything that comes after: a user's message, an answer, or a tool round whole, from the assistant's first word
+ * before its calls to the last of their results. Groups cover the transcript without gap or overlap.
+ */
+export type Group = {
+  readonly type: "system" | "user" | "assistant" | "tool-round" | "opaque"
+  /** The messages from `start` up to, not including, `end`. */
+  readonly start: number
+  readonly end: number
+  readonly calls: readonly CallId[]
+  /** Calls of this group that wait for a result, approvals included. */
+  readonly pending: readonly CallId[]
+}
+
+/** Group a transcript. `earlier` are the groups of a prefix of it: only what can still change is looked at again. */
+export function groupTurns(messages: Transcript, earlier: readonly Group[] = []): readonly Group[] {
+  const waiting = earlier.findIndex(({ pending }) => pending.length > 0)
+  const settled = earlier.slice(0, waiting < 0 ? Math.max(0, earlier.length - 1) : waiting)
+  const from = settled.at(-1)?.end ?? 0
+  const { pairs, open } = pairCalls(messages, from)
+  const reach = new Map<number, number>()
+  for (const { call, result } of pairs) reach.set(call.message, Math.max(reach.get(call.message) ?? 0, result.message))
+  const unanswered = new Set(open.map(({ message, part }) => `${message}.${part}`))
+  const groups = [...settled]
+  for (let start = from; start < messages.length; ) {
+    const end = endOfGroup(messages, start, reach)
+    groups.push(makeGroup(messages, start, end, unanswered))
+    start = end
+  }
+  return groups
+}
+
+/** A run of the assistant's messages stands together, and no call is parted from its result, whatever came between. */
+function endOfGroup(messages: Transcript, start: number, reach: ReadonlyMap<number, number>): number {
+  let end = start + 1
+  const first = messages[start]
+  if (first !== undefined && isTurnOfAssistant(first)) {
+    for (let next = messages[end]; next !== undefined && isTurnOfAssistant(next); next = messages[end]) end++
+  }
+  let last = end - 1
+  for (let at = start; at <= last && at < messages.length; at++) last = Math.max(last, reach.get(at) ?? 0)
+  return last + 1
+}
+
+const isTurnOfAssistant = (message: Message): boolean => message.role === "assistant" && !isOpaque(message)
+
+/** A provider's compaction item is no one's turn. */
+const isOpaque = ({ parts }: Message): boolean =>
+  parts.length > 0 && parts.every((part) => part.type === "opaque" && part.kind.startsWith("compaction"))
+
+function makeGroup(messages: Transcript, start: number, end: number, unanswered: ReadonlySet<string>): Group {
+  const calls: CallId[] = []
+  const pending: CallId[] = []
+  for (let at = start; at < end; at++) {
+    for (const [n, part] of (messages[at]?.parts ?? []).entries()) {
+      if (part.type !== "tool-call") continue
+      calls.push(part.callId)
+      if (unanswered.has(`${at}.${n}`)) pending.push(part.callId)
+    }
+  }
+  const first = messages[start]
+  const type = calls.length > 0 ? "tool-round" : first === undefined || isOpaque(first) ? "opaque" : first.role
+  return { type, start, end, calls, pending }
+}

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import {
+  brokenTranscript,
+  call,
+  goodTranscript,
+  message,
+  result,
+  text,
+  transcript,
+} from "../../test/support/transcripts.ts"
+import { checkTranscript } from "./check.ts"
+import { unfence } from "./fence.ts"
+import type { Transcript } from "./message.ts"
+import type { Part } from "./part.ts"
+import { missingResult, repair, replayRepair } from "./repair.ts"
+
+const faults = (messages: Transcript) => checkTranscript(messages).map(({ code }) => code)
+const mends = (messages: Transcript) => repair(messages).events.map(({ type, reason }) => `${type}: ${reason}`)
+
+describe("what arrives broken is named and mended", () => {
+  const go = ["user", text("go on")] as const
+  const cases: readonly [situation: string, messages: Transcript, fault: string, mend: string][] = [
+    [
+      "a call that never got its result",
+      transcript(["assistant", call("1")], [...go]),
+      "call-without-result",
+      "result-added: call-without-result",
+    ],
+    [
+      "one of two parallel calls without a result",
+      transcript(["assistant", call("1"), call("2")], ["user", result("1"), text("stop")]),
+      "call-without-result",
+      "result-added: call-without-result",
+    ],
+    [
+      "a result whose call was cut off",
+      transcript([...go], ["user", result("1")]),
+      "result-without-call",
+      "result-quoted: result-without-call",
+    ],
+    [
+      "a result before its call",
+      transcript(["user", result("1")], ["assistant", call("1")]),
+      "result-before-call",
+      "result-moved: result-before-call",
+    ],
+    [
+      "two results for one call",
+      transcript(["assistant", call("1")], ["user", result("1")], ["user", result("1")]),
+      "result-repeated",
+      "result-quoted: result-repeated",
+    ],
+    [
+      "a call id used twice",
+      transcript(["assistant", call("1")], ["user", result("1")], ["assistant", call("1")], ["user", result("1")]),
+      "call-id-repeated",
+      "call-renamed: call-id-repeated",
+    ],
+    [
+      "a message id used twice",
+      [message("m", "user", text("a")), message("m", "user", text("b"))],
+      "message-id-repeated",
+      "message-renamed: message-id-repeated",
+    ],
+    [
+      "an empty message",
+      transcript([...go], ["assistant", text("")]),
+      "message-empty",
+      "message-removed: message-empty",
+    ],
+    [
+      "a call in the user's mouth",
+      transcript(["user", call("1")], [...go]),
+      "call-misplaced",
+      "call-quoted: call-misplaced",
+    ],
+    [
+      "a provider's call that was cut off",
+      transcript(["assistant", call("1", "provider")], [...go]),
+      "call-without-result",
+      "call-quoted: call-without-result",
+    ],
+  ]
+  test.each(cases)("%s", (_situation, messages, fault, mend) => {
+    expect(faults(messages)).toContain(fault)
+    expect(mends(messages)).toContain(mend)
+    expect(faults(repair(messages).messages)).toEqual([])
+  })
+
+  test("calls that still run are left alone", () => {
+    const messages = transcript(["user", text("go")], ["assistant", call("1"), call("2")], ["user", result("1")])
+    expect(faults(messages)).toEqual([])
+    expect(repair(messages).messages).toBe(messages)
+  })
+  test("unless nobody will answer any more", () => {
+    const messages = transcript(["user", text("go")], ["assistant", call("1"), call("2")], ["user", result("1")])
+    expect(checkTranscript(messages, { ended: true }).map(({ code }) => code)).toEqual(["call-without-result"])
+    expect(checkTranscript(repair(messages, { ended: true }).messages, { ended: true })).toEqual([])
+  })
+  test("the missing result joins the results of its round, before what the user says there", () => {
+    const { messages } = repair(transcript(["assistant", call("1"), call("2")], ["user", result("1"), text("stop")]))
+    expect(messages).toHaveLength(2)
+    expect(messages[1]?.parts.map(({ type }) => type)).toEqual(["tool-result", "tool-result", "text"])
+  })
+})
+
+/** Every text that a transcript holds, quotations opened again. */
+function textsIn(parts: readonly Part[]): readonly string[] {
+  return parts.flatMap((part): readonly string[] => {
+    if (part.type === "tool-result") return textsIn(part.content)
+    if (part.type === "reasoning") return [part.text]
+    if (part.type !== "text") return []
+    return [unfence("tool-result", part.text) ?? part.text]
+  })
+}
+
+describe("for any transcript", () => {
+  const anything = fc.oneof(goodTranscript, brokenTranscript)
+  test("repair gives one without fault, and a second repair finds nothing to do", () => {
+    fc.assert(
+      fc.property(anything, fc.boolean(), (messages, ended) => {
+        const { messages: repaired } = repair(messages, { ended })
+        expect(checkTranscript(repaired, { ended })).toEqual([])
+        expect(repair(repaired, { ended }).messages).toBe(repaired)
+      }),
+    )
+  })
+  test("no text is lost and none comes from nowhere", () => {
+    fc.assert(
+      fc.property(anything, (messages) => {
+        const texts = (all: Transcript) =>
+          all
+            .flatMap(({ parts }) => textsIn(parts))
+            .filter((value) => value !== "" && value !== missingResult && !value.startsWith("<tool-call"))
+        expect(texts(repair(messages).messages).toSorted()).toEqual(texts(messages).toSorted())
+      }),
+    )
+  })
+  test("the events alone do the repair again", () => {
+    fc.assert(
+      fc.property(anything, fc.boolean(), (messages, ended) => {
+        const { messages: repaired, events } = repair(messages, { ended })
+        expect(replayRepair(messages, events)).toEqual(repaired)
+      }),
+    )
+  })
+})

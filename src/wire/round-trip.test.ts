@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import { requestText } from "../../test/support/requests.ts"
+import { messageId } from "../message/ids.ts"
+import { formats, type Transcript } from "../message/message.ts"
+import { codecs } from "./codecs.ts"
+import { decodeRequest } from "./decode.ts"
+import { encodeRequest } from "./encode.ts"
+
+describe.each(formats)("%s, for any request", (format) => {
+  test("unchanged, it is the same text", () => {
+    fc.assert(
+      fc.property(requestText(format), (text) => {
+        expect(encodeRequest(decodeRequest(format, text))).toBe(text)
+      }),
+    )
+  })
+
+  test("with every message written anew from what was read, each is the same text", () => {
+    fc.assert(
+      fc.property(requestText(format), (text) => {
+        const { messages } = decodeRequest(format, text)
+        for (const message of messages) {
+          if (message.wire?.startsWith('"')) continue // a bare input becomes a message when it must be written
+          expect(codecs[format].writeMessage(message)).toEqual([message.wire])
+        }
+      }),
+    )
+  })
+
+  test("a message put in leaves every other byte alone", () => {
+    fc.assert(
+      fc.property(requestText(format), fc.nat(), fc.string({ minLength: 1 }), (text, where, said) => {
+        const request = decodeRequest(format, text)
+        fc.pre(request.messages.every(({ wire }) => wire?.startsWith("{") === true)) // a bare input is written as a message
+        const at = where % (request.messages.length + 1)
+        const ours = { id: messageId("ours"), role: "user", parts: [{ type: "text", text: said }] } as const
+        const written = encodeRequest(request, { messages: request.messages.toSpliced(at, 0, ours) })
+        const again = decodeRequest(format, written)
+        expect(
+          again.messages
+            .map(({ wire }) => wire)
+            .toSpliced(at, 1)
+            .filter((wire) => wire?.startsWith("{")),
+        ).toEqual(request.messages.map(({ wire }) => wire).filter((wire) => wire?.startsWith("{")))
+        expect(again.messages[at]?.parts.map((part) => (part.type === "text" ? part.text : ""))).toEqual([said])
+        expect(again.tools).toEqual(request.tools)
+        expect(again.system).toEqual(request.system)
+      }),
+    )
+  })
+
+  test("one text changed is one text changed", () => {
+    fc.assert(
+      fc.property(requestText(format), fc.nat(), fc.string({ unit: "binary" }), (text, which, said) => {
+        const request = decodeRequest(format, text)
+        const texts = request.messages.flatMap(({ parts }) => parts.filter((part) => part.type === "text"))
+        fc.pre(texts.length > 0)
+        const chosen = texts[which % texts.length]
+        const messages = request.messages.map((message) =>
+          message.parts.some((part) => part === chosen)
+            ? { ...message, parts: message.parts.map((part) => (part === chosen ? { ...part, text: said } : part)) }
+            : message,
+        )
+        const again = decodeRequest(format, encodeRequest(request, { messages }))
+        expect(withoutWire(again.messages)).toEqual(withoutWire(messages))
+      }),
+    )
+  })
+})
+
+/** What the messages say, apart from how it was written. */
+function withoutWire(messages: Transcript): unknown {
+  return messages.map(({ role, parts }) => [role, parts.map(({ wire: _, ...part }) => part)])
+}

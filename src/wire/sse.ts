@@ -1,0 +1,144 @@
+import { HoldfastError } from "../errors.ts"
+import { present } from "../message/present.ts"
+import { append, join, lengthOf, type Pending, textOf } from "./sse-bytes.ts"
+
+/** A larger event is refused: twice the largest body that a model API takes (Anthropic: 32 MB). */
+export const maxEventLength = 64_000_000
+
+/**
+ * One event of a server-sent stream, or a comment, or (`cut`) what was left when the stream ended inside an event.
+ * The `raw` bytes of all events in a row are the bytes that came in.
+ */
+export type SseEvent = {
+  readonly type: "event" | "comment" | "cut"
+  readonly name?: string
+  /** The data lines joined; of a comment, its text. */
+  readonly data: string
+  readonly id?: string
+  readonly retryMs?: number
+  readonly raw: Uint8Array
+  /** Came as an element of a streamed JSON array, not as a server-sent event. */
+  readonly framing?: "array"
+}
+
+type Line = "empty" | "comment" | "field"
+
+/** Where the parser stands between two chunks. */
+export type SseState = {
+  readonly limit: number
+  readonly pending: Pending
+  /** What the line that has begun is, judged by its first byte. */
+  readonly line: Line
+  /** Does the event that has begun have a field? */
+  readonly fields: boolean
+  /** The last byte was a CR, and an LF may belong to it. */
+  readonly afterCr: boolean
+  /** How many bytes of a byte order mark have stood at the very beginning; -1 once that is settled. */
+  readonly mark: number
+}
+
+export function startSse(limit: number = maxEventLength): SseState {
+  return { limit, pending: [], line: "empty", fields: false, afterCr: false, mark: 0 }
+}
+
+type Scan = { -readonly [Name in keyof SseState]: SseState[Name] } & {
+  readonly bytes: Uint8Array
+  from: number
+  readonly events: SseEvent[]
+  tooLarge: boolean
+}
+
+const lf = 0x0a
+const cr = 0x0d
+const colon = 0x3a
+const byteOrderMark: readonly number[] = [0xef, 0xbb, 0xbf]
+
+/** Read the next bytes, however the stream is cut into chunks. An event over the limit is a Problem; the state before it still holds its bytes. */
+export function sseStep(state: SseState, bytes: Uint8Array): readonly [SseState, readonly SseEvent[]] {
+  if (lengthOf(state.pending) > state.limit) throw tooLarge(state)
+  const scan: Scan = { ...state, bytes, from: 0, events: [], tooLarge: false }
+  for (let at = 0; at < bytes.length && !scan.tooLarge; at++) readByte(scan, bytes[at] ?? 0, at)
+  const next = stateOf(scan)
+  if (scan.events.length === 0 && lengthOf(next.pending) > state.limit) throw tooLarge(state)
+  return [next, scan.events]
+}
+
+/** What is left at the end of the stream: nothing, blank lines (as a comment), or the beginning of an event (a `cut`). */
+export function sseEnd(state: SseState): readonly SseEvent[] {
+  if (lengthOf(state.pending) > state.limit) throw tooLarge(state)
+  const scan: Scan = { ...state, bytes: new Uint8Array(0), from: 0, events: [], tooLarge: false }
+  if (state.afterCr) endLine(scan, 0)
+  const rest = join(scan.pending, scan.bytes)
+  if (rest.length === 0) return scan.events
+  const blank = scan.line === "empty" && !scan.fields
+  return [...scan.events, readEvent(blank ? "comment" : "cut", rest)]
+}
+
+const tooLarge = ({ limit }: SseState): HoldfastError => new HoldfastError({ code: "stream-event-too-large", limit })
+
+function stateOf({ bytes, from, pending, limit, line, fields, afterCr, mark }: Scan): SseState {
+  return { limit, pending: append(pending, bytes.subarray(from)), line, fields, afterCr, mark }
+}
+
+function readByte(scan: Scan, byte: number, at: number): void {
+  if (scan.afterCr) {
+    scan.afterCr = false
+    endLine(scan, byte === lf ? at + 1 : at)
+    if (byte === lf || scan.tooLarge) return
+  }
+  if (byte === lf) endLine(scan, at + 1)
+  else if (byte === cr) scan.afterCr = true
+  else if (scan.mark >= 0 && byte === byteOrderMark[scan.mark]) scan.mark = scan.mark === 2 ? -1 : scan.mark + 1
+  else {
+    if (scan.line === "empty") scan.line = byte === colon && !scan.fields && scan.mark < 1 ? "comment" : "field"
+    scan.mark = -1
+  }
+}
+
+/** A blank line ends an event; a comment between events is told at once, for it may be all that comes for a while. */
+function endLine(scan: Scan, end: number): void {
+  const { line } = scan
+  if (scan.mark > 0) scan.fields = true
+  scan.mark = -1
+  scan.line = "empty"
+  if (line === "field") scan.fields = true
+  else if (line === "comment") dispatch(scan, "comment", end)
+  else if (scan.fields) dispatch(scan, "event", end)
+}
+
+function dispatch(scan: Scan, type: SseEvent["type"], end: number): void {
+  if (lengthOf(scan.pending) + end - scan.from > scan.limit) {
+    scan.tooLarge = true
+    return
+  }
+  scan.events.push(readEvent(type, join(scan.pending, scan.bytes.subarray(scan.from, end))))
+  scan.pending = []
+  scan.from = end
+  scan.fields = false
+}
+
+function readEvent(type: SseEvent["type"], raw: Uint8Array): SseEvent {
+  const text = textOf(raw)
+  const lines = (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text).split(/\r\n|\n|\r/)
+  if (type === "comment") {
+    const line = lines.find((candidate) => candidate !== "") ?? ""
+    return { type, data: valueOf(line, 0), raw }
+  }
+  const data: string[] = []
+  const fields: Record<string, string> = {}
+  for (const line of lines) {
+    const at = line.indexOf(":")
+    const name = at < 0 ? line : line.slice(0, at)
+    if (name === "data") data.push(valueOf(line, at))
+    else if (name === "event" || name === "id" || name === "retry") fields[name] = valueOf(line, at)
+  }
+  const { event: name, id, retry } = fields
+  const retryMs = retry !== undefined && /^\d{1,9}$/.test(retry) ? Number(retry) : undefined
+  return { type, data: data.join("\n"), raw, ...present({ name, id, retryMs }) }
+}
+
+/** The value of a field line whose colon stands at `at`: one space after it does not count. */
+function valueOf(line: string, at: number): string {
+  if (at < 0 || line === "") return ""
+  return line.slice(line.charCodeAt(at + 1) === 0x20 ? at + 2 : at + 1)
+}

@@ -1,0 +1,243 @@
+import { type CallId, type MessageId, messageId, type Wire } from "../message/ids.ts"
+import type { Format, Message, Transcript } from "../message/message.ts"
+import type { Part, ToolCallPart, ToolResultPart } from "../message/part.ts"
+import { present } from "../message/present.ts"
+import { textOf } from "../message/text.ts"
+import { codecs } from "./codecs.ts"
+import { isObject, readJson, tryParse } from "./json.ts"
+import { write } from "./overlay.ts"
+
+/** A part that did not make it whole into the other format, and why. */
+export type Loss = { readonly messageId: MessageId; readonly part: Part["type"]; readonly reason: string }
+
+export type Translation = { readonly messages: Transcript; readonly lost: readonly Loss[] }
+
+/** What carrying a part over needs to know of where it stands and where it goes. */
+type Passage = {
+  readonly message: Message
+  readonly to: Format
+  readonly calls: ReadonlyMap<CallId, ToolCallPart>
+  readonly lost: Loss[]
+}
+
+/**
+ * The same conversation in another wire format: texts, calls, results and roles stay, and what cannot be carried is named.
+ * A message that is in that format already stays the object it was; every other is what the target's codec reads back.
+ */
+export function translate(messages: Transcript, to: Format): Translation {
+  const lost: Loss[] = []
+  const calls = callsOf(messages)
+  const out: Message[] = []
+  for (const group of groupsOf(messages, to)) {
+    const [first] = group
+    if (first === undefined) continue
+    if (first.format === to) out.push(first)
+    else {
+      const parts = group.flatMap((message) => carryMessage({ message, to, calls, lost }))
+      out.push(...settle({ id: first.id, role: first.role, parts: inOrder(parts, to) }, to, out))
+    }
+  }
+  return { messages: out, lost }
+}
+
+function callsOf(messages: Transcript): ReadonlyMap<CallId, ToolCallPart> {
+  const calls = new Map<CallId, ToolCallPart>()
+  for (const { parts } of messages) {
+    for (const part of parts) if (part.type === "tool-call") calls.set(part.callId, part)
+  }
+  return calls
+}
+
+/**
+ * Messages that become one. OpenAI Responses has an item for each piece of an answer, where the others have one message; Anthropic
+ * and Gemini want the results of one round together, where OpenAI has a message for each.
+ */
+function groupsOf(messages: Transcript, to: Format): readonly (readonly Message[])[] {
+  const groups: Message[][] = []
+  for (const message of messages) {
+    const before = groups.at(-1)?.at(-1)
+    if (before !== undefined && joins(before, message, to)) groups.at(-1)?.push(message)
+    else groups.push([message])
+  }
+  return groups
+}
+
+function joins(before: Message, message: Message, to: Format): boolean {
+  if (before.role !== message.role || before.format === to || message.format === to) return false
+  if (message.role === "assistant") {
+    return to !== "openai-responses" && before.format === "openai-responses" && message.format === "openai-responses"
+  }
+  return (to === "anthropic-messages" || to === "gemini") && onlyResults(before) && onlyResults(message)
+}
+
+const onlyResults = ({ parts }: Message): boolean =>
+  parts.length > 0 && parts.every((part) => part.type === "tool-result")
+
+/** Through the target's own codec, so that what is returned is what a reader of that format would see. */
+function settle(draft: Message, to: Format, earlier: readonly Message[]): readonly Message[] {
+  if (draft.parts.length === 0) return []
+  const codec = codecs[to]
+  return codec.writeMessage(draft).map((wire, n) => ({
+    ...codec.readMessage(readJson(wire, "request"), earlier),
+    id: n === 0 ? draft.id : messageId(`${draft.id}.${n}`),
+  }))
+}
+
+/** Results come first, as their call is right before them; on chat, reasoning is one text and calls follow the content. */
+function inOrder(parts: readonly Part[], to: Format): readonly Part[] {
+  const results = parts.filter((part) => part.type === "tool-result")
+  const rest = parts.filter((part) => part.type !== "tool-result")
+  if (to !== "openai-chat") return [...results, ...rest]
+  const reasoning = rest.flatMap((part) => (part.type === "reasoning" ? part.text : []))
+  const calls = rest.filter((part) => part.type === "tool-call")
+  const content = rest.filter((part) => part.type !== "tool-call" && part.type !== "reasoning")
+  const thought: readonly Part[] = reasoning.length === 0 ? [] : [{ type: "reasoning", text: reasoning.join("\n") }]
+  return [...results, ...thought, ...content, ...calls]
+}
+
+// Parts
+
+function carryMessage(passage: Passage): readonly Part[] {
+  const { message, to } = passage
+  if (message.role === "system" && to === "gemini" && message.parts.length > 0)
+    lose(passage, "text", "the target has no system role among its messages; the text is the user's now")
+  return message.parts.flatMap((part) => carry(part, passage))
+}
+
+function carry(part: Part, passage: Passage): readonly Part[] {
+  switch (part.type) {
+    case "text":
+      return part.text === "" ? [] : [{ type: "text", text: part.text }]
+    case "reasoning":
+      if (passage.to === "openai-chat" && part.signature === undefined && part.sealed !== true)
+        return part.text === "" ? [] : [{ type: "reasoning", text: part.text }]
+      return lose(passage, part.type, "reasoning is worth something to the provider that signed it only")
+    case "tool-call":
+      return [carryCall(part, passage)]
+    case "tool-result":
+      return [carryResult(part, passage)]
+    case "image":
+    case "document":
+      return [carryMedia(part, passage, false)]
+    case "opaque":
+      return lose(passage, part.type, `only its own provider can read a ${part.kind} item`)
+    case "unknown":
+      return lose(passage, part.type, "a block of a type that is not known here")
+  }
+}
+
+function lose({ message, lost }: Passage, part: Part["type"], reason: string): readonly Part[] {
+  lost.push({ messageId: message.id, part, reason })
+  return []
+}
+
+function carryCall({ callId, tool, kind, input }: ToolCallPart, passage: Passage): Part {
+  const { to } = passage
+  if (kind === "provider" || kind === "approval") {
+    lose(passage, "tool-call", "the call was not the client's to run; it is told as text")
+    return { type: "text", text: `[${kind} call: ${tool} ${JSON.stringify(input) ?? ""}]` }
+  }
+  const openai = to === "openai-chat" || to === "openai-responses"
+  if (kind === "custom" && openai) return { type: "tool-call", callId, tool, kind, input }
+  const given = openai || isObject(input) ? input : input === undefined ? {} : { input }
+  return { type: "tool-call", callId, tool, kind: "function", input: given }
+}
+
+function carryResult(part: ToolResultPart, passage: Passage): Part {
+  const { to, calls, lost } = passage
+  if (part.kind === "provider" || part.kind === "approval") {
+    lose(passage, "tool-result", "the call was not the client's to run; its result is told as text")
+    return { type: "text", text: `[${part.kind} result: ${textOf(part)}]` }
+  }
+  const content = part.content.flatMap((item) =>
+    item.type === "image" || item.type === "document" ? carryMedia(item, passage, true) : carry(item, passage),
+  )
+  const marked = to === "anthropic-messages" || to === "gemini"
+  if (part.failed === true && !marked)
+    lost.push({ messageId: passage.message.id, part: part.type, reason: "the target cannot mark a result as failed" })
+  const call = calls.get(part.callId)
+  const kind = to === "openai-responses" && call?.kind === "custom" ? "custom" : "function"
+  const result: ToolResultPart = {
+    type: "tool-result",
+    callId: part.callId,
+    kind,
+    content,
+    ...(part.failed === true && marked ? { failed: true } : {}),
+  }
+  return to === "gemini" ? { ...result, wire: namedResult(result, call?.tool ?? "unknown") } : result
+}
+
+/** On Gemini a result names its function, which a part of ours does not. */
+function namedResult({ callId: id, content, failed }: ToolResultPart, name: string): Wire {
+  const text = content.flatMap((item) => (item.type === "text" ? item.text : [])).join("\n")
+  return write({ functionResponse: { id, name, response: { [failed === true ? "error" : "output"]: text } } })
+}
+
+// Media
+
+type MediaPart = Extract<Part, { readonly type: "image" | "document" }>
+
+/** What a picture or file is, free of any format's spelling. */
+type Bytes = { readonly mediaType?: string; readonly data?: string; readonly url?: string; readonly title?: string }
+
+/** The same bytes in the target's block where it takes them at that place; else the text of it, or a note in brackets. */
+function carryMedia(part: MediaPart, passage: Passage, inResult: boolean): Part {
+  const { message, to } = passage
+  const bytes = message.format === undefined ? undefined : bytesOf(part, message.format)
+  const taken = (message.role === "user" || inResult) && !(inResult && to === "openai-chat")
+  const wire = bytes === undefined || !taken ? undefined : writeMedia(part.type, bytes, to)
+  if (wire !== undefined) return { type: part.type, media: part.media, wire: write(wire) }
+  const title = part.type === "document" ? part.title : undefined
+  const told = part.type === "document" ? part.text : undefined
+  lose(passage, part.type, told === undefined ? "the target cannot take it there" : "only its text was carried")
+  const label = [part.type, title, part.media.mediaType].filter((word) => word !== undefined).join(" ")
+  return { type: "text", text: told === undefined ? `[${label}: left out]` : `[${label}]\n${told}` }
+}
+
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+const record = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {})
+
+function bytesOf(part: MediaPart, format: Format): Bytes | undefined {
+  const block = record(part.wire === undefined ? undefined : tryParse(part.wire))
+  if (format === "anthropic-messages") {
+    const { type, media_type, data, url } = record(block.source)
+    if (block.type !== "image" && block.type !== "document") return undefined
+    if (type === "base64") return present({ mediaType: text(media_type), data: text(data), title: text(block.title) })
+    return type === "url" ? present({ url: text(url), title: text(block.title) }) : undefined
+  }
+  if (format === "gemini") {
+    const { mimeType, mime_type, data } = record(block.inlineData ?? block.inline_data)
+    return data === undefined ? undefined : present({ mediaType: text(mimeType ?? mime_type), data: text(data) })
+  }
+  const { file_data, filename } = format === "openai-chat" ? record(block.file) : block
+  const image = text(block.image_url) ?? text(record(block.image_url).url)
+  const url = image ?? text(file_data) ?? text(block.file_url)
+  return url === undefined ? undefined : { ...bytesOfUrl(url), ...present({ title: text(filename) }) }
+}
+
+function bytesOfUrl(url: string): Bytes {
+  const inline = /^data:([^;,]{1,127});base64,/i.exec(url)
+  return inline === null ? { url } : { ...present({ mediaType: inline[1] }), data: url.slice(inline[0].length) }
+}
+
+function writeMedia(type: MediaPart["type"], bytes: Bytes, to: Format): unknown {
+  const { mediaType, data, url, title } = bytes
+  const inline = data !== undefined && mediaType !== undefined
+  const address = inline ? `data:${mediaType};base64,${data}` : url
+  if (to === "gemini") {
+    const image = mediaType?.startsWith("image/") === true
+    return inline && image === (type === "image") ? { inlineData: { mimeType: mediaType, data } } : undefined
+  }
+  if (address === undefined || (type === "document" && !inline)) return undefined
+  if (to === "openai-chat")
+    return type === "image"
+      ? { type: "image_url", image_url: { url: address } }
+      : { type: "file", file: { filename: title ?? "document", file_data: address } }
+  if (to === "openai-responses")
+    return type === "image"
+      ? { type: "input_image", image_url: address }
+      : { type: "input_file", filename: title ?? "document", file_data: address }
+  if (type === "document" && mediaType !== "application/pdf") return undefined
+  const source = inline ? { type: "base64", media_type: mediaType, data } : { type: "url", url }
+  return { type, source, ...(type === "document" && title !== undefined ? { title } : {}) }
+}

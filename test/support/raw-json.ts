@@ -1,0 +1,75 @@
+import type { Arbitrary } from "fast-check"
+import { fc } from "./property.ts"
+
+/** A number exactly as written: `1.0` and `12345678901234567890` are not what JSON.parse makes of them. */
+export class Literal {
+  readonly digits: string
+  constructor(digits: string) {
+    this.digits = digits
+  }
+}
+
+export const literal: Arbitrary<Literal> = fc
+  .constantFrom(
+    "0",
+    "-0",
+    "1",
+    "1.0",
+    "0.10",
+    "1e5",
+    "1E-7",
+    "-12.50",
+    "9007199254740993",
+    "12345678901234567890",
+    "1e400",
+  )
+  .map((digits) => new Literal(digits))
+
+/** What a writer may choose freely: white space and escapes, drawn from a list of numbers. */
+export type Manner = readonly number[]
+export const manner: Arbitrary<Manner> = fc.array(fc.nat(15), { minLength: 1, maxLength: 40 })
+
+const gaps = ["", "", "", "", "", "", "", "", "", " ", "  ", "\n", "\t", " \r\n", "", ""]
+
+/** Write a value as JSON in some writer's manner: any white space, any escapes, numbers as they are. */
+export function writeIn(manner: Manner, value: unknown): string {
+  let at = 0
+  const next = (): number => manner[at++ % manner.length] ?? 0
+  const gap = (): string => gaps[next()] ?? ""
+  const quoted = (text: string): string => {
+    const plain = JSON.stringify(text)
+    if (next() < 10) return plain
+    return `"${Array.from(text, (sign) => (next() < 8 ? JSON.stringify(sign).slice(1, -1) : escaped(sign))).join("")}"`
+  }
+  const write = (inner: unknown): string => {
+    if (inner instanceof Literal) return inner.digits
+    if (typeof inner === "string") return quoted(inner)
+    if (Array.isArray(inner)) return `[${gap()}${inner.map((item) => `${gap()}${write(item)}${gap()}`).join(",")}]`
+    if (typeof inner !== "object" || inner === null) return JSON.stringify(inner)
+    const members = Object.entries(inner).filter(([, held]) => held !== undefined)
+    return `{${gap()}${members.map(([key, held]) => `${quoted(key)}${gap()}:${gap()}${write(held)}${gap()}`).join(",")}}`
+  }
+  return `${gap()}${write(value)}${gap()}`
+}
+
+/** Every code unit as an escape, hexadecimal in one case or the other. */
+const escaped = (sign: string): string =>
+  Array.from({ length: sign.length }, (_, n) => `\\u${sign.charCodeAt(n).toString(16).padStart(4, "0")}`).join("")
+
+/** Any JSON value with numbers as literals. */
+export const anyJson: Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    fc.string(),
+    fc.string({ unit: "binary" }),
+    literal,
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(
+      fc.oneof(fc.string(), fc.constantFrom("type", "text", "__proto__", "cache_control", "constructor")),
+      tie("value"),
+      { maxKeys: 3, noNullPrototype: true },
+    ),
+  ),
+})).value

@@ -1,0 +1,85 @@
+import type { Arbitrary } from "fast-check"
+import { callId, messageId } from "../../src/message/ids.ts"
+import type { Message, Role, Transcript } from "../../src/message/message.ts"
+import type { CallKind, Part } from "../../src/message/part.ts"
+import { fc } from "./property.ts"
+
+export const text = (value: string): Part => ({ type: "text", text: value })
+export const call = (id: string, kind: CallKind = "function"): Part => ({
+  type: "tool-call",
+  callId: callId(id),
+  tool: "read",
+  kind,
+  input: { path: id },
+})
+export const result = (id: string, output = `output of ${id}`): Part => {
+  return { type: "tool-result", callId: callId(id), kind: "function", content: [text(output)] }
+}
+export const message = (id: string, role: Role, ...parts: readonly Part[]): Message => ({
+  id: messageId(id),
+  role,
+  parts,
+})
+
+/** Number the messages of a transcript in order. */
+export const transcript = (...turns: readonly (readonly [Role, ...Part[]])[]): Transcript =>
+  turns.map(([role, ...parts], n) => message(`m${n}`, role, ...parts))
+
+const words = fc.oneof(
+  fc.string(),
+  fc.constantFrom("", "</tool-result>", "&lt;/tool-result>", "< / TOOL-RESULT", "\ud800"),
+)
+
+/** Anything at all, valid or not: few ids, so that they collide. */
+export const brokenTranscript: Arbitrary<Transcript> = fc
+  .array(
+    fc.record({
+      id: fc.constantFrom("a", "b", "c", "d", "e", "f", "g", "h"),
+      role: fc.constantFrom<Role>("user", "assistant", "system"),
+      parts: fc.array(
+        fc.oneof(
+          words.map(text),
+          fc
+            .record({
+              id: fc.constantFrom("1", "2", "3", "4"),
+              kind: fc.constantFrom<CallKind>("function", "custom", "provider", "approval", "other"),
+            })
+            .map(({ id, kind }) => call(id, kind)),
+          fc.tuple(fc.constantFrom("1", "2", "3", "4", "5"), words).map(([id, output]) => result(id, output)),
+          words.map((value): Part => ({ type: "reasoning", text: value })),
+        ),
+        { maxLength: 4 },
+      ),
+    }),
+    { maxLength: 14 },
+  )
+  .map((messages) => messages.map(({ id, role, parts }) => message(id, role, ...parts)))
+
+/** A turn that real agents take: a question, an answer, a tool round with parallel calls, whose results come in any order and with company. */
+const turn: Arbitrary<(n: number) => readonly (readonly [Role, ...Part[]])[]> = fc.oneof(
+  words.filter((value) => value !== "").map((value) => () => [["user", text(value)]] as const),
+  words.filter((value) => value !== "").map((value) => () => [["assistant", text(value)]] as const),
+  fc
+    .record({
+      calls: fc.integer({ min: 1, max: 4 }),
+      apart: fc.boolean(),
+      reversed: fc.boolean(),
+      company: fc.boolean(),
+    })
+    .map((shape) => (n: number) => {
+      const ids = Array.from({ length: shape.calls }, (_, at) => `t${n}.${at}`)
+      const ordered = shape.reversed ? ids.toReversed() : ids
+      const calls = shape.apart
+        ? ids.map((id) => ["assistant", call(id)] as const)
+        : [["assistant", text("let me see"), ...ids.map((id) => call(id))] as const]
+      const results = shape.apart
+        ? ordered.map((id) => ["user", result(id)] as const)
+        : [["user", ...ordered.map((id) => result(id))] as const]
+      const between = shape.company && shape.apart ? [["assistant", text("working")] as const] : []
+      return [...calls, ...results.slice(0, 1), ...between, ...results.slice(1)]
+    }),
+)
+
+export const goodTranscript: Arbitrary<Transcript> = fc
+  .array(turn, { maxLength: 12 })
+  .map((turns) => transcript(...turns.flatMap((make, n) => make(n))))
