@@ -2,7 +2,7 @@ import { assert } from "./assert.ts"
 import { groupTurns } from "./group.ts"
 import type { CallId, MessageId } from "./ids.ts"
 import type { Message, Transcript } from "./message.ts"
-import { type Place, pairCalls } from "./pair.ts"
+import { type Pairing, type Place, pairCalls } from "./pair.ts"
 
 /** Something that no provider should be sent, by name and place. */
 export type Fault = {
@@ -13,6 +13,7 @@ export type Fault = {
     | "result-repeated"
     | "result-not-adjacent"
     | "call-id-repeated"
+    | "result-misplaced"
     | "call-misplaced"
     | "message-id-repeated"
     | "message-empty"
@@ -88,21 +89,39 @@ function pairFaults(messages: Transcript, ended: boolean): readonly Fault[] {
           : "result-without-call"
       return { code, messageId: idAt(messages, message), callId }
     }),
+    ...pairs
+      .filter((pair) => isMisplaced(messages, pair))
+      .map(
+        ({ result: { callId, message } }): Fault => ({
+          code: "result-misplaced",
+          messageId: idAt(messages, message),
+          callId,
+        }),
+      ),
     ...messages.filter(isEmpty).map(({ id }): Fault => ({ code: "message-empty", messageId: id })),
   ]
 }
 
-/** The open calls that will get no result: all but those of the last group, if nobody has spoken since. What the provider or a person still decides may wait in any case. */
+/** The open calls that will get no result: all but those of the last group, if the user has not spoken since. */
 export function abandonedCalls(messages: Transcript, open: readonly Place[], ended: boolean): readonly Place[] {
-  const last = groupTurns(messages).at(-1)
-  const spoken = messages.findLastIndex(
-    ({ role, parts }) => role !== "assistant" && parts.some((part) => part.type !== "tool-result"),
-  )
-  const waitingFrom = Math.max(last?.start ?? 0, spoken + 1)
+  const lastGroup = groupTurns(messages).at(-1)?.start ?? 0
+  const relayed = new Set(open.filter(({ kind }) => kind === "other").map(({ message }) => message))
+  const lastSpoken = messages.findLastIndex(({ role, parts }, at) => {
+    const spoken = parts.some(({ type }) => type !== "tool-result" && type !== "tool-call" && type !== "reasoning")
+    return ended ? spoken || relayed.has(at) : spoken && role !== "assistant"
+  })
+  const waitingFrom = Math.max(lastGroup, ended ? lastSpoken : lastSpoken + 1)
+  // What the provider goes on with, or a person has yet to allow, may wait even in a request.
   return open.filter(
     ({ message, kind }) => message < waitingFrom || (ended && kind !== "provider" && kind !== "approval"),
   )
 }
+
+/** Only a provider answers its calls inside the assistant's own turn. */
+export const isMisplaced = (messages: Transcript, { call, result }: Pairing["pairs"][number]): boolean =>
+  call.kind !== "provider" &&
+  messages[call.message]?.role === "assistant" &&
+  messages[result.message]?.role === "assistant"
 
 /** Nothing to say: no parts, or texts without a character. */
 export const isEmpty = ({ parts }: Message): boolean => parts.every((part) => part.type === "text" && part.text === "")

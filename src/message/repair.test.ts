@@ -13,7 +13,8 @@ import { checkTranscript } from "./check.ts"
 import { unfence } from "./fence.ts"
 import type { Transcript } from "./message.ts"
 import type { Part } from "./part.ts"
-import { missingResult, repair, replayRepair } from "./repair.ts"
+import { repair, replayRepair } from "./repair.ts"
+import { missingResult } from "./repair-perform.ts"
 
 const faults = (messages: Transcript) => checkTranscript(messages).map(({ code }) => code)
 const mends = (messages: Transcript) => repair(messages).events.map(({ type, reason }) => `${type}: ${reason}`)
@@ -44,6 +45,12 @@ describe("what arrives broken is named and mended", () => {
       transcript(["user", result("1")], ["assistant", call("1")]),
       "result-before-call",
       "result-moved: result-before-call",
+    ],
+    [
+      "a result in the assistant's mouth",
+      transcript(["assistant", call("1"), result("1")], [...go]),
+      "result-misplaced",
+      "result-moved: result-misplaced",
     ],
     [
       "two results for one call",

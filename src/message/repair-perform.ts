@@ -1,0 +1,132 @@
+import { assert } from "./assert.ts"
+import { fence } from "./fence.ts"
+import { fresh } from "./fresh.ts"
+import { messageId } from "./ids.ts"
+import type { Mend } from "./mend.ts"
+import type { Message, Transcript } from "./message.ts"
+import type { Part } from "./part.ts"
+import { present } from "./present.ts"
+import { textOf } from "./text.ts"
+
+/** What the result of a call says that got none. */
+export const missingResult = "[no result was recorded for this call]"
+
+/** Part-wise mends in place, results where they belong, removals last. Positions are those before the step. */
+export function performMends(messages: Transcript, events: readonly Mend[]): Transcript {
+  const mends = Map.groupBy(events, ({ message }) => message)
+  const { joining, following } = placeResults(messages, events)
+  const taken = new Set<string>(messages.map(({ id }) => id))
+  return messages.flatMap((message, at): readonly Message[] => {
+    const mine = mends.get(at) ?? []
+    if (mine.some(({ type }) => type === "message-removed")) return []
+    const joined = joining.get(at) ?? []
+    const mended = mine.length === 0 && joined.length === 0 ? message : mend(message, mine, joined)
+    return [mended, ...resultMessage(message, following.get(at) ?? [], taken)]
+  })
+}
+
+type Arrivals = ReadonlyMap<number, readonly Part[]>
+
+/** New and moved results join the message that answers the same calls, where there is one; otherwise they follow the calls in a message of ours. */
+function placeResults(
+  messages: Transcript,
+  events: readonly Mend[],
+): { readonly joining: Arrivals; readonly following: Arrivals } {
+  const joining = new Map<number, readonly Part[]>()
+  const following = new Map<number, readonly Part[]>()
+  for (const event of events) {
+    if (event.type !== "result-moved" && event.type !== "result-added") continue
+    const part = messages[event.message]?.parts[event.part]
+    assert(part !== undefined, `no part ${event.part} in message ${event.message}`)
+    const first = event.type === "result-moved" ? event.after : event.message
+    const last = endOfCalls(messages, first)
+    const target = answers(messages[last + 1], messages.slice(startOfTurn(messages, first), last + 1))
+      ? joining
+      : following
+    const at = target === joining ? last + 1 : last
+    target.set(at, [...(target.get(at) ?? []), event.type === "result-moved" ? part : emptyResult(part)])
+  }
+  return { joining, following }
+}
+
+function startOfTurn(messages: Transcript, at: number): number {
+  let first = at
+  while (messages[first - 1]?.role === "assistant") first--
+  return first
+}
+
+/** Calls of one turn that the wire keeps apart stand together: results come after the last of them. */
+function endOfCalls(messages: Transcript, first: number): number {
+  let last = first
+  while (
+    messages[last + 1]?.role === "assistant" &&
+    messages[last + 1]?.parts.every(({ type }) => type === "tool-call" || type === "reasoning")
+  )
+    last++
+  return last
+}
+
+function answers(next: Message | undefined, calls: Transcript): boolean {
+  const asked = new Set(
+    calls.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? part.callId : []))),
+  )
+  return next?.role === "user" && next.parts.some((part) => part.type === "tool-result" && asked.has(part.callId))
+}
+
+function mend(message: Message, events: readonly Mend[], joined: readonly Part[]): Message {
+  const renamed = events.find((event) => event.type === "message-renamed")
+  const changes = new Map(events.flatMap((event) => ("part" in event ? [[event.part, event] as const] : [])))
+  const parts = message.parts.flatMap((part, n): readonly Part[] => {
+    const change = changes.get(n)
+    return change === undefined ? [part] : mendPart(part, change)
+  })
+  const results = parts.findLastIndex((part) => part.type === "tool-result") + 1
+  return {
+    ...message,
+    parts: parts.toSpliced(results, 0, ...joined),
+    ...(renamed === undefined ? {} : { id: renamed.to }),
+  }
+}
+
+function mendPart(part: Part, event: Mend): readonly Part[] {
+  if (event.type === "result-moved") return []
+  if (event.type === "call-renamed" && (part.type === "tool-call" || part.type === "tool-result"))
+    return [{ ...part, callId: event.to }]
+  if (event.type === "call-quoted" || event.type === "result-quoted") return [quoted(part)]
+  return [part]
+}
+
+/** A call or result as a text: readable, fenced, and still of its own channel. */
+function quoted(part: Part): Part {
+  assert(part.type === "tool-call" || part.type === "tool-result", `a ${part.type} part is never quoted`)
+  if (part.type === "tool-result")
+    return { type: "text", text: fence("tool-result", textOf(part), { call: part.callId }), channel: "tool" }
+  return {
+    type: "text",
+    text: fence("tool-call", textOf(part), { call: part.callId, tool: part.tool }),
+    channel: "assistant",
+  }
+}
+
+function emptyResult(call: Part): Part {
+  assert(call.type === "tool-call", "a result is added for a call only")
+  return {
+    type: "tool-result",
+    callId: call.callId,
+    kind: call.kind,
+    content: [{ type: "text", text: missingResult }],
+    failed: true,
+  }
+}
+
+function resultMessage(
+  { id, format }: Message,
+  results: readonly Part[],
+  taken: ReadonlySet<string>,
+): readonly Message[] {
+  if (results.length === 0) return []
+  const own = `${id}+results`
+  return [
+    { id: messageId(taken.has(own) ? fresh(taken, own) : own), role: "user", parts: results, ...present({ format }) },
+  ]
+}

@@ -1,0 +1,100 @@
+import { abandonedCalls, isEmpty, isMisplaced } from "./check.ts"
+import { fresh } from "./fresh.ts"
+import { callId, messageId } from "./ids.ts"
+import type { Mend } from "./mend.ts"
+import type { Transcript } from "./message.ts"
+import { pairCalls } from "./pair.ts"
+
+function planRenames(messages: Transcript): readonly Mend[] {
+  const taken = new Set<string>(messages.map(({ id }) => id))
+  const seen = new Set<string>()
+  return messages.flatMap(({ id }, message): readonly Mend[] => {
+    const repeated = seen.has(id)
+    seen.add(id)
+    if (!repeated) return []
+    const to = messageId(fresh(taken, id))
+    taken.add(to)
+    return [{ type: "message-renamed", message, to, reason: "message-id-repeated" }]
+  })
+}
+
+function planCallRenames(messages: Transcript): readonly Mend[] {
+  const { pairs, open } = pairCalls(messages)
+  const resultOf = new Map(pairs.map(({ call, result }) => [`${call.message}.${call.part}`, result]))
+  const calls = [...pairs.map(({ call }) => call), ...open].sort(
+    (one, other) => one.message - other.message || one.part - other.part,
+  )
+  const taken = new Set<string>(calls.map((call) => call.callId))
+  const seen = new Set<string>()
+  return calls.flatMap((call): readonly Mend[] => {
+    const repeated = seen.has(call.callId)
+    seen.add(call.callId)
+    if (!repeated) return []
+    const to = callId(fresh(taken, call.callId))
+    taken.add(to)
+    const result = resultOf.get(`${call.message}.${call.part}`)
+    return [call, ...(result === undefined ? [] : [result])].map(({ message, part }) => {
+      return { type: "call-renamed", message, part, to, reason: "call-id-repeated" }
+    })
+  })
+}
+
+/** Results go to their calls where there is one to go to; the rest is quoted where it stands. */
+function planPlaces(messages: Transcript): readonly Mend[] {
+  const { pairs, open, orphans } = pairCalls(messages)
+  const waiting = new Map(
+    open.filter(({ message }) => messages[message]?.role === "assistant").map((call) => [call.callId, call]),
+  )
+  const answered = new Set(pairs.map(({ call }) => call.callId))
+  const events: Mend[] = []
+  for (const [message, { role, parts }] of messages.entries()) {
+    for (const [part, content] of parts.entries()) {
+      if (content.type === "tool-call" && role !== "assistant")
+        events.push({ type: "call-quoted", message, part, reason: "call-misplaced" })
+    }
+  }
+  for (const { callId: id, message, part } of orphans) {
+    const call = waiting.get(id)
+    waiting.delete(id)
+    if (call !== undefined)
+      events.push({ type: "result-moved", message, part, after: call.message, reason: "result-before-call" })
+    else
+      events.push({
+        type: "result-quoted",
+        message,
+        part,
+        reason: answered.has(id) ? "result-repeated" : "result-without-call",
+      })
+  }
+  for (const pair of pairs) {
+    const { call, result } = pair
+    const place = { message: result.message, part: result.part }
+    if (messages[call.message]?.role !== "assistant")
+      events.push({ type: "result-quoted", ...place, reason: "result-without-call" })
+    else if (isMisplaced(messages, pair))
+      events.push({ type: "result-moved", ...place, after: call.message, reason: "result-misplaced" })
+  }
+  return events
+}
+
+function planResults(messages: Transcript, ended: boolean): readonly Mend[] {
+  return abandonedCalls(messages, pairCalls(messages).open, ended).map(({ message, part, kind }) => {
+    const type = kind === "provider" || kind === "other" ? "call-quoted" : "result-added"
+    return { type, message, part, reason: "call-without-result" }
+  })
+}
+
+function planRemovals(messages: Transcript): readonly Mend[] {
+  return messages.flatMap((content, message): readonly Mend[] =>
+    isEmpty(content) ? [{ type: "message-removed", message, reason: "message-empty" }] : [],
+  )
+}
+
+/** What is wrong, step by step, as mends: ids first, then places, then what is missing, last what is empty. */
+export const repairSteps: readonly ((messages: Transcript, ended: boolean) => readonly Mend[])[] = [
+  planRenames,
+  planCallRenames,
+  planPlaces,
+  planResults,
+  planRemovals,
+]

@@ -1,0 +1,38 @@
+import type { Json } from "./json.ts"
+import type { Fault, Output, ScriptedUsage } from "./script.ts"
+import type { Asked, Piece, Reply } from "./wire.ts"
+
+const piecesOf = ({ reasoning, text, blocks = [], calls = [] }: Output): readonly Piece[] => [
+  ...(reasoning === undefined ? [] : [{ type: "reasoning", text: reasoning } as const]),
+  ...(text === undefined ? [] : [{ type: "text", text } as const]),
+  ...blocks.map((block) => ({ type: "block", block }) as const),
+  ...calls.map((call) => ({ type: "call", ...call }) as const),
+]
+
+/** A quarter of the bytes: a stand-in that only has to be the same every time. */
+const tokensOf = (pieces: readonly Piece[]): number => Math.ceil(Buffer.byteLength(JSON.stringify(pieces)) / 4)
+
+/** Turn what the script said into an answer; of `stop`, `usage` and `fault` the last one said counts. */
+export function replyOf(
+  said: Output | readonly Output[],
+  asked: Asked,
+  body: Json,
+  index: number,
+  inputTokens: number,
+): { readonly reply: Reply; readonly fault: Fault | undefined } {
+  const outputs: readonly Output[] = Array.isArray(said) ? said : [said]
+  const pieces = outputs.flatMap(piecesOf)
+  const reasoning = pieces.filter((piece) => piece.type === "reasoning")
+  const usage: ScriptedUsage = {
+    inputTokens,
+    outputTokens: tokensOf(pieces),
+    reasoningTokens: reasoning.length === 0 ? 0 : tokensOf(reasoning),
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    ...outputs.findLast((output) => output.usage !== undefined)?.usage,
+  }
+  const natural = pieces.some((piece) => piece.type === "call") ? "tool-calls" : "end"
+  const stop = outputs.findLast((output) => output.stop !== undefined)?.stop ?? natural
+  const fault = outputs.findLast((output) => output.fault !== undefined)?.fault
+  return { reply: { index, asked, body, pieces, stop, usage }, fault }
+}

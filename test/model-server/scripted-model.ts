@@ -1,0 +1,67 @@
+import { type Answer, answerOf, jsonAnswer } from "./answer.ts"
+import { anthropicMessages } from "./anthropic-messages.ts"
+import { gemini } from "./gemini.ts"
+import type { Json } from "./json.ts"
+import { openaiChat } from "./openai-chat.ts"
+import { createOpenaiResponses } from "./openai-responses.ts"
+import { replyOf } from "./reply.ts"
+import type { Script } from "./script.ts"
+import type { Asked, Wire } from "./wire.ts"
+
+export type ScriptedModelOptions = {
+  readonly script: Script
+  /** Cut streams into chunks of this many bytes instead of one chunk for each event. */
+  readonly chunkBytes?: number
+  /** Refuse, as the providers do, histories with unpaired calls or results, or with reasoning that was tampered with. */
+  readonly strict?: boolean
+}
+
+/** A request as the model gets to see it. */
+export type Asking = {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array
+  readonly json: Json
+}
+
+const notFound = {
+  type: "error",
+  error: { type: "not_found_error", message: "The scripted server has no such path." },
+}
+
+/** A model behind four APIs that says what its script says. It holds what the Responses API holds, and a count of its calls. */
+export function createScriptedModel(options: ScriptedModelOptions): (asking: Asking) => Answer {
+  const wires = [anthropicMessages, openaiChat, createOpenaiResponses(), gemini]
+  let calls = 0
+
+  const generate = (wire: Wire, asked: Asked, asking: Asking, index: number): Answer => {
+    const { path, headers, json } = asking
+    const objection = options.strict === true ? wire.objection(json, asked.model) : undefined
+    if (objection !== undefined) return jsonAnswer(wire.refuse(objection, index), wire.headers(index), wire.indent)
+    const { rounds, model, framing } = asked
+    const stream = framing !== "whole"
+    const said = options.script({ index, rounds, format: wire.format, model, stream, path, headers, body: json })
+    const { reply, fault } = replyOf(said, asked, json, index, inputTokensOf(asking))
+    wire.remember?.(reply)
+    return answerOf(wire, reply, fault, options.chunkBytes)
+  }
+
+  return (asking) => {
+    const url = new URL(asking.path, "http://loopback")
+    for (const wire of wires) {
+      const asked = wire.ask(url, asking.json)
+      if (asked === undefined) continue
+      if ("kind" in asked && asked.kind === "count") {
+        return jsonAnswer({ status: 200, body: wire.count(inputTokensOf(asking)) }, {}, wire.indent)
+      }
+      const index = calls
+      calls += 1
+      if ("refused" in asked) return jsonAnswer(asked.refused, wire.headers(index), wire.indent)
+      return generate(wire, asked, asking, index)
+    }
+    return jsonAnswer({ status: 404, body: notFound })
+  }
+}
+
+/** A quarter of the bytes: a stand-in that only has to be the same every time. */
+const inputTokensOf = ({ body }: Asking): number => Math.ceil(body.length / 4)

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join, relative, resolve } from "node:path"
+import { parseSync } from "vite"
+
+export const root: string = resolve(import.meta.dirname, "../..")
+const src = join(root, "src")
+
+export type Import = { readonly from: string; readonly typeOnly: boolean }
+/** A node of the syntax tree, as far as the house rules look at it. */
+export type Node = {
+  readonly type: string
+  readonly start: number
+  readonly end: number
+  readonly [key: string]: unknown
+}
+
+export type SourceFile = {
+  /** Path below `src`. */
+  readonly path: string
+  readonly text: string
+  readonly nodes: readonly Node[]
+  /** Other files of ours, by their path below `src`, and packages by name. */
+  readonly imports: readonly Import[]
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === "object" && value !== null && typeof (value as Node).type === "string"
+
+function* walk(value: unknown): Generator<Node> {
+  if (Array.isArray(value)) for (const item of value) yield* walk(item)
+  if (!isNode(value)) return
+  yield value
+  for (const key in value) yield* walk(value[key])
+}
+
+function importsOf(path: string, nodes: readonly Node[]): readonly Import[] {
+  return nodes.flatMap((node): readonly Import[] => {
+    const source = node.source
+    if (!/^(Import|Export)/.test(node.type) || !isNode(source) || typeof source.value !== "string") return []
+    const named = [node.specifiers].flat().filter(isNode)
+    const typeOnly =
+      node.importKind === "type" ||
+      node.exportKind === "type" ||
+      (named.length > 0 && named.every((one) => one.importKind === "type" || one.exportKind === "type"))
+    const from = source.value.startsWith(".") ? relative(src, resolve(src, dirname(path), source.value)) : source.value
+    return [{ from, typeOnly }]
+  })
+}
+
+/** Every source file that we ship, parsed. Tests and generated files are not part of the house. */
+export function readSources(): readonly SourceFile[] {
+  return readdirSync(src, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.includes("generated"))
+    .sort()
+    .map((path) => {
+      const text = readFileSync(join(src, path), "utf8")
+      const { program } = parseSync(path, text, { lang: "ts" })
+      const nodes = [...walk(program)]
+      return { path, text, nodes, imports: importsOf(path, nodes) }
+    })
+}
