@@ -72,7 +72,7 @@ const describers: Describe = {
     next: "Mend or remove that line, or name the file's format explicitly.",
   }),
   "floor-exceeds-window": ({ floorTokens, windowTokens, largest }) => ({
-    sentence: `What can never be left out needs ${floorTokens} tokens, and the window has ${windowTokens}; the largest piece is ${largest}.`,
+    sentence: `What can never be left out needs ${floorTokens} tokens, ${floorTokens - windowTokens} more than the ${windowTokens} there are; the largest piece is ${largest}.`,
     next: `Shorten ${largest}, lower the output reserve, or use a model with a larger window.`,
   }),
   "stack-invalid": ({ section, reason }) => ({

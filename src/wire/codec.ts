@@ -29,6 +29,8 @@ export type Codec = {
   readonly readMessage: (json: Json, earlier: readonly Message[]) => Message
   /** `before` is what stood there, if anything did: its shape (text or blocks) is kept where it can be. */
   readonly writeSystem: (parts: readonly Part[], before: Wire | undefined) => Wire
+  /** The list of tools; `before` is the one that stood there. */
+  readonly writeTools: (tools: readonly Tool[], before: Wire | undefined) => Wire
   /** Usually one element; several where the format wants one for each tool result or call. */
   readonly writeMessage: (message: Message) => readonly Wire[]
   readonly readResponse: (body: Json) => ModelResponse

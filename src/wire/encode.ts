@@ -2,19 +2,19 @@ import { assert } from "../message/assert.ts"
 import { type Wire, wireText } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
-import type { Layout, ModelRequest, Span } from "../message/request.ts"
+import type { Layout, ModelRequest, Span, Tool } from "../message/request.ts"
 import { type Codec, isForeign } from "./codec.ts"
 import { codecs } from "./codecs.ts"
-import { writeList } from "./overlay.ts"
 
 /** What to say instead of what the request says. */
 export type Changes = {
   readonly messages?: Transcript
   readonly system?: readonly Part[]
-  readonly tools?: readonly Wire[]
+  readonly tools?: readonly Tool[]
 }
 
-type Edit = Span & { readonly text: string }
+/** A new text for a member of the body: in place of what stands there, or as a first member where nothing does. */
+type Edit = { readonly name: string | undefined; readonly span: Span | undefined; readonly text: string }
 
 /**
  * Write a request with changes. Messages that are still the objects they were decoded as are copied, not written; with nothing
@@ -22,39 +22,44 @@ type Edit = Span & { readonly text: string }
  */
 export function encodeRequest(request: ModelRequest, { messages, system, tools }: Changes = {}): Wire {
   const codec = codecs[request.format]
-  const { layout } = request
+  const { layout, wire } = request
+  const before = (span: Span | undefined): Wire | undefined =>
+    span === undefined ? undefined : wireText(wire.slice(span.start, span.end))
   const edits: Edit[] = []
   if (system !== undefined && system !== request.system) {
-    const before =
-      layout.system === undefined ? undefined : wireText(request.wire.slice(layout.system.start, layout.system.end))
-    edits.push(place(request, layout.system, codec.names.system[0], codec.writeSystem(system, before)))
+    const text = codec.writeSystem(system, before(layout.system))
+    edits.push({ name: codec.names.system[0], span: layout.system, text })
   }
-  if (tools !== undefined) edits.push(place(request, layout.tools, codec.names.tools[0], writeList(tools)))
+  if (tools !== undefined && tools !== request.tools) {
+    const text = codec.writeTools(tools, before(layout.tools))
+    edits.push({ name: codec.names.tools[0], span: layout.tools, text })
+  }
   const absent = layout.messages === undefined && messages?.length === 0
   if (messages !== undefined && messages !== request.messages && !absent) {
-    edits.push(place(request, layout.messages, codec.names.messages[0], writeMessages(codec, request, messages)))
+    edits.push({ name: codec.names.messages[0], span: layout.messages, text: writeMessages(codec, request, messages) })
   }
-  return splice(request.wire, edits)
+  return edits.length === 0 ? wire : wireText(splice(wire, edits))
 }
 
-/** In place of what stands there, or as a first member where nothing does. */
-function place(request: ModelRequest, span: Span | undefined, name: string | undefined, text: string): Edit {
-  if (span !== undefined) return { ...span, text }
-  assert(name !== undefined, `${request.format} keeps its system part among the messages`)
-  const start = request.wire.indexOf("{") + 1
-  const empty = /^\s*\}/.test(request.wire.slice(start, start + 64))
-  return { start, end: start, text: `${JSON.stringify(name)}:${text}${empty ? "" : ","}` }
-}
-
-function splice(text: string, edits: readonly Edit[]): Wire {
-  let at = 0
+function splice(text: string, edits: readonly Edit[]): string {
   const pieces: string[] = []
-  for (const edit of [...edits].sort((one, other) => one.start - other.start)) {
-    pieces.push(text.slice(at, edit.start), edit.text)
-    at = edit.end
+  const open = text.indexOf("{") + 1
+  const added = edits.filter(({ span }) => span === undefined)
+  let at = open
+  if (added.length > 0) {
+    const members = added.map(({ name, text: written }) => {
+      assert(name !== undefined, "this format keeps its system part among the messages")
+      return `${JSON.stringify(name)}:${written}`
+    })
+    const empty = /^\s*\}\s*$/.test(text.slice(open))
+    pieces.push(members.join(","), empty ? "" : ",")
   }
-  pieces.push(text.slice(at))
-  return wireText(pieces.join(""))
+  const placed = edits.flatMap(({ span, text: written }) => (span === undefined ? [] : [{ ...span, written }]))
+  for (const { start, end, written } of placed.sort((one, other) => one.start - other.start)) {
+    pieces.push(text.slice(at, start), written)
+    at = end
+  }
+  return `${text.slice(0, open)}${pieces.join("")}${text.slice(at)}`
 }
 
 /** The list of messages: runs of untouched ones as one slice each, separators and all. */

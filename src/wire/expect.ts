@@ -1,5 +1,5 @@
 import { HoldfastError } from "../errors.ts"
-import { elements, isObject, type Json, member, pathOf } from "./json.ts"
+import { elements, isObject, type Json, member, pathOf, valueIn } from "./json.ts"
 
 /** What stands there, in a word or two that never quote the content. */
 function nameOf(value: unknown): string {
@@ -11,7 +11,7 @@ function nameOf(value: unknown): string {
 
 /** Refuse with the path, what was expected and what is there. */
 export function refuse(json: Json, expected: string, name?: string): never {
-  const found = nameOf(name === undefined ? json.value : member(json, name)?.value)
+  const found = nameOf(name === undefined ? json.value : valueIn(json, name))
   const at = pathOf(json)
   const path = [at, name].filter((step) => step !== undefined && step !== "").join(".") || "the body"
   throw new HoldfastError({ code: `${json.source.origin}-invalid`, path, expected, found })
@@ -22,7 +22,7 @@ export function requireObject(json: Json): Json {
 }
 
 export function requireString(json: Json, name: string): string {
-  const value = member(json, name)?.value
+  const value = valueIn(json, name)
   return typeof value === "string" ? value : refuse(json, "a string", name)
 }
 
@@ -33,12 +33,12 @@ export function requireElements(json: Json, name: string): readonly Json[] {
 
 /** A string where there is one; anything else reads as absent. For what we only look at and never rewrite. */
 export function stringIn(json: Json | undefined, name: string): string | undefined {
-  const value = json === undefined ? undefined : member(json, name)?.value
+  const value = json === undefined ? undefined : valueIn(json, name)
   return typeof value === "string" ? value : undefined
 }
 
 export function numberIn(json: Json | undefined, name: string): number | undefined {
-  const value = json === undefined ? undefined : member(json, name)?.value
+  const value = json === undefined ? undefined : valueIn(json, name)
   return typeof value === "number" ? value : undefined
 }
 
@@ -49,5 +49,5 @@ export function countIn(json: Json | undefined, name: string): number | undefine
 }
 
 export function isTrue(json: Json, name: string): boolean {
-  return member(json, name)?.value === true
+  return valueIn(json, name) === true
 }

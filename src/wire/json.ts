@@ -62,6 +62,11 @@ export function wireOf(json: Json): Wire {
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** What the member of that name says, without asking where it stands. */
+export function valueIn({ value }: Json, name: string): unknown {
+  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
 /** The member of that name, if the value is an object that has one. Of repeated names the last counts, as JSON.parse has it. */
 export function member(json: Json, name: string): Json | undefined {
   if (!isObject(json.value) || !Object.hasOwn(json.value, name)) return undefined

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { requestText } from "../../test/support/requests.ts"
-import { messageId } from "../message/ids.ts"
+import { messageId, wireText } from "../message/ids.ts"
 import { formats, type Transcript } from "../message/message.ts"
 import { codecs } from "./codecs.ts"
 import { decodeRequest } from "./decode.ts"
@@ -73,3 +73,46 @@ describe.each(formats)("%s, for any request", (format) => {
 function withoutWire(messages: Transcript): unknown {
   return messages.map(({ role, parts }) => [role, parts.map(({ wire: _, ...part }) => part)])
 }
+
+describe("members that the body did not have", () => {
+  test("are put in front, and an empty body stays an object", () => {
+    const empty = decodeRequest("openai-responses", " { } ")
+    const changes = {
+      system: [{ type: "text", text: "be kind" }],
+      messages: [{ id: messageId("m"), role: "user", parts: [{ type: "text", text: "hi" }] }],
+    } as const
+    expect(JSON.parse(encodeRequest(empty, changes))).toEqual({
+      instructions: "be kind",
+      input: [{ role: "user", content: "hi" }],
+    })
+    const full = decodeRequest("openai-responses", '{"model":"m"}')
+    expect(JSON.parse(encodeRequest(full, changes))).toEqual({
+      model: "m",
+      instructions: "be kind",
+      input: [{ role: "user", content: "hi" }],
+    })
+  })
+  test("a breakpoint is written where it is wanted, and only there", () => {
+    const text =
+      '{"tools":[{"name":"a", "input_schema":{}}],"system":"rules","messages":[{"role":"user","content":"hi"}]}'
+    const request = decodeRequest("anthropic-messages", text)
+    const marked = encodeRequest(request, {
+      tools: request.tools.map((tool) => ({ ...tool, breakpoint: "1h" as const })),
+      messages: request.messages.map((message) => ({
+        ...message,
+        parts: message.parts.map((part) => ({ ...part, breakpoint: "5m" as const })),
+      })),
+    })
+    expect(marked).toBe(
+      '{"tools":[{"name":"a", "input_schema":{},"cache_control":{"type":"ephemeral","ttl":"1h"}}],"system":"rules","messages":[{"role":"user","content":[{"type":"text","text":"hi","cache_control":{"type":"ephemeral"}}]}]}',
+    )
+  })
+  test("a tool of ours joins Gemini's without touching them", () => {
+    const text = '{"contents":[],"tools":[ {"functionDeclarations": [{"name":"a"}]} ,{"googleSearch":{}}]}'
+    const request = decodeRequest("gemini", text)
+    const recall = { name: "recall", wire: wireText('{"name":"recall"}') }
+    expect(encodeRequest(request, { tools: [...request.tools, recall] })).toBe(
+      '{"contents":[],"tools":[{"functionDeclarations": [{"name":"a"}]},{"googleSearch":{}},{"functionDeclarations":[{"name":"recall"}]}]}',
+    )
+  })
+})

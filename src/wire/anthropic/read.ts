@@ -6,7 +6,7 @@ import type { HeldState, Tool } from "../../message/request.ts"
 import { breakpointOf } from "../breakpoint.ts"
 import type { Settings } from "../codec.ts"
 import { countIn, isTrue, refuse, requireObject, requireString, stringIn } from "../expect.ts"
-import { elements, isObject, type Json, member, wireOf } from "../json.ts"
+import { elements, isObject, type Json, member, valueIn, wireOf } from "../json.ts"
 import { mediaOfFile, mediaOfInline } from "../media.ts"
 
 // Settings, system, tools
@@ -106,7 +106,7 @@ function readToolBlock(type: string, block: Json): Part {
       callId: id,
       tool: requireString(block, "name"),
       kind,
-      input: member(block, "input")?.value,
+      input: valueIn(block, "input"),
     }
   }
   if (type !== "tool_result" && !type.endsWith("_tool_result")) return { type: "unknown", wire: wireOf(block) }

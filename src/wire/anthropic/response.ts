@@ -2,7 +2,7 @@ import { messageId, tokens } from "../../message/ids.ts"
 import { present } from "../../message/present.ts"
 import type { ModelResponse, StopReason, Usage } from "../../message/request.ts"
 import { countIn, refuse, requireObject, stringIn } from "../expect.ts"
-import { isObject, type Json, member, wireOf } from "../json.ts"
+import { isObject, type Json, member, valueIn, wireOf } from "../json.ts"
 import { write, writeObject } from "../overlay.ts"
 import { readContent } from "./read.ts"
 
@@ -30,7 +30,7 @@ export function readResponse(body: Json): ModelResponse {
     messages: [
       { id: messageId("r0"), role: "assistant", parts: readContent(content), wire, format: "anthropic-messages" },
     ],
-    stop: stopOf(member(body, "stop_reason")?.value),
+    stop: stopOf(valueIn(body, "stop_reason")),
     ...present({ id: stringIn(body, "id"), model: stringIn(body, "model"), usage: readUsage(member(body, "usage")) }),
   }
 }

@@ -35,10 +35,9 @@ function writePart(part: Part): Wire {
     case "text":
       return overlay(part.wire, { type: write("text"), text: write(part.text), ...markField(part) })
     case "reasoning":
-      return (
-        part.wire ??
-        writeObject({ type: write("thinking"), thinking: write(part.text), signature: write(part.signature ?? "") })
-      )
+      return part.wire === undefined
+        ? writeObject({ type: write("thinking"), thinking: write(part.text), signature: write(part.signature ?? "") })
+        : overlay(part.wire, markField(part))
     case "tool-call":
       return overlay(part.wire, {
         ...(part.kind === "provider" ? {} : { type: write("tool_use") }),

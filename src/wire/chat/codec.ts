@@ -1,3 +1,4 @@
+import { writeTools } from "../breakpoint.ts"
 import type { Codec } from "../codec.ts"
 import { readMessage, readSettings, readSystem, readTools } from "./read.ts"
 import { readResponse } from "./response.ts"
@@ -12,6 +13,7 @@ export const chat: Codec = {
   readTools,
   readMessage,
   writeSystem,
+  writeTools,
   writeMessage,
   readResponse,
 }

@@ -2,7 +2,7 @@ import { messageId, tokens } from "../../message/ids.ts"
 import { present } from "../../message/present.ts"
 import type { ModelResponse, StopReason, Usage } from "../../message/request.ts"
 import { countIn, refuse, requireElements, requireObject, stringIn } from "../expect.ts"
-import { isObject, type Json, member, wireOf } from "../json.ts"
+import { isObject, type Json, member, valueIn, wireOf } from "../json.ts"
 import { readMessage } from "./read.ts"
 
 const stops: ReadonlyMap<unknown, StopReason> = new Map([
@@ -25,7 +25,7 @@ export function readResponse(body: Json): ModelResponse {
     format: "openai-chat",
     wire: wireOf(body),
     messages: [{ ...readMessage(message, []), id: messageId("r0") }],
-    stop: stopOf(member(choice, "finish_reason")?.value),
+    stop: stopOf(valueIn(choice, "finish_reason")),
     ...present({ id: stringIn(body, "id"), model: stringIn(body, "model"), usage: readUsage(member(body, "usage")) }),
   }
 }

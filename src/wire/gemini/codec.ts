@@ -1,7 +1,7 @@
 import type { Codec } from "../codec.ts"
 import { readMessage, readSettings, readSystem, readTools, spellings } from "./read.ts"
 import { readResponse } from "./response.ts"
-import { writeMessage, writeSystem } from "./write.ts"
+import { writeMessage, writeSystem, writeTools } from "./write.ts"
 
 /** Gemini: `POST …/models/{model}:generateContent` and `:streamGenerateContent`. */
 export const gemini: Codec = {
@@ -12,6 +12,7 @@ export const gemini: Codec = {
   readTools,
   readMessage,
   writeSystem,
+  writeTools,
   writeMessage,
   readResponse,
 }

@@ -5,7 +5,7 @@ import { present } from "../../message/present.ts"
 import type { Tool } from "../../message/request.ts"
 import type { Settings } from "../codec.ts"
 import { countIn, refuse, requireObject, requireString, stringIn } from "../expect.ts"
-import { elements, isObject, type Json, member, memberOf, wireOf } from "../json.ts"
+import { elements, isObject, type Json, member, memberOf, valueIn, wireOf } from "../json.ts"
 import { mediaOfFile, mediaOfInline } from "../media.ts"
 
 /** The API takes every field in two spellings, the protocol buffer's and JSON's. */
@@ -81,7 +81,7 @@ function readPart(json: Json, place: CallId, before: readonly Message[]): Part {
   const text = member(json, "text")
   if (text !== undefined) {
     if (typeof text.value !== "string") return refuse(text, "a string")
-    if (member(json, "thought")?.value !== true) return { type: "text", text: text.value, wire }
+    if (valueIn(json, "thought") !== true) return { type: "text", text: text.value, wire }
     return {
       type: "reasoning",
       text: text.value,
@@ -104,7 +104,7 @@ function readMedia(inline: Json | undefined, file: Json | undefined): Part {
 function readCallPart(json: Json, place: CallId, before: readonly Message[]): Part {
   const call = inside(json, "functionCall")
   if (call !== undefined) {
-    const input = member(call, "args")?.value
+    const input = valueIn(call, "args")
     return {
       type: "tool-call",
       callId: callId(stringIn(call, "id") ?? place),

@@ -2,14 +2,31 @@ import { assert } from "../../message/assert.ts"
 import type { Wire } from "../../message/ids.ts"
 import type { Message } from "../../message/message.ts"
 import type { Part, ToolCallPart, ToolResultPart } from "../../message/part.ts"
-import { isObject, tryParse } from "../json.ts"
+import type { Tool } from "../../message/request.ts"
+import { elements, isObject, readJson, tryParse, wireOf } from "../json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "../overlay.ts"
-import { slotOf, spellings } from "./read.ts"
+import { readTools, slotOf, spellings } from "./read.ts"
 
 // System
 
 export function writeSystem(parts: readonly Part[], before: Wire | undefined): Wire {
   return overlay(before?.startsWith("{") === true ? before : undefined, { parts: writeList(parts.map(writePart)) })
+}
+
+// Tools
+
+/** Here several tools share one element: those that stood there stay as they stood, new ones get an element of their own. */
+export function writeTools(tools: readonly Tool[], before: Wire | undefined): Wire {
+  const was = readJson(before ?? "[]", "request")
+  const known = readTools(was)
+  const kept = new Set<string>(tools.map(({ wire }) => wire))
+  assert(
+    known.every(({ wire }) => kept.has(wire)),
+    "tools of this format are only added",
+  )
+  const added = tools.slice(known.length).map(({ wire }) => wire)
+  const own = added.length === 0 ? [] : [writeObject({ functionDeclarations: writeList(added) })]
+  return writeList([...elements(was).map(wireOf), ...own])
 }
 
 // Messages

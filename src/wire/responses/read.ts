@@ -6,7 +6,7 @@ import type { HeldState, Tool } from "../../message/request.ts"
 import type { Settings } from "../codec.ts"
 import { countIn, isTrue, refuse, requireObject, requireString, stringIn } from "../expect.ts"
 import { readArguments } from "../input.ts"
-import { elements, type Json, member, wireOf } from "../json.ts"
+import { elements, type Json, member, valueIn, wireOf } from "../json.ts"
 import { mediaOfFile, mediaOfInline, mediaOfUrl } from "../media.ts"
 
 // Settings, system, tools
@@ -57,7 +57,7 @@ const roles: ReadonlyMap<unknown, Role> = new Map([
 export function readMessage(json: Json, earlier: readonly Message[]): Message {
   const base = { id: messageId(`m${earlier.length}`), wire: wireOf(json), format: "openai-responses" } as const
   if (typeof json.value === "string") return { ...base, role: "user", parts: [{ type: "text", text: json.value }] }
-  const role = roles.get(member(requireObject(json), "role")?.value)
+  const role = roles.get(valueIn(requireObject(json), "role"))
   const type = stringIn(json, "type") ?? (role === undefined ? refuse(json, "a string", "type") : "message")
   if (type !== "message") {
     const part = readItem(type, json, base.wire)
@@ -157,7 +157,7 @@ function readItem(type: string, json: Json, wire: Wire): Part {
   if (type === "mcp_approval_request" || type === "mcp_approval_response") return readApproval(type, json, wire)
   if (type.endsWith("_output")) return readOutput(type, json, wire)
   if (type.endsWith("_call") && id !== undefined) {
-    const input = member(json, "action")?.value ?? member(json, "operation")?.value ?? member(json, "arguments")?.value
+    const input = valueIn(json, "action") ?? valueIn(json, "operation") ?? valueIn(json, "arguments")
     return {
       type: "tool-call",
       callId: callId(id),
@@ -192,7 +192,7 @@ function readOtherOutput(output: Json): readonly Part[] {
 
 function readApproval(type: string, json: Json, wire: Wire): Part {
   if (type === "mcp_approval_response") {
-    const approved = member(json, "approve")?.value === true
+    const approved = valueIn(json, "approve") === true
     const content: readonly Part[] = [{ type: "text", text: approved ? "approved" : "not approved" }]
     return {
       type: "tool-result",
@@ -217,6 +217,6 @@ function readReasoning(json: Json): ReasoningPart {
   const texts = [member(json, "summary"), member(json, "content")]
     .flatMap((list) => (list === undefined ? [] : elements(list)))
     .flatMap((item) => stringIn(item, "text") ?? [])
-  const sealed = typeof member(json, "encrypted_content")?.value === "string"
+  const sealed = typeof valueIn(json, "encrypted_content") === "string"
   return { type: "reasoning", text: texts.join("\n"), ...(sealed ? { sealed } : {}) }
 }

@@ -1,0 +1,450 @@
+import { spawn } from "node:child_process"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { arch, cpus, tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { gunzipSync } from "node:zlib"
+import { build } from "esbuild"
+import { callId, messageId } from "../src/message/ids.ts"
+import type { Message } from "../src/message/message.ts"
+
+/**
+ * Our token counter beside what a user could install instead: speed on first and second sight, load, memory, inputs that
+ * freeze a naive counter, and what one more turn costs at any length of history. Each measurement is a fresh process.
+ */
+export type Options = { readonly corpus?: string; readonly repeats?: number; readonly quick?: boolean }
+
+type Speed = {
+  readonly kind: string
+  readonly bytes: number
+  readonly tokens: number
+  readonly firstMs: number
+  readonly newMs: number
+  readonly againMs: number
+}
+type Load = { readonly loadMs: number; readonly rssMb: number; readonly coldMs: number; readonly coldTokens: number }
+type Turn = { readonly historyTokens: number; readonly turnTokens: number; readonly turnMs: number }
+type Report = {
+  readonly conditions: Readonly<Record<string, string | number>>
+  readonly loads: Readonly<Record<string, Load>>
+  readonly speeds: Readonly<Record<string, readonly Speed[]>>
+  readonly hard: Readonly<Record<string, Readonly<Record<string, number | "timed out">>>>
+  readonly turns: readonly Turn[]
+}
+type Count = (text: string) => number
+type Holdfast = typeof import("../src/tokens/o200k.ts") &
+  typeof import("../src/tokens/meter.ts") &
+  typeof import("../src/tokens/tally.ts")
+
+const peers = ["holdfast", "gpt-tokenizer", "ai-tokenizer", "bpe-lite"]
+const timeoutMs = 20_000
+const self = fileURLToPath(import.meta.url)
+const note = (line: string): void => console.error(`  ${line}`)
+
+// Texts: made, not found, so that every machine measures the same.
+
+function createRandom(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0
+    return ((state ^ (state >>> 13)) >>> 0) % below
+  }
+}
+type Random = ReturnType<typeof createRandom>
+
+const syllables =
+  "ta re mi con ser ver ing ed tion al pro de lo ca st un able ex per form ment ly ous in ter act".split(" ")
+const common =
+  "the of and to in a is that for it as was with be by on not he his but at are this have from or had an they which one you were all her she there would their we him been has when who will no more if out so up said what its about than into them can only other time new some could these two may first then do any like my now over such our man me even most made after also did many".split(
+    " ",
+  )
+const han =
+  "的一是在不了有和人这中大为上个国我以要他时来用们生到作地于出就分对成会可主发年动同工也能下过子说产种面而方后多定行学法所民得经十三之进着等部度家电力里如水化高自二理起小物现实加量都两体制机当使点从业本去把性好应开它合还因由其些然前外天政四日那社义事平形相全表间样与关各重新线内数正心反你明看原又么利比或但质气第向道命此变条只没结解问意建月公无系军很情者最立代想已通并提直题党程展五果料象员革位入常文总次品式活设及管特件长求老头基资边流路级少图山统接知较将组见计别她手角期根论运农指几九区强放决西被干做必战先回则任取据处队南给色光门即保治北造百规热领七海口东导器压志世金增争济阶油思术极交受联什认六共权收证改清己美再采转更单风切打白教速花带安场身车例真务具万每目至达走积示议声报斗完类八离华名确才科张信马节话米整空元况今集温传土许步群广石记需段研界拉林律叫且究观越织装影算低持音众书布复容儿须际商非验连断深难近矿千周委素技备半办青省列习响约支般史感劳便团往酸历市克何除消构府称太准精值号率族维划选标写存候毛亲快效斯院查江型眼王按格养易置派层片始却专状育厂京识适属圆包火住调满县局照参红细引听该铁价严".split(
+    "",
+  )
+
+const hanWords = han.flatMap((first, index) => [first + (han[(index * 7 + 3) % han.length] ?? ""), first])
+
+const pick = (random: Random, from: readonly string[]): string => from[random(from.length)] ?? ""
+
+/** Words and names recur in real sessions; so they are made once, and then picked. */
+const makeList = (length: number, seed: number, make: (random: Random) => string): readonly string[] => {
+  const random = createRandom(seed)
+  return Array.from({ length }, () => make(random))
+}
+const rare = makeList(3000, 21, (random) =>
+  Array.from({ length: 1 + random(4) }, () => pick(random, syllables)).join(""),
+)
+const word = (random: Random): string => pick(random, random(4) > 0 ? common : rare)
+const names = makeList(2000, 22, (random) => {
+  const [first, second] = [word(random), word(random)]
+  return random(2) === 0 ? `${first}_${second}` : first + second.slice(0, 1).toUpperCase() + second.slice(1)
+})
+const name = (random: Random): string => pick(random, names)
+const hex = (random: Random, length: number): string => Array.from({ length }, () => random(16).toString(16)).join("")
+
+const writers: Readonly<Record<string, (random: Random) => string>> = {
+  english: (random) =>
+    `${Array.from({ length: 6 + random(14) }, () => word(random)).join(" ")}${pick(random, [".", ",", "?", ".\n\n", "; it's", " - don't"])} `,
+  code: (random) =>
+    `${"  ".repeat(random(4))}${pick(random, ["const ", "return ", "if (", "await ", "export function ", ""])}${name(random)}(${name(random)}, ${random(1000)})${pick(random, [" {\n", ";\n", " ?? [],\n", "]\n", " === undefined\n"])}`,
+  logs: (random) =>
+    `2026-11-${10 + random(20)}T${10 + random(14)}:${10 + random(50)}:${10 + random(50)}.${100 + random(900)}Z ${pick(random, ["INFO", "WARN", "ERROR"])} [${name(random)}] ${word(random)} id=${hex(random, 12)} ms=${random(5000)} path=/srv/${word(random)}/${word(random)}.log\n`,
+  json: (random) =>
+    `{"id":"${hex(random, 8)}","${word(random)}":${random(100000)},"${name(random)}":["${word(random)}","${word(random)}"],"ok":${random(2) === 0}},`,
+  chinese: (random) =>
+    `${Array.from({ length: 3 + random(6) }, () => pick(random, hanWords)).join("")}${pick(random, ["，", "。", "。\n", "、", "！"])}`,
+}
+
+/** Messages of about 4 KB, of one kind or of all. */
+function messagesOf(kind: string, bytes: number, seed: number): readonly string[] {
+  const random = createRandom(seed)
+  const kinds = Object.values(writers)
+  const messages: string[] = []
+  for (let size = 0; size < bytes; ) {
+    const write = writers[kind] ?? kinds[random(kinds.length)] ?? (() => "")
+    let text = ""
+    while (text.length < 4096) text += write(random)
+    messages.push(text)
+    size += Buffer.byteLength(text)
+  }
+  return messages
+}
+
+function stringsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value]
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : []
+}
+
+function corpusOf(folder: string): readonly string[] {
+  const files = readdirSync(folder).filter((file) => file.endsWith(".jsonl.gz"))
+  const lines = files.flatMap((file) =>
+    gunzipSync(readFileSync(join(folder, file)))
+      .toString()
+      .split("\n"),
+  )
+  return lines.filter((line) => line !== "").flatMap((line) => stringsIn(JSON.parse(line)))
+}
+
+const hardInputs: Readonly<Record<string, () => string>> = {
+  "base64, 50 KB": () => Buffer.from(hex(createRandom(7), 75_000), "hex").toString("base64"),
+  "a x 20,000": () => "a".repeat(20_000),
+  "a x 100,000": () => "a".repeat(100_000),
+  "space x 100,000": () => " ".repeat(100_000),
+  "Chinese x 100,000, unbroken": () => {
+    const random = createRandom(9)
+    return Array.from({ length: 100_000 }, () => pick(random, han)).join("")
+  },
+  "emoji, 1 MB": () => {
+    const random = createRandom(11)
+    return Array.from({ length: 250_000 }, () => String.fromCodePoint(0x1f600 + random(80))).join("")
+  },
+  "letters, 200 KB, unbroken": () => {
+    const random = createRandom(13)
+    return Array.from({ length: 200_000 }, () => String.fromCharCode(97 + random(26))).join("")
+  },
+}
+
+// The child: one library, one job, one line of JSON.
+
+const plain = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }
+
+const openBundle = (bundle: string): Promise<Holdfast> => import(pathToFileURL(bundle).href)
+
+async function open(library: string, bundle: string): Promise<Count> {
+  if (library === "holdfast") return (await openBundle(bundle)).countO200k
+  if (library === "gpt-tokenizer") {
+    const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base")
+    return (text) => countTokens(text, plain)
+  }
+  if (library === "ai-tokenizer") {
+    const [{ default: Tokenizer }, encoding] = await Promise.all([
+      import("ai-tokenizer"),
+      import("ai-tokenizer/encoding/o200k_base"),
+    ])
+    const tokenizer = new Tokenizer(encoding)
+    return (text) => tokenizer.count(text)
+  }
+  const { countTokens } = await import("bpe-lite")
+  return (text) => countTokens(text, "openai-o200k")
+}
+
+function timed(count: Count, texts: readonly string[]): { readonly ms: number; readonly tokens: number } {
+  const start = performance.now()
+  let tokens = 0
+  for (const text of texts) tokens += count(text)
+  return { ms: performance.now() - start, tokens }
+}
+
+/** The words of a text in texts that were never seen: what a warm process meets most. */
+const shuffled = (texts: readonly string[]): readonly string[] =>
+  texts.map((text) => `${text.slice(2048)}\n${text.slice(0, 2048)}`)
+
+function measureSpeed(count: Count, kind: string, texts: readonly string[]): Speed {
+  const first = timed(count, texts)
+  const fresh = timed(count, shuffled(texts))
+  const again = timed(count, texts)
+  const bytes = texts.reduce((total, text) => total + Buffer.byteLength(text), 0)
+  return { kind, bytes, tokens: first.tokens, firstMs: first.ms, newMs: fresh.ms, againMs: again.ms }
+}
+
+async function measureLoad(library: string, bundle: string, texts: readonly string[]): Promise<Load> {
+  const before = process.memoryUsage().rss
+  const start = performance.now()
+  const count = await open(library, bundle)
+  count("hello")
+  const loadMs = performance.now() - start
+  const rssMb = (process.memoryUsage().rss - before) / 1e6
+  const cold = timed(count, texts)
+  return { loadMs, rssMb, coldMs: cold.ms, coldTokens: cold.tokens }
+}
+
+/** A history of `size` tokens, then turns of about 1,400 tokens, each counted and added. */
+function measureTurn({ createMeter, createTally, extendTally }: Holdfast, size: number): Turn {
+  const [id, call] = [messageId("m"), callId("c")]
+  const user = (text: string): Message => ({ id, role: "user", parts: [{ type: "text", text }] })
+  const turnOf = (text: string): readonly Message[] => [
+    user(text.slice(0, 400)),
+    {
+      id,
+      role: "assistant",
+      parts: [
+        { type: "tool-call", callId: call, tool: "bash", kind: "function", input: { command: text.slice(400, 600) } },
+      ],
+    },
+    {
+      id,
+      role: "user",
+      parts: [
+        { type: "tool-result", callId: call, kind: "function", content: [{ type: "text", text: text.slice(600) }] },
+      ],
+    },
+  ]
+  let tally = extendTally(createTally(createMeter({ model: "gpt-5" })), messagesOf("mix", size * 3, 5).map(user))
+  const historyTokens = tally.total
+  const turns = messagesOf("mix", 1_600_000, 6).map((text) => {
+    const turn = turnOf(text.slice(0, 3500))
+    const before = tally.total
+    const start = performance.now()
+    tally = extendTally(tally, turn)
+    return { ms: performance.now() - start, tokens: tally.total - before }
+  })
+  const settled = turns.slice(50)
+  return {
+    historyTokens,
+    turnTokens: median(settled.map((turn) => turn.tokens)),
+    turnMs: median(settled.map((turn) => turn.ms)),
+  }
+}
+
+async function child(job: string, library: string, bundle: string, argument: string): Promise<unknown> {
+  if (job === "load") return measureLoad(library, bundle, messagesOf("mix", 3_000_000, 1))
+  if (job === "turn") return measureTurn(await openBundle(bundle), Number(argument))
+  const count = await open(library, bundle)
+  timed(count, messagesOf("mix", 150_000, 99))
+  if (job === "hard") {
+    const text = hardInputs[argument]?.() ?? ""
+    return timed(count, [text]).ms
+  }
+  const kinds = [...Object.keys(writers), "mix"]
+  const made = kinds.map((kind, seed) => measureSpeed(count, kind, messagesOf(kind, 600_000, seed + 2)))
+  return argument === "" ? made : [...made, measureSpeed(count, "real traces", corpusOf(argument))]
+}
+
+// The parent: runs the children, takes medians, prints.
+
+/** What the child found, or nothing if it took too long. */
+function runChild<Result>(job: string, library: string, bundle: string, argument = ""): Promise<Result | undefined> {
+  return new Promise((resolve) => {
+    const started = spawn(process.execPath, [self, "--child", job, library, bundle, argument], {
+      stdio: ["ignore", "pipe", "inherit"],
+    })
+    const timer = setTimeout(() => started.kill("SIGKILL"), timeoutMs)
+    let output = ""
+    started.stdout.on("data", (chunk: Buffer) => {
+      output += chunk.toString()
+    })
+    started.on("close", () => {
+      clearTimeout(timer)
+      resolve(output === "" ? undefined : JSON.parse(output))
+    })
+  })
+}
+
+const median = (values: readonly number[]): number =>
+  [...values].sort((one, other) => one - other)[values.length >> 1] ?? Number.NaN
+
+/** The median of each figure over several runs; what is not a figure is the same in all of them. */
+function medians<Item extends object>(items: readonly Item[]): Item {
+  const figures = (key: string): readonly number[] =>
+    items
+      .flatMap((item) => Object.entries(item))
+      .flatMap(([name, value]) => (name === key && typeof value === "number" ? [value] : []))
+  const [first] = items
+  if (first === undefined) throw new Error("no run came to its end")
+  const middle = Object.keys(first)
+    .filter((key) => figures(key).length > 0)
+    .map((key) => [key, median(figures(key))])
+  return { ...first, ...Object.fromEntries(middle) }
+}
+
+/** What the user would get from the package: plain JavaScript, one file, nothing of Node in it. */
+async function bundleTo(folder: string): Promise<string> {
+  const outfile = join(folder, "holdfast-tokens.mjs")
+  const contents = ["o200k", "meter", "tally"].map((file) => `export * from "./${file}.ts"`).join("\n")
+  const resolveDir = fileURLToPath(new URL("../src/tokens", import.meta.url))
+  const stdin = { contents, resolveDir, loader: "ts" } as const
+  await build({ stdin, bundle: true, format: "esm", platform: "neutral", outfile, logLevel: "error" })
+  return outfile
+}
+
+async function repeated<Result>(
+  repeats: number,
+  libraries: readonly string[],
+  run: (library: string) => Promise<Result | undefined>,
+): Promise<Record<string, Result[]>> {
+  const results: Record<string, Result[]> = {}
+  for (let round = 0; round < repeats; round++) {
+    for (const library of libraries) {
+      note(`round ${round + 1} of ${repeats}: ${library}`)
+      const result = await run(library)
+      if (result !== undefined) results[library] = [...(results[library] ?? []), result]
+    }
+  }
+  return results
+}
+
+export async function run({ corpus = "", repeats = 3, quick = false }: Options = {}): Promise<Report> {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-"))
+  try {
+    const bundle = await bundleTo(folder)
+    note("load, and a first million tokens")
+    const loads = await repeated(repeats, peers, (library) => runChild<Load>("load", library, bundle))
+    note("speed by kind of text")
+    const speeds = await repeated(repeats, peers, (library) => runChild<Speed[]>("speed", library, bundle, corpus))
+    note("hard inputs")
+    const hard: Record<string, Record<string, number | "timed out">> = {}
+    for (const library of peers) {
+      for (const input of quick ? Object.keys(hardInputs).slice(0, 2) : Object.keys(hardInputs)) {
+        const ms = await runChild<number>("hard", library, bundle, input)
+        hard[library] = { ...hard[library], [input]: ms ?? "timed out" }
+      }
+    }
+    note("one more turn")
+    const turns: Turn[] = []
+    for (const size of [10_000, 100_000, 1_000_000]) {
+      const results = await repeated(repeats, ["holdfast"], () =>
+        runChild<Turn>("turn", "holdfast", bundle, String(size)),
+      )
+      turns.push(medians(results.holdfast ?? []))
+    }
+    return {
+      conditions: {
+        node: process.version,
+        cores: cpus().length,
+        cpu: cpus()[0]?.model ?? "",
+        arch: arch(),
+        date: new Date().toISOString().slice(0, 10),
+        repeats,
+      },
+      loads: Object.fromEntries(Object.entries(loads).map(([library, results]) => [library, medians(results)])),
+      speeds: Object.fromEntries(
+        Object.entries(speeds).map(([library, results]) => [
+          library,
+          (results[0] ?? []).map((_, kind) => medians(results.flatMap((result) => result[kind] ?? []))),
+        ]),
+      ),
+      hard,
+      turns,
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const table = (rows: readonly (readonly string[])[]): string => {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
+        .join("  "),
+    )
+    .join("\n")
+}
+
+export function print({ conditions, loads, speeds, hard, turns }: Report): void {
+  console.log(
+    Object.entries(conditions)
+      .map(([key, value]) => `${key} ${value}`)
+      .join(", "),
+  )
+  console.log("\nFresh process: load to first count, then 1M tokens of mixed text, no warm-up")
+  const base = loads["gpt-tokenizer"]?.coldMs ?? Number.NaN
+  console.log(
+    table([
+      ["", "load ms", "RSS MB", "1M ms", "vs gpt-tokenizer", "tokens"],
+      ...Object.entries(loads).map(([library, load]) => [
+        library,
+        load.loadMs.toFixed(0),
+        load.rssMb.toFixed(0),
+        load.coldMs.toFixed(0),
+        `${(base / load.coldMs).toFixed(1)}x`,
+        String(load.coldTokens),
+      ]),
+    ]),
+  )
+  console.log("\nMB/s, first sight / new text of known words / the same text again (JIT warm)")
+  const mbs = (bytes: number, ms: number): string => (bytes / 1000 / ms).toFixed(1)
+  const kinds = (speeds.holdfast ?? []).map((speed) => speed.kind)
+  console.log(
+    table([
+      ["", ...kinds],
+      ...Object.entries(speeds).map(([library, all]) => [
+        library,
+        ...all.map(
+          (speed) =>
+            `${mbs(speed.bytes, speed.firstMs)} / ${mbs(speed.bytes, speed.newMs)} / ${mbs(speed.bytes, speed.againMs)}`,
+        ),
+      ]),
+    ]),
+  )
+  console.log(`\nHard inputs, ms (stopped after ${timeoutMs / 1000} s)`)
+  const inputs = Object.keys(hard.holdfast ?? {})
+  console.log(
+    table([
+      ["", ...peers],
+      ...inputs.map((input) => [
+        input,
+        ...peers.map((library) => {
+          const ms = hard[library]?.[input]
+          return typeof ms === "number" ? ms.toFixed(1) : String(ms)
+        }),
+      ]),
+    ]),
+  )
+  console.log("\nOne more turn (user, tool call, tool result): its tokens and the new total")
+  console.log(
+    table([
+      ["history tokens", "turn tokens", "ms"],
+      ...turns.map((turn) => [String(turn.historyTokens), String(turn.turnTokens), turn.turnMs.toFixed(3)]),
+    ]),
+  )
+}
+
+if (process.argv[1] === self) {
+  const [flag, job = "", library = "", bundle = "", argument = ""] = process.argv.slice(2)
+  if (flag === "--child") {
+    process.stdout.write(JSON.stringify(await child(job, library, bundle, argument)))
+  } else {
+    const at = process.argv.indexOf("--corpus")
+    const corpus = at < 0 ? undefined : process.argv[at + 1]
+    const report = await run({
+      ...(corpus === undefined ? {} : { corpus }),
+      repeats: process.argv.includes("--quick") ? 1 : 3,
+      quick: process.argv.includes("--quick"),
+    })
+    if (process.argv.includes("--json")) console.log(JSON.stringify(report, undefined, 2))
+    else print(report)
+  }
+}

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest"
+import { createCountCache } from "./count-cache.ts"
+import { createUtf8Writer } from "./utf8.ts"
+
+const write = createUtf8Writer()
+
+function counting(slotBits: number) {
+  const asked: string[] = []
+  const cache = createCountCache(slotBits, ({ bytes }, from, end) => {
+    asked.push(String.fromCharCode(...bytes.subarray(from, end)))
+    return end - from
+  })
+  const look = (text: string): number => {
+    const utf8 = write(text)
+    return cache(utf8, 0, utf8.length)
+  }
+  return { look, asked }
+}
+
+test("the same stretch is counted once", () => {
+  const { look, asked } = counting(8)
+  expect([look("hello"), look("world!"), look("hello")]).toEqual([5, 6, 5])
+  expect(asked).toEqual(["hello", "world!"])
+})
+
+test("stretches that begin alike or differ in one place are told apart", () => {
+  const { look } = counting(12)
+  for (let length = 1; length < 40; length++) expect(look("a".repeat(length))).toBe(length)
+  const texts = Array.from(
+    { length: 26 },
+    (_, n) => `abc${String.fromCharCode(97 + n)}efg${String.fromCharCode(122 - n)}`,
+  )
+  const { look: again, asked } = counting(12)
+  for (const text of texts) again(text)
+  expect(asked).toEqual(texts)
+})
+
+test("a full table forgets, and never lies", () => {
+  const { look } = counting(4)
+  for (let round = 0; round < 3; round++) {
+    for (let n = 0; n < 200; n++) expect(look("x".repeat(1 + (n % 37)) + n)).toBe(1 + (n % 37) + String(n).length)
+  }
+})
+
+test("what follows in the same buffer plays no part", () => {
+  const { look, asked } = counting(8)
+  look("abcdefghij")
+  look("abc")
+  look("zzzzzzzzzz")
+  look("abc")
+  expect(asked).toEqual(["abcdefghij", "abc", "zzzzzzzzzz"])
+})

@@ -1,0 +1,118 @@
+import { type Tokens, tokens } from "../message/ids.ts"
+import type { Family, VocabularyName } from "./family.ts"
+import { type Block, type Caching, modelTable, type Prices, type Row } from "./model-table.ts"
+
+/** What planning needs to know of a model. */
+export type Model = {
+  /** Without vendor, date and variant, where we know it; otherwise as it came, in small letters. */
+  readonly id: string
+  /** False where nothing fitted: the figures are then guesses on the safe side, and the prices only proportions. */
+  readonly known: boolean
+  readonly family: Family
+  readonly vocabulary: VocabularyName
+  readonly windowTokens: Tokens
+  readonly outputTokens: Tokens
+  readonly prices: Prices
+  readonly long?: { readonly aboveTokens: number; readonly prices: Prices }
+  readonly caching: Caching
+  /** Where the figures are from, and of what day. */
+  readonly source: string
+}
+
+/** A user's own figures for a model, or for all whose id goes on from this one. */
+export type ModelOverride = { readonly id: string } & Partial<Omit<Model, "id" | "known">>
+
+/** What the suffix `[1m]` asks for. */
+const millionWindow = 1_000_000
+/** Every model that agents use today has at least this much. */
+const guessedWindow = 128_000
+const guessedOutput = 8192
+/** Proportions that are usual: reads at a tenth, writes at five quarters, output at five times the input. */
+const guessedPrices: Prices = { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 }
+
+const vendorPrefix = /^(?:[a-z]{2,6}\.)?(?:anthropic|openai|google|meta|qwen|deepseek|moonshotai?|zai|mistral|amazon)\./
+
+/** As in `gpt-oss-120b-1:0` on Amazon Bedrock. */
+const cloudRevision = /-\d+:\d+$/
+
+/** An id as our table writes it: small letters, no vendor, path or region, and hyphens inside a Claude version. */
+export function plainId(id: string): string {
+  const small = id
+    .trim()
+    .toLowerCase()
+    .replace(/\[1m\]$/, "")
+  const name = small
+    .slice(small.lastIndexOf("/") + 1)
+    .replace(vendorPrefix, "")
+    .replace(cloudRevision, "")
+  const claude = name.indexOf("claude-")
+  return claude < 0 ? name : name.slice(claude).replaceAll(".", "-")
+}
+
+/** Does `id` name this model: the same, or with a date, a variant or a revision behind it, but not another version? */
+function goesOnFrom(id: string, start: string): boolean {
+  if (!id.startsWith(start)) return false
+  const rest = id.slice(start.length)
+  return rest === "" || (/^[-@:_]/.test(rest) && !/^[-.]\d{1,2}(?!\d)/.test(rest))
+}
+
+type Entry = { readonly row: Row; readonly block: Block }
+
+/** Longest id first, so that the first match is the most specific. */
+const entries: readonly Entry[] = modelTable
+  .flatMap((block) => block.rows.map((row) => ({ row, block })))
+  .sort((one, other) => other.row.id.length - one.row.id.length)
+
+function known({ row, block }: Entry): Model {
+  const least = row.leastCachedTokens ?? block.caching.leastTokens
+  return {
+    id: row.id,
+    known: true,
+    family: block.family,
+    vocabulary: row.vocabulary ?? block.vocabulary,
+    windowTokens: tokens(row.windowTokens),
+    outputTokens: tokens(row.outputTokens),
+    prices: row.prices,
+    ...(row.long === undefined ? {} : { long: row.long }),
+    caching: { ...block.caching, leastTokens: least },
+    source: `${block.source}, ${block.date}`,
+  }
+}
+
+const families: readonly (readonly [start: RegExp, family: Family, vocabulary: VocabularyName])[] = [
+  [/^claude/, "anthropic", "claude-4.7"],
+  [/^gpt-(?:3|4(?:$|-))/, "openai", "cl100k"],
+  [/^(?:gpt|chatgpt|codex|o\d)/, "openai", "o200k"],
+  [/^gem(?:ini|ma)/, "gemini", "gemini"],
+]
+
+function guessed(id: string): Model {
+  const [, family, vocabulary] = families.find(([start]) => start.test(id)) ?? [undefined, "open", "open"]
+  const caching = modelTable.find((block) => block.family === family)?.caching
+  return {
+    id,
+    known: false,
+    family,
+    vocabulary,
+    windowTokens: tokens(guessedWindow),
+    outputTokens: tokens(guessedOutput),
+    prices: guessedPrices,
+    caching: caching ?? { leastTokens: 1024, breakpoints: 0, lifetimeSeconds: 300 },
+    source: "not in the table: assumed",
+  }
+}
+
+/** The model that an id means, however a client or a cloud writes it. Overrides go over what the table says. */
+export function findModel(id: string, overrides: readonly ModelOverride[] = []): Model {
+  const plain = plainId(id)
+  const entry = entries.find(({ row }) => goesOnFrom(plain, row.id))
+  const base = entry === undefined ? guessed(plain) : known(entry)
+  const wide = id.trim().toLowerCase().endsWith("[1m]")
+  const model = wide ? { ...base, windowTokens: tokens(Math.max(base.windowTokens, millionWindow)) } : base
+  const override = overrides
+    .filter((candidate) => goesOnFrom(plain, plainId(candidate.id)))
+    .sort((one, other) => other.id.length - one.id.length)[0]
+  if (override === undefined) return model
+  const { id: _id, ...figures } = override
+  return { ...model, ...figures, known: model.known || figures.windowTokens !== undefined }
+}

@@ -1,0 +1,207 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { gunzipSync } from "node:zlib"
+import fc from "fast-check"
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { describe, expect, test } from "vitest"
+import { countO200k, o200k } from "./o200k.ts"
+
+const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 1000)
+const settings = { seed: 20_261_115, numRuns }
+
+/** The reference, told to take special tokens for plain text. */
+const plain = { allowedSpecial: new Set<string>(), disallowedSpecial: new Set<string>() }
+const reference = (text: string): number => countTokens(text, plain)
+
+/** The reference drops a byte order mark while it merges, so texts that have one are judged apart. */
+const withoutMark = (text: string): string => text.replaceAll("\uFEFF", "")
+
+const letters = [
+  "a",
+  "Z",
+  "the",
+  "The",
+  "ABCdef",
+  "é",
+  "É",
+  "ß",
+  "ǅ",
+  "ʰ",
+  "ſ",
+  "İ",
+  "ﬁ",
+  "𝒜",
+  "𐐀",
+  "𐐨",
+  "Ω",
+  "ж",
+  "ء",
+  "ไ",
+  "한",
+]
+const marks = ["\u0301", "\u0300", "\u0345", "\uFE0F", "\u200D", "\u{E0100}", "ि"]
+const contractions = ["'s", "'S", "'ll", "'LL", "'re", "'vE", "'d", "'m", "'t", "'", "''", "’s", "'l", "'x"]
+const numbers = ["1", "12", "123", "1234567", "٣", "½", "Ⅷ", "ⅳ", "𝟙"]
+const spaces = [" ", "  ", "     ", "\t", "\n", "\r\n", "\r", "\n\n  ", " \n", "\u00A0", "\u3000", "\u2028", "\u2009"]
+const symbols = [
+  "/",
+  "//",
+  "-",
+  "--",
+  "(",
+  ").",
+  "!!",
+  "_",
+  "{\n",
+  "/*",
+  "=>",
+  "\u0000",
+  "\u007F",
+  "\u0085",
+  "€",
+  "⇒",
+  "😀",
+  "👩‍👩‍👧",
+  "❤️",
+  "🇫🇷",
+]
+const scripts = ["中文", "字符测试", "の", "日本語テキスト", "한국어", "ภาษาไทย", "हिन्दी", "עברית", "العربية"]
+const broken = ["\uD800", "\uDC00", "\uDBFF\uD83D"]
+const words = [
+  "<|endoftext|>",
+  "<|im_start|>",
+  "function",
+  " return",
+  "const x = 1;",
+  "https://example.com/a?b=c",
+  "snake_case_name",
+  "camelCaseName",
+]
+
+const mixed = fc
+  .array(fc.constantFrom(...[letters, marks, contractions, numbers, spaces, symbols, scripts, broken, words].flat()), {
+    maxLength: 24,
+  })
+  .map((parts) => parts.join(""))
+const prose = fc
+  .array(
+    fc.tuple(fc.constantFrom("", " ", "  ", "\n", "\t"), fc.stringMatching(/^[A-Za-z]{1,12}('[a-z]{1,2})?[.,:;]?$/)),
+    { maxLength: 30 },
+  )
+  .map((parts) => parts.flat().join(""))
+const code = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom("\n", "\r\n", "\n    ", "\n\t\t"),
+      fc.stringMatching(/^[a-zA-Z_.]{1,14}[(){}[\]=+\-*/<>!&|;:,"'`0-9 ]{0,8}$/),
+    ),
+    { maxLength: 20 },
+  )
+  .map((parts) => parts.flat().join(""))
+
+const kinds: readonly (readonly [string, fc.Arbitrary<string>])[] = [
+  ["fragments of every kind, in any order", mixed],
+  ["prose with contractions", prose],
+  ["code", code],
+  ["any code points", fc.string({ unit: "binary", maxLength: 40 }).map(withoutMark)],
+  ["any characters as people see them", fc.string({ unit: "grapheme", maxLength: 40 }).map(withoutMark)],
+  [
+    "any UTF-16 units, lone surrogates too",
+    fc.array(fc.nat(0xffff), { maxLength: 20 }).map((units) => withoutMark(String.fromCharCode(...units))),
+  ],
+  [
+    "one character again and again",
+    fc
+      .tuple(fc.constantFrom("a", " ", "=", "中", "😀", "\n", "0", "é", "A", "\t"), fc.integer({ min: 1, max: 400 }))
+      .map(([unit, times]) => unit.repeat(times)),
+  ],
+]
+
+describe("counts what the reference counts", () => {
+  test.each(kinds)("for %s", (_name, texts) => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(countO200k(text)).toBe(reference(text))
+      }),
+      settings,
+    )
+  })
+
+  test("for every code point alone, before a letter and after one", () => {
+    const strange: string[] = []
+    for (let codePoint = 0; codePoint < 0x30000; codePoint += codePoint < 0x3000 ? 1 : 13) {
+      if (codePoint === 0xfeff) continue
+      const text = `a${String.fromCodePoint(codePoint)}b ${String.fromCodePoint(codePoint)}`
+      if (countO200k(text) !== reference(text)) strange.push(codePoint.toString(16))
+    }
+    expect(strange).toEqual([])
+  })
+
+  test("for a text that was counted before", () => {
+    const text = "It's been said: 中文 and English, 12345 times.\n".repeat(5)
+    expect([countO200k(text), countO200k(text)]).toEqual([reference(text), reference(text)])
+  })
+})
+
+test.each([
+  ["nothing", "", 0],
+  ["a special token is plain text", "<|endoftext|>", 7],
+  ["a lone surrogate is U+FFFD", "\uD800", countO200k("\uFFFD")],
+  ["a byte order mark is one token", "\uFEFF", 1],
+])("%s", (_why, text, count) => {
+  expect(countO200k(text)).toBe(count)
+})
+
+const corpus = process.env.HOLDFAST_CORPUS ?? join(import.meta.dirname, "../../../shared/data/traces")
+const traces = existsSync(corpus) ? readdirSync(corpus).filter((name) => name.endsWith(".jsonl.gz")) : []
+
+function stringsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value]
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : []
+}
+
+describe.skipIf(traces.length === 0)(
+  "on real sessions (skipped unless HOLDFAST_CORPUS names a folder of .jsonl.gz traces)",
+  () => {
+    test.each(traces)("every text of %s", (name) => {
+      const lines = gunzipSync(readFileSync(join(corpus, name)))
+        .toString()
+        .split("\n")
+      const texts = lines.filter((line) => line !== "").flatMap((line) => stringsIn(JSON.parse(line)))
+      const wrong = texts.filter((text) => countO200k(text) !== reference(text))
+      expect(texts.length).toBeGreaterThan(0)
+      expect(wrong).toEqual([])
+    })
+  },
+)
+
+const unbroken: readonly (readonly [string, string])[] = [
+  ["one letter", "a"],
+  ["spaces", " "],
+  ["newlines", "\n"],
+  ["dashes", "-"],
+  ["Chinese", "中文字符测试数据处理"],
+  ["emoji", "😀👍🏽❤️🚀"],
+  ["letters without a pattern", "qjxkzvbwpyfmgc"],
+]
+
+test.each(unbroken)("the work for unbroken %s grows as its length does", (_name, unit) => {
+  const steps = (bytes: number): number => {
+    const before = o200k().steps()
+    countO200k(unit.repeat(Math.ceil(bytes / unit.length)))
+    return o200k().steps() - before
+  }
+  const [once, fourfold] = [steps(20_000), steps(80_000)]
+  expect(once).toBeGreaterThan(0)
+  expect(fourfold / once).toBeLessThan(4.5)
+  expect(fourfold).toBeLessThan(80_000 * 3 * 6)
+})
+
+test.each(unbroken)("a long run of %s is counted as the reference counts it", (_name, unit) => {
+  const text = unit.repeat(Math.ceil(1500 / unit.length))
+  expect(countO200k(text)).toBe(reference(text))
+})
+
+test("a piece of more than a megabyte is counted in stretches, off by a few tokens at most", () => {
+  expect(Math.abs(countO200k("a".repeat(2_500_000)) - 2_500_000 / 8)).toBeLessThan(8)
+})

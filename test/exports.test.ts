@@ -1,0 +1,90 @@
+import { execFileSync } from "node:child_process"
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { runInNewContext } from "node:vm"
+import { build } from "esbuild"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { root } from "./support/source.ts"
+
+/** The package as a user gets it: packed, installed into an empty project, used from there. */
+const project = mkdtempSync(join(tmpdir(), "holdfast-user-"))
+const bin = join(root, "node_modules/.bin")
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly exports: Readonly<Record<string, unknown>>
+  readonly dependencies: Readonly<Record<string, string>>
+}
+const doors = Object.keys(manifest.exports).filter((door) => door !== "./package.json")
+const run = (command: string, args: readonly string[], cwd = project): string =>
+  execFileSync(command, [...args], { cwd, encoding: "utf8", env: { ...process.env, PATH: `${bin}:${process.env.PATH}` }, stdio: ["ignore", "pipe", "pipe"] })
+
+beforeAll(() => {
+  const [packed] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", project], root)) as { readonly filename: string }[]
+  // Dependencies come from the checkout, so that installing needs no network.
+  const local = Object.keys(manifest.dependencies).map((name) => {
+    const from = join(root, "node_modules", name)
+    const to = join(project, "vendor", name)
+    mkdirSync(dirname(to), { recursive: true })
+    cpSync(from, to, { recursive: true })
+    return to
+  })
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }))
+  run("npm", ["install", "--offline", "--install-links", "--no-audit", "--no-fund", "--ignore-scripts", ...local, `./${packed?.filename}`])
+}, 240_000)
+
+afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+describe("the packed package, installed", () => {
+  test("brings what it needs and nothing else", () => {
+    const shipped = readdirSync(join(project, "node_modules/holdfast"), { recursive: true, encoding: "utf8" })
+    expect(shipped).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE", "CHANGELOG.md"]))
+    expect(shipped.filter((path) => /\.test\.|(^|\/)(src|test|bench|scripts)\//.test(path))).toEqual([])
+    expect(shipped.filter((path) => path.endsWith(".js")).every((path) => shipped.includes(path.replace(/\.js$/, ".d.ts")))).toBe(true)
+  })
+
+  test.each(doors)("the door %s opens and offers just what is written down", (door) => {
+    const name = join("holdfast", door)
+    const names = run("node", ["--input-type=module", "-e", `console.log(JSON.stringify(Object.keys(await import("${name}")).sort()))`])
+    expect(JSON.parse(names)).toMatchSnapshot()
+  })
+
+  test("what is no door stays shut", () => {
+    expect(() => run("node", ["--input-type=module", "-e", `await import("holdfast/dist/wire/json.js")`])).toThrow("ERR_PACKAGE_PATH_NOT_EXPORTED")
+  })
+
+  test("a user's TypeScript sees the types, under either module resolution", () => {
+    writeFileSync(
+      join(project, "user.ts"),
+      `import { decodeRequest, encodeRequest, repair, type ModelRequest } from "holdfast"
+import { createMeter } from "holdfast/tokens"
+const request: ModelRequest = decodeRequest("openai-chat", '{"model":"gpt-5","messages":[]}')
+const text: string = encodeRequest(request, { messages: repair(request.messages).messages })
+export const meter = createMeter({ model: "gpt-5" })
+// @ts-expect-error a length is no token count
+export const wrong: import("holdfast").Tokens = text.length
+`,
+    )
+    for (const [module, moduleResolution] of [["nodenext", "nodenext"], ["esnext", "bundler"]]) {
+      const options = { strict: true, noEmit: true, target: "es2024", lib: ["es2024"], types: [], module, moduleResolution, exactOptionalPropertyTypes: true }
+      writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["user.ts"] }))
+      expect(run("tsc", ["-p", "."])).toBe("")
+    }
+  })
+})
+
+describe("the pure floors in a browser", () => {
+  test("bundle without a built-in of Node and run in a world without its globals", async () => {
+    const entry = `
+      import { decodeRequest, encodeRequest, repair, groupTurns } from "holdfast"
+      import { createMeter } from "holdfast/tokens"
+      const text = '{"model":"gpt-5","messages":[{"role":"user","content":"héllo 👋"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}'
+      const request = decodeRequest("openai-chat", text)
+      const { messages, events } = repair(request.messages, { ended: true })
+      globalThis.outcome = { same: encodeRequest(request) === text, mended: events.length, groups: groupTurns(messages).length, tokens: createMeter({ model: "gpt-5" }).countText("hello world") }
+    `
+    const bundle = await build({ stdin: { contents: entry, resolveDir: project }, bundle: true, write: false, platform: "browser", format: "iife", target: "es2024" })
+    const world: { outcome?: unknown } = {}
+    runInNewContext(bundle.outputFiles[0]?.text ?? "", world)
+    expect(world.outcome).toEqual({ same: true, mended: 1, groups: 2, tokens: 2 })
+  })
+})
