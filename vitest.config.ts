@@ -1,9 +1,11 @@
 import { defineConfig } from "vitest/config"
+import { ClosingLine } from "./test/support/closing-line.ts"
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts", "bench/**/*.test.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    reporters: ["default", new ClosingLine()],
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
   },
 })

@@ -96,13 +96,16 @@ const writers: Readonly<Record<string, (random: Random) => string>> = {
     `${Array.from({ length: 3 + random(6) }, () => pick(random, hanWords)).join("")}${pick(random, ["，", "。", "。\n", "、", "！"])}`,
 }
 
-/** Messages of about 4 KB, of one kind or of all. */
+/** What the messages of an agent's session are made of, roughly. */
+const mixture: readonly string[] =
+  "english,english,english,code,code,code,code,logs,logs,logs,json,json,json,chinese".split(",")
+
+/** Messages of about 4 KB, of one kind or of the mixture. */
 function messagesOf(kind: string, bytes: number, seed: number): readonly string[] {
   const random = createRandom(seed)
-  const kinds = Object.values(writers)
   const messages: string[] = []
   for (let size = 0; size < bytes; ) {
-    const write = writers[kind] ?? kinds[random(kinds.length)] ?? (() => "")
+    const write = writers[kind] ?? writers[pick(random, mixture)] ?? (() => "")
     let text = ""
     while (text.length < 4096) text += write(random)
     messages.push(text)

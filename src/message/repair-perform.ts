@@ -20,7 +20,8 @@ export function performMends(messages: Transcript, events: readonly Mend[]): Tra
     const mine = mends.get(at) ?? []
     if (mine.some(({ type }) => type === "message-removed")) return []
     const joined = joining.get(at) ?? []
-    const mended = mine.length === 0 && joined.length === 0 ? message : mend(message, mine, joined)
+    const inside = mine.filter(({ type }) => type !== "result-added")
+    const mended = inside.length === 0 && joined.length === 0 ? message : mend(message, inside, joined)
     return [mended, ...resultMessage(message, following.get(at) ?? [], taken)]
   })
 }
@@ -32,45 +33,51 @@ function placeResults(
   messages: Transcript,
   events: readonly Mend[],
 ): { readonly joining: Arrivals; readonly following: Arrivals } {
-  const joining = new Map<number, readonly Part[]>()
-  const following = new Map<number, readonly Part[]>()
-  for (const event of events) {
-    if (event.type !== "result-moved" && event.type !== "result-added") continue
+  const arrivals = events.flatMap((event): readonly { readonly calls: number; readonly result: Part }[] => {
+    if (event.type !== "result-moved" && event.type !== "result-added") return []
     const part = messages[event.message]?.parts[event.part]
     assert(part !== undefined, `no part ${event.part} in message ${event.message}`)
-    const first = event.type === "result-moved" ? event.after : event.message
-    const last = endOfCalls(messages, first)
-    const target = answers(messages[last + 1], messages.slice(startOfTurn(messages, first), last + 1))
-      ? joining
-      : following
-    const at = target === joining ? last + 1 : last
-    target.set(at, [...(target.get(at) ?? []), event.type === "result-moved" ? part : emptyResult(part)])
+    return [
+      event.type === "result-moved"
+        ? { calls: event.after, result: part }
+        : { calls: event.message, result: emptyResult(part) },
+    ]
+  })
+  const ends = arrivals.length === 0 ? [] : endsOfCalls(messages)
+  const joining = new Map<number, readonly Part[]>()
+  const following = new Map<number, readonly Part[]>()
+  for (const [last, arrived] of Map.groupBy(arrivals, ({ calls }) => ends[calls] ?? calls)) {
+    const results = arrived.map(({ result }) => result)
+    if (answers(messages[last + 1], turnBefore(messages, last))) joining.set(last + 1, results)
+    else following.set(last, results)
   }
   return { joining, following }
 }
 
-function startOfTurn(messages: Transcript, at: number): number {
-  let first = at
-  while (messages[first - 1]?.role === "assistant") first--
-  return first
+/** For each message where its calls end: calls of one turn that the wire keeps apart stand together, and results come after the last of them. */
+function endsOfCalls(messages: Transcript): readonly number[] {
+  const ends = messages.map((_, at) => at)
+  for (let at = messages.length - 2; at >= 0; at--) {
+    const next = messages[at + 1]
+    const goesOn =
+      next?.role === "assistant" && next.parts.every(({ type }) => type === "tool-call" || type === "reasoning")
+    if (goesOn) ends[at] = ends[at + 1] ?? at
+  }
+  return ends
 }
 
-/** Calls of one turn that the wire keeps apart stand together: results come after the last of them. */
-function endOfCalls(messages: Transcript, first: number): number {
-  let last = first
-  while (
-    messages[last + 1]?.role === "assistant" &&
-    messages[last + 1]?.parts.every(({ type }) => type === "tool-call" || type === "reasoning")
-  )
-    last++
-  return last
+function turnBefore(messages: Transcript, last: number): Transcript {
+  let first = last
+  while (messages[first - 1]?.role === "assistant") first--
+  return messages.slice(first, last + 1)
 }
 
 function answers(next: Message | undefined, calls: Transcript): boolean {
+  if (next?.role !== "user") return false
   const asked = new Set(
     calls.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? part.callId : []))),
   )
-  return next?.role === "user" && next.parts.some((part) => part.type === "tool-result" && asked.has(part.callId))
+  return next.parts.some((part) => part.type === "tool-result" && asked.has(part.callId))
 }
 
 function mend(message: Message, events: readonly Mend[], joined: readonly Part[]): Message {
@@ -92,20 +99,20 @@ function mendPart(part: Part, event: Mend): readonly Part[] {
   if (event.type === "result-moved") return []
   if (event.type === "call-renamed" && (part.type === "tool-call" || part.type === "tool-result"))
     return [{ ...part, callId: event.to }]
-  if (event.type === "call-quoted" || event.type === "result-quoted") return [quoted(part)]
+  if (event.type === "call-quoted" || event.type === "result-quoted") return quoted(part)
   return [part]
 }
 
-/** A call or result as a text: readable, fenced, and still of its own channel. */
-function quoted(part: Part): Part {
+/** A call or result as a text, readable, fenced, and still of its own channel; what a result holds beside text follows it. */
+function quoted(part: Part): readonly Part[] {
   assert(part.type === "tool-call" || part.type === "tool-result", `a ${part.type} part is never quoted`)
-  if (part.type === "tool-result")
-    return { type: "text", text: fence("tool-result", textOf(part), { call: part.callId }), channel: "tool" }
-  return {
-    type: "text",
-    text: fence("tool-call", textOf(part), { call: part.callId, tool: part.tool }),
-    channel: "assistant",
+  if (part.type === "tool-call") {
+    const text = fence("tool-call", textOf(part), { call: part.callId, tool: part.tool })
+    return [{ type: "text", text, channel: "assistant" }]
   }
+  const text = fence("tool-result", textOf(part), { call: part.callId })
+  const media = part.content.filter(({ type }) => type === "image" || type === "document")
+  return [{ type: "text", text, channel: "tool" }, ...media.map((item): Part => ({ ...item, channel: "tool" }))]
 }
 
 function emptyResult(call: Part): Part {

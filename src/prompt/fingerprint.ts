@@ -1,6 +1,6 @@
 import type { Wire } from "../message/ids.ts"
 import type { Part } from "../message/part.ts"
-import type { ModelRequest } from "../message/request.ts"
+import type { RequestPieces } from "./breakpoint.ts"
 import { hashData } from "./hash.ts"
 import { separate } from "./separate.ts"
 
@@ -8,7 +8,7 @@ import { separate } from "./separate.ts"
  * What a request's infrastructure says, as one hash: equal over all requests of a conversation until its instructions, tools or
  * documents change. Cache markers, text or list form, and volatile lines are left out.
  */
-export function stackFingerprint(request: ModelRequest): string {
+export function stackFingerprint(request: RequestPieces): string {
   const { system, tools, messages, documents } = separate(request).infrastructure
   return hashData([
     keysOf(system),

@@ -1,7 +1,7 @@
 import type { Message, Transcript } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
-import type { ModelRequest, Tool } from "../message/request.ts"
-import { type Marker, markersIn } from "./breakpoint.ts"
+import type { Tool } from "../message/request.ts"
+import { type Marker, markersIn, type RequestPieces } from "./breakpoint.ts"
 import { documentName } from "./document.ts"
 import { hashText } from "./hash.ts"
 
@@ -25,7 +25,7 @@ export type Infrastructure = {
 }
 
 export type Separation = {
-  readonly request: ModelRequest
+  readonly request: RequestPieces
   readonly infrastructure: Infrastructure
   readonly conversation: Transcript
   /** Where the client put its cache markers. */
@@ -38,7 +38,7 @@ export type Separation = {
  * session once: they are lifted wherever a client puts them again after its own compaction.
  */
 export function separate(
-  request: ModelRequest,
+  request: RequestPieces,
   { standing = new Set() }: { readonly standing?: ReadonlySet<string> } = {},
 ): Separation {
   const { messages, system, tools } = request

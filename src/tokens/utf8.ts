@@ -36,7 +36,11 @@ function writeWide(bytes: Uint8Array, end: number, codePoint: number): number {
   return at
 }
 
-function writeText(text: string, bytes: Uint8Array): number {
+/** Writes a text into bytes that are large enough, and says how many it took. */
+export type WriteText = (text: string, bytes: Uint8Array) => number
+
+/** By hand: for short texts, and where the platform has no encoder of its own. */
+export const writeByHand: WriteText = (text, bytes) => {
   let end = 0
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at)
@@ -50,15 +54,28 @@ function writeText(text: string, bytes: Uint8Array): number {
   return end
 }
 
+type Encoder = { readonly encodeInto: (text: string, bytes: Uint8Array) => { readonly written: number } }
+/** Every browser and server runtime has it, but it is no part of the language, so it may be missing. */
+declare const TextEncoder: (new () => Encoder) | undefined
+
+/** From here on the platform's encoder is worth its call. */
+const longUnits = 64
+
+function fastestWriter(): WriteText {
+  if (typeof TextEncoder === "undefined") return writeByHand
+  const encoder = new TextEncoder()
+  return (text, bytes) => (text.length < longUnits ? writeByHand(text, bytes) : encoder.encodeInto(text, bytes).written)
+}
+
 /** Turns texts into UTF-8, one at a time: the bytes are valid until the next call. */
-export function createUtf8Writer(): (text: string) => Utf8 {
+export function createUtf8Writer(write: WriteText = fastestWriter()): (text: string) => Utf8 {
   const kept = new Uint8Array(keptBytes)
   const keptView = new DataView(kept.buffer)
   return (text) => {
     const needed = text.length * bytesPerUnit + slackBytes
     const bytes = needed <= keptBytes ? kept : new Uint8Array(needed)
     const view = needed <= keptBytes ? keptView : new DataView(bytes.buffer)
-    return { bytes, view, length: writeText(text, bytes) }
+    return { bytes, view, length: write(text, bytes) }
   }
 }
 

@@ -1,0 +1,7 @@
+export type { Advice, Problem } from "./errors.ts"
+export { describe, HoldfastError } from "./errors.ts"
+export * from "./message/index.ts"
+export * from "./prompt/index.ts"
+export * from "./tokens/index.ts"
+export type { Trace, TraceEvent } from "./trace.ts"
+export * from "./wire/index.ts"
