@@ -244,7 +244,7 @@ async function child(job: string, library: string, bundle: string, argument: str
   if (job === "load") return measureLoad(library, bundle, messagesOf("mix", 3_000_000, 1))
   if (job === "turn") return measureTurn(await openBundle(bundle), Number(argument))
   const count = await open(library, bundle)
-  timed(count, messagesOf("mix", 150_000, 99))
+  timed(count, messagesOf("mix", 600_000, 99))
   if (job === "hard") {
     const text = hardInputs[argument]?.() ?? ""
     return timed(count, [text]).ms
@@ -376,63 +376,61 @@ const table = (rows: readonly (readonly string[])[]): string => {
     .join("\n")
 }
 
-export function print({ conditions, loads, speeds, hard, turns }: Report): void {
-  console.log(
-    Object.entries(conditions)
-      .map(([key, value]) => `${key} ${value}`)
-      .join(", "),
-  )
-  console.log("\nFresh process: load to first count, then 1M tokens of mixed text, no warm-up")
+function loadTable(loads: Report["loads"]): string {
   const base = loads["gpt-tokenizer"]?.coldMs ?? Number.NaN
-  console.log(
-    table([
-      ["", "load ms", "RSS MB", "1M ms", "vs gpt-tokenizer", "tokens"],
-      ...Object.entries(loads).map(([library, load]) => [
-        library,
-        load.loadMs.toFixed(0),
-        load.rssMb.toFixed(0),
-        load.coldMs.toFixed(0),
-        `${(base / load.coldMs).toFixed(1)}x`,
-        String(load.coldTokens),
-      ]),
-    ]),
-  )
-  console.log("\nMB/s, first sight / new text of known words / the same text again (JIT warm)")
-  const mbs = (bytes: number, ms: number): string => (bytes / 1000 / ms).toFixed(1)
-  const kinds = (speeds.holdfast ?? []).map((speed) => speed.kind)
-  console.log(
-    table([
-      ["", ...kinds],
-      ...Object.entries(speeds).map(([library, all]) => [
-        library,
-        ...all.map(
-          (speed) =>
-            `${mbs(speed.bytes, speed.firstMs)} / ${mbs(speed.bytes, speed.newMs)} / ${mbs(speed.bytes, speed.againMs)}`,
-        ),
-      ]),
-    ]),
-  )
-  console.log(`\nHard inputs, ms (stopped after ${timeoutMs / 1000} s)`)
+  const rows = Object.entries(loads).map(([library, { loadMs, rssMb, coldMs, coldTokens }]) => {
+    return [
+      library,
+      loadMs.toFixed(0),
+      rssMb.toFixed(0),
+      coldMs.toFixed(0),
+      `${(base / coldMs).toFixed(1)}x`,
+      String(coldTokens),
+    ]
+  })
+  return table([["", "load ms", "RSS MB", "1M ms", "vs gpt-tokenizer", "tokens"], ...rows])
+}
+
+const sights: readonly ("firstMs" | "newMs" | "againMs")[] = ["firstMs", "newMs", "againMs"]
+
+function speedTable(speeds: Report["speeds"]): string {
+  const ours = speeds.holdfast ?? []
+  const rates = (speed: Speed): string =>
+    sights.map((sight) => (speed.bytes / 1000 / speed[sight]).toFixed(1)).join(" / ")
+  const lead = (speed: Speed, kind: number): string => {
+    const others = Object.entries(speeds).flatMap(([library, all]) => (library === "holdfast" ? [] : (all[kind] ?? [])))
+    const ratios = sights.map((sight) => Math.min(...others.map((other) => other[sight])) / speed[sight])
+    return ratios.map((ratio) => `${ratio.toFixed(1)}x`).join(" / ")
+  }
+  const rows = Object.entries(speeds).map(([library, all]) => [library, ...all.map(rates)])
+  return table([["", ...ours.map(({ kind }) => kind)], ...rows, ["holdfast vs the best other", ...ours.map(lead)]])
+}
+
+function hardTable(hard: Report["hard"]): string {
+  const cell = (ms: number | string | undefined): string => (typeof ms === "number" ? ms.toFixed(1) : String(ms))
   const inputs = Object.keys(hard.holdfast ?? {})
-  console.log(
-    table([
-      ["", ...peers],
-      ...inputs.map((input) => [
-        input,
-        ...peers.map((library) => {
-          const ms = hard[library]?.[input]
-          return typeof ms === "number" ? ms.toFixed(1) : String(ms)
-        }),
-      ]),
-    ]),
-  )
-  console.log("\nOne more turn (user, tool call, tool result): its tokens and the new total")
-  console.log(
-    table([
-      ["history tokens", "turn tokens", "ms"],
-      ...turns.map((turn) => [String(turn.historyTokens), String(turn.turnTokens), turn.turnMs.toFixed(3)]),
-    ]),
-  )
+  return table([
+    ["", ...peers],
+    ...inputs.map((input) => [input, ...peers.map((library) => cell(hard[library]?.[input]))]),
+  ])
+}
+
+export function print({ conditions, loads, speeds, hard, turns }: Report): void {
+  const told = Object.entries(conditions).map(([key, value]) => `${key} ${value}`)
+  const turnRows = turns.map((turn) => [String(turn.historyTokens), String(turn.turnTokens), turn.turnMs.toFixed(3)])
+  console.log(`${told.join(", ")}
+
+Fresh process: load to first count, then 1M tokens of mixed text, no warm-up
+${loadTable(loads)}
+
+MB/s, first sight / new text of known words / the same text again, after 600 KB of warm-up
+${speedTable(speeds)}
+
+Hard inputs, ms, after the same warm-up (stopped after ${timeoutMs / 1000} s)
+${hardTable(hard)}
+
+One more turn (user, tool call, tool result): its tokens and the new total
+${table([["history tokens", "turn tokens", "ms"], ...turnRows])}`)
 }
 
 if (process.argv[1] === self) {

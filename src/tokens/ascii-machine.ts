@@ -95,6 +95,12 @@ classes.forEach((characters, index) => {
   for (const character of characters) classOf[character.charCodeAt(0)] = index + 1
 })
 
+/** How far the end is from the byte that was read last; a text may end in the middle of a contraction, too. */
+const offsets = new Int8Array(32)
+for (const state of [quote, oneBack]) offsets[state] = -1
+for (const state of [quoteL, quoteVr, twoBack]) offsets[state] = -2
+offsets[after] = 1
+
 /** Where the piece ends that starts at `from`, or -1 where only the whole pattern can tell. */
 export function asciiPieceEnd(bytes: Uint8Array, from: number, end: number): number {
   let state = start
@@ -104,7 +110,5 @@ export function asciiPieceEnd(bytes: Uint8Array, from: number, end: number): num
     if (state >= before) break
     at++
   }
-  if (state <= before) return state === quote ? at - 1 : state === quoteL || state === quoteVr ? at - 2 : at
-  if (state === after) return at + 1
-  return state === unsure ? -1 : at - (state - before)
+  return state === unsure ? -1 : at + (offsets[state] ?? 0)
 }

@@ -45,6 +45,14 @@ test("a history that was rewritten is counted from the start", () => {
   expect(tallyTranscript(past, rewritten).total).toBe(sizes(rewritten))
 })
 
+test("a message changed in the middle is counted anew, though the ends are the same objects", () => {
+  const [first, second, third] = [message("one", 1), message("two", 2), message("three", 3)]
+  const past = extendTally(createTally(meter), [first, second, third])
+  const changed = [first, message("a much longer second message", 2), third]
+  expect(tallyTranscript(past, changed).total).toBe(sizes(changed))
+  expect(past.total).toBe(sizes([first, second, third]))
+})
+
 test("appending asks the meter for the new messages only", () => {
   const asked: Message[] = []
   const watch = (one: Message) => {

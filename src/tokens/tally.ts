@@ -3,14 +3,13 @@ import type { Message, Transcript } from "../message/message.ts"
 import type { Meter } from "./meter.ts"
 
 /** Sums that only grow. Every tally of one history reads its own beginning of them and never past it. */
-type Sums = { values: Float64Array; filled: number }
+type Sums = { values: Float64Array; messages: Message[]; filled: number }
 
 /** The sizes of a transcript as running sums: any stretch of it in O(1), one more message in O(1). A value; extending makes a new one. */
 export type Tally = {
   readonly meter: Meter
   readonly length: number
   readonly total: Tokens
-  readonly last: Message | undefined
   readonly sums: Sums
 }
 
@@ -21,8 +20,7 @@ export function createTally(meter: Meter): Tally {
     meter,
     length: 0,
     total: tokens(0),
-    last: undefined,
-    sums: { values: new Float64Array(firstCapacity), filled: 1 },
+    sums: { values: new Float64Array(firstCapacity), messages: [], filled: 1 },
   }
 }
 
@@ -33,7 +31,7 @@ function sumsFor(tally: Tally, more: number): Sums {
   if (sums.filled === length + 1 && needed <= sums.values.length) return sums
   const values = new Float64Array(Math.max(needed, 2 * sums.values.length))
   values.set(sums.values.subarray(0, length + 1))
-  return { values, filled: length + 1 }
+  return { values, messages: sums.messages.slice(0, length), filled: length + 1 }
 }
 
 /** The tally of this history and what came after it. Costs what is new, not what was there. */
@@ -44,15 +42,19 @@ export function extendTally(tally: Tally, added: Transcript): Tally {
   for (const message of added) {
     total += tally.meter.message(message)
     sums.values[sums.filled++] = total
+    sums.messages.push(message)
   }
-  return { meter: tally.meter, length: tally.length + added.length, total: tokens(total), last: added.at(-1), sums }
+  return { meter: tally.meter, length: tally.length + added.length, total: tokens(total), sums }
 }
 
-/** The tally of a whole transcript: carried on from `tally` where that is its beginning, otherwise from the start. */
+/** The tally of a whole transcript: sums are carried on from the last message that it has in common with `tally`, object for object. */
 export function tallyTranscript(tally: Tally, messages: Transcript): Tally {
-  const { length, last, meter } = tally
-  const grows = length <= messages.length && (length === 0 || messages[length - 1] === last)
-  return grows ? extendTally(tally, messages.slice(length)) : extendTally(createTally(meter), messages)
+  const { meter, sums } = tally
+  let common = 0
+  while (common < tally.length && common < messages.length && sums.messages[common] === messages[common]) common++
+  const shared =
+    common === tally.length ? tally : { meter, length: common, total: tokens(sums.values[common] ?? 0), sums }
+  return extendTally(shared, messages.slice(common))
 }
 
 /** The tokens of messages `from` up to but not including `end`. */

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import { anyJson, manner, writeIn } from "../../test/support/raw-json.ts"
+import { wireText } from "../message/ids.ts"
+import { elements, isObject, type Json, member, pathOf, readJson, wireOf } from "./json.ts"
+import { overlay, write } from "./overlay.ts"
+
+const texts = fc.tuple(anyJson, manner).map(([value, how]) => writeIn(how, value))
+
+/** Every value below this one, itself included. */
+function* below(json: Json): Generator<Json> {
+  yield json
+  for (const item of elements(json)) yield* below(item)
+  if (!isObject(json.value)) return
+  for (const name of Object.keys(json.value)) {
+    const found = member(json, name)
+    if (found !== undefined) yield* below(found)
+  }
+}
+
+describe("for any JSON text", () => {
+  test("each value stands where it says it stands", () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        for (const json of below(readJson(text, "request"))) {
+          expect(JSON.parse(wireOf(json))).toEqual(json.value)
+          expect(wireOf(json)).toBe(wireOf(json).trim())
+        }
+      }),
+    )
+  })
+  test("overlaying what it says changes no letter; overlaying something else changes just that", () => {
+    const objects = fc
+      .tuple(fc.dictionary(fc.string(), anyJson, { maxKeys: 5, noNullPrototype: true }), manner)
+      .map(([value, how]) => writeIn(how, value).trim())
+    fc.assert(
+      fc.property(objects, fc.nat(), fc.option(fc.string(), { nil: undefined }), (text, which, said) => {
+        const value = JSON.parse(text) as Record<string, unknown>
+        const same = Object.fromEntries(Object.entries(value).map(([name, held]) => [name, write(held)]))
+        expect(overlay(wireText(text), same)).toBe(text)
+        const names = Object.keys(value)
+        const name = names[which % Math.max(1, names.length)] ?? "fresh"
+        const changed = JSON.parse(overlay(wireText(text), { [name]: said === undefined ? undefined : write(said) }))
+        const { [name]: _, ...others } = value
+        expect(changed).toEqual(said === undefined ? others : { ...others, [name]: said })
+      }),
+    )
+  })
+})
+
+test("of repeated names the last counts, as it does for JSON.parse", () => {
+  const json = readJson('{"a": 1, "a": 2}', "request")
+  expect(member(json, "a")?.value).toBe(2)
+  expect(JSON.parse(overlay(wireText('{"a": 1, "a": 2}'), { a: write(3) }))).toEqual({ a: 3 })
+  expect(overlay(wireText('{"a": 1, "b": 0, "a": 2}'), { a: undefined })).toBe('{"b": 0}')
+})
+
+test("a name written with escapes is the same name", () => {
+  expect(member(readJson('{"\\u006dodel": "m"}', "request"), "model")?.value).toBe("m")
+})
+
+test("a path reads as one would write it", () => {
+  const part = member(elements(member(readJson('{"a":[{"b":1}]}', "request"), "a") as Json)[0] as Json, "b") as Json
+  expect(pathOf(part)).toBe("a[0].b")
+})
