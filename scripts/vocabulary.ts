@@ -76,4 +76,4 @@ if (readIfThere(target) !== text) {
   mkdirSync(dirname(target), { recursive: true })
   writeFileSync(target, text)
 }
-console.log(`o200k vocabulary: ${tokens.length} tokens, ${(text.length / 1e6).toFixed(2)} MB`)
+console.error(`o200k vocabulary: ${tokens.length} tokens, ${(text.length / 1e6).toFixed(2)} MB`)

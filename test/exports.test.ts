@@ -16,10 +16,17 @@ const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as
 }
 const doors = Object.keys(manifest.exports).filter((door) => door !== "./package.json")
 const run = (command: string, args: readonly string[], cwd = project): string =>
-  execFileSync(command, [...args], { cwd, encoding: "utf8", env: { ...process.env, PATH: `${bin}:${process.env.PATH}` }, stdio: ["ignore", "pipe", "pipe"] })
+  execFileSync(command, [...args], {
+    cwd,
+    encoding: "utf8",
+    env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
 
 beforeAll(() => {
-  const [packed] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", project], root)) as { readonly filename: string }[]
+  const [packed] = JSON.parse(run("npm", ["pack", "--json", "--silent", "--pack-destination", project], root)) as {
+    readonly filename: string
+  }[]
   // Dependencies come from the checkout, so that installing needs no network.
   const local = Object.keys(manifest.dependencies).map((name) => {
     const from = join(root, "node_modules", name)
@@ -29,7 +36,16 @@ beforeAll(() => {
     return to
   })
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "user", private: true, type: "module" }))
-  run("npm", ["install", "--offline", "--install-links", "--no-audit", "--no-fund", "--ignore-scripts", ...local, `./${packed?.filename}`])
+  run("npm", [
+    "install",
+    "--offline",
+    "--install-links",
+    "--no-audit",
+    "--no-fund",
+    "--ignore-scripts",
+    ...local,
+    `./${packed?.filename}`,
+  ])
 }, 240_000)
 
 afterAll(() => rmSync(project, { recursive: true, force: true }))
@@ -39,17 +55,25 @@ describe("the packed package, installed", () => {
     const shipped = readdirSync(join(project, "node_modules/holdfast"), { recursive: true, encoding: "utf8" })
     expect(shipped).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE", "CHANGELOG.md"]))
     expect(shipped.filter((path) => /\.test\.|(^|\/)(src|test|bench|scripts)\//.test(path))).toEqual([])
-    expect(shipped.filter((path) => path.endsWith(".js")).every((path) => shipped.includes(path.replace(/\.js$/, ".d.ts")))).toBe(true)
+    expect(
+      shipped.filter((path) => path.endsWith(".js")).every((path) => shipped.includes(path.replace(/\.js$/, ".d.ts"))),
+    ).toBe(true)
   })
 
   test.each(doors)("the door %s opens and offers just what is written down", (door) => {
     const name = join("holdfast", door)
-    const names = run("node", ["--input-type=module", "-e", `console.log(JSON.stringify(Object.keys(await import("${name}")).sort()))`])
+    const names = run("node", [
+      "--input-type=module",
+      "-e",
+      `console.log(JSON.stringify(Object.keys(await import("${name}")).sort()))`,
+    ])
     expect(JSON.parse(names)).toMatchSnapshot()
   })
 
   test("what is no door stays shut", () => {
-    expect(() => run("node", ["--input-type=module", "-e", `await import("holdfast/dist/wire/json.js")`])).toThrow("ERR_PACKAGE_PATH_NOT_EXPORTED")
+    expect(() => run("node", ["--input-type=module", "-e", `await import("holdfast/dist/wire/json.js")`])).toThrow(
+      "ERR_PACKAGE_PATH_NOT_EXPORTED",
+    )
   })
 
   test("a user's TypeScript sees the types, under either module resolution", () => {
@@ -64,8 +88,20 @@ export const meter = createMeter({ model: "gpt-5" })
 export const wrong: import("holdfast").Tokens = text.length
 `,
     )
-    for (const [module, moduleResolution] of [["nodenext", "nodenext"], ["esnext", "bundler"]]) {
-      const options = { strict: true, noEmit: true, target: "es2024", lib: ["es2024"], types: [], module, moduleResolution, exactOptionalPropertyTypes: true }
+    for (const [module, moduleResolution] of [
+      ["nodenext", "nodenext"],
+      ["esnext", "bundler"],
+    ]) {
+      const options = {
+        strict: true,
+        noEmit: true,
+        target: "es2024",
+        lib: ["es2024"],
+        types: [],
+        module,
+        moduleResolution,
+        exactOptionalPropertyTypes: true,
+      }
       writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["user.ts"] }))
       expect(run("tsc", ["-p", "."])).toBe("")
     }
@@ -80,9 +116,16 @@ describe("the pure floors in a browser", () => {
       const text = '{"model":"gpt-5","messages":[{"role":"user","content":"héllo 👋"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}'
       const request = decodeRequest("openai-chat", text)
       const { messages, events } = repair(request.messages, { ended: true })
-      globalThis.outcome = { same: encodeRequest(request) === text, mended: events.length, groups: groupTurns(messages).length, tokens: createMeter({ model: "gpt-5" }).countText("hello world") }
+      globalThis.outcome = { same: encodeRequest(request) === text, mended: events.length, groups: groupTurns(messages).length, tokens: createMeter({ model: "gpt-5" }).text("hello world") }
     `
-    const bundle = await build({ stdin: { contents: entry, resolveDir: project }, bundle: true, write: false, platform: "browser", format: "iife", target: "es2024" })
+    const bundle = await build({
+      stdin: { contents: entry, resolveDir: project },
+      bundle: true,
+      write: false,
+      platform: "browser",
+      format: "iife",
+      target: "es2024",
+    })
     const world: { outcome?: unknown } = {}
     runInNewContext(bundle.outputFiles[0]?.text ?? "", world)
     expect(world.outcome).toEqual({ same: true, mended: 1, groups: 2, tokens: 2 })

@@ -1,6 +1,6 @@
 import { assert } from "./assert.ts"
 import { fence } from "./fence.ts"
-import { fresh } from "./fresh.ts"
+import { createFreshIds } from "./fresh.ts"
 import { messageId } from "./ids.ts"
 import type { Mend } from "./mend.ts"
 import type { Message, Transcript } from "./message.ts"
@@ -15,14 +15,14 @@ export const missingResult = "[no result was recorded for this call]"
 export function performMends(messages: Transcript, events: readonly Mend[]): Transcript {
   const mends = Map.groupBy(events, ({ message }) => message)
   const { joining, following } = placeResults(messages, events)
-  const taken = new Set<string>(messages.map(({ id }) => id))
+  const fresh = createFreshIds(messages.map(({ id }) => id))
   return messages.flatMap((message, at): readonly Message[] => {
     const mine = mends.get(at) ?? []
     if (mine.some(({ type }) => type === "message-removed")) return []
     const joined = joining.get(at) ?? []
     const inside = mine.filter(({ type }) => type !== "result-added")
     const mended = inside.length === 0 && joined.length === 0 ? message : mend(message, inside, joined)
-    return [mended, ...resultMessage(message, following.get(at) ?? [], taken)]
+    return [mended, ...resultMessage(message, following.get(at) ?? [], fresh)]
   })
 }
 
@@ -129,11 +129,8 @@ function emptyResult(call: Part): Part {
 function resultMessage(
   { id, format }: Message,
   results: readonly Part[],
-  taken: ReadonlySet<string>,
+  fresh: (near: string) => string,
 ): readonly Message[] {
   if (results.length === 0) return []
-  const own = `${id}+results`
-  return [
-    { id: messageId(taken.has(own) ? fresh(taken, own) : own), role: "user", parts: results, ...present({ format }) },
-  ]
+  return [{ id: messageId(fresh(`${id}+results`)), role: "user", parts: results, ...present({ format }) }]
 }

@@ -1,19 +1,18 @@
 import { abandonedCalls, isEmpty, isMisplaced } from "./check.ts"
-import { fresh } from "./fresh.ts"
+import { createFreshIds } from "./fresh.ts"
 import { callId, messageId } from "./ids.ts"
 import type { Mend } from "./mend.ts"
 import type { Transcript } from "./message.ts"
 import { pairCalls } from "./pair.ts"
 
 function planRenames(messages: Transcript): readonly Mend[] {
-  const taken = new Set<string>(messages.map(({ id }) => id))
+  const fresh = createFreshIds(messages.map(({ id }) => id))
   const seen = new Set<string>()
   return messages.flatMap(({ id }, message): readonly Mend[] => {
     const repeated = seen.has(id)
     seen.add(id)
     if (!repeated) return []
-    const to = messageId(fresh(taken, id))
-    taken.add(to)
+    const to = messageId(fresh(id))
     return [{ type: "message-renamed", message, to, reason: "message-id-repeated" }]
   })
 }
@@ -24,14 +23,13 @@ function planCallRenames(messages: Transcript): readonly Mend[] {
   const calls = [...pairs.map(({ call }) => call), ...open].sort(
     (one, other) => one.message - other.message || one.part - other.part,
   )
-  const taken = new Set<string>(calls.map((call) => call.callId))
+  const fresh = createFreshIds(calls.map((call) => call.callId))
   const seen = new Set<string>()
   return calls.flatMap((call): readonly Mend[] => {
     const repeated = seen.has(call.callId)
     seen.add(call.callId)
     if (!repeated) return []
-    const to = callId(fresh(taken, call.callId))
-    taken.add(to)
+    const to = callId(fresh(call.callId))
     const result = resultOf.get(`${call.message}.${call.part}`)
     return [call, ...(result === undefined ? [] : [result])].map(({ message, part }) => {
       return { type: "call-renamed", message, part, to, reason: "call-id-repeated" }

@@ -7,6 +7,7 @@ import type { Settings } from "../codec.ts"
 import { countIn, refuse, requireObject, requireString, stringIn } from "../expect.ts"
 import { elements, isObject, type Json, member, memberOf, valueIn, wireOf } from "../json.ts"
 import { mediaOfFile, mediaOfInline } from "../media.ts"
+import { createWaiting, type Waiting } from "./waiting.ts"
 
 /** The API takes every field in two spellings, the protocol buffer's and JSON's. */
 export const spellings = (name: string): readonly string[] => [
@@ -30,8 +31,8 @@ export function readSettings(body: Json): Settings {
 export function readSystem(system: Json): readonly Part[] {
   if (typeof system.value === "string") return [{ type: "text", text: system.value }]
   const parts = member(requireObject(system), "parts")
-  if (isObject(parts?.value)) return [readPart(parts, callId("system"), [])]
-  return parts === undefined ? [] : elements(parts).map((part) => readPart(part, callId("system"), []))
+  if (isObject(parts?.value)) return [readPart(parts, callId("system"), createWaiting([]))]
+  return parts === undefined ? [] : elements(parts).map((part) => readPart(part, callId("system"), createWaiting([])))
 }
 
 export function readTools(tools: Json): readonly Tool[] {
@@ -62,19 +63,16 @@ export function readMessage(json: Json, earlier: readonly Message[]): Message {
   const list = member(json, "parts")
   if (list !== undefined && !Array.isArray(list.value)) return refuse(list, "an array of parts")
   const id = messageId(`m${earlier.length}`)
-  const parts: Part[] = []
-  for (const [n, part] of (list === undefined ? [] : elements(list)).entries()) {
-    parts.push(readPart(part, callId(`${id}.${n}`), [...earlier.slice(-unansweredReach), { id, role, parts }]))
-  }
+  const waiting = createWaiting(earlier)
+  const parts = (list === undefined ? [] : elements(list)).map((part, n) =>
+    readPart(part, callId(`${id}.${n}`), waiting),
+  )
   return { id, role, parts, wire: wireOf(json), format: "gemini" }
 }
 
-/** How many messages back the call of a result without an id is looked for: results follow their calls at once, a few notes may stand between. */
-const unansweredReach = 16
-
 // Parts
 
-function readPart(json: Json, place: CallId, before: readonly Message[]): Part {
+function readPart(json: Json, place: CallId, waiting: Waiting): Part {
   requireObject(json)
   const wire = wireOf(json)
   const signature = inside(json, "thoughtSignature")?.value
@@ -92,7 +90,7 @@ function readPart(json: Json, place: CallId, before: readonly Message[]): Part {
   const inline = inside(json, "inlineData")
   const file = inside(json, "fileData")
   if (inline !== undefined || file !== undefined) return { ...readMedia(inline, file), wire }
-  return { ...readCallPart(json, place, before), wire }
+  return { ...readCallPart(json, place, waiting), wire }
 }
 
 function readMedia(inline: Json | undefined, file: Json | undefined): Part {
@@ -101,34 +99,23 @@ function readMedia(inline: Json | undefined, file: Json | undefined): Part {
   return mediaType?.startsWith("image/") === true ? { type: "image", media } : { type: "document", media }
 }
 
-function readCallPart(json: Json, place: CallId, before: readonly Message[]): Part {
+function readCallPart(json: Json, place: CallId, waiting: Waiting): Part {
   const call = inside(json, "functionCall")
   if (call !== undefined) {
-    const input = valueIn(call, "args")
-    return {
-      type: "tool-call",
-      callId: callId(stringIn(call, "id") ?? place),
-      tool: requireString(call, "name"),
-      kind: "function",
-      input,
-    }
+    const tool = requireString(call, "name")
+    return { type: "tool-call", callId: idOf(call, place), tool, kind: "function", input: valueIn(call, "args") }
   }
   const response = inside(json, "functionResponse")
-  if (response !== undefined) return readFunctionResponse(response, before)
+  if (response !== undefined) return readFunctionResponse(response, waiting)
   const code = inside(json, "executableCode")
   if (code !== undefined) {
-    const input = code.value
-    return {
-      type: "tool-call",
-      callId: callId(stringIn(code, "id") ?? place),
-      tool: "code_execution",
-      kind: "provider",
-      input,
-    }
+    const id = idOf(code, place)
+    waiting.ask("code_execution", id)
+    return { type: "tool-call", callId: id, tool: "code_execution", kind: "provider", input: code.value }
   }
   const ran = inside(json, "codeExecutionResult")
   if (ran === undefined) return { type: "unknown", wire: wireOf(json) }
-  const id = stringIn(ran, "id") ?? openCall(before, "code_execution") ?? place
+  const id = stringIn(ran, "id") ?? waiting.answer("code_execution") ?? place
   return {
     type: "tool-result",
     callId: callId(id),
@@ -137,12 +124,15 @@ function readCallPart(json: Json, place: CallId, before: readonly Message[]): Pa
   }
 }
 
-function readFunctionResponse(response: Json, before: readonly Message[]): ToolResultPart {
+const idOf = (call: Json, place: CallId): CallId => callId(stringIn(call, "id") ?? place)
+
+function readFunctionResponse(response: Json, waiting: Waiting): ToolResultPart {
   const name = requireString(response, "name")
-  const id = stringIn(response, "id") ?? openCall(before, name)
+  const id = stringIn(response, "id") ?? waiting.answer(name)
   const given = member(response, "response")
   const parts = member(response, "parts")
-  const media = parts === undefined ? [] : elements(parts).map((part) => readPart(part, callId("part"), []))
+  const media =
+    parts === undefined ? [] : elements(parts).map((part) => readPart(part, callId("part"), createWaiting([])))
   return {
     type: "tool-result",
     callId: callId(id ?? `unasked-${name}`),
@@ -163,16 +153,4 @@ export function slotOf(response: unknown): string | undefined {
 function resultText(given: Json): string {
   const slot = slotOf(given.value)
   return (slot === undefined ? undefined : stringIn(given, slot)) ?? wireOf(given)
-}
-
-/** The oldest call of that name in the newest round that has no result yet. */
-function openCall(messages: readonly Message[], tool: string): CallId | undefined {
-  const answered = new Set<CallId>()
-  for (let index = messages.length - 1; index >= 0; index--) {
-    const parts = messages[index]?.parts ?? []
-    for (const part of parts) if (part.type === "tool-result") answered.add(part.callId)
-    const open = parts.find((part) => part.type === "tool-call" && part.tool === tool && !answered.has(part.callId))
-    if (open?.type === "tool-call") return open.callId
-  }
-  return undefined
 }
