@@ -56,7 +56,7 @@ const describers: Describe = {
     next: "Send the request again; what arrived is incomplete and must not be acted on.",
   }),
   "stream-event-too-large": ({ limit }) => ({
-    sentence: `One event of the stream is larger than ${limit} characters.`,
+    sentence: `One event of the stream is larger than ${limit} bytes.`,
     next: "Check the upstream: no model API sends events of this size.",
   }),
   "upstream-error": ({ type, message, status }) => ({

@@ -15,7 +15,7 @@ export type ArrayState = {
 }
 
 export function startArray(limit: number = maxEventLength): ArrayState {
-  return { limit, pending: [], lead: 0, depth: 0, quoted: false, escaped: false }
+  return { limit, pending: undefined, lead: 0, depth: 0, quoted: false, escaped: false }
 }
 
 type Scan = { -readonly [Name in keyof ArrayState]: ArrayState[Name] } & { from: number }
@@ -27,26 +27,30 @@ const isClosing = (byte: number): boolean => byte === 0x7d || byte === 0x5d
 
 /** Read the next bytes: an event for each element that is whole, raw with what stood before it; the closing bracket is a comment. */
 export function arrayStep(state: ArrayState, bytes: Uint8Array): readonly [ArrayState, readonly SseEvent[]] {
+  if (lengthOf(state.pending) > state.limit) throw tooLarge(state)
   const scan: Scan = { ...state, from: 0 }
   const events: SseEvent[] = []
   for (let at = 0; at < bytes.length; at++) {
     const closed = readByte(scan, bytes[at] ?? 0)
     if (closed !== "nothing") {
       const raw = join(scan.pending, bytes.subarray(scan.from, at + 1))
-      if (raw.length > state.limit) throw new HoldfastError({ code: "stream-event-too-large", limit: state.limit })
+      if (raw.length > state.limit) break
       events.push(closed === "array" ? commentOf(raw) : elementOf(raw, scan.lead))
-      scan.pending = []
+      scan.pending = undefined
       scan.from = at + 1
       scan.lead = 0
     }
   }
   const { from, ...rest } = scan
   const pending = append(scan.pending, bytes.subarray(from))
-  if (lengthOf(pending) > state.limit) throw new HoldfastError({ code: "stream-event-too-large", limit: state.limit })
+  if (events.length === 0 && lengthOf(pending) > state.limit) throw tooLarge(state)
   return [{ ...rest, pending }, events]
 }
 
+const tooLarge = ({ limit }: ArrayState): HoldfastError => new HoldfastError({ code: "stream-event-too-large", limit })
+
 export function arrayEnd(state: ArrayState): readonly SseEvent[] {
+  if (lengthOf(state.pending) > state.limit) throw tooLarge(state)
   const rest = join(state.pending, new Uint8Array(0))
   if (rest.length === 0) return []
   return [state.depth > 0 ? { ...elementOf(rest, state.lead), type: "cut" } : commentOf(rest)]

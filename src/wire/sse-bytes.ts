@@ -11,35 +11,30 @@ export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
 /** Bytes that wait for the rest of their event, in pieces of falling size: adding to them never copies them all. */
-export type Pending = readonly Uint8Array[]
+export type Pending = { readonly bytes: Uint8Array; readonly before: Pending; readonly length: number } | undefined
 
 /** Add bytes; a piece is copied only into one at least as large, so that any chunking costs little more than one pass. */
 export function append(pending: Pending, bytes: Uint8Array): Pending {
   if (bytes.length === 0) return pending
-  let last = bytes.slice()
-  let kept = pending.length
-  for (; kept > 0; kept--) {
-    const before = pending[kept - 1]
-    if (before === undefined || before.length > last.length) break
-    last = join([before], last)
+  let last: Uint8Array = bytes.slice()
+  let before = pending
+  while (before !== undefined && before.bytes.length <= last.length) {
+    last = join({ ...before, before: undefined, length: before.bytes.length }, last)
+    before = before.before
   }
-  return [...pending.slice(0, kept), last]
+  return { bytes: last, before, length: lengthOf(before) + last.length }
 }
 
 /** All that waits and `bytes` after it, as a copy of its own. */
 export function join(pending: Pending, bytes: Uint8Array): Uint8Array {
-  if (pending.length === 0) return bytes.slice()
   const whole = new Uint8Array(lengthOf(pending) + bytes.length)
-  let at = 0
-  for (const piece of [...pending, bytes]) {
-    whole.set(piece, at)
-    at += piece.length
+  let end = whole.length - bytes.length
+  whole.set(bytes, end)
+  for (let link = pending; link !== undefined; link = link.before) {
+    end -= link.bytes.length
+    whole.set(link.bytes, end)
   }
   return whole
 }
 
-export function lengthOf(pending: Pending): number {
-  let length = 0
-  for (const piece of pending) length += piece.length
-  return length
-}
+export const lengthOf = (pending: Pending): number => pending?.length ?? 0

@@ -38,7 +38,7 @@ export type SseState = {
 }
 
 export function startSse(limit: number = maxEventLength): SseState {
-  return { limit, pending: [], line: "empty", fields: false, afterCr: false, mark: 0 }
+  return { limit, pending: undefined, line: "empty", fields: false, afterCr: false, mark: 0 }
 }
 
 type Scan = { -readonly [Name in keyof SseState]: SseState[Name] } & {
@@ -74,6 +74,12 @@ export function sseEnd(state: SseState): readonly SseEvent[] {
   return [...scan.events, readEvent(blank ? "comment" : "cut", rest)]
 }
 
+/** Read a stream that is there as a whole, to its end. */
+export function readSse(bytes: Uint8Array): readonly SseEvent[] {
+  const [state, events] = sseStep(startSse(), bytes)
+  return [...events, ...sseEnd(state)]
+}
+
 const tooLarge = ({ limit }: SseState): HoldfastError => new HoldfastError({ code: "stream-event-too-large", limit })
 
 function stateOf({ bytes, from, pending, limit, line, fields, afterCr, mark }: Scan): SseState {
@@ -97,8 +103,7 @@ function readByte(scan: Scan, byte: number, at: number): void {
 
 /** A blank line ends an event; a comment between events is told at once, for it may be all that comes for a while. */
 function endLine(scan: Scan, end: number): void {
-  const { line } = scan
-  if (scan.mark > 0) scan.fields = true
+  const line = scan.mark > 0 ? "field" : scan.line
   scan.mark = -1
   scan.line = "empty"
   if (line === "field") scan.fields = true
@@ -112,7 +117,7 @@ function dispatch(scan: Scan, type: SseEvent["type"], end: number): void {
     return
   }
   scan.events.push(readEvent(type, join(scan.pending, scan.bytes.subarray(scan.from, end))))
-  scan.pending = []
+  scan.pending = undefined
   scan.from = end
   scan.fields = false
 }
@@ -122,15 +127,15 @@ function readEvent(type: SseEvent["type"], raw: Uint8Array): SseEvent {
   const lines = (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text).split(/\r\n|\n|\r/)
   if (type === "comment") {
     const line = lines.find((candidate) => candidate !== "") ?? ""
-    return { type, data: valueOf(line, 0), raw }
+    return { type, data: fieldValue(line, 0), raw }
   }
   const data: string[] = []
   const fields: Record<string, string> = {}
   for (const line of lines) {
     const at = line.indexOf(":")
     const name = at < 0 ? line : line.slice(0, at)
-    if (name === "data") data.push(valueOf(line, at))
-    else if (name === "event" || name === "id" || name === "retry") fields[name] = valueOf(line, at)
+    if (name === "data") data.push(fieldValue(line, at))
+    else if (name === "event" || name === "id" || name === "retry") fields[name] = fieldValue(line, at)
   }
   const { event: name, id, retry } = fields
   const retryMs = retry !== undefined && /^\d{1,9}$/.test(retry) ? Number(retry) : undefined
@@ -138,7 +143,7 @@ function readEvent(type: SseEvent["type"], raw: Uint8Array): SseEvent {
 }
 
 /** The value of a field line whose colon stands at `at`: one space after it does not count. */
-function valueOf(line: string, at: number): string {
+function fieldValue(line: string, at: number): string {
   if (at < 0 || line === "") return ""
   return line.slice(line.charCodeAt(at + 1) === 0x20 ? at + 2 : at + 1)
 }

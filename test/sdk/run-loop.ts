@@ -10,6 +10,8 @@ export type Surroundings = {
   readonly relay?: Omit<RelayOptions, "upstream">
   /** Cut the model's streams every so many bytes. */
   readonly chunkBytes?: number
+  /** Whether the model refuses what a provider would refuse, altered signatures included; it does unless told otherwise. */
+  readonly strict?: boolean
 }
 
 export type Run = {
@@ -21,8 +23,12 @@ export type Run = {
 }
 
 /** One loop against a strict model of its own. */
-export async function runLoop(loop: Loop, stream: boolean, { relay, chunkBytes }: Surroundings = {}): Promise<Run> {
-  const server = await startModelServer({ script, strict: true, ...(chunkBytes === undefined ? {} : { chunkBytes }) })
+export async function runLoop(
+  loop: Loop,
+  stream: boolean,
+  { relay, chunkBytes, strict = true }: Surroundings = {},
+): Promise<Run> {
+  const server = await startModelServer({ script, strict, ...(chunkBytes === undefined ? {} : { chunkBytes }) })
   const between = relay === undefined ? undefined : await startRelay({ ...relay, upstream: server.url })
   try {
     const text = await loop.run(between?.url ?? server.url, { stream }).catch((error: unknown) => {
