@@ -39,7 +39,11 @@ async function main(): Promise<number> {
   const reports: Record<string, unknown> = {}
   for (const name of asked.length === 0 ? names : asked) {
     const bench = await load(name)
-    const report = await bench.run({ quick, ...(quick ? { repeats: 1 } : {}), ...(corpus === undefined ? {} : { corpus }) })
+    const report = await bench.run({
+      quick,
+      ...(quick ? { repeats: 1 } : {}),
+      ...(corpus === undefined ? {} : { corpus }),
+    })
     reports[name] = report
     if (!process.argv.includes("--json")) bench.print(report as never)
   }

@@ -126,7 +126,7 @@ describe("the pure floors in a browser", () => {
       format: "iife",
       target: "es2024",
     })
-    const world: { outcome?: unknown } = {}
+    const world: { outcome?: unknown } & Record<string, unknown> = { TextDecoder, TextEncoder }
     runInNewContext(bundle.outputFiles[0]?.text ?? "", world)
     expect(world.outcome).toEqual({ same: true, mended: 1, groups: 2, tokens: 2 })
   })

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { SseEvent } from "./sse.ts"
 import { arrayEnd, arrayStep, startArray, writeArrayEvent } from "./sse-array.ts"
-import { bytesOf, textOf } from "./sse-bytes.ts"
+import { utf8Bytes, utf8Text } from "./sse-bytes.ts"
 import { createSseEvent, replaceData } from "./sse-write.ts"
 
 const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 1_000)
@@ -30,7 +30,7 @@ const elements = fc.array(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 
 test("every element of a streamed array is an event, in any chunking, and no byte is lost", () => {
   const property = fc.property(elements, fc.constantFrom(0, 2), (values, indent) => {
     const texts = values.map((value) => JSON.stringify(value, null, indent))
-    const whole = bytesOf(`[${texts.join(",\r\n")}\n]\n`)
+    const whole = utf8Bytes(`[${texts.join(",\r\n")}\n]\n`)
     const events = parse([whole])
     expect(events.filter(({ type }) => type === "event").map(({ data }) => data)).toEqual(texts)
     expect(rawOf(events)).toBe(hex(whole))
@@ -48,14 +48,14 @@ test("any bytes at all come out again", () => {
 })
 
 test("an array that stops inside an element is a cut", () => {
-  expect(parse([bytesOf('[{"a":1},{"b"')]).map(({ type }) => type)).toEqual(["event", "cut"])
+  expect(parse([utf8Bytes('[{"a":1},{"b"')]).map(({ type }) => type)).toEqual(["event", "cut"])
 })
 
 test("leaving out, changing or adding an element still gives a JSON array", () => {
-  const events = parse([bytesOf('[{"a":1},\r\n{"b":2},\r\n{"c":3}]')])
+  const events = parse([utf8Bytes('[{"a":1},\r\n{"b":2},\r\n{"c":3}]')])
   const [, second, third, close] = events
   if (second === undefined || third === undefined || close === undefined) throw new Error("too few events")
   const left = [replaceData(second, '{"b":5}'), createSseEvent('{"own":true}'), third, close]
-  const text = left.map((event, n) => textOf(writeArrayEvent(event, n))).join("")
+  const text = left.map((event, n) => utf8Text(writeArrayEvent(event, n))).join("")
   expect(JSON.parse(text)).toEqual([{ b: 5 }, { own: true }, { c: 3 }])
 })

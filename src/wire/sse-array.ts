@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts"
 import { maxEventLength, type SseEvent } from "./sse.ts"
-import { append, bytesOf, join, lengthOf, type Pending, textOf } from "./sse-bytes.ts"
+import { append, join, lengthOf, type Pending, utf8Bytes, utf8Text } from "./sse-bytes.ts"
 
 /** The second framing, Gemini's without `alt=sse`: a JSON array whose elements arrive one by one. Where its parser stands between two chunks. */
 export type ArrayState = {
@@ -76,14 +76,14 @@ function readByte(scan: Scan, byte: number): "nothing" | "element" | "array" {
 const commentOf = (raw: Uint8Array): SseEvent => ({ type: "comment", data: "", raw, framing: "array" })
 
 function elementOf(raw: Uint8Array, lead: number): SseEvent {
-  return { type: "event", data: textOf(raw.subarray(lead)), raw, framing: "array" }
+  return { type: "event", data: utf8Text(raw.subarray(lead)), raw, framing: "array" }
 }
 
 /** The bytes of an event in an array stream of which `written` elements have gone out: as they came where brackets and commas still fit. */
 export function writeArrayEvent(event: SseEvent, written: number): Uint8Array {
-  if (event.type === "comment") return written === 0 ? bytesOf("[]") : event.raw
-  const text = textOf(event.raw)
+  if (event.type === "comment") return written === 0 ? utf8Bytes("[]") : event.raw
+  const text = utf8Text(event.raw)
   const opens = /^[\s\uFEFF]*\[/.test(text)
   if (event.framing === "array" && opens === (written === 0)) return event.raw
-  return bytesOf(`${written === 0 ? "[" : ",\r\n"}${event.data}`)
+  return utf8Bytes(`${written === 0 ? "[" : ",\r\n"}${event.data}`)
 }

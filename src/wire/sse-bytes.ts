@@ -7,8 +7,8 @@ type Encoder = { readonly encode: (text: string) => Uint8Array }
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
 const encoder = new TextEncoder()
 
-export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes)
-export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
+export const utf8Text = (bytes: Uint8Array): string => decoder.decode(bytes)
+export const utf8Bytes = (text: string): Uint8Array => encoder.encode(text)
 
 /** Bytes that wait for the rest of their event, in pieces of falling size: adding to them never copies them all. */
 export type Pending = { readonly bytes: Uint8Array; readonly before: Pending; readonly length: number } | undefined

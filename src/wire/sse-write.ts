@@ -1,20 +1,20 @@
 import { present } from "../message/present.ts"
 import type { SseEvent } from "./sse.ts"
-import { bytesOf, textOf } from "./sse-bytes.ts"
+import { utf8Bytes, utf8Text } from "./sse-bytes.ts"
 
 /** An event of our own. */
 export function createSseEvent(data: string, name?: string): SseEvent {
   const lines = data.split(/\r\n|\n|\r/).map((line) => `data: ${line}\n`)
   const text = `${name === undefined ? "" : `event: ${name}\n`}${lines.join("")}\n`
-  return { type: "event", data, raw: bytesOf(text), ...present({ name }) }
+  return { type: "event", data, raw: utf8Bytes(text), ...present({ name }) }
 }
 
 /** The same event with other data, and another name if one is given: all its other lines and its line ends stay. The same data gives the same event. */
 export function replaceData(event: SseEvent, data: string, name: string | undefined = event.name): SseEvent {
   if (data === event.data && name === event.name) return event
-  const text = textOf(event.raw)
+  const text = utf8Text(event.raw)
   if (event.framing === "array") {
-    return { ...event, data, raw: bytesOf(text.slice(0, text.length - event.data.length) + data) }
+    return { ...event, data, raw: utf8Bytes(text.slice(0, text.length - event.data.length) + data) }
   }
   let written = false
   const lines = text.match(/[^\r\n]*(?:\r\n|\n|\r|$)/g) ?? []
@@ -30,7 +30,7 @@ export function replaceData(event: SseEvent, data: string, name: string | undefi
       .map((piece, n) => `${n === 0 ? mark : ""}data: ${piece}${end}`)
       .join("")
   })
-  return { ...event, data, raw: bytesOf(kept.join("")), ...present({ name }) }
+  return { ...event, data, raw: utf8Bytes(kept.join("")), ...present({ name }) }
 }
 
 const lineEndOf = (line: string): string => /(?:\r\n|\n|\r)$/.exec(line)?.[0] ?? "\n"

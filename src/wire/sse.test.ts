@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { HoldfastError } from "../errors.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "./sse.ts"
-import { bytesOf, textOf } from "./sse-bytes.ts"
+import { utf8Bytes, utf8Text } from "./sse-bytes.ts"
 import { createSseEvent, replaceData } from "./sse-write.ts"
 
 const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 1_000)
@@ -28,7 +28,7 @@ function cut(bytes: Uint8Array, places: readonly number[]): readonly Uint8Array[
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
 const rawOf = (events: readonly SseEvent[]): string => events.map(({ raw }) => hex(raw)).join("")
 const said = (text: string): readonly Omit<SseEvent, "raw">[] =>
-  parse([bytesOf(text)]).map(({ raw: _, ...event }) => event)
+  parse([utf8Bytes(text)]).map(({ raw: _, ...event }) => event)
 
 test.each<[why: string, text: string, events: readonly Omit<SseEvent, "raw">[]]>([
   ["one event", "data: a\n\n", [{ type: "event", data: "a" }]],
@@ -107,7 +107,7 @@ const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 200 }),
   fc
     .array(fc.tuple(line, fc.constantFrom("\n", "\r\n", "\r")), { maxLength: 20 })
-    .map((lines) => bytesOf(lines.flat().join(""))),
+    .map((lines) => utf8Bytes(lines.flat().join(""))),
 )
 
 test("the same events come out of any chunking, and their raw bytes are the bytes that came in", () => {
@@ -146,11 +146,11 @@ test("a value written as an event is read back, and replacing data keeps the res
   const property = fc.property(fc.string({ unit: "grapheme" }), fc.constantFrom("\n", "\r\n"), (text, end) => {
     const data = text.replaceAll(/\r\n?/g, "\n")
     expect(parse([createSseEvent(data, "x").raw])).toEqual([createSseEvent(data, "x")])
-    const [event] = parse([bytesOf(`id: 5${end}event: x${end}: note${end}data: 1${end}data: 2${end}${end}`)])
+    const [event] = parse([utf8Bytes(`id: 5${end}event: x${end}: note${end}data: 1${end}data: 2${end}${end}`)])
     if (event === undefined) throw new Error("no event")
     const replaced = replaceData(event, data)
     expect(parse([replaced.raw])).toEqual([replaced])
-    expect(textOf(replaced.raw)).toContain(`id: 5${end}event: x${end}: note${end}data: `)
+    expect(utf8Text(replaced.raw)).toContain(`id: 5${end}event: x${end}: note${end}data: `)
     expect(replaceData(event, "1\n2")).toBe(event)
   })
   fc.assert(property, seeded)
@@ -160,7 +160,7 @@ test.each([
   [1_000_000, 1],
   [10_000_000, 1024],
 ])("an event of %s bytes in chunks of %s takes time in proportion, not its square", (length, size) => {
-  const whole = bytesOf(`data: ${"x".repeat(length)}\n\n`)
+  const whole = utf8Bytes(`data: ${"x".repeat(length)}\n\n`)
   const chunks: Uint8Array[] = []
   for (let at = 0; at < whole.length; at += size) chunks.push(whole.subarray(at, at + size))
   const began = performance.now()

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts"
 import { present } from "../message/present.ts"
-import { append, join, lengthOf, type Pending, textOf } from "./sse-bytes.ts"
+import { append, join, lengthOf, type Pending, utf8Text } from "./sse-bytes.ts"
 
 /** A larger event is refused: twice the largest body that a model API takes (Anthropic: 32 MB). */
 export const maxEventLength = 64_000_000
@@ -123,7 +123,7 @@ function dispatch(scan: Scan, type: SseEvent["type"], end: number): void {
 }
 
 function readEvent(type: SseEvent["type"], raw: Uint8Array): SseEvent {
-  const text = textOf(raw)
+  const text = utf8Text(raw)
   const lines = (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text).split(/\r\n|\n|\r/)
   if (type === "comment") {
     const line = lines.find((candidate) => candidate !== "") ?? ""

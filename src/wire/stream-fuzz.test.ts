@@ -4,7 +4,7 @@ import { callId, tokens } from "../message/ids.ts"
 import { type Format, formats } from "../message/message.ts"
 import { collect } from "./collect.ts"
 import { readSse } from "./sse.ts"
-import { bytesOf, textOf } from "./sse-bytes.ts"
+import { utf8Bytes, utf8Text } from "./sse-bytes.ts"
 import { type StreamEvent, withoutWire } from "./stream.ts"
 import { decodeStream } from "./stream-decode.ts"
 import { encodeStream } from "./stream-encode.ts"
@@ -51,7 +51,7 @@ const junk = fc.constantFrom<unknown>(null, 7, "x", "", [], {}, [7], [{}], { typ
 
 /** A stream with damaged values, in part out of order, and followed by noise. */
 function streams(format: Format): fc.Arbitrary<string> {
-  const frames = encodeStream(format, ours).map(({ raw }) => textOf(raw))
+  const frames = encodeStream(format, ours).map(({ raw }) => utf8Text(raw))
   const damages = fc.array(fc.tuple(fc.nat(), fc.nat(), junk), { maxLength: 2 })
   const noise = fc.array(
     fc.string().map((data) => `data: ${data}\n\n`),
@@ -71,9 +71,9 @@ function streams(format: Format): fc.Arbitrary<string> {
 test.each(formats)(
   "%s: whatever an upstream sends is relayed byte for byte, and nothing else is ever thrown",
   (format) => {
-    const decode = (stream: string) => decodeStream(format, readSse(bytesOf(stream)))
+    const decode = (stream: string) => decodeStream(format, readSse(utf8Bytes(stream)))
     const encode = (events: readonly StreamEvent[]) =>
-      textOf(Buffer.concat(encodeStream(format, events).map(({ raw }) => raw)))
+      utf8Text(Buffer.concat(encodeStream(format, events).map(({ raw }) => raw)))
     const property = fc.property(streams(format), fc.array(fc.boolean(), { minLength: 1 }), (stream, mask) => {
       const events = decode(stream)
       expect(encode(events)).toBe(stream)

@@ -7,7 +7,7 @@ import { collect } from "./collect.ts"
 import { decodeResponse } from "./decode.ts"
 import { readSse, type SseEvent } from "./sse.ts"
 import { arrayEnd, arrayStep, startArray, writeArrayEvent } from "./sse-array.ts"
-import { bytesOf, textOf } from "./sse-bytes.ts"
+import { utf8Bytes, utf8Text } from "./sse-bytes.ts"
 import { decodeStream } from "./stream-decode.ts"
 import { encodeStream } from "./stream-encode.ts"
 
@@ -29,17 +29,17 @@ const requests: Readonly<Record<Format, (stream: boolean) => readonly [path: str
 
 /** The bytes that the scripted model answers with. */
 function ask(output: Output | readonly Output[], path: string, request: object): Uint8Array {
-  const body = bytesOf(JSON.stringify(request))
+  const body = utf8Bytes(JSON.stringify(request))
   const answer = createScriptedModel({ script: () => output })({
     path,
     headers: {},
     body,
-    json: parseJson(textOf(body)),
+    json: parseJson(utf8Text(body)),
   })
   return Buffer.concat(answer.steps.flatMap((step) => (step.type === "bytes" ? [step.bytes] : [])))
 }
 
-const text = (events: readonly SseEvent[]): string => events.map(({ raw }) => textOf(raw)).join("")
+const text = (events: readonly SseEvent[]): string => events.map(({ raw }) => utf8Text(raw)).join("")
 
 const outputs: readonly Output[] = [
   {
@@ -61,8 +61,8 @@ test.each(cases)("%s, scripted answer %s: read, relayed and collected as the who
   const stream = ask(counted, ...requests[format](true))
   const events = decodeStream(format, readSse(stream))
   expect(events.filter(({ type }) => type === "error")).toEqual([])
-  expect(text(encodeStream(format, events))).toBe(textOf(stream))
-  const whole = decodeResponse(format, textOf(ask(counted, ...requests[format](false))))
+  expect(text(encodeStream(format, events))).toBe(utf8Text(stream))
+  const whole = decodeResponse(format, utf8Text(ask(counted, ...requests[format](false))))
   const collected = collect(format, events)
   const bare = ({ messages, stop, usage }: typeof whole) => ({
     stop,
@@ -84,7 +84,7 @@ test.each(formats)("%s: faults of a scripted model are told as what they are, an
     const events = decodeStream(format, readSse(stream))
     const problems = events.flatMap((event) => (event.type === "error" ? event.problem.code : []))
     expect(problems[0]).toBe(code)
-    expect(text(encodeStream(format, events))).toBe(textOf(stream))
+    expect(text(encodeStream(format, events))).toBe(utf8Text(stream))
     if (code === "stream-cut")
       expect(
         collect(format, events).messages.flatMap(({ parts }) => parts.filter((part) => part.type === "tool-call"))
@@ -100,8 +100,8 @@ test("gemini without alt=sse: the array is read and relayed like the events", ()
   const [state, elements] = arrayStep(startArray(), stream)
   const wire = [...elements, ...arrayEnd(state)]
   const events = decodeStream("gemini", wire)
-  const written = encodeStream("gemini", events).map((event, n) => textOf(writeArrayEvent(event, n)))
-  expect(written.join("")).toBe(textOf(stream))
-  const whole = decodeResponse("gemini", textOf(ask(output, ...requests.gemini(false))))
+  const written = encodeStream("gemini", events).map((event, n) => utf8Text(writeArrayEvent(event, n)))
+  expect(written.join("")).toBe(utf8Text(stream))
+  const whole = decodeResponse("gemini", utf8Text(ask(output, ...requests.gemini(false))))
   expect(collect("gemini", events)).toMatchObject({ stop: whole.stop, usage: whole.usage })
 })

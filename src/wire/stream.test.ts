@@ -6,7 +6,7 @@ import type { StopReason } from "../message/request.ts"
 import { collect } from "./collect.ts"
 import { decodeResponse } from "./decode.ts"
 import { readSse } from "./sse.ts"
-import { bytesOf, textOf } from "./sse-bytes.ts"
+import { utf8Bytes, utf8Text } from "./sse-bytes.ts"
 import { indexOf, type StreamEvent, withoutWire } from "./stream.ts"
 import { decodeStream } from "./stream-decode.ts"
 import { encodeStream } from "./stream-encode.ts"
@@ -18,12 +18,12 @@ const seeded = { seed: 20_261_115, numRuns }
 // Driving the codecs
 
 const decode = (format: Format, stream: string | Uint8Array): readonly StreamEvent[] =>
-  decodeStream(format, readSse(typeof stream === "string" ? bytesOf(stream) : stream))
+  decodeStream(format, readSse(typeof stream === "string" ? utf8Bytes(stream) : stream))
 
 const encodeBytes = (format: Format, events: readonly StreamEvent[]): Uint8Array =>
   Buffer.concat(encodeStream(format, events).map(({ raw }) => raw))
 
-const encode = (format: Format, events: readonly StreamEvent[]): string => textOf(encodeBytes(format, events))
+const encode = (format: Format, events: readonly StreamEvent[]): string => utf8Text(encodeBytes(format, events))
 
 // Answers, and how each vendor streams and sends them
 
@@ -465,7 +465,7 @@ describe.each(formats)("%s", (format) => {
 
   test("a stream that is cut anywhere never yields a call that was not complete", () => {
     const property = fc.property(answers, fc.nat(), (answer, place) => {
-      const stream = bytesOf(frames(answer).join(""))
+      const stream = utf8Bytes(frames(answer).join(""))
       const cut = stream.slice(0, place % stream.length)
       const events = decode(format, cut)
       const complete = callsOf(decodeResponse(format, whole(answer)).messages.flatMap(({ parts }) => parts))

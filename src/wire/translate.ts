@@ -1,23 +1,28 @@
-import { type CallId, type MessageId, messageId, type Wire } from "../message/ids.ts"
-import type { Format, Message, Transcript } from "../message/message.ts"
+import { type CallId, type MessageId, messageId, type Wire, wireText } from "../message/ids.ts"
+import type { Format, Message, Role, Transcript } from "../message/message.ts"
 import type { Part, ToolCallPart, ToolResultPart } from "../message/part.ts"
 import { present } from "../message/present.ts"
 import { textOf } from "../message/text.ts"
 import { codecs } from "./codecs.ts"
-import { isObject, readJson, tryParse } from "./json.ts"
-import { write } from "./overlay.ts"
+import { isObject, type Json, memberOf, readJson, tryParse, wireOf } from "./json.ts"
+import { write, writeObject } from "./overlay.ts"
 
 /** A part that did not make it whole into the other format, and why. */
-export type Loss = { readonly messageId: MessageId; readonly part: Part["type"]; readonly reason: string }
+export type LossEvent = {
+  readonly type: "part-lost"
+  readonly messageId: MessageId
+  readonly part: Part["type"]
+  readonly reason: string
+}
 
-export type Translation = { readonly messages: Transcript; readonly lost: readonly Loss[] }
+export type Translation = { readonly messages: Transcript; readonly lost: readonly LossEvent[] }
 
 /** What carrying a part over needs to know of where it stands and where it goes. */
 type Passage = {
   readonly message: Message
   readonly to: Format
   readonly calls: ReadonlyMap<CallId, ToolCallPart>
-  readonly lost: Loss[]
+  readonly lost: LossEvent[]
 }
 
 /**
@@ -25,27 +30,23 @@ type Passage = {
  * A message that is in that format already stays the object it was; every other is what the target's codec reads back.
  */
 export function translate(messages: Transcript, to: Format): Translation {
-  const lost: Loss[] = []
-  const calls = callsOf(messages)
+  const lost: LossEvent[] = []
+  const calls = new Map<CallId, ToolCallPart>()
   const out: Message[] = []
   for (const group of groupsOf(messages, to)) {
     const [first] = group
     if (first === undefined) continue
+    // A result answers the newest call of its id: some histories use an id twice.
+    for (const part of group.flatMap(({ parts }) => parts)) if (part.type === "tool-call") calls.set(part.callId, part)
     if (first.format === to) out.push(first)
     else {
       const parts = group.flatMap((message) => carryMessage({ message, to, calls, lost }))
-      out.push(...settle({ id: first.id, role: first.role, parts: inOrder(parts, to) }, to, out))
+      const wires = draft(first, parts, to).flatMap((message) => codecs[to].writeMessage(message))
+      for (const [n, wire] of wires.entries())
+        out.push(settle(wire, n === 0 ? first.id : messageId(`${first.id}.${n}`), to, out))
     }
   }
   return { messages: out, lost }
-}
-
-function callsOf(messages: Transcript): ReadonlyMap<CallId, ToolCallPart> {
-  const calls = new Map<CallId, ToolCallPart>()
-  for (const { parts } of messages) {
-    for (const part of parts) if (part.type === "tool-call") calls.set(part.callId, part)
-  }
-  return calls
 }
 
 /**
@@ -74,13 +75,22 @@ const onlyResults = ({ parts }: Message): boolean =>
   parts.length > 0 && parts.every((part) => part.type === "tool-result")
 
 /** Through the target's own codec, so that what is returned is what a reader of that format would see. */
-function settle(draft: Message, to: Format, earlier: readonly Message[]): readonly Message[] {
-  if (draft.parts.length === 0) return []
-  const codec = codecs[to]
-  return codec.writeMessage(draft).map((wire, n) => ({
-    ...codec.readMessage(readJson(wire, "request"), earlier),
-    id: n === 0 ? draft.id : messageId(`${draft.id}.${n}`),
-  }))
+const settle = (wire: Wire, id: MessageId, to: Format, earlier: readonly Message[]): Message => ({
+  ...codecs[to].readMessage(readJson(wire, "request"), earlier),
+  id,
+})
+
+/** Some histories have a call in a user's message or a result in an answer: each goes to the side that it belongs to. */
+function draft({ id, role }: Message, parts: readonly Part[], to: Format): readonly Message[] {
+  const runs: { readonly role: Role; readonly parts: Part[] }[] = []
+  for (const part of parts) {
+    const side =
+      part.type === "tool-result" ? "user" : part.type === "tool-call" || part.type === "reasoning" ? "assistant" : role
+    const run = runs.at(-1)
+    if (run?.role === side) run.parts.push(part)
+    else runs.push({ role: side, parts: [part] })
+  }
+  return runs.map((run) => ({ id, role: run.role, parts: inOrder(run.parts, to) }))
 }
 
 /** Results come first, as their call is right before them; on chat, reasoning is one text and calls follow the content. */
@@ -127,20 +137,53 @@ function carry(part: Part, passage: Passage): readonly Part[] {
 }
 
 function lose({ message, lost }: Passage, part: Part["type"], reason: string): readonly Part[] {
-  lost.push({ messageId: message.id, part, reason })
+  lost.push({ type: "part-lost", messageId: message.id, part, reason })
   return []
 }
 
-function carryCall({ callId, tool, kind, input }: ToolCallPart, passage: Passage): Part {
-  const { to } = passage
+function carryCall(part: ToolCallPart & Pick<Part, "wire">, passage: Passage): Part {
+  const { callId, tool, kind, input } = part
+  const { to, message } = passage
   if (kind === "provider" || kind === "approval") {
     lose(passage, "tool-call", "the call was not the client's to run; it is told as text")
     return { type: "text", text: `[${kind} call: ${tool} ${JSON.stringify(input) ?? ""}]` }
   }
   const openai = to === "openai-chat" || to === "openai-responses"
   if (kind === "custom" && openai) return { type: "tool-call", callId, tool, kind, input }
-  const given = openai || isObject(input) ? input : input === undefined ? {} : { input }
-  return { type: "tool-call", callId, tool, kind: "function", input: given }
+  const wrapped = input === undefined || input === null ? {} : { input }
+  const raw = inputText(part, message.format)
+  const wire = raw === undefined ? undefined : writeCall(part, raw, to)
+  const call = { type: "tool-call", callId, tool, kind: "function", ...present({ wire }) } as const
+  return { ...call, input: openai || isObject(input) ? input : wrapped }
+}
+
+/** The input object as the provider wrote it, if it still says that: digits that no number of ours can hold stay whole. */
+export function inputText(part: ToolCallPart & Pick<Part, "wire">, format: Format | undefined): Wire | undefined {
+  const raw =
+    part.wire === undefined || format === undefined ? undefined : rawInput(readJson(part.wire, "request"), format)
+  const same = raw !== undefined && isObject(part.input) && JSON.stringify(tryParse(raw)) === JSON.stringify(part.input)
+  return same ? raw : undefined
+}
+
+function rawInput(json: Json, format: Format): Wire | undefined {
+  const inner = memberOf(json, ["function", "functionCall", "function_call"]) ?? json
+  const found = memberOf(inner, format === "gemini" ? ["args"] : ["arguments", "input", "action", "operation"])
+  if (found === undefined) return undefined
+  return typeof found.value === "string" ? wireText(found.value) : wireOf(found)
+}
+
+function writeCall({ callId, tool }: ToolCallPart, input: Wire, to: Format): Wire {
+  const [id, name] = [write(callId), write(tool)]
+  switch (to) {
+    case "anthropic-messages":
+      return writeObject({ type: write("tool_use"), id, name, input })
+    case "openai-chat":
+      return writeObject({ id, type: write("function"), function: writeObject({ name, arguments: write(input) }) })
+    case "openai-responses":
+      return writeObject({ type: write("function_call"), call_id: id, name, arguments: write(input) })
+    case "gemini":
+      return writeObject({ functionCall: writeObject({ id, name, args: input }) })
+  }
 }
 
 function carryResult(part: ToolResultPart, passage: Passage): Part {
@@ -154,7 +197,12 @@ function carryResult(part: ToolResultPart, passage: Passage): Part {
   )
   const marked = to === "anthropic-messages" || to === "gemini"
   if (part.failed === true && !marked)
-    lost.push({ messageId: passage.message.id, part: part.type, reason: "the target cannot mark a result as failed" })
+    lost.push({
+      type: "part-lost",
+      messageId: passage.message.id,
+      part: part.type,
+      reason: "the target cannot mark a result as failed",
+    })
   const call = calls.get(part.callId)
   const kind = to === "openai-responses" && call?.kind === "custom" ? "custom" : "function"
   const result: ToolResultPart = {
@@ -190,9 +238,14 @@ function carryMedia(part: MediaPart, passage: Passage, inResult: boolean): Part 
   const title = part.type === "document" ? part.title : undefined
   const told = part.type === "document" ? part.text : undefined
   lose(passage, part.type, told === undefined ? "the target cannot take it there" : "only its text was carried")
-  const label = [part.type, title, part.media.mediaType].filter((word) => word !== undefined).join(" ")
+  const label = [part.type, title, part.media.mediaType]
+    .flatMap((word) => (word === undefined ? [] : brief(word)))
+    .join(" ")
   return { type: "text", text: told === undefined ? `[${label}: left out]` : `[${label}]\n${told}` }
 }
+
+/** A title on one line, and no longer than one. */
+const brief = (title: string): string => title.replace(/\s+/g, " ").slice(0, 80)
 
 const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 const record = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? value : {})

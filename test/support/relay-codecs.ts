@@ -3,7 +3,7 @@ import { codecs } from "../../src/wire/codecs.ts"
 import { decodeRequest, decodeResponse } from "../../src/wire/decode.ts"
 import { encodeRequest } from "../../src/wire/encode.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../../src/wire/sse.ts"
-import { bytesOf } from "../../src/wire/sse-bytes.ts"
+import { utf8Bytes } from "../../src/wire/sse-bytes.ts"
 import type { StreamEvent } from "../../src/wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../../src/wire/stream-decode.ts"
 import { encodeEnd, encodeStep, startEncode } from "../../src/wire/stream-encode.ts"
@@ -41,7 +41,7 @@ export function relayThroughCodecs(
       for (const message of request.messages) {
         if (message.wire?.startsWith("{")) same("a message", message.wire, codecs[format].writeMessage(message).join())
       }
-      return bytesOf(encodeRequest(request, { messages: request.messages.map((message) => ({ ...message })) }))
+      return utf8Bytes(encodeRequest(request, { messages: request.messages.map((message) => ({ ...message })) }))
     },
     onResponse: (body, path, status) => {
       const format = formatOf(path)

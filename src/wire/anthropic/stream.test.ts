@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { collect } from "../collect.ts"
 import { readSse } from "../sse.ts"
-import { bytesOf, textOf } from "../sse-bytes.ts"
+import { utf8Bytes, utf8Text } from "../sse-bytes.ts"
 import { type StreamEvent, withoutWire } from "../stream.ts"
 import { decodeStream } from "../stream-decode.ts"
 import { encodeStream } from "../stream-encode.ts"
@@ -21,10 +21,10 @@ const block = (index: number, content_block: object, ...deltas: readonly object[
     frame("content_block_stop", { index }),
   ].join("")
 
-const decode = (stream: string): readonly StreamEvent[] => decodeStream(format, readSse(bytesOf(stream)))
+const decode = (stream: string): readonly StreamEvent[] => decodeStream(format, readSse(utf8Bytes(stream)))
 const relay = (events: readonly StreamEvent[]): string =>
   encodeStream(format, events)
-    .map(({ raw }) => textOf(raw))
+    .map(({ raw }) => utf8Text(raw))
     .join("")
 const wiresOf = (stream: string): readonly unknown[] =>
   collect(format, decode(stream)).messages.flatMap(({ parts }) => parts.map(({ wire }) => JSON.parse(wire ?? "null")))

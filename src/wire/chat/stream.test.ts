@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { collect } from "../collect.ts"
 import { readSse } from "../sse.ts"
-import { bytesOf, textOf } from "../sse-bytes.ts"
+import { utf8Bytes, utf8Text } from "../sse-bytes.ts"
 import { indexOf, type StreamEvent, withoutWire } from "../stream.ts"
 import { decodeStream } from "../stream-decode.ts"
 import { encodeStream } from "../stream-encode.ts"
@@ -26,10 +26,10 @@ const call = (index: number, id: string, name: string, text: string): object => 
   function: { name, arguments: text },
 })
 
-const decode = (stream: string): readonly StreamEvent[] => decodeStream(format, readSse(bytesOf(stream)))
+const decode = (stream: string): readonly StreamEvent[] => decodeStream(format, readSse(utf8Bytes(stream)))
 const relay = (events: readonly StreamEvent[]): string =>
   encodeStream(format, events)
-    .map(({ raw }) => textOf(raw))
+    .map(({ raw }) => utf8Text(raw))
     .join("")
 const messageOf = (stream: string): unknown => JSON.parse(collect(format, decode(stream)).messages[0]?.wire ?? "null")
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { collect } from "../collect.ts"
 import { readSse } from "../sse.ts"
-import { bytesOf, textOf } from "../sse-bytes.ts"
+import { utf8Bytes, utf8Text } from "../sse-bytes.ts"
 import { indexOf, type StreamEvent } from "../stream.ts"
 import { decodeStream } from "../stream-decode.ts"
 import { encodeStream } from "../stream-encode.ts"
@@ -18,10 +18,10 @@ const chunk = (parts: readonly object[], finishReason?: string): string =>
   })
 const call = (name: string, more: object = {}): object => ({ functionCall: { name, args: { a: 1 } }, ...more })
 
-const decode = (stream: string): readonly StreamEvent[] => decodeStream(format, readSse(bytesOf(stream)))
+const decode = (stream: string): readonly StreamEvent[] => decodeStream(format, readSse(utf8Bytes(stream)))
 const relay = (events: readonly StreamEvent[]): string =>
   encodeStream(format, events)
-    .map(({ raw }) => textOf(raw))
+    .map(({ raw }) => utf8Text(raw))
     .join("")
 
 test.each<[why: string, stream: string, parts: readonly object[]]>([

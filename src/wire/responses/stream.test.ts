@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { collect } from "../collect.ts"
 import { readSse } from "../sse.ts"
-import { bytesOf, textOf } from "../sse-bytes.ts"
+import { utf8Bytes, utf8Text } from "../sse-bytes.ts"
 import { indexOf, type StreamEvent } from "../stream.ts"
 import { decodeStream } from "../stream-decode.ts"
 import { encodeStream } from "../stream-encode.ts"
@@ -25,10 +25,10 @@ const completed = (...output: readonly object[]): Draft => [
 const added = (output_index: number, item: object): Draft => ["response.output_item.added", { output_index, item }]
 const finished = (output_index: number, item: object): Draft => ["response.output_item.done", { output_index, item }]
 
-const decode = (stream: string): readonly StreamEvent[] => decodeStream(format, readSse(bytesOf(stream)))
+const decode = (stream: string): readonly StreamEvent[] => decodeStream(format, readSse(utf8Bytes(stream)))
 const relay = (events: readonly StreamEvent[]): string =>
   encodeStream(format, events)
-    .map(({ raw }) => textOf(raw))
+    .map(({ raw }) => utf8Text(raw))
     .join("")
 const partsOf = (events: readonly StreamEvent[]) =>
   collect(format, events).messages.flatMap(({ parts }) => parts.map(({ wire: _, ...part }) => part))

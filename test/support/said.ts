@@ -1,0 +1,45 @@
+import type { Format, Role, Transcript } from "../../src/message/message.ts"
+import type { Part } from "../../src/message/part.ts"
+import { isObject } from "../../src/wire/json.ts"
+
+/** What a conversation says, free of how a format spells and splits it: for tests that compare two tellings of the same. */
+export type Said = {
+  readonly texts: readonly (readonly [Role, string])[]
+  readonly calls: readonly (readonly [id: string, tool: string, input: unknown])[]
+  readonly results: readonly (readonly [id: string, text: string])[]
+}
+
+/** A note in brackets stands for a part that could not be carried. */
+const note = /^\[(image|document|provider|approval)[^\n]*\]$/gm
+
+const plain = (text: string): string => text.replace(note, "").replace(/\s+/g, " ").trim()
+
+const isNote = (text: string): boolean => /^\[(image|document|provider|approval)\b/.test(text)
+
+const wasTheirs = (part: Part): boolean => "kind" in part && (part.kind === "provider" || part.kind === "approval")
+
+export function saidIn(messages: Transcript, to?: Format): Said {
+  const parts = messages.flatMap(({ role, parts }) => parts.map((part) => ({ role, part })))
+  const roleIn = (role: Role): Role => (to === "gemini" && role === "system" ? "user" : role)
+  return {
+    texts: parts.flatMap(({ role, part }) =>
+      part.type === "text" && part.text !== "" && !isNote(part.text) ? [[roleIn(role), part.text] as const] : [],
+    ),
+    calls: parts.flatMap(({ part }) =>
+      part.type === "tool-call" && !wasTheirs(part) ? [[part.callId, part.tool, inputOf(part.input)] as const] : [],
+    ),
+    results: parts.flatMap(({ part }) => {
+      if (part.type !== "tool-result" || wasTheirs(part)) return []
+      const texts = part.content.flatMap((item) => (item.type === "text" ? item.text : []))
+      return [[part.callId, plain(texts.join("\n"))] as const]
+    }),
+  }
+}
+
+/** Where inputs are objects, anything else has to be wrapped in one; where they are text, it becomes text. */
+function inputOf(input: unknown): string {
+  const value = isObject(input) && Object.keys(input).length === 1 && "input" in input ? input.input : input
+  if (value === undefined || value === null || value === Infinity || value === -Infinity) return "{}"
+  if (typeof value !== "string") return JSON.stringify(value)
+  return value === "null" ? "{}" : value
+}
