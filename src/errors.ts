@@ -10,6 +10,8 @@ export type Problem =
   | { readonly code: "stream-event-too-large"; readonly limit: number }
   | { readonly code: "upstream-error"; readonly type: string; readonly message: string; readonly status?: number }
   | { readonly code: "format-unknown"; readonly found: string; readonly known: readonly string[] }
+  | { readonly code: "format-mixed"; readonly message: string; readonly found: string; readonly expected: string }
+  | { readonly code: "part-unwritable"; readonly part: string; readonly format: string }
   | { readonly code: "file-invalid"; readonly line: number; readonly expected: string; readonly found: string }
   | {
       readonly code: "floor-exceeds-window"
@@ -66,6 +68,14 @@ const describers: Describe = {
   "format-unknown": ({ found, known }) => ({
     sentence: `${found} is in none of the formats that are read here.`,
     next: `Use one of: ${known.join(", ")}.`,
+  }),
+  "format-mixed": ({ message, found, expected }) => ({
+    sentence: `Message ${message} is in the format ${found}, and the request in ${expected}.`,
+    next: `Translate it first: translate(messages, "${expected}").`,
+  }),
+  "part-unwritable": ({ part, format }) => ({
+    sentence: `A part of type ${part} without its wire text cannot be written in the format ${format}.`,
+    next: "Decode the message that holds it from a request of that format, or say it as text.",
   }),
   "file-invalid": ({ line, expected, found }) => ({
     sentence: `Line ${line} of the file has ${found}, where ${expected} was expected.`,

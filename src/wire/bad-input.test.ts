@@ -4,6 +4,7 @@ import { fc } from "../../test/support/property.ts"
 import { requestText } from "../../test/support/requests.ts"
 import { describe as advise, HoldfastError, type Problem } from "../errors.ts"
 import { checkTranscript } from "../message/check.ts"
+import { messageId } from "../message/ids.ts"
 import { type Format, formats } from "../message/message.ts"
 import { repair } from "../message/repair.ts"
 import { codecs } from "./codecs.ts"
@@ -11,6 +12,7 @@ import { decodeRequest, decodeResponse } from "./decode.ts"
 import { encodeRequest } from "./encode.ts"
 import { maxBodyLength } from "./json.ts"
 import { maxDepth } from "./tape.ts"
+import { translate } from "./translate.ts"
 
 function problemOf(run: () => unknown): Problem | undefined {
   try {
@@ -144,6 +146,24 @@ describe("a malformed body gets its path and what was expected", () => {
     expect(problemOf(() => decodeResponse("openai-chat", '{"content":[]}'))).toMatchObject({
       code: "response-invalid",
       path: "choices",
+    })
+  })
+  test("a message of another format must be translated first", () => {
+    const chat = decodeRequest("openai-chat", '{"messages":[{"role":"user","content":"hi"}]}')
+    const other = decodeRequest("anthropic-messages", '{"messages":[]}')
+    expect(problemOf(() => encodeRequest(other, { messages: chat.messages }))).toMatchObject({
+      code: "format-mixed",
+      message: "m0",
+    })
+    const { messages } = translate(chat.messages, "anthropic-messages")
+    expect(encodeRequest(other, { messages })).toBe('{"messages":[{"role":"user","content":"hi"}]}')
+  })
+  test("an image that came from nowhere cannot be written", () => {
+    const request = decodeRequest("gemini", '{"contents":[]}')
+    const image = { id: messageId("m"), role: "user", parts: [{ type: "image", media: { held: "url" } }] } as const
+    expect(problemOf(() => encodeRequest(request, { messages: [image] }))).toMatchObject({
+      code: "part-unwritable",
+      part: "image",
     })
   })
   test("every problem has a sentence and a next step", () => {

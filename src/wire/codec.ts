@@ -35,6 +35,3 @@ export type Codec = {
   readonly writeMessage: (message: Message) => readonly Wire[]
   readonly readResponse: (body: Json) => ModelResponse
 }
-
-/** Does what the message carries from the wire belong to another format? */
-export const isForeign = (codec: Codec, { format }: Message): boolean => format !== undefined && format !== codec.format

@@ -1,9 +1,10 @@
+import { HoldfastError } from "../errors.ts"
 import { assert } from "../message/assert.ts"
-import { type Wire, wireText } from "../message/ids.ts"
+import { messageId, type Wire, wireText } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 import type { Layout, ModelRequest, Span, Tool } from "../message/request.ts"
-import { type Codec, isForeign } from "./codec.ts"
+import type { Codec } from "./codec.ts"
 import { codecs } from "./codecs.ts"
 
 /** What to say instead of what the request says. */
@@ -20,9 +21,10 @@ type Edit = { readonly name: string | undefined; readonly span: Span | undefined
  * Write a request with changes. Messages that are still the objects they were decoded as are copied, not written; with nothing
  * changed the answer is the very text that came in.
  */
-export function encodeRequest(request: ModelRequest, { messages, system, tools }: Changes = {}): Wire {
+export function encodeRequest(request: ModelRequest, changes: Changes = {}): Wire {
   const codec = codecs[request.format]
   const { layout, wire } = request
+  const { messages, system, tools } = inPlace(codec, request, changes)
   const before = (span: Span | undefined): Wire | undefined =>
     span === undefined ? undefined : wireText(wire.slice(span.start, span.end))
   const edits: Edit[] = []
@@ -41,25 +43,34 @@ export function encodeRequest(request: ModelRequest, { messages, system, tools }
   return edits.length === 0 ? wire : wireText(splice(wire, edits))
 }
 
+/** Where a format has no place for the system part, it is the first message. */
+function inPlace({ names }: Codec, request: ModelRequest, { system, ...changes }: Changes): Changes {
+  if (system === undefined || names.system.length > 0) return system === undefined ? changes : { ...changes, system }
+  const { messages = request.messages } = changes
+  return system.length === 0
+    ? changes
+    : { ...changes, messages: [{ id: messageId("system"), role: "system", parts: system }, ...messages] }
+}
+
+/** Concatenated, not joined: the engine copies the text once, when someone reads it. */
 function splice(text: string, edits: readonly Edit[]): string {
-  const pieces: string[] = []
-  const open = text.indexOf("{") + 1
-  const added = edits.filter(({ span }) => span === undefined)
-  let at = open
-  if (added.length > 0) {
-    const members = added.map(({ name, text: written }) => {
-      assert(name !== undefined, "this format keeps its system part among the messages")
-      return `${JSON.stringify(name)}:${written}`
-    })
-    const empty = /^\s*\}\s*$/.test(text.slice(open))
-    pieces.push(members.join(","), empty ? "" : ",")
-  }
+  let at = text.indexOf("{") + 1
+  let out = text.slice(0, at) + addedMembers(edits, /^\s*\}\s*$/.test(text.slice(at)))
   const placed = edits.flatMap(({ span, text: written }) => (span === undefined ? [] : [{ ...span, written }]))
   for (const { start, end, written } of placed.sort((one, other) => one.start - other.start)) {
-    pieces.push(text.slice(at, start), written)
+    out += text.slice(at, start) + written
     at = end
   }
-  return `${text.slice(0, open)}${pieces.join("")}${text.slice(at)}`
+  return out + text.slice(at)
+}
+
+function addedMembers(edits: readonly Edit[], alone: boolean): string {
+  const members = edits.flatMap(({ span, name, text }) => {
+    if (span !== undefined) return []
+    assert(name !== undefined, "a member without a name")
+    return [`${JSON.stringify(name)}:${text}`]
+  })
+  return members.length === 0 ? "" : `${members.join(",")}${alone ? "" : ","}`
 }
 
 /** The list of messages: runs of untouched ones as one slice each, separators and all. */
@@ -74,7 +85,7 @@ function writeMessages(codec: Codec, { wire, layout, messages: original }: Model
     const from = places.get(message)
     const start = from === undefined || bare ? undefined : spans[from]
     if (from === undefined || start === undefined) {
-      assert(!isForeign(codec, message), `message ${message.id} belongs to another wire format: translate it first`)
+      requireFormat(codec, message)
       pieces.push(...codec.writeMessage(message))
       continue
     }
@@ -92,6 +103,10 @@ function writeMessages(codec: Codec, { wire, layout, messages: original }: Model
     messages.at(-1) === original.at(-1),
   )
   return `${head}${pieces.join(",")}${tail}`
+}
+
+function requireFormat({ format: expected }: Codec, { id, format = expected }: Message): void {
+  if (format !== expected) throw new HoldfastError({ code: "format-mixed", message: id, found: format, expected })
 }
 
 /** The list's own brackets with the white space beside them, where the message beside them is still the one that stood there. */

@@ -1,4 +1,7 @@
 import { HoldfastError } from "../errors.ts"
+import type { Wire } from "../message/ids.ts"
+import type { Format } from "../message/message.ts"
+import type { Part } from "../message/part.ts"
 import { elements, isObject, type Json, member, pathOf, valueIn } from "./json.ts"
 
 /** What stands there, in a word or two that never quote the content. */
@@ -50,4 +53,10 @@ export function countIn(json: Json | undefined, name: string): number | undefine
 
 export function isTrue(json: Json, name: string): boolean {
   return valueIn(json, name) === true
+}
+
+/** The text that a part came in, for parts that we relay and could not write from what we know of them. */
+export function requireWire({ wire, type }: Part, format: Format): Wire {
+  if (wire === undefined) throw new HoldfastError({ code: "part-unwritable", part: type, format })
+  return wire
 }

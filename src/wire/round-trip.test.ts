@@ -92,6 +92,12 @@ describe("members that the body did not have", () => {
       input: [{ role: "user", content: "hi" }],
     })
   })
+  test("a system part is the first message where the format has no other place for it", () => {
+    const request = decodeRequest("openai-chat", '{"messages":[{"role":"user","content":"hi"}]}')
+    expect(encodeRequest(request, { system: [{ type: "text", text: "be kind" }] })).toBe(
+      '{"messages":[{"role":"system","content":"be kind"},{"role":"user","content":"hi"}]}',
+    )
+  })
   test("a breakpoint is written where it is wanted, and only there", () => {
     const text =
       '{"tools":[{"name":"a", "input_schema":{}}],"system":"rules","messages":[{"role":"user","content":"hi"}]}'

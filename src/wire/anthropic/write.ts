@@ -1,8 +1,8 @@
-import { assert } from "../../message/assert.ts"
 import type { Wire } from "../../message/ids.ts"
 import type { Message } from "../../message/message.ts"
 import type { Part, ToolResultPart } from "../../message/part.ts"
 import { markField } from "../breakpoint.ts"
+import { requireWire } from "../expect.ts"
 import { isObject, tryParse } from "../json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "../overlay.ts"
 
@@ -52,8 +52,7 @@ function writePart(part: Part): Wire {
     case "document":
     case "opaque":
     case "unknown":
-      assert(part.wire !== undefined, `a ${part.type} part without the block that it came in`)
-      return overlay(part.wire, markField(part))
+      return overlay(requireWire(part, "anthropic-messages"), markField(part))
   }
 }
 

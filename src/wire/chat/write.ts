@@ -1,8 +1,8 @@
-import { assert } from "../../message/assert.ts"
 import type { Wire } from "../../message/ids.ts"
 import type { Message } from "../../message/message.ts"
 import type { Part, ToolCallPart, ToolResultPart } from "../../message/part.ts"
 import { markField } from "../breakpoint.ts"
+import { requireWire } from "../expect.ts"
 import { writeArguments } from "../input.ts"
 import { isObject, tryParse } from "../json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "../overlay.ts"
@@ -109,8 +109,7 @@ const parsed = (wire: Wire | undefined): Readonly<Record<string, unknown>> => {
 function writePart(part: Part): Wire {
   if (part.type === "text")
     return overlay(part.wire, { type: write("text"), text: write(part.text), ...markField(part) })
-  assert(part.wire !== undefined, `a ${part.type} part without the block that it came in`)
-  return overlay(part.wire, markField(part))
+  return overlay(requireWire(part, "openai-chat"), markField(part))
 }
 
 function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {

@@ -3,6 +3,7 @@ import type { Wire } from "../../message/ids.ts"
 import type { Message } from "../../message/message.ts"
 import type { Part, ToolCallPart, ToolResultPart } from "../../message/part.ts"
 import type { Tool } from "../../message/request.ts"
+import { requireWire } from "../expect.ts"
 import { elements, isObject, readJson, tryParse, wireOf } from "../json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "../overlay.ts"
 import { readTools, slotOf, spellings } from "./read.ts"
@@ -62,8 +63,7 @@ function writePart(part: Part): Wire {
     case "document":
     case "opaque":
     case "unknown":
-      assert(part.wire !== undefined, `a ${part.type} part without the block that it came in`)
-      return part.wire
+      return requireWire(part, "gemini")
   }
 }
 

@@ -2,6 +2,7 @@ import { assert } from "../../message/assert.ts"
 import type { Wire } from "../../message/ids.ts"
 import type { Message, Role } from "../../message/message.ts"
 import type { Part, ToolCallPart, ToolResultPart } from "../../message/part.ts"
+import { requireWire } from "../expect.ts"
 import { writeArguments } from "../input.ts"
 import { isObject, tryParse } from "../json.ts"
 import { overlay, write, writeList, writeObject } from "../overlay.ts"
@@ -57,8 +58,7 @@ function writeContentItem(role: Role, parts: readonly Part[], base: Wire | undef
 
 function writePart(role: Role, part: Part): Wire {
   if (part.type !== "text") {
-    assert(part.wire !== undefined, `a ${part.type} part without the block that it came in`)
-    return part.wire
+    return requireWire(part, "openai-responses")
   }
   if (part.wire === undefined)
     return writeObject({ type: write(role === "assistant" ? "output_text" : "input_text"), text: write(part.text) })
@@ -72,8 +72,7 @@ function writePart(role: Role, part: Part): Wire {
 function writeItem(part: Part): Wire {
   if (part.type === "tool-call") return writeCall(part)
   if (part.type === "tool-result") return writeOutput(part)
-  if (part.wire !== undefined) return part.wire
-  assert(part.type === "reasoning", `a ${part.type} part without the item that it came in`)
+  if (part.wire !== undefined || part.type !== "reasoning") return requireWire(part, "openai-responses")
   return writeObject({ type: write("reasoning"), summary: write([{ type: "summary_text", text: part.text }]) })
 }
 
