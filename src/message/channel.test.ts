@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { result, text } from "../../test/support/transcripts.ts"
-import { type Channel, channelOf, instructs, trust } from "./channel.ts"
+import { type Channel, instructs, trust } from "./channel.ts"
+import { channelOf } from "./channel-of.ts"
 import type { Role } from "./message.ts"
 import type { Part } from "./part.ts"
 

@@ -1,6 +1,3 @@
-import type { Role } from "./message.ts"
-import type { Part } from "./part.ts"
-
 /** Where a text came in. Authority is the channel's, never what the text claims of itself. */
 export type Channel = "operator" | "system" | "user" | "assistant" | "memory" | "document" | "tool"
 
@@ -19,11 +16,3 @@ export const trust = (channel: Channel): number => trustOf[channel]
 
 /** May a text of this channel be obeyed as an instruction at all? */
 export const instructs = (channel: Channel): boolean => trustOf[channel] >= trustOf.user
-
-/** The channel that a part came in through: what its reader noted, otherwise what its place says. */
-export function channelOf(role: Role, part: Part): Channel {
-  if (part.channel !== undefined) return part.channel
-  if (part.type === "tool-result") return "tool"
-  if (part.type === "document" && role === "user") return "document"
-  return role
-}

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { HoldfastError } from "../errors.ts"
+import type { StackDefinition } from "./definition.ts"
 import { diffStacks } from "./diff.ts"
 import { hashText } from "./hash.ts"
 import { renderStack } from "./render.ts"
-import { type Readers, resolveStack, type StackDefinition } from "./resolve.ts"
+import { type Readers, resolveStack } from "./resolve.ts"
 import { type Layer, layers } from "./section.ts"
 import { sectionsOf } from "./stack.ts"
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { checkTranscript } from "../../src/message/check.ts"
 import { groupTurns } from "../../src/message/group.ts"
 import { continuation } from "../../src/message/lineage.ts"
+import type { Transcript } from "../../src/message/message.ts"
 import { pairCalls } from "../../src/message/pair.ts"
 import type { ModelRequest } from "../../src/message/request.ts"
 import { codecs } from "../../src/wire/codecs.ts"
@@ -56,19 +57,50 @@ describe.skipIf(corpus === undefined)(`what real agents and SDKs sent${withoutCo
   })
 })
 
-describe.skipIf(corpus === undefined)(`the turns of one conversation${withoutCorpus}`, () => {
-  const basic = byFile.filter(
-    ([file]) => !/compact|ctx-error|long|subagent|thread|resp-prev|opencode|resume|manual|cut/.test(file),
-  )
+/** The requests of a recording that carry their own history: counts and what the provider holds aside. */
+function histories(requests: (typeof byFile)[number][1]): readonly Transcript[] {
+  return requests
+    .filter(({ path }) => !path.includes("count_tokens"))
+    .map(({ format, text }) => decodeRequest(format, text))
+    .filter(({ held, messages }) => held === undefined && messages.length > 0)
+    .map(({ messages }) => messages)
+}
 
-  test.each(basic)("%s: each request continues the one before", (_file, requests) => {
-    const turns = requests
-      .filter(({ path }) => !path.includes("count_tokens"))
-      .map(({ format, text }) => decodeRequest(format, text))
-    const decoded = turns.filter(({ held }) => held === undefined).map(({ messages }) => messages)
-    for (const [n, messages] of decoded.slice(1).entries()) {
-      const { type } = continuation(decoded[n] ?? [], messages)
+describe.skipIf(corpus === undefined)(`the turns of one conversation${withoutCorpus}`, () => {
+  const plain = byFile.filter(([file]) => !/compact|ctx-error|claude.*long|subagent|opencode|qwen.*resume/.test(file))
+
+  test.each(plain)("%s: each request continues the one before", (_file, requests) => {
+    const all = histories(requests)
+    for (const [n, messages] of all.slice(1).entries()) {
+      const { type } = continuation(all[n] ?? [], messages)
       expect(`request ${n + 2} ${type}`).toBe(`request ${n + 2} continues`)
     }
   })
+
+  const mixed = byFile.filter(
+    ([file]) => /subagent|opencode|qwen.*resume/.test(file) && !/compact|ctx-error|limit/.test(file),
+  )
+
+  test.each(mixed)("%s: titles and subagents are lineages of their own, and nothing else is", (_file, requests) => {
+    const all = histories(requests)
+    const started = all.filter((messages, n) => {
+      const earlier = all.slice(0, n).map((before) => continuation(before, messages))
+      return !earlier.some((one) => one.type === "continues" || (one.type === "diverges" && one.sharedCalls > 0))
+    })
+    expect(started.length).toBeLessThanOrEqual(3)
+  })
+
+  const compacted = byFile.filter(([file]) => /compact|ctx-error|limit/.test(file))
+
+  test.each(compacted)(
+    "%s: after the client's own compaction the history goes on from the compacted one",
+    (_file, requests) => {
+      const all = histories(requests)
+      const continued = all.filter((messages, n) =>
+        all.slice(0, n).some((before) => continuation(before, messages).type === "continues"),
+      )
+      // Whatever was rewritten, the turns after it continue what was rewritten: breaks are few.
+      expect(all.length - continued.length).toBeLessThanOrEqual(4)
+    },
+  )
 })

@@ -5,7 +5,8 @@ import type { ModelRequest } from "../../message/request.ts"
 import { codecs } from "../codecs.ts"
 import { decodeRequest } from "../decode.ts"
 import { elements, isObject, memberOf, readJson, spanOf } from "../json.ts"
-import type { Conversation, FileKind } from "./conversation.ts"
+import type { Conversation } from "./conversation.ts"
+import type { FileKind } from "./kind.ts"
 import { formatOfBody, formatOfMessages } from "./wire-format.ts"
 
 /** Where a body stands: the kind of its file, the line that it starts at, what follows it there, and its format if that is known. */

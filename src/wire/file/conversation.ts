@@ -2,12 +2,8 @@ import type { MessageId } from "../../message/ids.ts"
 import type { Format, Transcript } from "../../message/message.ts"
 import type { Part } from "../../message/part.ts"
 import type { Tool } from "../../message/request.ts"
+import type { FileKind } from "./kind.ts"
 import type { Origin } from "./origin.ts"
-
-/** What a transcript file is: a list of messages or a request body, traces line by line, or an agent's own session file. */
-export type FileKind = "messages" | "trace" | "claude-code" | "codex" | "pi"
-
-export const fileKinds: readonly FileKind[] = ["messages", "trace", "claude-code", "codex", "pi"]
 
 /** A file as read: its conversations, the main one first, and every line that gave no message. */
 export type TranscriptFile = {

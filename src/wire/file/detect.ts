@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../errors.ts"
 import { isObject, tryParse } from "../json.ts"
-import { type FileKind, fileKinds } from "./conversation.ts"
+import { type FileKind, fileKinds } from "./kind.ts"
 import { firstLine, withoutMark } from "./lines.ts"
 import { formatOfBody } from "./wire-format.ts"
 

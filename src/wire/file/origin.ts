@@ -1,6 +1,6 @@
 import type { Message, Transcript } from "../../message/message.ts"
 import type { ModelRequest } from "../../message/request.ts"
-import type { FileKind } from "./conversation.ts"
+import type { FileKind } from "./kind.ts"
 
 /** The text that a conversation was read from, so that what nobody changed is copied and never written anew. */
 export type Origin = BodyOrigin | LinesOrigin

@@ -1,7 +1,8 @@
 import type { Format } from "../../message/message.ts"
 import { type ChainWriter, writeChain } from "./chain.ts"
-import type { Conversation, FileKind } from "./conversation.ts"
-import type { Exported, ExportOptions, Instant } from "./export.ts"
+import type { Conversation } from "./conversation.ts"
+import type { Exported, ExportOptions, Instant } from "./exported.ts"
+import type { FileKind } from "./kind.ts"
 import { type Prepared, prepare } from "./prepare.ts"
 
 /** What every session file says on its lines. */

@@ -5,7 +5,7 @@ import { codecs } from "../../codecs.ts"
 import { isObject, tryParse } from "../../json.ts"
 import { overlay, write, writeObject } from "../../overlay.ts"
 import type { Conversation } from "../conversation.ts"
-import type { Exported, ExportOptions } from "../export.ts"
+import type { Exported, ExportOptions } from "../exported.ts"
 import { type Session, writeSession } from "../session-write.ts"
 
 /** A Codex rollout: a line about the session, and one for each item. */

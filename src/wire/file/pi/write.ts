@@ -7,7 +7,7 @@ import { write, writeList, writeObject } from "../../overlay.ts"
 import { inputText, type LossEvent } from "../../translate.ts"
 import type { Written } from "../chain.ts"
 import type { Conversation } from "../conversation.ts"
-import type { Exported, ExportOptions } from "../export.ts"
+import type { Exported, ExportOptions } from "../exported.ts"
 import { systemAsMessage } from "../prepare.ts"
 import { type Session, writeSession } from "../session-write.ts"
 
