@@ -2,7 +2,7 @@ import { assert } from "./assert.ts"
 import { groupTurns } from "./group.ts"
 import type { CallId, MessageId } from "./ids.ts"
 import type { Message, Transcript } from "./message.ts"
-import { type Pairing, type Place, pairCalls } from "./pair.ts"
+import { type Pairing, type Place, pairCalls, pairKey } from "./pair.ts"
 
 /** Something that no provider should be sent, by name and place. */
 export type Fault = {
@@ -21,12 +21,12 @@ export type Fault = {
   readonly callId?: CallId
 }
 
-export type CheckOptions = Ended & {
-  /** Also name results that do not follow their calls at once: wrong by the letter of most APIs, accepted by many. */
-  readonly adjacent?: boolean
-}
+/** How closely results must follow: directly behind the message that calls (`own`), or behind the turn that calls, however many messages that is (`turn`). */
+export type Adjacency = "own" | "turn"
 
-export type Ended = {
+export type CheckOptions = {
+  /** Also name results that come too late for the letter of an API; many accept them. */
+  readonly adjacent?: Adjacency
   /** Nobody will answer any more: a request about to be sent, a finished recording. Otherwise the last calls may still run. */
   readonly ended?: boolean
 }
@@ -34,13 +34,13 @@ export type Ended = {
 /** Everything that is wrong with a transcript; nothing for a good one. Calls of the last group may still wait for their results. */
 export function checkTranscript(
   messages: Transcript,
-  { adjacent = false, ended = false }: CheckOptions = {},
+  { adjacent, ended = false }: CheckOptions = {},
 ): readonly Fault[] {
   return [
     ...repeatedIds(messages),
     ...pairFaults(messages, ended),
     ...misplacedCalls(messages),
-    ...(adjacent ? partedResults(messages) : []),
+    ...(adjacent === undefined ? [] : partedResults(messages, adjacent)),
   ]
 }
 
@@ -74,20 +74,21 @@ function repeatedIds(messages: Transcript): readonly Fault[] {
 
 function pairFaults(messages: Transcript, ended: boolean): readonly Fault[] {
   const { pairs, open, orphans } = pairCalls(messages)
-  const opened = new Set(open.map(({ callId }) => callId))
-  const answered = new Set(pairs.map(({ call }) => call.callId))
+  const opened = new Set(open.map(pairKey))
+  const answered = new Set(pairs.map(({ call }) => pairKey(call)))
   const unanswered = abandonedCalls(messages, open, ended)
   return [
     ...unanswered.map(
       ({ callId, message }): Fault => ({ code: "call-without-result", messageId: idAt(messages, message), callId }),
     ),
-    ...orphans.map(({ callId, message }): Fault => {
-      const code = opened.has(callId)
+    ...orphans.map((place): Fault => {
+      const key = pairKey(place)
+      const code = opened.has(key)
         ? "result-before-call"
-        : answered.has(callId)
+        : answered.has(key)
           ? "result-repeated"
           : "result-without-call"
-      return { code, messageId: idAt(messages, message), callId }
+      return { code, messageId: idAt(messages, place.message), callId: place.callId }
     }),
     ...pairs
       .filter((pair) => isMisplaced(messages, pair))
@@ -110,18 +111,22 @@ export function abandonedCalls(messages: Transcript, open: readonly Place[], end
     const spoken = parts.some(({ type }) => type !== "tool-result" && type !== "tool-call" && type !== "reasoning")
     return ended ? spoken || relayed.has(at) : spoken && role !== "assistant"
   })
-  const waitingFrom = Math.max(lastGroup, ended ? lastSpoken : lastSpoken + 1)
+  const waitingFrom = ended ? lastSpoken : Math.max(lastGroup, lastSpoken + 1)
   // What the provider goes on with, or a person has yet to allow, may wait even in a request.
   return open.filter(
     ({ message, kind }) => message < waitingFrom || (ended && kind !== "provider" && kind !== "approval"),
   )
 }
 
-/** Only a provider answers its calls inside the assistant's own turn. */
-export const isMisplaced = (messages: Transcript, { call, result }: Pairing["pairs"][number]): boolean =>
-  call.kind !== "provider" &&
-  messages[call.message]?.role === "assistant" &&
-  messages[result.message]?.role === "assistant"
+/** Results come from the user's side; only a provider answers its calls inside the assistant's own turn. */
+export function isMisplaced(messages: Transcript, { call, result }: Pairing["pairs"][number]): boolean {
+  const role = messages[result.message]?.role
+  return (
+    messages[call.message]?.role === "assistant" &&
+    role !== "user" &&
+    !(call.kind === "provider" && role === "assistant")
+  )
+}
 
 /** Nothing to say: no parts, or texts without a character. */
 export const isEmpty = ({ parts }: Message): boolean => parts.every((part) => part.type === "text" && part.text === "")
@@ -135,17 +140,31 @@ function misplacedCalls(messages: Transcript): readonly Fault[] {
   )
 }
 
-/** Results with anything but results and the calls' own turn between them and their call. */
-function partedResults(messages: Transcript): readonly Fault[] {
-  return pairCalls(messages).pairs.flatMap(({ call, result }): readonly Fault[] => {
-    for (let at = call.message + 1; at < result.message; at++) {
-      const between = messages[at]
-      const belongs = between?.parts.every(
-        (part) => part.type === "tool-result" || part.type === "tool-call" || part.type === "reasoning",
-      )
-      if (belongs !== true)
-        return [{ code: "result-not-adjacent", messageId: idAt(messages, result.message), callId: call.callId }]
-    }
-    return []
-  })
+function partedResults(messages: Transcript, adjacent: Adjacency): readonly Fault[] {
+  return pairCalls(messages)
+    .pairs.filter((pair) => isParted(messages, pair, adjacent))
+    .map(({ call, result }) => ({
+      code: "result-not-adjacent",
+      messageId: idAt(messages, result.message),
+      callId: call.callId,
+    }))
+}
+
+/** Does anything stand between a call and its result that does not belong there, in other messages or in the result's own? */
+export function isParted(
+  messages: Transcript,
+  { call, result }: Pairing["pairs"][number],
+  adjacent: Adjacency,
+): boolean {
+  if (call.message === result.message) return false
+  const before = messages[result.message]?.parts.slice(0, result.part) ?? []
+  if (before.some(({ type }) => type !== "tool-result")) return true
+  let calling = adjacent === "turn"
+  for (let at = call.message + 1; at < result.message; at++) {
+    const parts = messages[at]?.parts ?? []
+    const answers = parts.every(({ type }) => type === "tool-result")
+    calling &&= !answers && parts.every(({ type }) => type === "tool-call" || type === "reasoning")
+    if (!answers && !calling) return true
+  }
+  return false
 }

@@ -1,7 +1,7 @@
 export type { Channel } from "./channel.ts"
 export { instructs, trust } from "./channel.ts"
 export { channelOf } from "./channel-of.ts"
-export type { CheckOptions, Ended, Fault } from "./check.ts"
+export type { Adjacency, CheckOptions, Fault } from "./check.ts"
 export { checkTranscript } from "./check.ts"
 export { fence, unfence } from "./fence.ts"
 export type { Group } from "./group.ts"

@@ -9,7 +9,7 @@ export type Mend = { readonly message: number } & (
       readonly type: "result-moved"
       readonly part: number
       readonly after: number
-      readonly reason: "result-before-call" | "result-misplaced"
+      readonly reason: "result-before-call" | "result-misplaced" | "result-not-adjacent"
     }
   | {
       readonly type: "result-quoted"

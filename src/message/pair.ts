@@ -22,14 +22,14 @@ export type Pairing = {
 export function pairCalls(messages: Transcript, from = 0): Pairing {
   const pairs: { readonly call: Place; readonly result: Place }[] = []
   const orphans: Place[] = []
-  const open = new Map<CallId, Place[]>()
+  const open = new Map<string, Place[]>()
   for (let message = from; message < messages.length; message++) {
     for (const [part, content] of (messages[message]?.parts ?? []).entries()) {
       if (content.type !== "tool-call" && content.type !== "tool-result") continue
       const place = placeOf(content, message, part)
-      const waiting = open.get(place.callId)
+      const waiting = open.get(pairKey(place))
       if (content.type === "tool-call") {
-        if (waiting === undefined) open.set(place.callId, [place])
+        if (waiting === undefined) open.set(pairKey(place), [place])
         else waiting.push(place)
         continue
       }
@@ -40,6 +40,10 @@ export function pairCalls(messages: Transcript, from = 0): Pairing {
   }
   return { pairs, open: [...open.values()].flat(), orphans }
 }
+
+/** What a call and its result have in common: the id, and that the provider runs it or does not. */
+export const pairKey = ({ callId, kind }: Pick<Place, "callId" | "kind">): string =>
+  kind === "provider" ? `provider ${callId}` : `client ${callId}`
 
 function placeOf({ callId, kind }: ToolCallPart | ToolResultPart, message: number, part: number): Place {
   return { callId, message, part, kind }

@@ -59,6 +59,8 @@ export type ToolResultPart = {
   readonly type: "tool-result"
   readonly callId: CallId
   readonly kind: CallKind
+  /** The tool's name, where the wire repeats it or the result is ours; the call says it in any case. */
+  readonly tool?: string
   readonly content: readonly Part[]
   readonly failed?: boolean
 }

@@ -3,7 +3,7 @@ import { fence } from "./fence.ts"
 import { createFreshIds } from "./fresh.ts"
 import { messageId } from "./ids.ts"
 import type { Mend } from "./mend.ts"
-import type { Message, Transcript } from "./message.ts"
+import type { Message, Role, Transcript } from "./message.ts"
 import type { Part } from "./part.ts"
 import { present } from "./present.ts"
 import { textOf } from "./text.ts"
@@ -22,7 +22,15 @@ export function performMends(messages: Transcript, events: readonly Mend[]): Tra
     const joined = joining.get(at) ?? []
     const inside = mine.filter(({ type }) => type !== "result-added")
     const mended = inside.length === 0 && joined.length === 0 ? message : mend(message, inside, joined)
-    return [mended, ...resultMessage(message, following.get(at) ?? [], fresh)]
+    const quotes =
+      message.role === "user"
+        ? []
+        : inside.flatMap((one) => (one.type === "result-quoted" ? quoteAt(message, one.part) : []))
+    return [
+      ...ownMessage(message, quotes, fresh, "quoted"),
+      mended,
+      ...ownMessage(message, following.get(at) ?? [], fresh, "results"),
+    ]
   })
 }
 
@@ -43,40 +51,19 @@ function placeResults(
         : { calls: event.message, result: emptyResult(part) },
     ]
   })
-  const ends = arrivals.length === 0 ? [] : endsOfCalls(messages)
   const joining = new Map<number, readonly Part[]>()
   const following = new Map<number, readonly Part[]>()
-  for (const [last, arrived] of Map.groupBy(arrivals, ({ calls }) => ends[calls] ?? calls)) {
+  for (const [calls, arrived] of Map.groupBy(arrivals, (arrival) => arrival.calls)) {
     const results = arrived.map(({ result }) => result)
-    if (answers(messages[last + 1], turnBefore(messages, last))) joining.set(last + 1, results)
-    else following.set(last, results)
+    if (answers(messages[calls + 1], messages[calls])) joining.set(calls + 1, results)
+    else following.set(calls, results)
   }
   return { joining, following }
 }
 
-/** For each message where its calls end: calls of one turn that the wire keeps apart stand together, and results come after the last of them. */
-function endsOfCalls(messages: Transcript): readonly number[] {
-  const ends = messages.map((_, at) => at)
-  for (let at = messages.length - 2; at >= 0; at--) {
-    const next = messages[at + 1]
-    const goesOn =
-      next?.role === "assistant" && next.parts.every(({ type }) => type === "tool-call" || type === "reasoning")
-    if (goesOn) ends[at] = ends[at + 1] ?? at
-  }
-  return ends
-}
-
-function turnBefore(messages: Transcript, last: number): Transcript {
-  let first = last
-  while (messages[first - 1]?.role === "assistant") first--
-  return messages.slice(first, last + 1)
-}
-
-function answers(next: Message | undefined, calls: Transcript): boolean {
+function answers(next: Message | undefined, calls: Message | undefined): boolean {
   if (next?.role !== "user") return false
-  const asked = new Set(
-    calls.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? part.callId : []))),
-  )
+  const asked = new Set(calls?.parts.flatMap((part) => (part.type === "tool-call" ? part.callId : [])))
   return next.parts.some((part) => part.type === "tool-result" && asked.has(part.callId))
 }
 
@@ -85,7 +72,7 @@ function mend(message: Message, events: readonly Mend[], joined: readonly Part[]
   const changes = new Map(events.flatMap((event) => ("part" in event ? [[event.part, event] as const] : [])))
   const parts = message.parts.flatMap((part, n): readonly Part[] => {
     const change = changes.get(n)
-    return change === undefined ? [part] : mendPart(part, change)
+    return change === undefined ? [part] : mendPart(message.role, part, change)
   })
   const results = parts.findLastIndex((part) => part.type === "tool-result") + 1
   return {
@@ -95,12 +82,19 @@ function mend(message: Message, events: readonly Mend[], joined: readonly Part[]
   }
 }
 
-function mendPart(part: Part, event: Mend): readonly Part[] {
+function mendPart(role: Role, part: Part, event: Mend): readonly Part[] {
   if (event.type === "result-moved") return []
   if (event.type === "call-renamed" && (part.type === "tool-call" || part.type === "tool-result"))
     return [{ ...part, callId: event.to }]
-  if (event.type === "call-quoted" || event.type === "result-quoted") return quoted(part)
-  return [part]
+  // What a tool said is never put into another's mouth: outside the user's messages it gets one of its own.
+  if (event.type === "result-quoted") return role === "user" ? quoted(part) : []
+  return event.type === "call-quoted" ? quoted(part) : [part]
+}
+
+function quoteAt({ id, parts }: Message, at: number): readonly Part[] {
+  const part = parts[at]
+  assert(part !== undefined, `no part ${at} in message ${id}`)
+  return quoted(part)
 }
 
 /** A call or result as a text, readable, fenced, and still of its own channel; what a result holds beside text follows it. */
@@ -121,16 +115,19 @@ function emptyResult(call: Part): Part {
     type: "tool-result",
     callId: call.callId,
     kind: call.kind,
+    tool: call.tool,
     content: [{ type: "text", text: missingResult }],
     failed: true,
   }
 }
 
-function resultMessage(
+/** A message of ours beside this one, for what cannot stand in it. */
+function ownMessage(
   { id, format }: Message,
-  results: readonly Part[],
+  parts: readonly Part[],
   fresh: (near: string) => string,
+  name: string,
 ): readonly Message[] {
-  if (results.length === 0) return []
-  return [{ id: messageId(fresh(`${id}+results`)), role: "user", parts: results, ...present({ format }) }]
+  if (parts.length === 0) return []
+  return [{ id: messageId(fresh(`${id}+${name}`)), role: "user", parts, ...present({ format }) }]
 }

@@ -1,9 +1,9 @@
-import { abandonedCalls, isEmpty, isMisplaced } from "./check.ts"
+import { abandonedCalls, type CheckOptions, isEmpty, isMisplaced, isParted } from "./check.ts"
 import { createFreshIds } from "./fresh.ts"
 import { callId, messageId } from "./ids.ts"
 import type { Mend } from "./mend.ts"
 import type { Transcript } from "./message.ts"
-import { pairCalls } from "./pair.ts"
+import { pairCalls, pairKey } from "./pair.ts"
 
 function planRenames(messages: Transcript): readonly Mend[] {
   const fresh = createFreshIds(messages.map(({ id }) => id))
@@ -38,12 +38,11 @@ function planCallRenames(messages: Transcript): readonly Mend[] {
 }
 
 /** Results go to their calls where there is one to go to; the rest is quoted where it stands. */
-function planPlaces(messages: Transcript): readonly Mend[] {
+function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly Mend[] {
   const { pairs, open, orphans } = pairCalls(messages)
-  const waiting = new Map(
-    open.filter(({ message }) => messages[message]?.role === "assistant").map((call) => [call.callId, call]),
-  )
-  const answered = new Set(pairs.map(({ call }) => call.callId))
+  const asked = open.filter(({ message }) => messages[message]?.role === "assistant")
+  const waiting = new Map(asked.map((call) => [pairKey(call), call]))
+  const answered = new Set(pairs.map(({ call }) => pairKey(call)))
   const events: Mend[] = []
   for (const [message, { role, parts }] of messages.entries()) {
     for (const [part, content] of parts.entries()) {
@@ -51,9 +50,11 @@ function planPlaces(messages: Transcript): readonly Mend[] {
         events.push({ type: "call-quoted", message, part, reason: "call-misplaced" })
     }
   }
-  for (const { callId: id, message, part } of orphans) {
-    const call = waiting.get(id)
-    waiting.delete(id)
+  for (const place of orphans) {
+    const { message, part } = place
+    const key = pairKey(place)
+    const call = waiting.get(key)
+    waiting.delete(key)
     if (call !== undefined)
       events.push({ type: "result-moved", message, part, after: call.message, reason: "result-before-call" })
     else
@@ -61,7 +62,7 @@ function planPlaces(messages: Transcript): readonly Mend[] {
         type: "result-quoted",
         message,
         part,
-        reason: answered.has(id) ? "result-repeated" : "result-without-call",
+        reason: answered.has(key) ? "result-repeated" : "result-without-call",
       })
   }
   for (const pair of pairs) {
@@ -71,11 +72,13 @@ function planPlaces(messages: Transcript): readonly Mend[] {
       events.push({ type: "result-quoted", ...place, reason: "result-without-call" })
     else if (isMisplaced(messages, pair))
       events.push({ type: "result-moved", ...place, after: call.message, reason: "result-misplaced" })
+    else if (adjacent !== undefined && isParted(messages, pair, adjacent))
+      events.push({ type: "result-moved", ...place, after: call.message, reason: "result-not-adjacent" })
   }
   return events
 }
 
-function planResults(messages: Transcript, ended: boolean): readonly Mend[] {
+function planResults(messages: Transcript, { ended = false }: CheckOptions): readonly Mend[] {
   return abandonedCalls(messages, pairCalls(messages).open, ended).map(({ message, part, kind }) => {
     const type = kind === "provider" || kind === "other" ? "call-quoted" : "result-added"
     return { type, message, part, reason: "call-without-result" }
@@ -88,11 +91,12 @@ function planRemovals(messages: Transcript): readonly Mend[] {
   )
 }
 
-/** What is wrong, step by step, as mends: ids first, then places, then what is missing, last what is empty. */
-export const repairSteps: readonly ((messages: Transcript, ended: boolean) => readonly Mend[])[] = [
+/** What is wrong, as mends: ids first, then places, then what is missing, which may part others; last what is empty. */
+export const repairPlans: readonly ((messages: Transcript, options: CheckOptions) => readonly Mend[])[] = [
   planRenames,
   planCallRenames,
   planPlaces,
   planResults,
+  planPlaces,
   planRemovals,
 ]

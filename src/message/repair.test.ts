@@ -9,7 +9,7 @@ import {
   text,
   transcript,
 } from "../../test/support/transcripts.ts"
-import { checkTranscript } from "./check.ts"
+import { type CheckOptions, checkTranscript } from "./check.ts"
 import { unfence } from "./fence.ts"
 import type { Transcript } from "./message.ts"
 import type { Part } from "./part.ts"
@@ -122,14 +122,38 @@ function textsIn(parts: readonly Part[]): readonly string[] {
   })
 }
 
+test("a result that came too late goes back to its call, and before what was said there", () => {
+  const messages = transcript(
+    ["assistant", call("1")],
+    ["user", text("still there?")],
+    ["user", text("here:"), result("1")],
+  )
+  expect(checkTranscript(messages)).toEqual([])
+  expect(checkTranscript(messages, { adjacent: "own" }).map(({ code }) => code)).toEqual(["result-not-adjacent"])
+  const { messages: repaired } = repair(messages, { adjacent: "own" })
+  expect(repaired.map(({ parts }) => parts.map(({ type }) => type))).toEqual([
+    ["tool-call"],
+    ["tool-result"],
+    ["text"],
+    ["text"],
+  ])
+})
+
 describe("for any transcript", () => {
   const anything = fc.oneof(goodTranscript, brokenTranscript)
+  const options = fc.constantFrom<CheckOptions>(
+    {},
+    { ended: true },
+    { adjacent: "own" },
+    { adjacent: "turn", ended: true },
+    { adjacent: "own", ended: true },
+  )
   test("repair gives one without fault, and a second repair finds nothing to do", () => {
     fc.assert(
-      fc.property(anything, fc.boolean(), (messages, ended) => {
-        const { messages: repaired } = repair(messages, { ended })
-        expect(checkTranscript(repaired, { ended })).toEqual([])
-        expect(repair(repaired, { ended }).messages).toBe(repaired)
+      fc.property(anything, options, (messages, asked) => {
+        const { messages: repaired } = repair(messages, asked)
+        expect(checkTranscript(repaired, asked)).toEqual([])
+        expect(repair(repaired, asked).messages).toBe(repaired)
       }),
     )
   })
@@ -140,14 +164,16 @@ describe("for any transcript", () => {
           all
             .flatMap(({ parts }) => textsIn(parts))
             .filter((value) => value !== "" && value !== missingResult && !value.startsWith("<tool-call"))
-        expect(texts(repair(messages).messages).toSorted()).toEqual(texts(messages).toSorted())
+        expect(texts(repair(messages, { ended: true, adjacent: "own" }).messages).toSorted()).toEqual(
+          texts(messages).toSorted(),
+        )
       }),
     )
   })
   test("the events alone do the repair again", () => {
     fc.assert(
-      fc.property(anything, fc.boolean(), (messages, ended) => {
-        const { messages: repaired, events } = repair(messages, { ended })
+      fc.property(anything, options, (messages, asked) => {
+        const { messages: repaired, events } = repair(messages, asked)
         expect(replayRepair(messages, events)).toEqual(repaired)
       }),
     )

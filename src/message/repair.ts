@@ -1,10 +1,11 @@
-import type { Ended } from "./check.ts"
+import { assert } from "./assert.ts"
+import type { CheckOptions } from "./check.ts"
 import type { CallId, MessageId } from "./ids.ts"
 import type { Mend } from "./mend.ts"
 import type { Transcript } from "./message.ts"
 import { present } from "./present.ts"
 import { performMends } from "./repair-perform.ts"
-import { repairSteps } from "./repair-plan.ts"
+import { repairPlans } from "./repair-plan.ts"
 
 /** A mend that was made: where, in ids, and in which step of the repair. */
 export type RepairEvent = Mend & { readonly step: number; readonly messageId: MessageId; readonly callId?: CallId }
@@ -15,14 +16,19 @@ export type Repaired = { readonly messages: Transcript; readonly events: readonl
  * Make a transcript that came from outside fit to send: every call with its result, every id once, no empty message. No text is
  * lost: what cannot stand where it is becomes a quotation there. A good transcript comes back as the same object.
  */
-export function repair(messages: Transcript, { ended = false }: Ended = {}): Repaired {
+export function repair(messages: Transcript, options: CheckOptions = {}): Repaired {
   const events: RepairEvent[] = []
   let repaired = messages
-  for (const [step, plan] of repairSteps.entries()) {
-    const mends = plan(repaired, ended)
-    if (mends.length === 0) continue
-    events.push(...mends.flatMap((mend) => eventOf(repaired, mend, step)))
-    repaired = performMends(repaired, mends)
+  let step = 0
+  for (const plan of repairPlans) {
+    // Putting one result in its place may part another from its call: again, until nothing is left to do.
+    for (let mends = plan(repaired, options); mends.length > 0; mends = plan(repaired, options)) {
+      assert(step <= messages.length + repairPlans.length, "a repair that does not end")
+      const before = repaired
+      events.push(...mends.flatMap((mend) => eventOf(before, mend, step)))
+      repaired = performMends(before, mends)
+      step++
+    }
   }
   return { messages: repaired, events }
 }
@@ -37,8 +43,5 @@ function eventOf(messages: Transcript, mend: Mend, step: number): readonly Repai
 
 /** Do the mends of one repair again: the same messages and events give the same transcript. */
 export function replayRepair(messages: Transcript, events: readonly RepairEvent[]): Transcript {
-  return repairSteps.reduce((repaired: Transcript, _plan, at) => {
-    const mends = events.filter(({ step }) => step === at)
-    return mends.length === 0 ? repaired : performMends(repaired, mends)
-  }, messages)
+  return [...Map.groupBy(events, ({ step }) => step).values()].reduce(performMends, messages)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { recordedRequests } from "../../test/support/corpus.ts"
+import { recordedRequests, withoutCorpus } from "../../test/support/corpus.ts"
 import { fc } from "../../test/support/property.ts"
 import { requestText } from "../../test/support/requests.ts"
 import { describe as advise, HoldfastError, type Problem } from "../errors.ts"
@@ -125,6 +125,16 @@ describe("a malformed body gets its path and what was expected", () => {
     expect(problemOf(() => decodeRequest("openai-chat", ""))?.code).toBe("json-invalid")
     expect(problemOf(() => decodeRequest("openai-chat", "\ufeff{}"))?.code).toBe("json-invalid")
   })
+  test("what is no text, or in no format, is told apart from a bug", () => {
+    const anything: readonly unknown[] = [undefined, null, 7, {}, new Uint8Array(2)]
+    for (const value of anything)
+      expect(problemOf(() => decodeRequest("gemini", value as string))?.code).toBe("json-invalid")
+    expect(problemOf(() => decodeRequest("smtp" as Format, "{}"))).toMatchObject({
+      code: "format-unknown",
+      found: '"smtp"',
+    })
+    expect(problemOf(() => decodeResponse("constructor" as Format, "{}"))?.code).toBe("format-unknown")
+  })
   test("JSON too deep to walk is refused, however deep", () => {
     for (const depth of [maxDepth + 1, 200_000]) {
       const text = `{"messages":${"[".repeat(depth)}${"]".repeat(depth)}}`
@@ -236,9 +246,8 @@ describe("a mutated request is read or refused, never a crash", () => {
       }),
     )
   })
-  test("recorded ones too, where there are any", () => {
-    const recorded = recordedRequests()
-    if (recorded.length === 0) return
+  const recorded = recordedRequests()
+  test.skipIf(recorded.length === 0)(`recorded ones too${withoutCorpus}`, () => {
     fc.assert(
       fc.property(fc.nat(recorded.length - 1), fc.nat(), wrong, (n, where, what) => {
         const request = recorded[n]

@@ -1,4 +1,5 @@
-import type { Format } from "../message/message.ts"
+import { HoldfastError } from "../errors.ts"
+import { type Format, formats } from "../message/message.ts"
 import { anthropic } from "./anthropic/codec.ts"
 import { chat } from "./chat/codec.ts"
 import type { Codec } from "./codec.ts"
@@ -11,4 +12,11 @@ export const codecs: Readonly<Record<Format, Codec>> = {
   "openai-chat": chat,
   "openai-responses": responses,
   gemini,
+}
+
+/** The codec of a format; a name that came from a file or a flag may be none. */
+export function codecOf(format: Format): Codec {
+  if (!Object.hasOwn(codecs, format))
+    throw new HoldfastError({ code: "format-unknown", found: `"${format}"`, known: formats })
+  return codecs[format]
 }

@@ -3,13 +3,13 @@ import type { Format, Message } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Layout, ModelRequest, ModelResponse, Span } from "../message/request.ts"
 import type { Codec } from "./codec.ts"
-import { codecs } from "./codecs.ts"
+import { codecOf } from "./codecs.ts"
 import { refuse, requireObject } from "./expect.ts"
 import { elements, type Json, memberOf, readJson, spanOf } from "./json.ts"
 
 /** Read a request body. What no one changes is forwarded as this very text. */
 export function decodeRequest(format: Format, text: string): ModelRequest {
-  const codec = codecs[format]
+  const codec = codecOf(format)
   const body = requireObject(readJson(text, "request"))
   const list = memberOf(body, codec.names.messages)
   const items = list === undefined ? noList(codec, body) : itemsOf(codec, list)
@@ -60,5 +60,5 @@ function itemsOf(codec: Codec, list: Json): readonly Json[] {
 
 /** Read a whole, not streamed, answer. */
 export function decodeResponse(format: Format, text: string): ModelResponse {
-  return codecs[format].readResponse(readJson(text, "response"))
+  return codecOf(format).readResponse(readJson(text, "response"))
 }

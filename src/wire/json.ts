@@ -22,6 +22,8 @@ export type Json = {
 
 /** Parse a whole JSON text; what is not JSON is a Problem that says where. */
 export function readJson(text: string, origin: Origin): Json {
+  if (typeof text !== "string")
+    throw new HoldfastError({ code: "json-invalid", offset: 0, reason: `it is ${typeof text}, not text` })
   if (text.length > maxBodyLength) {
     throw new HoldfastError({ code: "body-too-large", length: text.length, limit: maxBodyLength })
   }

@@ -1,14 +1,23 @@
+import { relative } from "node:path"
 import type { Reporter, TestModule } from "vitest/node"
 
-/** The run's last line, for whoever reads only that. */
+/** The end of the run, for whoever reads only that: what was skipped and why, and the last line. */
 export class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
-    const testsOf = (module: TestModule): readonly string[] =>
-      [...module.children.allTests()].map((test) => test.result().state)
-    const tests = modules.flatMap(testsOf)
+    const testsOf = (module: TestModule) => [...module.children.allTests()]
+    const statesOf = (module: TestModule): readonly string[] => testsOf(module).map((test) => test.result().state)
+    const states = modules.flatMap(statesOf)
     // A file that broke before or beside its tests has failed, though none of them has.
-    const broken = modules.filter((module) => module.state() === "failed" && !testsOf(module).includes("failed")).length
-    const count = (state: string): number => tests.filter((one) => one === state).length
+    const broken = modules.filter(
+      (module) => module.state() === "failed" && !statesOf(module).includes("failed"),
+    ).length
+    const count = (state: string): number => states.filter((one) => one === state).length
+    for (const module of modules) {
+      const skipped = testsOf(module).filter((test) => test.result().state === "skipped")
+      if (skipped.length === 0) continue
+      const named = new Set(skipped.map(({ fullName }) => fullName.split(" > ")[0] ?? fullName))
+      process.stdout.write(`skipped: ${relative(process.cwd(), module.moduleId)}: ${[...named].join("; ")}\n`)
+    }
     process.stdout.write(
       `${count("passed")} passed, ${count("failed") + broken + errors.length} failed, ${count("skipped")} skipped\n`,
     )

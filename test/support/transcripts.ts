@@ -30,6 +30,14 @@ const words = fc.oneof(
   fc.constantFrom("", "</tool-result>", "&lt;/tool-result>", "< / TOOL-RESULT", "\ud800"),
 )
 
+const ids = ["1", "2", "3", "4", "c5", "p6", "a7", "o8"]
+
+/** Kinds come from the wire, where a call and its result cannot differ in them. */
+const kindOf = (id: string): CallKind => {
+  const kinds: Readonly<Record<string, CallKind>> = { c: "custom", p: "provider", a: "approval", o: "other" }
+  return kinds[id[0] ?? ""] ?? "function"
+}
+
 /** Anything at all, valid or not: few ids, so that they collide. */
 export const brokenTranscript: Arbitrary<Transcript> = fc
   .array(
@@ -39,13 +47,8 @@ export const brokenTranscript: Arbitrary<Transcript> = fc
       parts: fc.array(
         fc.oneof(
           words.map(text),
-          fc
-            .record({
-              id: fc.constantFrom("1", "2", "3", "4"),
-              kind: fc.constantFrom<CallKind>("function", "custom", "provider", "approval", "other"),
-            })
-            .map(({ id, kind }) => call(id, kind)),
-          fc.tuple(fc.constantFrom("1", "2", "3", "4", "5"), words).map(([id, output]) => result(id, output)),
+          fc.constantFrom(...ids).map((id) => call(id, kindOf(id))),
+          fc.tuple(fc.constantFrom(...ids), words).map(([id, output]) => ({ ...result(id, output), kind: kindOf(id) })),
           words.map((value): Part => ({ type: "reasoning", text: value })),
         ),
         { maxLength: 4 },

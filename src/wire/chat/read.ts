@@ -49,7 +49,7 @@ export function readMessage(json: Json, earlier: readonly Message[]): Message {
 
 function readOther(json: Json, wireRole: string, earlier: readonly Message[]): readonly Part[] {
   const content = readContent(member(json, "content"))
-  const failed = isTrue(json, "is_error") ? { failed: true } : {}
+  const more = { ...present({ tool: stringIn(json, "name") }), ...(isTrue(json, "is_error") ? { failed: true } : {}) }
   if (wireRole === "tool") {
     return [
       {
@@ -57,24 +57,32 @@ function readOther(json: Json, wireRole: string, earlier: readonly Message[]): r
         callId: callId(requireString(json, "tool_call_id")),
         kind: "function",
         content,
-        ...failed,
+        ...more,
       },
     ]
   }
   if (wireRole === "function") {
-    return [{ type: "tool-result", callId: latestFunctionCall(json, earlier), kind: "function", content, ...failed }]
+    return [{ type: "tool-result", callId: latestFunctionCall(json, earlier), kind: "function", content, ...more }]
   }
   return content
 }
+
+/** Calls of the `function_call` member have no id: theirs is their place. */
+const placeId = (earlier: readonly Message[]): string => `#function-${earlier.length}`
+
+/** Was this id given by place, so that the wire has no word for it? */
+export const isPlaceId = (id: string): boolean => /^#function-\d+$/.test(id)
 
 /** Results of the `function` role name no call: each belongs to the newest call of that function. */
 function latestFunctionCall(json: Json, earlier: readonly Message[]): ToolCallPart["callId"] {
   const name = requireString(json, "name")
   for (let index = earlier.length - 1; index >= 0; index--) {
-    const call = earlier[index]?.parts.find((part) => part.type === "tool-call" && part.tool === name)
+    const call = earlier[index]?.parts.find(
+      (part) => part.type === "tool-call" && part.tool === name && isPlaceId(part.callId),
+    )
     if (call?.type === "tool-call") return call.callId
   }
-  return callId(`function-${earlier.length}`)
+  return callId(placeId(earlier))
 }
 
 function readAssistant(json: Json, earlier: readonly Message[]): readonly Part[] {
@@ -85,9 +93,7 @@ function readAssistant(json: Json, earlier: readonly Message[]): readonly Part[]
     ...(reasoning === undefined ? [] : [{ type: "reasoning", text: reasoning } as const]),
     ...readContent(member(json, "content")),
     ...(calls === undefined ? [] : elements(calls).map(readCall)),
-    ...(legacy === undefined || !isObject(legacy.value)
-      ? []
-      : [readFunctionCall(legacy, `function-${earlier.length}`)]),
+    ...(legacy === undefined || !isObject(legacy.value) ? [] : [readFunctionCall(legacy, placeId(earlier))]),
   ]
 }
 

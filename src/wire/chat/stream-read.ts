@@ -171,7 +171,7 @@ function readLegacyCall(state: DecodeState, call: Json): Read {
     open === undefined
       ? openPart(state, key, {
           part: "tool-call",
-          callId: callId("function-0"),
+          callId: callId("#function-0"),
           tool: requireString(call, "name"),
           kind: "function",
         })

@@ -6,6 +6,7 @@ import { requireWire } from "../expect.ts"
 import { writeArguments } from "../input.ts"
 import { isObject, tryParse } from "../json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "../overlay.ts"
+import { isPlaceId } from "./read.ts"
 
 // System
 
@@ -38,6 +39,9 @@ function writeResult(result: ToolResultPart, wire: Wire | undefined): Wire {
   const was = parsed(wire)
   const content = contentField(result.content, wire)
   if (was.role === "function") return overlay(wire, content)
+  if (wire === undefined && isPlaceId(result.callId)) {
+    return writeObject({ role: write("function"), name: write(result.tool ?? "unknown"), ...content })
+  }
   const failed =
     (was.is_error === true) === (result.failed === true) || wire === undefined
       ? {}

@@ -137,6 +137,7 @@ function readFunctionResponse(response: Json, waiting: Waiting): ToolResultPart 
     type: "tool-result",
     callId: callId(id ?? `unasked-${name}`),
     kind: "function",
+    tool: name,
     content: [...(given === undefined ? [] : [{ type: "text", text: resultText(given) } as const]), ...media],
     ...(given !== undefined && slotOf(given.value) === "error" ? { failed: true } : {}),
   }

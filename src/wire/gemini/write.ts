@@ -110,7 +110,7 @@ function writeResult(part: ToolResultPart & Pick<Part, "wire">): Wire {
         : { parts: undefined }
   const fields = {
     ...idField(value, part.callId),
-    ...(value === undefined ? { name: write("unknown") } : {}),
+    ...(value === undefined ? { name: write(part.tool ?? "unknown") } : {}),
     response: writeGiven(text, value?.response, part.failed),
     ...parts,
   }
