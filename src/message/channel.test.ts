@@ -15,6 +15,13 @@ describe("the channel of a part is its place, unless its reader noted another", 
     ["a file that the user attached", "user", { type: "document", media: { held: "file" } }, "document"],
     ["what a client's harness injected", "user", { ...text("<context>…</context>"), channel: "document" }, "document"],
     ["a quotation of a tool's output", "user", { ...text("quoted"), channel: "tool" }, "tool"],
+    ["the same, read back from the wire", "user", text('<tool-result call="1">\nquoted\n</tool-result>'), "tool"],
+    [
+      "a text that only begins like one",
+      "user",
+      text('<tool-result call="1">\nquoted\n</tool-result> and more'),
+      "user",
+    ],
   ]
   test.each(cases)("%s", (_what, role, part, channel) => {
     expect(channelOf(role, part)).toBe(channel)

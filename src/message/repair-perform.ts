@@ -1,12 +1,11 @@
 import { assert } from "./assert.ts"
-import { fence } from "./fence.ts"
 import { createFreshIds } from "./fresh.ts"
 import { messageId } from "./ids.ts"
 import type { Mend } from "./mend.ts"
 import type { Message, Role, Transcript } from "./message.ts"
 import type { Part } from "./part.ts"
 import { present } from "./present.ts"
-import { textOf } from "./text.ts"
+import { quote } from "./quote.ts"
 
 /** What the result of a call says that got none. */
 export const missingResult = "[no result was recorded for this call]"
@@ -97,16 +96,9 @@ function quoteAt({ id, parts }: Message, at: number): readonly Part[] {
   return quoted(part)
 }
 
-/** A call or result as a text, readable, fenced, and still of its own channel; what a result holds beside text follows it. */
 function quoted(part: Part): readonly Part[] {
   assert(part.type === "tool-call" || part.type === "tool-result", `a ${part.type} part is never quoted`)
-  if (part.type === "tool-call") {
-    const text = fence("tool-call", textOf(part), { call: part.callId, tool: part.tool })
-    return [{ type: "text", text, channel: "assistant" }]
-  }
-  const text = fence("tool-result", textOf(part), { call: part.callId })
-  const media = part.content.filter(({ type }) => type === "image" || type === "document")
-  return [{ type: "text", text, channel: "tool" }, ...media.map((item): Part => ({ ...item, channel: "tool" }))]
+  return quote(part)
 }
 
 function emptyResult(call: Part): Part {

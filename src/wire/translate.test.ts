@@ -183,7 +183,7 @@ test.each<[why: string, block: object, told: string, part: string]>([
   [
     "a call that the provider ran",
     { type: "server_tool_use", id: "s", name: "web_search", input: { query: "x" } },
-    '[provider call: web_search {"query":"x"}]',
+    '<tool-call call="s" tool="web_search">\n{"query":"x"}\n</tool-call>',
     "tool-call",
   ],
 ])("%s is told as text, and named", (_why, block, told, part) => {

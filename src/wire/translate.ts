@@ -2,7 +2,7 @@ import { type CallId, type MessageId, messageId, type Wire, wireText } from "../
 import type { Format, Message, Role, Transcript } from "../message/message.ts"
 import type { Part, ToolCallPart, ToolResultPart } from "../message/part.ts"
 import { present } from "../message/present.ts"
-import { textOf } from "../message/text.ts"
+import { quoteText } from "../message/quote.ts"
 import { codecs } from "./codecs.ts"
 import { isObject, type Json, memberOf, readJson, tryParse, wireOf } from "./json.ts"
 import { write, writeObject } from "./overlay.ts"
@@ -146,7 +146,7 @@ function carryCall(part: ToolCallPart & Pick<Part, "wire">, passage: Passage): P
   const { to, message } = passage
   if (kind === "provider" || kind === "approval") {
     lose(passage, "tool-call", "the call was not the client's to run; it is told as text")
-    return { type: "text", text: `[${kind} call: ${tool} ${JSON.stringify(input) ?? ""}]` }
+    return { type: "text", text: quoteText(part) }
   }
   const openai = to === "openai-chat" || to === "openai-responses"
   if (kind === "custom" && openai) return { type: "tool-call", callId, tool, kind, input }
@@ -190,7 +190,7 @@ function carryResult(part: ToolResultPart, passage: Passage): Part {
   const { to, calls, lost } = passage
   if (part.kind === "provider" || part.kind === "approval") {
     lose(passage, "tool-result", "the call was not the client's to run; its result is told as text")
-    return { type: "text", text: `[${part.kind} result: ${textOf(part)}]` }
+    return { type: "text", text: quoteText(part) }
   }
   const content = part.content.flatMap((item) =>
     item.type === "image" || item.type === "document" ? carryMedia(item, passage, true) : carry(item, passage),

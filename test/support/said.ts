@@ -1,5 +1,6 @@
 import type { Format, Role, Transcript } from "../../src/message/message.ts"
 import type { Part } from "../../src/message/part.ts"
+import { quotedChannel } from "../../src/message/quote.ts"
 import { isObject } from "../../src/wire/json.ts"
 
 /** What a conversation says, free of how a format spells and splits it: for tests that compare two tellings of the same. */
@@ -9,12 +10,12 @@ export type Said = {
   readonly results: readonly (readonly [id: string, text: string])[]
 }
 
-/** A note in brackets stands for a part that could not be carried. */
-const note = /^\[(image|document|provider|approval)[^\n]*\]$/gm
+/** A note in brackets, or a quotation, stands for a part that could not be carried. */
+const note = /^\[(image|document)[^\n]*\]$/gm
 
 const plain = (text: string): string => text.replace(note, "").replace(/\s+/g, " ").trim()
 
-const isNote = (text: string): boolean => /^\[(image|document|provider|approval)\b/.test(text)
+const isNote = (text: string): boolean => /^\[(image|document)\b/.test(text) || quotedChannel(text) !== undefined
 
 const wasTheirs = (part: Part): boolean => "kind" in part && (part.kind === "provider" || part.kind === "approval")
 

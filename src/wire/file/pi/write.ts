@@ -1,7 +1,7 @@
 import type { CallId, Wire } from "../../../message/ids.ts"
 import type { Message, Transcript } from "../../../message/message.ts"
 import type { Part, ToolCallPart } from "../../../message/part.ts"
-import { textOf } from "../../../message/text.ts"
+import { quoteText } from "../../../message/quote.ts"
 import { isObject, tryParse } from "../../json.ts"
 import { write, writeList, writeObject } from "../../overlay.ts"
 import { inputText, type LossEvent } from "../../translate.ts"
@@ -114,11 +114,10 @@ function blockOf(part: Part, { id: messageId }: Message, lost: LossEvent[]): rea
     case "reasoning":
       return [write(thinkingOf(part))]
     case "tool-call":
-      if (part.kind === "provider")
-        return told("the call was not the client's to run", `[${part.kind} call: ${part.tool} ${textOf(part)}]`)
+      if (part.kind === "provider") return told("the call was not the client's to run", quoteText(part))
       return [callOf(part)]
     case "tool-result":
-      return told("the call was not the client's to run", `[${part.kind} result: ${textOf(part)}]`)
+      return told("the call was not the client's to run", quoteText(part))
     case "image":
       return imageOf(part) ?? told("only inline images can be held", "[image: left out]")
     case "document":
