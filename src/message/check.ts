@@ -3,6 +3,7 @@ import { groupTurns } from "./group.ts"
 import type { CallId, MessageId } from "./ids.ts"
 import type { Message, Transcript } from "./message.ts"
 import { type Pairing, type Place, pairCalls, pairKey } from "./pair.ts"
+import { type Adjacency, findParted } from "./parted.ts"
 
 /** Something that no provider should be sent, by name and place. */
 export type Fault = {
@@ -20,9 +21,6 @@ export type Fault = {
   readonly messageId: MessageId
   readonly callId?: CallId
 }
-
-/** How closely results must follow: directly behind the message that calls (`own`), or behind the turn that calls, however many messages that is (`turn`). */
-export type Adjacency = "own" | "turn"
 
 export type CheckOptions = {
   /** Also name results that come too late for the letter of an API; many accept them. */
@@ -142,29 +140,10 @@ function misplacedCalls(messages: Transcript): readonly Fault[] {
 
 function partedResults(messages: Transcript, adjacent: Adjacency): readonly Fault[] {
   return pairCalls(messages)
-    .pairs.filter((pair) => isParted(messages, pair, adjacent))
+    .pairs.filter(findParted(messages, adjacent))
     .map(({ call, result }) => ({
       code: "result-not-adjacent",
       messageId: idAt(messages, result.message),
       callId: call.callId,
     }))
-}
-
-/** Does anything stand between a call and its result that does not belong there, in other messages or in the result's own? */
-export function isParted(
-  messages: Transcript,
-  { call, result }: Pairing["pairs"][number],
-  adjacent: Adjacency,
-): boolean {
-  if (call.message === result.message) return false
-  const before = messages[result.message]?.parts.slice(0, result.part) ?? []
-  if (before.some(({ type }) => type !== "tool-result")) return true
-  let calling = adjacent === "turn"
-  for (let at = call.message + 1; at < result.message; at++) {
-    const parts = messages[at]?.parts ?? []
-    const answers = parts.every(({ type }) => type === "tool-result")
-    calling &&= !answers && parts.every(({ type }) => type === "tool-call" || type === "reasoning")
-    if (!answers && !calling) return true
-  }
-  return false
 }

@@ -1,9 +1,10 @@
-import { abandonedCalls, type CheckOptions, isEmpty, isMisplaced, isParted } from "./check.ts"
+import { abandonedCalls, type CheckOptions, isEmpty, isMisplaced } from "./check.ts"
 import { createFreshIds } from "./fresh.ts"
 import { callId, messageId } from "./ids.ts"
 import type { Mend } from "./mend.ts"
 import type { Transcript } from "./message.ts"
 import { pairCalls, pairKey } from "./pair.ts"
+import { findParted } from "./parted.ts"
 
 function planRenames(messages: Transcript): readonly Mend[] {
   const fresh = createFreshIds(messages.map(({ id }) => id))
@@ -65,6 +66,7 @@ function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly 
         reason: answered.has(key) ? "result-repeated" : "result-without-call",
       })
   }
+  const isParted = adjacent === undefined ? () => false : findParted(messages, adjacent)
   for (const pair of pairs) {
     const { call, result } = pair
     const place = { message: result.message, part: result.part }
@@ -72,7 +74,7 @@ function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly 
       events.push({ type: "result-quoted", ...place, reason: "result-without-call" })
     else if (isMisplaced(messages, pair))
       events.push({ type: "result-moved", ...place, after: call.message, reason: "result-misplaced" })
-    else if (adjacent !== undefined && isParted(messages, pair, adjacent))
+    else if (isParted(pair))
       events.push({ type: "result-moved", ...place, after: call.message, reason: "result-not-adjacent" })
   }
   return events

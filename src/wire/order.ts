@@ -1,5 +1,5 @@
-import type { Adjacency } from "../message/check.ts"
 import type { Format } from "../message/message.ts"
+import type { Adjacency } from "../message/parted.ts"
 
 /** How closely each format wants results behind their calls; Responses pairs by id alone. */
 export const adjacencyOf: Readonly<Partial<Record<Format, Adjacency>>> = {
