@@ -108,6 +108,20 @@ export const wrong: import("holdfast").Tokens = text.length
   })
 })
 
+test("the examples of README.md compile as they stand", () => {
+  const blocks = readFileSync(join(root, "README.md"), "utf8").matchAll(/```ts\n([\s\S]*?)```/g)
+  const given = `declare const bodyText: string
+declare const readFile: (path: string) => Promise<string>
+declare const budgetTokens: import("holdfast").Tokens
+`
+  const code = [...blocks].map(([, block]) => block).join("\n")
+  expect(code.length).toBeGreaterThan(500)
+  writeFileSync(join(project, "readme.ts"), `${given}${code}`)
+  const options = { strict: true, noEmit: true, target: "es2024", lib: ["es2024"], types: [], module: "nodenext" }
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["readme.ts"] }))
+  expect(run("tsc", ["-p", "."])).toBe("")
+})
+
 describe("the pure floors in a browser", () => {
   test("bundle without a built-in of Node and run in a world without its globals", async () => {
     const entry = `
