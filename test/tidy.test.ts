@@ -5,13 +5,13 @@ import { type Node, readSources, type SourceFile } from "./support/source.ts"
 const floors: readonly (readonly string[])[] = [
   ["message"],
   ["errors.ts"],
-  ["tokens", "prompt", "wire"],
+  ["tokens", "prompt", "wire", "ledger", "gate", "plan"],
   ["trace.ts"],
   ["index.ts"],
 ]
 
 /** Rooms that run anywhere, a browser included: they compute, and touch nothing. */
-const pureRooms: readonly string[] = ["message", "errors.ts", "tokens", "prompt", "wire", "trace.ts"]
+const pureRooms: readonly string[] = ["message", "errors.ts", "tokens", "prompt", "wire", "ledger", "gate", "plan", "trace.ts"]
 
 /** Packages that a pure room may import, each small, pure and with its reason in docs/decisions. */
 const purePackages = /^@noble\/hashes\//

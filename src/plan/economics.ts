@@ -1,0 +1,42 @@
+/** Dollars per million tokens, as far as reading a prompt goes. */
+export type CachePrices = { readonly cacheRead: number; readonly cacheWrite: number }
+
+export type Rewrite = {
+  /** The beginning that stays byte for byte, and so stays cached. */
+  readonly keptTokens: number
+  readonly beforeTokens: number
+  readonly afterTokens: number
+  readonly expectedCalls: number
+}
+
+/** What a rewrite costs and saves over the calls that are still expected, and after how many of them it has paid for itself. */
+export type Weighing = {
+  readonly leaveDollars: number
+  readonly rewriteDollars: number
+  readonly breakEvenCalls: number
+  readonly pays: boolean
+}
+
+const perMillion = 1_000_000
+
+/**
+ * Is it worth rewriting a cached context? Left alone, every call reads all of it from the cache. Rewritten, the first call writes all
+ * behind the kept beginning anew, and every later one reads less.
+ */
+export function weighRewrite(
+  { keptTokens, beforeTokens, afterTokens, expectedCalls }: Rewrite,
+  { cacheRead, cacheWrite }: CachePrices,
+): Weighing {
+  const written = Math.max(0, afterTokens - keptTokens)
+  const kept = afterTokens - written
+  const leave = expectedCalls * beforeTokens * cacheRead
+  const rewrite = kept * cacheRead + written * cacheWrite + (expectedCalls - 1) * afterTokens * cacheRead
+  const saved = (beforeTokens - afterTokens) * cacheRead
+  const breakEvenCalls = saved > 0 ? (written * (cacheWrite - cacheRead)) / saved : Number.POSITIVE_INFINITY
+  return {
+    leaveDollars: leave / perMillion,
+    rewriteDollars: rewrite / perMillion,
+    breakEvenCalls: Math.max(0, breakEvenCalls),
+    pays: rewrite < leave,
+  }
+}

@@ -1,0 +1,163 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import { tokens } from "../message/ids.ts"
+import { isTripped, noteCompaction } from "./breaker.ts"
+import { weighRewrite } from "./economics.ts"
+import { type Occasion, type Plan, planContext, type Sizes } from "./plan.ts"
+import { defaultPolicy, type Policy } from "./policy.ts"
+
+/** A window of 1,100 with 100 reserved: shares of the room read as per mille. */
+const sizes = (contextTokens: number, more: Partial<Record<keyof Sizes, number>> = {}): Sizes => {
+  const given = {
+    contextTokens,
+    windowTokens: 1100,
+    reserveTokens: 100,
+    floorTokens: 100,
+    toolOutputTokens: 0,
+    toolRounds: 0,
+    ...more,
+  }
+  const { toolRounds, ...counts } = given
+  return { ...mapTokens(counts), toolRounds }
+}
+
+function mapTokens(counts: Omit<Record<keyof Sizes, number>, "toolRounds">): Omit<Sizes, "toolRounds"> {
+  return {
+    contextTokens: tokens(counts.contextTokens),
+    windowTokens: tokens(counts.windowTokens),
+    reserveTokens: tokens(counts.reserveTokens),
+    floorTokens: tokens(counts.floorTokens),
+    toolOutputTokens: tokens(counts.toolOutputTokens),
+  }
+}
+
+describe("what to do", () => {
+  const cases: readonly [why: string, sizes: Sizes, occasion: Occasion, policy: Partial<Policy>, plan: object][] = [
+    ["small: leave it", sizes(600), {}, {}, { type: "leave", flush: false, speculate: false }],
+    ["over 60 %: save to memory", sizes(601), {}, {}, { type: "leave", flush: true, speculate: false }],
+    ["over 65 %: begin a summary too", sizes(651), {}, {}, { type: "leave", flush: true, speculate: true }],
+    ["at 80 %: not yet", sizes(800), {}, {}, { type: "leave" }],
+    [
+      "over 80 %: compact to the low-water mark",
+      sizes(801),
+      {},
+      {},
+      { type: "compact", depth: "full", forced: true, targetTokens: 400 },
+    ],
+    [
+      "over a fixed number of tokens",
+      sizes(301),
+      {},
+      { compactAtTokens: 300 },
+      { type: "compact", forced: true, targetTokens: 120 },
+    ],
+    [
+      "someone asks, however small",
+      sizes(50),
+      { asked: { focus: "the API" } },
+      {},
+      { type: "compact", forced: true, focus: "the API" },
+    ],
+    [
+      "the provider refused what we thought would fit",
+      sizes(500),
+      { refused: true },
+      {},
+      { type: "compact", forced: true, targetTokens: 200 },
+    ],
+    [
+      "a phase ends with much to carry",
+      sizes(700),
+      { phaseEnded: true },
+      {},
+      { type: "compact", depth: "full", forced: false },
+    ],
+    ["a phase ends with little", sizes(300), { phaseEnded: true }, {}, { type: "leave" }],
+    [
+      "one output over its limit",
+      sizes(500, { toolOutputTokens: 301 }),
+      {},
+      { toolOutputTokens: 300 },
+      { type: "compact", depth: "micro", forced: false },
+    ],
+    [
+      "too many tool rounds",
+      sizes(500, { toolRounds: 9 }),
+      {},
+      { toolRounds: 8 },
+      { type: "compact", depth: "micro", forced: false },
+    ],
+    ["never below the floor", sizes(900, { floorTokens: 700 }), {}, {}, { type: "compact", targetTokens: 700 }],
+    [
+      "a floor that cannot fit: refuse, and say by how much",
+      sizes(900, { floorTokens: 1001 }),
+      {},
+      {},
+      { type: "refuse", shortTokens: 1 },
+    ],
+  ]
+  test.each(cases)("%s", (_why, given, occasion, policy, plan) => {
+    expect(planContext(given, occasion, { ...defaultPolicy, ...policy })).toMatchObject(plan)
+  })
+})
+
+test("a larger context never asks for less, and the target fits the room and the floor", () => {
+  const rank = (plan: Plan): number => (plan.type === "leave" ? Number(plan.flush) + Number(plan.speculate) : 3)
+  fc.assert(
+    fc.property(fc.nat(2000), fc.nat(2000), fc.nat(1000), (one, more, floorTokens) => {
+      const [small, large] = [one, one + more].map((context) =>
+        planContext(sizes(context, { floorTokens }), {}, defaultPolicy),
+      )
+      if (small === undefined || large === undefined) return
+      expect(rank(large)).toBeGreaterThanOrEqual(rank(small))
+      if (large.type === "compact") {
+        expect(large.targetTokens).toBeGreaterThanOrEqual(floorTokens)
+        expect(large.targetTokens).toBeLessThanOrEqual(1000)
+      }
+    }),
+  )
+})
+
+describe("is a rewrite worth the cache that it destroys?", () => {
+  const prices = { cacheRead: 0.3, cacheWrite: 3.75 }
+  test.each([
+    ["halving it, with many calls to come", 20_000, 100_000, 50_000, 20, true],
+    ["halving it, with two calls to come", 20_000, 100_000, 50_000, 2, false],
+    ["saving little of much", 20_000, 100_000, 95_000, 20, false],
+    ["dropping the end and keeping the rest cached", 80_000, 100_000, 80_000, 2, true],
+  ])("%s", (_why, keptTokens, beforeTokens, afterTokens, expectedCalls, pays) => {
+    expect(weighRewrite({ keptTokens, beforeTokens, afterTokens, expectedCalls }, prices).pays).toBe(pays)
+  })
+  test("it pays exactly when more calls are expected than it takes to break even", () => {
+    const size = fc.integer({ min: 1, max: 1_000_000 })
+    fc.assert(
+      fc.property(
+        size,
+        size,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.integer({ min: 1, max: 200 }),
+        (one, other, share, expectedCalls) => {
+          const [afterTokens, beforeTokens] = [Math.min(one, other), Math.max(one, other) + 1]
+          const weighed = weighRewrite(
+            { keptTokens: Math.floor(afterTokens * share), beforeTokens, afterTokens, expectedCalls },
+            prices,
+          )
+          if (Math.abs(weighed.breakEvenCalls - expectedCalls) > 1e-6)
+            expect(weighed.pays).toBe(expectedCalls > weighed.breakEvenCalls)
+        },
+      ),
+    )
+  })
+})
+
+describe("the circuit breaker", () => {
+  test("lets a compaction that got somewhere be followed by another", () => {
+    expect(isTripped(noteCompaction(1000, 500), 600)).toBe(false)
+  })
+  test("stops one that got nowhere from being repeated", () => {
+    expect(isTripped(noteCompaction(1000, 960), 980)).toBe(true)
+  })
+  test("tries again once there is something new", () => {
+    expect(isTripped(noteCompaction(1000, 960), 1060)).toBe(false)
+  })
+})

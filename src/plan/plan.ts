@@ -1,0 +1,124 @@
+import { type Tokens, tokens } from "../message/ids.ts"
+import { present } from "../message/present.ts"
+import type { Policy } from "./policy.ts"
+
+/** How large everything is, in the model's own tokens. */
+export type Sizes = {
+  /** What the next request would take as it stands. */
+  readonly contextTokens: Tokens
+  readonly windowTokens: Tokens
+  /** Kept free for the answer. */
+  readonly reserveTokens: Tokens
+  /** What can never be left out, without the reserve. */
+  readonly floorTokens: Tokens
+  /** The largest tool output that is still whole. */
+  readonly toolOutputTokens: Tokens
+  readonly toolRounds: number
+}
+
+/** What happened, beside growing. */
+export type Occasion = {
+  /** Someone asked for it, perhaps with a word on what matters. */
+  readonly asked?: { readonly focus?: string }
+  /** A task or phase came to its end: a good moment. */
+  readonly phaseEnded?: boolean
+  /** The provider refused the request as too long, whatever we had counted. */
+  readonly refused?: boolean
+}
+
+export type Trigger =
+  | "asked"
+  | "provider-refused"
+  | "window-share"
+  | "absolute-tokens"
+  | "phase-end"
+  | "tool-output"
+  | "tool-rounds"
+
+/** Why, in numbers. */
+export type Reason = { readonly trigger: Trigger; readonly value: number; readonly limit: number }
+
+/**
+ * What to do about a context. `forced` means that leaving it is no choice; otherwise the cache economics have a say. `micro` means
+ * shortening tool results and no more.
+ */
+export type Plan =
+  | { readonly type: "leave"; readonly flush: boolean; readonly speculate: boolean }
+  | {
+      readonly type: "compact"
+      readonly depth: "micro" | "full"
+      readonly forced: boolean
+      readonly targetTokens: Tokens
+      readonly reasons: readonly Reason[]
+      readonly focus?: string
+    }
+  | { readonly type: "refuse"; readonly shortTokens: Tokens }
+
+/** The whole policy: the least that will do. No I/O, so a table of numbers tests it. */
+export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): Plan {
+  const roomTokens = sizes.windowTokens - sizes.reserveTokens
+  if (sizes.floorTokens > roomTokens) return { type: "refuse", shortTokens: tokens(sizes.floorTokens - roomTokens) }
+  const full = fullReasons(sizes, occasion, policy, roomTokens)
+  const optional = occasion.phaseEnded === true && sizes.contextTokens > policy.flushAt * roomTokens
+  const micro = microReasons(sizes, policy)
+  if (full.length === 0 && !optional && micro.length === 0) {
+    const over = (share: number): boolean => sizes.contextTokens > share * roomTokens
+    return { type: "leave", flush: over(policy.flushAt), speculate: over(policy.speculateAt) }
+  }
+  const phase: readonly Reason[] = optional
+    ? [reason("phase-end", sizes.contextTokens, policy.flushAt * roomTokens)]
+    : []
+  return {
+    type: "compact",
+    depth: full.length > 0 || optional ? "full" : "micro",
+    forced: full.length > 0,
+    targetTokens: targetOf(sizes, occasion, policy, roomTokens),
+    reasons: [...full, ...phase, ...micro],
+    ...present({ focus: occasion.asked?.focus }),
+  }
+}
+
+const reason = (trigger: Trigger, value: number, limit: number): Reason => ({
+  trigger,
+  value,
+  limit: Math.floor(limit),
+})
+
+function fullReasons(
+  sizes: Sizes,
+  { asked, refused }: Occasion,
+  policy: Policy,
+  roomTokens: number,
+): readonly Reason[] {
+  const { contextTokens } = sizes
+  const absolute = policy.compactAtTokens ?? Number.POSITIVE_INFINITY
+  return [
+    ...(asked === undefined ? [] : [reason("asked", contextTokens, 0)]),
+    ...(refused === true ? [reason("provider-refused", contextTokens, roomTokens)] : []),
+    ...(contextTokens > policy.compactAt * roomTokens
+      ? [reason("window-share", contextTokens, policy.compactAt * roomTokens)]
+      : []),
+    ...(contextTokens > absolute ? [reason("absolute-tokens", contextTokens, absolute)] : []),
+  ]
+}
+
+function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: Policy): readonly Reason[] {
+  const rounds = policy.toolRounds ?? Number.POSITIVE_INFINITY
+  return [
+    ...(toolOutputTokens > policy.toolOutputTokens
+      ? [reason("tool-output", toolOutputTokens, policy.toolOutputTokens)]
+      : []),
+    ...(toolRounds > rounds ? [reason("tool-rounds", toolRounds, rounds)] : []),
+  ]
+}
+
+/** The low-water mark, never below the floor. If the provider refused what we thought would fit, our count is off: shrink from what it was. */
+function targetOf(
+  sizes: Sizes,
+  { refused }: Occasion,
+  { lowWater, compactAtTokens }: Policy,
+  roomTokens: number,
+): Tokens {
+  const base = Math.min(roomTokens, refused === true ? sizes.contextTokens : roomTokens, compactAtTokens ?? roomTokens)
+  return tokens(Math.max(sizes.floorTokens, Math.floor(lowWater * base)))
+}

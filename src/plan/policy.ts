@@ -1,0 +1,27 @@
+/** When to act, as shares of the room: what the window has once the answer's reserve is taken off. */
+export type Policy = {
+  /** Save what matters to memory, before anything is compacted. */
+  readonly flushAt: number
+  /** Begin a summary in the background, so that it is there when it is needed. */
+  readonly speculateAt: number
+  readonly compactAt: number
+  /** Compact down to this. Far below `compactAt`, so that compactions, each of which resets the cache, stay rare. */
+  readonly lowWater: number
+  /** Compact at this many tokens whatever the window: long contexts cost more and are recalled worse. */
+  readonly compactAtTokens?: number
+  /** A single tool output over this is shortened at once, before it is ever cached. */
+  readonly toolOutputTokens: number
+  /** More tool rounds than this are trimmed. */
+  readonly toolRounds?: number
+  /** How many more calls a session is expected to make; an agent's task takes tens of calls. */
+  readonly expectedCalls: number
+}
+
+export const defaultPolicy: Policy = {
+  flushAt: 0.6,
+  speculateAt: 0.65,
+  compactAt: 0.8,
+  lowWater: 0.4,
+  toolOutputTokens: 25_000,
+  expectedCalls: 10,
+}
