@@ -1,0 +1,6 @@
+export type { Fact, FactKind, FactState, LabelSource, Mention } from "./fact.ts"
+export type { FitOptions, FittedLedger } from "./fit.ts"
+export { fitLedger } from "./fit.ts"
+export type { Ledger } from "./ledger.ts"
+export { buildLedger, emptyLedger, extendLedger, mergeLedgers } from "./ledger.ts"
+export { score, weights } from "./score.ts"

@@ -1,0 +1,46 @@
+import type { Fact, FactKind, FactState, LabelSource } from "./fact.ts"
+
+/** From the most telling kind to the least: of two readings of one value the earlier in this list stands. */
+const kinds: readonly FactKind[] = [
+  ...(["command", "email", "url", "hash", "path", "error", "id", "identifier", "name", "quote", "argument"] as const),
+  ...(["amount", "date", "time", "version", "number", "word"] as const),
+]
+const labelSources: readonly LabelSource[] = ["key", "pair", "words", "kind"]
+const states: readonly FactState[] = ["failed", "resolved", "superseded", "current"]
+
+/** Two accounts of one fact as one. The order of joining does not matter, and joining twice is joining once. */
+export function joinFacts(one: Fact, other: Fact): Fact {
+  const born = isBefore(one, other) ? one : other
+  const { label, labelFrom, subject } = isBetterLabel(one, other) ? one : other
+  const { subject: _, ...rest } = born
+  return {
+    ...rest,
+    kind: kinds.indexOf(one.kind) <= kinds.indexOf(other.kind) ? one.kind : other.kind,
+    label,
+    labelFrom,
+    ...(subject === undefined ? {} : { subject }),
+    last: Math.max(one.last, other.last),
+    uses: Math.max(one.uses, other.uses),
+    usedInCalls: Math.max(one.usedInCalls, other.usedInCalls),
+    givenByUser: one.givenByUser || other.givenByUser,
+    state: laterState(one, other),
+  }
+}
+
+const birthOf = ({ source: { messageId, callId }, channel }: Fact): string =>
+  `${messageId}\n${callId ?? ""}\n${channel}`
+
+const isBefore = (one: Fact, other: Fact): boolean =>
+  one.first === other.first ? birthOf(one) <= birthOf(other) : one.first < other.first
+
+/** The better source wins; of equals the shorter label, because it is repeated on every line. */
+function isBetterLabel(one: Fact, other: Fact): boolean {
+  const by =
+    labelSources.indexOf(one.labelFrom) - labelSources.indexOf(other.labelFrom) || one.label.length - other.label.length
+  return by === 0 ? `${one.label}\n${one.subject ?? ""}` <= `${other.label}\n${other.subject ?? ""}` : by < 0
+}
+
+function laterState(one: Fact, other: Fact): FactState {
+  if (one.last !== other.last) return one.last > other.last ? one.state : other.state
+  return states.indexOf(one.state) <= states.indexOf(other.state) ? one.state : other.state
+}

@@ -1,0 +1,96 @@
+/** A JSON-like value with its literals to the letter: numbers and strings as they were written. */
+export type Tree =
+  | { readonly type: "scalar"; readonly text: string; readonly quoted: boolean }
+  | { readonly type: "list"; readonly items: readonly Tree[] }
+  | { readonly type: "record"; readonly entries: readonly (readonly [key: string, value: Tree])[] }
+
+/** Deeper than any tool's answer; a limit because the reader calls itself. */
+const maxDepth = 64
+
+type Read = { readonly tree: Tree; readonly end: number }
+
+const blank = /[\s,]*/y
+const bare = /-?\d[\d.eE+-]*|(?:true|false|null|True|False|None|NaN|nan|undefined)\b/y
+
+/** Read the JSON value that a text starts with, or a Python literal; a text cut short gives what stood before the cut. */
+export function readTree(text: string): Tree | undefined {
+  if (!/^\s*[[{]\s*["'[{\]}\d-]/.test(text)) return undefined
+  const values: Tree[] = []
+  for (let at = skip(text, 0); at < text.length; ) {
+    const read = readValue(text, at, 0)
+    if (read === undefined || read.tree.type === "scalar") return undefined
+    values.push(read.tree)
+    at = skip(text, read.end)
+  }
+  return values.length === 1 ? values[0] : { type: "list", items: values }
+}
+
+function skip(text: string, at: number): number {
+  blank.lastIndex = at
+  return at + (blank.exec(text)?.[0].length ?? 0)
+}
+
+function readValue(text: string, at: number, depth: number): Read | undefined {
+  if (depth > maxDepth) return undefined
+  const sign = text[at]
+  if (sign === "{") return readRecord(text, at + 1, depth)
+  if (sign === "[" || sign === "(") return readList(text, at + 1, depth)
+  if (sign === '"' || sign === "'") return readString(text, at, sign)
+  bare.lastIndex = at
+  const literal = bare.exec(text)?.[0]
+  if (literal === undefined) return undefined
+  return { tree: { type: "scalar", text: literal, quoted: false }, end: at + literal.length }
+}
+
+function readString(text: string, start: number, sign: string): Read {
+  let at = start + 1
+  let escaped = false
+  for (; at < text.length && text[at] !== sign; at++) {
+    if (text[at] !== "\\") continue
+    escaped = true
+    at++
+  }
+  const inner = text.slice(start + 1, at)
+  return { tree: { type: "scalar", text: escaped ? decodeEscapes(inner) : inner, quoted: true }, end: at + 1 }
+}
+
+const signs: Readonly<Record<string, string>> = {
+  ...{ n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" },
+  ...{ '"': '"', "'": "'", "\\": "\\", "/": "/" },
+}
+
+/** What JSON escapes, decoded; any other backslash stands for itself. */
+const decodeEscapes = (inner: string): string =>
+  inner.replace(/\\(?:u([0-9a-fA-F]{4})|(.))/gs, (whole: string, code?: string, sign?: string) =>
+    code === undefined ? (signs[sign ?? ""] ?? whole) : String.fromCharCode(Number.parseInt(code, 16)),
+  )
+
+function readList(text: string, start: number, depth: number): Read | undefined {
+  const items: Tree[] = []
+  let at = skip(text, start)
+  while (at < text.length && text[at] !== "]" && text[at] !== ")") {
+    const item = readValue(text, at, depth + 1)
+    if (item === undefined) return undefined
+    items.push(item.tree)
+    at = skip(text, item.end)
+  }
+  return { tree: { type: "list", items }, end: at + 1 }
+}
+
+function readRecord(text: string, start: number, depth: number): Read | undefined {
+  const entries: [string, Tree][] = []
+  let at = skip(text, start)
+  while (at < text.length && text[at] !== "}") {
+    const key = readValue(text, at, maxDepth)
+    if (key?.tree.type !== "scalar") return undefined
+    at = skip(text, key.end)
+    if (text[at] !== ":") return at >= text.length ? { tree: { type: "record", entries }, end: at } : undefined
+    at = skip(text, at + 1)
+    if (at >= text.length) break
+    const value = readValue(text, at, depth + 1)
+    if (value === undefined) return undefined
+    entries.push([key.tree.text, value.tree])
+    at = skip(text, value.end)
+  }
+  return { tree: { type: "record", entries }, end: at + 1 }
+}

@@ -1,0 +1,107 @@
+import type { CallId } from "../message/ids.ts"
+import type { Message, Transcript } from "../message/message.ts"
+import { type Fact, keyOf, type Mention } from "./fact.ts"
+import { joinFacts } from "./join.ts"
+import { keptFacts, maxFacts, maxOpenCalls } from "./limits.ts"
+import { mentionsIn, type Said } from "./mentions.ts"
+import { hasFailed, stateAfter } from "./outcome.ts"
+import { byWorth } from "./score.ts"
+import { markSuperseded } from "./supersede.ts"
+
+/** The exact values of a transcript. A value: extending or merging makes a new one. */
+export type Ledger = {
+  readonly facts: ReadonlyMap<string, Fact>
+  /** Commands that were started and whose outcome is not known yet, by call. */
+  readonly running: ReadonlyMap<CallId, readonly string[]>
+  /** How many messages were read. */
+  readonly length: number
+}
+
+export const emptyLedger: Ledger = { facts: new Map(), running: new Map(), length: 0 }
+
+export const buildLedger = (messages: Transcript): Ledger => extendLedger(emptyLedger, messages)
+
+type Draft = { facts: Map<string, Fact>; running: Map<CallId, readonly string[]>; length: number }
+
+/** Read on. The result is that of reading the whole; the work is that of the new messages and one pass over a ledger of bounded size. */
+export function extendLedger(ledger: Ledger, newMessages: Transcript): Ledger {
+  if (newMessages.length === 0) return ledger
+  const draft: Draft = { facts: new Map(ledger.facts), running: new Map(ledger.running), length: ledger.length }
+  for (const message of newMessages) readMessage(draft, message)
+  return { ...draft, facts: markSuperseded(draft.facts) }
+}
+
+/** Two ledgers of one transcript as one, whichever stretches of it they saw. */
+export function mergeLedgers(older: Ledger, newer: Ledger): Ledger {
+  const facts = new Map(older.facts)
+  for (const [key, fact] of newer.facts) {
+    const known = facts.get(key)
+    facts.set(key, known === undefined ? fact : joinFacts(known, fact))
+  }
+  const length = Math.max(older.length, newer.length)
+  return {
+    facts: markSuperseded(within(facts, maxFacts, maxFacts)),
+    running: runningOf(older, newer),
+    length,
+  }
+}
+
+/** The ledger that read further knows which commands have ended. */
+function runningOf(older: Ledger, newer: Ledger): Ledger["running"] {
+  if (older.length !== newer.length) return older.length > newer.length ? older.running : newer.running
+  return new Map([...older.running, ...newer.running])
+}
+
+function readMessage(draft: Draft, message: Message): void {
+  const called = new Set<string>()
+  for (const said of mentionsIn(message)) {
+    const keys = said.mentions.map((mention) => remember(draft, message, said, mention, called))
+    if (said.reading.inCall && said.callId !== undefined) startCommands(draft, said.callId, keys)
+  }
+  for (const part of message.parts) if (part.type === "tool-result") endCommands(draft, part.callId, hasFailed(part))
+  draft.facts = within(draft.facts, maxFacts, keptFacts)
+  draft.length++
+}
+
+function remember(draft: Draft, message: Message, said: Said, mention: Mention, called: Set<string>): string {
+  const { channel, inCall } = said.reading
+  const key = keyOf({ ...mention, channel })
+  const known = draft.facts.get(key)
+  const position = draft.length
+  const fresh: Fact = {
+    ...mention,
+    source: { messageId: message.id, ...(said.callId === undefined ? {} : { callId: said.callId }) },
+    channel,
+    first: position,
+    last: position,
+    uses: known === undefined ? 1 : known.uses + (known.last === position ? 0 : 1),
+    usedInCalls: (known?.usedInCalls ?? 0) + (inCall && !called.has(key) ? 1 : 0),
+    givenByUser: channel === "user",
+    state: known?.state ?? "current",
+  }
+  if (inCall) called.add(key)
+  draft.facts.set(key, known === undefined ? fresh : joinFacts(known, fresh))
+  return key
+}
+
+function startCommands({ facts, running }: Draft, callId: CallId, keys: readonly string[]): void {
+  const commands = keys.filter((key) => facts.get(key)?.kind === "command")
+  if (commands.length === 0) return
+  running.set(callId, commands)
+  const [oldest] = running.keys()
+  if (running.size > maxOpenCalls && oldest !== undefined) running.delete(oldest)
+}
+
+function endCommands({ facts, running, length }: Draft, callId: CallId, failed: boolean): void {
+  for (const key of running.get(callId) ?? []) {
+    const fact = facts.get(key)
+    if (fact !== undefined) facts.set(key, { ...fact, last: length, state: stateAfter(fact.state, failed) })
+  }
+  running.delete(callId)
+}
+
+/** Beyond `most` only the worthiest `kept` stay: what the user gave and calls used before all that outputs held. */
+function within(facts: Map<string, Fact>, most: number, kept: number): Map<string, Fact> {
+  if (facts.size <= most) return facts
+  return new Map([...facts].sort(byWorth).slice(0, kept))
+}

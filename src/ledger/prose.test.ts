@@ -1,0 +1,55 @@
+import { expect, test } from "vitest"
+import type { FactKind } from "./fact.ts"
+import { textMentions } from "./prose.ts"
+import type { Reading } from "./reading.ts"
+
+const user: Reading = { channel: "user", inCall: false }
+const tool: Reading = { channel: "tool", inCall: false }
+const assistant: Reading = { channel: "assistant", inCall: false }
+
+type Row = readonly [
+  why: string,
+  reading: Reading,
+  text: string,
+  found: readonly (readonly [FactKind, string, string])[],
+]
+
+const cases: readonly Row[] = [
+  ["what the user says something is", user, "Sure, my user ID is lea_ito_2207.", [["id", "user ID", "lea_ito_2207"]]],
+  ["the words before an amount", user, "We have a budget of $600 in all", [["amount", "budget", "$600"]]],
+  ["a key and a colon", tool, "Order number: ORD-1042, thanks", [["id", "Order number", "ORD-1042"]]],
+  ["an option", assistant, "run it with --region=eu-west-1", [["id", "region", "eu-west-1"]]],
+  ["a path with a line, as a tool prints it", tool, "src/a/total.py:42: warning", [["path", "path", "src/a/total.py"]]],
+  [
+    "a path with a line, as a person gives it",
+    user,
+    "look at src/a/total.py:42 please",
+    [
+      ["path", "path", "src/a/total.py"],
+      ["path", "path", "src/a/total.py:42"],
+    ],
+  ],
+  ["a date in words", user, "leaving May 20th, 2024 early", [["date", "date", "May 20th, 2024"]]],
+  ["an amount with its currency apart", user, "about 120 USD more", [["amount", "about", "120 USD"]]],
+  ["a person", user, "the ticket is for Ines Moreau too", [["name", "name", "Ines Moreau"]]],
+  ["a Russian name", user, "билет для Анны Ивановой нужен", [["name", "name", "Анны Ивановой"]]],
+  ["a quotation", user, "rename it to “Quarterly plan” now", [["quote", "quote", "Quarterly plan"]]],
+  ["a quotation in corner brackets", user, "改成「季度计划书」吧", [["quote", "quote", "季度计划书"]]],
+  ["Chinese without blanks", user, "我的订单号是ORD12345请查一下", [["id", "我的订单号", "ORD12345"]]],
+  ["Cyrillic", user, "Номер заказа: заказ-1042.", [["id", "Номер заказа", "заказ-1042"]]],
+  ["a definition in code", tool, "def total_price(items):\n  pass", [["identifier", "identifier", "total_price"]]],
+  ["prose about a class is no definition", tool, "the class that holds it", []],
+  ["names of code in bulk output are left", tool, "self.total_price + other_name", []],
+  [
+    "the command of an agent without tools",
+    assistant,
+    "Run:\n```sh\nls -la src\n```",
+    [["command", "command", "ls -la src"]],
+  ],
+  ["an error", tool, "ValueError happened", [["error", "error", "ValueError"]]],
+  ["nothing but prose", user, "Hello, can you help me with this?", []],
+]
+
+test.each(cases)("%s", (_why, reading, text, found) => {
+  expect([...textMentions(text, reading)].map(({ kind, label, value }) => [kind, label, value])).toEqual(found)
+})

@@ -1,0 +1,71 @@
+import type { Fact, FactKind, LabelSource } from "./fact.ts"
+
+/** How likely a value of this kind is passed on later, before anything else is known of it. */
+const kindWeights: Readonly<Record<FactKind, number>> = {
+  id: 3.5,
+  email: 3,
+  path: 3,
+  hash: 2.5,
+  url: 2,
+  command: 3,
+  date: 2,
+  error: 1.5,
+  amount: 1,
+  name: 1,
+  quote: 1,
+  argument: 1.5,
+  identifier: 1.5,
+  version: 0.5,
+  number: 0.25,
+  time: 0.5,
+  word: 0.25,
+}
+
+/** A key says what the value is for; what was met in passing is less often passed on. */
+const labelWeights: Readonly<Record<LabelSource, number>> = { key: 1.5, pair: 1, words: 0.5, kind: 0 }
+
+/** What raises or lowers the odds that a value is needed again. */
+export const weights = {
+  /** A value that was passed to a tool once is what the work is about. */
+  usedInCalls: 2,
+  /** What the user said nobody else can supply again. */
+  givenByUser: 1.5,
+  /** Each doubling of the mentions: what keeps coming up comes up again. */
+  repeated: 1,
+  /** Mentioned in the very last message; halves every `halfLife` messages. */
+  recent: 1.5,
+  /** Given by the user and not yet acted on, or a command that failed: the work on it is still ahead. */
+  unresolved: 0.5,
+  /** Its label is the name of an argument that calls of this transcript take. */
+  askedFor: 1.5,
+  /** What is left of the score once a later value took its place. */
+  superseded: 0.25,
+} as const
+
+/** Messages until recency counts half: about five rounds of call, result and answer. */
+const halfLife = 16
+
+/** How likely the value is needed again, seen from message `now`; comparable within one ledger. */
+export function score(fact: Fact, now: number): number {
+  const unresolved = fact.state === "failed" || (fact.givenByUser && fact.usedInCalls === 0)
+  const sum =
+    kindWeights[fact.kind] +
+    (fact.usedInCalls > 0 ? weights.usedInCalls : 0) +
+    (fact.givenByUser ? weights.givenByUser : 0) +
+    weights.repeated * Math.log2(fact.uses) +
+    weights.recent * 2 ** (-Math.max(0, now - fact.last) / halfLife) +
+    labelWeights[fact.labelFrom] +
+    (unresolved ? weights.unresolved : 0)
+  return fact.state === "superseded" ? sum * weights.superseded : sum
+}
+
+const standing = ({ givenByUser, usedInCalls }: Fact): number => (givenByUser ? 2 : 0) + (usedInCalls > 0 ? 1 : 0)
+
+type Entry = readonly [key: string, fact: Fact]
+
+/** Order for keeping when the ledger is full: first what a flood of output cannot imitate, then kind, then freshness. */
+export const byWorth = ([a, one]: Entry, [b, other]: Entry): number =>
+  standing(other) - standing(one) ||
+  kindWeights[other.kind] - kindWeights[one.kind] ||
+  other.last - one.last ||
+  (a < b ? -1 : 1)
