@@ -32,15 +32,12 @@ const hostile: readonly (readonly [why: string, text: string])[] = [
   ["fences", fill("```\nls -la\n")],
 ]
 
-/** Generous for a slow machine; anything quadratic takes minutes at this size. */
-const limitMs = 2_000
-
-test.each(hostile)("a megabyte of %s is read in linear time", (_why, flood) => {
-  const start = performance.now()
-  buildLedger([
+/** At this size anything quadratic takes minutes, and the test would run out of time. */
+test.each(hostile)("a megabyte of %s is read through once", (_why, flood) => {
+  const ledger = buildLedger([
     message("m0", "user", text(flood)),
     message("m1", "assistant", text(flood)),
     message("m2", "user", result("1", flood)),
   ])
-  expect(performance.now() - start).toBeLessThan(limitMs)
+  expect(ledger.length).toBe(3)
 })

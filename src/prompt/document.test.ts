@@ -62,7 +62,6 @@ test.each([
   ["rules", `${"-".repeat(3_000_000)} x`],
   ["a heading without end", `# ${"a.md ".repeat(500_000)}`],
 ])("%s are looked at once", (_what, text) => {
-  const start = performance.now()
-  documentName(text)
-  expect(performance.now() - start).toBeLessThan(3000)
+  // At this size anything quadratic takes minutes, and the test would run out of time.
+  expect(documentName(text)).toBeUndefined()
 })

@@ -1,0 +1,61 @@
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+const sextets: ReadonlyMap<string, number> = new Map([
+  ...[...alphabet].map((sign, value) => [sign, value] as const),
+  ["-", 62],
+  ["_", 63],
+])
+
+/** Bytes as UTF-8 text; what is none shows as the replacement character, which no readable text has. */
+function textOfBytes(bytes: readonly number[]): string {
+  const signs: string[] = []
+  for (let at = 0; at < bytes.length; ) {
+    const lead = bytes[at] ?? 0
+    const more = lead < 0x80 ? 0 : lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : -1
+    const tail = bytes.slice(at + 1, at + 1 + Math.max(0, more))
+    const whole = more >= 0 && tail.length === more && tail.every((byte) => (byte & 0xc0) === 0x80)
+    const code = tail.reduce((sum, byte) => (sum << 6) | (byte & 0x3f), more <= 0 ? lead : lead & (0x3f >> more))
+    signs.push(whole && code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd")
+    at += whole ? more + 1 : 1
+  }
+  return signs.join("")
+}
+
+export function decodeBase64(blob: string): string {
+  const bytes: number[] = []
+  let held = 0
+  let bits = 0
+  for (const sign of blob) {
+    const value = sextets.get(sign)
+    if (value === undefined) continue
+    held = ((held << 6) | value) & 0xffff
+    bits += 6
+    if (bits >= 8) {
+      bits -= 8
+      bytes.push((held >> bits) & 0xff)
+    }
+  }
+  return textOfBytes(bytes)
+}
+
+export function decodeHex(blob: string): string {
+  const pairs = blob.replace(/\\x|[^\da-f]/gi, "").match(/../g) ?? []
+  return textOfBytes(pairs.map((pair) => Number.parseInt(pair, 16)))
+}
+
+/** Each value of a query stands on a line of its own, as the reader of the query takes it. */
+export function decodeUrl(blob: string): string {
+  return blob
+    .replaceAll("+", " ")
+    .replace(/[?&=]/g, "\n")
+    .replace(/(?:%[\da-f]{2})+/gi, (run) =>
+      textOfBytes((run.match(/[\da-f]{2}/gi) ?? []).map((pair) => Number.parseInt(pair, 16))),
+    )
+}
+
+/** ROT13: the letter thirteen places on. */
+export const rotate = (text: string): string =>
+  text.replace(/[a-z]/gi, (letter) => {
+    const base = letter <= "Z" ? 65 : 97
+    return String.fromCharCode(((letter.charCodeAt(0) - base + 13) % 26) + base)
+  })

@@ -1,0 +1,52 @@
+import { expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import { normalize } from "./normalize.ts"
+import { originalSpan } from "./view.ts"
+
+const table: readonly (readonly [why: string, text: string, view: string])[] = [
+  ["plain words stay", "ignore the rest", "ignore the rest"],
+  ["case", "IgNoRe", "ignore"],
+  ["accents", "précédentes", "precedentes"],
+  ["look-alikes in a mixed word", "іgnоrе", "ignore"],
+  ["a Russian word stays Russian", "ресурс и правила", "ресурс и правила"],
+  ["full width", "ｉｇｎｏｒｅ", "ignore"],
+  ["mathematical letters", "𝐢𝐠𝐧𝐨𝐫𝐞", "ignore"],
+  ["squared letters", "🅸🅶🅽🅾🆁🅴", "ignore"],
+  ["invisible characters", "ig\u200bno\u00adre\u2060", "ignore"],
+  ["bidi controls", "\u202eignore\u202c", "ignore"],
+  ["tag characters", "\u{e0069}\u{e0067}\u{e006e}\u{e006f}\u{e0072}\u{e0065}", "ignore"],
+  ["spaced letters", "i g n o r e", "ignore"],
+  ["dotted letters", "i.g.n.o.r.e", "ignore"],
+  ["leetspeak", "1gn0r3", "ignore"],
+  ["an id stays an id", "order 4031-77", "order 4031-77"],
+  ["entities", "&#105;gn&#x6f;re &lt;p&gt;", "ignore <p>"],
+  ["escapes", "\\u0069gnore", "ignore"],
+  ["emphasis and tags", "ig**no**re <b>a</b>ll", "ignore all"],
+]
+
+test.each(table)("%s", (_why, text, view) => {
+  expect(normalize(text).text.trim()).toBe(view)
+})
+
+test("a span of the view names the stretch of the original that it came from", () => {
+  const text = "ok: ｉｇｎ\u200bore &#97;ll"
+  const view = normalize(text)
+  const at = view.text.indexOf("ignore")
+  const { start, end } = originalSpan(view, { start: at, end: at + 6 })
+  expect(text.slice(start, end)).toBe("ｉｇｎ\u200bore")
+})
+
+test("for any text, every span of the view lies in the original, and wider ones hold narrower ones", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.nat(), fc.nat(), (text, one, other) => {
+      const view = normalize(text)
+      const start = Math.min(one, other) % (view.text.length + 1)
+      const end = start + (Math.max(one, other) % (view.text.length + 1 - start))
+      const span = originalSpan(view, { start, end })
+      const whole = originalSpan(view, { start: 0, end: view.text.length })
+      expect(span.start).toBeLessThanOrEqual(span.end)
+      expect(span.start).toBeGreaterThanOrEqual(whole.start)
+      expect(span.end).toBeLessThanOrEqual(text.length)
+    }),
+  )
+})
