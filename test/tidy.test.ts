@@ -11,7 +11,17 @@ const floors: readonly (readonly string[])[] = [
 ]
 
 /** Rooms that run anywhere, a browser included: they compute, and touch nothing. */
-const pureRooms: readonly string[] = ["message", "errors.ts", "tokens", "prompt", "wire", "ledger", "gate", "plan", "trace.ts"]
+const pureRooms: readonly string[] = [
+  "message",
+  "errors.ts",
+  "tokens",
+  "prompt",
+  "wire",
+  "ledger",
+  "gate",
+  "plan",
+  "trace.ts",
+]
 
 /** Packages that a pure room may import, each small, pure and with its reason in docs/decisions. */
 const purePackages = /^@noble\/hashes\//
