@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
 import { callId, messageId, tokens, wireText } from "../message/ids.ts"
 import type { Message } from "../message/message.ts"
 import type { Part } from "../message/part.ts"

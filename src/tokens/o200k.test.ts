@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
-import fc from "fast-check"
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
 import { countO200k, o200k } from "./o200k.ts"
 
 const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 1000)

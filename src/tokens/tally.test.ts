@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
 import { messageId, tokens } from "../message/ids.ts"
 import type { Message } from "../message/message.ts"
 import { createMeter } from "./meter.ts"

@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
 import { tokens } from "../message/ids.ts"
 import { countO200k, truncateO200k } from "./o200k.ts"
 

@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
 import { createUtf8Writer, unitsBetween, writeByHand } from "./utf8.ts"
 
 const texts = fc.oneof(

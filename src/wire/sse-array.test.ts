@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
 import type { SseEvent } from "./sse.ts"
 import { arrayEnd, arrayStep, startArray, writeArrayEvent } from "./sse-array.ts"
 import { utf8Bytes, utf8Text } from "./sse-bytes.ts"

@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
 import { HoldfastError } from "../errors.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "./sse.ts"
 import { utf8Bytes, utf8Text } from "./sse-bytes.ts"

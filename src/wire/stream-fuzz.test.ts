@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
 import { callId, tokens } from "../message/ids.ts"
 import { type Format, formats } from "../message/message.ts"
 import { collect } from "./collect.ts"

@@ -1,5 +1,5 @@
-import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
 import { type Format, formats } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 import type { StopReason } from "../message/request.ts"
