@@ -8,9 +8,14 @@ import { messageId } from "../message/ids.ts"
 import { type Format, formats } from "../message/message.ts"
 import { repair } from "../message/repair.ts"
 import { codecs } from "./codecs.ts"
+import { startCollect } from "./collect.ts"
 import { decodeRequest, decodeResponse } from "./decode.ts"
 import { encodeRequest } from "./encode.ts"
+import { importTranscript } from "./file/import.ts"
+import type { FileKind } from "./file/kind.ts"
 import { maxBodyLength } from "./json.ts"
+import { startDecode } from "./stream-decode.ts"
+import { startEncode } from "./stream-encode.ts"
 import { maxDepth } from "./tape.ts"
 import { translate } from "./translate.ts"
 
@@ -134,6 +139,11 @@ describe("a malformed body gets its path and what was expected", () => {
       found: '"smtp"',
     })
     expect(problemOf(() => decodeResponse("constructor" as Format, "{}"))?.code).toBe("format-unknown")
+    for (const start of [startDecode, startEncode, startCollect, (name: Format) => translate([], name)]) {
+      expect(problemOf(() => start("smtp" as Format))?.code).toBe("format-unknown")
+    }
+    expect(problemOf(() => importTranscript("[]", { kind: "zip" as FileKind }))?.code).toBe("format-unknown")
+    expect(problemOf(() => importTranscript(undefined as unknown as string))?.code).toBe("json-invalid")
   })
   test("JSON too deep to walk is refused, however deep", () => {
     for (const depth of [maxDepth + 1, 200_000]) {

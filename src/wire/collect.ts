@@ -1,6 +1,7 @@
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ModelResponse, StopReason, Usage } from "../message/request.ts"
+import { codecOf } from "./codecs.ts"
 import { indexOf, type ResponseStart, type StreamEvent } from "./stream.ts"
 import { type Chain, listOf, type PartDraft } from "./stream-codec.ts"
 import { streamCodecs } from "./stream-codecs.ts"
@@ -23,6 +24,7 @@ export type CollectState = {
 }
 
 export function startCollect(format: Format): CollectState {
+  codecOf(format) // refuses a name that is none
   return { format, open: new Map(), begun: 0, ended: undefined, others: undefined }
 }
 

@@ -1,6 +1,7 @@
 import { HoldfastError, type Problem } from "../errors.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { codecOf } from "./codecs.ts"
 import type { SseEvent } from "./sse.ts"
 import type { StreamEvent } from "./stream.ts"
 import type { DecodeState, Read } from "./stream-codec.ts"
@@ -8,6 +9,7 @@ import { streamCodecs } from "./stream-codecs.ts"
 import { pieces } from "./stream-read.ts"
 
 export function startDecode(format: Format): DecodeState {
+  codecOf(format) // refuses a name that is none
   return { format, count: 0, after: "nothing", started: false, parts: 0, calls: 0, open: new Map(), closed: false }
 }
 

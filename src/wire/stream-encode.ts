@@ -1,11 +1,13 @@
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { codecOf } from "./codecs.ts"
 import type { SseEvent } from "./sse.ts"
 import { indexOf, type StreamEvent } from "./stream.ts"
 import type { EncodeState, Written, WrittenPart } from "./stream-codec.ts"
 import { streamCodecs } from "./stream-codecs.ts"
 
 export function startEncode(format: Format): EncodeState {
+  codecOf(format) // refuses a name that is none
   return { format, intact: true, count: 0, held: [], parts: 0, calls: 0, open: new Map(), ended: [] }
 }
 

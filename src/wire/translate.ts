@@ -3,7 +3,7 @@ import type { Format, Message, Role, Transcript } from "../message/message.ts"
 import type { Part, ToolCallPart, ToolResultPart } from "../message/part.ts"
 import { present } from "../message/present.ts"
 import { quoteText } from "../message/quote.ts"
-import { codecs } from "./codecs.ts"
+import { codecOf, codecs } from "./codecs.ts"
 import { isObject, type Json, memberOf, readJson, tryParse, wireOf } from "./json.ts"
 import { write, writeObject } from "./overlay.ts"
 
@@ -30,6 +30,7 @@ type Passage = {
  * A message that is in that format already stays the object it was; every other is what the target's codec reads back.
  */
 export function translate(messages: Transcript, to: Format): Translation {
+  codecOf(to) // refuses a name that is none
   const lost: LossEvent[] = []
   const calls = new Map<CallId, ToolCallPart>()
   const out: Message[] = []

@@ -3,7 +3,7 @@ import { writeClaudeCode } from "./claude-code/write.ts"
 import { writeCodex } from "./codex/write.ts"
 import type { Conversation } from "./conversation.ts"
 import type { Exported, ExportOptions } from "./exported.ts"
-import type { FileKind } from "./kind.ts"
+import { type FileKind, requireKind } from "./kind.ts"
 import { writePi } from "./pi/write.ts"
 
 const writers: Readonly<Record<FileKind, (conversation: Conversation, options: ExportOptions) => Exported>> = {
@@ -19,5 +19,5 @@ const writers: Readonly<Record<FileKind, (conversation: Conversation, options: E
  * instead, give it `messages: contextOf(conversation)`.
  */
 export function exportTranscript(conversation: Conversation, kind: FileKind, options: ExportOptions = {}): Exported {
-  return writers[kind](conversation, options)
+  return writers[requireKind(kind)](conversation, options)
 }

@@ -4,7 +4,7 @@ import { readClaudeCode } from "./claude-code/read.ts"
 import { readCodex } from "./codex/read.ts"
 import type { TranscriptFile } from "./conversation.ts"
 import { detectFile } from "./detect.ts"
-import type { FileKind } from "./kind.ts"
+import { type FileKind, requireKind } from "./kind.ts"
 import { readPi } from "./pi/read.ts"
 import { readPlain } from "./plain.ts"
 import { readTraces } from "./trace.ts"
@@ -25,7 +25,9 @@ const readers: Readonly<Record<FileKind, (text: string, format?: Format) => Tran
 
 /** Read a transcript file of any kind. One pass over its lines: time grows with the length of the file and no faster. */
 export function importTranscript(text: string, { kind, format }: ImportOptions = {}): TranscriptFile {
+  if (typeof text !== "string")
+    throw new HoldfastError({ code: "json-invalid", offset: 0, reason: `it is ${typeof text}, not text` })
   if (text.length > maxFileLength)
     throw new HoldfastError({ code: "body-too-large", length: text.length, limit: maxFileLength })
-  return readers[kind ?? detectFile(text)](text, format)
+  return readers[requireKind(kind ?? detectFile(text))](text, format)
 }
