@@ -6,8 +6,13 @@ const floors: readonly (readonly string[])[] = [
   ["message"],
   ["errors.ts"],
   ["tokens", "prompt", "wire", "ledger", "gate", "plan"],
+  ["summary", "upstream"],
+  ["stage"],
   ["trace.ts"],
+  ["compact"],
+  ["compact-request.ts"],
   ["index.ts"],
+  ["cli"],
 ]
 
 /** Rooms that run anywhere, a browser included: they compute, and touch nothing. */
@@ -20,7 +25,10 @@ const pureRooms: readonly string[] = [
   "ledger",
   "gate",
   "plan",
+  "summary",
+  "stage",
   "trace.ts",
+  "compact",
 ]
 
 /** Packages that a pure room may import, each small, pure and with its reason in docs/decisions. */
