@@ -4,12 +4,7 @@ import type { Message, Transcript } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 
 /** Why less is shown of a result. */
-export type ShortenReason =
-  | "over-budget"
-  | "superseded"
-  | "repeated"
-  | "media"
-  | "older-round"
+export type ShortenReason = "over-budget" | "superseded" | "repeated" | "media" | "older-round"
 
 /**
  * One change to a transcript, as data: it says what, why, and enough to do it again on the same messages without deciding anything.
@@ -36,7 +31,12 @@ export type Edit =
       /** What stands there instead; nothing where the part is left out. */
       readonly by: readonly Part[]
     }
-  | { readonly type: "messages-dropped"; readonly messageIds: readonly MessageId[]; readonly reason: string; readonly tokens: number }
+  | {
+      readonly type: "messages-dropped"
+      readonly messageIds: readonly MessageId[]
+      readonly reason: string
+      readonly tokens: number
+    }
   | {
       readonly type: "message-installed"
       readonly role: "pins" | "digest"
