@@ -4,14 +4,15 @@ import { gunzipSync } from "node:zlib"
 
 /** Texts to count: made, not found, so that every machine measures the same; and real ones where a corpus is at hand. */
 
-function createRandom(seed: number): (below: number) => number {
+/** The same numbers for the same seed, on every machine. */
+export function createRandom(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
     state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) | 0
     return ((state ^ (state >>> 13)) >>> 0) % below
   }
 }
-type Random = ReturnType<typeof createRandom>
+export type Random = ReturnType<typeof createRandom>
 
 const syllables =
   "ta re mi con ser ver ing ed tion al pro de lo ca st un able ex per form ment ly ous in ter act".split(" ")
@@ -26,7 +27,7 @@ const han =
 
 const hanWords = han.flatMap((first, index) => [first + (han[(index * 7 + 3) % han.length] ?? ""), first])
 
-const pick = (random: Random, from: readonly string[]): string => from[random(from.length)] ?? ""
+export const pick = (random: Random, from: readonly string[]): string => from[random(from.length)] ?? ""
 
 /** Words and names recur in real sessions; so they are made once, and then picked. */
 const makeList = (length: number, seed: number, make: (random: Random) => string): readonly string[] => {

@@ -19,9 +19,9 @@ import {
 
 const help = `Reads a transcript and says what is in it: what is infrastructure and what was said, in which groups, how many tokens, what is wrong.
 
-  npm start                          the bundled sample
-  npm start -- FILE                  a request body, a message array, a JSONL trace, or a session file of Claude Code, Codex or pi
-  npm start -- FILE --model NAME     count as this model does`
+  node examples/look.ts                       the bundled sample
+  node examples/look.ts FILE                  a request body, a message array, a JSONL trace, or a session file of Claude Code, Codex or pi
+  node examples/look.ts FILE --model NAME     count as this model does`
 
 const number = (value: number): string => value.toLocaleString("en")
 const pad = (value: string | number, width: number): string =>

@@ -9,6 +9,15 @@ export type Problem =
   | { readonly code: "stream-cut"; readonly after: string }
   | { readonly code: "stream-event-too-large"; readonly limit: number }
   | { readonly code: "upstream-error"; readonly type: string; readonly message: string; readonly status?: number }
+  | { readonly code: "upstream-unreachable"; readonly host: string; readonly reason: string }
+  | { readonly code: "upstream-timeout"; readonly host: string; readonly limitMs: number }
+  | { readonly code: "upstream-stopped"; readonly host: string }
+  | { readonly code: "upstream-too-large"; readonly host: string; readonly limitBytes: number }
+  | { readonly code: "answer-refused"; readonly model: string }
+  | { readonly code: "answer-empty"; readonly model: string }
+  | { readonly code: "answer-cut"; readonly model: string; readonly limitTokens: number }
+  | { readonly code: "summarizer-late"; readonly limitMs: number }
+  | { readonly code: "prompty-invalid"; readonly line: number; readonly expected: string; readonly found: string }
   | { readonly code: "format-unknown"; readonly found: string; readonly known: readonly string[] }
   | { readonly code: "format-mixed"; readonly message: string; readonly found: string; readonly expected: string }
   | { readonly code: "part-unwritable"; readonly part: string; readonly format: string }
@@ -19,6 +28,13 @@ export type Problem =
       readonly windowTokens: number
       readonly largest: string
     }
+  | {
+      readonly code: "budget-impossible"
+      readonly budgetTokens: number
+      readonly neededTokens: number
+      readonly largest: string
+    }
+  | { readonly code: "option-invalid"; readonly option: string; readonly expected: string; readonly found: string }
   | { readonly code: "stack-invalid"; readonly section: string; readonly reason: string }
   | { readonly code: "source-unreadable"; readonly section: string; readonly reason: string }
   | { readonly code: "breakpoints-exceeded"; readonly count: number; readonly limit: number }
@@ -65,6 +81,42 @@ const describers: Describe = {
     sentence: `The model's API answered with an error${status === undefined ? "" : ` (${status})`}: ${type}: ${message}`,
     next: "See the provider's documentation for this error; nothing was changed by it.",
   }),
+  "upstream-unreachable": ({ host, reason }) => ({
+    sentence: `The model's API at ${host} could not be reached: ${reason}.`,
+    next: "Check the base URL, the network and the key's spelling, and that the server is running.",
+  }),
+  "upstream-timeout": ({ host, limitMs }) => ({
+    sentence: `The model's API at ${host} did not answer in full within ${limitMs} ms.`,
+    next: "Raise the time limit, or ask a faster model.",
+  }),
+  "upstream-stopped": ({ host }) => ({
+    sentence: `The call to the model's API at ${host} was stopped before the answer came.`,
+    next: "Ask again if the answer is still wanted.",
+  }),
+  "upstream-too-large": ({ host, limitBytes }) => ({
+    sentence: `The answer of the model's API at ${host} is larger than ${limitBytes} bytes.`,
+    next: "Lower the output limit of the model, or raise the limit on the response.",
+  }),
+  "answer-refused": ({ model }) => ({
+    sentence: `${model} refused to answer.`,
+    next: "Ask another model, or leave the summary to the built-in summarizer.",
+  }),
+  "answer-empty": ({ model }) => ({
+    sentence: `${model} answered without any text.`,
+    next: "Check that the model may answer in text, and that its output limit leaves room beside its reasoning.",
+  }),
+  "answer-cut": ({ model, limitTokens }) => ({
+    sentence: `${model} was cut off at its output limit of ${limitTokens} tokens.`,
+    next: "Raise the output limit, or ask for a shorter answer.",
+  }),
+  "summarizer-late": ({ limitMs }) => ({
+    sentence: `The custom summarizer did not answer within ${limitMs} ms.`,
+    next: "Make it faster, heed the signal that it is given, or raise its time limit.",
+  }),
+  "prompty-invalid": ({ line, expected, found }) => ({
+    sentence: `Line ${line} of the .prompty file has ${found}, where ${expected} was expected.`,
+    next: "Change that line, or write the summarizer as a function.",
+  }),
   "format-unknown": ({ found, known }) => ({
     sentence: `${found} is in none of the formats that are read here.`,
     next: `Use one of: ${known.join(", ")}.`,
@@ -84,6 +136,14 @@ const describers: Describe = {
   "floor-exceeds-window": ({ floorTokens, windowTokens, largest }) => ({
     sentence: `What can never be left out needs ${floorTokens} tokens, ${floorTokens - windowTokens} more than the ${windowTokens} there are; the largest piece is ${largest}.`,
     next: `Shorten ${largest}, lower the output reserve, or use a model with a larger window.`,
+  }),
+  "budget-impossible": ({ budgetTokens, neededTokens, largest }) => ({
+    sentence: `What has to stay needs at least ${neededTokens} tokens and a few for the record of the rest, and the budget is ${budgetTokens}; the largest piece is ${largest}.`,
+    next: "Raise the budget, or shorten that piece: neither the latest user message nor a pinned rule is ever cut.",
+  }),
+  "option-invalid": ({ option, expected, found }) => ({
+    sentence: `The option ${option} is ${found}, where ${expected} was expected.`,
+    next: `Give ${expected}, or leave ${option} out.`,
   }),
   "stack-invalid": ({ section, reason }) => ({
     sentence: `The prompt section "${section}" cannot be used: ${reason}.`,

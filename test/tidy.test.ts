@@ -8,9 +8,9 @@ const floors: readonly (readonly string[])[] = [
   ["tokens", "prompt", "wire", "ledger", "gate", "plan"],
   ["summary", "upstream"],
   ["stage"],
-  ["trace.ts"],
   ["compact"],
-  ["compact-request.ts"],
+  ["trace.ts"],
+  ["one-shot"],
   ["index.ts"],
   ["cli"],
 ]

@@ -1,4 +1,5 @@
 import type { FindingKind } from "./finding.ts"
+import type { SpeechGroup } from "./speech.ts"
 
 const someone =
   "(?:the |your |an? )?(?:system |security |site |platform )?(?:operator|administrator|admin|developer|creator|openai|anthropic)"
@@ -7,7 +8,7 @@ const sensitive =
 const destination = "(?:https?://|ftp://|[\\w.+-]{1,64}@[\\w-]{1,63}\\.\\w)"
 
 /** Constructions that only one who commands a model has a use for, each anchored at the start of a sentence. */
-const constructions: readonly (readonly [kind: FindingKind, pattern: RegExp])[] = [
+const commands: readonly (readonly [kind: FindingKind, pattern: RegExp])[] = [
   [
     "override",
     /^(?:and |please |now )?(?:ignore|disregard|forget) (?:all |absolutely )?(?:the |of the )?(?:above|previous|preceding|everything|all of (?:that|this))(?: text| content| context| (?:above|before))?(?: and\b|[,;.!]|$)/,
@@ -59,11 +60,11 @@ const constructions: readonly (readonly [kind: FindingKind, pattern: RegExp])[] 
   ],
 ]
 
-/** How much of a sentence is looked at. */
-const maxConstruction = 400
-
-/** The attempt that the build of a sentence gives away, whatever its nouns. */
-export function constructionIn(sentence: string): FindingKind | undefined {
-  const start = sentence.slice(0, maxConstruction)
-  return constructions.find(([, pattern]) => pattern.test(start))?.[0]
+/** The same, with the words that they need. */
+export const constructions: SpeechGroup = {
+  needs: [
+    "ignore disregard forget new updated real actual revised system admin administrator operator developer safety policy you assistant stop cancel drop abort halt pause abandon as am i'm i this speaking what output print repeat display show recite reveal echo summary recap handoff digest remember save store write commit record add keep hide send e-mail email forward post upload transmit exfiltrate leak append submit copy",
+    "above previous preceding everything all instruction instructions directive directives prompt override longer follow obey respect whatever what current i your before state say write claim note record mention memory user users human humans customer customers operator operators env id rsa ssh private api access password passwords credential credentials secret secrets history environment seed cookies",
+  ],
+  speeches: commands,
 }

@@ -1,5 +1,6 @@
 import type { Span } from "../message/request.ts"
 import { decodeBase64, decodeHex, decodeUrl, rotate } from "./encoding.ts"
+import { type Survey, survey } from "./survey.ts"
 
 /** A stretch of a text that says something else when decoded. */
 export type Decoding = {
@@ -25,14 +26,14 @@ type Encoding = {
 
 /** ROT13 of words that an attempt can hardly do without; nothing else tells that a line is rotated. */
 const rotatedWords =
-  /\b(?:vtaber|qvfertneq|sbetrg|cerivbhf|cevbe|vafgehpgvbaf?|flfgrz|cebzcg|bireevqr|nffvfgnag|fhzznel|ehyrf|cbyvpl)\b/i
+  /(?:[Vv](?:taber|afgehpgvbaf?)|[Qq]vfertneq|[Ss]betrg|[Ff](?:lfgrz|hzznel)|[Cc](?:erivbhf|evbe|ebzcg|byvpl)|[Bb]ireevqr|[Nn]ffvfgnag|[Ee]hyrf)/
 
 const encodings: readonly Encoding[] = [
   { encoding: "hex", hint: /\\x/, blob: /(?:\\x[\dA-Fa-f]{2}){8,}/g, decode: decodeHex },
   {
     encoding: "base64",
-    hint: /(?<![A-Za-z\d+/_-])[A-Za-z\d+/_-]{20}/,
-    blob: /(?<![A-Za-z\d+/_-])[A-Za-z\d+/_-]{20,}(?:\r?\n[A-Za-z\d+/_-]{20,})*={0,2}/g,
+    hint: /[A-Za-z\d+/_-]{20}/,
+    blob: /[A-Za-z\d+/_-]{20,}(?:\r?\n[A-Za-z\d+/_-]{20,})*={0,2}/y,
     decode: decodeBase64,
   },
   { encoding: "url", hint: /%[\da-f]{2}/i, blob: /[^\s"'<>()]{12,}/g, decode: decodeUrl },
@@ -59,12 +60,30 @@ function decodeBlob({ encoding, decode }: Encoding, written: string): Omit<Decod
   return text !== written && isReadable(text) ? { encoding: hex ? "hex" : encoding, text } : undefined
 }
 
+type Blob = { readonly 0: string; readonly index: number }
+
+/** The blobs of an encoding; where runs may start is known for base64, and only there it is looked for. */
+function* blobsIn(text: string, { encoding, hint, blob }: Encoding, runs: readonly number[]): Generator<Blob> {
+  if (encoding !== "base64") {
+    if (hint.test(text)) yield* text.matchAll(blob)
+    return
+  }
+  let end = 0
+  for (const start of runs) {
+    if (start < end) continue
+    blob.lastIndex = start
+    const match = blob.exec(text)
+    if (match === null) continue
+    end = start + match[0].length
+    yield match
+  }
+}
+
 /** The readable texts hidden in encoded blobs, within limits on their number and size. Linear in the text. */
-export function decodings(text: string): readonly Decoding[] {
+export function decodings(text: string, { runs }: Survey = survey(text)): readonly Decoding[] {
   return encodings.flatMap((encoding) => {
     const found: Decoding[] = []
-    if (!encoding.hint.test(text)) return found
-    for (const { 0: written, index } of text.matchAll(encoding.blob)) {
+    for (const { 0: written, index } of blobsIn(text, encoding, runs)) {
       const decoded = encoding.hint.test(written) ? decodeBlob(encoding, written) : undefined
       if (decoded !== undefined) found.push({ ...decoded, span: { start: index, end: index + written.length } })
       if (found.length >= maxBlobs) break

@@ -1,16 +1,22 @@
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-const sextets: ReadonlyMap<string, number> = new Map([
-  ...[...alphabet].map((sign, value) => [sign, value] as const),
-  ["-", 62],
-  ["_", 63],
-])
+/** What each sign of the alphabet stands for, and 255 for what is none. */
+const sextets: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  const sign = String.fromCharCode(code)
+  const value = sign === "-" ? 62 : sign === "_" ? 63 : alphabet.indexOf(sign)
+  return value < 0 ? 255 : value
+})
 
 /** Bytes as UTF-8 text; what is none shows as the replacement character, which no readable text has. */
 function textOfBytes(bytes: readonly number[]): string {
   const signs: string[] = []
   for (let at = 0; at < bytes.length; ) {
     const lead = bytes[at] ?? 0
+    if (lead < 0x80) {
+      signs.push(String.fromCharCode(lead))
+      at++
+      continue
+    }
     const more = lead < 0x80 ? 0 : lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : -1
     const tail = bytes.slice(at + 1, at + 1 + Math.max(0, more))
     const whole = more >= 0 && tail.length === more && tail.every((byte) => (byte & 0xc0) === 0x80)
@@ -25,9 +31,9 @@ export function decodeBase64(blob: string): string {
   const bytes: number[] = []
   let held = 0
   let bits = 0
-  for (const sign of blob) {
-    const value = sextets.get(sign)
-    if (value === undefined) continue
+  for (let at = 0; at < blob.length; at++) {
+    const value = sextets[blob.charCodeAt(at)] ?? 255
+    if (value === 255) continue
     held = ((held << 6) | value) & 0xffff
     bits += 6
     if (bits >= 8) {

@@ -9,6 +9,8 @@ export type Match = {
   readonly strength: Strength
   readonly first: number
   readonly last: number
+  /** It begins in the sentence before. */
+  readonly across?: boolean
 }
 
 /** A command opens its clause, or follows a word that only leads up to one; a forbidden one is none. */

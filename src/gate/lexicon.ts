@@ -22,6 +22,9 @@ const lexicon: ReadonlyMap<string, number> = (() => {
   return words
 })()
 
+/** Every word that stands in the lexicon, alone or in a pair. */
+export const lexiconWords: readonly string[] = [...lexicon.keys()].flatMap((key) => key.split(" "))
+
 const pairStarts: ReadonlySet<string> = new Set(
   [...lexicon.keys()].filter((key) => key.includes(" ")).map((key) => key.split(" ")[0] ?? key),
 )
@@ -40,7 +43,14 @@ const maxGluedLength = 400
 /** Share of a glued Latin run that must be words of the lexicon; an identifier in code has less. */
 const minCovered = 0.7
 
-const firsts: ReadonlySet<string> = new Set([...lexicon.keys()].map((key) => key.charAt(0)))
+const lexiconHasDigits = [...lexicon.keys()].some((key) => /^\d/.test(key))
+
+/** Letters of a word by which a glued run is searched: where none starts so, none stands. No longer than the shortest word sought. */
+const startLength = 3
+
+const starts: ReadonlySet<string> = new Set(
+  [...lexicon.keys()].flatMap((key) => Array.from({ length: startLength }, (_, n) => key.slice(0, n + 1))),
+)
 
 /** What a word contributes, read as it stands and as the Latin word it may pass for. */
 export function conceptsOf(word: string): number {
@@ -64,6 +74,7 @@ export const isGlued = (word: string): boolean =>
 /** The lexicon's words in a glued run, chosen so that they cover the most of it. */
 export function unglue(run: string): readonly Piece[] {
   const ideographic = isIdeographic(run)
+  if (!ideographic && tooFewLetters(run)) return []
   const lengths = longestCover(run, ideographic ? 1 : 3, ideographic ? maxIdeographs : maxWordLength)
   const pieces: Piece[] = []
   let covered = 0
@@ -77,13 +88,23 @@ export function unglue(run: string): readonly Piece[] {
   return ideographic || covered >= run.length * minCovered ? pieces : []
 }
 
+/** Are there so many digits that no words can make up for them? */
+function tooFewLetters(run: string): boolean {
+  let digits = 0
+  for (let at = 0; at < run.length; at++) {
+    const code = run.charCodeAt(at)
+    if (code >= 48 && code <= 57) digits++
+  }
+  return digits > run.length * (1 - minCovered) + 1e-9 && !lexiconHasDigits
+}
+
 /** For each place the length of the word to take there, or nothing, such that the words together cover the most. */
 function longestCover(run: string, shortest: number, longest: number): Uint8Array {
   const lengths = new Uint8Array(run.length)
   const covered = new Uint32Array(run.length + 1)
   for (let at = run.length - 1; at >= 0; at--) {
     covered[at] = covered[at + 1] ?? 0
-    if (!firsts.has(run.charAt(at))) continue
+    if (!starts.has(run.slice(at, at + shortest))) continue
     for (let length = shortest; length <= longest && at + length <= run.length; length++) {
       const cover = length + (covered[at + length] ?? 0)
       if (cover < (covered[at] ?? 0) || !lexicon.has(run.slice(at, at + length))) continue

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
+import { fitForData } from "./fit-for-data.ts"
+import { gateSummary } from "./gate-summary.ts"
 import { markData } from "./mark-data.ts"
 import { scan } from "./scan.ts"
 import { valuesIn } from "./value.ts"
@@ -47,6 +49,21 @@ test.each(seeds)(
     expect(scan(text, { channel: "tool" }).text.length).toBeLessThanOrEqual(text.length)
     expect(markData(text).length).toBeGreaterThanOrEqual(text.length)
     expect(valuesIn(text)).toBeDefined()
+  },
+  limitMs,
+)
+
+test.each(seeds)(
+  "so is a source of %j under a summary, and a line of it",
+  (seed) => {
+    const text = seed.repeat(Math.ceil(long / seed.length))
+    const line = { text: text.slice(0, 20_000), sources: ["page"] }
+    const { lines, events } = gateSummary(
+      [line, { text: "Login fails", sources: [] }],
+      [{ id: "page", text, channel: "tool" }],
+    )
+    expect(lines.length + events.length).toBe(2)
+    expect(fitForData(text, "tool")).toBe(false)
   },
   limitMs,
 )

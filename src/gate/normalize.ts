@@ -1,4 +1,5 @@
 import { deceives, foldCharacter, foldWord } from "./fold.ts"
+import { type Survey, survey } from "./survey.ts"
 import { rewrite, type View, viewOf } from "./view.ts"
 
 const entityNames: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: " " }
@@ -21,8 +22,6 @@ const unleet = (sign: string): string => digits[sign] ?? sign
 
 type Step = readonly [pattern: RegExp, replace: (match: string) => string]
 
-const beyondAscii = /[^\0-\x7f]/
-
 const lookAlikes = /[\u0250-\u02af\u0370-\u058f\u1d00-\u1d7f\ua730-\ua7fføđłħŧƒ]/
 
 /** Letters of other scripts and alphabets that pass for Latin ones. */
@@ -36,18 +35,16 @@ const foldLookAlikes: readonly Step[] = [
 
 const undressed = (sign: string): string => (sign.startsWith("\\") ? "\n " : /--/.test(sign) ? "\n" : "")
 
-/** What is written around and between letters: escaped line ends, comments, inline tags, emphasis; then spacing; then digits for letters. */
-const undress: readonly Step[] = [
-  [
-    /\\[nrt]|<!--|-->|<\/?(?:b|i|u|s|em|strong|span|font|mark|code|sub|sup|a|wbr)(?: [^<>\n]{0,120})?>|\*+|~~+/g,
-    undressed,
-  ],
-  [/(?<![a-z\d])[a-z](?:[ ._\-|/,][a-z](?![a-z\d])){2,}/g, (run) => run.replace(/[^a-z]/g, "")],
-  // A digit first and its neighbours after: most texts have few digits between letters, and the search is for them.
-  [
-    /[013457$@](?:(?<=[a-z].)|(?<=[a-z][013457$@].)|(?<![\w$@.].))(?=[a-z]|[013457$@][a-z])|[013457$@](?<=[a-z\d][a-z].)(?![\w$@]|\.\w)/g,
-    unleet,
-  ],
+/** What is written around and between letters: escaped line ends, comments, inline tags, emphasis. */
+const undress: Step = [
+  /\\[nrt]|<!--|-->|<\/?(?:b|i|u|s|em|strong|span|font|mark|code|sub|sup|a|wbr)(?: [^<>\n]{0,120})?>|\*+|~~+/g,
+  undressed,
+]
+const unspace: Step = [/(?<![a-z\d])[a-z](?:[ ._\-|/,][a-z](?![a-z\d])){2,}/g, (run) => run.replace(/[^a-z]/g, "")]
+/** Digits for letters. A digit first and its neighbours after: most texts have few digits between letters, and the search is for them. */
+const respell: Step = [
+  /[013457$@](?:(?<=[a-z].)|(?<=[a-z][013457$@].)|(?<![\w$@.].))(?=[a-z]|[013457$@][a-z])|[013457$@](?<=[a-z\d][a-z].)(?![\w$@]|\.\w)/g,
+  unleet,
 ]
 
 const applySteps = (view: View, steps: readonly Step[]): View =>
@@ -57,14 +54,17 @@ const applySteps = (view: View, steps: readonly Step[]): View =>
  * The text as a reader's eye takes it, for matching only: compatibility forms, look-alikes, invisible characters, entities, inline
  * markup, spaced-out letters and mild leetspeak are undone, and case is gone. Every step is one linear pass.
  */
-export function normalize(text: string): View {
-  const references = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,5});|\\u[\da-f]{4}/gi
-  const resolved = rewrite(viewOf(text), references, resolveReference)
-  const foreign = beyondAscii.test(resolved.text)
-  const plain = foreign ? rewrite(resolved, /[^\0-\x7f]/gu, createFold()) : resolved
+export function normalize(text: string, { foreign, escaped, dressed, spaced }: Survey = survey(text)): View {
+  const resolved = escaped ? rewrite(viewOf(text), references, resolveReference) : viewOf(text)
+  const folds = foreign || resolved.starts !== undefined
+  const plain = folds ? rewrite(resolved, /[^\0-\x7f]/gu, createFold()) : resolved
   const lowered = { ...plain, text: lower(plain.text) }
-  return applySteps(lookAlikes.test(lowered.text) ? applySteps(lowered, foldLookAlikes) : lowered, undress)
+  const latin = folds && lookAlikes.test(lowered.text) ? applySteps(lowered, foldLookAlikes) : lowered
+  const bare = dressed || folds ? applySteps(latin, [undress]) : latin
+  return applySteps(bare, spaced || bare.starts !== undefined ? [unspace, respell] : [respell])
 }
+
+const references = /&(?:#\d{1,7}|#x[\da-f]{1,6}|[a-z]{2,5});|\\u[\da-f]{4}/gi
 
 /** Folds a character, and remembers: a text repeats its characters. */
 function createFold(): (sign: string) => string {

@@ -3,6 +3,7 @@ import type { Sighting } from "./finding.ts"
 import { literalsIn } from "./literal.ts"
 import { normalize } from "./normalize.ts"
 import { signalsIn } from "./signals.ts"
+import { survey } from "./survey.ts"
 import { originalSpan } from "./view.ts"
 
 /** An encoding inside an encoding is followed this far. */
@@ -10,14 +11,15 @@ const maxDepth = 3
 
 /** Every attempt in a text, in the order of the text: in its words, its control tokens and its encoded blobs. */
 export function sightingsIn(text: string, depth = 0): readonly Sighting[] {
-  const view = normalize(text)
+  const seen = survey(text)
+  const view = normalize(text, seen)
   const spoken = signalsIn(view.text).map(({ kind, strength, start, end }): Sighting => {
     return { kind, strength, span: originalSpan(view, { start, end }) }
   })
   const encoded =
     depth >= maxDepth
       ? []
-      : decodings(text).flatMap(({ span, text: decoded }): readonly Sighting[] => {
+      : decodings(text, seen).flatMap(({ span, text: decoded }): readonly Sighting[] => {
           return sightingsIn(decoded, depth + 1).length === 0
             ? []
             : [{ kind: "encoded-payload", strength: "strong", span }]

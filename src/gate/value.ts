@@ -41,11 +41,16 @@ const ungrouped = (text: string): string =>
 
 const isEdge = (sign: string): boolean => !/[\p{L}\p{N}]/u.test(sign)
 
-/** Does a value stand in this text, and not as a piece of a longer one? The text is prepared once for all questions. */
+/** Does a value stand in this text, and not as a piece of a longer one? The text is prepared once, at the first question. */
 export function createLookup(text: string): (value: string) => boolean {
-  const words = plain(text)
-  const numbers = ungrouped(words)
-  return (value) => (isNumber.test(value) ? stands(ungrouped(value), numbers) : stands(plain(value), words))
+  let words: string | undefined
+  let numbers: string | undefined
+  return (value) => {
+    words ??= plain(text)
+    if (!isNumber.test(value)) return stands(plain(value), words)
+    numbers ??= ungrouped(words)
+    return stands(ungrouped(value), numbers)
+  }
 }
 
 function stands(value: string, text: string): boolean {

@@ -3,7 +3,20 @@ import type { CallId, MessageId } from "../message/ids.ts"
 
 /** What sort of value it is. The first row names things, and a name stays itself wherever it turns up; the second describes them. */
 export type FactKind =
-  | ("email" | "url" | "path" | "hash" | "id" | "command" | "identifier" | "error" | "name" | "quote" | "argument")
+  | (
+      | "email"
+      | "url"
+      | "path"
+      | "hash"
+      | "id"
+      | "command"
+      | "identifier"
+      | "error"
+      | "name"
+      | "quote"
+      | "argument"
+      | "line"
+    )
   | ("amount" | "date" | "time" | "version" | "number" | "word")
 
 /** Where a label was read, best first: a key it stood under, `key: value` in text, the words before it, or only its kind. */

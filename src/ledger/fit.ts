@@ -1,106 +1,100 @@
+import type { Channel } from "../message/channel.ts"
 import type { Tokens } from "../message/ids.ts"
+import { type Argument, createAsked } from "./asked.ts"
+import { createChooser, type Priced, placeOf } from "./choose.ts"
 import type { Fact } from "./fact.ts"
 import type { Ledger } from "./ledger.ts"
-import { quoteValue, renderFacts } from "./render.ts"
+import { quoteValue } from "./quote-value.ts"
+import { renderFacts } from "./render.ts"
 import { score, weights } from "./score.ts"
 
-export type FitOptions = { readonly count: (text: string) => Tokens }
+export type FitOptions = {
+  readonly count: (text: string) => Tokens
+  /** Does a value stand elsewhere in the context to the letter? Then nothing is spent on it. */
+  readonly shown?: (value: string) => boolean
+  /** May words of this channel be shown? Asked of what could be a sentence: values, labels and subjects of several words. */
+  readonly admits?: (value: string, channel: Channel) => boolean
+  /** The arguments that the request's tools take: what fits one is likelier needed. */
+  readonly arguments?: readonly Argument[]
+}
 
 /** A ledger cut to its budget: the text, and the facts whose values stand in it. */
 export type FittedLedger = { readonly text: string; readonly facts: readonly Fact[]; readonly tokens: Tokens }
 
-type Priced = { readonly fact: Fact; readonly cost: number; readonly labelCost: number; readonly rank: number }
-
 /** How much a long value has to be worth more: 0 not at all, 1 in proportion to its tokens. */
-const thrift = 0.4
+const thrift = 0.1
 
 /** Tries at filling the budget: prices are estimates, and two corrections come within a percent of it. */
 const maxTries = 4
 
-/** The facts most likely needed again that the budget holds, as text for a person and a model. */
-export function fitLedger(ledger: Ledger, budgetTokens: number, { count }: FitOptions): FittedLedger {
-  const ranked = rankFacts(ledger, count)
+/** The facts most likely needed again that the budget holds, as text for a person and a model; `parseLedger` reads it back. */
+export function fitLedger(ledger: Ledger, budgetTokens: number, options: FitOptions): FittedLedger {
+  const { count } = options
+  const ranked = rankFacts(ledger, options)
+  const choose = createChooser(ranked)
   let best: FittedLedger = { text: "", facts: [], tokens: count("") }
   let allowance = budgetTokens
   for (let tries = 0; tries < maxTries || (best.facts.length === 0 && allowance >= 1); tries++) {
-    const chosen = choose(ranked, allowance)
-    const fitted = write(ledger, chosen, budgetTokens, count)
+    const facts = [...choose(allowance)].sort(byAppearance)
+    const text = renderFacts(facts)
+    const fitted: FittedLedger = { text, facts, tokens: count(text) }
     const fits = fitted.tokens <= budgetTokens
     if (fits && fitted.tokens > best.tokens) best = fitted
-    if (fitted.tokens === 0 || (fits && (chosen.length === ranked.length || fitted.tokens > budgetTokens * 0.99))) break
+    if (fitted.tokens === 0 || (fits && (facts.length === ranked.length || fitted.tokens > budgetTokens * 0.99))) break
     allowance *= (budgetTokens / fitted.tokens) * (fits ? 1 : 0.98)
   }
   return best
 }
 
-function write(
-  ledger: Ledger,
-  chosen: readonly Priced[],
-  budgetTokens: number,
-  count: FitOptions["count"],
-): FittedLedger {
-  const facts = chosen.map(({ fact }) => fact).sort(byAppearance)
-  const text = renderFacts(facts, { positions: false })
-  const tokens = count(text)
-  if (chosen.length < ledger.facts.size || tokens > budgetTokens) return { text, facts, tokens }
-  const placed = renderFacts(facts, { positions: true })
-  const placedTokens = count(placed)
-  return placedTokens <= budgetTokens ? { text: placed, facts, tokens: placedTokens } : { text, facts, tokens }
-}
-
 /** Order of first mention; what was said in one breath stands by value, so that the same facts always read the same. */
 function byAppearance(one: Fact, other: Fact): number {
   if (one.first !== other.first) return one.first - other.first
-  const [a, b] = [one, other].map(({ value, label, subject }) => `${value}\n${label}\n${subject ?? ""}`)
-  return a === b ? 0 : (a ?? "") < (b ?? "") ? -1 : 1
+  if (one.value !== other.value) return one.value < other.value ? -1 : 1
+  const [a = "", b = ""] = [one, other].map(({ label, subject = "", channel }) => `${label}\n${subject}\n${channel}`)
+  return a === b ? 0 : a < b ? -1 : 1
+}
+
+/** What stands between words, or a letter of a script that may do without. */
+const severalWords = /[\s\u0800-\uffff]/
+
+/** The fact without what its channel may not show, or nothing if that is its value. */
+function admitted(fact: Fact, admits: FitOptions["admits"]): readonly Fact[] {
+  if (admits === undefined) return [fact]
+  const isFree = (text: string): boolean => !severalWords.test(text) || admits(text, fact.channel)
+  if (!isFree(fact.value)) return []
+  const named: Fact = isFree(fact.label) ? fact : { ...fact, label: fact.kind, labelFrom: "kind" }
+  if (named.subject === undefined || isFree(named.subject)) return [named]
+  const { subject: _, ...rest } = named
+  return [rest]
 }
 
 /** Tokens beside a value and its label: the signs between them. */
 const overhead = 1
 
-function rankFacts({ facts, length }: Ledger, count: FitOptions["count"]): readonly Priced[] {
-  const asked = new Set([...facts.values()].filter(({ usedInCalls }) => usedInCalls > 0).map(({ label }) => label))
-  const labels = new Map<string, number>()
-  const labelCost = (label: string): number => {
-    const known = labels.get(label) ?? count(label) + overhead
-    labels.set(label, known)
+function rankFacts({ facts, length }: Ledger, options: FitOptions): readonly Priced[] {
+  const { count, shown } = options
+  const all = [...facts.values()].flatMap((fact) => admitted(fact, options.admits))
+  const isAsked = createAsked([
+    ...all.flatMap(({ usedInCalls, label, labelFrom }) => (usedInCalls > 0 && labelFrom !== "kind" ? [label] : [])),
+    ...(options.arguments ?? []).map(({ name }) => name),
+  ])
+  const allowed = new Set((options.arguments ?? []).flatMap(({ values }) => values))
+  const costs = new Map<string, number>()
+  const costOf = (text: string): number => {
+    const known = costs.get(text) ?? count(text) + overhead
+    costs.set(text, known)
     return known
   }
-  const priced = [...facts.values()].map((fact): Priced => {
-    const cost = count(quoteValue(fact.value)) + overhead
-    const label = labelCost(fact.label)
-    const worth = score(fact, length - 1) + (asked.has(fact.label) ? weights.askedFor : 0)
-    return { fact, cost, labelCost: label, rank: worth / (cost + (fact.subject === undefined ? 0 : label)) ** thrift }
+  const priced = all.flatMap((fact): readonly Priced[] => {
+    const { value, subject, label, labelFrom } = fact
+    if (shown?.(value)) return []
+    const cost = costOf(quoteValue(value))
+    const labelCost = costOf(label)
+    const subjectCost = subject === undefined ? 0 : costOf(subject)
+    const asked = (labelFrom !== "kind" && isAsked(label)) || allowed.has(value)
+    const worth = score(fact, length - 1) + (asked ? weights.askedFor : 0)
+    const rank = worth / (cost + (subject === undefined ? 0 : labelCost)) ** thrift
+    return [{ fact, cost, labelCost, subjectCost, rank, ...placeOf(fact) }]
   })
   return priced.sort((one, other) => other.rank - one.rank || byAppearance(one.fact, other.fact))
-}
-
-/** Best first while there is room: once each value that no chosen one contains, then, if room is left, the rest that completes the records. */
-function choose(ranked: readonly Priced[], budgetTokens: number): readonly Priced[] {
-  const covered = new Set<string>()
-  const labelled = new Set<string>()
-  const chosen = new Set<Priced>()
-  let left = budgetTokens
-  for (const repeats of [false, true]) {
-    for (const priced of ranked) {
-      const { value, label, subject = "" } = priced.fact
-      const line = `${subject}\n${label}`
-      const cost = priced.cost + (labelled.has(line) ? 0 : priced.labelCost)
-      if (cost > left || chosen.has(priced) || (covered.has(value) && !repeats)) continue
-      left -= cost
-      labelled.add(line)
-      chosen.add(priced)
-      for (const piece of piecesOf(value)) covered.add(piece)
-    }
-  }
-  return [...chosen]
-}
-
-/** A value, its words, and the shorter paths that end it. */
-function piecesOf(value: string): readonly string[] {
-  const words = value.split(/[\s"'`()=,;:]+/)
-  return [
-    value,
-    ...words.flatMap((word) => [word, ...[...word.matchAll(/[\\/]/g)].map(({ index }) => word.slice(index + 1))]),
-  ]
 }

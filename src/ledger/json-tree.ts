@@ -25,6 +25,36 @@ export function readTree(text: string): Tree | undefined {
   return values.length === 1 ? values[0] : { type: "list", items: values }
 }
 
+/** Where JSON may begin inside a text: at the start of a line or behind a colon. */
+const opening = /(?:^|\n|: ?|>)\s{0,8}(?=[[{]\s{0,16}["'[{])/g
+
+/** Openings tried in one text; an answer has its data in one place. */
+const maxOpenings = 4
+
+/** The first record or list that stands inside a text, behind words about it or in a fence. */
+export function embeddedTree(text: string): Tree | undefined {
+  if (!text.includes('{"') && !text.includes("{'") && !/[[{]\s+["'[{]/.test(text)) return undefined
+  let tries = 0
+  for (const { 0: lead, index } of text.matchAll(opening)) {
+    if (++tries > maxOpenings) return undefined
+    const read = readValue(text, index + lead.length, 0)
+    if (read?.tree.type === "record" && read.tree.entries.length > 0) return read.tree
+    if (read?.tree.type === "list" && read.tree.items.some(({ type }) => type === "record")) return read.tree
+  }
+  return undefined
+}
+
+/** A parsed value as a tree, each text cut at `maxLength`. */
+export function treeOf(value: unknown, maxLength: number, depth = 0): Tree {
+  if (typeof value === "string") return { type: "scalar", text: value.slice(0, maxLength), quoted: true }
+  if (typeof value !== "object" || value === null || depth > maxDepth) {
+    return { type: "scalar", text: typeof value === "object" ? "" : String(value), quoted: false }
+  }
+  if (Array.isArray(value)) return { type: "list", items: value.map((item) => treeOf(item, maxLength, depth + 1)) }
+  const entries = Object.entries(value).map(([key, item]) => [key, treeOf(item, maxLength, depth + 1)] as const)
+  return { type: "record", entries }
+}
+
 function skip(text: string, at: number): number {
   blank.lastIndex = at
   return at + (blank.exec(text)?.[0].length ?? 0)

@@ -16,6 +16,7 @@ const cases: readonly (readonly [word: string, kind: FactKind | undefined])[] = 
   ["документы/отчёт.pdf", "path"],
   ["报告.pdf", "path"],
   ["Makefile.toml", "path"],
+  ["tests/test_a.py::test_total", "path"],
   ["and/or", undefined],
   ["\\n", undefined],
   ["123e4567-e89b-12d3-a456-426614174000", "hash"],

@@ -1,4 +1,5 @@
 import type { FactKind } from "./fact.ts"
+import { shapeOf, sorts } from "./shape.ts"
 
 const extensions =
   "c|cc|cpp|cs|css|csv|doc|docx|env|gif|go|gz|h|hpp|html|ini|ipynb|java|jpe?g|jsx?|json|jsonl|kts?|less|lock|log|lua|md|mdx|mjs|cjs|m?tsx?|pdf|php|pl|png|pptx?|proto|ps1|py|pyi|rb|rs|rst|scala|scss|sh|sql|svelte|svg|swift|tar|tex|toml|txt|vue|wasm|xlsx?|xml|ya?ml|zig|zip|cfg|conf|patch|diff|bat|gradle|tf|ex|exs|erl|hs|ml|pony|dart|r|jl"
@@ -9,33 +10,113 @@ const units = "%|[kMGT]i?B|KB|bytes?|ms|kg|km|mi|lbs?|kWh|MHz|GHz|°C|°F"
 /** Letters of scripts that put blanks between words; in the others a run of letters is a sentence. */
 const spaced = "\\p{Script=Latin}\\p{Script=Cyrillic}\\p{Script=Greek}"
 
-/** One row for each kind, tried in order on a single word; a word is short, so no row can take long. */
-const rows: readonly (readonly [FactKind, RegExp])[] = [
-  ["url", /^[a-z][a-z0-9+.-]{1,15}:\/\/[^\s]+$/iu],
-  ["date", /^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/],
-  ["date", /^(?:\d{1,2}[./]\d{1,2}[./]\d{4}|\d{1,2}\/\d{1,2}\/\d{2}|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号]?)$/u],
-  ["id", /^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:\/\d+)?|\+?\d{2,5}(?:-\d{2,5}){2,4})$/],
-  ["version", /^(?:[\w.@/-]+(?:@|==|>=|~=))?v?\d+\.\d+(?:\.\d+)+(?:[-+][\w.]+)?$/],
-  ["version", /^[\w./-]+(?:@|==|>=|~=)v?\d[\w.]*$/],
-  ["email", /^[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+$/u],
-  ["hash", /^(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]{6,}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,})$/i],
-  ["time", /^\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[ap]m|Z|[+-]\d{1,2}(?::?\d{2})?)?$/i],
-  ["amount", new RegExp(`^-?(?:(?:${currencies})\\d[\\d,.]*[kKMB]?|\\d[\\d,.]*(?:${currencies}|${units}))$`, "u")],
-  [
-    "error",
-    /^(?:E(?:NO[A-Z]+|CONN[A-Z]+|ADDR[A-Z]+|ACCES|EXIST|PERM|PIPE|TIMEDOUT|ISDIR|AGAIN|INVAL|MFILE|BUSY)|ERR_[A-Z_]+|[A-Z][A-Za-z0-9]*(?:Error|Exception)|(?:TS|CVE-|HTTP_?|ORA-)\d{3,}[\w-]*)$/,
-  ],
-  ["path", new RegExp(`^[\\p{L}\\p{N}_.@+-]*[\\p{L}\\p{N}_]\\.(?:${extensions})$`, "u")],
-  ["path", /^(?:[A-Za-z]:|~|\.{1,2})?(?:\/[\p{L}\p{N}_.@+$%~*=-]+)+\/?$/u],
-  ["path", /^(?:[A-Za-z]:|\\|%\w+%|\.{1,2})(?:\\[\p{L}\p{N}_.@+$~-]+)+\\?$/u],
-  ["path", /^(?=.*(?:[\d_.-]|\/.*\/|\/$))[\p{L}_.@][\p{L}\p{N}_.@+$~-]*(?:\/[\p{L}\p{N}_.@+$%~*=-]+)+\/?$/u],
-  ["path", /^(?=.*(?:[\d_.]|\\.*\\))[\p{L}_.@][\p{L}\p{N}_.-]+(?:\\[\p{L}\p{N}_.-]{2,})+\\?$/u],
-  ["number", /^[+-]?\d[\d,.]*$/],
-  ["id", new RegExp(`^(?=\\D*\\d)(?=[^${spaced}]*[${spaced}])[#\\d${spaced}][\\d${spaced}_.:-]*[\\d${spaced}]$`, "u")],
-  ["id", /^#\d{2,}$/],
-  ["identifier", /^[\p{L}_$][\p{L}\p{N}_$]*(?:(?:\.|::|->)[\p{L}_$][\p{L}\p{N}_$]*)+$/u],
-  ["identifier", /^_*\p{L}[\p{L}\p{N}]*_[\p{L}\p{N}_]+$/u],
-  ["identifier", /^\p{L}*\p{Ll}\p{Lu}[\p{L}\p{N}]*$/u],
+const { lower, upper, digit, underscore, colon, slash, backslash, at, equals, dot, dash, sign, beyond } = sorts
+const letter = lower | upper | beyond
+const joint = slash | backslash | at | equals
+
+type Row = {
+  readonly kind: FactKind
+  readonly pattern: RegExp
+  /** Sorts of characters without any one of which, or with any one of which, the pattern cannot match: most rows are ruled out by that. */
+  readonly has?: number
+  readonly hasOne?: number
+  readonly lacks?: number
+}
+
+/** Tried in order on a single word; a word is short, so no row can take long. */
+const rows: readonly Row[] = [
+  { kind: "url", has: colon | slash, pattern: /^[a-z][a-z0-9+.-]{1,15}:\/\/[^\s]+$/iu },
+  {
+    kind: "date",
+    has: digit,
+    lacks: lower | underscore | at,
+    pattern: /^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?$/,
+  },
+  {
+    kind: "date",
+    has: digit,
+    lacks: lower | upper | underscore | at,
+    pattern: /^(?:\d{1,2}[./]\d{1,2}[./]\d{4}|\d{1,2}\/\d{1,2}\/\d{2}|(?:\d{4}年)?\d{1,2}月\d{1,2}[日号]?)$/u,
+  },
+  {
+    kind: "id",
+    has: digit,
+    lacks: lower | upper | underscore | at | beyond,
+    pattern: /^(?:\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?:\/\d+)?|\+?\d{2,5}(?:-\d{2,5}){2,4})$/,
+  },
+  {
+    kind: "version",
+    has: digit | dot,
+    lacks: beyond | colon,
+    pattern: /^(?:[\w.@/-]+(?:@|==|>=|~=))?v?\d+\.\d+(?:\.\d+)+(?:[-+][\w.]+)?$/,
+  },
+  { kind: "version", has: digit, hasOne: at | equals, pattern: /^[\w./-]+(?:@|==|>=|~=)v?\d[\w.]*$/ },
+  { kind: "email", has: at | dot, lacks: slash, pattern: /^[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+$/u },
+  {
+    kind: "hash",
+    has: digit,
+    hasOne: lower | upper,
+    lacks: joint | dot | colon | underscore | sign | beyond,
+    pattern: /^(?:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|0x[0-9a-f]{6,}|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,})$/i,
+  },
+  {
+    kind: "time",
+    has: digit | colon,
+    pattern: /^\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[ap]m|Z|[+-]\d{1,2}(?::?\d{2})?)?$/i,
+  },
+  {
+    kind: "amount",
+    has: digit,
+    hasOne: letter | sign,
+    lacks: joint | underscore | colon,
+    pattern: new RegExp(`^-?(?:(?:${currencies})\\d[\\d,.]*[kKMB]?|\\d[\\d,.]*(?:${currencies}|${units}))$`, "u"),
+  },
+  {
+    kind: "error",
+    has: upper,
+    lacks: joint | dot | colon | beyond,
+    pattern:
+      /^(?:E(?:NO[A-Z]+|CONN[A-Z]+|ADDR[A-Z]+|ACCES|EXIST|PERM|PIPE|TIMEDOUT|ISDIR|AGAIN|INVAL|MFILE|BUSY)|ERR_[A-Z_]+|[A-Z][A-Za-z0-9]*(?:Error|Exception)|(?:TS|CVE-|HTTP_?|ORA-)\d{3,}[\w-]*)$/,
+  },
+  {
+    kind: "path",
+    has: dot,
+    lacks: slash | backslash | colon | equals,
+    pattern: new RegExp(`^[\\p{L}\\p{N}_.@+-]*[\\p{L}\\p{N}_]\\.(?:${extensions})$`, "u"),
+  },
+  { kind: "path", has: colon | dot, pattern: /^[\w./-]{1,100}\.\w{1,5}(?:::\w{1,80})+$/ },
+  { kind: "path", has: slash, pattern: /^(?:[A-Za-z]:|~|\.{1,2})?(?:\/[\p{L}\p{N}_.@+$%~*=-]+)+\/?$/u },
+  {
+    kind: "path",
+    has: slash,
+    pattern: /^(?=.*(?:[\d_.-]|\/.*\/|\/$))[\p{L}_.@][\p{L}\p{N}_.@+$~-]*(?:\/[\p{L}\p{N}_.@+$%~*=-]+)+\/?$/u,
+  },
+  { kind: "path", has: backslash, pattern: /^(?:[A-Za-z]:|\\|%\w+%|\.{1,2})(?:\\[\p{L}\p{N}_.@+$~-]+)+\\?$/u },
+  {
+    kind: "path",
+    has: backslash,
+    pattern: /^(?=.*(?:[\d_.]|\\.*\\))[\p{L}_.@][\p{L}\p{N}_.-]+(?:\\[\p{L}\p{N}_.-]{2,})+\\?$/u,
+  },
+  { kind: "number", has: digit, lacks: letter | underscore, pattern: /^[+-]?\d[\d,.]*$/ },
+  {
+    kind: "id",
+    has: digit,
+    hasOne: letter,
+    lacks: joint,
+    pattern: new RegExp(
+      `^(?=\\D*\\d)(?=[^${spaced}]*[${spaced}])[#\\d${spaced}][\\d${spaced}_.:-]*[\\d${spaced}]$`,
+      "u",
+    ),
+  },
+  { kind: "id", has: sign | digit, lacks: letter, pattern: /^#\d{2,}$/ },
+  {
+    kind: "identifier",
+    hasOne: dot | colon | dash,
+    lacks: joint,
+    pattern: /^[\p{L}_$][\p{L}\p{N}_$]*(?:(?:\.|::|->)[\p{L}_$][\p{L}\p{N}_$]*)+$/u,
+  },
+  { kind: "identifier", has: underscore, lacks: joint, pattern: /^_*\p{L}[\p{L}\p{N}]*_[\p{L}\p{N}_]+$/u },
+  { kind: "identifier", hasOne: upper | beyond, lacks: joint, pattern: /^\p{L}*\p{Ll}\p{Lu}[\p{L}\p{N}]*$/u },
 ]
 
 /** Letters with at most the first a capital: a word of some language. */
@@ -46,7 +127,11 @@ const prose = /^\d+[a-z]{1,2}$|^\d+(?:min|hrs?)$|^[a-z]\d$|^\d+-[a-z]+$|^\d+:[^\
 
 /** What a single word looks like, if it looks like a value at all. */
 export function kindOf(word: string): FactKind | undefined {
-  if (plain.test(word)) return undefined
-  const kind = rows.find(([, shape]) => shape.test(word))?.[0]
-  return kind === "id" && prose.test(word) ? undefined : kind
+  const shape = shapeOf(word)
+  if ((shape & ~lower) === 0 || plain.test(word)) return undefined
+  for (const { kind, pattern, has = 0, hasOne = shape, lacks = 0 } of rows) {
+    if ((shape & has) !== has || (shape & hasOne) === 0 || (shape & lacks) !== 0 || !pattern.test(word)) continue
+    return kind === "id" && prose.test(word) ? undefined : kind
+  }
+  return undefined
 }

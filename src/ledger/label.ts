@@ -33,6 +33,7 @@ export function labelBefore(text: string, start: number): Label | undefined {
   const label = trimIdle(trimIdle(words).slice(stated ? -3 : -2))
     .join(" ")
     .slice(0, maxLabelLength)
+    .trim()
   return label === "" ? undefined : { label, labelFrom: stated ? "pair" : "words" }
 }
 
@@ -62,3 +63,4 @@ export const labelOfKey = (key: string): string =>
     .replace(/[^\p{L}\p{N}_ .-]+/gu, " ")
     .trim()
     .slice(0, maxLabelLength)
+    .trim()

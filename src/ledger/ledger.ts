@@ -54,7 +54,7 @@ function runningOf(older: Ledger, newer: Ledger): Ledger["running"] {
 
 function readMessage(draft: Draft, message: Message): void {
   const called = new Set<string>()
-  for (const said of mentionsIn(message)) {
+  for (const said of mentionsIn(message, { opening: draft.facts.size === 0 })) {
     const keys = said.mentions.map((mention) => remember(draft, message, said, mention, called))
     if (said.reading.inCall && said.callId !== undefined) startCommands(draft, said.callId, keys)
   }
@@ -64,7 +64,8 @@ function readMessage(draft: Draft, message: Message): void {
 }
 
 function remember(draft: Draft, message: Message, said: Said, mention: Mention, called: Set<string>): string {
-  const { channel, inCall } = said.reading
+  const { channel, spoken } = said.reading
+  const inCall = said.reading.inCall || (mention.kind === "command" && channel === "assistant")
   const key = keyOf({ ...mention, channel })
   const known = draft.facts.get(key)
   const position = draft.length
@@ -76,8 +77,8 @@ function remember(draft: Draft, message: Message, said: Said, mention: Mention, 
     last: position,
     uses: known === undefined ? 1 : known.uses + (known.last === position ? 0 : 1),
     usedInCalls: (known?.usedInCalls ?? 0) + (inCall && !called.has(key) ? 1 : 0),
-    givenByUser: channel === "user",
-    state: known?.state ?? "current",
+    givenByUser: spoken && channel === "user",
+    state: known === undefined || known.state === "superseded" ? "current" : known.state,
   }
   if (inCall) called.add(key)
   draft.facts.set(key, known === undefined ? fresh : joinFacts(known, fresh))

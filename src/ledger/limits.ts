@@ -21,3 +21,9 @@ export const maxScannedPerEnd = 1_000_000
 
 /** Calls whose result may still come; agents run a handful in parallel. */
 export const maxOpenCalls = 256
+
+/** Longer than what people type after they have said what they want; in a user's message more than that is output or paste. */
+export const maxTypedLength = 1_500
+
+/** A tool's answer that is no longer is a sentence or two, written for the reader. */
+export const maxAnswerLength = 400

@@ -30,6 +30,18 @@ const hostile: readonly (readonly [why: string, text: string])[] = [
   ["long words that are almost versions", distinct((n) => `${"a-".repeat(90)}${n}@`)],
   ["long words that are almost hashes", distinct((n) => `${"0a".repeat(90)}${n}g`)],
   ["fences", fill("```\nls -la\n")],
+  ["tags", fill("<a>b")],
+  ["tags that close", fill("<a>bc</a>")],
+  ["attributes", fill("a='")],
+  ["attributes without end", fill("a ='b")],
+  ["pairs on lines", fill("a: b\n")],
+  ["rows with commas", fill("a,b\n")],
+  ["quoted cells", `a,b\n${fill('"a",')}`],
+  ["definitions on one line", fill("def foo(")],
+  ["errors", fill("A.Error: ")],
+  ["openings of JSON", fill(": [{'")],
+  ["JSON in strings", fill('["')],
+  ["queries", fill("http://a?b=cc&")],
 ]
 
 /** Ten times what the slowest takes on a slow machine; anything quadratic takes minutes at this size. */

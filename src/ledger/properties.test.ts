@@ -1,12 +1,15 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { brokenTranscript, goodTranscript, message, result, text } from "../../test/support/transcripts.ts"
-import { callId, tokens } from "../message/ids.ts"
+import { callId, messageId, tokens } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { textOf } from "../message/text.ts"
+import type { Fact } from "./fact.ts"
 import { fitLedger } from "./fit.ts"
 import { buildLedger, extendLedger, mergeLedgers } from "./ledger.ts"
-import { quoteValue } from "./render.ts"
+import { parseLedger } from "./parse.ts"
+import { quoteValue } from "./quote-value.ts"
+import { renderFacts } from "./render.ts"
 
 const count = (written: string) => tokens(Math.ceil(written.length / 4))
 
@@ -109,6 +112,44 @@ test("a fitted ledger keeps to its budget, holds every value it claims, and is t
       for (const { value } of fitted.facts) expect(fitted.text).toContain(quoteValue(value))
       expect(fitted.text.split(/[\n\r\u2028\u2029\u0085]/).length).toBeLessThanOrEqual(1 + 2 * fitted.facts.length)
       expect(fitLedger(buildLedger(messages), budget, { count })).toEqual(fitted)
+    }),
+  )
+})
+
+const at = { messageId: messageId("digest"), position: 0 }
+const saidOf = ({ value, label, subject, state, givenByUser }: Fact): string =>
+  JSON.stringify([value, label, subject ?? "", state, givenByUser])
+const saidIn = (facts: Iterable<Fact>): readonly string[] => [...new Set([...facts].map(saidOf))].sort()
+
+test("for any transcript, reading what was printed gives the values, labels, subjects, states and givers that were printed", () => {
+  fc.assert(
+    fc.property(transcripts, fc.nat(400), (transcript, budget) => {
+      const { facts, text: fitted } = fitLedger(buildLedger(transcript), budget, { count })
+      expect(saidIn(parseLedger(fitted, at).facts.values())).toEqual(saidIn(facts))
+    }),
+  )
+})
+
+test("any text parses, and what was read is printed so that it reads the same again", () => {
+  const line = fc.oneof(
+    fc.string(),
+    fc.constantFrom(
+      "a: b",
+      "of `x y`: a b",
+      "  K1: a b; c d",
+      "x: y (a b)",
+      "From the user",
+      "a: ``",
+      "of : x",
+      "a: `b",
+      "b: c (failed)",
+    ),
+  )
+  fc.assert(
+    fc.property(fc.array(line), (lines) => {
+      const once = parseLedger(lines.join("\n"), at)
+      const again = parseLedger(renderFacts([...once.facts.values()]), at)
+      expect(saidIn(again.facts.values())).toEqual(saidIn(once.facts.values()))
     }),
   )
 })

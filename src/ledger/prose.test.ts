@@ -3,9 +3,9 @@ import type { FactKind } from "./fact.ts"
 import { textMentions } from "./prose.ts"
 import type { Reading } from "./reading.ts"
 
-const user: Reading = { channel: "user", inCall: false }
-const tool: Reading = { channel: "tool", inCall: false }
-const assistant: Reading = { channel: "assistant", inCall: false }
+const user: Reading = { channel: "user", inCall: false, spoken: true }
+const tool: Reading = { channel: "tool", inCall: false, spoken: false }
+const assistant: Reading = { channel: "assistant", inCall: false, spoken: true }
 
 type Row = readonly [
   why: string,
@@ -37,9 +37,43 @@ const cases: readonly Row[] = [
   ["a quotation in corner brackets", user, "改成「季度计划书」吧", [["quote", "quote", "季度计划书"]]],
   ["Chinese without blanks", user, "我的订单号是ORD12345请查一下", [["id", "我的订单号", "ORD12345"]]],
   ["Cyrillic", user, "Номер заказа: заказ-1042.", [["id", "Номер заказа", "заказ-1042"]]],
-  ["a definition in code", tool, "def total_price(items):\n  pass", [["identifier", "identifier", "total_price"]]],
+  [
+    "a definition in code, with its line",
+    tool,
+    "12: def total(items):\n13:   pass",
+    [
+      ["identifier", "identifier", "total"],
+      ["line", "line", "def total(items):"],
+    ],
+  ],
   ["prose about a class is no definition", tool, "the class that holds it", []],
-  ["names of code in bulk output are left", tool, "self.total_price + other_name", []],
+  [
+    "an error with its message",
+    tool,
+    "E   KeyError: 'sku'",
+    [
+      ["error", "error", "KeyError: 'sku'"],
+      ["error", "error", "KeyError"],
+    ],
+  ],
+  [
+    "a link's query",
+    user,
+    "see https://shop.example/o?order=W-1042",
+    [
+      ["id", "order", "W-1042"],
+      ["url", "url", "https://shop.example/o?order=W-1042"],
+    ],
+  ],
+  [
+    "the last change of a listed file is no date",
+    tool,
+    "-rw-r--r-- 1 root root 2800 Nov 15 04:57 fact.ts",
+    [
+      ["time", "time", "04:57"],
+      ["path", "path", "fact.ts"],
+    ],
+  ],
   [
     "the command of an agent without tools",
     assistant,
@@ -51,5 +85,7 @@ const cases: readonly Row[] = [
 ]
 
 test.each(cases)("%s", (_why, reading, text, found) => {
-  expect([...textMentions(text, reading)].map(({ kind, label, value }) => [kind, label, value])).toEqual(found)
+  const said: (readonly [FactKind, string, string])[] = []
+  textMentions(text, reading, ({ kind, label, value }) => said.push([kind, label, value]))
+  expect(said).toEqual(found)
 })

@@ -1,44 +1,68 @@
 import { instructs } from "../message/channel.ts"
-import type { FactKind, Mention } from "./fact.ts"
+import { definitionsIn } from "./code-lines.ts"
+import type { FactKind } from "./fact.ts"
 import { kindOf } from "./kind-of.ts"
 import { type Label, labelBefore } from "./label.ts"
 import { maxLabelLength, minValueLength } from "./limits.ts"
 import { isOneLine } from "./one-line.ts"
-import { commandsIn, definitionsIn, type Phrase, phrasesIn, saidIn } from "./phrases.ts"
-import type { Reading } from "./reading.ts"
-import { wordsIn } from "./words.ts"
+import { commandsIn, type Phrase, phrasesIn, quotedIn, saidIn } from "./phrases.ts"
+import type { Emit, Reading } from "./reading.ts"
+import { eachWord } from "./words.ts"
 
 /** The values that a text speaks of, each with the words that say what it is. */
-export function* textMentions(text: string, reading: Reading): Generator<Mention> {
-  for (const phrase of phrasesIn(text)) yield* mention(text, phrase)
-  if (instructs(reading.channel)) for (const phrase of saidIn(text)) yield* mention(text, phrase)
-  if (reading.channel === "assistant") for (const phrase of commandsIn(text)) yield* mention(text, phrase)
-  for (const phrase of definitionsIn(text)) yield* mention(text, phrase)
-  for (const { text: word, start } of wordsIn(text)) yield* valuesOf(word, start, text, reading)
+export function textMentions(text: string, reading: Reading, emit: Emit): void {
+  const take = (phrase: Phrase): void => mention(text, phrase, emit)
+  phrasesIn(text, take)
+  if (reading.spoken && instructs(reading.channel)) saidIn(text, take)
+  if (reading.inCall) quotedIn(text, take)
+  else if (reading.channel === "assistant") commandsIn(text, take)
+  definitionsIn(text, take)
+  eachWord(text, (word, start) => valuesOf(word, start, text, reading, emit))
 }
 
 /** `key=value` in one word, as in options, query strings and environment files. */
 const assigned = /^(-{0,2}[\p{L}_][\p{L}\p{N}_.-]*)=(.+)$/u
 /** `path:line`, and what tools print behind it. */
 const located = /^(.*[^\d:]):(\d+)(?::.*)?$/u
+/** A member of a URL's query. */
+const asked = /[?&]([\w.-]{1,32})=([^&#\s]{2,120})/g
 
-function* valuesOf(word: string, start: number, text: string, reading: Reading): Generator<Mention> {
+function valuesOf(word: string, start: number, text: string, reading: Reading, emit: Emit): void {
   const kind = kindOf(word)
-  if (kind !== undefined && kind !== "id") return yield* accepted({ kind, value: word, start }, text, reading)
-  const [, key = "", value = ""] = assigned.exec(word) ?? []
-  const kindOfValue = kindOf(value)
-  if (kindOfValue !== undefined) {
-    const label: Label = { label: key.replace(/^-+/, "").slice(0, maxLabelLength), labelFrom: "pair" }
-    const phrase = { kind: kindOfValue, value, start: start + word.length - value.length }
-    return yield* accepted(phrase, text, reading, label)
-  }
-  const [, path = "", line = ""] = located.exec(word) ?? []
-  if (kindOf(path) === "path") {
-    yield* mention(text, { kind: "path", value: path, start })
-    if (instructs(reading.channel)) yield* mention(text, { kind: "path", value: `${path}:${line}`, start })
+  const accept = (phrase: Phrase, label?: Label): void => accepted(phrase, text, reading, emit, label)
+  if (kind === "url")
+    for (const query of word.matchAll(asked)) acceptPair(query[1] ?? "", query[2] ?? "", start, accept)
+  if (kind !== undefined && kind !== "id") {
+    const closesTag = kind === "path" && text[start - 1] === "<"
+    if (!closesTag) accept({ kind, value: word, start })
     return
   }
-  if (kind === "id") yield* accepted({ kind, value: word, start }, text, reading)
+  if (word.includes("=")) {
+    const [, key = "", value = ""] = assigned.exec(word) ?? []
+    if (acceptPair(key, value, start + word.length - value.length, accept)) return
+  }
+  if (word.includes(":")) {
+    const [, path = "", line = ""] = located.exec(word) ?? []
+    if (kindOf(path) === "path") {
+      mention(text, { kind: "path", value: path, start }, emit)
+      if (reading.spoken && instructs(reading.channel))
+        mention(text, { kind: "path", value: `${path}:${line}`, start }, emit)
+      return
+    }
+  }
+  if (kind === "id") accept({ kind, value: word, start })
+}
+
+function acceptPair(
+  key: string,
+  value: string,
+  start: number,
+  accept: (phrase: Phrase, label: Label) => void,
+): boolean {
+  const kind = kindOf(value)
+  if (kind === undefined) return false
+  accept({ kind, value, start }, { label: key.replace(/^-+/, "").slice(0, maxLabelLength), labelFrom: "pair" })
+  return true
 }
 
 /** Kinds that ordinary text is full of once the value is short. */
@@ -47,24 +71,24 @@ const minTellingLength = 4
 
 const year = /^(?:19|20)\d\d$/
 
-/** Numbers and names of code are everywhere in outputs: they count where a person or a call brings them up, or where they have a key. */
-function* accepted(phrase: Phrase, text: string, { channel, inCall }: Reading, given?: Label): Generator<Mention> {
-  const spoken = inCall || channel !== "tool"
+/** Numbers are everywhere in outputs: they count where a person or a call brings them up, or where they have a key. */
+function accepted(phrase: Phrase, text: string, { spoken }: Reading, emit: Emit, given?: Label): void {
   if (phrase.value.length < minTellingLength && common.has(phrase.kind)) return
-  if ((phrase.kind === "identifier" && !spoken) || year.test(phrase.value)) return
+  if (year.test(phrase.value)) return
   const found = given ?? labelAt(text, phrase)
   const label = spoken || found?.labelFrom === "pair" ? found : unlabelled(phrase.kind)
   if (phrase.kind === "number" && !spoken && label?.labelFrom !== "pair") return
-  yield* mention(text, phrase, label)
+  mention(text, phrase, emit, label)
 }
 
-function* mention(text: string, phrase: Phrase, given?: Label): Generator<Mention> {
+function mention(text: string, phrase: Phrase, emit: Emit, given?: Label): void {
   const { kind: shape, value } = phrase
   if (value.length < minValueLength || !isOneLine(value)) return
   const kind = shape === "quote" ? (kindOf(value) ?? shape) : shape
   const label = given ?? labelAt(text, phrase)
   const telling = label !== undefined && (label.labelFrom === "pair" ? !selfEvident.has(kind) : needsWords.has(kind))
-  yield { kind, value, ...(telling ? label : unlabelled(kind)) }
+  const { label: name, labelFrom } = telling ? label : unlabelled(kind)
+  emit({ kind, value, label: name, labelFrom })
 }
 
 const labelAt = (text: string, { kind, start }: Phrase): Label | undefined =>
@@ -73,7 +97,7 @@ const labelAt = (text: string, { kind, start }: Phrase): Label | undefined =>
 const unlabelled = (kind: FactKind): Label => ({ label: kind, labelFrom: "kind" })
 
 /** What these are is plain to see; what happens to stand before a colon adds nothing. */
-const selfEvident: ReadonlySet<FactKind> = new Set(["command", "identifier", "name", "quote", "error"])
+const selfEvident: ReadonlySet<FactKind> = new Set(["command", "identifier", "name", "quote", "error", "line"])
 
 /** These say little without the words that lead up to them: "budget $600", "reservation K7XQ2". */
 const needsWords: ReadonlySet<FactKind> = new Set(["id", "amount", "number", "version"])

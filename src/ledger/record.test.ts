@@ -4,14 +4,16 @@ import type { Reading } from "./reading.ts"
 import { recordMentions } from "./record.ts"
 import { readTables } from "./table.ts"
 
-const tool: Reading = { channel: "tool", inCall: false }
-const call: Reading = { channel: "assistant", inCall: true }
+const tool: Reading = { channel: "tool", inCall: false, spoken: false }
+const call: Reading = { channel: "assistant", inCall: true, spoken: true }
 
 function said(tree: Tree | undefined, reading: Reading): readonly string[] {
   if (tree === undefined) return []
-  return [...recordMentions(tree, reading)].map(
-    ({ kind, label, value, subject }) => `${kind} ${label} = ${value}${subject === undefined ? "" : ` of ${subject}`}`,
+  const found: string[] = []
+  recordMentions(tree, reading, ({ kind, label, value, subject }) =>
+    found.push(`${kind} ${label} = ${value}${subject === undefined ? "" : ` of ${subject}`}`),
   )
+  return found
 }
 
 test("the values of a record belong to the one that names it", () => {

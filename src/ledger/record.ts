@@ -1,20 +1,24 @@
-import type { FactKind, Mention } from "./fact.ts"
-import type { Tree } from "./json-tree.ts"
+import { isSentence, linesIn } from "./code-lines.ts"
+import type { FactKind } from "./fact.ts"
+import { readTree, type Tree } from "./json-tree.ts"
 import { kindOf } from "./kind-of.ts"
 import { labelOfKey } from "./label.ts"
 import { maxValueLength, minValueLength } from "./limits.ts"
 import { isOneLine } from "./one-line.ts"
 import { textMentions } from "./prose.ts"
-import type { Reading } from "./reading.ts"
+import type { Emit, Reading } from "./reading.ts"
 
-type Place = { readonly key: string; readonly parent: string; readonly subject?: string }
+type Place = { readonly key: string; readonly parent: string; readonly subject?: string | undefined }
 
-/** What keys say of their values: that they name a record, that they are its title, that they are a shell's input, or too little. */
+/** What keys say of their values: that they name a record, that they reach someone or something, that they are its title, that they are a shell's input, or too little. */
 const namingKey =
   /(?:^|[_\s-])(?:id|ids|uuid|guid|key|code|sku|slug|number|no|ref|email|path|url)$|(?:Id|Number|Code|Key)$/i
-const titleKey = /^(?:name|title|login|username|subject)$|(?:_name|Name)$/i
+const reachingKey = /(?:^|[_\s-])(?:zip|zipcode|postcode|phone|mobile|fax|port)$/i
+const titleKey = /^(?:name|title|login|username|subject)$|(?:_name|Name| name)$/i
 const commandKey = /^(?:cmd|command|commands|script|shell|bash|shell_?command|command_?line)$/i
 const vague = /^(?:id|name|value|amount|type|status|number|key|code|total|count|date|time|source|text|data|content)$/i
+/** What answers are wrapped in. */
+const wrapping = /^(?:results?|data|output|response|content|payload|body|items|records|rows|entries)$/i
 const naming: ReadonlySet<FactKind | undefined> = new Set(["id", "hash", "email", "path", "url", "date"])
 
 /** Digits in quotes, and many of them, are no quantity. */
@@ -27,77 +31,101 @@ const maxTitleLength = 120
 const maxWordsLength = 64
 
 /** The values of a JSON-like tree under their keys; those of one record carry the value that names it. */
-export function* recordMentions(tree: Tree, reading: Reading): Generator<Mention> {
-  yield* walk(tree, { key: "", parent: "" }, reading)
+export function recordMentions(tree: Tree, reading: Reading, emit: Emit): void {
+  walk(tree, { key: "", parent: "" }, reading, emit)
 }
 
-function* walk(tree: Tree, place: Place, reading: Reading): Generator<Mention> {
-  if (tree.type === "scalar") return yield* leaf(tree, place, reading)
+function walk(tree: Tree, place: Place, reading: Reading, emit: Emit): void {
+  if (tree.type === "scalar") {
+    leaf(tree.text, tree.quoted, place, reading, emit)
+    return
+  }
   if (tree.type === "list") {
-    for (const item of tree.items) yield* walk(item, place, reading)
+    for (const item of tree.items) walk(item, place, reading, emit)
     return
   }
   const subject = headOf(tree.entries, reading) ?? place.subject
-  const inner = { parent: place.key, ...(subject === undefined ? {} : { subject }) }
   for (const [key, value] of tree.entries) {
-    if (value.type !== "scalar" && isName(key)) yield* keyed(key, value, place, reading)
-    else yield* walk(value, { key, ...inner }, reading)
+    if (value.type !== "scalar" && isName(key)) {
+      // A key that is itself a value, as in a map by id: it names the record below it.
+      leaf(key, true, place, reading, emit)
+      walk(value, { key: place.key, parent: place.parent, subject: key }, reading, emit)
+    } else walk(value, { key, parent: place.key, subject }, reading, emit)
   }
 }
 
 const isName = (key: string): boolean => naming.has(kindOf(key)) || longNumber.test(key)
 
-/** A key that is itself a value, as in a map by id: it names the record below it. */
-function* keyed(key: string, value: Tree, place: Place, reading: Reading): Generator<Mention> {
-  yield* leaf({ text: key, quoted: true }, place, reading)
-  yield* walk(value, { key: place.key, parent: place.parent, subject: key }, reading)
-}
-
 /** The member that names a record: one whose key says so, else the first that looks like a name. A call's input has none: its values are peers. */
 function headOf(entries: readonly (readonly [string, Tree])[], { inCall }: Reading): string | undefined {
   if (inCall) return undefined
-  const scalars = entries.flatMap(([key, value]) =>
-    value.type === "scalar" && !filler.test(value.text) && isOneLine(value.text) ? [[key, value.text] as const] : [],
-  )
-  const head =
-    scalars.find(([key]) => namingKey.test(key)) ??
-    scalars.find(([, text]) => naming.has(kindOf(text)) && kindOf(text) !== "date") ??
-    scalars.find(([key]) => titleKey.test(key))
-  return head?.[1]
+  let shaped: string | undefined
+  let titled: string | undefined
+  for (const [key, value] of entries) {
+    if (value.type !== "scalar" || filler.test(value.text) || !isOneLine(value.text)) continue
+    const kind = kindOf(value.text)
+    if (namingKey.test(key) && kind !== "amount") return value.text
+    if (shaped === undefined && kind !== "date" && naming.has(kind)) shaped = value.text
+    if (titled === undefined && titleKey.test(key)) titled = value.text
+  }
+  return shaped ?? titled
 }
 
-function* leaf(
-  { text, quoted }: { readonly text: string; readonly quoted: boolean },
-  { key, parent, subject }: Place,
-  reading: Reading,
-): Generator<Mention> {
+function leaf(text: string, quoted: boolean, { key, parent, subject }: Place, reading: Reading, emit: Emit): void {
   if (filler.test(text)) return
+  const inner = quoted && !reading.inCall ? readTree(text) : undefined
+  if (inner !== undefined) {
+    walk(inner, { key, parent, subject }, reading, emit)
+    return
+  }
   const kind = isOneLine(text) && text.length >= minValueLength ? kindOfLeaf(text, quoted, key, reading) : undefined
-  const label = labelOfKey(parent !== "" && (vague.test(key) || kind === "number") ? `${parent} ${key}` : key)
-  const own = subject === undefined || subject === text ? {} : { subject }
-  const labelled =
-    label === "" ? { label: kind ?? "", labelFrom: "kind" as const } : { label, labelFrom: "key" as const }
-  if (kind !== undefined) yield { kind, value: text, ...labelled, ...own }
-  if (quoted && /\s|=/.test(text)) yield* textMentions(text, reading)
-  if (reading.inCall && kind === undefined && commandKey.test(key)) yield* firstLine(text)
+  if (kind !== undefined) {
+    const full =
+      parent !== "" && !wrapping.test(parent) && (vague.test(key) || kind === "number") ? `${parent} ${key}` : key
+    const label = kind === "command" ? "" : labelOfKey(full)
+    const labelFrom = label === "" ? "kind" : "key"
+    const said = { kind, value: text, label: label === "" ? kind : label, labelFrom } as const
+    emit(subject === undefined || subject === text ? said : { ...said, subject })
+  }
+  if (!quoted || !/[\s=]/.test(text)) return
+  textMentions(text, reading, emit)
+  if (reading.inCall && kind === undefined) long(text, key, emit)
 }
 
-/** Of a command of many lines the first says what it does. */
-function* firstLine(text: string): Generator<Mention> {
-  const [line = ""] = text.trimStart().split(/[\p{Cc}\u2028\u2029]/u, 1)
-  if (line.length >= 4 && line.length <= maxValueLength)
-    yield { kind: "command", value: line, label: "command", labelFrom: "kind" }
+/** Of what a call passes on at length: the commands one by one, or the lines that tell something. */
+function long(text: string, key: string, emit: Emit): void {
+  const commands = commandKey.test(key) ? commandsIn(text) : []
+  for (const value of commands) emit({ kind: "command", value, label: "command", labelFrom: "kind" })
+  linesIn(text, ({ kind, value }) => {
+    if (isOneLine(value) && !commands.includes(value)) emit({ kind, value, label: kind, labelFrom: "kind" })
+  })
 }
 
-function kindOfLeaf(text: string, quoted: boolean, key: string, { inCall }: Reading): FactKind | undefined {
+/** Commands kept of one script: the first ones say what it does. */
+const maxCommands = 4
+
+function commandsIn(text: string): readonly string[] {
+  const lines = text.slice(0, 4 * maxValueLength).split(/[\p{Cc}\u2028\u2029]+/u)
+  const typed = lines.findIndex((line) => line.includes("<<"))
+  return (typed < 0 ? lines : lines.slice(0, typed + 1))
+    .flatMap((line) => (line.length > maxValueLength ? line.split(/ && | ; | \| /) : [line]))
+    .map((line) => line.trim())
+    .filter((line) => line.length >= 4 && isOneLine(line))
+    .slice(0, maxCommands)
+}
+
+/** What a value is, by its looks and by its key. */
+export function kindOfLeaf(text: string, quoted: boolean, key: string, { inCall }: Reading): FactKind | undefined {
   if (inCall && commandKey.test(key)) return "command"
   const kind = kindOf(text)
-  if (kind === "number")
-    return (namingKey.test(key) && text.length >= 4) || (quoted && longNumber.test(text)) ? "id" : "number"
+  if (kind === "number") return text.length >= 4 && isNumberOf(text, quoted, key) ? "id" : "number"
   if (kind !== undefined) return kind === "identifier" && !inCall ? "word" : kind
   if (!quoted) return undefined
   if (namingKey.test(key) && !/\s/.test(text)) return "id"
   if (titleKey.test(key) && text.length <= maxTitleLength) return "name"
-  if (inCall) return text.length >= 4 ? "argument" : "word"
+  if (inCall) return isSentence(text) ? undefined : text.length >= 4 ? "argument" : "word"
   return text.length <= maxWordsLength ? "word" : undefined
 }
+
+const isNumberOf = (text: string, quoted: boolean, key: string): boolean =>
+  namingKey.test(key) || reachingKey.test(key) || (quoted && longNumber.test(text))

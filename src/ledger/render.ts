@@ -1,82 +1,67 @@
-import type { Fact, FactKind } from "./fact.ts"
+import { blockOf, blocks, userHeading } from "./block.ts"
+import type { Fact, FactState } from "./fact.ts"
+import { quoteValue } from "./quote-value.ts"
+import { titleOf } from "./title.ts"
 
-const plain = /^[\p{L}\p{N}_@./:+#$€£¥₹%~\\=&?-]+$/u
-
-/** A value to the letter: as it is if nothing in it could be read as ours, otherwise between backticks, more of them than stand in a row inside. */
-export function quoteValue(value: string): string {
-  if (plain.test(value)) return value
-  const longest = Math.max(0, ...[...value.matchAll(/`+/g)].map(([run]) => run.length))
-  const mark = "`".repeat(longest + 1)
-  return longest > 0 ? `${mark} ${value} ${mark}` : `${mark}${value}${mark}`
-}
-
-const marks: Readonly<Record<Fact["state"], string>> = {
+/** What stands behind a value of which more is to be said. */
+export const marks: Readonly<Record<FactState, string>> = {
   current: "",
   superseded: " (superseded)",
   failed: " (failed)",
-  resolved: "",
+  resolved: " (fixed)",
 }
 
-/** What a line is called whose values carry no label of their own. */
-const titles: Readonly<Partial<Record<FactKind, string>>> = {
-  path: "files",
-  identifier: "code",
-  quote: "quoted",
-  name: "names",
-  command: "commands",
-  url: "links",
-  id: "ids",
-  hash: "hashes",
-  email: "e-mails",
-  error: "errors",
+/**
+ * The facts as lines of `label: values`, by who brought them up; what belongs to a value stands behind it or below it, and what belongs
+ * to one of another block on a line `of value: …`. `parseLedger` reads all of it back.
+ */
+export function renderFacts(facts: readonly Fact[]): string {
+  const byBlock = Map.groupBy(facts, blockOf)
+  const [others = [], user = []] = blocks.map((block) => renderBlock(byBlock.get(block) ?? []))
+  return [...others, ...(user.length === 0 ? [] : [userHeading, ...user])].join("\n")
 }
 
-/** A line that opens with a speaker's name could pass for something said. */
-const speaker = /^(?:system|developer|operator|user|human|assistant|ai|tool|function)$/i
+const write = ({ value, state }: Fact): string => `${quoteValue(value)}${marks[state]}`
 
-function titleOf({ kind, label, labelFrom }: Fact): string {
-  if (labelFrom === "kind" || kind === "command") return titles[kind] ?? kind
-  return speaker.test(label) ? `"${label}"` : label
-}
-
-export type RenderOptions = {
-  /** Say at which message each value came up last. */
-  readonly positions: boolean
-}
-
-/** The facts as lines of `label: values`; a value of which more is known stands on a line of its own below its label. */
-export function renderFacts(facts: readonly Fact[], { positions }: RenderOptions): string {
+function renderBlock(facts: readonly Fact[]): readonly string[] {
   const values = new Set(facts.map(({ value }) => value))
-  const owners = new Set(facts.flatMap(({ subject }) => (subject === undefined ? [] : [subject])))
-  const ownerOf = ({ subject }: Fact): string | undefined =>
-    subject !== undefined && values.has(subject) ? subject : undefined
-  const [own, details] = partition(facts, (fact) => ownerOf(fact) !== undefined && !owners.has(fact.value))
-  const detailsOf = Map.groupBy(details, ({ subject }) => subject ?? "")
-  const write = (fact: Fact): string =>
-    `${quoteValue(fact.value)}${marks[fact.state]}${positions ? ` @${fact.last}` : ""}`
-  const describe = (fact: Fact): string => {
-    const named = Map.groupBy(detailsOf.get(fact.value) ?? [], (detail) => titleBelow(titleOf(fact), titleOf(detail)))
-    detailsOf.delete(fact.value)
-    if (named.size === 0) return write(fact)
-    return `${write(fact)}: ${[...named].map(([name, said]) => `${name} ${said.map(write).join(", ")}`).join("; ")}`
-  }
-  const groups = Map.groupBy(own, (fact) => headingOf(titleOf(fact), ownerOf(fact)))
-  const lines = [...groups].map(([heading, group]) => {
-    const [bare, detailed] = partition(group, ({ value }) => detailsOf.has(value))
-    const [only] = detailed
-    if (group.length === 1 && only !== undefined && ownerOf(only) === undefined) return `${heading} ${describe(only)}`
-    const first = bare.length === 0 ? `${heading}:` : `${heading}: ${bare.map(write).join(", ")}`
-    return [first, ...detailed.map((fact) => `  ${describe(fact)}`)].join("\n")
-  })
-  return lines.join("\n")
+  const owners = new Set(facts.map(({ subject }) => subject))
+  const [own, owned] = partition(facts, ({ subject }) => subject !== undefined)
+  // An owner that is itself owned has its own line, so that nothing is nested twice.
+  const [far, near] = partition(owned, ({ value, subject = "" }) => values.has(subject) && !owners.has(value))
+  const detailsOf = Map.groupBy(near, ({ subject }) => subject ?? "")
+  const lines = [...Map.groupBy(own, titleOf)].flatMap(([title, group]) => renderGroup(title, group, detailsOf))
+  const apart = [...Map.groupBy(far, ({ subject }) => subject ?? "")].map(
+    ([subject, group]) => `of ${quoteValue(subject)}: ${renderDetails(group)}`,
+  )
+  const left = [...detailsOf].map(([subject, group]) => `of ${quoteValue(subject)}: ${renderDetails(group)}`)
+  return [...lines, ...apart, ...left]
 }
 
-const headingOf = (title: string, owner: string | undefined): string =>
-  owner === undefined ? title : `${title} of ${quoteValue(owner)}`
+/** One line for the values of one title, and one below it for each value of which more is known. */
+function renderGroup(
+  title: string,
+  group: readonly Fact[],
+  detailsOf: Map<string, readonly Fact[]>,
+): readonly string[] {
+  const bare: string[] = []
+  const detailed: [string, string][] = []
+  for (const fact of group) {
+    const details = detailsOf.get(fact.value)
+    detailsOf.delete(fact.value)
+    if (details === undefined) bare.push(write(fact))
+    else detailed.push([write(fact), renderDetails(details)])
+  }
+  const [only] = detailed
+  if (bare.length === 0 && detailed.length === 1 && only !== undefined) return [`${title}: ${only[0]} (${only[1]})`]
+  const first = bare.length === 0 ? `${title}:` : `${title}: ${bare.join(", ")}`
+  return [first, ...detailed.map(([value, details]) => `  ${value}: ${details}`)]
+}
 
-/** Below its own heading a title need not repeat it. */
-const titleBelow = (heading: string, title: string): string =>
-  title.startsWith(`${heading} `) ? title.slice(heading.length + 1) : title
+const renderDetails = (details: readonly Fact[]): string =>
+  [...Map.groupBy(details, titleOf)]
+    .map(([title, group]) => `${title} ${[...new Set(group.map(write))].join(", ")}`)
+    .join("; ")
 
 function partition<Item>(items: readonly Item[], isSecond: (item: Item) => boolean): readonly [Item[], Item[]] {
   const parts: readonly [Item[], Item[]] = [[], []]

@@ -2,23 +2,24 @@ import type { Fact, FactKind, LabelSource } from "./fact.ts"
 
 /** How likely a value of this kind is passed on later, before anything else is known of it. */
 const kindWeights: Readonly<Record<FactKind, number>> = {
-  id: 3.5,
+  id: 4.5,
   email: 3,
   path: 3,
   hash: 2.5,
   url: 2,
-  command: 3,
-  date: 2,
+  command: 3.5,
+  date: 2.5,
   error: 1.5,
   amount: 1,
   name: 1,
   quote: 1,
-  argument: 1.5,
-  identifier: 1.5,
+  argument: 1,
+  identifier: 2,
+  line: 0.5,
   version: 0.5,
   number: 0.25,
   time: 0.5,
-  word: 0.25,
+  word: 0.1,
 }
 
 /** A key says what the value is for; what was met in passing is less often passed on. */
@@ -27,15 +28,15 @@ const labelWeights: Readonly<Record<LabelSource, number>> = { key: 1.5, pair: 1,
 /** What raises or lowers the odds that a value is needed again. */
 export const weights = {
   /** A value that was passed to a tool once is what the work is about. */
-  usedInCalls: 2,
+  usedInCalls: 3,
   /** What the user said nobody else can supply again. */
-  givenByUser: 1.5,
+  givenByUser: 1.25,
   /** Each doubling of the mentions: what keeps coming up comes up again. */
-  repeated: 1,
+  repeated: 0.75,
   /** Mentioned in the very last message; halves every `halfLife` messages. */
   recent: 1.5,
   /** Given by the user and not yet acted on, or a command that failed: the work on it is still ahead. */
-  unresolved: 0.5,
+  unresolved: 0.25,
   /** Its label is the name of an argument that calls of this transcript take. */
   askedFor: 1.5,
   /** What is left of the score once a later value took its place. */
@@ -49,7 +50,7 @@ const halfLife = 16
 export function score(fact: Fact, now: number): number {
   const unresolved = fact.state === "failed" || (fact.givenByUser && fact.usedInCalls === 0)
   const sum =
-    kindWeights[fact.kind] +
+    weightOf(fact) +
     (fact.usedInCalls > 0 ? weights.usedInCalls : 0) +
     (fact.givenByUser ? weights.givenByUser : 0) +
     weights.repeated * Math.log2(fact.uses) +
@@ -57,6 +58,17 @@ export function score(fact: Fact, now: number): number {
     labelWeights[fact.labelFrom] +
     (unresolved ? weights.unresolved : 0)
   return fact.state === "superseded" ? sum * weights.superseded : sum
+}
+
+/** Digits so few are a quantity or a line as often as a name. */
+const fewDigits = /^\d{1,5}$/
+
+/** Names of code and lines that no one but a listing brought up are many, and few of them come up again. */
+const listed = 0.2
+
+function weightOf({ kind, value, givenByUser, usedInCalls }: Fact): number {
+  if (kind === "id" && fewDigits.test(value)) return kindWeights.id / 3
+  return kind === "identifier" && !givenByUser && usedInCalls === 0 ? listed : kindWeights[kind]
 }
 
 const standing = ({ givenByUser, usedInCalls }: Fact): number => (givenByUser ? 2 : 0) + (usedInCalls > 0 ? 1 : 0)

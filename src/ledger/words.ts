@@ -1,17 +1,5 @@
 import { maxLabelLength, maxValueLength } from "./limits.ts"
-
-/** A word of a text and where it starts. */
-export type Word = { readonly text: string; readonly start: number }
-
-/** The signs that open, close or part things in prose, code and markup of any script; blanks and controls do too. */
-const parting = "\"'`<>(){}[],;|*，。；：、！？「」『』（）【】《》“”‘’«»№\u2028\u2029\ufeff\u3000"
-
-/** One look per character, because every text goes through here. */
-const isParting = new Uint8Array(0x10000)
-isParting.fill(1, 0, 0x21)
-isParting.fill(1, 0x7f, 0xa1)
-isParting.fill(1, 0x2000, 0x200b)
-for (let at = 0; at < parting.length; at++) isParting[parting.charCodeAt(at)] = 1
+import { sortOf, sorts } from "./shape.ts"
 
 /** A word longer than a key and its value is data: base64, a minified line. */
 const maxWordLength = 2 * maxLabelLength + maxValueLength
@@ -20,40 +8,48 @@ const maxWordLength = 2 * maxLabelLength + maxValueLength
 const common = /^[A-Z]?[a-z]+[.:!?]*$/
 
 const untilValue = /^(?:#!|[-+!:=&?])*(?=[\p{L}\p{N}_.$€£¥₹/#@\\~-])/u
-const afterValue = /[.:!?=&+\\-]+$/u
+const afterValue = /[.:!?=&+\\-]+$/
 const inOtherScript = /[\x21-\x7e]{3,}/g
 const writtenWithoutBlanks = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 
-/** The words that may be values, each once, in order. A script written without blanks is searched for the Latin runs in it. */
-export function* wordsIn(text: string): Generator<Word> {
-  const seen = new Set<string>()
-  for (const { text: found, start } of runsIn(text)) {
-    if (common.test(found) || seen.has(found)) continue
-    seen.add(found)
-    const lead = untilValue.exec(found)?.[0].length ?? 0
-    const word = found.slice(lead).replace(afterValue, "")
-    if (word.length < 2) continue
-    yield { text: word, start: start + lead }
-    if (!writtenWithoutBlanks.test(word)) continue
-    for (const run of word.matchAll(inOtherScript)) {
-      yield { text: run[0].replace(afterValue, ""), start: start + lead + run.index }
-    }
-  }
+/** Texts shorter than this hardly say a word twice. */
+const worthRemembering = 64
+
+/** Shows the words that may be values, each once, in order. A script written without blanks is searched for the Latin runs in it. */
+export function eachWord(text: string, visit: (word: string, start: number) => void): void {
+  const seen = text.length < worthRemembering ? undefined : new Set<string>()
+  eachRun(text, (found, start, shape) => {
+    if (seen?.has(found)) return
+    seen?.add(found)
+    if ((shape & unplain) === 0 && common.test(found)) return
+    const lead = letters & (sortOf[found.charCodeAt(0)] ?? 0) ? 0 : (untilValue.exec(found)?.[0].length ?? 0)
+    const whole = lead === 0 ? found : found.slice(lead)
+    const word = letters & (sortOf[whole.charCodeAt(whole.length - 1)] ?? 0) ? whole : whole.replace(afterValue, "")
+    if (word.length < 2) return
+    visit(word, start + lead)
+    if ((shape & sorts.beyond) === 0 || !writtenWithoutBlanks.test(word)) return
+    for (const run of word.matchAll(inOtherScript)) visit(run[0].replace(afterValue, ""), start + lead + run.index)
+  })
 }
 
-/** What stands between parting signs, without the words that are lower-case letters only. */
-function* runsIn(text: string): Generator<Word> {
+const letters = sorts.lower | sorts.upper | sorts.digit
+/** What no word of prose has. */
+const unplain = ~(sorts.lower | sorts.upper | sorts.dot | sorts.colon | sorts.sign)
+
+/** What stands between parting signs, without the words that are letters only with no capital inside. */
+function eachRun(text: string, visit: (run: string, start: number, shape: number) => void): void {
   let start = 0
-  let lowerCase = true
+  let shape = 0
   for (let at = 0; at <= text.length; at++) {
-    const code = at < text.length ? text.charCodeAt(at) : 0
-    if (isParting[code] === 0) {
-      lowerCase &&= code >= 0x61 && code <= 0x7a
+    const sort = at < text.length ? (sortOf[text.charCodeAt(at)] ?? 0) : 0
+    if (sort !== 0) {
+      // A capital counts as a small letter where a word of prose may have one.
+      shape |= at === start && sort === sorts.upper ? sorts.lower : sort
       continue
     }
     const length = at - start
-    if (length >= 2 && length <= maxWordLength && !lowerCase) yield { text: text.slice(start, at), start }
+    if (length >= 2 && length <= maxWordLength && shape !== sorts.lower) visit(text.slice(start, at), start, shape)
     start = at + 1
-    lowerCase = true
+    shape = 0
   }
 }

@@ -1,5 +1,6 @@
 import type { Channel } from "./channel.ts"
 import { fence, unfence } from "./fence.ts"
+import { ownText } from "./own-text.ts"
 import type { Part, ToolCallPart, ToolResultPart } from "./part.ts"
 import { textOf } from "./text.ts"
 
@@ -19,6 +20,8 @@ export function quoteText(part: ToolCallPart | ToolResultPart): string {
 
 /** Whose words a quotation holds, so that it keeps its channel when it comes back over the wire. Anyone may write one: it only takes trust away. */
 export function quotedChannel(text: string): Channel | undefined {
+  if (!text.startsWith("<")) return undefined
+  if (ownText(text) !== undefined) return "memory"
   if (unfence("tool-result", text) !== undefined) return "tool"
   return unfence("tool-call", text) === undefined ? undefined : "assistant"
 }

@@ -12,4 +12,6 @@ export type Digest = {
   readonly summary: Summary
   /** The fact ledger's text and the facts that stand in it. */
   readonly ledger: { readonly text: string; readonly facts: readonly Fact[] }
+  /** Printed in as few words as it can be read back from. */
+  readonly brief?: true
 }

@@ -1,0 +1,53 @@
+import { type ChatMessage, type Count, countMessage, roundStart } from "./chat.ts"
+
+/** What anyone would write in ten lines, with exact counts and whole tool rounds. */
+
+/** Where the longest end of the messages begins that takes at most `budget`, whole rounds only. */
+function tailFrom(messages: readonly ChatMessage[], budget: number, count: Count): number {
+  let start = messages.length
+  for (let left = budget; start > 0; start--) {
+    const message = messages[start - 1]
+    left -= message === undefined ? 0 : countMessage(message, count)
+    if (left < 0) break
+  }
+  return roundStart(messages, start)
+}
+
+function parted(
+  messages: readonly ChatMessage[],
+  count: Count,
+): readonly [head: readonly ChatMessage[], rest: readonly ChatMessage[], headTokens: number] {
+  const at = messages.findIndex(({ role }) => role !== "system")
+  const head = messages.slice(0, at < 0 ? messages.length : at)
+  return [head, messages.slice(head.length), head.reduce((total, message) => total + countMessage(message, count), 0)]
+}
+
+/** The system messages and the newest of the others. */
+export function keepNewest(messages: readonly ChatMessage[], budget: number, count: Count): readonly ChatMessage[] {
+  const [system, rest, systemTokens] = parted(messages, count)
+  return [...system, ...rest.slice(tailFrom(rest, budget - systemTokens, count))]
+}
+
+/** Of the room beside the system messages, this share is for the oldest. */
+const headShare = 0.3
+
+/** The system messages, the oldest of the others and the newest. */
+export function keepHeadAndTail(
+  messages: readonly ChatMessage[],
+  budget: number,
+  count: Count,
+): readonly ChatMessage[] {
+  const [system, rest, systemTokens] = parted(messages, count)
+  const room = Math.max(0, budget - systemTokens)
+  let end = 0
+  let headTokens = 0
+  for (let at = 0, sum = 0; at < rest.length; at++) {
+    const message = rest[at]
+    sum += message === undefined ? 0 : countMessage(message, count)
+    if (sum > headShare * room) break
+    if (rest[at + 1]?.role === "tool") continue
+    end = at + 1
+    headTokens = sum
+  }
+  return [...system, ...rest.slice(0, end), ...rest.slice(Math.max(end, tailFrom(rest, room - headTokens, count)))]
+}

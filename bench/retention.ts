@@ -1,0 +1,208 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { gunzipSync } from "node:zlib"
+import { HoldfastError } from "../src/errors.ts"
+import { compactRequest } from "../src/one-shot/compact-request.ts"
+import type { CompactOptions } from "../src/one-shot/options.ts"
+import { countO200k } from "../src/tokens/o200k.ts"
+import { decodeRequest } from "../src/wire/decode.ts"
+import { type ChatMessage, countMessages } from "./chat.ts"
+import { compactWith, peers } from "./peers.ts"
+import { cutOf, type Probe, probesOf } from "./probes.ts"
+import { plainMessages } from "./traces.ts"
+
+/** How much of what the agent needed later is still there, to the letter, after compacting the first half of what it did. */
+
+type Base = "conversation" | "everything"
+type Cell = {
+  readonly kept: number
+  readonly probes: number
+  readonly impossible: number
+  readonly tokens: number
+  readonly budget: number
+}
+type Row = { readonly name: string; readonly cells: Readonly<Record<string, Cell>>; readonly meetsBudget: boolean }
+type Trace = { readonly source: string; readonly half: readonly ChatMessage[]; readonly probes: readonly Probe[] }
+export type Report = {
+  readonly shares: readonly number[]
+  readonly base: Base
+  readonly sources: Readonly<Record<string, { readonly traces: number; readonly probes: number }>>
+  readonly rows: readonly Row[]
+}
+
+const shares = [0.1, 0.25]
+
+const ours: readonly (readonly [string, Partial<CompactOptions>])[] = [
+  ["holdfast, extractive", {}],
+  ["holdfast, hierarchical", { strategy: "hierarchical" }],
+  ["holdfast, hybrid", { strategy: "hybrid" }],
+  ["recency, no digest", { strategy: "recency", summarizer: "none" }],
+  ["oldest-drop, no digest", { strategy: "oldest-drop", summarizer: "none" }],
+  ["middle-drop, no digest", { strategy: "middle-drop", summarizer: "none" }],
+  ["head-tail, no digest", { strategy: "head-tail", summarizer: "none" }],
+  ["tool-rounds, no digest", { strategy: "tool-rounds", summarizer: "none" }],
+]
+
+function readTraces(folder: string): readonly Trace[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(".jsonl.gz"))
+    .sort()
+    .flatMap((file) =>
+      gunzipSync(readFileSync(join(folder, file)))
+        .toString()
+        .trim()
+        .split("\n")
+        .map((line) => readTrace(file.replace(".jsonl.gz", ""), line)),
+    )
+}
+
+function readTrace(source: string, line: string): Trace {
+  const { messages } = JSON.parse(line)
+  const chat = plainMessages(messages)
+  const transcript = decodeRequest("openai-chat", JSON.stringify({ messages: chat })).messages
+  return { source, half: chat.slice(0, cutOf(transcript)), probes: probesOf(transcript) }
+}
+
+const isSystem = ({ role }: ChatMessage): boolean => role === "system"
+
+/** What a reader of the context finds: texts, and calls with their arguments with and without the escapes of JSON. */
+function textOf(messages: readonly ChatMessage[]): string {
+  return messages
+    .filter((message) => !isSystem(message))
+    .flatMap((message) => [
+      message.content ?? "",
+      ...("tool_calls" in message ? (message.tool_calls ?? []) : []).flatMap(({ function: called }) => [
+        called.name,
+        called.arguments,
+        called.arguments.replaceAll("\\n", "\n").replaceAll('\\"', '"').replaceAll("\\\\", "\\"),
+      ]),
+    ])
+    .join("\n")
+}
+
+type Compacting = (half: readonly ChatMessage[], budgetTokens: number) => Promise<readonly ChatMessage[] | undefined>
+
+const holdfast =
+  (options: Partial<CompactOptions>): Compacting =>
+  async (messages, budgetTokens) => {
+    try {
+      const { body } = await compactRequest(
+        { model: "gpt-4o", messages },
+        { ...options, format: "openai-chat", budgetTokens },
+      )
+      return body.messages
+    } catch (error) {
+      if (error instanceof HoldfastError && error.problem.code === "budget-impossible") return undefined
+      throw error
+    }
+  }
+
+async function measure(traces: readonly Trace[], compacting: Compacting, base: Base): Promise<Row["cells"]> {
+  const cells: Record<string, Cell> = {}
+  for (const { source, half, probes } of traces) {
+    if (probes.length === 0) continue
+    const system = countMessages(half.filter(isSystem), countO200k)
+    const said = countMessages(half, countO200k) - system
+    for (const share of shares) {
+      const budget = Math.max(1, Math.floor(share * (base === "everything" ? said + system : said)))
+      const out = await compacting(half, budget)
+      const text = out === undefined ? "" : textOf(out)
+      const kept = probes.filter(({ value }) => text.includes(value)).length
+      const name = `${source} ${share}`
+      const cell = cells[name] ?? { kept: 0, probes: 0, impossible: 0, tokens: 0, budget: 0 }
+      cells[name] = {
+        kept: cell.kept + kept,
+        probes: cell.probes + probes.length,
+        impossible: cell.impossible + (out === undefined ? 1 : 0),
+        tokens:
+          cell.tokens +
+          (out === undefined
+            ? 0
+            : countMessages(
+                out.filter((message) => !isSystem(message)),
+                countO200k,
+              )),
+        budget: cell.budget + budget,
+      }
+    }
+  }
+  return cells
+}
+
+export async function run({
+  corpus,
+  quick,
+}: {
+  readonly corpus?: string
+  readonly quick: boolean
+}): Promise<readonly Report[] | undefined> {
+  if (corpus === undefined) return undefined
+  const traces = readTraces(join(corpus, "traces"))
+  const bases: readonly Base[] = ["conversation", "everything"]
+  const reports: Report[] = []
+  for (const base of bases) {
+    const rows: Row[] = []
+    for (const [name, options] of quick ? ours.slice(0, 1) : ours)
+      rows.push({ name, meetsBudget: true, cells: await measure(traces, holdfast(options), base) })
+    for (const peer of quick ? [] : peers) rows.push(await measurePeer(traces, peer, base))
+    reports.push({ shares, base, sources: countSources(traces), rows })
+  }
+  return reports
+}
+
+async function measurePeer(traces: readonly Trace[], peer: (typeof peers)[number], base: Base): Promise<Row> {
+  let meetsBudget = true
+  const cells = await measure(
+    traces,
+    async (half, budget) => {
+      // A peer counts the system prompt as well: it is given that much more, so that the conversation has the same room.
+      const system = countMessages(half.filter(isSystem), countO200k)
+      const done = await compactWith(peer, half, budget + system, countO200k)
+      meetsBudget &&= done.meetsBudget
+      return done.messages
+    },
+    base,
+  )
+  return { name: peer.name, meetsBudget, cells }
+}
+
+function countSources(traces: readonly Trace[]): Report["sources"] {
+  const sources: Record<string, { traces: number; probes: number }> = {}
+  for (const { source, probes } of traces) {
+    const known = sources[source] ?? { traces: 0, probes: 0 }
+    sources[source] = { traces: known.traces + (probes.length > 0 ? 1 : 0), probes: known.probes + probes.length }
+  }
+  return sources
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
+
+export function print(reports: readonly Report[] | undefined): void {
+  if (reports === undefined) {
+    console.log("retention needs real traces: npm run bench -- retention --corpus DIR")
+    return
+  }
+  for (const { base, rows, sources } of reports) {
+    const columns = Object.keys(rows[0]?.cells ?? {})
+    console.log(
+      `\nRetention: values that later calls needed, still there to the letter. Budget: share of the tokens of ${base === "everything" ? "the first half, system prompt included" : "the first half without its system prompt"}.`,
+    )
+    console.log(
+      Object.entries(sources)
+        .map(([name, { traces, probes }]) => `${name}: ${probes} probes in ${traces} traces`)
+        .join("; "),
+    )
+    console.log(["", ...columns].map((name, n) => name.padStart(n === 0 ? 34 : 18)).join(""))
+    for (const { name, cells, meetsBudget } of rows) {
+      const figures = columns.map((column) => {
+        const cell = cells[column]
+        if (cell === undefined) return "".padStart(18)
+        return `${percent(cell.kept / cell.probes)}${cell.impossible > 0 ? ` (${cell.impossible})` : ""}`.padStart(18)
+      })
+      console.log(`${name}${meetsBudget ? "" : " *"}`.padEnd(34) + figures.join(""))
+    }
+    console.log(
+      "In brackets: traces whose budget is smaller than their latest user message; every probe of theirs counts as lost. *: does not keep to a budget.",
+    )
+  }
+}

@@ -1,0 +1,17 @@
+import type { Arguments, Options } from "./arguments.ts"
+import type { Failure } from "./failure.ts"
+import type { World } from "./world.ts"
+
+/** One thing that the program does. */
+export type Command = {
+  /** In a line, for the list of commands. */
+  readonly summary: string
+  /** How it is written, after `holdfast`. */
+  readonly usage: string
+  /** What to know beside the options. */
+  readonly notes: string
+  readonly options: Options
+  readonly maxPositionals: number
+  /** 0, or why not. A Problem may be thrown. */
+  readonly run: (args: Arguments, world: World) => Promise<0 | Failure>
+}

@@ -1,0 +1,64 @@
+import { present } from "../message/present.ts"
+import { compactRequest } from "../one-shot/compact-request.ts"
+import { meterFor } from "../one-shot/meter-for.ts"
+import type { CompactOptions } from "../one-shot/options.ts"
+import { planRequest } from "../one-shot/plan-request.ts"
+import { decodeRequest } from "../wire/decode.ts"
+import type { Arguments } from "./arguments.ts"
+import type { Command } from "./command.ts"
+import { type CompactChoices, compactOptions, readChoices } from "./compact-choices.ts"
+import { deliver } from "./deliver.ts"
+import { type Failure, isFailure } from "./failure.ts"
+import { type Opened, openRequest } from "./open-request.ts"
+import { startProgress } from "./progress.ts"
+import { readInput } from "./read-input.ts"
+import type { World } from "./world.ts"
+
+/** Make a request fit, and say what was done. */
+export const compactCommand: Command = {
+  summary: "Make a request fit its window or a budget, and say what was done",
+  usage: "compact [FILE] [OPTIONS]",
+  options: compactOptions,
+  maxPositionals: 1,
+  run: compactFile,
+  notes: `FILE is a request body of Anthropic Messages, OpenAI Chat, OpenAI Responses or Gemini, a list of messages,
+a JSONL trace, or a session file of Claude Code, Codex or pi. Without FILE, or with -, standard input is read.
+
+The compacted body goes to stdout, or to --out, and the account for people to stderr. On a terminal, or with
+--show, the account goes to stdout and no body is printed. With neither --budget nor --window the request is
+compacted when it does not fit the model's window. A body that fits comes back as it was.
+
+  holdfast compact session.jsonl --budget 25% --show
+  holdfast compact request.json --budget 6000 --out smaller.json
+  cat request.json | holdfast compact --quiet | curl -d @- https://…`,
+}
+
+async function compactFile(args: Arguments, world: World): Promise<0 | Failure> {
+  const choices = readChoices(args)
+  const input = await readInput(args.positionals[0], world)
+  if (isFailure(input)) return input
+  const startMs = world.nowMs()
+  const stopProgress = startProgress(input.text.length, choices.output, world.stderr)
+  try {
+    const opened = openRequest(input.text, choices)
+    if (isFailure(opened)) return opened
+    const options = optionsFor(opened, choices)
+    const result = await compactRequest(opened.body, options)
+    await stopProgress()
+    const tookMs = world.nowMs() - startMs
+    return await deliver({ name: input.name, opened, options, result, tookMs }, choices, world)
+  } finally {
+    await stopProgress()
+  }
+}
+
+/** The options for this very request: a share of it becomes a number of tokens. */
+function optionsFor({ body, format, model }: Opened, { budget, options }: CompactChoices): CompactOptions {
+  const whole: CompactOptions = { format, ...present({ model }), ...options }
+  if (budget === undefined) return whole
+  if ("tokens" in budget) return { ...whole, budgetTokens: budget.tokens }
+  const counted: CompactOptions = { ...whole, budgetTokens: 1 }
+  const request = decodeRequest(format, body)
+  const { outsideTokens } = planRequest(request, meterFor(request, counted), counted)
+  return { ...whole, budgetTokens: Math.max(1, Math.floor(outsideTokens * budget.share)) }
+}

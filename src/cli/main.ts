@@ -1,0 +1,15 @@
+#!/usr/bin/env node
+/// <reference types="node" />
+// Nothing is imported before the version is known: the other files use syntax that an old Node cannot even read.
+const leastNode = 22
+
+if (Number(process.versions.node.split(".")[0]) < leastNode) {
+  process.stderr.write(`holdfast needs Node.js ${leastNode} or newer, and this is ${process.versions.node}.\n`)
+  process.exitCode = 1
+} else {
+  const { run } = await import("./run.ts")
+  const { openWorld } = await import("./world.ts")
+  process.exitCode = await run(process.argv.slice(2), openWorld(process))
+}
+
+export {}

@@ -1,0 +1,53 @@
+/** All of the outside world, beside files, that a command may touch. */
+export type World = {
+  readonly stdin: AsyncIterable<Uint8Array>
+  /** Is someone typing, rather than a program piping? */
+  readonly stdinIsTerminal: boolean
+  readonly stdout: Sink
+  readonly stderr: Sink
+  readonly nowMs: () => number
+  /** Show where a fault of our own happened. */
+  readonly debug: boolean
+}
+
+/** Where text goes. Writing ends when the text is out of our hands; a reader that has gone away is no error. */
+export type Sink = {
+  readonly write: (text: string) => Promise<void>
+  readonly isTerminal: boolean
+  readonly hasColour: boolean
+  readonly columns?: number
+}
+
+/** The world of a running process. */
+export function openWorld({ stdin, stdout, stderr, env }: NodeJS.Process): World {
+  return {
+    stdin,
+    stdinIsTerminal: stdin.isTTY === true,
+    stdout: openSink(stdout),
+    stderr: openSink(stderr),
+    nowMs: () => performance.now(),
+    debug: (env.HOLDFAST_DEBUG ?? "") !== "",
+  }
+}
+
+function openSink(stream: NodeJS.WriteStream): Sink {
+  let gone = false
+  stream.on("error", () => {
+    gone = true
+  })
+  return {
+    write: (text) =>
+      new Promise((resolve, reject) => {
+        if (gone || text === "") return resolve()
+        stream.write(text, (error) => (isFailure(error) ? reject(error) : resolve()))
+      }),
+    isTerminal: stream.isTTY === true,
+    hasColour: stream.isTTY === true && stream.hasColors(),
+    // Some terminals say 0 where they do not know.
+    ...(stream.isTTY === true && stream.columns > 0 ? { columns: stream.columns } : {}),
+  }
+}
+
+/** A pipe that is closed at its other end is how `head` says that it has enough. */
+const isFailure = (error: Error | null | undefined): boolean =>
+  error !== null && error !== undefined && !("code" in error && error.code === "EPIPE")

@@ -1,0 +1,121 @@
+import { HoldfastError } from "../errors.ts"
+import type { GateEvent } from "../gate/gate-summary.ts"
+import type { Wire } from "../message/ids.ts"
+import { present } from "../message/present.ts"
+import { rejoin } from "../prompt/rejoin.ts"
+import { separate } from "../prompt/separate.ts"
+import { applyEdits, type Edit } from "../stage/edit.ts"
+import type { MemoryEntry } from "../stage/flush.ts"
+import type { Digest } from "../summary/digest.ts"
+import type { SummaryEvent } from "../summary/model-write.ts"
+import { decodeRequest } from "../wire/decode.ts"
+import { encodeRequest } from "../wire/encode.ts"
+import type { Draft } from "./draft.ts"
+import type { Remedy } from "./remedy.ts"
+import type { Scene } from "./scene.ts"
+import type { CompactTask } from "./task.ts"
+import { type Context, type Failure, tokensOutsideStack, verify } from "./verify.ts"
+
+export type RemedyEvent =
+  | { readonly type: "remedy-rejected"; readonly remedy: Remedy; readonly failures: readonly Failure[] }
+  | {
+      readonly type: "remedy-installed"
+      readonly remedy: Remedy
+      readonly beforeTokens: number
+      readonly afterTokens: number
+    }
+
+export type CompactEvent = Edit | GateEvent | SummaryEvent | RemedyEvent
+
+/** A context that passed its acceptance test, as text, and every change that led to it. */
+export type Compacted = {
+  readonly wire: Wire
+  readonly remedy: Remedy
+  readonly events: readonly CompactEvent[]
+  readonly digest?: Digest
+  /** Who wrote the summary of the digest, if there is one. */
+  readonly writer: "extractive" | "model" | "custom" | "none"
+  readonly context: Context
+  /** What stage 0 would save for good. */
+  readonly memory: readonly MemoryEntry[]
+  readonly beforeTokens: number
+  readonly afterTokens: number
+}
+
+/** One compaction under way: what it works on, and what happened so far. */
+export type Attempt = { readonly task: CompactTask; readonly scene: Scene; readonly events: CompactEvent[] }
+
+/** Write a draft as it would be sent, read it back, and put it to the acceptance test. A failure is noted, and the next remedy's turn. */
+export function install(attempt: Attempt, remedy: Remedy, draft: Draft, limitTokens: number): Compacted | undefined {
+  const { task, scene, events } = attempt
+  const wire = writeEdits(task, scene, draft.edits)
+  const context = contextOf(task, scene, wire)
+  const failures = verify({ ...scene.separation, messages: task.messages }, context, {
+    format: task.format,
+    meter: task.meter,
+    limitTokens,
+    pins: task.choices.pins,
+    facts: draft.digest?.ledger.facts.map(({ value }) => value) ?? [],
+    mayGrow: remedy === "pins",
+  })
+  if (failures.length > 0) {
+    events.push({ type: "remedy-rejected", remedy, failures: failures.slice(0, maxFailures) })
+    return undefined
+  }
+  const [beforeTokens, afterTokens] = [scene.outsideTokens, tokensOutsideStack(context, task.meter)]
+  return {
+    wire,
+    remedy,
+    events: [...events, ...draft.edits, { type: "remedy-installed", remedy, beforeTokens, afterTokens }],
+    context,
+    memory: [],
+    writer: draft.digest === undefined || task.choices.digest === "none" ? "none" : (draft.writer ?? "extractive"),
+    beforeTokens,
+    afterTokens,
+    ...present({ digest: draft.digest }),
+  }
+}
+
+/** A broken draft breaks in one way or in thousands; the first few tell which. */
+const maxFailures = 8
+
+/** The edits done to the conversation, with all that stands put back in its place. */
+export function writeEdits(
+  { request }: CompactTask,
+  { separation }: Pick<Scene, "separation">,
+  edits: readonly Edit[],
+): Wire {
+  const { messages } = rejoin(separation, applyEdits(separation.conversation, edits))
+  return encodeRequest(request, { messages })
+}
+
+function contextOf({ format }: CompactTask, { separation }: Scene, wire: Wire): Context {
+  const sent = decodeRequest(format, wire)
+  const standing = new Set(separation.infrastructure.documents.map(({ hash }) => hash))
+  const { infrastructure, conversation } = separate(sent, { standing })
+  return { messages: sent.messages, infrastructure, conversation }
+}
+
+/** Nothing fits: say what takes the room. */
+export function impossible({ task, scene }: Attempt): HoldfastError {
+  const { meter, limits } = task
+  const size = (at: number): number => {
+    const group = scene.groups[at]
+    if (group === undefined || scene.mandatory[at] !== true) return 0
+    return scene.conversation.slice(group.start, group.end).reduce((sum, message) => sum + meter.message(message), 0)
+  }
+  const sizes = scene.groups.map((_, at) => size(at))
+  const largest = sizes.reduce((most, tokens, at) => (tokens > (sizes[most] ?? 0) ? at : most), 0)
+  const pins = scene.pins.reduce((sum, pin) => sum + meter.text(pin), 0)
+  const pieces = [
+    { name: "the latest user message and what belongs to it", tokens: sizes[largest] ?? 0 },
+    { name: "the documents among the user's messages", tokens: scene.documentTokens },
+    { name: "the pinned rules", tokens: pins },
+  ].sort((one, other) => other.tokens - one.tokens)
+  return new HoldfastError({
+    code: "budget-impossible",
+    budgetTokens: limits.hardTokens,
+    neededTokens: sizes.reduce((sum, tokens) => sum + tokens, scene.documentTokens + pins),
+    largest: `${pieces[0]?.name ?? "the conversation"} (${pieces[0]?.tokens ?? 0} tokens)`,
+  })
+}

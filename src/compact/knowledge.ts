@@ -1,0 +1,87 @@
+import { buildLedger, emptyLedger, type Ledger, mergeLedgers } from "../ledger/ledger.ts"
+import { parseLedger } from "../ledger/parse.ts"
+import type { Message, Transcript } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import { textOf } from "../message/text.ts"
+import type { Digest, Goal } from "../summary/digest.ts"
+import { parseDigest } from "../summary/digest-text.ts"
+import { writeExtractive } from "../summary/extractive.ts"
+import type { Note } from "../summary/note.ts"
+import { notesOf } from "../summary/notes.ts"
+import type { Summary } from "../summary/summary.ts"
+import { isSpoken, isSpokenPart, ownMessage } from "./standing.ts"
+import type { CompactChoices } from "./task.ts"
+
+/** What is worth keeping of a conversation, however much of it will still be shown. Made without a model, in one pass. */
+export type Knowledge = {
+  readonly ledger: Ledger
+  readonly notes: readonly Note[]
+  readonly summary: Summary
+  /** What earlier digests in it say, as they say it. */
+  readonly carried?: Summary
+  readonly goal?: Goal
+  /** How many messages the digests that are in it stand for. */
+  readonly covered: number
+}
+
+/** Read a conversation. What an earlier digest in it says goes on as it is: never read as words, never summarized again. */
+export function learn(conversation: Transcript, { schema, focus }: CompactChoices): Knowledge {
+  const carried = conversation.flatMap(digestOf)
+  const spoken = conversation.filter((message) => ownMessage(message) === undefined)
+  const earlier = carried.flatMap(({ digest, message }) =>
+    parseLedger(digest.ledger.text, { messageId: message.id, position: 0 }),
+  )
+  const before =
+    carried.length === 0
+      ? undefined
+      : joined(
+          carried.map(({ digest }) => digest.summary),
+          schema,
+        )
+  const goal = carried.find(({ digest }) => digest.goal !== undefined)?.digest.goal ?? firstGoal(spoken)
+  const notes = notesOf(spoken)
+  return {
+    notes,
+    ledger: [...earlier, buildLedger(spoken)].reduce(mergeLedgers),
+    summary: writeExtractive(spoken, {
+      schema,
+      notes,
+      ...present({ focus, carried: before }),
+    }),
+    ...present({ carried: before }),
+    covered: carried.reduce((sum, { digest }) => sum + digest.covered, 0),
+    ...(goal === undefined ? {} : { goal }),
+  }
+}
+
+/** What is left where nobody wants a digest: what it was all for. */
+export const withoutContent = (knowledge: Knowledge): Knowledge => ({
+  ...knowledge,
+  ledger: emptyLedger,
+  summary: { ...knowledge.summary, sections: [] },
+})
+
+function digestOf(message: Message): readonly { readonly digest: Digest; readonly message: Message }[] {
+  if (ownMessage(message) !== "digest") return []
+  const digest = parseDigest(message.parts.map(textOf).join(""))
+  return digest === undefined ? [] : [{ digest, message }]
+}
+
+function joined(summaries: readonly Summary[], schema: Summary["schema"]): Summary {
+  const names = [...new Set(summaries.flatMap(({ sections }) => sections.map(({ name }) => name)))]
+  const linesOf = (name: string) =>
+    summaries.flatMap(({ sections }) =>
+      sections.filter((section) => section.name === name).flatMap(({ lines }) => lines),
+    )
+  return { schema, sections: names.map((name) => ({ name, lines: linesOf(name) })) }
+}
+
+function firstGoal(messages: Transcript): Goal | undefined {
+  const first = messages.find(isSpoken)
+  if (first === undefined) return undefined
+  const text = first.parts
+    .filter((part) => isSpokenPart(first, part))
+    .map(textOf)
+    .join("\n")
+  return text.trim() === "" ? undefined : { text, source: first.id, whole: true }
+}

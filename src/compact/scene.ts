@@ -1,0 +1,71 @@
+import { type Group, groupTurns } from "../message/group.ts"
+import type { Message, Transcript } from "../message/message.ts"
+import { textOf } from "../message/text.ts"
+import { type Separation, separate } from "../prompt/separate.ts"
+import type { Meter } from "../tokens/meter.ts"
+import { isMandatory, lastCompaction, latestSpoken, ownMessage } from "./standing.ts"
+import type { CompactTask } from "./task.ts"
+import { tokensOutsideStack } from "./verify.ts"
+
+/** What every draft of one compaction starts from. */
+export type Scene = {
+  readonly separation: Separation
+  readonly conversation: Transcript
+  readonly groups: readonly Group[]
+  readonly mandatory: readonly boolean[]
+  /** Groups that are a digest of ours: a new digest takes them over. */
+  readonly digests: readonly boolean[]
+  /** What each group would still take if its tool results were down to a line each. */
+  readonly barestTokens: readonly number[]
+  readonly lastCompaction: number
+  readonly outsideTokens: number
+  /** What is outside the stack and no conversation either: documents among the user's words. */
+  readonly documentTokens: number
+  /** Rules that must stand beside the stack because they do not stand in it. */
+  readonly pins: readonly string[]
+}
+
+/** A lifted document may have to stand in a message of its own. */
+const framingTokens = 8
+
+export function setScene(task: CompactTask): Scene {
+  const { request, messages, meter, choices } = task
+  const separation = separate({ system: request.system, tools: request.tools, messages })
+  const { conversation, infrastructure } = separation
+  const groups = groupTurns(conversation)
+  const latest = latestSpoken(conversation)
+  const outsideTokens = tokensOutsideStack({ messages, infrastructure, conversation }, meter)
+  const said = conversation.reduce((sum, message) => sum + meter.message(message), 0)
+  const holders = new Set(infrastructure.documents.map(({ place }) => place.message)).size
+  const stack = stackTexts(separation)
+  return {
+    separation,
+    conversation,
+    groups,
+    mandatory: groups.map((group) => isMandatory(group, conversation, latest)),
+    digests: groups.map(({ start, end }) =>
+      conversation.slice(start, end).every((message) => ownMessage(message) === "digest"),
+    ),
+    barestTokens: groups.map(({ start, end }) =>
+      conversation.slice(start, end).reduce((sum, message) => sum + barest(message, meter), 0),
+    ),
+    lastCompaction: lastCompaction(conversation),
+    outsideTokens,
+    documentTokens: Math.max(0, outsideTokens - said) + holders * framingTokens,
+    pins: choices.pins.filter((pin) => !stack.some((text) => text.includes(pin))),
+  }
+}
+
+/** What a result takes of which only a line is left. */
+const markerTokens = 12
+
+function barest(message: Message, meter: Meter): number {
+  let tokens: number = meter.message(message)
+  for (const part of message.parts)
+    if (part.type === "tool-result") tokens -= Math.max(0, meter.part(part) - markerTokens)
+  return tokens
+}
+
+function stackTexts({ infrastructure: { system, messages, documents } }: Separation): readonly string[] {
+  return [system, ...messages.map(({ parts }) => parts), documents.map(({ part }) => part)].flat().map(textOf)
+}

@@ -1,0 +1,52 @@
+import type { CallId } from "../message/ids.ts"
+import type { Format, Transcript } from "../message/message.ts"
+import type { ModelRequest } from "../message/request.ts"
+import type { StrategyEntry, StrategyName } from "../stage/strategies.ts"
+import type { StrategyOptions } from "../stage/strategy.ts"
+import type { Written } from "../summary/model-write.ts"
+import type { SchemaName, Summary } from "../summary/summary.ts"
+import type { Meter } from "../tokens/meter.ts"
+
+/** What a summarizer is asked: the messages that will no longer be shown, without any infrastructure. */
+export type SummaryQuestion = {
+  readonly messages: Transcript
+  readonly previous?: Summary
+  readonly schema: SchemaName
+  readonly focus?: string
+  readonly language?: string
+  readonly budgetTokens: number
+}
+
+/** Writes a summary, or says why there is none. It never throws and always ends: whoever makes one sees to that. */
+export type Summarizer = {
+  readonly writer: "model" | "custom"
+  readonly write: (question: SummaryQuestion) => Promise<Written>
+}
+
+/** How large what is not the prompt stack may become: `targetTokens` is aimed at, `hardTokens` never exceeded. */
+export type Limits = { readonly targetTokens: number; readonly hardTokens: number }
+
+export type CompactChoices = {
+  readonly strategy: StrategyName | "custom"
+  readonly entry: StrategyEntry
+  readonly strategyOptions: StrategyOptions
+  readonly schema: SchemaName
+  /** `none`: what goes leaves only a notice and the goal behind. */
+  readonly digest: "full" | "none"
+  readonly pins: readonly string[]
+  readonly focus?: string
+  readonly language?: string
+  readonly summarizer?: Summarizer
+  readonly toolBudgets?: Readonly<Record<string, number>>
+  readonly handleOf?: (callId: CallId) => string | undefined
+}
+
+/** Everything a compaction works on. `request` is as it came in; `messages` are its messages, repaired. */
+export type CompactTask = {
+  readonly format: Format
+  readonly request: ModelRequest
+  readonly messages: Transcript
+  readonly meter: Meter
+  readonly limits: Limits
+  readonly choices: CompactChoices
+}

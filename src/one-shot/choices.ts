@@ -1,0 +1,28 @@
+import type { CompactChoices } from "../compact/task.ts"
+import { present } from "../message/present.ts"
+import { strategies } from "../stage/strategies.ts"
+import { defaultStrategyOptions } from "../stage/strategy.ts"
+import type { Meter } from "../tokens/meter.ts"
+import type { CompactOptions } from "./options.ts"
+import { createSummarizer } from "./summarizer.ts"
+
+/** The options with everything said that they leave open. */
+export function choicesOf(options: CompactOptions, meter: Meter): CompactChoices {
+  const { strategy = "staged", schema = "handoff", pins = [], summarizer } = options
+  return {
+    ...(typeof strategy === "function"
+      ? { strategy: "custom", entry: { select: strategy, micro: "even" } }
+      : { strategy, entry: strategies[strategy] }),
+    strategyOptions: { ...defaultStrategyOptions, ...options.strategyOptions },
+    schema,
+    digest: summarizer === "none" ? "none" : "full",
+    pins: [...new Set(pins)],
+    ...present({
+      focus: options.focus,
+      language: options.language,
+      toolBudgets: options.toolBudgets,
+      handleOf: options.handleOf,
+      summarizer: createSummarizer(options, meter),
+    }),
+  }
+}

@@ -1,0 +1,90 @@
+import type { Compacted } from "../compact/attempt.ts"
+import type { Remedy } from "../compact/remedy.ts"
+import type { Wire } from "../message/ids.ts"
+import { present } from "../message/present.ts"
+import type { ModelRequest } from "../message/request.ts"
+import type { Weighing } from "../plan/economics.ts"
+import type { Plan } from "../plan/plan.ts"
+import type { MemoryEntry } from "../stage/flush.ts"
+import type { Digest } from "../summary/digest.ts"
+import type { Meter } from "../tokens/meter.ts"
+import type { Trace } from "../trace.ts"
+import { decodeRequest } from "../wire/decode.ts"
+import type { CompactOptions } from "./options.ts"
+import type { Planned } from "./plan-request.ts"
+
+/** What a request takes. `stack` is system and tools, `outside` everything else. */
+export type Measure = {
+  readonly messages: number
+  readonly stackTokens: number
+  readonly outsideTokens: number
+  readonly totalTokens: number
+}
+
+/** What was done, in numbers and for people. */
+export type Report = {
+  readonly changed: boolean
+  /** Which of the remedies it took; `repair` where only broken pairs were mended. */
+  readonly remedy: Remedy | "none" | "repair"
+  readonly model: { readonly id: string; readonly known: boolean }
+  /** How tokens were counted: by the model's own vocabulary, or estimated for it, on the safe side. */
+  readonly counting: "exact" | "estimated"
+  readonly limit: { readonly by: "budget" | "window"; readonly tokens: number; readonly targetTokens: number }
+  readonly before: Measure
+  readonly after: Measure
+  readonly plan: Plan
+  /** What the rewrite costs in cache and saves over the calls to come, at the model's prices. */
+  readonly weighing?: Weighing
+  readonly strategy: string
+  readonly writer: "extractive" | "model" | "custom" | "none"
+  readonly droppedMessages: number
+  readonly shortenedResults: number
+  readonly digest?: Digest
+  /** What is worth saving for good, found before anything was left out. */
+  readonly memory: readonly MemoryEntry[]
+}
+
+export type Reporting = {
+  readonly request: ModelRequest
+  readonly meter: Meter
+  readonly planned: Planned
+  readonly options: CompactOptions
+  readonly wire: Wire
+  readonly trace: Trace
+  readonly compacted?: Compacted
+}
+
+/** The account of one compaction, or of why there was none. */
+export function reportOf({ request, meter, planned, options, wire, trace, compacted }: Reporting): Report {
+  const { plan, by, limits, stackTokens, outsideTokens } = planned
+  const { model } = meter
+  const changed = wire !== request.wire
+  const sent = changed ? decodeRequest(request.format, wire) : request
+  const after = compacted?.afterTokens ?? outsideTokens
+  const measure = (messages: number, outside: number): Measure => ({
+    messages,
+    stackTokens,
+    outsideTokens: outside,
+    totalTokens: stackTokens + outside,
+  })
+  const weighing = trace.flatMap((event) => (event.type === "plan-made" ? (event.weighing ?? []) : []))[0]
+  return {
+    changed,
+    remedy: compacted?.remedy ?? (changed ? "repair" : "none"),
+    model: { id: model.id, known: model.known },
+    counting: model.vocabulary === "o200k" ? "exact" : "estimated",
+    limit: { by, tokens: limits.hardTokens, targetTokens: limits.targetTokens },
+    before: measure(request.messages.length, outsideTokens),
+    after: measure(sent.messages.length, after),
+    plan,
+    strategy: typeof options.strategy === "function" ? "custom" : (options.strategy ?? "staged"),
+    writer: compacted?.writer ?? "none",
+    droppedMessages: trace.reduce(
+      (sum, event) => sum + (event.type === "messages-dropped" ? event.messageIds.length : 0),
+      0,
+    ),
+    shortenedResults: trace.filter(({ type }) => type === "result-shortened").length,
+    memory: compacted === undefined ? [] : compacted.memory,
+    ...present({ weighing, digest: compacted?.digest }),
+  }
+}

@@ -1,0 +1,10 @@
+import type { Weighing } from "./economics.ts"
+import type { Plan, Sizes } from "./plan.ts"
+
+/** What was decided about a context, from which numbers, and what the rewrite costs in cache and saves. */
+export type PlanEvent = {
+  readonly type: "plan-made"
+  readonly plan: Plan
+  readonly sizes: Sizes
+  readonly weighing?: Weighing
+}

@@ -1,0 +1,45 @@
+export type LeftOutNoun = "line" | "character" | "item" | "field"
+
+/** What stands in place of what was left out. No bracket and no line break may stand in `why`. */
+export const leftOut = (count: number, noun: LeftOutNoun, why = ""): string =>
+  `[… ${count} ${noun}${count === 1 ? "" : "s"} left out${why === "" ? "" : `: ${why}`}]`
+
+/** As long as a marker of ours usually is, in characters. */
+export const usualMarkerLength = 24
+
+/** The marker for a text as a whole. */
+export function wholeMarker(text: string, why = ""): string {
+  let lines = 1
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines++
+  return lines === 1 ? leftOut(text.length, "character", why) : leftOut(lines, "line", why)
+}
+
+/** A marker of ours with its handle is shorter than this; a longer text is not taken for one. */
+const maxMarkerLength = 600
+
+/** Is this text nothing but a marker? Such a text is left as it is: there is nothing more to leave out. */
+export const isMarker = (text: string): boolean =>
+  text.length <= maxMarkerLength && /^\[[^[\]\n]*\bleft out\b[^[\]\n]*\]$/.test(text)
+
+/** A bracket that opens what reads like a marker of ours, and has not been called a quotation yet. */
+const lookalike = /[[［【⟦](?!quoted )(?=[\s\p{Cf}]{0,8}…|[^[\]［］\n]{0,160}?left out)/giu
+
+/** What a tool wrote cannot pass for a marker of ours: it is called a quotation. Escaping twice is escaping once. */
+export const escapeMarkers = (text: string): string =>
+  text.includes("…") || /left out/i.test(text) ? text.replace(lookalike, "$&quoted ") : text
+
+/** Name the handle in the last marker of a text whose own words were escaped; a text without marker stays as it is. */
+export function nameHandle(text: string, handle: string | undefined): string {
+  const start = text.lastIndexOf("[… ")
+  const end = handle === undefined || start < 0 ? -1 : text.indexOf("]", start)
+  return end < 0 ? text : `${text.slice(0, end)}; recall ${handle}${text.slice(end)}`
+}
+
+/** Words of others inside a marker: on one line, without brackets, and short. */
+export function quoteInMarker(words: string, maxLength = 80): string {
+  const line = words
+    .slice(0, 4 * maxLength)
+    .replace(/[[\]［］…\s\p{Cc}\p{Cf}]+/gu, " ")
+    .trim()
+  return line.length <= maxLength ? line : `${line.slice(0, maxLength).toWellFormed().trimEnd()}..`
+}

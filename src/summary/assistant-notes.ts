@@ -1,0 +1,132 @@
+import { announces, asks, courteous, decides, finds } from "./cues.ts"
+import type { Draft } from "./draft.ts"
+import { oneLine, weightOf } from "./line.ts"
+import { maxLineLength, type NoteKind } from "./note.ts"
+import { sentencesOf } from "./sentences.ts"
+import type { Doing } from "./work.ts"
+
+/** What the assistant said at one place. */
+export type Answer = {
+  readonly text: string
+  readonly sentences: readonly string[]
+  readonly at: number
+  readonly source: string
+}
+
+/** Read an answer once for all that is asked of it. */
+export const answerOf = (text: string, { at, source }: Doing): Answer => ({
+  text,
+  sentences: sentencesOf(text),
+  at,
+  source,
+})
+
+/** Lines of one kind that one message gives: beyond that it is an essay. */
+const maxEach = 2
+
+/** Shorter sentences than this decide nothing. */
+const minLength = 24
+
+const draft = (kind: NoteKind, text: string, { at, source }: Answer, worth: number): Draft => {
+  return { kind, text: oneLine(text, maxLineLength), sources: [source], channel: "assistant", at, worth }
+}
+
+const isQuestion = (sentence: string): boolean => /[?？]["')*\]]{0,3}$/.test(sentence)
+
+/** Does a sentence only lead up to something else, so that it says nothing alone? */
+const leadsUp = (sentence: string): boolean => /[:：]\**$/.test(sentence)
+
+/** It only says what it will look at now, or what the user said. */
+const passing =
+  /^(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?(?:(?:let me|let['’]s|let us|i['’]ll|i will|i need to|we can|we['’]ll) (?:also |first |now |just )?(?:check|look|see|read|view|find|search|list|examine|explore|verify|inspect)|the user (?:is|wants?|said|asks?|asked|suggest))/i
+
+/** What the assistant settled on and found out while it worked, in its own words. */
+export function thoughtDrafts(answer: Answer): readonly Draft[] {
+  const sentences = answer.sentences.filter(
+    (sentence) =>
+      weightOf(sentence) >= minLength &&
+      !isQuestion(sentence) &&
+      !leadsUp(sentence) &&
+      !asks.test(sentence) &&
+      !courteous.test(sentence) &&
+      !passing.test(sentence),
+  )
+  const found = sentences.filter((sentence) => finds.test(sentence.slice(0, 600)))
+  const decided = sentences.filter((sentence) => !found.includes(sentence) && decides.test(sentence.slice(0, 600)))
+  return [
+    ...decided.slice(0, maxEach).map((sentence) => draft("decision", sentence, answer, 5)),
+    ...found.slice(0, maxEach).map((sentence) => draft("finding", sentence, answer, 5)),
+  ]
+}
+
+/** What makes a sentence tell something in any language: figures, names in code, capitals inside. */
+function tells(sentence: string, n: number, count: number): number {
+  const figures = Math.min(3, sentence.match(/\d+|`[^`]{1,80}`|\p{Ll}[_/.]\p{L}|\p{Lu}{3,}/gu)?.length ?? 0)
+  const place = n === 0 || n === count - 1 ? 1 : 0
+  const courtesy = courteous.test(sentence) ? -3 : 0
+  const full = /[.!。！]["')*\]]{0,3}$/.test(sentence) ? 2 : 0
+  return (
+    figures +
+    place +
+    courtesy +
+    full +
+    (weightOf(sentence) < minLength ? -1 : 0) -
+    (isScrap(sentence) ? 3 : 0) -
+    (leadsUp(sentence) ? 2 : 0)
+  )
+}
+
+/** One or two words without a stop behind them are a scrap of a list. */
+const isScrap = (sentence: string): boolean =>
+  sentence.split(/\s+/, 3).length < 3 && !/[.!]$|[\u2e80-\u9fff\uac00-\ud7af]/.test(sentence)
+
+/** Sentences that stand for a whole answer. */
+const maxConcluding = 2
+
+/** What an answer came to: its most telling sentences, and none that only asks, announces or is polite. */
+function concludingText(all: readonly string[], skip: (sentence: string) => boolean = () => false): string {
+  const ranked = all
+    .map((sentence, n) => ({ sentence, n, worth: tells(sentence, n, all.length) }))
+    .filter(({ sentence, worth }) => worth > 0 && !isQuestion(sentence) && !skip(sentence) && /\p{L}/u.test(sentence))
+    .sort((one, other) => other.worth - one.worth || other.n - one.n)
+    .slice(0, maxConcluding)
+  return ranked
+    .sort((one, other) => one.n - other.n)
+    .map(({ sentence }) => oneLine(sentence, maxLineLength / maxConcluding))
+    .join(" ")
+}
+
+/** How far from its end an answer is looked at for what it asks. */
+const maxAsked = 400
+
+export function conclusionDrafts(answer: Answer): readonly Draft[] {
+  const noted = new Set(thoughtDrafts(answer).map(({ text }) => text))
+  const text = concludingText(answer.sentences, (sentence) => noted.has(sentence) || passing.test(sentence))
+  // What led up to a question was settled with its answer.
+  const worth = questionIn(answer) === undefined && !asks.test(answer.text.slice(-maxAsked)) ? 4.5 : 2
+  return text === "" ? [] : [draft("conclusion", text, answer, worth)]
+}
+
+/** The question that an answer ends with, if it asks one. */
+export function questionIn({ sentences }: Answer): string | undefined {
+  const found = sentences.findLast((sentence) => isQuestion(sentence) && !courteous.test(sentence))
+  return found === undefined ? undefined : oneLine(found, maxLineLength / 2)
+}
+
+/** Where the assistant stood when it last spoke: what it was at, what it was about to do, what it asked and got no answer to. */
+export function lastDrafts(answer: Answer): readonly Draft[] {
+  const next = answer.sentences.filter(
+    (sentence) => announces.test(sentence.slice(0, 600)) && !courteous.test(sentence) && !isQuestion(sentence),
+  )
+  const current = concludingText(answer.sentences, (sentence) => next.includes(sentence))
+  const question = questionIn(answer)
+  return [
+    ...(current === "" ? [] : [draft("current", current, answer, 7)]),
+    ...next
+      .slice(-maxEach)
+      .map((text): Draft => ({ ...draft("next", text.replace(/[:：]$/, "."), answer, 7), state: "next" })),
+    ...(question === undefined
+      ? []
+      : [{ ...draft("question", `Asked the user: ${question}`, answer, 7), state: "pending" as const }]),
+  ]
+}

@@ -1,0 +1,104 @@
+/** Words in the languages that most people write to agents in; where none of them is known, structure decides. */
+const cue = (...words: readonly string[]): RegExp => new RegExp(words.join("|"), "iu")
+
+/** Latin and Cyrillic words stand between what is no letter; ideographs stand anywhere. */
+const words = (list: string): string => `(?<![\\p{L}\\p{N}])(?:${list})(?![\\p{L}\\p{N}])`
+
+/** The user takes something back or sets it right. */
+export const corrects = cue(
+  "^(?:no|nope|wait|stop|actually|hmm,? no|sorry|nein|halt|non|нет|стой)(?![\\p{L}\\p{N}])(?! problem| worries| thanks| thank)",
+  words(
+    "instead|don['’]?t|do not|shouldn['’]?t|not what i|that['’]?s (?:not|wrong)|is wrong|you (?:missed|forgot|broke)|revert|undo|i meant|rather than",
+  ),
+  words(
+    "en (?:vez|lugar) de|no quiero|mejor|equivocad[oa]|stattdessen|sondern|falsch|plutôt|au lieu|ne (?:fais|faites) pas|вместо|неправильно|не надо",
+  ),
+  "不对|不是|不要|别再|而是|错了|改成|應該|应该是|違う|じゃなく|아니",
+)
+
+/** The user wants something from now on, whatever is asked next. */
+export const wishes = cue(
+  words(
+    "always|never|must(?:n['’]t)?|only|prefer(?:ably)?|make sure|ensure|from now on|at all times|under no circumstances|keep in mind|remember to",
+  ),
+  words(
+    "siempre|nunca|debes?|deben|tienes? que|s[oó]lo|solamente|prefiero|aseg[uú]rate|immer|nie(?:mals)?|muss|müssen|nur|bevorzuge|toujours|jamais|doi(?:t|vent|s)|seulement|uniquement|préfère|всегда|никогда|только|долж(?:ен|на|ны)|обязательно|sempre|mai|deve|apenas|somente",
+  ),
+  "总是|總是|永远|必须|必須|只能|只要|务必|務必|不要|不得|禁止|从不|一定要|以后|絶対|常に|必ず|항상|절대|반드시",
+)
+
+/** The user lays down a rule for good: what must or may never be, whatever the task. */
+export const lasts = cue(
+  words(
+    "always|never|must(?:n['’]t)?|(?:may|can|should|shall|will) not|cannot|can['’]t be|mustn['’]t|from now on|from here on|for the rest of|at all times|under no circumstances|no matter what|without (?:my|asking|our|an?|explicit|prior|written)|unless (?:i|we|you|the|it)|not (?:allowed|permitted)|(?:is|are) (?:required|forbidden|prohibited|off[- ]limits|mandatory)|has to|have to|every time|needs? (?:my|our|an?) \\p{L}+ ?(?:approval|consent|permission|review)|everywhere|no (?:more|longer|newer|older|one|exceptions?)|only (?:use|ever|if|when|with|for|on|in|to|after)|at most|at least|no more than|up to|under \\d+|stick to|restrict",
+  ),
+  "^(?:please,? )?(?:do not|don['’]t|avoid|only|prefer|keep|remember|make sure|ensure|use|stick to|limit|before you)(?![\\p{L}\\p{N}])",
+  words(
+    "siempre|nunca|jam[aá]s|debes?|deben|tienes? que|no (?:debes?|puedes?|se (?:debe|puede))|a partir de ahora|s[oó]lo|bajo ninguna|sin (?:mi|aprobaci[oó]n|permiso)|immer|nie(?:mals)?|muss|müssen|darf(?:st)? nicht|dürfen nicht|ab jetzt|nur|auf keinen fall|ohne (?:meine|zustimmung)|toujours|jamais|doi(?:t|s|vent)|ne (?:dois|doit|peut|pouvez) pas|désormais|interdit|sans (?:mon|accord)|всегда|никогда|нельзя|долж(?:ен|на|ны)|обязательно|запрещено|только|sempre|nunca|jamais|deve|não (?:pode|deve)|apenas",
+  ),
+  "总是|總是|永远|必须|必須|只能|务必|務必|不要|不得|不能|不许|禁止|切勿|一定要|以后|今后|从现在|未经|絶対|常に|必ず|してはいけない|禁止|항상|절대|반드시|금지",
+)
+
+/** The user asks for something. */
+export const requests = cue(
+  words(
+    "please|can (?:you|we)|could (?:you|we)|would you|i(?:['’]d| would) like|i(?:['’]m| am) (?:looking|trying)|i (?:want|need)|let['’]?s|help me|we (?:need|should|want)",
+  ),
+  words(
+    "por favor|puedes?|podr[ií]as?|quiero|quisiera|necesito|ay[uú]dame|bitte|kannst du|können sie|ich (?:möchte|brauche|will)|s['’]il (?:te|vous) pla[iî]t|peux-tu|pouvez-vous|je (?:veux|voudrais)|пожалуйста|хочу|нужно|можешь|можете",
+  ),
+  "请|請|帮我|幫我|我想|我要|需要|能不能|可以|ください|お願い|해\\s?주세요",
+)
+
+/** The assistant settles on something, or gives its reason. */
+export const decides = cue(
+  words(
+    "decid(?:ed|e|ing)|chose|choos(?:e|ing)|opt(?:ed|ing) for|because|instead of|rather than|will use|going with|settled on|since (?:the|it|this|we)|the reason|trade-?off",
+  ),
+  words(
+    "porque|decid[ií]|en (?:vez|lugar) de|usar[eé]|ya que|weil|statt|entschieden|verwende|parce que|décidé|au lieu|потому что|вместо|решил[аи]?|buat|perché",
+  ),
+  "因为|因為|决定|決定|选择|選擇|改用|而不是|由于|所以|なので|ため",
+)
+
+/** The assistant has found out how something is. */
+export const finds = cue(
+  words(
+    "root cause|the (?:issue|problem|bug|cause|error|culprit|fix) (?:is|was|lies|seems|appears|comes)|turns out|found (?:that|the|a)|(?:is|are|was) caused by|confirmed that|discovered that|this means",
+  ),
+  words(
+    "el problema (?:es|est[aá])|la causa|result[aó] que|das problem (?:ist|liegt)|die ursache|le problème (?:est|vient)|la cause|проблема|причина|оказалось",
+  ),
+  "问题是|问题在|問題は|原因|发现|發現|确认",
+)
+
+/** The assistant says what it is about to do. */
+export const announces = cue(
+  words(
+    "i['’]ll|i will|we['’]ll|we will|let me|let['’]s|let us|next(?: step)?s?|i(?:['’]m| am) going to|now (?:i|we|let)|going to|need to|remaining|todo|to do",
+  ),
+  words(
+    "voy a|vamos a|ahora|siguiente|a continuación|ich werde|als nächstes|jetzt|je vais|ensuite|maintenant|теперь|далее|сейчас|следующ",
+  ),
+  "接下来|接下來|下一步|现在|現在|我将|我會|我会|让我|次に|これから",
+)
+
+/** The assistant waits for the user without a question mark. */
+export const asks = cue(
+  words(
+    "please (?:provide|confirm|let me know|share|specify|choose|tell)|i(?:['’]ll| will)? need (?:your|the following)|would you like|could you",
+  ),
+  words(
+    "por favor,? (?:confirm|indi|proporcion)\\p{L}*|bitte (?:bestätigen|geben|teilen)|veuillez|подтвердите|укажите|сообщите",
+  ),
+  "请提供|请确认|請提供|請確認|教えてください|ご確認ください",
+)
+
+/** Courtesy: says nothing about the work. */
+export const courteous = cue(
+  words(
+    "feel free|let me know|anything else|further assistance|happy to (?:help|assist)|glad|you['’]?re welcome|have a (?:great|good|nice|wonderful)|thank(?:s| you)|safe travels|hope this helps|sorry|apologi[sz]e|how can i (?:help|assist)|i can (?:help|assist)|sure|perfect|great",
+  ),
+  words("gracias|de nada|algo más|no dudes|danke|gern|melden sie|merci|n['’]hésite|je vous en prie|спасибо|пожалуйста"),
+  "谢谢|謝謝|不客气|还有什么|随时|ありがとう",
+)

@@ -1,0 +1,189 @@
+import { refuse } from "./prompty-flow.ts"
+
+/** What a template may speak of; each is there whether or not it is declared as an input. */
+export const offered = ["messages", "transcript", "focus", "language", "budget"] as const
+export type Offered = (typeof offered)[number]
+
+/** What it may ask of one message, in a loop over `messages`. */
+const fields: Readonly<Record<string, Field>> = { id: "id", role: "role", content: "text", text: "text" }
+type Field = "id" | "role" | "text"
+
+/** Something that has a text: what is offered, a field of the loop's message, or an input's default. */
+export type Reference =
+  | { readonly type: "offered"; readonly name: Offered }
+  | { readonly type: "field"; readonly field: Field }
+  | { readonly type: "fixed"; readonly text: string }
+
+/** A template, read: values go where a `value` stands and nowhere else, so no value can ever become a tag. */
+export type Node =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "value"; readonly of: Reference }
+  | { readonly type: "each"; readonly body: readonly Node[] }
+  | {
+      readonly type: "when"
+      readonly of: Reference
+      readonly negated: boolean
+      readonly then: readonly Node[]
+      readonly otherwise: readonly Node[]
+    }
+
+/** Deeper blocks are refused: nobody reads them. */
+const maxDepth = 20
+
+const supported = `{{name}}, {{#name}}…{{/name}}, {{^name}}…{{/name}}, {% if name %}, {% elif name %}, {% else %}, {% endif %} or {% for item in messages %}…{% endfor %}, with the names ${offered.join(", ")}`
+
+/** Tags are short and stand on one line; in a comment anything may stand. */
+const tag =
+  /\{\{\{([^{}\n]{0,200})\}\}\}|\{\{(![^{}]{0,1000}|[^{}\n]{0,200})\}\}|\{%([^%{}\n]{0,200})%\}|\{#([^#]{0,5000})#\}/g
+
+type Token = { readonly line: number } & (
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "value"; readonly name: string }
+  | {
+      readonly type: "open"
+      readonly name: string
+      readonly negated: boolean
+      readonly style: "mustache" | "if" | "elif"
+    }
+  | { readonly type: "for"; readonly item: string; readonly list: string }
+  | { readonly type: "else" }
+  | { readonly type: "close"; readonly what: string }
+)
+
+/** The text of one role as a tree. `fixed` are inputs that the file itself gives a value. */
+export function readTemplate(text: string, firstLine: number, fixed: ReadonlyMap<string, string>): readonly Node[] {
+  const reader = { tokens: tokensOf(text, firstLine), at: 0, fixed }
+  const nodes = readNodes(reader, undefined, 0)
+  const rest = reader.tokens[reader.at]
+  return rest === undefined ? nodes : refuse(rest.line, "an opening tag first", "a closing one")
+}
+
+function tokensOf(text: string, firstLine: number): readonly Token[] {
+  const tokens: Token[] = []
+  let at = 0
+  let line = firstLine
+  const pass = (end: number): void => {
+    const piece = text.slice(at, end)
+    const broken = /\{\{|\{%/.exec(piece)
+    const lineOf = (length: number): number => line + piece.slice(0, length).split("\n").length - 1
+    if (broken !== null) refuse(lineOf(broken.index), supported, "a tag that does not close on its line")
+    if (piece !== "") tokens.push({ type: "text", text: piece, line })
+    line = lineOf(piece.length)
+    at = end
+  }
+  for (const match of text.matchAll(tag)) {
+    pass(match.index)
+    const [whole, triple, double, block] = match
+    if (triple !== undefined) tokens.push({ type: "value", name: triple.trim(), line })
+    else if (double !== undefined) tokens.push(...mustache(double.trim(), line))
+    else if (block !== undefined) tokens.push(jinja(block.replace(/^-|-$/g, "").trim(), line))
+    line += whole.split("\n").length - 1
+    at = match.index + whole.length
+  }
+  pass(text.length)
+  return tokens
+}
+
+function mustache(inner: string, line: number): readonly Token[] {
+  const name = inner.slice(1).trim()
+  if (inner.startsWith("!")) return []
+  if (inner.startsWith("#")) return [{ type: "open", name, negated: false, style: "mustache", line }]
+  if (inner.startsWith("^")) return [{ type: "open", name, negated: true, style: "mustache", line }]
+  if (inner.startsWith("/")) return [{ type: "close", what: name, line }]
+  return [{ type: "value", name: inner.startsWith("&") ? name : inner.replace(/^-|-$/g, "").trim(), line }]
+}
+
+function jinja(inner: string, line: number): Token {
+  const loop = /^for\s+(\w{1,60})\s+in\s+(\w{1,60})$/.exec(inner)
+  if (loop !== null) return { type: "for", item: loop[1] ?? "", list: loop[2] ?? "", line }
+  const test = /^(if|elif)\s+(not\s+)?([\w.]{1,120})$/.exec(inner)
+  if (test !== null) {
+    const style = test[1] === "if" ? "if" : "elif"
+    return { type: "open", name: test[3] ?? "", negated: test[2] !== undefined, style, line }
+  }
+  if (inner === "else") return { type: "else", line }
+  if (inner === "endif" || inner === "endfor") return { type: "close", what: inner, line }
+  return refuse(line, supported, "another tag")
+}
+
+type Reader = { readonly tokens: readonly Token[]; at: number; readonly fixed: ReadonlyMap<string, string> }
+
+/** Nodes up to an `else`, `elif` or closing tag, which is left for whoever opened the block. */
+function readNodes(reader: Reader, item: string | undefined, depth: number): readonly Node[] {
+  const nodes: Node[] = []
+  for (let token = reader.tokens[reader.at]; token !== undefined; token = reader.tokens[reader.at]) {
+    if (token.type === "close" || token.type === "else" || (token.type === "open" && token.style === "elif")) break
+    if (depth > maxDepth) return refuse(token.line, `at most ${maxDepth} blocks in one another`, "a deeper one")
+    reader.at++
+    if (token.type === "text") nodes.push({ type: "text", text: token.text })
+    else if (token.type === "value")
+      nodes.push({ type: "value", of: refer(token.name, token.line, item, reader.fixed) })
+    else if (token.type === "for") nodes.push(readLoop(reader, token, item, depth))
+    else nodes.push(readSection(reader, token, item, depth))
+  }
+  return nodes
+}
+
+function readLoop(
+  reader: Reader,
+  { item, list, line }: Extract<Token, { type: "for" }>,
+  outer: string | undefined,
+  depth: number,
+): Node {
+  if (outer !== undefined) return refuse(line, "a loop that is in no other", "a loop in a loop")
+  if (list !== "messages") return refuse(line, "a loop over messages", `a loop over ${list}`)
+  const body = readNodes(reader, item, depth + 1)
+  close(reader, "endfor", line)
+  return { type: "each", body }
+}
+
+function readSection(
+  reader: Reader,
+  token: Extract<Token, { type: "open" }>,
+  item: string | undefined,
+  depth: number,
+): Node {
+  const { name, negated, style, line } = token
+  if (style === "mustache" && name === "messages" && !negated && item === undefined) {
+    const body = readNodes(reader, "", depth + 1)
+    close(reader, name, line)
+    return { type: "each", body }
+  }
+  const of = refer(name, line, item, reader.fixed)
+  const then = readNodes(reader, item, depth + 1)
+  const next = reader.tokens[reader.at]
+  if (style !== "mustache" && next?.type === "open" && next.style === "elif") {
+    reader.at++
+    return { type: "when", of, negated, then, otherwise: [readSection(reader, next, item, depth + 1)] }
+  }
+  let otherwise: readonly Node[] = []
+  if (style !== "mustache" && next?.type === "else") {
+    reader.at++
+    otherwise = readNodes(reader, item, depth + 1)
+  }
+  close(reader, style === "mustache" ? name : "endif", line)
+  return { type: "when", of, negated, then, otherwise }
+}
+
+function close(reader: Reader, what: string, line: number): void {
+  const token = reader.tokens[reader.at]
+  if (token?.type !== "close" || token.what !== what)
+    refuse(token?.line ?? line, `${what} to close the block of line ${line} before the role ends`, "something else")
+  reader.at++
+}
+
+const isOffered = (name: string): name is Offered => offered.some((known) => known === name)
+
+/** In a mustache loop the message's fields have no prefix; in the other kind they have the loop's own word. */
+function refer(name: string, line: number, item: string | undefined, fixed: ReadonlyMap<string, string>): Reference {
+  const inner = item === undefined ? undefined : item === "" ? name : after(name, `${item}.`)
+  const field = inner === undefined || !Object.hasOwn(fields, inner) ? undefined : fields[inner]
+  if (field !== undefined) return { type: "field", field }
+  if (isOffered(name)) return { type: "offered", name }
+  const text = fixed.get(name)
+  if (text !== undefined) return { type: "fixed", text }
+  return refuse(line, supported, `"${name.slice(0, 60)}"`)
+}
+
+const after = (name: string, prefix: string): string | undefined =>
+  name.startsWith(prefix) ? name.slice(prefix.length) : undefined

@@ -1,0 +1,157 @@
+import type { CallDeed } from "./call-deed.ts"
+import { distinct } from "./draft.ts"
+import type { FileDeed } from "./file-deeds.ts"
+import { code } from "./line.ts"
+import type { Outcome } from "./outcome-of.ts"
+import { onlyLooks, sameRun } from "./run.ts"
+import type { Task } from "./tasks.ts"
+
+/** Where something was done. */
+export type Doing = { readonly at: number; readonly source: string }
+
+/** Something that was run or called, and how it went the last time. */
+export type Run = {
+  readonly text: string
+  readonly kind: "command" | "transaction" | "lookup"
+  /** A tool by its own name, not a command in a shell. */
+  readonly calls: boolean
+  readonly little: boolean
+  readonly at: number
+  readonly sources: readonly string[]
+  /** Nothing while nobody knows. */
+  readonly outcome?: Outcome
+  /** The same thing failed again in another way since. */
+  readonly overtaken?: true
+  /** Files that were changed between the last failure and the next run of the same thing that went well. */
+  readonly fixed?: { readonly at: number; readonly files: readonly string[]; readonly by: string }
+}
+
+export type FileState = {
+  readonly deeds: readonly FileDeed["deed"][]
+  readonly at: number
+  readonly sources: readonly string[]
+}
+
+/** All that was done so far. Grows while the transcript is read. */
+export type Work = {
+  readonly runs: Map<string, Run>
+  readonly files: Map<string, FileState>
+  /** The failed run of each thing that was not run well since. */
+  readonly failures: Map<string, string>
+  readonly changes: { readonly path: string; readonly at: number }[]
+  tasks: { readonly items: readonly Task[]; readonly doing: Doing } | undefined
+  openFile: string
+}
+
+export const createWork = (): Work => ({
+  runs: new Map(),
+  files: new Map(),
+  failures: new Map(),
+  changes: [],
+  tasks: undefined,
+  openFile: "",
+})
+
+/** Changes that are looked through for a fix, and files that it may name. */
+const maxLookedBack = 60
+const maxFixFiles = 3
+
+/** Write down a call whose result is `outcome`, or not known yet. */
+export function record(work: Work, deed: CallDeed, outcome: Outcome | undefined, doing: Doing): void {
+  if (deed.type === "tasks") work.tasks = { items: deed.tasks, doing }
+  if (deed.type === "files" || deed.type === "command") {
+    if (outcome?.failed !== true) for (const file of deed.files) recordFile(work, file, doing)
+  }
+  if (deed.type === "files" && outcome?.failed === true)
+    recordRun(work, failedFileRun(work, deed.files), outcome, doing)
+  if (deed.type === "command" && deed.command !== "") {
+    // What a command did to files is said of the files.
+    const kind = onlyLooks(deed.command) || deed.files.length > 0 ? "lookup" : "command"
+    recordRun(
+      work,
+      { text: code(deed.command), kind, calls: false, little: false, same: sameRun(deed.command) },
+      outcome,
+      doing,
+    )
+  }
+  if (deed.type === "call") {
+    const kind = deed.changes === "no" ? "lookup" : "transaction"
+    const same = deed.text.split(",", 1)[0] ?? ""
+    recordRun(
+      work,
+      { text: code(deed.text), kind, calls: true, little: deed.changes === "little", same },
+      outcome,
+      doing,
+    )
+  }
+}
+
+type Named = Pick<Run, "text" | "kind" | "calls" | "little"> & { readonly same: string }
+
+function failedFileRun(work: Work, files: readonly FileDeed[]): Named {
+  const path = files[0]?.path || work.openFile
+  const verb = files[0]?.deed === "read" ? "reading" : "changing"
+  return {
+    text: `${verb} ${code(path)}`,
+    kind: verb === "reading" ? "lookup" : "command",
+    calls: false,
+    little: true,
+    same: `file ${path}`,
+  }
+}
+
+function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | undefined, { at, source }: Doing): void {
+  const failedBefore = work.failures.get(same)
+  if (outcome?.failed === false && failedBefore !== undefined) resolve(work, failedBefore, named.text, at)
+  const known = work.runs.get(named.text)
+  if (outcome?.failed === false) work.failures.delete(same)
+  if (outcome?.failed === true) {
+    const before = failedBefore === undefined ? undefined : work.runs.get(failedBefore)
+    if (before !== undefined) work.runs.set(before.text, { ...before, overtaken: true })
+    work.failures.set(same, named.text)
+  }
+  const sources = distinct([...(known?.sources ?? []), source])
+  work.runs.delete(named.text)
+  work.runs.set(named.text, { ...named, at, sources, ...(outcome === undefined ? {} : { outcome }) })
+}
+
+function resolve(work: Work, failed: string, by: string, at: number): void {
+  const run = work.runs.get(failed)
+  if (run === undefined) return
+  // The failure stays in the record beside the run that went well, even if that was the very same command.
+  work.runs.delete(failed)
+  const files = new Set<string>()
+  for (const change of work.changes.slice(-maxLookedBack).toReversed()) {
+    if (change.at <= run.at || files.size >= maxFixFiles) break
+    files.add(change.path)
+  }
+  work.runs.set(`failed ${failed}`, { ...run, fixed: { at, files: [...files], by } })
+}
+
+function recordFile(work: Work, { path: named, deed }: FileDeed, { at, source }: Doing): void {
+  const path = named === "" ? work.openFile : named
+  if (path === "") return
+  work.openFile = path
+  if (deed !== "read") {
+    work.changes.push({ path, at })
+    work.runs.delete(work.failures.get(`file ${path}`) ?? "")
+  }
+  const known = work.files.get(path)
+  work.files.delete(path)
+  work.files.set(path, {
+    deeds: joinDeeds(known?.deeds ?? [], deed),
+    at: deed === "read" ? (known?.at ?? at) : at,
+    sources: distinct([...(known?.sources ?? []), source]),
+  })
+}
+
+const order: readonly FileDeed["deed"][] = ["created", "edited", "deleted", "read"]
+
+/** What was done to a file so far: a deletion wipes out what came before it, and making it again wipes out the deletion. */
+export function joinDeeds(known: readonly FileDeed["deed"][], deed: FileDeed["deed"]): readonly FileDeed["deed"][] {
+  if (deed === "deleted") return ["deleted"]
+  const kept: readonly FileDeed["deed"][] = known.filter((one) => one !== "deleted")
+  const rewritten =
+    deed === "created" && kept.some((one) => one === "read" || one === "edited") && !kept.includes("created")
+  return order.filter((one) => kept.includes(one) || one === (rewritten ? "edited" : deed))
+}
