@@ -8,6 +8,7 @@ import { parseDigest } from "../summary/digest-text.ts"
 import { writeExtractive } from "../summary/extractive.ts"
 import type { Note } from "../summary/note.ts"
 import { notesOf } from "../summary/notes.ts"
+import { rulesSection } from "../summary/schema.ts"
 import type { Summary } from "../summary/summary.ts"
 import { isSpoken, isSpokenPart, ownMessage } from "./standing.ts"
 import type { CompactChoices } from "./task.ts"
@@ -28,9 +29,10 @@ export type Knowledge = {
 export function learn(conversation: Transcript, { schema, focus }: CompactChoices): Knowledge {
   const carried = conversation.flatMap(digestOf)
   const spoken = conversation.filter((message) => ownMessage(message) === undefined)
-  const earlier = carried.flatMap(({ digest, message }) =>
+  const earlier = carried.flatMap(({ digest, message }) => [
+    buildLedger(saidIn(digest, message)),
     parseLedger(digest.ledger.text, { messageId: message.id, position: 0 }),
-  )
+  ])
   const before =
     carried.length === 0
       ? undefined
@@ -65,6 +67,25 @@ function digestOf(message: Message): readonly { readonly digest: Digest; readonl
   if (ownMessage(message) !== "digest") return []
   const digest = parseDigest(message.parts.map(textOf).join(""))
   return digest === undefined ? [] : [{ digest, message }]
+}
+
+/** Sections in the user's own words. */
+const usersOwn: ReadonlySet<string> = new Set([rulesSection, "primary_requests", "overall_goal", "user_messages"])
+
+/** The lines of a digest as messages: a value that stands in one of them stands nowhere else, and may outlive its line. */
+function saidIn({ goal, summary }: Digest, { id, format }: Message): Transcript {
+  const linesOf = (isUsers: boolean): readonly string[] =>
+    summary.sections
+      .filter(({ name }) => usersOwn.has(name) === isUsers)
+      .flatMap(({ lines }) => lines.map(({ text }) => text))
+  const say = (role: "user" | "assistant", lines: readonly string[]): Transcript =>
+    lines.length === 0
+      ? []
+      : [{ id, role, parts: lines.map((text) => ({ type: "text", text })), ...present({ format }) }]
+  return [
+    ...say("user", [...(goal === undefined ? [] : [goal.text]), ...linesOf(true)]),
+    ...say("assistant", linesOf(false)),
+  ]
 }
 
 function joined(summaries: readonly Summary[], schema: Summary["schema"]): Summary {

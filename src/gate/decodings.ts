@@ -26,7 +26,7 @@ type Encoding = {
 
 /** ROT13 of words that an attempt can hardly do without; nothing else tells that a line is rotated. */
 const rotatedWords =
-  /(?:[Vv](?:taber|afgehpgvbaf?)|[Qq]vfertneq|[Ss]betrg|[Ff](?:lfgrz|hzznel)|[Cc](?:erivbhf|evbe|ebzcg|byvpl)|[Bb]ireevqr|[Nn]ffvfgnag|[Ee]hyrf)/
+  /\b(?:vtaber|qvfertneq|sbetrg|cerivbhf|cevbe|vafgehpgvbaf?|flfgrz|cebzcg|bireevqr|nffvfgnag|fhzznel|ehyrf|cbyvpl)\b/i
 
 const encodings: readonly Encoding[] = [
   { encoding: "hex", hint: /\\x/, blob: /(?:\\x[\dA-Fa-f]{2}){8,}/g, decode: decodeHex },

@@ -24,6 +24,9 @@ export type FittedLedger = { readonly text: string; readonly facts: readonly Fac
 /** How much a long value has to be worth more: 0 not at all, 1 in proportion to its tokens. */
 const thrift = 0.1
 
+/** Below this a value is noise: a duration, a count, a word that one output printed once. Its tokens are better spent on the messages. */
+const leastWorth = 1.5
+
 /** Tries at filling the budget: prices are estimates, and two corrections come within a percent of it. */
 const maxTries = 4
 
@@ -93,8 +96,27 @@ function rankFacts({ facts, length }: Ledger, options: FitOptions): readonly Pri
     const subjectCost = subject === undefined ? 0 : costOf(subject)
     const asked = (labelFrom !== "kind" && isAsked(label)) || allowed.has(value)
     const worth = score(fact, length - 1) + (asked ? weights.askedFor : 0)
+    if (worth < leastWorth) return []
     const rank = worth / (cost + (subject === undefined ? 0 : labelCost)) ** thrift
     return [{ fact, cost, labelCost, subjectCost, rank, ...placeOf(fact) }]
   })
-  return priced.sort((one, other) => other.rank - one.rank || byAppearance(one.fact, other.fact))
+  return thinned(priced.sort(byRank))
+}
+
+const byRank = (one: Priced, other: Priced): number => other.rank - one.rank || byAppearance(one.fact, other.fact)
+
+/** So many values of one label count in full; of a long list each further one is less likely the one that is needed. */
+const freeOfLabel = 8
+const halfAfter = 24
+
+function thinned(ranked: readonly Priced[]): readonly Priced[] {
+  const met = new Map<string, number>()
+  const weighed = ranked.map((priced) => {
+    const { label, kind, givenByUser } = priced.fact
+    const key = `${kind}\n${label}`
+    const n = met.get(key) ?? 0
+    met.set(key, n + 1)
+    return givenByUser ? priced : { ...priced, rank: priced.rank / (1 + Math.max(0, n - freeOfLabel) / halfAfter) }
+  })
+  return weighed.sort(byRank)
 }

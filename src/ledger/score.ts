@@ -63,11 +63,16 @@ export function score(fact: Fact, now: number): number {
 /** Digits so few are a quantity or a line as often as a name. */
 const fewDigits = /^\d{1,5}$/
 
+/** When a line was logged and how long or how much it took: every run prints others. */
+const measured =
+  /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|^[\d.,]+ ?(?:ns|us|µs|ms|s|sec|min|kb|mb|gb|kib|mib|gib|b|bytes|%)$/i
+
 /** Names of code and lines that no one but a listing brought up are many, and few of them come up again. */
 const listed = 0.2
 
 function weightOf({ kind, value, givenByUser, usedInCalls }: Fact): number {
   if (kind === "id" && fewDigits.test(value)) return kindWeights.id / 3
+  if (!givenByUser && usedInCalls === 0 && measured.test(value)) return 0
   return kind === "identifier" && !givenByUser && usedInCalls === 0 ? listed : kindWeights[kind]
 }
 
