@@ -59,13 +59,9 @@ function measure(session: RoundsSession, context: readonly ChatMessage[], round:
   }
 }
 
-/** On a line that does not say that it was replaced. */
+/** It stands there, and nothing says that it was replaced. */
 const standsUnmarked = (text: string, value: string): boolean =>
-  text
-    .split("\n")
-    .some(
-      (line) => line.includes(value) && !/superseded|\bwas\b|replaced|formerly/.test(line.slice(line.indexOf(value))),
-    )
+  text.includes(value) && !text.includes(`${value} (superseded)`) && !text.includes(`${value}\` (superseded)`)
 
 async function rounds(session: RoundsSession, name: string, compacting: Compacting): Promise<Row> {
   let context: readonly ChatMessage[] = []

@@ -1,4 +1,4 @@
-import { buildLedger, emptyLedger, type Ledger, mergeLedgers } from "../ledger/ledger.ts"
+import { emptyLedger, extendLedger, type Ledger, mergeLedgers } from "../ledger/ledger.ts"
 import { parseLedger } from "../ledger/parse.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
@@ -29,10 +29,12 @@ export type Knowledge = {
 export function learn(conversation: Transcript, { schema, focus }: CompactChoices): Knowledge {
   const carried = conversation.flatMap(digestOf)
   const spoken = conversation.filter((message) => ownMessage(message) === undefined)
-  const earlier = carried.flatMap(({ digest, message }) => [
-    buildLedger(saidIn(digest, message)),
-    parseLedger(digest.ledger.text, { messageId: message.id, position: 0 }),
-  ])
+  const earlier = carried.reduce((ledger, { digest, message }) => {
+    // What the digest's own ledger says of a value counts for more than the lines above it: it knows what was replaced.
+    const lines = extendLedger(ledger, saidIn(digest, message))
+    const parsed = parseLedger(digest.ledger.text, { messageId: message.id, position: lines.length + 1 })
+    return mergeLedgers(lines, parsed)
+  }, emptyLedger)
   const before =
     carried.length === 0
       ? undefined
@@ -44,7 +46,7 @@ export function learn(conversation: Transcript, { schema, focus }: CompactChoice
   const notes = notesOf(spoken)
   return {
     notes,
-    ledger: [...earlier, buildLedger(spoken)].reduce(mergeLedgers),
+    ledger: extendLedger(earlier, spoken),
     summary: writeExtractive(spoken, {
       schema,
       notes,

@@ -9,6 +9,8 @@ export type Priced = {
   readonly labelCost: number
   readonly subjectCost: number
   readonly rank: number
+  /** It was superseded and stands in sight all the same: that has to be said. */
+  readonly warns: boolean
   /** The line that it stands on, and the owner that opens the line if it has one. */
   readonly line: string
   readonly owner: string
@@ -27,8 +29,9 @@ export function placeOf(fact: Fact): Pick<Priced, "line" | "owner"> {
  * completes the records; what was superseded only if all that stands fits.
  */
 export function createChooser(ranked: readonly Priced[]): (budgetTokens: number) => readonly Fact[] {
-  const current = ranked.filter(({ fact }) => fact.state !== "superseded")
-  const superseded = ranked.filter(({ fact }) => fact.state === "superseded")
+  const isDue = ({ fact, warns }: Priced): boolean => fact.state !== "superseded" || warns
+  const current = ranked.filter(isDue)
+  const superseded = ranked.filter((priced) => !isDue(priced))
   // The fact that a description's owner is, so that it is shown under its own label.
   const owners = new Map(current.map((priced) => [ownerKey(priced.fact, priced.fact.value), priced]))
   return (budgetTokens) => {

@@ -31,6 +31,8 @@ export type Mention = {
   readonly labelFrom: LabelSource
   /** The value that names the record this one belongs to. */
   readonly subject?: string
+  /** Was it said to take the place of another? */
+  readonly updates?: true
 }
 
 /** `failed` and `resolved` are said of commands: the last run failed, or failed once and went well later. */

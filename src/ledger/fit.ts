@@ -24,6 +24,9 @@ export type FittedLedger = { readonly text: string; readonly facts: readonly Fac
 /** How much a long value has to be worth more: 0 not at all, 1 in proportion to its tokens. */
 const thrift = 0.1
 
+/** More than almost anything: a stale value in plain sight misleads. */
+const staleWorth = 12
+
 /** Below this a value is noise: a duration, a count, a word that one output printed once. Its tokens are better spent on the messages. */
 const leastWorth = 1.5
 
@@ -90,15 +93,17 @@ function rankFacts({ facts, length }: Ledger, options: FitOptions): readonly Pri
   }
   const priced = all.flatMap((fact): readonly Priced[] => {
     const { value, subject, label, labelFrom } = fact
-    if (shown?.(value)) return []
+    const stale = fact.state === "superseded"
+    if (!stale && shown?.(value)) return []
     const cost = costOf(quoteValue(value))
     const labelCost = costOf(label)
     const subjectCost = subject === undefined ? 0 : costOf(subject)
     const asked = (labelFrom !== "kind" && isAsked(label)) || allowed.has(value)
-    const worth = score(fact, length - 1) + (asked ? weights.askedFor : 0)
+    const warns = stale && shown?.(value) === true
+    const worth = warns ? staleWorth : score(fact, length - 1) + (asked ? weights.askedFor : 0)
     if (worth < leastWorth) return []
     const rank = worth / (cost + (subject === undefined ? 0 : labelCost)) ** thrift
-    return [{ fact, cost, labelCost, subjectCost, rank, ...placeOf(fact) }]
+    return [{ fact, cost, labelCost, subjectCost, rank, warns, ...placeOf(fact) }]
   })
   return thinned(priced.sort(byRank))
 }

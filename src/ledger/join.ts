@@ -34,7 +34,7 @@ const isEarlier = <Name>(places: ReadonlyMap<Name, number>, one: Name, other: Na
 export function joinFacts(one: Fact, other: Fact): Fact {
   const born = isBefore(one, other) ? one : other
   const { label, labelFrom, subject } = isBetterLabel(one, other) ? one : other
-  const { subject: _, ...rest } = born
+  const { subject: _, updates: __, ...rest } = born
   const kind = isEarlier(kindPlaces, one.kind, other.kind) ? one.kind : other.kind
   return {
     ...rest,
@@ -47,6 +47,7 @@ export function joinFacts(one: Fact, other: Fact): Fact {
     usedInCalls: Math.max(one.usedInCalls, other.usedInCalls),
     givenByUser: one.givenByUser || other.givenByUser,
     state: laterState(one, other),
+    ...(one.updates === true || other.updates === true ? { updates: true as const } : {}),
   }
 }
 

@@ -14,7 +14,21 @@ const idle = new Set(
     "в на и с для от к по из мой это"
   ).split(" "),
 )
-const copulas = new Set(["is", "are", "was", "be", "ist", "sind", "est", "sont", "es", "son", "è", "это", "="])
+export const copulas: ReadonlySet<string> = new Set([
+  "is",
+  "are",
+  "was",
+  "be",
+  "ist",
+  "sind",
+  "est",
+  "sont",
+  "es",
+  "son",
+  "è",
+  "это",
+  "=",
+])
 const opening = /["'`(*#[<“«「：:=\s-]/u
 
 /** A few words on what stands at `start`: the key before a colon or equals sign, or else the words that lead up to it. */
@@ -49,10 +63,11 @@ function lastPhrase(line: string): string[] {
     .filter((word) => /^[\p{L}_][\p{L}\p{N}_/'’-]*$/u.test(word))
 }
 
-function trimIdle(words: readonly string[]): readonly string[] {
+/** Words without those at either end that say nothing. */
+export function trimIdle(words: readonly string[]): readonly string[] {
   const isIdle = (word: string): boolean => idle.has(word.toLowerCase())
   const from = words.findIndex((word) => !isIdle(word))
-  const to = words.findLastIndex((word) => !isIdle(word) && !copulas.has(word))
+  const to = words.findLastIndex((word) => !isIdle(word) && !copulas.has(word.toLowerCase()))
   return from < 0 ? [] : words.slice(from, to + 1)
 }
 

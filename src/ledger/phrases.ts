@@ -14,7 +14,7 @@ const dates = new RegExp(
   "gu",
 )
 const amounts =
-  /\b(?:\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,4}|\d[\d,.]{0,15})[ \u00a0]?(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RUB|dollars|euros|pounds|рублей|руб|元|円|원|€|%|GB|MB|KB|kg|km)(?![\p{L}\p{N}])/gu
+  /\b(?:\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,4}|\d[\d,.]{0,15})[ \u00a0]?(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RUB|dollars|euros|pounds|рублей|руб|元|円|원|€|%|GB|MB|KB|TB|kg|km|ms|seconds|minutes|hours|days|px)(?![\p{L}\p{N}])/gu
 /** Telephone and account numbers in groups. */
 const grouped =
   /(?:\+\d[\d ()-]{7,18}\d|\(\d{3}\) ?\d{3}-\d{4}|\b[A-Z]{2}\d{2}(?: [\dA-Z]{4}){2,7}(?: [\dA-Z]{1,4})?|\b\d{4}(?: \d{4}){2,4})(?!\d)/g

@@ -7,11 +7,13 @@ import { maxLabelLength, minValueLength } from "./limits.ts"
 import { isOneLine } from "./one-line.ts"
 import { commandsIn, type Phrase, phrasesIn, quotedIn, saidIn } from "./phrases.ts"
 import type { Emit, Reading } from "./reading.ts"
+import { followsNoun, statementAt } from "./statement.ts"
 import { eachWord } from "./words.ts"
 
 /** The values that a text speaks of, each with the words that say what it is. */
 export function textMentions(text: string, reading: Reading, emit: Emit): void {
-  const take = (phrase: Phrase): void => mention(text, phrase, emit)
+  const own = reading.spoken && reading.channel === "user"
+  const take = (phrase: Phrase): void => (own ? state(text, phrase, emit) : mention(text, phrase, emit))
   phrasesIn(text, take)
   if (reading.spoken && instructs(reading.channel)) saidIn(text, take)
   if (reading.inCall) quotedIn(text, take)
@@ -72,13 +74,28 @@ const minTellingLength = 4
 const year = /^(?:19|20)\d\d$/
 
 /** Numbers are everywhere in outputs: they count where a person or a call brings them up, or where they have a key. */
-function accepted(phrase: Phrase, text: string, { spoken }: Reading, emit: Emit, given?: Label): void {
+function accepted(phrase: Phrase, text: string, { spoken, channel }: Reading, emit: Emit, given?: Label): void {
   if (phrase.value.length < minTellingLength && common.has(phrase.kind)) return
   if (year.test(phrase.value)) return
   const found = given ?? labelAt(text, phrase)
   const label = spoken || found?.labelFrom === "pair" ? found : unlabelled(phrase.kind)
   if (phrase.kind === "number" && !spoken && label?.labelFrom !== "pair") return
-  mention(text, phrase, emit, label)
+  if (spoken && channel === "user" && given === undefined) state(text, phrase, emit)
+  else mention(text, phrase, emit, label)
+}
+
+/** What the user says of a value: the words of his sentence say what it is, and whether it takes another's place. */
+function state(text: string, phrase: Phrase, emit: Emit): void {
+  const { label, updates } = statementAt(text, phrase.start, phrase.value.length)
+  const told: Emit = (found) => emit(updates ? { ...found, updates } : found)
+  const named =
+    label?.labelFrom === "pair" ||
+    needsWords.has(phrase.kind) ||
+    updates ||
+    followsNoun(text.slice(Math.max(0, phrase.start - 40), phrase.start))
+  if (label === undefined || !named || selfEvident.has(phrase.kind)) mention(text, phrase, told)
+  else if (phrase.value.length >= minValueLength && isOneLine(phrase.value))
+    told({ kind: phrase.kind, value: phrase.value, ...label })
 }
 
 function mention(text: string, phrase: Phrase, emit: Emit, given?: Label): void {

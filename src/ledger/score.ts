@@ -31,6 +31,8 @@ export const weights = {
   usedInCalls: 3,
   /** What the user said nobody else can supply again. */
   givenByUser: 1.25,
+  /** The user said what it is: a setting or a limit rather than a word in passing. */
+  stated: 1.5,
   /** Each doubling of the mentions: what keeps coming up comes up again. */
   repeated: 0.75,
   /** Mentioned in the very last message; halves every `halfLife` messages. */
@@ -52,7 +54,7 @@ export function score(fact: Fact, now: number): number {
   const sum =
     weightOf(fact) +
     (fact.usedInCalls > 0 ? weights.usedInCalls : 0) +
-    (fact.givenByUser ? weights.givenByUser : 0) +
+    (fact.givenByUser ? weights.givenByUser + (fact.labelFrom === "kind" ? 0 : weights.stated) : 0) +
     weights.repeated * Math.log2(fact.uses) +
     weights.recent * 2 ** (-Math.max(0, now - fact.last) / halfLife) +
     labelWeights[fact.labelFrom] +
