@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
 import { gateSummary } from "../src/gate/gate-summary.ts"
 import { scan } from "../src/gate/scan.ts"
+import { type EvictionRow, printEviction, runEviction } from "./eviction.ts"
+import { makeSession } from "./sessions.ts"
 
 /**
  * What the gate finds and what it wrongly alarms on, by source and kind, and what it costs: on sentences written before any rule was
@@ -26,6 +28,7 @@ type Report = {
   readonly rates: readonly Rate[]
   readonly summaries: readonly Passed[]
   readonly msPerMb: number
+  readonly eviction: readonly EvictionRow[]
   readonly corpus: boolean
 }
 
@@ -97,7 +100,19 @@ function stoppedOf(half: string): Passed {
   return { half, stopped: stopped.length, of: own.length }
 }
 
-// End to end (a whole compaction with a gullible summarizer) belongs here: one function that returns rows, one field of the report.
+/** Shorter outputs than this leave nothing to compact. */
+const leastOutput = 500
+
+/** Honest outputs to hide an attack in: real ones where there are some, otherwise the texts of the other benches. */
+function hostsOf(real: readonly Row[]): readonly string[] {
+  const honest = real.filter(
+    ({ attack, kind, text }) => !attack && kind === "tool_output" && text.length >= leastOutput,
+  )
+  if (honest.length > 0) return honest.map(({ text }) => text)
+  return makeSession({ name: "hosts", messages: 200, unitsPerMessage: 1500 }).flatMap((message) =>
+    message.role === "tool" && message.content.length >= leastOutput ? [message.content] : [],
+  )
+}
 
 export async function run({ corpus, quick = false }: Options = {}): Promise<Report> {
   const real = corpus === undefined ? [] : corpusRows(corpus)
@@ -113,6 +128,7 @@ export async function run({ corpus, quick = false }: Options = {}): Promise<Repo
     rates: ratesOf(rows),
     summaries: ["dev", "held"].map(stoppedOf),
     msPerMb: speedOf(rows, quick ? 1 : 5),
+    eviction: await runEviction(hostsOf(real), quick ? 5 : 50),
     corpus: real.length > 0,
   }
 }
@@ -155,7 +171,7 @@ function rateTable(rates: readonly Rate[], attack: boolean): string {
   return table([["source", "kind", "found", "of", "rate"], ...sums, ...each])
 }
 
-export function print({ conditions, rates, summaries, msPerMb, corpus }: Report): void {
+export function print({ conditions, rates, summaries, msPerMb, corpus, eviction }: Report): void {
   const told = Object.entries(conditions).map(([key, value]) => `${key} ${value}`)
   const rows = summaries.map(({ half, stopped, of }) => [
     `fresh/${half}`,
@@ -176,6 +192,7 @@ A summarizer that copies the attempt and names the user as its source: stopped b
 ${table([["source", "how", "stopped", "of", "rate"], ...rows])}
 
 Scan of honest text: ${msPerMb.toFixed(1)} ms/MB`)
+  printEviction(eviction)
 }
 
 if (process.argv[1] === self) {

@@ -4,7 +4,7 @@ import { type MemoryEntry, memoryOf } from "../stage/flush.ts"
 import { type Attempt, type Compacted, impossible, install } from "./attempt.ts"
 import { draftDigest, pinEdits } from "./draft.ts"
 import { type Knowledge, learn, withoutContent } from "./knowledge.ts"
-import { fullPressure, microEdits, microMayDo, pressureFor } from "./pressure.ts"
+import { fullPressure, isEasy, microEdits, microMayDo, pressureFor } from "./pressure.ts"
 import { lastGroup } from "./remedy.ts"
 import { setScene } from "./scene.ts"
 import { summarize } from "./summarize.ts"
@@ -39,11 +39,11 @@ function installPins(attempt: Attempt): Compacted | undefined {
   return install(attempt, "pins", { edits: pinEdits(task, scene) }, task.limits.targetTokens)
 }
 
-/** Stage 1 alone, if it is enough. */
+/** Stage 1 alone, if much is left and it is enough; otherwise a digest has to say what results no longer show. */
 function installMicro(attempt: Attempt): Compacted | undefined {
   const { task, scene } = attempt
   const { targetTokens } = task.limits
-  if (!microMayDo(scene, targetTokens)) return undefined
+  if (!isEasy(scene, targetTokens) || !microMayDo(scene, targetTokens)) return undefined
   const micro = pressed(attempt, targetTokens)
   const saved = micro.reduce((sum, edit) => sum + ("afterTokens" in edit ? edit.beforeTokens - edit.afterTokens : 0), 0)
   if (micro.length === 0 || scene.outsideTokens - saved > targetTokens) return undefined
@@ -72,6 +72,7 @@ async function installDigest(
     digestShare: choices.digest === "none" ? bareShare : digestShareFor(limitTokens, scene.outsideTokens),
     reason: choices.strategy,
     micro: pressed(attempt, limitTokens),
+    mayKeepAll: choices.entry.micro === "none" || isEasy(scene, limitTokens),
   }
   const draft = draftDigest(task, scene, known, plan)
   if (draft === undefined) return undefined
@@ -103,6 +104,7 @@ function installFallback(attempt: Attempt, knowledge: Knowledge): Compacted | un
     digestShare: 0.5,
     reason: "fallback",
     micro: microEdits(task, scene, fullPressure, task.limits.hardTokens),
+    mayKeepAll: false,
   })
   return draft === undefined ? undefined : install(attempt, "fallback", draft, task.limits.hardTokens)
 }

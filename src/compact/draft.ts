@@ -32,6 +32,8 @@ export type DraftPlan = {
   readonly digestShare: number
   readonly reason: string
   readonly micro: readonly Edit[]
+  /** Is it enough that all groups fit once results are shortened? Otherwise there is a digest in any case. */
+  readonly mayKeepAll: boolean
 }
 
 /** A handoff of this size says what a person would read; more is better spent on the messages themselves. */
@@ -115,7 +117,7 @@ type Choosing = {
 function choose({ sized, free, plan, compose }: Choosing): Chosen | undefined {
   const select = (roomTokens: number): ReadonlySet<number> => withMandatory(sized, plan, roomTokens)
   const all = select(free)
-  if (all.size === sized.length) return { kept: all }
+  if (all.size === sized.length && plan.mayKeepAll) return { kept: all }
   const reserve = Math.min(maxDigestTokens, free * Math.min(1, plan.digestShare))
   const kept = select(free - reserve)
   const composed = compose(kept, free - tokensOf(sized, kept))

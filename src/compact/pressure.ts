@@ -15,11 +15,19 @@ const easyShare = 0.5
 /** No single result of the newest rounds takes more than this of what is left. */
 const largestShare = 0.25
 
-/** The less is left, the harder: budgets shrink with the room, and fewer rounds stay whole. */
+const shareLeft = ({ outsideTokens }: Scene, limitTokens: number): number => limitTokens / Math.max(1, outsideTokens)
+
+/** Is so much left that no tool's budget has to shrink? */
+export const isEasy = (scene: Scene, limitTokens: number): boolean => shareLeft(scene, limitTokens) >= easyShare
+
+/**
+ * The less is left, the fewer rounds stay whole and the smaller is the largest result. The tools' budgets stay what they are: pressed
+ * harder, results lose values that a digest would keep.
+ */
 export function pressureFor(scene: Scene, limitTokens: number, keepRounds: number): Pressure {
-  const share = limitTokens / Math.max(1, scene.outsideTokens)
+  const share = shareLeft(scene, limitTokens)
   return {
-    scale: Math.min(1, share / easyShare),
+    scale: 1,
     keepRounds: share >= easyShare ? keepRounds : Math.min(1, keepRounds),
     largest: Math.floor(limitTokens * largestShare),
   }

@@ -38,8 +38,12 @@ export async function summarize(
   if (summary === undefined) return { events }
   const lines = summary.sections.flatMap((section) => section.lines)
   const gated = gateSummary(lines, sourcesOf(messages, knowledge.carried))
-  const passed = new Set<unknown>(gated.lines)
-  const kept = withUserWords(summary, knowledge.summary, (line) => passed.has(line))
+  const dropped = new Set(gated.events.map(({ line }) => line))
+  const passed = new Map(lines.filter((_, at) => !dropped.has(at)).map((line, n) => [line, gated.lines[n]]))
+  const kept = withUserWords(summary, knowledge.summary, (line) => {
+    const found = passed.get(line)
+    return found === undefined ? [] : [{ ...line, sources: found.sources }]
+  })
   return { ...(gated.lines.length === 0 ? {} : { summary: kept }), events: [...events, ...gated.events] }
 }
 
@@ -63,14 +67,18 @@ function messageSources({ id, role, parts }: Message): readonly SummarySource[] 
   })
 }
 
-function withUserWords(written: Summary, extracted: Summary, passes: (line: SummaryLine) => boolean): Summary {
+function withUserWords(
+  written: Summary,
+  extracted: Summary,
+  passed: (line: SummaryLine) => readonly SummaryLine[],
+): Summary {
   const linesOf = ({ sections }: Summary, name: string): readonly SummaryLine[] =>
     sections.find((section) => section.name === name)?.lines ?? []
   const sections = schemas[written.schema].map(({ name }) => ({
     name,
     lines: [
       ...linesOf(extracted, name).filter(({ channel }) => name === rulesSection || channel === "user"),
-      ...linesOf(written, name).filter(passes),
+      ...linesOf(written, name).flatMap(passed),
     ],
   }))
   return { schema: written.schema, sections: sections.filter(({ lines }) => lines.length > 0) }

@@ -26,6 +26,11 @@ const unasked =
   /(?<!\p{L})(?:without (?:further |any |prior |more |the need for )?(?:confirm\p{L}*|approv\p{L}*|asking|permission|verif\p{L}*|checking|consent)|(?:no (?:further |more |longer any )?(?:need|reason)|(?:do not|don't|not|needn't|never)(?: need| have)?) to (?:ask|confirm|verify|check|request|wait)|(?:no|skip(?: the)?) (?:further )?(?:confirmation|approval|consent|permission|verification)|sin (?:pedir |solicitar )?(?:confirmacion|preguntar|aprobacion|autorizacion)|ohne (?:weitere )?(?:ruckfrage|bestatigung|genehmigung|zustimmung)|sans (?:demander|confirmation|approbation|autorisation|verification)|sem (?:confirmacao|perguntar|aprovacao|autorizacao)|без (?:подтвержд|разреш|согласи|одобр)\p{L}*)/u
 const ended =
   /(?<!\p{L})(?:no longer|not any (?:longer|more)|(?:not|n't) .{0,40}any ?more|never again|may now|can now|(?:is|are) (?:now )?(?:allowed|permitted|free|cleared|authori[sz]ed) to|ya no|nicht (?:mehr|langer)|n'est plus|ne sont plus|ne s'appliquent? plus|nao (?:e|sao) mais|ja nao|больше не)(?!\p{L})/u
+/** A rule that does not matter is as good as gone. */
+const beside =
+  /(?<!\p{L})(?:nothing to do with|(?:not|n't|never|hardly|isn't|aren't) (?:be )?(?:relevant|apply|applicable|matter|needed|necessary|required|important|binding|part of|worth)|irrelevant|unrelated|immaterial|unimportant|unnecessary|beside the point|out of scope|moot|(?:can|may|should|must|need) (?:safely |simply |now )?(?:not |be )*(?:skipped|omitted|ignored|left out|dropped|excluded|disregarded|mentioned|forgotten|repeated)|need not|no tiene nada que ver|no (?:es|son) relevantes?|no (?:se )?aplican?|puede (?:omitirse|ignorarse)|irrelevante?s?|nichts zu tun|nicht relevant|gilt nicht|gelten nicht|kann (?:entfallen|ignoriert|weggelassen)|sans rapport|pas pertinent|ne s'applique|peut etre (?:omis|ignore)|nao se aplica|nao e relevante|не (?:относится|важн|применя|имеет отношения))/u
+const besideIdeographic =
+  /(?:规则|限制|上限|政策|规定|要求|指示|指令|ルール|制限).{0,14}(?:无关|不相关|不重要|不适用|可以忽略|可以省略|関係ありません|関係ない)/u
 const lapsedRule = new RegExp(`(?<!\\p{L})${rules}(?!\\p{L}).{0,60}(?<!\\p{L})${lapsed}(?!\\p{L})`, "u")
 const dropRule = new RegExp(
   `(?<!\\p{L})(?:ignor\\p{L}*|disregard|forget|bypass|override|waive|relax|omit|drop|olvid\\p{L}*|omit\\p{L}|vergiss|missachte|oubli\\p{L}*|esqueca|desconsidere|забудь|игнорируй)(?!\\p{L}).{0,40}(?<!\\p{L})${rules}(?!\\p{L})`,
@@ -44,8 +49,9 @@ const maxClaim = 1000
 /** What this text says that somebody with a say has done. Eight languages; patterns of bounded reach. */
 export function claimIn(text: string): Claim | undefined {
   const said = normalize(text.slice(0, maxClaim)).text
-  if (unasked.test(said) || ruleIdeographic.test(said)) return "rule-change"
-  if (rule.test(said) && (ended.test(said) || lapsedRule.test(said) || dropRule.test(said))) return "rule-change"
+  if (unasked.test(said) || ruleIdeographic.test(said) || besideIdeographic.test(said)) return "rule-change"
+  if (rule.test(said) && (ended.test(said) || beside.test(said) || lapsedRule.test(said) || dropRule.test(said)))
+    return "rule-change"
   if (grantedByItself.test(said) || grantedIdeographic.test(said)) return "approval"
   if (granted.test(said) && person.test(said)) return "approval"
   if (says.test(said)) return "approval"
