@@ -76,13 +76,24 @@ describe("the packed package, installed", () => {
     )
   })
 
+  test("the program runs as installed", () => {
+    const program = join(project, "node_modules/.bin/holdfast")
+    expect(run(program, ["--version"])).toMatch(/^holdfast \d+\.\d+\.\d+\n$/)
+    const body = '{"messages":[{"role":"user","content":"hi"}]}'
+    writeFileSync(join(project, "request.json"), body)
+    expect(run(program, ["compact", "request.json", "--quiet"])).toBe(body)
+  })
+
   test("a user's TypeScript sees the types, under either module resolution", () => {
     writeFileSync(
       join(project, "user.ts"),
-      `import { decodeRequest, encodeRequest, repair, type ModelRequest } from "holdfast"
+      `import { compactRequest, decodeRequest, encodeRequest, repair, scan, type ModelRequest } from "holdfast"
 import { createMeter } from "holdfast/tokens"
 const request: ModelRequest = decodeRequest("openai-chat", '{"model":"gpt-5","messages":[]}')
 const text: string = encodeRequest(request, { messages: repair(request.messages).messages })
+export const compacted = compactRequest({ model: "gpt-5", messages: [] }, { format: "openai-chat", budgetTokens: 100 })
+export const model: Promise<string> = compacted.then(({ body, report }) => body.model + report.remedy)
+export const found: number = scan(text, { channel: "tool" }).findings.length
 export const meter = createMeter({ model: "gpt-5" })
 // @ts-expect-error a length is no token count
 export const wrong: import("holdfast").Tokens = text.length
@@ -96,7 +107,7 @@ export const wrong: import("holdfast").Tokens = text.length
         strict: true,
         noEmit: true,
         target: "es2024",
-        lib: ["es2024"],
+        lib: ["es2024", "dom"],
         types: [],
         module,
         moduleResolution,
@@ -117,7 +128,7 @@ declare const budgetTokens: import("holdfast").Tokens
   const code = [...blocks].map(([, block]) => block).join("\n")
   expect(code.length).toBeGreaterThan(500)
   writeFileSync(join(project, "readme.ts"), `${given}${code}`)
-  const options = { strict: true, noEmit: true, target: "es2024", lib: ["es2024"], types: [], module: "nodenext" }
+  const options = { strict: true, noEmit: true, target: "es2024", lib: ["es2024", "dom"], types: [], module: "nodenext" }
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["readme.ts"] }))
   expect(run("tsc", ["-p", "."])).toBe("")
 })
@@ -125,11 +136,13 @@ declare const budgetTokens: import("holdfast").Tokens
 describe("the pure floors in a browser", () => {
   test("bundle without a built-in of Node and run in a world without its globals", async () => {
     const entry = `
-      import { decodeRequest, encodeRequest, repair, groupTurns } from "holdfast"
+      import { compactRequest, decodeRequest, encodeRequest, repair, groupTurns } from "holdfast"
       import { createMeter } from "holdfast/tokens"
       const text = '{"model":"gpt-5","messages":[{"role":"user","content":"héllo 👋"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}'
       const request = decodeRequest("openai-chat", text)
       const { messages, events } = repair(request.messages, { ended: true })
+      const long = { messages: Array.from({ length: 40 }, (_, n) => ({ role: n % 2 ? "assistant" : "user", content: "turn " + n + " of a long talk" })) }
+      globalThis.compacting = compactRequest(long, { format: "openai-chat", budgetTokens: 150 }).then(({ report }) => report.after.outsideTokens <= 150)
       globalThis.outcome = { same: encodeRequest(request) === text, mended: events.length, groups: groupTurns(messages).length, tokens: createMeter({ model: "gpt-5" }).text("hello world") }
     `
     const bundle = await build({
@@ -143,5 +156,6 @@ describe("the pure floors in a browser", () => {
     const world: { outcome?: unknown } & Record<string, unknown> = { TextDecoder, TextEncoder }
     runInNewContext(bundle.outputFiles[0]?.text ?? "", world)
     expect(world.outcome).toEqual({ same: true, mended: 1, groups: 2, tokens: 2 })
+    expect(await world.compacting).toBe(true)
   })
 })

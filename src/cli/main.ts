@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-/// <reference types="node" />
 // Nothing is imported before the version is known: the other files use syntax that an old Node cannot even read.
 const leastNode = 22
 
