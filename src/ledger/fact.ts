@@ -61,7 +61,7 @@ export const describes = (kind: FactKind): boolean => describing.has(kind)
 type Placed = Mention & Pick<Fact, "channel">
 
 /** What makes two mentions the same fact: the value alone for a name; for a description the value, whose it is, and who said so. */
-export const keyOf = ({ kind, value, label, subject = "", channel }: Placed): string =>
+export const keyOf = ({ kind, value, label, subject = "" }: Mention, channel: Channel): string =>
   describes(kind) ? `${channel}\n${subject}\n${label}\n${value}` : value
 
 /** The place that holds one value at a time, if the fact has such a place: an attribute of a subject, or what the user said `is` so. */

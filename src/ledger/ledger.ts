@@ -5,7 +5,7 @@ import { joinFacts } from "./join.ts"
 import { keptFacts, maxFacts, maxOpenCalls } from "./limits.ts"
 import { mentionsIn, type Said } from "./mentions.ts"
 import { hasFailed, stateAfter } from "./outcome.ts"
-import { byWorth } from "./score.ts"
+import { keepWorth } from "./score.ts"
 import { markSuperseded } from "./supersede.ts"
 
 /** The exact values of a transcript. A value: extending or merging makes a new one. */
@@ -66,24 +66,34 @@ function readMessage(draft: Draft, message: Message): void {
 function remember(draft: Draft, message: Message, said: Said, mention: Mention, called: Set<string>): string {
   const { channel, spoken } = said.reading
   const inCall = said.reading.inCall || (mention.kind === "command" && channel === "assistant")
-  const key = keyOf({ ...mention, channel })
+  const key = keyOf(mention, channel)
   const known = draft.facts.get(key)
   const position = draft.length
-  const fresh: Fact = {
-    ...mention,
-    source: { messageId: message.id, ...(said.callId === undefined ? {} : { callId: said.callId }) },
-    channel,
-    first: position,
+  const met = {
     last: position,
     uses: known === undefined ? 1 : known.uses + (known.last === position ? 0 : 1),
     usedInCalls: (known?.usedInCalls ?? 0) + (inCall && !called.has(key) ? 1 : 0),
     givenByUser: spoken && channel === "user",
     state: known === undefined || known.state === "superseded" ? "current" : known.state,
-  }
+  } as const
   if (inCall) called.add(key)
+  if (known !== undefined && isCalledSo(known, mention)) {
+    draft.facts.set(key, { ...known, ...met, givenByUser: known.givenByUser || met.givenByUser })
+    return key
+  }
+  const source = { messageId: message.id, ...(said.callId === undefined ? {} : { callId: said.callId }) }
+  const fresh: Fact = { ...mention, source, channel, first: position, ...met }
   draft.facts.set(key, known === undefined ? fresh : joinFacts(known, fresh))
   return key
 }
+
+/** Nothing is new about it but that it came up again, as most values do: there is nothing to join. */
+const isCalledSo = (known: Fact, { kind, label, labelFrom, subject, updates }: Mention): boolean =>
+  known.kind === kind &&
+  known.label === label &&
+  known.labelFrom === labelFrom &&
+  known.subject === subject &&
+  known.updates === updates
 
 function startCommands({ facts, running }: Draft, callId: CallId, keys: readonly string[]): void {
   const commands = keys.filter((key) => facts.get(key)?.kind === "command")
@@ -104,5 +114,10 @@ function endCommands({ facts, running, length }: Draft, callId: CallId, failed: 
 /** Beyond `most` only the worthiest `kept` stay: what the user gave and calls used before all that outputs held. */
 function within(facts: Map<string, Fact>, most: number, kept: number): Map<string, Fact> {
   if (facts.size <= most) return facts
-  return new Map([...facts].sort(byWorth).slice(0, kept))
+  const worths = Float64Array.from(facts.values(), keepWorth).sort()
+  const least = worths[worths.length - kept] ?? 0
+  const room = kept - (worths.length - worths.findLastIndex((worth) => worth <= least) - 1)
+  const tied = [...facts].flatMap(([key, fact]) => (keepWorth(fact) === least ? [key] : [])).sort()
+  const chosen = new Set(tied.slice(0, room))
+  return new Map([...facts].filter(([key, fact]) => keepWorth(fact) > least || chosen.has(key)))
 }

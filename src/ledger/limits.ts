@@ -8,7 +8,7 @@ export const minValueLength = 2
 export const maxLabelLength = 32
 
 /** Facts held; a long day's session has a few thousand, and ranking them takes milliseconds. */
-export const maxFacts = 4_000
+export const maxFacts = 8_000
 
 /** Facts left after an overflow, so that the sorting is paid once in a thousand new facts. */
 export const keptFacts = 3_000

@@ -36,9 +36,9 @@ export function parseLedger(text: string, at: ParsedAt): Ledger {
 
 /** A name is printed once; so a value that stands in a second place describes something there. */
 function add(facts: Map<string, Fact>, fact: Fact): void {
-  const isNew = !facts.has(keyOf(fact))
+  const isNew = !facts.has(keyOf(fact, fact.channel))
   const placed: Fact = isNew || describes(fact.kind) ? fact : { ...fact, kind: "word" }
-  const key = keyOf(placed)
+  const key = keyOf(placed, placed.channel)
   const known = facts.get(key)
   facts.set(key, known === undefined ? placed : joinFacts(known, placed))
 }

@@ -80,11 +80,9 @@ function weightOf({ kind, value, givenByUser, usedInCalls }: Fact): number {
 
 const standing = ({ givenByUser, usedInCalls }: Fact): number => (givenByUser ? 2 : 0) + (usedInCalls > 0 ? 1 : 0)
 
-type Entry = readonly [key: string, fact: Fact]
+/** Larger than any position in a transcript. */
+const positions = 2 ** 32
 
-/** Order for keeping when the ledger is full: first what a flood of output cannot imitate, then kind, then freshness. */
-export const byWorth = ([a, one]: Entry, [b, other]: Entry): number =>
-  standing(other) - standing(one) ||
-  kindWeights[other.kind] - kindWeights[one.kind] ||
-  other.last - one.last ||
-  (a < b ? -1 : 1)
+/** Worth for keeping when the ledger is full: first what a flood of output cannot imitate, then kind, then freshness. */
+export const keepWorth = (fact: Fact): number =>
+  (standing(fact) * 100 + Math.round(kindWeights[fact.kind] * 10)) * positions + fact.last

@@ -24,8 +24,8 @@ const maxRange = 60
 export const minQuotedLength = 10
 const maxQuotedLength = 300
 
-/** Note everything that the transcript refers to, with the last place where it does. One pass, newest first. */
-export function mentionsIn(messages: Transcript): Mentions {
+/** Note everything that the transcript refers to from a place on, with the last place where it does. One pass, newest first. */
+export function mentionsIn(messages: Transcript, from = 0): Mentions {
   const words = new Map<string, number>()
   const lines = new Map<string, number>()
   const numbers = new Map<number, number>()
@@ -54,7 +54,7 @@ export function mentionsIn(messages: Transcript): Mentions {
       for (let line = first; line <= last; line++) noteNumber(line, at)
     }
   }
-  for (let at = messages.length - 1; at >= 0; at--) {
+  for (let at = messages.length - 1; at >= from; at--) {
     if (messages[at]?.role === "system") continue
     for (const part of messages[at]?.parts ?? [])
       notePart(

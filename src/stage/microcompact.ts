@@ -38,7 +38,7 @@ const maxPasses = 8
 export function microcompact(messages: Transcript, options: MicroOptions): readonly Edit[] {
   const results = microResults(messages, options.groups)
   const superseded = findSuperseded(results, ({ part }) => options.partTokens(part))
-  const mentions = mentionsIn(messages)
+  const mentions = mentionsIn(messages, results.at(-1)?.at ?? messages.length)
   const focus = focusWords(options.focus ?? "")
   const contentOf = (result: MicroResult): Shown => {
     const handle = options.handleOf?.(result.part.callId)
