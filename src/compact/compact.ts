@@ -1,4 +1,5 @@
 import { present } from "../message/present.ts"
+import { bareDigestShare, digestShare } from "../plan/share.ts"
 import type { Edit } from "../stage/edit.ts"
 import { type MemoryEntry, memoryOf } from "../stage/flush.ts"
 import { type Attempt, type Compacted, impossible, install } from "./attempt.ts"
@@ -69,7 +70,7 @@ async function installDigest(
     limitTokens,
     select: choices.entry.select,
     strategyOptions: choices.strategyOptions,
-    digestShare: choices.digest === "none" ? bareShare : digestShareFor(limitTokens, scene.outsideTokens),
+    digestShare: choices.digest === "none" ? bareDigestShare : digestShare(limitTokens, scene.outsideTokens),
     reason: choices.strategy,
     micro: pressed(attempt, limitTokens),
     mayKeepAll: choices.entry.micro === "none" || isEasy(scene, limitTokens),
@@ -88,11 +89,6 @@ async function installDigest(
       : install(attempt, "summary", { ...better, ...present({ writer: choices.summarizer?.writer }) }, limitTokens)
   return installed ?? install(attempt, "summary", draft, limitTokens)
 }
-
-/** Of the free room: a digest without content needs little; the less is left, of the whole or at all, the more of it the digest is worth. */
-const bareShare = 0.1
-const digestShareFor = (limitTokens: number, outsideTokens: number): number =>
-  Math.max(1.1 - limitTokens / 1000, Math.min(0.75, Math.max(0.35, 0.8 - limitTokens / outsideTokens)))
 
 /** Stage 3: digest and last words, every tool result down to what it was. It waits for no one. */
 function installFallback(attempt: Attempt, knowledge: Knowledge): Compacted | undefined {

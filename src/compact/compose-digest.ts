@@ -3,6 +3,7 @@ import type { Argument } from "../ledger/asked.ts"
 import { fitLedger } from "../ledger/fit.ts"
 import { tokens } from "../message/ids.ts"
 import { present } from "../message/present.ts"
+import { defaultShares, ledgerShare } from "../plan/share.ts"
 import type { Digest, Goal } from "../summary/digest.ts"
 import { sectionText } from "../summary/digest-body.ts"
 import { renderDigest } from "../summary/digest-text.ts"
@@ -27,17 +28,8 @@ export type DigestNeeds = {
 
 export type Composed = { readonly digest: Digest; readonly text: string; readonly tokens: number }
 
-/** Below this a digest goes without its headings and its sentence on what it is. */
-const briefTokens = 500
-/** The goal's most, of the digest: it says what all the rest is for, and may still be a pasted page. */
-const goalShare = 0.2
-/** Shorter than this a goal says little, so it may take more than its share of a very small digest. */
-const leastGoalTokens = 14
-/**
- * Exact values first: a line of summary can be said again from them, but not the other way round. The smaller a digest the more of it
- * they are; a page has room for both.
- */
-const ledgerShareOf = (budgetTokens: number): number => Math.min(0.95, Math.max(0.55, 1.05 - budgetTokens / 2000))
+const { briefTokens, goalShare, leastGoalTokens, rulesShare } = defaultShares
+
 /** Prices are sums of pieces, and pieces side by side take less or more: so often is the rest corrected. */
 const maxTries = 5
 
@@ -74,9 +66,6 @@ export function composeDigest(knowledge: Knowledge, needs: DigestNeeds): Compose
   return best
 }
 
-/** The user's standing rules come before all else, up to this share of a digest. */
-const rulesShare = 0.3
-
 /**
  * Ledger and summary for so many tokens: the user's rules, then the ledger's share, then the rest of the summary, then the ledger again
  * with what is left and not said yet.
@@ -98,7 +87,7 @@ function fill(
   const room = allowance - costOf(rules)
   const facts = (budget: number, shown: (value: string) => boolean) =>
     fitLedger(ledger, budget, { count, shown, admits: fitForData, arguments: taken })
-  const share = facts(room * ledgerShareOf(room), stands)
+  const share = facts(room * ledgerShare(room), stands)
   const others = fitLines(
     summary.sections.filter((section) => !isRules(section)),
     room - share.tokens,

@@ -4,6 +4,7 @@ import { messageId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { textOf } from "../message/text.ts"
+import { defaultShares } from "../plan/share.ts"
 import { applyEdits, type Edit } from "../stage/edit.ts"
 import type { SizedGroup, Strategy, StrategyOptions } from "../stage/strategy.ts"
 import type { Digest } from "../summary/digest.ts"
@@ -36,8 +37,7 @@ export type DraftPlan = {
   readonly mayKeepAll: boolean
 }
 
-/** A handoff of this size says what a person would read; more is better spent on the messages themselves. */
-const maxDigestTokens = 12_000
+const { mostDigestTokens } = defaultShares
 /** The role and ends of the digest's message. */
 const framingTokens = 4
 
@@ -88,7 +88,7 @@ export function draftDigest(task: CompactTask, scene: Scene, knowledge: Knowledg
   const compose = (kept: ReadonlySet<number>, budgetTokens: number): Composed | undefined => {
     const shown = messagesOf(scene, edited, kept)
     return composeDigest(knowledge, {
-      budgetTokens: Math.min(maxDigestTokens, budgetTokens),
+      budgetTokens: Math.min(mostDigestTokens, budgetTokens),
       covered: scene.conversation.length - shown.length - digestsIn(scene),
       shown: new Set(shown.map(({ id }) => id)),
       stands: standingIn(shown.flatMap(({ parts }) => parts.map(textOf))),
@@ -118,7 +118,7 @@ function choose({ sized, free, plan, compose }: Choosing): Chosen | undefined {
   const select = (roomTokens: number): ReadonlySet<number> => withMandatory(sized, plan, roomTokens)
   const all = select(free)
   if (all.size === sized.length && plan.mayKeepAll) return { kept: all }
-  const reserve = Math.min(maxDigestTokens, free * Math.min(1, plan.digestShare))
+  const reserve = Math.min(mostDigestTokens, free * plan.digestShare)
   const kept = select(free - reserve)
   const composed = compose(kept, free - tokensOf(sized, kept))
   if (composed === undefined) return undefined

@@ -1,4 +1,5 @@
 import { present } from "../message/present.ts"
+import { defaultShares } from "../plan/share.ts"
 import type { Edit } from "../stage/edit.ts"
 import { microcompact } from "../stage/microcompact.ts"
 import type { Scene } from "./scene.ts"
@@ -10,10 +11,7 @@ export type Pressure = { readonly scale: number; readonly keepRounds: number; re
 /** The last resort: of every result only what it was. */
 export const fullPressure: Pressure = { scale: 0, keepRounds: 0, largest: 0 }
 
-/** The newest rounds stay whole while what is left is at least this share of what there is. */
-const easyShare = 0.5
-/** No single result of the newest rounds takes more than this of what is left. */
-const largestShare = 0.25
+const { easyShare, largestShare } = defaultShares
 
 const shareLeft = ({ outsideTokens }: Scene, limitTokens: number): number => limitTokens / Math.max(1, outsideTokens)
 

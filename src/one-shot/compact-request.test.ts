@@ -92,6 +92,27 @@ describe("a request that is too large", () => {
     expect(report.weighing?.breakEvenCalls).toBeGreaterThanOrEqual(0)
   })
 
+  test("that fits can still be asked for what is worth saving, or for a compaction", async () => {
+    const { body, report } = await compactRequest(chat(session), budgeted({ budgetTokens: 100_000, flush: true }))
+    expect(report.changed).toBe(false)
+    expect(report.memory.map(({ text: line }) => line).join("\n")).toContain("Never touch the lexer")
+    expect(report.memory.every(({ sources }) => sources.length > 0)).toBe(true)
+    const asked = await compactRequest(body, {
+      format: "openai-chat",
+      windowTokens: 40_000,
+      occasion: { asked: { focus: "the parser" } },
+    })
+    expect(asked.report.plan).toMatchObject({ type: "compact", forced: true, reasons: [{ trigger: "asked" }] })
+    expect(asked.report.after.totalTokens).toBeLessThan(asked.report.before.totalTokens)
+  })
+
+  test("grows between two compactions by what is new and nothing else", async () => {
+    const { body } = await compactRequest(JSON.stringify(chat(session)), budgeted())
+    const open = body.lastIndexOf("]")
+    const grown = `${body.slice(0, open)},{"role":"assistant","content":"Two tests."}${body.slice(open)}`
+    expect((await compactRequest(grown, budgeted({ budgetTokens: 1300 }))).body).toBe(grown)
+  })
+
   test("gets its pins, once, and keeps them where they are", async () => {
     const pins = ["Never touch the lexer. Ever."]
     const once = await compactRequest(chat(session), budgeted({ pins }))

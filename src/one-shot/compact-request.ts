@@ -7,6 +7,8 @@ import { type Repaired, repair } from "../message/repair.ts"
 import type { ModelRequest } from "../message/request.ts"
 import { type Weighing, weighRewrite } from "../plan/economics.ts"
 import type { PlanEvent } from "../plan/event.ts"
+import { separate } from "../prompt/separate.ts"
+import { flush } from "../stage/flush.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { Trace } from "../trace.ts"
 import { decodeRequest } from "../wire/decode.ts"
@@ -39,12 +41,20 @@ export async function compactRequest(
   const mended = isBroken(request) ? mend(request) : { messages: request.messages, events: [] }
   const planned = planRequest({ ...request, messages: mended.messages }, meter, options)
   const performed = await perform(request, mended, meter, planned, options)
-  const { wire, trace } = performed
+  const { wire, trace, compacted } = performed
+  const flushed = options.flush === true && (compacted?.memory ?? []).length === 0
   const written = typeof body === "string" ? wire : JSON.parse(wire)
   return {
     body: wire === request.wire ? body : written,
     trace,
-    report: reportOf({ request, meter, planned, options, ...performed }),
+    report: reportOf({
+      request,
+      meter,
+      planned,
+      options,
+      ...performed,
+      memory: flushed ? flush(separate(request).conversation) : (compacted?.memory ?? []),
+    }),
   }
 }
 

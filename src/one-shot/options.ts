@@ -1,6 +1,7 @@
 import { HoldfastError } from "../errors.ts"
 import type { CallId } from "../message/ids.ts"
 import { type Format, formats } from "../message/message.ts"
+import type { Occasion } from "../plan/plan.ts"
 import type { Policy } from "../plan/policy.ts"
 import { type StrategyName, strategies } from "../stage/strategies.ts"
 import type { Strategy, StrategyOptions } from "../stage/strategy.ts"
@@ -33,6 +34,10 @@ export type CompactOptions = {
   /** How long a summarizer may take. */
   readonly maxWaitMs?: number
   readonly policy?: Partial<Policy>
+  /** What happened beside growing: someone asked, a phase ended, the provider refused the request. Against a window only. */
+  readonly occasion?: Occasion
+  /** Give back what is worth saving for good even if nothing is compacted. */
+  readonly flush?: boolean
   /** Tokens that a tool's older results may keep, by tool name or kind. */
   readonly toolBudgets?: Readonly<Record<string, number>>
   /** A handle by which the model can get a result back. Given only by someone who has stored it. */

@@ -72,7 +72,7 @@ export function planRequest(request: ModelRequest, meter: Meter, options: Compac
     outsideTokens,
     wordTokens: words.reduce((sum, part) => sum + meter.part(part), 0),
   })
-  const plan = planContext({ ...sizes, ...shape }, {}, policy)
+  const plan = planContext({ ...sizes, ...shape }, options.occasion ?? {}, policy)
   const hardTokens = Math.max(0, sizes.windowTokens - sizes.reserveTokens - stackTokens)
   const targetTokens =
     plan.type === "compact" ? Math.min(hardTokens, Math.max(0, plan.targetTokens - stackTokens)) : hardTokens

@@ -1,10 +1,12 @@
 import type { Compacted } from "../compact/attempt.ts"
 import type { Remedy } from "../compact/remedy.ts"
+import { tokensOutsideStack } from "../compact/verify.ts"
 import type { Wire } from "../message/ids.ts"
 import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
 import type { Weighing } from "../plan/economics.ts"
 import type { Plan } from "../plan/plan.ts"
+import { separate } from "../prompt/separate.ts"
 import type { MemoryEntry } from "../stage/flush.ts"
 import type { Digest } from "../summary/digest.ts"
 import type { Meter } from "../tokens/meter.ts"
@@ -52,15 +54,17 @@ export type Reporting = {
   readonly wire: Wire
   readonly trace: Trace
   readonly compacted?: Compacted
+  readonly memory: Report["memory"]
 }
 
 /** The account of one compaction, or of why there was none. */
-export function reportOf({ request, meter, planned, options, wire, trace, compacted }: Reporting): Report {
+export function reportOf(reporting: Reporting): Report {
+  const { request, meter, planned, options, wire, trace, compacted, memory } = reporting
   const { plan, by, limits, stackTokens, outsideTokens } = planned
   const { model } = meter
   const changed = wire !== request.wire
   const sent = changed ? decodeRequest(request.format, wire) : request
-  const after = compacted?.afterTokens ?? outsideTokens
+  const after = compacted?.afterTokens ?? (changed ? outsideOf(sent, meter) : outsideTokens)
   const measure = (messages: number, outside: number): Measure => ({
     messages,
     stackTokens,
@@ -84,7 +88,13 @@ export function reportOf({ request, meter, planned, options, wire, trace, compac
       0,
     ),
     shortenedResults: trace.filter(({ type }) => type === "result-shortened").length,
-    memory: compacted === undefined ? [] : compacted.memory,
+    memory,
     ...present({ weighing, digest: compacted?.digest }),
   }
+}
+
+/** What a request takes beside its stack, as it will be read. */
+function outsideOf(request: ModelRequest, meter: Meter): number {
+  const { infrastructure, conversation } = separate(request)
+  return tokensOutsideStack({ messages: request.messages, infrastructure, conversation }, meter)
 }

@@ -112,13 +112,17 @@ function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: Policy): 
   ]
 }
 
-/** The low-water mark, never below the floor. If the provider refused what we thought would fit, our count is off: shrink from what it was. */
+/**
+ * The low-water mark, never below the floor. Of what there is, if someone asked for less of it, or if the provider refused what we
+ * thought would fit: then our count is off.
+ */
 function targetOf(
   sizes: Sizes,
-  { refused }: Occasion,
+  { asked, refused }: Occasion,
   { lowWater, compactAtTokens }: Policy,
   roomTokens: number,
 ): Tokens {
-  const base = Math.min(roomTokens, refused === true ? sizes.contextTokens : roomTokens, compactAtTokens ?? roomTokens)
+  const fromContext = refused === true || asked !== undefined
+  const base = Math.min(roomTokens, fromContext ? sizes.contextTokens : roomTokens, compactAtTokens ?? roomTokens)
   return tokens(Math.max(sizes.floorTokens, Math.floor(lowWater * base)))
 }

@@ -1,6 +1,9 @@
 import type { Fact, FactKind } from "../ledger/fact.ts"
+import { buildLedger } from "../ledger/ledger.ts"
 import { type Channel, instructs } from "../message/channel.ts"
+import type { Transcript } from "../message/message.ts"
 import type { Note, NoteKind } from "../summary/note.ts"
+import { notesOf } from "../summary/notes.ts"
 import { stateLabels } from "../summary/schema.ts"
 
 /** What a memory is of: what somebody wanted, settled on or found out, what was done, and the exact values. */
@@ -45,6 +48,10 @@ const kindOfFact: Readonly<Partial<Record<FactKind, MemoryKind>>> = {
   id: "identifier",
   identifier: "identifier",
 }
+
+/** Stage 0 on a conversation: everything in it that is worth writing down. */
+export const flush = (messages: Transcript): readonly MemoryEntry[] =>
+  memoryOf(notesOf(messages), [...buildLedger(messages).facts.values()])
 
 /** The notes and facts of a transcript as memories, notes first; a value that a note of the same kind names already is not said twice. */
 export function memoryOf(notes: readonly Note[], facts: readonly Fact[]): readonly MemoryEntry[] {

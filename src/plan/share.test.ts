@@ -1,0 +1,34 @@
+import { expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import { digestShare, ledgerShare } from "./share.ts"
+
+test.each([
+  ["a hundred tokens: all for the digest", 100, 1000, 1],
+  ["a tenth of much: most for the digest", 20_000, 200_000, 0.7],
+  ["a quarter of much: about half", 50_000, 200_000, 0.55],
+  ["half of much: a third", 100_000, 200_000, 0.35],
+])("%s", (_why, limit, outside, share) => {
+  expect(digestShare(limit, outside)).toBeCloseTo(share, 2)
+})
+
+test.each([
+  ["a few lines: nearly all of it exact values", 150, 0.95],
+  ["half a page: most of it", 600, 0.75],
+  ["pages: about half", 4000, 0.55],
+])("%s", (_why, digestTokens, share) => {
+  expect(ledgerShare(digestTokens)).toBeCloseTo(share, 2)
+})
+
+test("a larger budget never gives the digest a larger share, and both stay shares", () => {
+  const tokens = fc.integer({ min: 1, max: 1_000_000 })
+  fc.assert(
+    fc.property(tokens, tokens, tokens, (limit, more, outside) => {
+      expect(digestShare(limit + more, outside)).toBeLessThanOrEqual(digestShare(limit, outside))
+      expect(ledgerShare(limit + more)).toBeLessThanOrEqual(ledgerShare(limit))
+      for (const share of [digestShare(limit, outside), ledgerShare(limit)]) {
+        expect(share).toBeGreaterThan(0)
+        expect(share).toBeLessThanOrEqual(1)
+      }
+    }),
+  )
+})

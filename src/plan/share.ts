@@ -1,0 +1,40 @@
+/** How the room of a compacted context is shared out, each piece with its most and, where it needs one, its least. */
+export type SharePolicy = {
+  /** A handoff of this size says what a person would read; more is better spent on the messages themselves. */
+  readonly mostDigestTokens: number
+  /** Of a digest, the user's standing rules come first, up to this share. */
+  readonly rulesShare: number
+  /** The goal's most, of a digest: it says what all the rest is for, and may still be a pasted page. */
+  readonly goalShare: number
+  /** Shorter than this a goal says little, so it may take more than its share of a very small digest. */
+  readonly leastGoalTokens: number
+  /** Below this a digest goes without its headings and its sentence on what it is. */
+  readonly briefTokens: number
+  /** While so much of what there is may stay, the newest rounds stay whole, and shortening results may be enough. */
+  readonly easyShare: number
+  /** No single result of the newest rounds takes more than this share of what may stay. */
+  readonly largestShare: number
+}
+
+export const defaultShares: SharePolicy = {
+  mostDigestTokens: 12_000,
+  rulesShare: 0.3,
+  goalShare: 0.2,
+  leastGoalTokens: 14,
+  briefTokens: 500,
+  easyShare: 0.5,
+  largestShare: 0.25,
+}
+
+/** The digest's share of what is free: the less may stay, of the whole or at all, the more of it the digest is worth. */
+export const digestShare = (limitTokens: number, outsideTokens: number): number =>
+  Math.min(1, Math.max(1.1 - limitTokens / 1000, Math.min(0.75, Math.max(0.35, 0.8 - limitTokens / outsideTokens))))
+
+/** A digest without content needs little. */
+export const bareDigestShare = 0.1
+
+/**
+ * The exact values' share of a digest. A line of summary can be said again from them, but not the other way round: the smaller a
+ * digest, the more of it they are; a page has room for both.
+ */
+export const ledgerShare = (digestTokens: number): number => Math.min(0.95, Math.max(0.55, 1.05 - digestTokens / 2000))
