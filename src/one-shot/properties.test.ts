@@ -112,7 +112,10 @@ holds(
       .map(textOf)
       .join("\n")
     if (goal !== undefined) {
-      const all = users.join("\n").replace(/\s+/g, " ")
+      const all = users
+        .map((text) => unfence("summary", text) ?? text)
+        .join("\n")
+        .replace(/\s+/g, " ")
       expect(all).toContain(goal.slice(0, 4).trim().replace(/\s+/g, " "))
     }
   },
