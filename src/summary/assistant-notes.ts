@@ -99,12 +99,16 @@ function concludingText(all: readonly string[], skip: (sentence: string) => bool
 /** How far from its end an answer is looked at for what it asks. */
 const maxAsked = 400
 
+/** A conclusion of fewer letters is a heading or a nod: "All tests.", "With the retry." */
+const leastConclusion = 24
+
 export function conclusionDrafts(answer: Answer): readonly Draft[] {
   const noted = new Set(thoughtDrafts(answer).map(({ text }) => text))
   const text = concludingText(answer.sentences, (sentence) => noted.has(sentence) || passing.test(sentence))
+  if (weightOf(text) < leastConclusion) return []
   // What led up to a question was settled with its answer.
   const worth = questionIn(answer) === undefined && !asks.test(answer.text.slice(-maxAsked)) ? 4.5 : 2
-  return text === "" ? [] : [draft("conclusion", text, answer, worth)]
+  return [draft("conclusion", text, answer, worth)]
 }
 
 /** The question that an answer ends with, if it asks one. */
