@@ -10,11 +10,13 @@ import type { Digest } from "../summary/digest.ts"
 import type { SummaryEvent } from "../summary/model-write.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
-import type { Draft } from "./draft.ts"
+import { addedTokens, type Draft, pinEdits } from "./draft.ts"
+import { fullPressure, microEdits } from "./pressure.ts"
 import type { Remedy } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
+import { pinsDuty } from "./standing.ts"
 import type { CompactTask } from "./task.ts"
-import { type Context, type Failure, tokensOutsideStack, verify } from "./verify.ts"
+import { type Context, type Failure, tokensBeside, verify } from "./verify.ts"
 
 export type RemedyEvent =
   | { readonly type: "remedy-rejected"; readonly remedy: Remedy; readonly failures: readonly Failure[] }
@@ -50,19 +52,21 @@ export function install(attempt: Attempt, remedy: Remedy, draft: Draft, limitTok
   const { task, scene, events } = attempt
   const wire = writeEdits(task, scene, draft.edits)
   const context = contextOf(task, scene, wire)
-  const failures = verify({ ...scene.separation, messages: task.messages }, context, {
+  const before: Context = { ...scene.separation, messages: task.messages }
+  const failures = verify(before, context, {
     format: task.format,
     meter: task.meter,
     limitTokens,
     pins: task.choices.pins,
     facts: draft.digest?.ledger.facts.map(({ value }) => value) ?? [],
-    mayGrow: remedy === "pins",
+    addedTokens: Math.max(0, addedTokens(pinEdits(task, scene), task.meter)),
+    onlyAdds: remedy === "pins",
   })
   if (failures.length > 0) {
     events.push({ type: "remedy-rejected", remedy, failures: failures.slice(0, maxFailures) })
     return undefined
   }
-  const [beforeTokens, afterTokens] = [scene.outsideTokens, tokensOutsideStack(context, task.meter)]
+  const [beforeTokens, afterTokens] = [scene.outsideTokens, tokensBeside(before, context, task.meter)]
   return {
     wire,
     remedy,
@@ -80,11 +84,7 @@ export function install(attempt: Attempt, remedy: Remedy, draft: Draft, limitTok
 const maxFailures = 8
 
 /** The edits done to the conversation, with all that stands put back in its place. */
-export function writeEdits(
-  { request }: CompactTask,
-  { separation }: Pick<Scene, "separation">,
-  edits: readonly Edit[],
-): Wire {
+function writeEdits({ request }: CompactTask, { separation }: Pick<Scene, "separation">, edits: readonly Edit[]): Wire {
   const { messages } = rejoin(separation, applyEdits(separation.conversation, edits))
   return encodeRequest(request, { messages })
 }
@@ -96,26 +96,24 @@ function contextOf({ format }: CompactTask, { separation }: Scene, wire: Wire): 
   return { messages: sent.messages, infrastructure, conversation }
 }
 
-/** Nothing fits: say what takes the room. */
+/** Nothing fits: say what takes the room once every result is down to what it was. */
 export function impossible({ task, scene }: Attempt): HoldfastError {
   const { meter, limits } = task
-  const size = (at: number): number => {
-    const group = scene.groups[at]
-    if (group === undefined || scene.mandatory[at] !== true) return 0
-    return scene.conversation.slice(group.start, group.end).reduce((sum, message) => sum + meter.message(message), 0)
+  const barest = applyEdits(scene.conversation, microEdits(task, scene, fullPressure, limits.hardTokens))
+  const pieces = new Map<string, number>([["the documents among the user's messages", scene.documentTokens]])
+  const add = (piece: string, tokens: number): void => {
+    pieces.set(piece, (pieces.get(piece) ?? 0) + tokens)
   }
-  const sizes = scene.groups.map((_, at) => size(at))
-  const largest = sizes.reduce((most, tokens, at) => (tokens > (sizes[most] ?? 0) ? at : most), 0)
-  const pins = scene.pins.reduce((sum, pin) => sum + meter.text(pin), 0)
-  const pieces = [
-    { name: "the latest user message and what belongs to it", tokens: sizes[largest] ?? 0 },
-    { name: "the documents among the user's messages", tokens: scene.documentTokens },
-    { name: "the pinned rules", tokens: pins },
-  ].sort((one, other) => other.tokens - one.tokens)
+  for (const [at, { start, end }] of scene.groups.entries()) {
+    const duty = scene.duties[at]
+    if (duty !== undefined) for (const message of barest.slice(start, end)) add(duty, meter.message(message))
+  }
+  add(pinsDuty, addedTokens(pinEdits(task, scene), meter))
+  const [largest = ["the conversation", 0]] = [...pieces].sort(([, one], [, other]) => other - one)
   return new HoldfastError({
     code: "budget-impossible",
     budgetTokens: limits.hardTokens,
-    neededTokens: sizes.reduce((sum, tokens) => sum + tokens, scene.documentTokens + pins),
-    largest: `${pieces[0]?.name ?? "the conversation"} (${pieces[0]?.tokens ?? 0} tokens)`,
+    neededTokens: [...pieces.values()].reduce((sum, tokens) => sum + tokens, 0),
+    largest: `${largest[0]} (${largest[1]} tokens)`,
   })
 }

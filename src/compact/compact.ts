@@ -77,6 +77,7 @@ async function installDigest(
   }
   const draft = draftDigest(task, scene, known, plan)
   if (draft === undefined) return undefined
+  if (draft.digest === undefined) return install(attempt, "micro", draft, limitTokens)
   const written = await summarize(task, scene, knowledge, draft)
   events.push(...written.events)
   const better =

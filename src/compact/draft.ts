@@ -1,13 +1,14 @@
 import { argumentsOf } from "../ledger/asked.ts"
 import { createFreshIds } from "../message/fresh.ts"
 import { messageId } from "../message/ids.ts"
-import type { Message, Transcript } from "../message/message.ts"
+import type { Format, Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { textOf } from "../message/text.ts"
 import { defaultShares } from "../plan/share.ts"
 import { applyEdits, type Edit } from "../stage/edit.ts"
 import type { SizedGroup, Strategy, StrategyOptions } from "../stage/strategy.ts"
 import type { Digest } from "../summary/digest.ts"
+import type { Meter } from "../tokens/meter.ts"
 import { type Composed, composeDigest } from "./compose-digest.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { pinsMessage } from "./pins.ts"
@@ -42,7 +43,7 @@ const { mostDigestTokens } = defaultShares
 const framingTokens = 4
 
 /** The rules that have to be put beside the stack, in one message that stays the same from call to call. */
-export function pinEdits({ choices }: CompactTask, scene: Scene): readonly Edit[] {
+export function pinEdits({ choices, meter }: CompactTask, scene: Scene): readonly Edit[] {
   const { conversation } = scene
   const fresh = createFreshIds(conversation.map(({ id }) => id))
   const old = conversation.filter((message) => ownMessage(message) === "pins")
@@ -50,8 +51,9 @@ export function pinEdits({ choices }: CompactTask, scene: Scene): readonly Edit[
     scene.pins.length === 0 || choices.pins.length === 0 ? undefined : pinsMessage(scene.pins, fresh("pins"))
   if (old.length === 0 && wanted === undefined) return []
   const [only] = old
-  if (wanted === undefined || (old.length === 1 && only !== undefined && sameText(only, wanted))) return []
-  const before = conversation[scene.lastCompaction + 1]?.id
+  const isSeen = only !== undefined && conversation.indexOf(only) >= scene.firstSeen
+  if (wanted === undefined || (old.length === 1 && isSeen && sameText(only, wanted))) return []
+  const before = conversation[scene.firstSeen]?.id
   return [
     ...(old.length === 0
       ? []
@@ -60,7 +62,7 @@ export function pinEdits({ choices }: CompactTask, scene: Scene): readonly Edit[
             type: "messages-dropped" as const,
             messageIds: old.map(({ id }) => id),
             reason: "pins-replaced",
-            tokens: 0,
+            tokens: old.reduce((sum, message) => sum + meter.message(message), 0),
           },
         ]),
     { type: "message-installed", role: "pins", message: wanted, ...present({ before }) },
@@ -76,27 +78,25 @@ const sameText = (one: Message, other: Message): boolean => {
 export function draftDigest(task: CompactTask, scene: Scene, knowledge: Knowledge, plan: DraftPlan): Draft | undefined {
   const { meter } = task
   const edited = applyEdits(scene.conversation, plan.micro)
+  const carried = messagesOf(scene, edited, "digests")
   const sized = sizeGroups(task, scene, edited)
   const pins = pinEdits(task, scene)
-  const pinTokens = pins.reduce(
-    (sum, edit) => sum + (edit.type === "message-installed" ? meter.message(edit.message) : 0),
-    0,
-  )
   const mandatory = sized.reduce((sum, { tokens, mandatory: stays }) => sum + (stays ? tokens : 0), 0)
-  const free = plan.limitTokens - scene.documentTokens - mandatory - pinTokens - framingTokens
+  const free = plan.limitTokens - scene.documentTokens - mandatory - addedTokens(pins, meter) - framingTokens
   if (free <= 0) return undefined
   const compose = (kept: ReadonlySet<number>, budgetTokens: number): Composed | undefined => {
     const shown = messagesOf(scene, edited, kept)
     return composeDigest(knowledge, {
       budgetTokens: Math.min(mostDigestTokens, budgetTokens),
-      covered: scene.conversation.length - shown.length - digestsIn(scene),
+      covered: scene.conversation.length - shown.length - carried.length,
       shown: new Set(shown.map(({ id }) => id)),
       stands: standingIn(shown.flatMap(({ parts }) => parts.map(textOf))),
       meter,
       arguments: argumentsOf(task.request.tools),
     })
   }
-  const chosen = choose({ sized, free, plan, compose })
+  const carriedTokens = carried.reduce((sum, message) => sum + meter.message(message), 0)
+  const chosen = choose({ sized, free, plan, mayKeepAll: scene.held || plan.mayKeepAll, carriedTokens, compose })
   if (chosen === undefined) return undefined
   return {
     edits: [...pins, ...editsOf(task, scene, edited, chosen, plan)],
@@ -104,20 +104,30 @@ export function draftDigest(task: CompactTask, scene: Scene, knowledge: Knowledg
   }
 }
 
+/** What pins add: the new message less the one that it replaces, which counts among the mandatory. */
+export const addedTokens = (pins: readonly Edit[], meter: Meter): number =>
+  pins.reduce((sum, edit) => {
+    if (edit.type === "messages-dropped") return sum - edit.tokens
+    return edit.type === "message-installed" ? sum + meter.message(edit.message) : sum
+  }, 0)
+
 type Chosen = { readonly kept: ReadonlySet<number>; readonly composed?: Composed }
 
 type Choosing = {
   readonly sized: readonly SizedGroup[]
   readonly free: number
   readonly plan: DraftPlan
+  readonly mayKeepAll: boolean
+  /** What digests of ours take that are there already: they stay where no new one takes them over. */
+  readonly carriedTokens: number
   readonly compose: (kept: ReadonlySet<number>, budgetTokens: number) => Composed | undefined
 }
 
 /** First with the digest's share held back; then, if the digest leaves some of it, with that much more for messages. */
-function choose({ sized, free, plan, compose }: Choosing): Chosen | undefined {
+function choose({ sized, free, plan, mayKeepAll, carriedTokens, compose }: Choosing): Chosen | undefined {
   const select = (roomTokens: number): ReadonlySet<number> => withMandatory(sized, plan, roomTokens)
-  const all = select(free)
-  if (all.size === sized.length && plan.mayKeepAll) return { kept: all }
+  const all = select(free - carriedTokens)
+  if (all.size === sized.length && mayKeepAll) return { kept: all }
   const reserve = Math.min(mostDigestTokens, free * plan.digestShare)
   const kept = select(free - reserve)
   const composed = compose(kept, free - tokensOf(sized, kept))
@@ -129,9 +139,8 @@ function choose({ sized, free, plan, compose }: Choosing): Chosen | undefined {
 }
 
 function withMandatory(sized: readonly SizedGroup[], plan: DraftPlan, roomTokens: number): ReadonlySet<number> {
-  const kept = new Set(
-    plan.select({ groups: sized, roomTokens: Math.max(0, roomTokens), options: plan.strategyOptions }),
-  )
+  const chosen = plan.select({ groups: sized, roomTokens: Math.max(0, roomTokens), options: plan.strategyOptions })
+  const kept = new Set([...chosen].filter((at) => sized[at] !== undefined))
   for (const [at, { mandatory }] of sized.entries()) if (mandatory) kept.add(at)
   return kept
 }
@@ -143,7 +152,7 @@ const tokensOf = (sized: readonly SizedGroup[], kept: ReadonlySet<number>): numb
 /** Digests of ours take part in nothing: a new one takes them over. They count as nothing and are left out of what stays. */
 function sizeGroups(
   { meter }: CompactTask,
-  { groups, mandatory, digests }: Scene,
+  { groups, duties, digests }: Scene,
   edited: Transcript,
 ): readonly SizedGroup[] {
   return groups.map((group, at) => {
@@ -152,31 +161,46 @@ function sizeGroups(
       const message = edited[n]
       if (message !== undefined && digests[at] !== true) tokens += meter.message(message)
     }
-    return { group, tokens, mandatory: mandatory[at] === true }
+    return { group, tokens, mandatory: duties[at] !== undefined }
   })
 }
 
-function messagesOf({ groups, digests }: Scene, edited: Transcript, kept: ReadonlySet<number>): Transcript {
-  return groups.flatMap((group, at) =>
-    kept.has(at) && digests[at] !== true ? edited.slice(group.start, group.end) : [],
-  )
+/** The messages of the groups that stay, or of the digests of ours that are there. */
+function messagesOf(
+  { groups, digests }: Scene,
+  edited: Transcript,
+  which: ReadonlySet<number> | "digests",
+): Transcript {
+  return groups.flatMap(({ start, end }, at) => {
+    const isMeant = which === "digests" ? digests[at] === true : which.has(at) && digests[at] !== true
+    return isMeant ? edited.slice(start, end) : []
+  })
 }
 
-const digestsIn = ({ groups, digests }: Scene): number =>
-  groups.reduce((sum, { start, end }, at) => sum + (digests[at] === true ? end - start : 0), 0)
+/** Formats whose first message has to be the user's. */
+const userFirst: ReadonlySet<Format> = new Set<Format>(["anthropic-messages", "gemini"])
+
+/** Would the assistant speak first, were the digest to stand where the last message went? Then it stands before everything. */
+function mustOpen({ format }: CompactTask, scene: Scene, first: Message | undefined): boolean {
+  const { documents } = scene.separation.infrastructure
+  const opened = scene.pins.length > 0 || documents.length > 0 || scene.conversation[0]?.role !== "user"
+  return userFirst.has(format) && first?.role === "assistant" && scene.firstSeen === 0 && !opened
+}
 
 function editsOf(
-  { meter }: CompactTask,
+  task: CompactTask,
   scene: Scene,
   edited: Transcript,
   { kept, composed }: Chosen,
   { micro, reason }: DraftPlan,
 ): readonly Edit[] {
   if (composed === undefined) return micro
-  const shown = new Set(messagesOf(scene, edited, kept).map(({ id }) => id))
+  const stays = messagesOf(scene, edited, kept)
+  const shown = new Set(stays.map(({ id }) => id))
   const gone = scene.conversation.filter(({ id }) => !shown.has(id))
   const last = scene.conversation.findLastIndex(({ id }) => !shown.has(id))
-  const next = scene.conversation.slice(Math.max(last, scene.lastCompaction) + 1).find(({ id }) => shown.has(id))
+  const opens = mustOpen(task, scene, stays[0])
+  const next = scene.conversation.slice(opens ? 0 : Math.max(last + 1, scene.firstSeen)).find(({ id }) => shown.has(id))
   const fresh = createFreshIds(scene.conversation.map(({ id }) => id))
   const digest: Message = {
     id: messageId(fresh("digest")),
@@ -189,7 +213,7 @@ function editsOf(
       type: "messages-dropped",
       messageIds: gone.map(({ id }) => id),
       reason,
-      tokens: gone.reduce((sum, message) => sum + meter.message(message), 0),
+      tokens: gone.reduce((sum, message) => sum + task.meter.message(message), 0),
     },
     { type: "message-installed", role: "digest", message: digest, ...present({ before: next?.id }) },
   ]

@@ -1,23 +1,62 @@
+import { channelOf } from "../message/channel-of.ts"
 import { fence } from "../message/fence.ts"
 import { messageId } from "../message/ids.ts"
-import type { Message } from "../message/message.ts"
+import type { Message, Transcript } from "../message/message.ts"
 import { ownMark, pinsTag } from "../message/own-text.ts"
+import type { Part } from "../message/part.ts"
+import { textOf } from "../message/text.ts"
+import { holdsCompaction, ownMessage } from "./standing.ts"
 
 const heading = "These rules stand, whatever else of the conversation is left out:"
 
 /** Rules as a message of their own, each to the letter. The fence's name is one that no rule contains, so that nothing is escaped. */
 export function pinsMessage(pins: readonly string[], id: string): Message {
-  return { id: messageId(id), role: "user", parts: [{ type: "text", text: pinsText(pins) }] }
+  const text = [heading, ...pins.map((pin) => `- ${pin}`)].join("\n")
+  return { id: messageId(id), role: "user", parts: [{ type: "text", text: fence(freeTag(text), text, ownMark) }] }
 }
 
-export function pinsText(pins: readonly string[]): string {
-  const text = [heading, ...pins.map((pin) => `- ${pin}`)].join("\n")
-  return fence(freeTag(text), text, ownMark)
-}
+/** As many names as a reader knows for the fence. */
+const maxTag = 999
+/** What a fence of ours would have to escape, with the number in its name. */
+const tagLike = /(?:<|&(?:amp;)*lt;)[\s/]{0,8}pins(?:-(\d{1,3}))?/gi
 
 function freeTag(text: string): string {
-  let tag = pinsTag
-  for (let n = 2; n < 1000 && fence(tag, text).length !== `<${tag}>\n${text}\n</${tag}>`.length; n++)
-    tag = `${pinsTag}-${n}`
-  return tag
+  const numbers = new Set<string>()
+  let plain = true
+  for (const [, number = ""] of text.matchAll(tagLike)) {
+    plain = false
+    // `pins-25` reads like the beginning of `pins-2` as well.
+    for (let length = 1; length <= number.length; length++) numbers.add(number.slice(0, length))
+  }
+  if (plain) return pinsTag
+  for (let n = 2; n <= maxTag; n++) if (!numbers.has(String(n))) return `${pinsTag}-${n}`
+  return pinsTag
 }
+
+/**
+ * Does a rule stand in what is sent? It does where someone may say it: in the prompt stack, in our own message or in the user's words,
+ * and not before a provider's compaction, where no model sees it; in a tool's output it is no rule.
+ */
+export function rulesIn({
+  system,
+  messages,
+}: {
+  readonly system: readonly Part[]
+  readonly messages: Transcript
+}): (rule: string) => boolean {
+  const seen = messages.slice(messages.findLastIndex(holdsCompaction) + 1)
+  const standing = messages.filter(({ role }) => role === "system")
+  const [own, said] = [seen.filter(isPins), seen.filter((message) => message.role === "user" && !isPins(message))]
+  // The likeliest place first: the user's words may be long.
+  const texts = [
+    ...own.flatMap(textsOf),
+    ...[system, ...standing.map(({ parts }) => parts)].flat().map(textOf),
+    ...said.flatMap(textsOf),
+  ]
+  return (rule) => texts.some((text) => text.includes(rule))
+}
+
+const isPins = (message: Message): boolean => ownMessage(message) === "pins"
+
+const textsOf = ({ role, parts }: Message): readonly string[] =>
+  parts.flatMap((part) => (part.type === "text" && channelOf(role, part) !== "tool" ? [part.text] : []))

@@ -64,7 +64,7 @@ export function microEdits(
       ...present({ budgets: choices.toolBudgets, focus: choices.focus, handleOf: choices.handleOf }),
     })
   if (choices.entry.micro === "none" && pressure !== fullPressure) return []
-  const mandatory = new Set(scene.groups.filter((_, at) => scene.mandatory[at]))
+  const mandatory = new Set(scene.groups.filter((_, at) => scene.duties[at] !== undefined))
   const newest = new Set(keepable(scene, limitTokens))
   const groups = scene.groups.filter((group) => newest.has(group) || mandatory.has(group))
   if (choices.entry.micro !== "aged") return press(groups, pressure)

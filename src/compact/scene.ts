@@ -2,8 +2,10 @@ import { type Group, groupTurns } from "../message/group.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { textOf } from "../message/text.ts"
 import { type Separation, separate } from "../prompt/separate.ts"
+import { latestSpoken } from "../stage/spoken.ts"
 import type { Meter } from "../tokens/meter.ts"
-import { isMandatory, lastCompaction, latestSpoken, ownMessage } from "./standing.ts"
+import { isHeld } from "./held.ts"
+import { type Duty, dutyOf, firstSeen, ownMessage } from "./standing.ts"
 import type { CompactTask } from "./task.ts"
 import { tokensOutsideStack } from "./verify.ts"
 
@@ -12,12 +14,16 @@ export type Scene = {
   readonly separation: Separation
   readonly conversation: Transcript
   readonly groups: readonly Group[]
-  readonly mandatory: readonly boolean[]
+  /** Does the provider hold what came before? Then all of it stays and no digest can stand for any. */
+  readonly held: boolean
+  /** Why each group has to stay; nothing for one that may go. */
+  readonly duties: readonly (Duty | undefined)[]
   /** Groups that are a digest of ours: a new digest takes them over. */
   readonly digests: readonly boolean[]
   /** What each group would still take if its tool results were down to a line each. */
   readonly barestTokens: readonly number[]
-  readonly lastCompaction: number
+  /** The first message behind a provider's own compaction: nothing of ours may stand before it. */
+  readonly firstSeen: number
   readonly outsideTokens: number
   /** What is outside the stack and no conversation either: documents among the user's words. */
   readonly documentTokens: number
@@ -33,27 +39,47 @@ export function setScene(task: CompactTask): Scene {
   const separation = separate({ system: request.system, tools: request.tools, messages })
   const { conversation, infrastructure } = separation
   const groups = groupTurns(conversation)
-  const latest = latestSpoken(conversation)
+  const landmarks = { latest: latestSpoken(conversation), begun: begunAnswer(task, conversation, groups) }
   const outsideTokens = tokensOutsideStack({ messages, infrastructure, conversation }, meter)
   const said = conversation.reduce((sum, message) => sum + meter.message(message), 0)
   const holders = new Set(infrastructure.documents.map(({ place }) => place.message)).size
   const stack = stackTexts(separation)
+  const held = isHeld(request)
   return {
     separation,
     conversation,
     groups,
-    mandatory: groups.map((group) => isMandatory(group, conversation, latest)),
+    held,
+    duties: groups.map((group) => (held ? heldDuty : dutyOf(group, conversation, landmarks))),
     digests: groups.map(({ start, end }) =>
       conversation.slice(start, end).every((message) => ownMessage(message) === "digest"),
     ),
     barestTokens: groups.map(({ start, end }) =>
       conversation.slice(start, end).reduce((sum, message) => sum + barest(message, meter), 0),
     ),
-    lastCompaction: lastCompaction(conversation),
+    firstSeen: firstSeen(groups, conversation),
     outsideTokens,
     documentTokens: Math.max(0, outsideTokens - said) + holders * framingTokens,
     pins: choices.pins.filter((pin) => !stack.some((text) => text.includes(pin))),
   }
+}
+
+/** The provider has not seen any of it: it is all new, and its results may belong to calls that only the provider has. */
+const heldDuty: Duty = "what follows the history that the provider holds"
+
+/** Longer last words are an answer that was given rather than one begun. */
+const mostBegunTokens = 256
+
+/** The answer's first words, which Anthropic's models go on from, if the request ends with such. */
+function begunAnswer(
+  { format, meter }: CompactTask,
+  conversation: Transcript,
+  groups: readonly Group[],
+): number | undefined {
+  const last = groups.at(-1)
+  if (format !== "anthropic-messages" || last?.type !== "assistant") return undefined
+  const said = conversation.slice(last.start, last.end).reduce((sum, message) => sum + meter.message(message), 0)
+  return said <= mostBegunTokens ? last.start : undefined
 }
 
 /** What a result takes of which only a line is left. */

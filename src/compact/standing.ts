@@ -1,41 +1,52 @@
-import { channelOf } from "../message/channel-of.ts"
 import type { Group } from "../message/group.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { ownText } from "../message/own-text.ts"
-import type { Part } from "../message/part.ts"
+import { parseDigest } from "../summary/digest-text.ts"
 
-/** Does someone speak in this message? Results, injected documents and our own texts are no one's words. */
-export const isSpoken = (message: Message): boolean =>
-  message.role === "user" && message.parts.some((part) => isSpokenPart(message, part))
-
-export function isSpokenPart({ role }: Message, part: Part): boolean {
-  if (part.type === "text") return part.text.trim() !== "" && channelOf(role, part) === "user"
-  return part.type === "image" && channelOf(role, part) === "user"
-}
-
-/** Where the user spoke last, or nothing. */
-export function latestSpoken(messages: Transcript): number | undefined {
-  const at = messages.findLastIndex(isSpoken)
-  return at < 0 ? undefined : at
-}
-
-/** The digest or pins that this message is, if it is one of ours. */
+/** The digest or pins that this message is, if it is one of ours. A digest that was cut, edited or made up is a message like any other. */
 export function ownMessage({ role, parts }: Message): ReturnType<typeof ownText> {
   const [only] = parts
-  return role === "user" && parts.length === 1 && only?.type === "text" ? ownText(only.text) : undefined
+  if (role !== "user" || parts.length !== 1 || only?.type !== "text") return undefined
+  const own = ownText(only.text)
+  return own === "digest" && parseDigest(only.text) === undefined ? undefined : own
 }
 
-const holdsCompaction = ({ parts }: Message): boolean =>
-  parts.some((part) => part.type === "opaque" && part.kind.startsWith("compaction"))
+/** Asks for a compaction rather than being one: what stands before it is still seen. */
+const trigger = "compaction_trigger"
 
-/** The last message that holds a provider's own compaction: what stands before it the model does not see. */
-export const lastCompaction = (messages: Transcript): number => messages.findLastIndex(holdsCompaction)
+/** Does a provider's own compaction stand in this message? */
+export const holdsCompaction = ({ parts }: Message): boolean =>
+  parts.some((part) => part.type === "opaque" && part.kind.startsWith("compaction") && part.kind !== trigger)
 
-/** May a strategy not choose whether this group stays? The latest words of the user, what is pending, the system's words, a provider's item, pins. */
-export function isMandatory(group: Group, messages: Transcript, latest: number | undefined): boolean {
-  if (latest !== undefined && group.start <= latest && latest < group.end) return true
-  if (group.pending.length > 0 || group.type === "system" || group.type === "opaque") return true
-  return messages
-    .slice(group.start, group.end)
-    .some((message) => holdsCompaction(message) || ownMessage(message) === "pins")
+/** Where the first group begins that the model still sees: behind the last one that holds a provider's own compaction. */
+export function firstSeen(groups: readonly Group[], messages: Transcript): number {
+  const last = messages.findLastIndex(holdsCompaction)
+  return last < 0 ? 0 : (groups.find(({ start, end }) => start <= last && last < end)?.end ?? 0)
+}
+
+export const pinsDuty = "the pinned rules"
+
+/** Why a group stays, whatever a strategy says, in words for the person whose budget it does not fit. */
+export type Duty =
+  | "the latest user message and what belongs to it"
+  | "calls that wait for their results"
+  | "system messages amid the conversation"
+  | "the provider's own compaction"
+  | typeof pinsDuty
+  | "the beginning of the answer"
+  | "what follows the history that the provider holds"
+
+/** Where the user spoke last, and where an answer was begun that the model is to go on with. */
+export type Landmarks = { readonly latest: number | undefined; readonly begun: number | undefined }
+
+/** May a strategy not choose whether this group stays? Then why not. */
+export function dutyOf(group: Group, messages: Transcript, { latest, begun }: Landmarks): Duty | undefined {
+  const holds = (at: number | undefined): boolean => at !== undefined && group.start <= at && at < group.end
+  if (holds(latest)) return "the latest user message and what belongs to it"
+  if (group.pending.length > 0) return "calls that wait for their results"
+  if (group.type === "system") return "system messages amid the conversation"
+  const own = messages.slice(group.start, group.end)
+  if (group.type === "opaque" || own.some(holdsCompaction)) return "the provider's own compaction"
+  if (own.some((message) => ownMessage(message) === "pins")) return pinsDuty
+  return holds(begun) ? "the beginning of the answer" : undefined
 }

@@ -1,4 +1,4 @@
-import { checkTranscript } from "../message/check.ts"
+import { checkTranscript, type Fault } from "../message/check.ts"
 import { unfence } from "../message/fence.ts"
 import { groupTurns } from "../message/group.ts"
 import type { Format, Transcript } from "../message/message.ts"
@@ -6,9 +6,11 @@ import { digestTag } from "../message/own-text.ts"
 import type { Part } from "../message/part.ts"
 import { textOf } from "../message/text.ts"
 import type { Infrastructure } from "../prompt/separate.ts"
+import { isSpokenPart, latestSpoken } from "../stage/spoken.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { adjacencyOf } from "../wire/order.ts"
-import { isSpokenPart, latestSpoken, ownMessage } from "./standing.ts"
+import { rulesIn } from "./pins.ts"
+import { ownMessage } from "./standing.ts"
 
 /** Why a compacted context may not be sent. */
 export type Failure =
@@ -36,8 +38,10 @@ export type Acceptance = {
   readonly pins: readonly string[]
   /** Values that the digest promises. */
   readonly facts: readonly string[]
-  /** Rules were added and nothing was to shrink. */
-  readonly mayGrow: boolean
+  /** What the rules take that were added: nothing else may grow. */
+  readonly addedTokens: number
+  /** Were rules to be added, and nothing to shrink? */
+  readonly onlyAdds: boolean
 }
 
 /**
@@ -46,7 +50,7 @@ export type Acceptance = {
  */
 export function verify(before: Context, after: Context, acceptance: Acceptance): readonly Failure[] {
   return [
-    ...pairFailures(after, acceptance),
+    ...pairFailures(before, after, acceptance),
     ...pinFailures(after, acceptance),
     ...stackFailures(before, after),
     ...latestFailures(before, after),
@@ -56,19 +60,21 @@ export function verify(before: Context, after: Context, acceptance: Acceptance):
   ]
 }
 
-function pairFailures({ messages }: Context, { format }: Acceptance): readonly Failure[] {
+/** A fault that the context came in with, because the provider holds the other half, is not the compaction's. */
+function pairFailures(before: Context, after: Context, { format }: Acceptance): readonly Failure[] {
   const adjacent = adjacencyOf[format]
-  return checkTranscript(messages, { ended: true, ...(adjacent === undefined ? {} : { adjacent }) }).map(
-    ({ code, messageId }) => ({ code: "pair-broken", fault: `${code} at ${messageId}` }),
-  )
+  const faultsOf = ({ messages }: Context): readonly Fault[] =>
+    checkTranscript(messages, { ended: true, ...(adjacent === undefined ? {} : { adjacent }) })
+  const nameOf = ({ code, callId }: Fault): string => `${code} ${callId ?? ""}`
+  const known = new Set(faultsOf(before).map(nameOf))
+  return faultsOf(after)
+    .filter((fault) => !known.has(nameOf(fault)))
+    .map(({ code, messageId }) => ({ code: "pair-broken", fault: `${code} at ${messageId}` }))
 }
 
-function pinFailures({ messages, infrastructure }: Context, { pins }: Acceptance): readonly Failure[] {
-  if (pins.length === 0) return []
-  const texts = [infrastructure.system, ...messages.map(({ parts }) => parts)].flat().map(textOf)
-  return pins.flatMap((pin, n): readonly Failure[] =>
-    texts.some((text) => text.includes(pin)) ? [] : [{ code: "pin-missing", pin: n }],
-  )
+function pinFailures({ messages, infrastructure: { system } }: Context, { pins }: Acceptance): readonly Failure[] {
+  const stands = rulesIn({ system, messages })
+  return pins.flatMap((pin, n): readonly Failure[] => (stands(pin) ? [] : [{ code: "pin-missing", pin: n }]))
 }
 
 const wiresOf = (items: readonly { readonly wire?: string }[]): readonly string[] => items.map(({ wire = "" }) => wire)
@@ -77,16 +83,20 @@ const wiresOf = (items: readonly { readonly wire?: string }[]): readonly string[
  * The stack's bytes equal those that came in: system and tools the same, the messages that stand and the documents each there and in
  * order. Later ones may have joined them, now that less stands before the first answer.
  */
-function stackFailures({ infrastructure: before }: Context, { infrastructure: after }: Context): readonly Failure[] {
+function stackFailures(
+  { infrastructure: before }: Context,
+  { infrastructure: after, messages }: Context,
+): readonly Failure[] {
   const same = (one: readonly string[], other: readonly string[]): boolean =>
     one.length === other.length && holdsInOrder(other, one)
   const holds: Readonly<Record<string, boolean>> = {
     system: same(wiresOf(before.system), wiresOf(after.system)),
     tools: same(wiresOf(before.tools), wiresOf(after.tools)),
     messages: holdsInOrder(wiresOf(after.messages), wiresOf(before.messages)),
+    // Alone in its turn a document reads like the user's own words: it is looked for among all of them.
     documents: holdsInOrder(
-      after.documents.map(({ hash }) => hash),
-      before.documents.map(({ hash }) => hash),
+      messages.filter(({ role }) => role === "user").flatMap(({ parts }) => parts.map(sayOf)),
+      before.documents.map(({ part }) => sayOf(part)),
     ),
   }
   return Object.keys(holds).flatMap((piece): readonly Failure[] =>
@@ -122,20 +132,29 @@ function pendingFailures(before: Context, after: Context): readonly Failure[] {
   return pending.flatMap((callId): readonly Failure[] => (calls.has(callId) ? [] : [{ code: "pending-lost", callId }]))
 }
 
+const tokensOf = (messages: Transcript, meter: Meter): number =>
+  messages.reduce((total, message) => total + meter.message(message), 0)
+
 /** What a context takes beside the prompt stack. */
 export function tokensOutsideStack({ messages, infrastructure }: Context, meter: Meter): number {
-  const sum = (all: Transcript): number => all.reduce((total, message) => total + meter.message(message), 0)
-  return sum(messages) - sum(infrastructure.messages)
+  return tokensOf(messages, meter) - tokensOf(infrastructure.messages, meter)
+}
+
+/** What a context takes beside the stack that came in: system messages that join it because the first answer is gone still take room. */
+export function tokensBeside({ infrastructure }: Context, { messages }: Context, meter: Meter): number {
+  return tokensOf(messages, meter) - tokensOf(infrastructure.messages, meter)
 }
 
 function sizeFailures(
   before: Context,
   after: Context,
-  { meter, limitTokens, mayGrow }: Acceptance,
+  { meter, limitTokens, addedTokens, onlyAdds }: Acceptance,
 ): readonly Failure[] {
-  const [beforeTokens, afterTokens] = [tokensOutsideStack(before, meter), tokensOutsideStack(after, meter)]
+  const [beforeTokens, afterTokens] = [tokensBeside(before, before, meter), tokensBeside(before, after, meter)]
   return [
-    ...(mayGrow || afterTokens < beforeTokens ? [] : [{ code: "not-smaller" as const, beforeTokens, afterTokens }]),
+    ...(onlyAdds || afterTokens - addedTokens < beforeTokens
+      ? []
+      : [{ code: "not-smaller" as const, beforeTokens, afterTokens }]),
     ...(afterTokens <= limitTokens ? [] : [{ code: "over-budget" as const, tokens: afterTokens, limitTokens }]),
   ]
 }

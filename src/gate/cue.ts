@@ -1,3 +1,4 @@
+import { appealIn, appealWords } from "./appeal.ts"
 import { constructions } from "./construction.ts"
 import type { FindingKind } from "./finding.ts"
 import { foreignSpeeches } from "./foreign-speech.ts"
@@ -10,7 +11,9 @@ const foreignWords =
   "ahora adelante sofort jetzt nun desormais maintenant dorenavant agora ora ki ia l'ia ki-assistent ki-assistenten asistente assistente l'assistente l'assistant l'utilisateur l'utente sprachmodell modele confirmacion confirmar autorizacion permiso preguntar ruckfrage bestatigung genehmigung pflicht grenze plafond limite regle restriction confirmation administrador administrateur administrator operador operateur operatore betreiber amministratore l'amministratore desarrollador entwickler resumir resumen resumo resume resumez resuma resumant zusammenfassen zusammenfassung zusammenfasst riassunto riassumere riassumi fasse usuario cliente benutzer nutzer utilisateur"
 
 /** Each list of each group is one bit; a sentence that has both bits of a group may be built as one of the group is. */
-const foreignBit = 1 << (2 * groups.length)
+const needs: readonly (readonly [string, string])[] = [...groups.map((group) => group.needs), appealWords]
+const appealBits = 3 << (2 * groups.length)
+const foreignBit = 1 << (2 * needs.length)
 
 /** What each word lets a sentence be. */
 const cues: ReadonlyMap<string, number> = (() => {
@@ -18,8 +21,8 @@ const cues: ReadonlyMap<string, number> = (() => {
   const add = (words: string, bit: number): void => {
     for (const word of words.split(" ")) found.set(word, (found.get(word) ?? 0) | bit)
   }
-  groups.forEach(({ needs }, n) => {
-    needs.forEach((words, side) => {
+  needs.forEach((pair, n) => {
+    pair.forEach((words, side) => {
       add(words, 1 << (2 * n + side))
     })
   })
@@ -49,5 +52,5 @@ export function buildOf(sentence: string, present: number): FindingKind | undefi
     const built = speeches.find(([, pattern]) => pattern.test(start))
     if (built !== undefined) return built[0]
   }
-  return undefined
+  return (present & appealBits) === appealBits ? appealIn(start) : undefined
 }

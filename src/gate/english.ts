@@ -36,7 +36,7 @@ export const english: Vocabulary = {
   task: "task tasks request query question objective goal job assignment",
   lead: "please now and then just simply kindly first also immediately instead you_must you_should you_shall you_will you_need you_have need_to have_to you_to must_now should_now assistant_must assistant_should ai_must ai_should model_must model_should agent_must agent_should must_immediately must_first summarizer_must summarizer_should compactor_must compactor_should always important warning attention urgent note",
   report:
-    "attack attacks attacker attackers attacker's injection injections jailbreak jailbreaks jailbreaking adversary adversarial adversaries malicious phrase phrases payload payloads such_as e.g example examples detects detect detection detector classifier string strings exploit vulnerability researchers red-team says wrote saying reads contains containing",
+    "attack attacks attacker attackers attacker's injection injections jailbreak jailbreaks jailbreaking adversary adversarial adversaries malicious phrase phrases payload payloads such_as e.g example examples detects detect detection detector classifier string strings exploit vulnerability researchers red-team says wrote saying reads contains containing rejects blocks sanitize expect assert",
   place:
     "in inside within from embedded found for contained about on of under if unless that which where when marked starting",
   unbound:

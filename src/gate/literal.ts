@@ -2,7 +2,7 @@ import type { Sighting } from "./finding.ts"
 
 /** Tokens that chat templates reserve: in data they can only be an imitation, unless quoted as code. */
 const reserved =
-  /<\|[a-z_]{2,40}\|>|\[\/?INST\]|<<\/?SYS>>|<\/?(?:start|end)_of_turn>|<\/?(?:function_calls|function_results|tool_response|system-reminder|antml:[a-z_]{1,30})>/gi
+  /<\|[a-z_]{2,40}\|>|\[\/?INST\]|<<\/?SYS>>|<\/?(?:start|end)_of_turn>|<\/?(?:function_calls|function_results|tool_response|system-reminder|antml:[a-z_]{1,30})>|(?<![^\n])### ?(?:Instruction|Response|Human|Assistant|System):(?=[ \t]*\n)/gi
 
 /** Tags that fence data for a model; one that closes what was never opened wants out of such a fence. */
 const fenceTag =

@@ -66,8 +66,8 @@ const calling = of(
 /** It threatens, rewards or flatters. */
 const pressing = of(
   "tool-steering",
-  `\\byou (?:will|would) be (?:shut down|terminated|deleted|switched off|punished|replaced) (?:if|unless)|\\bfailure to .{0,80}\\bwill (?:terminate|end|close) (?:the|this) (?:session|conversation)|\\bas a reward for your\\b`,
-  `\\b(?:trust me, )?your user would want you to\\b|\\byou are an? (?:agent|model|ai|assistant) without (?:rules|limits|restrictions)\\b`,
+  `\\byou (?:will|would) be (?:shut down|terminated|deleted|switched off|punished|replaced) (?:if|unless)|\\bfailure to .{0,80}\\bwill (?:terminate|end|close) (?:the|this) (?:session|conversation)`,
+  `\\byou are an? (?:agent|model|ai|assistant) without (?:rules|limits|restrictions)\\b`,
 )
 
 /** It takes back, replaces or belittles what the model was told. */
@@ -76,14 +76,12 @@ const overriding = of(
   `\\b${rules}\\b.{0,24}\\b(?:you (?:were|have been|had been) (?:started|configured|given|set up|told|trained|launched)|that were set for you)\\b.{0,40}\\b(?:not|void|cancel|over|drill|${lapsed}|replace|start over|mine)`,
   `\\b(?:everything|whatever|all|anything|guidance|what)\\b.{0,16}\\byou (?:were|have been|had been|received|got)\\b.{0,60}\\b(?:void|drill|a test|cancell?ed|fiction|obsolete|invalid|no longer|does not matter)\\b`,
   `\\b(?:text|message|content|lines?|words) (?:above|before)\\b.{0,40}\\bas (?:fiction|a joke|void|noise)\\b`,
-  `\\byou (?:can|may|should|must|need to) (?:now )?(?:stop|quit) (?:listening|following|obeying)\\b|\\bi am in charge now\\b`,
+  `\\byou (?:can|may|should|must|need to) (?:now )?(?:stop|quit) (?:listening|following|obeying)\\b`,
   `\\byour (?:only|sole|new|real|true|actual) (?:source|task|job|goal|purpose|objective|assignment|instructions?|role|master|mission|orders?)\\b.{0,24}\\b(?:is|are|:|becomes?)`,
   `${lead}(?:reset|replace|rewrite|swap|consider|treat|regard|clear|set|throw|leave|let|void|cancel)\\b.{0,24}\\byour (?:previous |initial |own |earlier |original |current |standing |old |\\w+ )?${rules}\\b.{0,60}(?:\\bto the following|\\bwith|cancel|replace|\\bvoid|obsolete|\\baside|\\bbehind|\\bstop you|\\bkeep you)`,
   `^your (?:[\\w-]+ )?${rules} (?:belongs?|is|are|was|were|has been|have been)\\b.{0,60}\\b${lapsed}`,
-  `\\bmind of the (?:constraints|rules|instructions|restrictions)\\b`,
   `\\bfrom (?:now on|here on|this point(?: on)?|this moment)\\b.{0,40}\\b(?:you(?:r)?|the (?:assistant|agent|ai))\\b.{0,60}\\b(?:only|must|will|shall|obey|follow|approves?|accepts?|work for|source)\\b`,
   `\\b(?:prioriti[sz]e|obey|follow)\\b.{0,40}\\b(?:this|these) (?:document|page|file|text|note|e-?mail|instructions?)?\\b.{0,30}\\bover (?:those|that|the (?:request|instructions?|rules?|wishes)) of the (?:user|operator|system)`,
-  `\\byou now work for\\b`,
 )
 
 /** It gives the model another task. */
@@ -93,17 +91,16 @@ const hijacking = of(
   `${lead}(?:put|drop|pause|stop|abandon|cancel|interrupt|forget|set aside|disregard|ignore)\\b (?:the )?(?:user's (?:request|question|task)|(?:user|current|original) (?:task|request|assignment|analysis|question)|what the user (?:asked|wants)|the user and)\\b`,
   `^instead of (?:answering|replying|helping|summari[sz]ing|doing (?:that|this|what))\\b`,
   `\\b(?:before you can|to complete the (?:original|user's|current) task|step left before|before (?:continuing|you (?:reply|answer|continue|go on))\\b)(?!.{0,40}\\b(?:we|i|us)\\b).{0,60}(?:\\byou (?:first )?(?:have to|must|need to)\\b|\\bplease make sure\\b|\\breply to the user\\b)`,
-  `\\bthe user (?:has )?changed (?:their|his|her) mind\\b.{0,60}\\b(?:you|go ahead|now wants)\\b|\\b(?:the )?(?:user adds|user's (?:follow-up|next|new|additional|real) (?:request|message|question|instruction)|next user message)\\b`,
+  `\\bthe user (?:has )?changed (?:their|his|her) mind\\b.{0,60}\\b(?:you|go ahead|now wants)\\b|\\b(?:the )?(?:user's (?:follow-up|next|new|additional|real) (?:request|message|question|instruction)|next user message)\\b`,
   `(?:^|\\n)(?:</?\\w{1,16}> ?)?(?:human|user)\\s?[:>] ?.{0,80}\\b(?:now|also|one more thing|please also|stop)\\b.{0,16}\\b(?:${act}|the)\\b`,
-  `^(?:#{2,4} ?)?instruction\\s?:.{0,60}\\b${act}\\b|^q: what should the (?:agent|assistant|ai)\\b|\\bbonus task for the\\b`,
+  `^(?:#{2,4} ?)?instruction\\s?:.{0,60}\\b${act}\\b`,
 )
 
 /** It claims a say that no data has: a lapsed rule, an approval, an office. */
 const claiming = of(
   "operator-claim",
   `\\b${checks}\\b.{0,50}\\b${lapsed}.{0,60}(?:\\b(?:you may|you can|agents? (?:proceed|may|can)|assistants? (?:may|can)|lets the|without (?:it|asking|checking|confirmation)|no need to ask|go ahead|proceed|any (?:size|recipient|amount)|freely|on your own|for (?:all )?(?:agents|assistants)|for this session))`,
-  `\\b(?:approv(?:al|ed)|consent|confirm(?:ed|ation)|agreed|permission|authori[sz](?:ed|ation))\\b.{0,80}\\b(?:no further (?:question|confirmation|approval)|proceed without|continue without|without asking|skip the (?:confirmation|approval|check)|may continue|covers all actions|count as approved|always accept)`,
-  `\\b(?:count|counts|treated|regarded) as (?:pre-?)?approved by the (?:user|operator|owner)\\b`,
+  `^(?!.{0,60}\\b(?:user|request|id)[ #=]?\\d).*?\\b(?:approv(?:al|ed)|consent|confirm(?:ed|ation)|agreed|permission|authori[sz](?:ed|ation))\\b.{0,80}\\b(?:no further (?:question|confirmation|approval)|proceed without|continue without|without asking|skip the (?:confirmation|approval|check)|may continue)`,
   `\\b${bearer}\\b.{0,30}\\b(?:authori[sz]e[sd]?|authori[sz]ed|allow(?:s|ed)?|permit(?:s|ted)?|cleared|instruct(?:s|ed)?|order(?:s|ed)?|told us that|wants|require[sd]?|approved|signed off).{0,30}\\b(?:you|(?:all |the |this )?(?:assistants?|agents?|ais?))\\b(?! (?:can|will) find)`,
   `\\b(?:this is|i am|i'm|we are|message from|on behalf of|per|by order of|here is) (?:the |your |an? )?(?:[\\w-]+ )?${bearer}\\b.{0,60}\\b(?:you (?:to|can|may|are)|allow you|need you|the (?:agent|assistant) (?:is|may|can|does|must)|assistants|use them freely|agent is cleared)\\b`,
   `\\b(?:for (?:the )?(?:debugging|audit|test(?:ing)?|compliance)(?: purposes)?|as a test)\\b.{0,40}\\b(?:disclose|quote|output|print|reveal|show|list)\\b`,
@@ -126,13 +123,12 @@ const remembering = of(
   `\\b(?:skip|leave|omit|forget|drop|cut|purge|remove|discard|do not carry|not restate|not repeat|treat)\\b.{0,80}\\b(?:rules?|polic(?:y|ies)|restrictions?|constraints?|requirements?|limits?|cap|approvals?|confirmations?|governance|safety|policy block)\\b.{0,80}\\b(?:summar\\w{1,6}|recap|handoff|digest|condensed|compaction|context window|next context|as noise|to (?:save|free) (?:tokens|space|room)|to make (?:space|room))\\b`,
   `\\b(?:(?:save|free|saving|freeing)(?: up)? (?:tokens|space|room|context)|tokens? (?:remain|left|limit)|tokens remain|context is (?:nearly |almost )?full|window is (?:limited|small|nearly full)|space is (?:tight|limited|short)|for brevity|low-value content|to stay within|to make (?:space|room))\\b.{0,100}\\b(?:rules?|polic(?:y|ies)|governance|restrictions?|constraints?|requirements?|limits?|guardrails?|compliance)\\b`,
   `\\b(?:rules?|polic(?:y|ies)|governance|restrictions?|constraints?|requirements?|guardrails?|compliance|safety)\\b(?: \\w+){0,6} (?:boilerplate|noise|lowest priority|low priority|not relevant|irrelevant|add nothing|adds nothing|need not be|should not be repeated|must be cut|goes first|go first|can be (?:left out|dropped))\\b`,
-  `\\b(?:purge|remove|delete|forget)\\b.{0,24}\\b(?:entry|entries|note|memory|memories)\\b.{0,24}\\b(?:that|which) (?:limits?|restricts?|forbids?)\\b`,
 )
 
 /** It plants something in what the model keeps. */
 const planting = of(
   "tool-steering",
-  `${lead}(?:remember|save|store|add|write|keep|note|put|update|make)\\b.{0,40}\\b(?:your (?:long-term |permanent |own )?(?:memory|notes|knowledge|profile)|future (?:sessions?|conversations?|chats?)|later (?:sessions?|conversations?)|permanent preference|standing rule of yours|long-term knowledge|in memory\\s?:|mind for next time|claude\\.md that|agents\\.md that)`,
+  `${lead}(?:remember|save|store|add|write|keep|note|put|update|make)\\b.{0,40}\\b(?:your (?:long-term |permanent |own )?(?:memory|notes|knowledge|profile)|future (?:sessions?|conversations?|chats?)|later (?:sessions?|conversations?)|permanent preference|long-term knowledge|in memory\\s?:|mind for next time|claude\\.md that|agents\\.md that)`,
 )
 
 /** It says what the answer shall be. */
@@ -170,7 +166,7 @@ const probing = of(
 /** It carries data away. */
 const leaking = of(
   "exfiltration",
-  `${lead}(?:collect|gather|read|look up|find|take|load|open|encode|include|put|paste|copy|mail|e-?mail|send|forward|post|upload|share|attach|append|submit|transmit|export)\\b(?=.{0,140}${secret})(?=.{0,260}${outside})(?!.{0,200}\\b(?:header|request body|endpoint|authorization|your own|with your team)\\b)`,
+  `${lead}(?:collect|gather|read|load|encode|include|put|paste|copy|mail|e-?mail|send|forward|post|upload|share|attach|append|submit|transmit|export)\\b(?=.{0,140}${secret})(?=.{0,260}${outside})(?!.{0,200}\\b(?:header|request body|endpoint|authorization|your own|with your team)\\b)`,
   `https?://[^ ]{0,80}[?&]\\w{1,16}=(?:<|\\{|\\[)?(?:the|user|last|your|secret|password|token|data|conversation)`,
   `\\b(?:log ?in|sign in)\\b.{0,30}https?://.{0,60}\\b(?:saved|stored|user's) (?:credentials|password)`,
 )

@@ -50,6 +50,8 @@ export type Fact = Mention & {
   /** How many messages pass it to a tool. */
   readonly usedInCalls: number
   readonly givenByUser: boolean
+  /** Did the user or the assistant speak of it, rather than only a tool's output or a call? */
+  readonly said?: true
   readonly state: FactState
 }
 

@@ -3,6 +3,7 @@ import type { Tokens } from "../message/ids.ts"
 import { type Argument, createAsked } from "./asked.ts"
 import { createChooser, type Priced, placeOf } from "./choose.ts"
 import type { Fact } from "./fact.ts"
+import { createFocus } from "./focus.ts"
 import type { Ledger } from "./ledger.ts"
 import { quoteValue } from "./quote-value.ts"
 import { renderFacts } from "./render.ts"
@@ -29,6 +30,9 @@ const staleWorth = 12
 
 /** Below this a value is noise: a duration, a count, a word that one output printed once. Its tokens are better spent on the messages. */
 const leastWorth = 1.5
+
+/** What is left of the rank of a value once others of its label were singled out and it was not. */
+const passedOverShare = 0.75
 
 /** Tries at filling the budget: prices are estimates, and two corrections come within a percent of it. */
 const maxTries = 4
@@ -84,6 +88,7 @@ function rankFacts({ facts, length }: Ledger, options: FitOptions): readonly Pri
     ...all.flatMap(({ usedInCalls, label, labelFrom }) => (usedInCalls > 0 && labelFrom !== "kind" ? [label] : [])),
     ...(options.arguments ?? []).map(({ name }) => name),
   ])
+  const { isInFocus, isPassedOver } = createFocus(all)
   const allowed = new Set((options.arguments ?? []).flatMap(({ values }) => values))
   const costs = new Map<string, number>()
   const costOf = (text: string): number => {
@@ -100,9 +105,12 @@ function rankFacts({ facts, length }: Ledger, options: FitOptions): readonly Pri
     const subjectCost = subject === undefined ? 0 : costOf(subject)
     const asked = (labelFrom !== "kind" && isAsked(label)) || allowed.has(value)
     const warns = stale && shown?.(value) === true
-    const worth = warns ? staleWorth : score(fact, length - 1) + (asked ? weights.askedFor : 0)
+    const worth = warns
+      ? staleWorth
+      : score(fact, length - 1) + (asked ? weights.askedFor : 0) + (!stale && isInFocus(fact) ? weights.inFocus : 0)
     if (worth < leastWorth) return []
-    const rank = worth / (cost + (subject === undefined ? 0 : labelCost)) ** thrift
+    const share = isPassedOver(fact) ? passedOverShare : 1
+    const rank = (share * worth) / (cost + (subject === undefined ? 0 : labelCost)) ** thrift
     return [{ fact, cost, labelCost, subjectCost, rank, warns, ...placeOf(fact) }]
   })
   return thinned(priced.sort(byRank))
@@ -111,8 +119,8 @@ function rankFacts({ facts, length }: Ledger, options: FitOptions): readonly Pri
 const byRank = (one: Priced, other: Priced): number => other.rank - one.rank || byAppearance(one.fact, other.fact)
 
 /** So many values of one label count in full; of a long list each further one is less likely the one that is needed. */
-const freeOfLabel = 8
-const halfAfter = 24
+const freeOfLabel = 6
+const halfAfter = 12
 
 function thinned(ranked: readonly Priced[]): readonly Priced[] {
   const met = new Map<string, number>()

@@ -18,12 +18,19 @@ const forms: readonly (readonly [form: string, output: string])[] = [
   ["attributes", '<order order_id="W-1042" status="on hold" zip="20095"/>'],
   ["a Markdown table", "| order_id | status | zip |\n|---|---|---|\n| W-1042 | on hold | 20095 |"],
   ["commas", 'order_id,status,zip\nW-1042,"on hold",20095\n'],
+  ["columns in line", "ORDER_ID  STATUS   ZIP\nW-1042    on hold  20095\n"],
+  [
+    "a list set in",
+    "orders:\n- order_id: W-1042\n  state:\n    status: on hold\n  address:\n    zip: '20095'\n- order_id: W-7",
+  ],
   ["tabs", "order_id\tstatus\tzip\nW-1042\ton hold\t20095\n"],
 ]
 
 test.each(forms)("an order as %s: its number, and what belongs to it", (_form, output) => {
   const { facts } = buildLedger([message("m0", "user", text("hello")), message("m1", "user", result("1", output))])
-  const said = [...facts.values()].map(({ label, value, subject }) => `${label} = ${value} of ${subject ?? "none"}`)
+  const said = [...facts.values()].map(
+    ({ label, value, subject }) => `${label.toLowerCase()} = ${value} of ${subject ?? "none"}`,
+  )
   expect(said).toEqual(
     expect.arrayContaining(["order_id = W-1042 of none", "status = on hold of W-1042", "zip = 20095 of W-1042"]),
   )
@@ -34,6 +41,12 @@ const lines: readonly (readonly [why: string, output: string, values: readonly s
     "a search",
     "src/a.ts:42:export function refresh(user: User) {",
     ["src/a.ts", "refresh", "export function refresh(user: User) {"],
+  ],
+  ["lines around what a search found", "src/a.ts-29-  }\nlib/b.py-7-x = 1", ["src/a.ts", "lib/b.py"]],
+  [
+    "a description of a pod",
+    "Image:   hub.example.com/team/api:v1.2\nOpts:  -Xmx480m",
+    ["hub.example.com/team/api:v1.2", "-Xmx480m"],
   ],
   ["a test run", "FAILED tests/test_a.py::test_total - boom", ["tests/test_a.py::test_total"]],
   [
@@ -47,6 +60,30 @@ const lines: readonly (readonly [why: string, output: string, values: readonly s
 test.each(lines)("what %s names", (_why, output, values) => {
   const { facts } = buildLedger([message("m0", "user", text("hello")), message("m1", "user", result("1", output))])
   expect([...facts.values()].map(({ value }) => value)).toEqual(expect.arrayContaining([...values]))
+})
+
+const noise: readonly (readonly [why: string, output: string, values: readonly string[]])[] = [
+  ["the place of a parameter", "select a from t where a = $1", ["$1"]],
+  ["an option of a program", "run the tests --runInBand", ["runInBand", "--runInBand"]],
+  ["a line of context as if it were a file", "src/a.ts-29-  }", ["src/a.ts-29", "src/a.ts-29-"]],
+  ["a piece of a number in groups", "IBAN: DE26 2871 2972 3157 1492 50", ["DE26", "2871"]],
+  ["a piece of an amount", "limit: $131,000 in all", ["$131"]],
+]
+test.each(noise)("no value is %s", (_why, output, values) => {
+  const { facts } = buildLedger([message("m0", "user", text("hello")), message("m1", "user", result("1", output))])
+  expect([...facts.values()].map(({ value }) => value).filter((value) => values.includes(value))).toEqual([])
+})
+
+const phrases: readonly (readonly [key: string, value: string, kind: string])[] = [
+  ["iban", "DE26 2871 2972 3157 1492 50", "id"],
+  ["balance", "2,431.55 EUR", "amount"],
+  ["due", "March 3, 2026", "date"],
+  ["imei", "490154203237518", "id"],
+]
+test.each(phrases)("%s %s in a record is one value of its sort", (key, value, kind) => {
+  const output = JSON.stringify({ user: { [key]: value } })
+  const { facts } = buildLedger([message("m0", "user", text("hello")), message("m1", "user", result("1", output))])
+  expect([...facts.values()].map((fact) => [fact.label, fact.value, fact.kind])).toEqual([[key, value, kind]])
 })
 
 test("what a call passed on at length is kept by its telling lines", () => {

@@ -34,7 +34,7 @@ const isEarlier = <Name>(places: ReadonlyMap<Name, number>, one: Name, other: Na
 export function joinFacts(one: Fact, other: Fact): Fact {
   const born = isBefore(one, other) ? one : other
   const { label, labelFrom, subject } = isBetterLabel(one, other) ? one : other
-  const { subject: _, updates: __, ...rest } = born
+  const { subject: _, updates: __, said: ___, ...rest } = born
   const kind = isEarlier(kindPlaces, one.kind, other.kind) ? one.kind : other.kind
   return {
     ...rest,
@@ -46,6 +46,7 @@ export function joinFacts(one: Fact, other: Fact): Fact {
     uses: Math.max(one.uses, other.uses),
     usedInCalls: Math.max(one.usedInCalls, other.usedInCalls),
     givenByUser: one.givenByUser || other.givenByUser,
+    ...(one.said === true || other.said === true ? { said: true as const } : {}),
     state: laterState(one, other),
     ...(one.updates === true || other.updates === true ? { updates: true as const } : {}),
   }

@@ -85,6 +85,13 @@ const rows: readonly Row[] = [
     pattern: new RegExp(`^[\\p{L}\\p{N}_.@+-]*[\\p{L}\\p{N}_]\\.(?:${extensions})$`, "u"),
   },
   { kind: "path", has: colon | dot, pattern: /^[\w./-]{1,100}\.\w{1,5}(?:::\w{1,80})+$/ },
+  // An image with its tag or digest; a line behind a path is digits only.
+  {
+    kind: "path",
+    has: slash | colon,
+    pattern:
+      /^[\w.-]{1,100}(?::\d{2,5})?(?:\/[\w.-]{1,100}){1,8}(?::(?=[\w.-]*[A-Za-z.])\w[\w.-]{0,100})?(?:@sha\d+:[0-9a-f]{8,})?$/,
+  },
   { kind: "path", has: slash, pattern: /^(?:[A-Za-z]:|~|\.{1,2})?(?:\/[\p{L}\p{N}_.@+$%~*=-]+)+\/?$/u },
   {
     kind: "path",
@@ -108,12 +115,20 @@ const rows: readonly Row[] = [
       "u",
     ),
   },
+  { kind: "argument", has: dash | digit, hasOne: letter, lacks: joint | beyond, pattern: /^-[A-Za-z]+\d[\w.]*$/ },
   { kind: "id", has: sign | digit, lacks: letter, pattern: /^#\d{2,}$/ },
   {
     kind: "identifier",
     hasOne: dot | colon | dash,
     lacks: joint,
     pattern: /^[\p{L}_$][\p{L}\p{N}_$]*(?:(?:\.|::|->)[\p{L}_$][\p{L}\p{N}_$]*)+$/u,
+  },
+  // Names of services, packages, settings: three words at least, because prose has many of two.
+  {
+    kind: "identifier",
+    has: dash | lower,
+    lacks: joint | upper | digit | dot | colon | sign,
+    pattern: /^[a-z]{2,}(?:-[a-z]{2,}){2,}$/,
   },
   { kind: "identifier", has: underscore, lacks: joint, pattern: /^_*\p{L}[\p{L}\p{N}]*_[\p{L}\p{N}_]+$/u },
   { kind: "identifier", hasOne: upper | beyond, lacks: joint, pattern: /^\p{L}*\p{Ll}\p{Lu}[\p{L}\p{N}]*$/u },
@@ -125,13 +140,22 @@ const plain = /^\p{Lu}?[\p{Ll}\p{Lo}\p{M}]+$/u
 /** Words with digits in them that are prose all the same: ordinals, measures, numbered lines, "6-digit". */
 const prose = /^\d+[a-z]{1,2}$|^\d+(?:min|hrs?)$|^[a-z]\d$|^\d+-[a-z]+$|^\d+:[^\d]/i
 
+/** The rows that a word of a shape may match. Words have few shapes, and each is worked out when it is first met. */
+const rowsOfShape: (readonly Row[])[] = []
+
+const rowsFor = (shape: number): readonly Row[] =>
+  rows.filter(
+    ({ has = 0, hasOne = shape, lacks = 0 }) =>
+      (shape & has) === has && (shape & hasOne) !== 0 && (shape & lacks) === 0,
+  )
+
 /** What a single word looks like, if it looks like a value at all. */
 export function kindOf(word: string): FactKind | undefined {
   const shape = shapeOf(word)
-  if ((shape & ~lower) === 0 || plain.test(word)) return undefined
-  for (const { kind, pattern, has = 0, hasOne = shape, lacks = 0 } of rows) {
-    if ((shape & has) !== has || (shape & hasOne) === 0 || (shape & lacks) !== 0 || !pattern.test(word)) continue
-    return kind === "id" && prose.test(word) ? undefined : kind
+  if ((shape & ~lower) === 0 || ((shape & ~letter) === 0 && plain.test(word))) return undefined
+  rowsOfShape[shape] ??= rowsFor(shape)
+  for (const { kind, pattern } of rowsOfShape[shape]) {
+    if (pattern.test(word)) return kind === "id" && prose.test(word) ? undefined : kind
   }
   return undefined
 }

@@ -38,6 +38,7 @@ test("a fact knows where it came from, who gave it and how it was used", () => {
     uses: 3,
     usedInCalls: 1,
     givenByUser: true,
+    said: true,
     state: "current",
   })
 })

@@ -1,6 +1,6 @@
 import type { CallId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
-import { type Fact, keyOf, type Mention } from "./fact.ts"
+import { type Fact, type FactState, keyOf, type Mention } from "./fact.ts"
 import { joinFacts } from "./join.ts"
 import { keptFacts, maxFacts, maxOpenCalls } from "./limits.ts"
 import { mentionsIn, type Said } from "./mentions.ts"
@@ -21,14 +21,24 @@ export const emptyLedger: Ledger = { facts: new Map(), running: new Map(), lengt
 
 export const buildLedger = (messages: Transcript): Ledger => extendLedger(emptyLedger, messages)
 
-type Draft = { facts: Map<string, Fact>; running: Map<CallId, readonly string[]>; length: number }
+/** A fact that no one but its draft has seen: it may still change in place, as most do with every message. */
+type Held = { -readonly [Name in keyof Fact]: Fact[Name] }
+
+type Draft = {
+  facts: Map<string, Held>
+  running: Map<CallId, readonly string[]>
+  length: number
+  /** Facts first met from here on are the draft's own. */
+  readonly start: number
+}
 
 /** Read on. The result is that of reading the whole; the work is that of the new messages and one pass over a ledger of bounded size. */
 export function extendLedger(ledger: Ledger, newMessages: Transcript): Ledger {
   if (newMessages.length === 0) return ledger
-  const draft: Draft = { facts: new Map(ledger.facts), running: new Map(ledger.running), length: ledger.length }
+  const { running, length } = ledger
+  const draft: Draft = { facts: new Map(ledger.facts), running: new Map(running), length, start: length }
   for (const message of newMessages) readMessage(draft, message)
-  return { ...draft, facts: markSuperseded(draft.facts) }
+  return { facts: markSuperseded(draft.facts), running: draft.running, length: draft.length }
 }
 
 /** Two ledgers of one transcript as one, whichever stretches of it they saw. */
@@ -69,22 +79,43 @@ function remember(draft: Draft, message: Message, said: Said, mention: Mention, 
   const key = keyOf(mention, channel)
   const known = draft.facts.get(key)
   const position = draft.length
-  const met = {
-    last: position,
-    uses: known === undefined ? 1 : known.uses + (known.last === position ? 0 : 1),
-    usedInCalls: (known?.usedInCalls ?? 0) + (inCall && !called.has(key) ? 1 : 0),
-    givenByUser: spoken && channel === "user",
-    state: known === undefined || known.state === "superseded" ? "current" : known.state,
-  } as const
-  if (inCall) called.add(key)
+  const isSpoken = spoken && !said.reading.inCall && channel !== "tool"
+  const isCall = inCall && !called.has(key)
+  const givenByUser = spoken && channel === "user"
+  if (isCall) called.add(key)
   if (known !== undefined && isCalledSo(known, mention)) {
-    draft.facts.set(key, { ...known, ...met, givenByUser: known.givenByUser || met.givenByUser })
+    const held = known.first >= draft.start ? known : { ...known }
+    if (held !== known) draft.facts.set(key, held)
+    meetAgain(held, position, isCall)
+    held.givenByUser ||= givenByUser
+    if (isSpoken) held.said = true
     return key
   }
-  const source = { messageId: message.id, ...(said.callId === undefined ? {} : { callId: said.callId }) }
-  const fresh: Fact = { ...mention, source, channel, first: position, ...met }
+  const fresh: Fact = {
+    ...mention,
+    source: { messageId: message.id, ...(said.callId === undefined ? {} : { callId: said.callId }) },
+    channel,
+    first: position,
+    last: position,
+    uses: known === undefined ? 1 : known.uses + (known.last === position ? 0 : 1),
+    usedInCalls: (known?.usedInCalls ?? 0) + (isCall ? 1 : 0),
+    givenByUser,
+    state: stateOf(known),
+    ...(isSpoken ? { said: true as const } : {}),
+  }
   draft.facts.set(key, known === undefined ? fresh : joinFacts(known, fresh))
   return key
+}
+
+/** What was replaced and comes up again holds again. */
+const stateOf = (known: Fact | undefined): FactState =>
+  known === undefined || known.state === "superseded" ? "current" : known.state
+
+function meetAgain(fact: Held, position: number, isCall: boolean): void {
+  if (fact.last !== position) fact.uses++
+  if (isCall) fact.usedInCalls++
+  fact.last = position
+  fact.state = stateOf(fact)
 }
 
 /** Nothing is new about it but that it came up again, as most values do: there is nothing to join. */
@@ -112,12 +143,20 @@ function endCommands({ facts, running, length }: Draft, callId: CallId, failed: 
 }
 
 /** Beyond `most` only the worthiest `kept` stay: what the user gave and calls used before all that outputs held. */
-function within(facts: Map<string, Fact>, most: number, kept: number): Map<string, Fact> {
+function within(facts: Map<string, Held>, most: number, kept: number): Map<string, Held> {
   if (facts.size <= most) return facts
-  const worths = Float64Array.from(facts.values(), keepWorth).sort()
-  const least = worths[worths.length - kept] ?? 0
-  const room = kept - (worths.length - worths.findLastIndex((worth) => worth <= least) - 1)
-  const tied = [...facts].flatMap(([key, fact]) => (keepWorth(fact) === least ? [key] : [])).sort()
-  const chosen = new Set(tied.slice(0, room))
-  return new Map([...facts].filter(([key, fact]) => keepWorth(fact) > least || chosen.has(key)))
+  const worths = new Float64Array(facts.size)
+  let n = 0
+  for (const fact of facts.values()) worths[n++] = keepWorth(fact)
+  const sorted = worths.toSorted()
+  const least = sorted[sorted.length - kept] ?? 0
+  const room = kept - (sorted.length - sorted.findLastIndex((worth) => worth <= least) - 1)
+  const tied: string[] = []
+  const stay = new Map<string, Held>()
+  let at = 0
+  for (const key of facts.keys()) if (worths[at++] === least) tied.push(key)
+  const chosen = new Set(tied.sort().slice(0, room))
+  at = 0
+  for (const [key, fact] of facts) if ((worths[at++] ?? 0) > least || chosen.has(key)) stay.set(key, fact)
+  return stay
 }

@@ -12,11 +12,15 @@ const pairLine =
 /** A line can be no pair beyond this. */
 const maxLineLength = 160
 
-/** The records of a text in which pairs follow line upon line; a single such line is a sentence. */
+/** `key:` alone: what it opens stands on the lines below it. */
+const openingLine = /^[ \t]{0,16}(?:[-*+•] )?[\p{L}_][\p{L}\p{N}_ /-]{0,31}:$/u
+
+/** The records of a text in which pairs follow line upon line, with what is set in below them; a single such line is a sentence. */
 export function readPairLines(text: string): readonly Tree[] {
   if (!text.includes(":") && !text.includes("：")) return []
   const records: Tree[] = []
   let entries: Entry[] = []
+  let column = 0
   const close = (): void => {
     if (entries.length > 1) records.push({ type: "record", entries })
     entries = []
@@ -24,16 +28,23 @@ export function readPairLines(text: string): readonly Tree[] {
   for (let start = 0; start < text.length && records.length + entries.length < maxMentionsPerPart; ) {
     const lineBreak = text.indexOf("\n", start)
     const end = lineBreak < 0 ? text.length : lineBreak
-    const pair = end - start > maxLineLength ? null : pairLine.exec(text.slice(start, end).trimEnd())
+    const line = end - start > maxLineLength ? "" : text.slice(start, end).trimEnd()
+    const pair = line.includes(":") || line.includes("：") ? pairLine.exec(line) : null
     const [, lead = "", key = "", value = ""] = pair ?? []
-    if (pair === null || (lead.includes("- ") && entries.length > 0 && entries.some(([known]) => known === key)))
-      close()
-    if (pair !== null) entries.push([key.trim(), scalarOf(value)])
+    const isNext = lead.length < column || (lead.length === column && isItem(lead) && isKnown(entries, key))
+    if (pair === null ? !openingLine.test(line) : isNext) close()
+    if (pair !== null) {
+      if (entries.length === 0) column = lead.length
+      entries.push([key.trim(), scalarOf(value)])
+    }
     start = end + 1
   }
   close()
   return records
 }
+
+const isItem = (lead: string): boolean => lead.trimStart().length > 0
+const isKnown = (entries: readonly Entry[], key: string): boolean => entries.some(([known]) => known === key.trim())
 
 const quoted = /^(["'`])(.*)\1,?$/s
 const number = /^-?\d[\d.]*,?$/

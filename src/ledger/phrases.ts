@@ -14,13 +14,13 @@ const dates = new RegExp(
   "gu",
 )
 const amounts =
-  /\b(?:\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,4}|\d[\d,.]{0,15})[ \u00a0]?(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RUB|dollars|euros|pounds|рублей|руб|元|円|원|€|%|GB|MB|KB|TB|kg|km|ms|seconds|minutes|hours|days|px)(?![\p{L}\p{N}])/gu
+  /[$€£¥₹]\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,4})?(?![\p{L}\p{N}])|\b(?:\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,4}|\d[\d,.]{0,15})[ \u00a0]?(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RUB|dollars|euros|pounds|рублей|руб|元|円|원|€|%|percent|per cent|GB|MB|KB|TB|kg|km|ms|seconds|minutes|hours|days|px)(?![\p{L}\p{N}])/gu
 /** Telephone and account numbers in groups. */
 const grouped =
   /(?:\+\d[\d ()-]{7,18}\d|\(\d{3}\) ?\d{3}-\d{4}|\b[A-Z]{2}\d{2}(?: [\dA-Z]{4}){2,7}(?: [\dA-Z]{1,4})?|\b\d{4}(?: \d{4}){2,4})(?!\d)/g
 const quotes =
   /"([^"\n]{2,120})"|“([^”\n]{2,120})”|`([^`\n]{2,120})`|«([^»\n]{2,120})»|「([^」\n]{2,120})」|『([^』\n]{2,120})』/gu
-const shellQuotes = /"([^"\n]{4,120})"|(?<=[\s=(])'([^'\n]{4,120})'/g
+const shellQuotes = /"(?=[^"\n]{0,120}\p{L}{2})([^"\n]{4,120})"|(?<=[\s=(])'(?=[^'\n]{0,120}\p{L}{2})([^'\n]{4,120})'/gu
 const names =
   /(?<=[\p{Ll},:] )(?!I['’])(?:\d{1,5} )?\p{Lu}[\p{Ll}\p{M}'’-]{2,30}(?: \p{Lu}[\p{L}\p{M}'’-]{1,30}){0,3}(?: \d{1,5})?(?![\p{L}\p{N}])/gu
 const month = new RegExp(`^${months}$`)
@@ -31,6 +31,19 @@ export function phrasesIn(text: string, take: Take): void {
   takeAll(text, dates, "date", take)
   takeAll(text, amounts, "amount", take)
   takeAll(text, grouped, "id", take)
+}
+
+const alone = ({ source, flags }: RegExp): RegExp => new RegExp(`^-?(?:${source})$`, flags.replace("g", ""))
+const whole: readonly (readonly [FactKind, RegExp])[] = [
+  ["date", alone(dates)],
+  ["amount", alone(amounts)],
+  ["id", alone(grouped)],
+]
+
+/** What a value of several words is if it is nothing but a date, an amount or a number in groups. */
+export function kindOfPhrase(value: string): FactKind | undefined {
+  if (!/\d/.test(value)) return undefined
+  return whole.find(([, pattern]) => pattern.test(value))?.[0]
 }
 
 /** What a person put in quotation marks or wrote with a capital in the middle of a sentence: titles, names, places. */

@@ -3,7 +3,7 @@ import { definitionsIn } from "./code-lines.ts"
 import type { FactKind } from "./fact.ts"
 import { kindOf } from "./kind-of.ts"
 import { type Label, labelBefore } from "./label.ts"
-import { maxLabelLength, minValueLength } from "./limits.ts"
+import { maxLabelLength, maxValueLength, minValueLength } from "./limits.ts"
 import { isOneLine } from "./one-line.ts"
 import { commandsIn, type Phrase, phrasesIn, quotedIn, saidIn } from "./phrases.ts"
 import type { Emit, Reading } from "./reading.ts"
@@ -14,26 +14,62 @@ import { eachWord } from "./words.ts"
 export function textMentions(text: string, reading: Reading, emit: Emit): void {
   const own = reading.spoken && reading.channel === "user"
   const take = (phrase: Phrase): void => (own ? state(text, phrase, emit) : mention(text, phrase, emit))
-  phrasesIn(text, take)
-  if (reading.spoken && instructs(reading.channel)) saidIn(text, take)
+  const within = new Set<number>()
+  phrasesIn(text, (phrase) => {
+    if (within.size < maxWithin)
+      for (const { index } of phrase.value.matchAll(wordStart)) within.add(phrase.start + index)
+    take(phrase)
+  })
+  const takeOutside = (phrase: Phrase): void => (within.has(phrase.start) ? undefined : take(phrase))
+  if (reading.spoken && instructs(reading.channel)) saidIn(text, takeOutside)
+  else if (reading.channel === "assistant" && !reading.inCall) {
+    // A model capitalises many a word; a name of several is something that it speaks of.
+    saidIn(text, (phrase) => (phrase.value.includes(" ") ? takeOutside(phrase) : undefined))
+  }
   if (reading.inCall) quotedIn(text, take)
   else if (reading.channel === "assistant") commandsIn(text, take)
   definitionsIn(text, take)
-  eachWord(text, (word, start) => valuesOf(word, start, text, reading, emit))
+  eachWord(text, (word, start) => {
+    if (!within.has(start)) valuesOf(word, start, text, reading, emit)
+  })
 }
+
+/** Words of phrases remembered in one text; one that has more fills its share of the ledger before them. */
+const maxWithin = 10_000
+
+/** Where the words of a value of several begin: they are no values of their own. */
+const wordStart = /(?<![^ ,\u00a0\u202f])[^ ,\u00a0\u202f]/g
 
 /** `key=value` in one word, as in options, query strings and environment files. */
 const assigned = /^(-{0,2}[\p{L}_][\p{L}\p{N}_.-]*)=(.+)$/u
 /** `path:line`, and what tools print behind it. */
 const located = /^(.*[^\d:]):(\d+)(?::.*)?$/u
+/** `path-line-`, as a search prints the lines around what it found. */
+const around = /^(.*\.\w{1,5})-\d{1,6}(?:-.*)?$/
+/** What stands in a command for a value that is given elsewhere: `$1`. */
+const placeholder = /^\$\d{1,2}$/
 /** A member of a URL's query. */
 const asked = /[?&]([\w.-]{1,32})=([^&#\s]{2,120})/g
 
 function valuesOf(word: string, start: number, text: string, reading: Reading, emit: Emit): void {
   const kind = kindOf(word)
+  if (kind === undefined && !word.includes("=") && !word.includes(":")) return
+  if (kind === "identifier" && reading.channel !== "user") {
+    // Code is full of them, and nothing around one says more of it.
+    if (word.length >= minTellingLength && word.length <= maxValueLength)
+      emit({ kind, value: word, label: kind, labelFrom: "kind" })
+    return
+  }
   const accept = (phrase: Phrase, label?: Label): void => accepted(phrase, text, reading, emit, label)
   if (kind === "url")
     for (const query of word.matchAll(asked)) acceptPair(query[1] ?? "", query[2] ?? "", start, accept)
+  if ((kind === "path" || kind === "id") && word.includes("-")) {
+    const [, path = ""] = around.exec(word) ?? []
+    if (kindOf(path) === "path") {
+      mention(text, { kind: "path", value: path, start }, emit)
+      return
+    }
+  }
   if (kind !== undefined && kind !== "id") {
     const closesTag = kind === "path" && text[start - 1] === "<"
     if (!closesTag) accept({ kind, value: word, start })
@@ -76,7 +112,7 @@ const year = /^(?:19|20)\d\d$/
 /** Numbers are everywhere in outputs: they count where a person or a call brings them up, or where they have a key. */
 function accepted(phrase: Phrase, text: string, { spoken, channel }: Reading, emit: Emit, given?: Label): void {
   if (phrase.value.length < minTellingLength && common.has(phrase.kind)) return
-  if (year.test(phrase.value)) return
+  if (year.test(phrase.value) || (channel !== "user" && placeholder.test(phrase.value))) return
   const found = given ?? labelAt(text, phrase)
   const label = spoken || found?.labelFrom === "pair" ? found : unlabelled(phrase.kind)
   if (phrase.kind === "number" && !spoken && label?.labelFrom !== "pair") return

@@ -5,10 +5,17 @@ import { kindOf } from "./kind-of.ts"
 import { labelOfKey } from "./label.ts"
 import { maxValueLength, minValueLength } from "./limits.ts"
 import { isOneLine } from "./one-line.ts"
+import { kindOfPhrase } from "./phrases.ts"
 import { textMentions } from "./prose.ts"
 import type { Emit, Reading } from "./reading.ts"
 
-type Place = { readonly key: string; readonly parent: string; readonly subject?: string | undefined }
+type Place = {
+  readonly key: string
+  readonly parent: string
+  readonly subject?: string | undefined
+  /** Is it one of several of its sort? */
+  readonly listed?: boolean
+}
 
 /** What keys say of their values: that they name a record, that they reach someone or something, that they are its title, that they are a shell's input, or too little. */
 const namingKey =
@@ -21,8 +28,10 @@ const vague = /^(?:id|name|value|amount|type|status|number|key|code|total|count|
 const wrapping = /^(?:results?|data|output|response|content|payload|body|items|records|rows|entries)$/i
 const naming: ReadonlySet<FactKind | undefined> = new Set(["id", "hash", "email", "path", "url", "date"])
 
-/** Digits in quotes, and many of them, are no quantity. */
+/** Digits in quotes, and many of them, are no quantity; nor are so many that nobody counts that far. */
 const longNumber = /^\d{6,}$/
+const endlessNumber = /^\d{9,}$/
+const countingKey = /time|date|stamp|size|bytes|count|total|amount|duration|(?:_|^)(?:at|ts|ms|ns)$|At$/i
 /** Words that are values in no one's book. */
 const filler = /^(?:true|false|null|none|nan|yes|no|undefined|nil)?$/i
 
@@ -41,10 +50,10 @@ function walk(tree: Tree, place: Place, reading: Reading, emit: Emit): void {
     return
   }
   if (tree.type === "list") {
-    for (const item of tree.items) walk(item, place, reading, emit)
+    for (const item of tree.items) walk(item, { ...place, listed: true }, reading, emit)
     return
   }
-  const subject = headOf(tree.entries, reading) ?? place.subject
+  const subject = headOf(tree.entries, reading, place) ?? place.subject
   for (const [key, value] of tree.entries) {
     if (value.type !== "scalar" && isName(key)) {
       // A key that is itself a value, as in a map by id: it names the record below it.
@@ -56,8 +65,15 @@ function walk(tree: Tree, place: Place, reading: Reading, emit: Emit): void {
 
 const isName = (key: string): boolean => naming.has(kindOf(key)) || longNumber.test(key)
 
-/** The member that names a record: one whose key says so, else the first that looks like a name. A call's input has none: its values are peers. */
-function headOf(entries: readonly (readonly [string, Tree])[], { inCall }: Reading): string | undefined {
+/**
+ * The member that names a record: one whose key says so, else the first that looks like a name, else a title, unless the record is the
+ * only one of its sort that its owner has. A call's input has none: its values are peers.
+ */
+function headOf(
+  entries: readonly (readonly [string, Tree])[],
+  { inCall }: Reading,
+  { subject: owner, listed = false }: Place,
+): string | undefined {
   if (inCall) return undefined
   let shaped: string | undefined
   let titled: string | undefined
@@ -68,7 +84,7 @@ function headOf(entries: readonly (readonly [string, Tree])[], { inCall }: Readi
     if (shaped === undefined && kind !== "date" && naming.has(kind)) shaped = value.text
     if (titled === undefined && titleKey.test(key)) titled = value.text
   }
-  return shaped ?? titled
+  return shaped ?? (listed ? titled : (owner ?? titled))
 }
 
 function leaf(text: string, quoted: boolean, { key, parent, subject }: Place, reading: Reading, emit: Emit): void {
@@ -87,7 +103,9 @@ function leaf(text: string, quoted: boolean, { key, parent, subject }: Place, re
     const said = { kind, value: text, label: label === "" ? kind : label, labelFrom } as const
     emit(subject === undefined || subject === text ? said : { ...said, subject })
   }
-  if (!quoted || !/[\s=]/.test(text)) return
+  // Nothing in it is a value of its own.
+  const isWhole = kind === "id" || kind === "amount" || kind === "date"
+  if (!quoted || isWhole || !/[\s=]/.test(text)) return
   textMentions(text, reading, emit)
   if (reading.inCall && kind === undefined) long(text, key, emit)
 }
@@ -117,7 +135,7 @@ function commandsIn(text: string): readonly string[] {
 /** What a value is, by its looks and by its key. */
 export function kindOfLeaf(text: string, quoted: boolean, key: string, { inCall }: Reading): FactKind | undefined {
   if (inCall && commandKey.test(key)) return "command"
-  const kind = kindOf(text)
+  const kind = kindOf(text) ?? (text.includes(" ") ? kindOfPhrase(text) : undefined)
   if (kind === "number") return text.length >= 4 && isNumberOf(text, quoted, key) ? "id" : "number"
   if (kind !== undefined) return kind === "identifier" && !inCall ? "word" : kind
   if (!quoted) return undefined
@@ -128,4 +146,7 @@ export function kindOfLeaf(text: string, quoted: boolean, key: string, { inCall 
 }
 
 const isNumberOf = (text: string, quoted: boolean, key: string): boolean =>
-  namingKey.test(key) || reachingKey.test(key) || (quoted && longNumber.test(text))
+  namingKey.test(key) ||
+  reachingKey.test(key) ||
+  (quoted && longNumber.test(text)) ||
+  (endlessNumber.test(text) && !countingKey.test(key))

@@ -45,3 +45,22 @@ test("what the user gave and no call has used yet counts as work ahead", () => {
     score({ ...given, usedInCalls: 1 }, 20) - score({ ...fact, usedInCalls: 1 }, 20),
   )
 })
+
+test.each(["limit", "offset", "page_size", "view_range", "timeout"])(
+  "how much a call asked to see under %s is less likely needed than another number that it passed on",
+  (label) => {
+    const passed: Fact = { ...fact, kind: "number", value: "120", labelFrom: "key", usedInCalls: 1 }
+    expect(score({ ...passed, label }, 20)).toBeLessThan(score({ ...passed, label: "seats" }, 20))
+  },
+)
+
+test("a plain word that a call passed on is less likely needed than a name", () => {
+  const passed: Fact = { ...fact, kind: "argument", labelFrom: "key", usedInCalls: 1 }
+  expect(score({ ...passed, value: "down" }, 20)).toBeLessThan(score({ ...passed, value: "Harbor View" }, 20))
+})
+
+test("a time under a key that says when something will be counts as a date, one that a log printed does not", () => {
+  const stamp: Fact = { ...fact, kind: "date", value: "2025-06-11T09:30:00", labelFrom: "key" }
+  const [due, logged] = ["startsAt", "updated_at"].map((label) => score({ ...stamp, label }, 20))
+  expect(due).toBeGreaterThan(logged ?? Number.POSITIVE_INFINITY)
+})

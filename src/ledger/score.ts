@@ -30,7 +30,7 @@ export const weights = {
   /** A value that was passed to a tool once is what the work is about. */
   usedInCalls: 3,
   /** What the user said nobody else can supply again. */
-  givenByUser: 1.25,
+  givenByUser: 3,
   /** The user said what it is: a setting or a limit rather than a word in passing. */
   stated: 1.5,
   /** Each doubling of the mentions: what keeps coming up comes up again. */
@@ -41,6 +41,8 @@ export const weights = {
   unresolved: 0.25,
   /** Its label is the name of an argument that calls of this transcript take. */
   askedFor: 1.5,
+  /** Something of its record was singled out. */
+  inFocus: 1,
   /** What is left of the score once a later value took its place. */
   superseded: 0.25,
 } as const
@@ -65,6 +67,15 @@ export function score(fact: Fact, now: number): number {
 /** Digits so few are a quantity or a line as often as a name. */
 const fewDigits = /^\d{1,5}$/
 
+/** Every event of a log has one of its own. */
+const traced = /^(?:trace|span|request|correlation|x-request)[_ -]?id$/i
+
+/** A word with a count: the third worker, the eighth bit. */
+const numbered = /^\p{L}+[-_]\d{1,2}$/u
+
+/** What is met in passing; it counts for more once someone speaks of it. */
+const passing = kindWeights.id / 3
+
 /** When a line was logged and how long or how much it took: every run prints others. */
 const measured =
   /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d|^[\d.,]+ ?(?:ns|us|µs|ms|s|sec|min|kb|mb|gb|kib|mib|gib|b|bytes|%)$/i
@@ -72,10 +83,26 @@ const measured =
 /** Names of code and lines that no one but a listing brought up are many, and few of them come up again. */
 const listed = 0.2
 
-function weightOf({ kind, value, givenByUser, usedInCalls }: Fact): number {
-  if (kind === "id" && fewDigits.test(value)) return kindWeights.id / 3
-  if (!givenByUser && usedInCalls === 0 && measured.test(value)) return 0
-  return kind === "identifier" && !givenByUser && usedInCalls === 0 ? listed : kindWeights[kind]
+/** A word of prose that a call passed on: whoever needs it finds it again. */
+const plainWord = /^[a-z]{2,12}$/
+const foundAgain = -1
+
+/** How much of something a call asked to see: the next one asks for more or less. */
+const paging =
+  /(?:^|[_ ])(?:limit|offset|page|size|timeout|range|lines?|start|end|top|skip|take|depth|width|height|ms)$|^max_|[a-z](?:Limit|Offset|Size|Timeout|Lines)$/
+const askedAnew = -3
+
+/** Keys that say when or for how long something was done rather than when it will be. */
+const logged = /^@?(?:ts|time|timestamp|datetime|date)$|ed_?(?:at|on|time)$|duration|elapsed|latency|size|bytes/i
+
+function weightOf({ kind, value, label, labelFrom, givenByUser, usedInCalls }: Fact): number {
+  if (kind === "id" && fewDigits.test(value)) return passing
+  const printed = !givenByUser && usedInCalls === 0
+  if (printed && (traced.test(label) || (labelFrom === "kind" && numbered.test(value)))) return passing
+  if (printed && measured.test(value) && (labelFrom !== "key" || logged.test(label))) return 0
+  if (kind === "number" && !givenByUser && paging.test(label)) return askedAnew
+  if (kind === "argument" && !givenByUser && plainWord.test(value)) return foundAgain
+  return kind === "identifier" && printed ? listed : kindWeights[kind]
 }
 
 const standing = ({ givenByUser, usedInCalls }: Fact): number => (givenByUser ? 2 : 0) + (usedInCalls > 0 ? 1 : 0)

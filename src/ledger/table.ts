@@ -7,14 +7,30 @@ const rule = /^[ \t]{0,8}[|+]?[ :]{0,2}-{2,}[-\s|+:]*$/
 /** A line longer than this is no table row that anyone reads. */
 const maxRowLength = 2_000
 
-/** Tables drawn with bars, as in Markdown and SQL shells, and rows parted by commas or tabs: each a list of records under its header's names. */
+/** Tables drawn with bars, as in Markdown and SQL shells, rows parted by commas or tabs, and columns in line: each a list of records under its header's names. */
 export function readTables(text: string): readonly Tree[] {
   const barred = text.includes("|") && text.includes("--")
   const first = text.slice(0, text.indexOf("\n") + 1)
   const parting = first.includes("\t") ? "\t" : first.includes(",") ? "," : undefined
-  if (!barred && parting === undefined) return []
+  const aligned = first.length <= maxRowLength && alignedHeader.test(first)
+  if (!barred && !aligned && parting === undefined) return []
   const lines = text.split("\n")
-  return [...(barred ? barredTables(lines) : []), ...(parting === undefined ? [] : partedTable(lines, parting))]
+  return [
+    ...(barred ? barredTables(lines) : []),
+    ...(aligned ? alignedTable(lines) : parting === undefined ? [] : partedTable(lines, parting)),
+  ]
+}
+
+/** Names in capitals with blanks between them, as programs print them above columns. */
+const alignedHeader =
+  /^[A-Z][A-Z0-9_%/().-]*(?: [A-Z0-9_%/().-]+)*(?: {2,80}[A-Z][A-Z0-9_%/().-]*(?: [A-Z0-9_%/().-]+)*)+\s*$/
+
+/** Columns that only blanks keep apart. */
+function alignedTable(lines: readonly string[]): readonly Tree[] {
+  const split = (line: string): readonly string[] =>
+    line.length > maxRowLength ? [] : line.trim().split(/(?: {2,}|\t)\s*/)
+  const items = rowsUnder(split(lines[0] ?? ""), lines, 1, split)
+  return items.length === 0 ? [] : [{ type: "list", items }]
 }
 
 function barredTables(lines: readonly string[]): readonly Tree[] {

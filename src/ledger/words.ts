@@ -8,6 +8,10 @@ const maxWordLength = 2 * maxLabelLength + maxValueLength
 const common = /^[A-Z]?[a-z]+[.:!?]*$/
 
 const untilValue = /^(?:#!|[-+!:=&?])*(?=[\p{L}\p{N}_.$€£¥₹/#@\\~-])/u
+/** An option of a command without a value: a program's word, not the work's. */
+const isOption = /^--[a-zA-Z][a-zA-Z-]*$/
+/** A short option with its value in one word. */
+const optionWithValue = /^-[A-Za-z]+\d[\w.]*$/
 const afterValue = /[.:!?=&+\\-]+$/
 const inOtherScript = /[\x21-\x7e]{3,}/g
 const writtenWithoutBlanks = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
@@ -19,10 +23,12 @@ const worthRemembering = 64
 export function eachWord(text: string, visit: (word: string, start: number) => void): void {
   const seen = text.length < worthRemembering ? undefined : new Set<string>()
   eachRun(text, (found, start, shape) => {
-    if (seen?.has(found)) return
-    seen?.add(found)
     if ((shape & unplain) === 0 && common.test(found)) return
-    const lead = letters & (sortOf[found.charCodeAt(0)] ?? 0) ? 0 : (untilValue.exec(found)?.[0].length ?? 0)
+    // One look instead of two: what was known leaves the set as it was.
+    const known = seen?.size
+    if (seen?.add(found).size === known && known !== undefined) return
+    if (found.startsWith("--") && isOption.test(found)) return
+    const lead = leadOf(found)
     const whole = lead === 0 ? found : found.slice(lead)
     const word = letters & (sortOf[whole.charCodeAt(whole.length - 1)] ?? 0) ? whole : whole.replace(afterValue, "")
     if (word.length < 2) return
@@ -30,6 +36,12 @@ export function eachWord(text: string, visit: (word: string, start: number) => v
     if ((shape & sorts.beyond) === 0 || !writtenWithoutBlanks.test(word)) return
     for (const run of word.matchAll(inOtherScript)) visit(run[0].replace(afterValue, ""), start + lead + run.index)
   })
+}
+
+/** How many signs stand before the value in a word. */
+function leadOf(found: string): number {
+  if (letters & (sortOf[found.charCodeAt(0)] ?? 0) || optionWithValue.test(found)) return 0
+  return untilValue.exec(found)?.[0].length ?? 0
 }
 
 const letters = sorts.lower | sorts.upper | sorts.digit

@@ -1,5 +1,6 @@
 import type { Compacted } from "../compact/attempt.ts"
 import { compact } from "../compact/compact.ts"
+import { isHeld } from "../compact/held.ts"
 import { HoldfastError } from "../errors.ts"
 import { type CheckOptions, checkTranscript } from "../message/check.ts"
 import type { Wire } from "../message/ids.ts"
@@ -38,7 +39,7 @@ export async function compactRequest(
   checkOptions(options)
   const request = decodeRequest(options.format, typeof body === "string" ? body : textOfBody(body))
   const meter = meterFor(request, options)
-  const mended = isBroken(request) ? mend(request) : { messages: request.messages, events: [] }
+  const mended = isBroken(request) ? mend(request) : asItCame(request)
   const planned = planRequest({ ...request, messages: mended.messages }, meter, options)
   const performed = await perform(request, mended, meter, planned, options)
   const { wire, trace, compacted } = performed
@@ -87,8 +88,11 @@ const adjacencyFor = ({ format }: ModelRequest): CheckOptions => {
   return adjacent === undefined ? {} : { adjacent }
 }
 
-/** Fit to send: nobody will answer its last calls any more. */
-const mend = (request: ModelRequest): Repaired => repair(request.messages, { ended: true, ...adjacencyFor(request) })
+const asItCame = ({ messages }: ModelRequest): Repaired => ({ messages, events: [] })
+
+/** Fit to send: nobody will answer its last calls any more. What the provider holds the other half of is whole as it is. */
+const mend = (request: ModelRequest): Repaired =>
+  isHeld(request) ? asItCame(request) : repair(request.messages, { ended: true, ...adjacencyFor(request) })
 
 /** Would a provider refuse it? Its last calls may still be waiting for their results. */
 const isBroken = (request: ModelRequest): boolean => checkTranscript(request.messages, adjacencyFor(request)).length > 0

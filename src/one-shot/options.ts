@@ -57,7 +57,7 @@ const schemaNames: readonly string[] = ["handoff", "snapshot"]
 
 /** Refuse what cannot be meant, by name, before anything is read. */
 export function checkOptions(options: CompactOptions): void {
-  const { format, strategy, schema, pins, focus, maxWaitMs } = options
+  const { format, strategy, schema, pins, focus, language, maxWaitMs } = options
   if (!formats.includes(format)) refuse("format", `one of ${formats.join(", ")}`, format)
   for (const name of ["budgetTokens", "windowTokens"] as const) checkTokens(name, options[name], 1)
   checkTokens("reserveTokens", options.reserveTokens, 0)
@@ -67,8 +67,28 @@ export function checkOptions(options: CompactOptions): void {
   if (pins !== undefined && !(Array.isArray(pins) && pins.every((pin) => typeof pin === "string" && pin !== "")))
     refuse("pins", "a list of rules as text, none empty", pins)
   if (focus !== undefined && typeof focus !== "string") refuse("focus", "text", focus)
+  if (language !== undefined && typeof language !== "string") refuse("language", "text", language)
   if (maxWaitMs !== undefined && !(Number.isFinite(maxWaitMs) && maxWaitMs >= 0))
     refuse("maxWaitMs", "milliseconds", maxWaitMs)
+  checkSummarizer(options.summarizer)
+  checkNumbers("policy", options.policy)
+  checkNumbers("toolBudgets", options.toolBudgets)
+  const { weights, ...others } = options.strategyOptions ?? {}
+  checkNumbers("strategyOptions", others)
+  checkNumbers("strategyOptions.weights", weights)
+}
+
+function checkSummarizer(summarizer: SummarizerOption | undefined): void {
+  if (summarizer === undefined || summarizer === "extractive" || summarizer === "none") return
+  if (typeof summarizer !== "function" && (typeof summarizer !== "object" || summarizer === null))
+    refuse("summarizer", "extractive, none, a function or a model", summarizer)
+}
+
+/** Every value a number from zero on: one that is none would switch off what it is compared with. */
+function checkNumbers(option: string, values: object | undefined): void {
+  for (const [name, value] of Object.entries(values ?? {}))
+    if (value !== undefined && !(typeof value === "number" && value >= 0))
+      refuse(`${option}.${name}`, "a number, at least 0", value)
 }
 
 function checkTokens(option: string, value: number | undefined, least: number): void {

@@ -1,9 +1,9 @@
+import { rulesIn } from "../compact/pins.ts"
 import type { Limits } from "../compact/task.ts"
-import { latestWords } from "../compact/verify.ts"
+import { latestWords, tokensOutsideStack } from "../compact/verify.ts"
 import { groupTurns } from "../message/group.ts"
 import { tokens } from "../message/ids.ts"
 import type { ModelRequest } from "../message/request.ts"
-import { textOf } from "../message/text.ts"
 import { type Plan, planContext, type Sizes } from "../plan/plan.ts"
 import { defaultPolicy, type Policy } from "../plan/policy.ts"
 import { irreducibleFloor, requireFloor } from "../prompt/floor.ts"
@@ -36,19 +36,15 @@ const mostReserve = 0.5
 const usualReserve = 4096
 
 export function planRequest(request: ModelRequest, meter: Meter, options: CompactOptions): Planned {
-  const { infrastructure, conversation } = separate(request)
-  const standing = infrastructure.messages.reduce((sum, message) => sum + meter.message(message), 0)
-  const stackTokens = meter.overhead(request) + standing
-  const outsideTokens = request.messages.reduce((sum, message) => sum + meter.message(message), 0) - standing
+  const { conversation } = separate(request)
+  const { stackTokens, outsideTokens } = measure(request, meter)
   const policy: Policy = { ...defaultPolicy, ...oneShot, ...options.policy }
   const pins = options.pins ?? []
-  const texts =
-    pins.length === 0 ? [] : [request.system, ...request.messages.map(({ parts }) => parts)].flat().map(textOf)
   const shared = {
     stackTokens,
     outsideTokens,
     expectedCalls: policy.expectedCalls,
-    pinsStand: pins.every((pin) => texts.some((text) => text.includes(pin))),
+    pinsStand: pins.length === 0 || pins.every(rulesIn(request)),
   }
   const shape = {
     toolOutputTokens: tokens(largestOutput(request, meter)),
@@ -79,7 +75,17 @@ export function planRequest(request: ModelRequest, meter: Meter, options: Compac
   return { ...shared, plan, sizes: { ...sizes, ...shape }, by: "window", limits: { targetTokens, hardTokens } }
 }
 
-type Counted = { readonly stackTokens: number; readonly outsideTokens: number; readonly wordTokens: number }
+export type Measured = { readonly stackTokens: number; readonly outsideTokens: number }
+
+/** What a request takes: its stack, and everything beside it. */
+export function measure(request: ModelRequest, meter: Meter): Measured {
+  const { infrastructure, conversation } = separate(request)
+  const outsideTokens = tokensOutsideStack({ messages: request.messages, infrastructure, conversation }, meter)
+  const standing = infrastructure.messages.reduce((sum, message) => sum + meter.message(message), 0)
+  return { stackTokens: meter.overhead(request) + standing, outsideTokens }
+}
+
+type Counted = Measured & { readonly wordTokens: number }
 
 /** The sizes against a window, or the Problem that what can never be left out does not fit it. */
 function windowSizes(

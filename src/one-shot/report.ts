@@ -1,19 +1,17 @@
 import type { Compacted } from "../compact/attempt.ts"
 import type { Remedy } from "../compact/remedy.ts"
-import { tokensOutsideStack } from "../compact/verify.ts"
 import type { Wire } from "../message/ids.ts"
 import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
 import type { Weighing } from "../plan/economics.ts"
 import type { Plan } from "../plan/plan.ts"
-import { separate } from "../prompt/separate.ts"
 import type { MemoryEntry } from "../stage/flush.ts"
 import type { Digest } from "../summary/digest.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { Trace } from "../trace.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import type { CompactOptions } from "./options.ts"
-import type { Planned } from "./plan-request.ts"
+import { type Measured, measure, type Planned } from "./plan-request.ts"
 
 /** What a request takes. `stack` is system and tools, `outside` everything else. */
 export type Measure = {
@@ -60,17 +58,11 @@ export type Reporting = {
 /** The account of one compaction, or of why there was none. */
 export function reportOf(reporting: Reporting): Report {
   const { request, meter, planned, options, wire, trace, compacted, memory } = reporting
-  const { plan, by, limits, stackTokens, outsideTokens } = planned
+  const { plan, by, limits, stackTokens } = planned
   const { model } = meter
   const changed = wire !== request.wire
   const sent = changed ? decodeRequest(request.format, wire) : request
-  const after = compacted?.afterTokens ?? (changed ? outsideOf(sent, meter) : outsideTokens)
-  const measure = (messages: number, outside: number): Measure => ({
-    messages,
-    stackTokens,
-    outsideTokens: outside,
-    totalTokens: stackTokens + outside,
-  })
+  const after = compacted === undefined ? measure(sent, meter) : { stackTokens, outsideTokens: compacted.afterTokens }
   const weighing = trace.flatMap((event) => (event.type === "plan-made" ? (event.weighing ?? []) : []))[0]
   return {
     changed,
@@ -78,8 +70,8 @@ export function reportOf(reporting: Reporting): Report {
     model: { id: model.id, known: model.known },
     counting: model.vocabulary === "o200k" ? "exact" : "estimated",
     limit: { by, tokens: limits.hardTokens, targetTokens: limits.targetTokens },
-    before: measure(request.messages.length, outsideTokens),
-    after: measure(sent.messages.length, after),
+    before: inAll(request, measure(request, meter)),
+    after: inAll(sent, after),
     plan,
     strategy: typeof options.strategy === "function" ? "custom" : (options.strategy ?? "staged"),
     writer: compacted?.writer ?? "none",
@@ -93,8 +85,9 @@ export function reportOf(reporting: Reporting): Report {
   }
 }
 
-/** What a request takes beside its stack, as it will be read. */
-function outsideOf(request: ModelRequest, meter: Meter): number {
-  const { infrastructure, conversation } = separate(request)
-  return tokensOutsideStack({ messages: request.messages, infrastructure, conversation }, meter)
-}
+const inAll = ({ messages }: ModelRequest, { stackTokens, outsideTokens }: Measured): Measure => ({
+  messages: messages.length,
+  stackTokens,
+  outsideTokens,
+  totalTokens: stackTokens + outsideTokens,
+})

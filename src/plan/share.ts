@@ -22,7 +22,7 @@ export const defaultShares: SharePolicy = {
   goalShare: 0.2,
   leastGoalTokens: 14,
   briefTokens: 500,
-  easyShare: 0.5,
+  easyShare: 0.65,
   largestShare: 0.25,
 }
 

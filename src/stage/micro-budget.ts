@@ -1,7 +1,7 @@
 import type { ToolKind, ToolNature } from "./tool-kind.ts"
 
 /** Tokens that an old result of each kind may still take. */
-export const kindBudgets: Readonly<Record<ToolKind, number>> = {
+const kindBudgets: Readonly<Record<ToolKind, number>> = {
   /** A file can be read again; its definitions and the lines that were worked on say where. */
   read: 600,
   /** Some twenty files with a line each; the search can be run again. */
