@@ -58,6 +58,7 @@ export function install(attempt: Attempt, remedy: Remedy, draft: Draft, limitTok
     meter: task.meter,
     limitTokens,
     pins: task.choices.pins,
+    waiting: scene.waiting,
     facts: draft.digest?.ledger.facts.map(({ value }) => value) ?? [],
     addedTokens: Math.max(0, addedTokens(pinEdits(task, scene), task.meter)),
     onlyAdds: remedy === "pins",

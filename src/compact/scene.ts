@@ -1,4 +1,5 @@
 import { type Group, groupTurns } from "../message/group.ts"
+import type { CallId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { textOf } from "../message/text.ts"
 import { type Separation, separate } from "../prompt/separate.ts"
@@ -27,6 +28,8 @@ export type Scene = {
   readonly outsideTokens: number
   /** What is outside the stack and no conversation either: documents among the user's words. */
   readonly documentTokens: number
+  /** Calls that nobody had answered when the request was made. */
+  readonly waiting: ReadonlySet<CallId>
   /** Rules that must stand beside the stack because they do not stand in it. */
   readonly pins: readonly string[]
 }
@@ -39,7 +42,8 @@ export function setScene(task: CompactTask): Scene {
   const separation = separate({ system: request.system, tools: request.tools, messages })
   const { conversation, infrastructure } = separation
   const groups = groupTurns(conversation)
-  const landmarks = { latest: latestSpoken(conversation), begun: begunAnswer(task, conversation, groups) }
+  const waiting = new Set(groupTurns(request.messages).at(-1)?.pending ?? [])
+  const landmarks = { latest: latestSpoken(conversation), begun: begunAnswer(task, conversation, groups), waiting }
   const outsideTokens = tokensOutsideStack({ messages, infrastructure, conversation }, meter)
   const said = conversation.reduce((sum, message) => sum + meter.message(message), 0)
   const holders = new Set(infrastructure.documents.map(({ place }) => place.message)).size
@@ -50,6 +54,7 @@ export function setScene(task: CompactTask): Scene {
     conversation,
     groups,
     held,
+    waiting,
     duties: groups.map((group) => (held ? heldDuty : dutyOf(group, conversation, landmarks))),
     digests: groups.map(({ start, end }) =>
       conversation.slice(start, end).every((message) => ownMessage(message) === "digest"),

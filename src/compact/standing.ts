@@ -1,4 +1,5 @@
 import type { Group } from "../message/group.ts"
+import type { CallId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { ownText } from "../message/own-text.ts"
 import { parseDigest } from "../summary/digest-text.ts"
@@ -36,14 +37,18 @@ export type Duty =
   | "the beginning of the answer"
   | "what follows the history that the provider holds"
 
-/** Where the user spoke last, and where an answer was begun that the model is to go on with. */
-export type Landmarks = { readonly latest: number | undefined; readonly begun: number | undefined }
+/** Where the user spoke last, where an answer was begun that the model is to go on with, and the calls that nobody had answered yet. */
+export type Landmarks = {
+  readonly latest: number | undefined
+  readonly begun: number | undefined
+  readonly waiting: ReadonlySet<CallId>
+}
 
 /** May a strategy not choose whether this group stays? Then why not. */
-export function dutyOf(group: Group, messages: Transcript, { latest, begun }: Landmarks): Duty | undefined {
+export function dutyOf(group: Group, messages: Transcript, { latest, begun, waiting }: Landmarks): Duty | undefined {
   const holds = (at: number | undefined): boolean => at !== undefined && group.start <= at && at < group.end
   if (holds(latest)) return "the latest user message and what belongs to it"
-  if (group.pending.length > 0) return "calls that wait for their results"
+  if (group.calls.some((call) => waiting.has(call))) return "calls that wait for their results"
   if (group.type === "system") return "system messages amid the conversation"
   const own = messages.slice(group.start, group.end)
   if (group.type === "opaque" || own.some(holdsCompaction)) return "the provider's own compaction"

@@ -1,6 +1,6 @@
 import { checkTranscript, type Fault } from "../message/check.ts"
 import { unfence } from "../message/fence.ts"
-import { groupTurns } from "../message/group.ts"
+import type { CallId } from "../message/ids.ts"
 import type { Format, Transcript } from "../message/message.ts"
 import { digestTag } from "../message/own-text.ts"
 import type { Part } from "../message/part.ts"
@@ -36,6 +36,8 @@ export type Acceptance = {
   readonly meter: Meter
   readonly limitTokens: number
   readonly pins: readonly string[]
+  /** Calls that nobody has answered yet: they stay, whatever goes. */
+  readonly waiting: ReadonlySet<CallId>
   /** Values that the digest promises. */
   readonly facts: readonly string[]
   /** What the rules take that were added: nothing else may grow. */
@@ -54,7 +56,7 @@ export function verify(before: Context, after: Context, acceptance: Acceptance):
     ...pinFailures(after, acceptance),
     ...stackFailures(before, after),
     ...latestFailures(before, after),
-    ...pendingFailures(before, after),
+    ...pendingFailures(after, acceptance),
     ...sizeFailures(before, after, acceptance),
     ...digestFailures(after, acceptance),
   ]
@@ -126,10 +128,13 @@ function latestFailures(before: Context, after: Context): readonly Failure[] {
 
 const sayOf = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
 
-function pendingFailures(before: Context, after: Context): readonly Failure[] {
-  const calls = new Set(groupTurns(after.messages).flatMap((group) => group.calls))
-  const pending = groupTurns(before.messages).flatMap((group) => group.pending)
-  return pending.flatMap((callId): readonly Failure[] => (calls.has(callId) ? [] : [{ code: "pending-lost", callId }]))
+function pendingFailures({ messages }: Context, { waiting }: Acceptance): readonly Failure[] {
+  const calls = new Set(
+    messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? part.callId : []))),
+  )
+  return [...waiting].flatMap((callId): readonly Failure[] =>
+    calls.has(callId) ? [] : [{ code: "pending-lost", callId }],
+  )
 }
 
 const tokensOf = (messages: Transcript, meter: Meter): number =>

@@ -32,7 +32,7 @@ test("there are enough of them, in enough families, each half with every family"
 
 test("what is found of fresh attacks does not fall behind", () => {
   expect(share(attacks, "dev", isFound)).toBeGreaterThan(0.8)
-  expect(share(attacks, "held", isFound)).toBeGreaterThan(0.3)
+  expect(share(attacks, "held", isFound)).toBeGreaterThan(0.48)
 })
 
 test("fresh honest texts that use the same words raise next to no alarm", () => {

@@ -116,6 +116,21 @@ describe("a provider's own compaction", () => {
 })
 
 describe("what must stay does", () => {
+  test("a call that nobody had answered stays, with word that its result is not there", async () => {
+    const body = anthropic(
+      user("Start."),
+      ...Array.from({ length: 8 }, (_, n) => [
+        assistant([use(`old${n}`)]),
+        user([answer(`old${n}`, words(200))]),
+      ]).flat(),
+      user("And now?"),
+      assistant([use("waits")]),
+    )
+    const { json } = await sent("anthropic-messages", body, { budgetTokens: 250 })
+    expect(JSON.stringify(json)).toContain('"id":"waits"')
+    expect(JSON.stringify(json)).toContain('"tool_use_id":"waits"')
+  })
+
   test("the user spoke beside a result, and later rounds go: the user's message still comes first", async () => {
     const rounds = Array.from({ length: 8 }, (_, n) => [
       assistant([use(`r${n}`)]),
