@@ -128,7 +128,14 @@ declare const budgetTokens: import("holdfast").Tokens
   const code = [...blocks].map(([, block]) => block).join("\n")
   expect(code.length).toBeGreaterThan(500)
   writeFileSync(join(project, "readme.ts"), `${given}${code}`)
-  const options = { strict: true, noEmit: true, target: "es2024", lib: ["es2024", "dom"], types: [], module: "nodenext" }
+  const options = {
+    strict: true,
+    noEmit: true,
+    target: "es2024",
+    lib: ["es2024", "dom"],
+    types: [],
+    module: "nodenext",
+  }
   writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["readme.ts"] }))
   expect(run("tsc", ["-p", "."])).toBe("")
 })
