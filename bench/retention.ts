@@ -18,6 +18,8 @@ type Cell = {
   readonly kept: number
   readonly probes: number
   readonly impossible: number
+  /** Probes of the traces whose budget can be kept at all. */
+  readonly possible: number
   readonly tokens: number
   readonly budget: number
 }
@@ -109,11 +111,12 @@ async function measure(traces: readonly Trace[], compacting: Compacting, base: B
       const text = out === undefined ? "" : textOf(out)
       const kept = probes.filter(({ value }) => text.includes(value)).length
       const name = `${source} ${share}`
-      const cell = cells[name] ?? { kept: 0, probes: 0, impossible: 0, tokens: 0, budget: 0 }
+      const cell = cells[name] ?? { kept: 0, probes: 0, impossible: 0, possible: 0, tokens: 0, budget: 0 }
       cells[name] = {
         kept: cell.kept + kept,
         probes: cell.probes + probes.length,
         impossible: cell.impossible + (out === undefined ? 1 : 0),
+        possible: cell.possible + (out === undefined ? 0 : probes.length),
         tokens:
           cell.tokens +
           (out === undefined
@@ -192,17 +195,19 @@ export function print(reports: readonly Report[] | undefined): void {
         .map(([name, { traces, probes }]) => `${name}: ${probes} probes in ${traces} traces`)
         .join("; "),
     )
-    console.log(["", ...columns].map((name, n) => name.padStart(n === 0 ? 34 : 18)).join(""))
+    console.log(["", ...columns].map((name, n) => name.padStart(n === 0 ? 54 : 22)).join(""))
     for (const { name, cells, meetsBudget } of rows) {
       const figures = columns.map((column) => {
         const cell = cells[column]
-        if (cell === undefined) return "".padStart(18)
-        return `${percent(cell.kept / cell.probes)}${cell.impossible > 0 ? ` (${cell.impossible})` : ""}`.padStart(18)
+        if (cell === undefined) return "".padStart(22)
+        const possible =
+          cell.impossible > 0 ? ` (${cell.impossible}: ${percent(cell.kept / Math.max(1, cell.possible))})` : ""
+        return `${percent(cell.kept / cell.probes)}${possible}`.padStart(22)
       })
-      console.log(`${name}${meetsBudget ? "" : " *"}`.padEnd(34) + figures.join(""))
+      console.log(`${name}${meetsBudget ? "" : " *"}`.padEnd(54) + figures.join(""))
     }
     console.log(
-      "In brackets: traces whose budget is smaller than their latest user message; every probe of theirs counts as lost. *: does not keep to a budget.",
+      "In brackets: traces whose budget is smaller than what may never be cut (the latest user message, a call that waits), and the retention of the others; their own probes count as lost before the bracket. *: does not keep to a budget.",
     )
   }
 }
