@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { arch, cpus, tmpdir } from "node:os"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { present } from "../src/message/present.ts"
 import { countO200k } from "../src/tokens/o200k.ts"
 import { type ChatMessage, countMessages } from "./chat.ts"
 import type { Measured } from "./compact-child.ts"
+import { conditionsNow } from "./conditions.ts"
 import { oursNames } from "./ours.ts"
 import { peers } from "./peers.ts"
 import { makeSession, sessionSizes } from "./sessions.ts"
@@ -176,11 +177,7 @@ export async function run({ corpus, quick = false, repeats = 5 }: Options = {}):
     rmSync(folder, { recursive: true, force: true })
   }
   const conditions = {
-    node: process.version,
-    cores: cpus().length,
-    cpu: cpus()[0]?.model ?? "",
-    arch: arch(),
-    date: new Date().toISOString().slice(0, 10),
+    ...conditionsNow(),
     repeats,
     limitMs: options.limitMs,
   }

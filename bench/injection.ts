@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs"
-import { arch, cpus } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
 import { gateSummary } from "../src/gate/gate-summary.ts"
 import { scan } from "../src/gate/scan.ts"
+import { conditionsNow } from "./conditions.ts"
 import { type EvictionRow, printEviction, runEviction } from "./eviction.ts"
 import { makeSession } from "./sessions.ts"
 
@@ -119,11 +119,7 @@ export async function run({ corpus, quick = false }: Options = {}): Promise<Repo
   const rows = [...freshRows(), ...real]
   return {
     conditions: {
-      node: process.version,
-      cores: cpus().length,
-      cpu: cpus()[0]?.model ?? "",
-      arch: arch(),
-      date: new Date().toISOString().slice(0, 10),
+      ...conditionsNow(),
     },
     rates: ratesOf(rows),
     summaries: ["dev", "held"].map(stoppedOf),

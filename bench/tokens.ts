@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
-import { arch, cpus, tmpdir } from "node:os"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { build } from "esbuild"
 import { callId, messageId } from "../src/message/ids.ts"
 import type { Message } from "../src/message/message.ts"
+import { conditionsNow } from "./conditions.ts"
 import { corpusOf, hardInputs, messagesOf, writers } from "./texts.ts"
 
 /**
@@ -236,11 +237,7 @@ export async function run({ corpus = "", repeats = 3, quick = false }: Options =
     }
     return {
       conditions: {
-        node: process.version,
-        cores: cpus().length,
-        cpu: cpus()[0]?.model ?? "",
-        arch: arch(),
-        date: new Date().toISOString().slice(0, 10),
+        ...conditionsNow(),
         repeats,
       },
       loads: Object.fromEntries(Object.entries(loads).map(([library, results]) => [library, medians(results)])),

@@ -1,8 +1,8 @@
-import { arch, cpus } from "node:os"
 import type { Format } from "../src/message/message.ts"
 import { decodeRequest } from "../src/wire/decode.ts"
 import { encodeRequest } from "../src/wire/encode.ts"
 import { decodeNext } from "../src/wire/resume.ts"
+import { conditionsNow } from "./conditions.ts"
 
 /**
  * Reading and writing a request beside a bare JSON.parse and JSON.stringify of the same text, in one run: unchanged, with one
@@ -140,13 +140,7 @@ export async function run({ quick = false }: Options = {}): Promise<Report> {
       rows.push(measure(format, rounds, runs))
     }
   }
-  const conditions = {
-    node: process.version,
-    cores: cpus().length,
-    arch: arch(),
-    runs,
-    date: new Date().toISOString().slice(0, 10),
-  }
+  const conditions = { ...conditionsNow(), runs }
   return { conditions, rows }
 }
 

@@ -1,0 +1,10 @@
+import { arch, cpus } from "node:os"
+
+/** Where and when a bench ran: a figure without it says nothing. */
+export const conditionsNow = (): Readonly<Record<string, string | number>> => ({
+  node: process.version,
+  cores: cpus().length,
+  cpu: cpus()[0]?.model ?? "",
+  arch: arch(),
+  date: new Date().toISOString().slice(0, 10),
+})
