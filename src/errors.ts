@@ -38,6 +38,20 @@ export type Problem =
   | { readonly code: "stack-invalid"; readonly section: string; readonly reason: string }
   | { readonly code: "source-unreadable"; readonly section: string; readonly reason: string }
   | { readonly code: "breakpoints-exceeded"; readonly count: number; readonly limit: number }
+  | { readonly code: "store-full"; readonly store: string }
+  | { readonly code: "store-unavailable"; readonly store: string; readonly reason: string }
+  | { readonly code: "store-locked"; readonly store: string; readonly waitedMs: number }
+  | { readonly code: "store-corrupt"; readonly store: string; readonly session: string; readonly reason: string }
+  | { readonly code: "store-newer"; readonly store: string; readonly version: number; readonly known: number }
+  | { readonly code: "store-closed"; readonly store: string }
+  | { readonly code: "package-missing"; readonly package: string; readonly purpose: string }
+  | { readonly code: "session-unknown"; readonly session: string }
+  | { readonly code: "session-exists"; readonly session: string }
+  | { readonly code: "entry-unknown"; readonly session: string; readonly entry: string }
+  | { readonly code: "handle-unknown"; readonly handle: string }
+  | { readonly code: "nothing-to-undo"; readonly session: string }
+  | { readonly code: "turn-too-long"; readonly iterations: number }
+  | { readonly code: "turn-stopped"; readonly iterations: number }
 
 /** A problem in words: what happened, and what to do about it. */
 export type Advice = { readonly sentence: string; readonly next: string }
@@ -156,6 +170,62 @@ const describers: Describe = {
   "breakpoints-exceeded": ({ count, limit }) => ({
     sentence: `The request carries ${count} cache breakpoints; the provider takes ${limit}.`,
     next: "Remove breakpoints, oldest message first.",
+  }),
+  "store-full": ({ store }) => ({
+    sentence: `The ${store} store has no room left on its disk; nothing was written.`,
+    next: "Free some space, or delete old sessions; what is in memory is written as soon as there is room.",
+  }),
+  "store-unavailable": ({ store, reason }) => ({
+    sentence: `The ${store} store could not be reached: ${reason}.`,
+    next: "Check that it is running and that its address and rights are right; what is in memory is written when it is back.",
+  }),
+  "store-locked": ({ store, waitedMs }) => ({
+    sentence: `The ${store} store was locked by another program for more than ${waitedMs} ms.`,
+    next: "Find out who holds it (a backup, a long transaction), or try again.",
+  }),
+  "store-corrupt": ({ store, session, reason }) => ({
+    sentence: `What the ${store} store holds of session ${session} is damaged: ${reason}.`,
+    next: "Restore it from a backup or an export, or delete the session; others are not affected.",
+  }),
+  "store-newer": ({ store, version, known }) => ({
+    sentence: `The ${store} store was written by a newer version (schema ${version}; this one knows ${known}).`,
+    next: "Update holdfast, or open another store.",
+  }),
+  "store-closed": ({ store }) => ({
+    sentence: `The ${store} store is closed.`,
+    next: "Open it again before using it.",
+  }),
+  "package-missing": ({ package: name, purpose }) => ({
+    sentence: `The package ${name}, needed for ${purpose}, is not installed.`,
+    next: `Install it: npm install ${name}`,
+  }),
+  "session-unknown": ({ session }) => ({
+    sentence: `There is no session ${session}.`,
+    next: "Check its name, and that this is the store that it was written to.",
+  }),
+  "session-exists": ({ session }) => ({
+    sentence: `There is a session ${session} already.`,
+    next: "Choose another name, or delete that session first.",
+  }),
+  "entry-unknown": ({ session, entry }) => ({
+    sentence: `Session ${session} has no entry ${entry}.`,
+    next: "Take an id from history(), from a trace or from a receipt.",
+  }),
+  "handle-unknown": ({ handle }) => ({
+    sentence: `Nothing can be recalled by the handle ${handle}.`,
+    next: "Copy the handle whole from where it was printed, in the session in which it was printed.",
+  }),
+  "nothing-to-undo": ({ session }) => ({
+    sentence: `No compaction of session ${session} is in force, so there is none to undo.`,
+    next: "See history() for what was done.",
+  }),
+  "turn-too-long": ({ iterations }) => ({
+    sentence: `The model still asked for tools after ${iterations} calls.`,
+    next: "Raise the limit on iterations, or see in the transcript what it is going round in circles about.",
+  }),
+  "turn-stopped": ({ iterations }) => ({
+    sentence: `The turn was stopped after ${iterations} model calls.`,
+    next: "Start a new turn with the transcript so far if it is to go on.",
   }),
 }
 

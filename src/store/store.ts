@@ -1,0 +1,89 @@
+import type { JobStore } from "./job.ts"
+import type { MemoryStore } from "./memory-row.ts"
+
+/** A session's name. It is the partition key of every table. */
+export type SessionId = string
+
+/**
+ * One line of a session's log as it is kept. `seq` counts from 1 without a gap; `hash` chains it to the line before. The store looks
+ * into none of it: `body` is JSON text, in which a large text is named by the hash of its payload.
+ */
+export type StoredEntry = {
+  readonly seq: number
+  readonly hash: string
+  readonly type: string
+  readonly atMs: number
+  /** For a message: the entry of the message before it on its branch (0 for a first one), and what it says, as a key. */
+  readonly parent?: number
+  readonly key?: string
+  readonly body: string
+}
+
+/** An entry without its body: enough to know the shape of a log. */
+export type OutlineEntry = Omit<StoredEntry, "body">
+
+/** Entries to be written behind entry `after`, all or none, with the payloads that they name. */
+export type Batch = {
+  readonly after: number
+  readonly entries: readonly StoredEntry[]
+  /** Text by its sha256 in hex. One that is there already is not written again. */
+  readonly payloads?: ReadonlyMap<string, string>
+  /** Whose session it is, for listing; the first one said stays. */
+  readonly agent?: string
+}
+
+/**
+ * `appended` means durable. The same batch written again is `appended` too and changes nothing: whoever lost the answer may repeat the
+ * question. `conflict` means that someone else wrote behind `after`: nothing was written, and `head` is where the log ends now.
+ */
+export type Appended = { readonly type: "appended" } | { readonly type: "conflict"; readonly head: Head }
+
+/** Where a log ends. An unknown session ends at 0 with an empty hash. */
+export type Head = { readonly seq: number; readonly hash: string }
+
+export type SessionRow = {
+  readonly id: SessionId
+  readonly agent: string
+  readonly head: Head
+  readonly createdMs: number
+  readonly updatedMs: number
+}
+
+/** From `from` on, up to and including `to`, at most `limit`. */
+export type Range = { readonly from?: number; readonly to?: number; readonly limit?: number }
+
+/** What is left out of a listing: all but one agent's, or all that changed at or after a moment. Newest first. */
+export type SessionFilter = {
+  readonly agent?: string
+  readonly updatedBeforeMs?: number
+  readonly limit?: number
+}
+
+/**
+ * Where sessions last. Every call ends: it does what it says or throws a `HoldfastError` with a `store-…` Problem, and then it has done
+ * nothing. An implementation is held to `describeStore`.
+ */
+export type Store = {
+  readonly kind: "memory" | "sqlite" | "postgres"
+  readonly append: (session: SessionId, batch: Batch) => Promise<Appended>
+  readonly head: (session: SessionId) => Promise<Head>
+  readonly read: (session: SessionId, range?: Range) => Promise<readonly StoredEntry[]>
+  readonly readEntries: (session: SessionId, seqs: readonly number[]) => Promise<readonly StoredEntry[]>
+  readonly outline: (session: SessionId, range?: Range) => Promise<readonly OutlineEntry[]>
+  /** The texts of these payloads; a `store-corrupt` Problem if one is missing or does not match its hash. */
+  readonly payloads: (session: SessionId, hashes: readonly string[]) => Promise<ReadonlyMap<string, string>>
+  readonly session: (session: SessionId) => Promise<SessionRow | undefined>
+  readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
+  /** A new session with the first `upTo` entries of another and the payloads that the other has. False if `to` exists already. */
+  readonly copy: (from: SessionId, to: SessionId, upTo: number) => Promise<boolean>
+  /** Everything of a session: log, payloads, summaries, jobs, memory. False if there was nothing. */
+  readonly remove: (session: SessionId) => Promise<boolean>
+  /** A background summary by the key of what it covers. False if one is there: the first stays. */
+  readonly putSummary: (session: SessionId, key: string, json: string) => Promise<boolean>
+  readonly getSummary: (session: SessionId, key: string) => Promise<string | undefined>
+  readonly jobs: JobStore
+  readonly memory: MemoryStore
+  /** Give back the room of what was deleted. */
+  readonly vacuum: () => Promise<void>
+  readonly close: () => Promise<void>
+}
