@@ -7,12 +7,14 @@ const floors: readonly (readonly string[])[] = [
   ["errors.ts"],
   ["tokens", "prompt", "wire", "ledger", "gate", "plan"],
   ["summary", "upstream", "store"],
-  ["stage", "queue", "log"],
+  ["stage", "queue"],
+  ["log"],
   ["compact"],
   ["trace.ts"],
   ["one-shot", "memory"],
   ["session"],
   ["adapter", "mcp"],
+  ["browser.ts"],
   ["index.ts"],
   ["cli"],
 ]
@@ -53,8 +55,8 @@ const bannedNames: Readonly<Record<string, string>> = {
   eval: "no",
 }
 
-/** Where `as` may stand beside `wire/`: brand constructors, and two places that TypeScript cannot follow, each two lines long. */
-const castRooms = /^(wire\/|message\/ids\.ts|message\/present\.ts|errors\.ts|tokens\/generated\/)/
+/** Where `as` may stand beside `wire/`: brand constructors, and places that TypeScript cannot follow, each two lines long. */
+const castRooms = /^(wire\/|message\/ids\.ts|message\/present\.ts|errors\.ts|log\/redact\.ts|tokens\/generated\/)/
 
 /** The error class is the only one, beside what guards state over time. */
 const classFiles = new Set(["errors.ts"])

@@ -7,6 +7,7 @@ const names: Readonly<Record<Kind, string>> = {
   system: "system messages",
   pins: "pinned rules",
   digest: "digest",
+  memory: "retrieved memory",
   user: "user",
   assistant: "assistant",
   results: "tool results",

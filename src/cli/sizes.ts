@@ -6,9 +6,19 @@ import { separate } from "../prompt/separate.ts"
 import type { Meter } from "../tokens/meter.ts"
 
 /** What the tokens of a request are spent on. */
-export type Kind = "stack" | "documents" | "system" | "pins" | "digest" | "user" | "assistant" | "results"
+export type Kind = "stack" | "documents" | "system" | "pins" | "digest" | "memory" | "user" | "assistant" | "results"
 
-export const kinds: readonly Kind[] = ["stack", "documents", "system", "pins", "digest", "user", "assistant", "results"]
+export const kinds: readonly Kind[] = [
+  "stack",
+  "documents",
+  "system",
+  "pins",
+  "digest",
+  "memory",
+  "user",
+  "assistant",
+  "results",
+]
 
 export type Sizes = Readonly<Record<Kind, number>>
 
@@ -23,6 +33,7 @@ export function sizesOf(request: ModelRequest, meter: Meter, standing: ReadonlyS
     system: 0,
     pins: 0,
     digest: 0,
+    memory: 0,
     user: 0,
     assistant: 0,
     results: 0,

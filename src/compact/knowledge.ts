@@ -26,8 +26,13 @@ export type Knowledge = {
   readonly covered: number
 }
 
+export type LearnChoices = Pick<CompactChoices, "schema" | "focus" | "earlier">
+
 /** Read a conversation. What an earlier digest in it says goes on as it is: never read as words, never summarized again. */
-export function learn(conversation: Transcript, { schema, focus }: CompactChoices): Knowledge {
+export function learn(
+  conversation: Transcript,
+  { schema, focus, earlier: before = emptyLedger }: LearnChoices,
+): Knowledge {
   const carried = conversation.flatMap(digestOf)
   const spoken = conversation.filter((message) => ownMessage(message) === undefined)
   const earlier = carried.reduce((ledger, { digest, message }) => {
@@ -35,8 +40,8 @@ export function learn(conversation: Transcript, { schema, focus }: CompactChoice
     const lines = extendLedger(ledger, saidIn(digest, message))
     const parsed = parseLedger(digest.ledger.text, { messageId: message.id, position: lines.length + 1 })
     return mergeLedgers(lines, parsed)
-  }, emptyLedger)
-  const before =
+  }, before)
+  const said =
     carried.length === 0
       ? undefined
       : joined(
@@ -51,9 +56,9 @@ export function learn(conversation: Transcript, { schema, focus }: CompactChoice
     summary: writeExtractive(spoken, {
       schema,
       notes,
-      ...present({ focus, carried: before }),
+      ...present({ focus, carried: said }),
     }),
-    ...present({ carried: before }),
+    ...present({ carried: said }),
     covered: carried.reduce((sum, { digest }) => sum + digest.covered, 0),
     ...(goal === undefined ? {} : { goal }),
   }

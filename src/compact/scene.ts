@@ -1,6 +1,7 @@
 import { type Group, groupTurns } from "../message/group.ts"
 import type { CallId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
+import { present } from "../message/present.ts"
 import { textOf } from "../message/text.ts"
 import { type Separation, separate } from "../prompt/separate.ts"
 import { latestSpoken } from "../stage/spoken.ts"
@@ -39,7 +40,10 @@ const framingTokens = 8
 
 export function setScene(task: CompactTask): Scene {
   const { request, messages, meter, choices } = task
-  const separation = separate({ system: request.system, tools: request.tools, messages })
+  const separation = separate(
+    { system: request.system, tools: request.tools, messages },
+    present({ standing: task.standing }),
+  )
   const { conversation, infrastructure } = separation
   const groups = groupTurns(conversation)
   const waiting = new Set(groupTurns(request.messages).at(-1)?.pending ?? [])

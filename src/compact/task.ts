@@ -1,3 +1,4 @@
+import type { Ledger } from "../ledger/ledger.ts"
 import type { CallId } from "../message/ids.ts"
 import type { Format, Transcript } from "../message/message.ts"
 import type { ModelRequest } from "../message/request.ts"
@@ -39,6 +40,8 @@ export type CompactChoices = {
   readonly summarizer?: Summarizer
   readonly toolBudgets?: Readonly<Record<string, number>>
   readonly handleOf?: (callId: CallId) => string | undefined
+  /** Facts of messages that are no longer there to be read: they are carried on. */
+  readonly earlier?: Ledger
 }
 
 /** Everything a compaction works on. `request` is as it came in; `messages` are its messages, repaired. */
@@ -49,4 +52,6 @@ export type CompactTask = {
   readonly meter: Meter
   readonly limits: Limits
   readonly choices: CompactChoices
+  /** Documents that opened this session, by hash: they are infrastructure wherever they stand. */
+  readonly standing?: ReadonlySet<string>
 }

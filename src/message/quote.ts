@@ -20,8 +20,8 @@ export function quoteText(part: ToolCallPart | ToolResultPart): string {
 
 /** Whose words a quotation holds, so that it keeps its channel when it comes back over the wire. Anyone may write one: it only takes trust away. */
 export function quotedChannel(text: string): Channel | undefined {
-  if (!text.startsWith("<")) return undefined
   if (ownText(text) !== undefined) return "memory"
+  if (!text.startsWith("<")) return undefined
   if (unfence("tool-result", text) !== undefined) return "tool"
   return unfence("tool-call", text) === undefined ? undefined : "assistant"
 }

@@ -6,7 +6,6 @@ import { type CheckOptions, checkTranscript } from "../message/check.ts"
 import type { Wire } from "../message/ids.ts"
 import { type Repaired, repair } from "../message/repair.ts"
 import type { ModelRequest } from "../message/request.ts"
-import { type Weighing, weighRewrite } from "../plan/economics.ts"
 import type { PlanEvent } from "../plan/event.ts"
 import { separate } from "../prompt/separate.ts"
 import { flush } from "../stage/flush.ts"
@@ -20,6 +19,7 @@ import { meterFor } from "./meter-for.ts"
 import { type CompactOptions, checkOptions } from "./options.ts"
 import { type Planned, planRequest } from "./plan-request.ts"
 import { type Report, reportOf } from "./report.ts"
+import { weighCompaction } from "./weigh.ts"
 
 export type CompactResult<Body> = { readonly body: Body; readonly trace: Trace; readonly report: Report }
 
@@ -76,7 +76,7 @@ async function perform(
   const { messages, events } = mend(request)
   const choices = choicesOf(options, meter)
   const compacted = await compact({ format: request.format, request, messages, meter, limits, choices })
-  const decided: PlanEvent = { ...made, weighing: weigh(compacted, planned, meter) }
+  const decided: PlanEvent = { ...made, weighing: weighCompaction(compacted, planned, meter) }
   if (plan.type === "compact" && !plan.forced && decided.weighing?.pays === false) {
     return { wire: request.wire, trace: [decided] }
   }
@@ -96,21 +96,6 @@ const mend = (request: ModelRequest): Repaired =>
 
 /** Would a provider refuse it? Its last calls may still be waiting for their results. */
 const isBroken = (request: ModelRequest): boolean => checkTranscript(request.messages, adjacencyFor(request)).length > 0
-
-/** What the rewrite costs in cache: the stack stays, all behind it is new. */
-function weigh(
-  { beforeTokens, afterTokens }: Compacted,
-  { stackTokens, expectedCalls }: Planned,
-  meter: Meter,
-): Weighing {
-  const rewrite = {
-    keptTokens: stackTokens,
-    beforeTokens: stackTokens + beforeTokens,
-    afterTokens: stackTokens + afterTokens,
-    expectedCalls,
-  }
-  return weighRewrite(rewrite, meter.model.prices)
-}
 
 function textOfBody(body: object): string {
   try {

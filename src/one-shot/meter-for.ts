@@ -16,10 +16,18 @@ const familyOf: Readonly<Record<Format, Model["family"]>> = {
  * The meter for a request. A model that nobody knows is counted on the safe side against a window; against a budget, which is the
  * caller's own number, in plain o200k tokens, as nothing better can be said.
  */
-export function meterFor(request: ModelRequest, { model: asked, budgetTokens }: CompactOptions): Meter {
+export function meterFor(request: ModelRequest, { meter, model: asked, budgetTokens }: CompactOptions): Meter {
+  if (meter !== undefined) return meter
   const name = asked ?? request.model
   const found = findModel(name ?? "")
   const model = name === undefined ? { ...found, family: familyOf[request.format] } : found
   const plain = !model.known && budgetTokens !== undefined
   return createMeter({ model: plain ? { ...model, vocabulary: "o200k" } : model })
+}
+
+/** The meter of a model, known by its name or by the format that it is asked in. */
+export function meterOf(model: string | undefined, format: Format): Meter {
+  return model === undefined
+    ? createMeter({ model: { ...findModel(""), family: familyOf[format] } })
+    : createMeter({ model })
 }

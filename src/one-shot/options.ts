@@ -6,6 +6,7 @@ import type { Policy } from "../plan/policy.ts"
 import { type StrategyName, strategies } from "../stage/strategies.ts"
 import type { Strategy, StrategyOptions } from "../stage/strategy.ts"
 import type { SchemaName } from "../summary/summary.ts"
+import type { Meter } from "../tokens/meter.ts"
 import type { SummarizerOption } from "./summarizer.ts"
 
 /** How to compact one request. Only `format` has to be said. */
@@ -13,6 +14,8 @@ export type CompactOptions = {
   readonly format: Format
   /** Whose tokens are counted and whose window is used; the body's own model unless given. */
   readonly model?: string
+  /** Counts in place of the model's own meter; every size is then in its unit. */
+  readonly meter?: Meter
   /** The window, where the model's own is not to be used. */
   readonly windowTokens?: number
   /** Bounds everything outside the prompt stack, and then the window plays no part. */
@@ -33,6 +36,8 @@ export type CompactOptions = {
   readonly pins?: readonly string[]
   /** How long a summarizer may take. */
   readonly maxWaitMs?: number
+  /** Ends the wait for a summarizer at once. */
+  readonly signal?: AbortSignal
   readonly policy?: Partial<Policy>
   /** What happened beside growing: someone asked, a phase ended, the provider refused the request. Against a window only. */
   readonly occasion?: Occasion

@@ -2,19 +2,11 @@ import type { Format } from "../message/message.ts"
 import { type RepairEvent, replayRepair } from "../message/repair.ts"
 import { rejoin } from "../prompt/rejoin.ts"
 import { separate } from "../prompt/separate.ts"
-import { applyEdits, type Edit } from "../stage/edit.ts"
+import { applyEdits, isEdit } from "../stage/edit.ts"
 import type { Trace, TraceEvent } from "../trace.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
 
-const edits: ReadonlySet<TraceEvent["type"]> = new Set([
-  "result-shortened",
-  "part-replaced",
-  "messages-dropped",
-  "message-installed",
-])
-
-const isEdit = (event: TraceEvent): event is Edit => edits.has(event.type)
 const isRepair = (event: TraceEvent): event is RepairEvent => "step" in event
 
 /** Do again what a trace says was done: the same body gives the same result, without a model, a meter or a decision. */

@@ -33,7 +33,7 @@ const inputShare = 0.7
 
 /** Nobody, where the built-in writer is enough; otherwise one that always ends and never throws. */
 export function createSummarizer(
-  { summarizer, maxWaitMs = usualWaitMs }: CompactOptions,
+  { summarizer, maxWaitMs = usualWaitMs, signal: stop }: CompactOptions,
   meter: Meter,
 ): Summarizer | undefined {
   if (summarizer === undefined || typeof summarizer === "string") return undefined
@@ -42,13 +42,17 @@ export function createSummarizer(
     return limited(
       "custom",
       (question, signal) => writeWithCustom(summarizer, { ...question, inputTokens, count: meter.text, signal }),
-      maxWaitMs,
+      { maxWaitMs, stop },
     )
   }
-  return modelSummarizer(summarizer, maxWaitMs)
+  return modelSummarizer(summarizer, { maxWaitMs, stop })
 }
 
-function modelSummarizer(options: ModelSummarizer, maxWaitMs: number): Summarizer {
+/** How long at most, and who may end it sooner. */
+type Patience = { readonly maxWaitMs: number; readonly stop: AbortSignal | undefined }
+
+function modelSummarizer(options: ModelSummarizer, patience: Patience): Summarizer {
+  const { maxWaitMs } = patience
   const { prompty, inputTokens = Math.floor(findModel(options.model).windowTokens * inputShare), ...where } = options
   const model = createModel({ maxOutputTokens: usualOutputTokens, ...where, timeoutMs: maxWaitMs, maxResponseBytes })
   const { text: count } = createMeter({ model: options.model })
@@ -57,7 +61,7 @@ function modelSummarizer(options: ModelSummarizer, maxWaitMs: number): Summarize
       "model",
       (question, signal) =>
         writeWithModel((asked) => model.ask({ ...asked, signal }), { ...question, inputTokens, count }),
-      maxWaitMs,
+      patience,
     )
   }
   const template = parsePrompty(prompty)
@@ -67,7 +71,7 @@ function modelSummarizer(options: ModelSummarizer, maxWaitMs: number): Summarize
       const summarize = summarizeWithPrompty(template, (asked) => model.ask({ ...asked, signal }))
       return writeWithCustom(summarize, { ...question, inputTokens, count, signal })
     },
-    maxWaitMs,
+    patience,
   )
 }
 
@@ -75,9 +79,10 @@ function modelSummarizer(options: ModelSummarizer, maxWaitMs: number): Summarize
 function limited(
   writer: Summarizer["writer"],
   write: (question: SummaryQuestion, signal: AbortSignal) => Promise<Written>,
-  maxWaitMs: number,
+  { maxWaitMs, stop }: Patience,
 ): Summarizer {
   const late: Problem = { code: "summarizer-late", limitMs: maxWaitMs }
+  const stopped: Problem = { code: "upstream-stopped", host: "the summarizer" }
   return {
     writer,
     write: async (question) => {
@@ -86,6 +91,7 @@ function limited(
           (signal) => write(question, signal),
           maxWaitMs,
           () => late,
+          stop === undefined ? undefined : { signal: stop, onStop: () => stopped },
         )
       } catch (error) {
         const failure = failureOf(error)

@@ -45,6 +45,16 @@ export type Edit =
       readonly before?: MessageId
     }
 
+const editTypes: ReadonlySet<string> = new Set<Edit["type"]>([
+  "result-shortened",
+  "part-replaced",
+  "messages-dropped",
+  "message-installed",
+])
+
+/** Is this event of a trace a change to the transcript? */
+export const isEdit = (event: { readonly type: string }): event is Edit => editTypes.has(event.type)
+
 /** Do edits to a transcript. What no edit names stays the same object. The work is one pass, whatever the number of edits. */
 export function applyEdits(messages: Transcript, edits: readonly Edit[]): Transcript {
   if (edits.length === 0) return messages

@@ -26,7 +26,7 @@ export type OutlineEntry = Omit<StoredEntry, "body">
 export type Batch = {
   readonly after: number
   readonly entries: readonly StoredEntry[]
-  /** Text by its sha256 in hex. One that is there already is not written again. */
+  /** Text by its sha256 in hex (`payloadHash`). One that is there already is not written again. */
   readonly payloads?: ReadonlyMap<string, string>
   /** Whose session it is, for listing; the first one said stays. */
   readonly agent?: string
@@ -47,6 +47,13 @@ export type SessionRow = {
   readonly head: Head
   readonly createdMs: number
   readonly updatedMs: number
+}
+
+/** What a session holds beside its log, by name: the hashes of its payloads, the keys of its summaries, its memory. */
+export type Holdings = {
+  readonly payloads: readonly string[]
+  readonly summaries: readonly string[]
+  readonly memory: readonly { readonly agent: string; readonly id: string }[]
 }
 
 /** From `from` on, up to and including `to`, at most `limit`. */
@@ -73,6 +80,7 @@ export type Store = {
   /** The texts of these payloads; a `store-corrupt` Problem if one is missing or does not match its hash. */
   readonly payloads: (session: SessionId, hashes: readonly string[]) => Promise<ReadonlyMap<string, string>>
   readonly session: (session: SessionId) => Promise<SessionRow | undefined>
+  readonly holdings: (session: SessionId) => Promise<Holdings>
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
   /** A new session with the first `upTo` entries of another and the payloads that the other has. False if `to` exists already. */
   readonly copy: (from: SessionId, to: SessionId, upTo: number) => Promise<boolean>

@@ -1,3 +1,5 @@
+export type { Called, CallOptions, ModelCall, Retry } from "./call-model.ts"
+export { callModel } from "./call-model.ts"
 export type { Answer, Model } from "./model.ts"
 export { createModel } from "./model.ts"
 export type { ModelOptions, Question } from "./question.ts"

@@ -1,13 +1,10 @@
-import { HoldfastError, type Problem } from "../errors.ts"
-import type { Format } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
 import { present } from "../message/present.ts"
 import type { ModelResponse, StopReason, Usage } from "../message/request.ts"
-import { decodeResponse } from "../wire/decode.ts"
-import { isObject, tryParse } from "../wire/json.ts"
-import { type ModelOptions, type Question, readBaseUrl, writeQuestion } from "./question.ts"
+import { readBaseUrl } from "./address.ts"
+import { causeOf, createTelling, fail, failureIn, readAnswer } from "./failure.ts"
+import { type ModelOptions, type Question, writeQuestion } from "./question.ts"
 import { readLimited } from "./read-limited.ts"
-import { createMask } from "./secret.ts"
+import { isRefusal, refuses } from "./refusal.ts"
 import { withinMs } from "./within-ms.ts"
 
 /** A model's words, whole and not empty. */
@@ -18,13 +15,9 @@ export type Model = {
   readonly ask: (question: Question & { readonly signal?: AbortSignal }) => Promise<Answer>
 }
 
-/** Of an error's words so much is told: enough for a person, too little for a page of HTML. */
-const longestMessage = 300
-
 export function createModel(options: ModelOptions): Model {
-  const { host, password, searchParams } = readBaseUrl(options.baseUrl)
-  const mask = createMask([options.apiKey, password, ...searchParams.values(), ...Object.values(options.headers ?? {})])
-  const short = (text: string): string => mask(text).replace(/\s+/g, " ").trim().slice(0, longestMessage)
+  const { host } = readBaseUrl(options.baseUrl)
+  const tell = createTelling(options)
 
   const send = async (question: Question, signal: AbortSignal): Promise<Answer> => {
     const { url, headers, body } = writeQuestion(options, question)
@@ -39,8 +32,8 @@ export function createModel(options: ModelOptions): Model {
     }).catch(reach)
     const text = await readLimited(response, options.maxResponseBytes).catch(reach)
     if (text === undefined) return fail({ code: "upstream-too-large", host, limitBytes: options.maxResponseBytes })
-    const failure = failureIn(text, response, short)
-    return failure === undefined ? answerIn(read(options.format, text), options) : fail(failure)
+    const failure = failureIn(text, response, tell)
+    return failure === undefined ? answerIn(readAnswer(options.format, text), options) : fail(failure)
   }
 
   return {
@@ -51,47 +44,6 @@ export function createModel(options: ModelOptions): Model {
         () => ({ code: "upstream-timeout", host, limitMs: options.timeoutMs }),
         signal === undefined ? undefined : { signal, onStop: () => ({ code: "upstream-stopped", host }) },
       ),
-  }
-}
-
-function fail(problem: Problem): never {
-  throw new HoldfastError(problem)
-}
-
-/** The system's own word for what broke. Never the error's message: it may quote a header. */
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  const code = cause instanceof Error && "code" in cause ? cause.code : undefined
-  return typeof code === "string" && /^[A-Z_]{2,40}$/.test(code) ? code : "the connection failed or could not be made"
-}
-
-/** What the API says went wrong, by its status or, as some proxies do it, in an answer of status 200. */
-function failureIn(
-  text: string,
-  { ok, status }: Response,
-  short: (text: string) => string,
-): Extract<Problem, { code: "upstream-error" }> | undefined {
-  const body = tryParse(text)
-  const first: unknown = Array.isArray(body) ? body[0] : body
-  const error = isObject(first) ? first.error : undefined
-  if (ok && !isObject(error)) return undefined
-  const type = isObject(error) ? (error.type ?? error.status ?? error.code) : undefined
-  const message = isObject(error) ? error.message : (error ?? text)
-  return {
-    code: "upstream-error",
-    type: typeof type === "string" ? short(type) : "error",
-    message: short(typeof message === "string" ? message : text) || "no message",
-    status,
-  }
-}
-
-function read(format: Format, text: string): ModelResponse {
-  try {
-    return decodeResponse(format, text)
-  } catch (error) {
-    // The parser's own words quote the body.
-    if (!(error instanceof HoldfastError) || !error.problem.code.startsWith("json-")) throw error
-    return fail({ code: "response-invalid", path: "the body", expected: "JSON", found: "text that is not JSON" })
   }
 }
 
@@ -107,18 +59,4 @@ function answerIn(response: ModelResponse, { model, maxOutputTokens }: ModelOpti
   }
   if (text === "") return fail({ code: "answer-empty", model })
   return { text, stop: response.stop, ...present({ usage: response.usage }) }
-}
-
-/** OpenAI puts a refusal where the text would be: a field of the message, or a part of a type of its own. */
-function refuses({ messages }: ModelResponse): boolean {
-  return messages.some(({ wire, parts }) => {
-    const message = wire === undefined ? undefined : tryParse(wire)
-    const said = isObject(message) ? message.refusal : undefined
-    return (typeof said === "string" && said !== "") || parts.some(isRefusal)
-  })
-}
-
-function isRefusal({ wire }: Part): boolean {
-  const block = wire === undefined ? undefined : tryParse(wire)
-  return isObject(block) && block.type === "refusal"
 }

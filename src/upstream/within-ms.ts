@@ -1,7 +1,7 @@
 import { HoldfastError, type Problem } from "../errors.ts"
 
 /** The longest wait that a timer takes (2^31 - 1 ms); a longer one would fire at once. */
-const longestMs = 2_147_483_647
+export const longestMs = 2_147_483_647
 
 /**
  * Run something for at most `ms`. When the time is up, or `stop` says so first, its signal aborts and the promise is rejected with what

@@ -62,3 +62,8 @@ function itemsOf(codec: Codec, list: Json): readonly Json[] {
 export function decodeResponse(format: Format, text: string): ModelResponse {
   return codecOf(format).readResponse(readJson(text, "response"))
 }
+
+/** Read one message that was kept apart from its request. Formats whose results name their call by position cannot be read so. */
+export function decodeMessage(format: Format, text: string): Message {
+  return codecOf(format).readMessage(readJson(text, "request"), [])
+}

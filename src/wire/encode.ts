@@ -90,7 +90,7 @@ function writeMessages(codec: Codec, { wire, layout, messages: original }: Model
       continue
     }
     let to = from
-    while (messages[n + 1] !== undefined && messages[n + 1] === original[to + 1]) {
+    while (spans[to + 1] !== undefined && messages[n + 1] === original[to + 1]) {
       to++
       n++
     }

@@ -1,0 +1,108 @@
+import { openStore } from "../src/store/open-store.ts"
+import { callOptions, fillLog, openAgent, takeTurn } from "./session-agent.ts"
+import { median } from "./quantile.ts"
+import { createRandom } from "./texts.ts"
+
+/**
+ * Turns of one session whose log grows, in a process of its own: `node --expose-gc session-turns-child.ts TURNS SIZE…`, the store by
+ * its name on the first line of the input. A line of JSON for each size.
+ */
+export type TurnsMeasured = {
+  readonly entries: number
+  /** A new process's first call: opened, its outline read, its view put together and counted. */
+  readonly openMs: number
+  readonly openCpuMs: number
+  /** Turns without a compaction: the median by the wall clock, the mean of CPU time, whose clock moves in ticks. */
+  readonly wallMs: number
+  readonly cpuMs: number
+  readonly turns: number
+  /** Turns with one. */
+  readonly compactingMs?: number
+  readonly compactions: number
+  /** What is done behind a turn that nobody waits for, on average. */
+  readonly afterwardsMs: number
+  readonly viewMessages: number
+  /** What the session takes beyond the process before it was opened. */
+  readonly heapMb: number
+  readonly rssMb: number
+}
+
+type Timed<Value> = { readonly value: Value; readonly wallMs: number; readonly cpuMs: number }
+
+async function timed<Value>(act: () => Promise<Value>): Promise<Timed<Value>> {
+  const before = process.threadCpuUsage()
+  const start = performance.now()
+  const value = await act()
+  const wallMs = performance.now() - start
+  const { user, system } = process.threadCpuUsage(before)
+  return { value, wallMs, cpuMs: (user + system) / 1000 }
+}
+
+function memoryNow(): { readonly heap: number; readonly rss: number } {
+  globalThis.gc?.()
+  globalThis.gc?.()
+  const { heapUsed, rss } = process.memoryUsage()
+  return { heap: heapUsed, rss }
+}
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** Code is compiled and the view is of turns like these before anything is written down. */
+const warmUpTurns = 40
+
+async function measure(name: string, sizes: readonly number[], turns: number): Promise<void> {
+  const store = await openStore(name)
+  const random = createRandom(3)
+  const options = callOptions(random)
+  const id = "measured"
+  let n = 0
+  for (const entries of sizes) {
+    const filler = openAgent(store, { memory: { flush: false } })
+    await fillLog(filler.session(id), options, random, entries)
+    for (let left = warmUpTurns; left > 0; left--) await takeTurn(filler.session(id), options, random, n++)
+    await filler.close()
+    const before = memoryNow()
+    const holdfast = openAgent(store)
+    const session = holdfast.session(id)
+    const opening = await timed(() => session.prepare(options))
+    const after = memoryNow()
+    const taken: { readonly compacted: boolean; readonly wallMs: number; readonly cpuMs: number }[] = []
+    const afterwards: number[] = []
+    let viewMessages = 0
+    for (let left = turns; left > 0; left--) {
+      const { value, ...times } = await timed(() => takeTurn(session, options, random, n++))
+      taken.push({ ...times, compacted: value.compacted })
+      viewMessages += value.viewMessages / turns
+      afterwards.push((await timed(holdfast.idle)).wallMs)
+    }
+    const plain = taken.filter(({ compacted }) => !compacted)
+    const compacting = taken.filter(({ compacted }) => compacted).map(({ wallMs }) => wallMs)
+    const found: TurnsMeasured = {
+      entries,
+      openMs: opening.wallMs,
+      openCpuMs: opening.cpuMs,
+      wallMs: median(plain.map(({ wallMs }) => wallMs)),
+      cpuMs: mean(plain.map(({ cpuMs }) => cpuMs)),
+      turns: plain.length,
+      ...(compacting.length === 0 ? {} : { compactingMs: median(compacting) }),
+      compactions: compacting.length,
+      afterwardsMs: mean(afterwards),
+      viewMessages,
+      heapMb: (after.heap - before.heap) / 1e6,
+      rssMb: after.rss / 1e6,
+    }
+    process.stdout.write(`${JSON.stringify(found)}\n`)
+    await holdfast.close()
+  }
+  await store.close()
+}
+
+/** Not among the arguments: those can be read by everyone on the machine, and an address has a password in it. */
+async function storeName(): Promise<string> {
+  let input = ""
+  for await (const chunk of process.stdin) input += String(chunk)
+  return input.trim()
+}
+
+const [turns = "40", ...sizes] = process.argv.slice(2)
+await measure(await storeName(), sizes.map(Number), Number(turns))

@@ -1,0 +1,87 @@
+import { HoldfastError } from "../errors.ts"
+import { isEmpty } from "../message/check.ts"
+import type { Transcript } from "../message/message.ts"
+import type { ToolCallPart } from "../message/part.ts"
+import { present } from "../message/present.ts"
+import type { ModelResponse, StopReason } from "../message/request.ts"
+import type { Trace } from "../trace.ts"
+import { refuses } from "../upstream/refusal.ts"
+import { saysTooLong } from "../upstream/too-long.ts"
+import { askModel } from "./ask-model.ts"
+import { placeMessages } from "./turn-log.ts"
+import { addUsage, stoppable, type Work } from "./turn-work.ts"
+
+/** What the model answered, as far as the turn has to act on it. */
+export type NextAnswer = { readonly stop: StopReason; readonly calls: readonly ToolCallPart[] }
+
+/** One model call: the context made to fit, the answer in its place. */
+export async function nextAnswer(work: Work): Promise<NextAnswer> {
+  const { emit } = work
+  const call = work.iterations + 1
+  const response = await askUntilFits(work, call)
+  const spoken = response.messages.filter((message) => !isEmpty(message))
+  const placed = placeMessages(response.format, work.log, spoken)
+  const calls = callsIn(placed)
+  const stop = refuses(response) ? "refusal" : response.stop
+  work.iterations = call
+  work.log = [...work.log, ...placed]
+  work.text = wordsOf(placed)
+  addUsage(work, response.usage)
+  for (const { callId, tool, input } of calls) emit({ type: "tool-call-complete", callId, tool, input })
+  emit({ type: "model-call-ended", call, stop, ...present({ usage: response.usage }) })
+  await stoppable(work, work.context.record(response, placed))
+  return { stop, calls }
+}
+
+/** How often a request that the provider finds too long is made smaller: each time it is less than half of what it was. */
+const maxRefusals = 3
+
+/** Our count may be off, or the model's window smaller than anyone told us: what the provider refuses as too long is compacted further. */
+async function askUntilFits(work: Work, call: number): Promise<ModelResponse> {
+  let body = await prepareCall(work, call)
+  for (let refusals = 0; ; refusals++) {
+    try {
+      return await ask(work, call, body)
+    } catch (error) {
+      const mayShrink = error instanceof HoldfastError && saysTooLong(error.problem) && refusals < maxRefusals
+      const smaller = mayShrink ? await prepareSmaller(work, call) : undefined
+      if (smaller === undefined || smaller === body) throw error
+      body = smaller
+    }
+  }
+}
+
+const ask = ({ options, stream, emit, log }: Work, call: number, body: string): Promise<ModelResponse> =>
+  askModel(options.agent.model, { body, stream, call, place: log.length, signal: options.signal, emit })
+
+async function prepareCall(work: Work, call: number, refused = false): Promise<string> {
+  const { body, trace, report } = await stoppable(work, work.context.prepare({ refused }))
+  work.trace = [...work.trace, ...trace]
+  if (changes(trace)) work.emit({ type: "context-compacted", call, trace, ...present({ report }) })
+  return body
+}
+
+/** Nothing, if there is nothing left to leave out: then what the provider said is the better answer. */
+async function prepareSmaller(work: Work, call: number): Promise<string | undefined> {
+  try {
+    return await prepareCall(work, call, true)
+  } catch (error) {
+    const codes: readonly string[] = ["budget-impossible", "floor-exceeds-window"]
+    if (error instanceof HoldfastError && codes.includes(error.problem.code)) return undefined
+    throw error
+  }
+}
+
+/** Was the context changed for this call, and not only looked at? */
+const changes = (trace: Trace): boolean => trace.some((event) => event.type === "remedy-installed" || "step" in event)
+
+/** The calls that are ours to run: a provider runs its own, and a person has to see to an approval. */
+const callsIn = (messages: Transcript): readonly ToolCallPart[] =>
+  messages.flatMap(({ parts }) =>
+    parts.flatMap((part) =>
+      part.type === "tool-call" && (part.kind === "function" || part.kind === "custom") ? part : [],
+    ),
+  )
+
+const wordsOf = (messages: Transcript): string =>
+  messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : []))).join("")

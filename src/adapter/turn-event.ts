@@ -1,0 +1,40 @@
+import type { Problem } from "../errors.ts"
+import type { CallId } from "../message/ids.ts"
+import type { Transcript } from "../message/message.ts"
+import type { StopReason, Usage } from "../message/request.ts"
+import type { Report } from "../one-shot/report.ts"
+import type { Trace } from "../trace.ts"
+
+/**
+ * What happens in a turn, as it happens. An answer that is not streamed is told by the same events, each text as one delta. Calls are
+ * numbered from 1.
+ */
+export type TurnEvent =
+  /** `report` where the turn itself compacted, and not a session. */
+  | { readonly type: "context-compacted"; readonly call: number; readonly trace: Trace; readonly report?: Report }
+  | { readonly type: "steering-taken"; readonly messages: Transcript }
+  | { readonly type: "model-call-begun"; readonly call: number }
+  | {
+      readonly type: "model-call-retried"
+      readonly call: number
+      readonly attempt: number
+      readonly waitMs: number
+      readonly problem: Problem
+    }
+  | { readonly type: "reasoning-delta"; readonly text: string }
+  | { readonly type: "text-delta"; readonly text: string }
+  | { readonly type: "tool-call-begun"; readonly callId: CallId; readonly tool: string }
+  | { readonly type: "tool-call-complete"; readonly callId: CallId; readonly tool: string; readonly input: unknown }
+  | {
+      readonly type: "model-call-ended"
+      readonly call: number
+      readonly stop: StopReason
+      readonly usage?: Usage
+    }
+  | {
+      readonly type: "tool-result"
+      readonly callId: CallId
+      readonly tool: string
+      readonly output: string
+      readonly failed: boolean
+    }

@@ -1,0 +1,25 @@
+import { messageId } from "../message/ids.ts"
+import type { Format, Message, Transcript } from "../message/message.ts"
+import { codecOf } from "../wire/codecs.ts"
+import { readJson } from "../wire/json.ts"
+import type { Said } from "./steering.ts"
+
+/**
+ * Messages as they stand behind those before them: in the format's own words, with ids and calls unlike any earlier one. One message
+ * may become several, where the format wants a message for each result.
+ */
+export function placeMessages(format: Format, earlier: Transcript, messages: Transcript): Transcript {
+  const codec = codecOf(format)
+  const all = [...earlier]
+  for (const message of messages)
+    for (const wire of codec.writeMessage(message)) all.push(codec.readMessage(readJson(wire, "request"), all))
+  return all.slice(earlier.length)
+}
+
+/** The user's words as messages. */
+export function userMessages(said: readonly Said[]): Transcript {
+  return said.map(
+    (one): Message =>
+      typeof one === "string" ? { id: messageId("said"), role: "user", parts: [{ type: "text", text: one }] } : one,
+  )
+}

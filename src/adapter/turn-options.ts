@@ -1,0 +1,90 @@
+import type { Transcript } from "../message/message.ts"
+import type { CompactOptions } from "../one-shot/options.ts"
+import type { ModelSummarizer } from "../one-shot/summarizer.ts"
+import type { SummarizeInput, SummaryDraft } from "../summary/custom.ts"
+import type { Whereabouts } from "../upstream/address.ts"
+import type { CallOptions } from "../upstream/call-model.ts"
+import type { Steer } from "./steering.ts"
+import type { TurnEvent } from "./turn-event.ts"
+import type { TurnSession } from "./turn-session.ts"
+import type { TurnTool } from "./turn-tool.ts"
+
+/** The model that a turn speaks with, and the limits on a call to it, which have defaults. */
+export type TurnModel = Whereabouts &
+  Partial<Omit<CallOptions, keyof Whereabouts>> & {
+    readonly maxOutputTokens?: number
+    /** Whatever else the body is to say, in the format's own words: `{ temperature: 0 }`, `{ thinking: { … } }`. */
+    readonly parameters?: Readonly<Record<string, unknown>>
+  }
+
+export type TurnAgent = {
+  readonly model: TurnModel
+  /** The system part of every request, to the letter. */
+  readonly instructions?: string
+}
+
+/** How large a whole request may be: system, tools and messages. Characters are UTF-16 code units. */
+export type ContextBudget = number | { readonly tokens: number } | { readonly characters: number }
+
+/** A summarizer of the user's own: of the messages that are left out, and of the same as text with everything else it may need. */
+export type SummarizeDropped = (
+  dropped: Transcript,
+  input: SummarizeInput,
+) => Promise<string | SummaryDraft> | string | SummaryDraft
+
+/** Who writes the summary of what is left out: nobody but the built-in writer, no one at all, a function, a model, a `.prompty` file. */
+export type TurnCompaction =
+  | "extractive"
+  | "none"
+  | SummarizeDropped
+  | ModelSummarizer
+  /** The text of the file; asked of the turn's own model unless another is named. */
+  | { readonly prompty: string; readonly model?: Omit<ModelSummarizer, "prompty"> }
+
+export type TurnOptions = {
+  readonly agent: TurnAgent
+  /** The user's words, or messages. */
+  readonly inputs: string | Transcript
+  /** What was said before; a turn remembers nothing of another. */
+  readonly messages?: Transcript
+  readonly tools?: readonly TurnTool[]
+  /** The model's own window, less room for the answer, unless given. */
+  readonly contextBudget?: ContextBudget
+  readonly compaction?: TurnCompaction
+  readonly compactionOptions?: Pick<
+    CompactOptions,
+    "strategy" | "strategyOptions" | "schema" | "focus" | "language" | "pins" | "maxWaitMs" | "policy" | "toolBudgets"
+  >
+  /** Remembers, and sees to the budget, in place of the turn. */
+  readonly session?: TurnSession
+  /** Whether answers are streamed; they are if someone listens. */
+  readonly stream?: boolean
+  readonly onEvent?: (event: TurnEvent) => void
+  /** Words put in while the turn is under way: they stand before the next model call, never between a call and its result. */
+  readonly steer?: Steer
+  /** Stops the model call and the tools. */
+  readonly signal?: AbortSignal
+  readonly maxIterations?: number
+  readonly maxParallelTools?: number
+  readonly toolTimeoutMs?: number
+  /** The longest text of one tool result, in characters. */
+  readonly maxResultLength?: number
+}
+
+/** The limits of a turn where nobody sets them. */
+export const usualLimits = {
+  /** Long tasks take some dozens of calls; one that takes more is more often going round in circles, and each round costs. */
+  maxIterations: 50,
+  /** More at once gains little, and a model may ask for a hundred. */
+  maxParallelTools: 8,
+  /** A build or a test run may take minutes; a tool that takes longer hangs. */
+  toolTimeoutMs: 600_000,
+  /** About 25,000 tokens: more than that of one result is seldom read. */
+  maxResultLength: 100_000,
+  /** As long as the vendors' own clients wait. */
+  timeoutMs: 600_000,
+  /** Many times the longest answer that any model gives. */
+  maxResponseBytes: 64_000_000,
+  /** Where an API wants a limit on the answer and nobody gave one: some pages. */
+  maxOutputTokens: 8_192,
+} as const

@@ -1,0 +1,26 @@
+import type { Format, Transcript } from "../message/message.ts"
+import type { ModelResponse, Usage } from "../message/request.ts"
+import type { Trace } from "../trace.ts"
+
+/** What a session is told of the call that it prepares the context for. */
+export type TurnRequest = {
+  readonly format: Format
+  readonly model: string
+  readonly system?: string
+  /** In the wire's own shape. */
+  readonly tools?: readonly unknown[]
+  readonly stream: boolean
+  readonly maxOutputTokens?: number
+  /** The provider found the last body too long. */
+  readonly occasion?: { readonly refused: boolean }
+}
+
+/** All that a turn asks of a session: it takes in what was said, and gives the body of each model call, within its own budget. */
+export type TurnSession = {
+  readonly append: (messages: Transcript) => Promise<unknown>
+  /** The body as text, or as the value that it stands for. */
+  readonly prepare: (
+    request: TurnRequest,
+  ) => Promise<{ readonly wire?: string; readonly body: unknown; readonly trace: Trace }>
+  readonly record: (response: ModelResponse, usage: Usage | undefined) => Promise<unknown>
+}

@@ -1,0 +1,53 @@
+import type { CallId } from "../message/ids.ts"
+import type { Format } from "../message/message.ts"
+import type { Part } from "../message/part.ts"
+
+/** What a tool knows of the call that it runs for. */
+export type ToolRun = {
+  /** Aborts when the turn is stopped or the tool's time is up; what it gives back after that is not looked at. */
+  readonly signal: AbortSignal
+  readonly callId: CallId
+}
+
+/** What a tool gives back: text, or parts in the words of the model's format. */
+export type ToolOutput = string | readonly Part[]
+
+/** Something that the model may call. */
+export type TurnTool = {
+  readonly name: string
+  readonly description: string
+  /** A JSON Schema of an object. Required members and the types of members are checked before a call is run. */
+  readonly inputSchema: Readonly<Record<string, unknown>>
+  /** What it throws is told to the model, as a failed result. */
+  run(input: unknown, call: ToolRun): Promise<ToolOutput> | ToolOutput
+}
+
+type Declared = Pick<TurnTool, "name" | "description" | "inputSchema">
+
+const shapes: Readonly<Record<Format, (tool: Declared) => unknown>> = {
+  "anthropic-messages": ({ name, description, inputSchema }) => ({ name, description, input_schema: inputSchema }),
+  "openai-chat": ({ name, description, inputSchema }) => ({
+    type: "function",
+    function: { name, description, parameters: inputSchema },
+  }),
+  // Strict is the default here, and refuses most schemas that were not written for it.
+  "openai-responses": ({ name, description, inputSchema }) => ({
+    type: "function",
+    name,
+    description,
+    parameters: inputSchema,
+    strict: false,
+  }),
+  gemini: ({ name, description, inputSchema }) => ({ name, description, parametersJsonSchema: inputSchema }),
+}
+
+/** The list of tools as a request of the format declares it, behind those that the caller declares in the format's own words. */
+export function declareTools(
+  { format, parameters = {} }: { readonly format: Format; readonly parameters?: Readonly<Record<string, unknown>> },
+  tools: readonly Declared[],
+): readonly unknown[] {
+  const listed: readonly unknown[] = Array.isArray(parameters.tools) ? parameters.tools : []
+  const declared = tools.map(shapes[format])
+  const own = format === "gemini" && declared.length > 0 ? [{ functionDeclarations: declared }] : declared
+  return [...listed, ...own]
+}

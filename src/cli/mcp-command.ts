@@ -1,0 +1,154 @@
+import { HoldfastError } from "../errors.ts"
+import type { HttpOptions } from "../mcp/http.ts"
+import { serveHttp } from "../mcp/http.ts"
+import type { McpSource } from "../mcp/source.ts"
+import { serveStdio } from "../mcp/stdio.ts"
+import { present } from "../message/present.ts"
+import type { Arguments, Options } from "./arguments.ts"
+import type { Command } from "./command.ts"
+import { type Failure, isFailure, misuse } from "./failure.ts"
+import { sentenceOf } from "./printable.ts"
+import type { World } from "./world.ts"
+
+/** Whose record is served. */
+export type McpScope = { readonly session: string } | { readonly agent: string }
+
+/** All that the command needs beside its world. */
+export type McpDeps = {
+  /** Open what a scope may see; `data` is the folder of the store where one was named. */
+  readonly openSource: (
+    scope: McpScope,
+    data: string | undefined,
+  ) => Promise<{ readonly source: McpSource; readonly close: () => Promise<void> }>
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly version?: string
+  /** Aborts when the program is asked to end. */
+  readonly stop?: () => AbortSignal
+}
+
+const usualPort = 4142
+
+const options: Options = {
+  session: { value: "ID", help: "serve the record of this session" },
+  agent: { value: "NAME", help: "serve the memory of this agent, all its sessions" },
+  data: { value: "DIR", help: "where the store is; the usual place unless given" },
+  http: { help: `serve streamable HTTP instead of stdio; PORT may follow, ${usualPort} unless given` },
+  host: { value: "H", help: "address to listen on; 127.0.0.1 unless given" },
+  "token-env": { value: "NAME", help: "environment variable that holds the bearer token" },
+  "allow-host": { value: "NAME", help: "host name by which the server may be called", repeats: true },
+  "allow-origin": { value: "URL", help: "web page that may call the server", repeats: true },
+}
+
+const notes = `An agent that is connected to this server can get back what was compacted away: the tools are recall,
+search_memory and list_pins, and the traces of compactions are resources. It only reads, and it sees the one
+session or agent that was named here and no other.
+
+Over stdio the client starts it, and it ends with its input; in a client's settings:
+
+  { "command": "holdfast", "args": ["mcp", "--session", "ID"] }
+
+Over HTTP it answers at http://127.0.0.1:${usualPort}/mcp. Where others than this machine can reach it, it wants a
+token, which stands in an environment variable so that no list of processes shows it:
+
+  holdfast mcp --session ID
+  holdfast mcp --agent NAME --http 4200
+  holdfast mcp --agent NAME --http --host 0.0.0.0 --token-env MCP_TOKEN --allow-host box.example`
+
+/** Show a session or an agent's memory to MCP clients. */
+export const createMcpCommand = (deps: McpDeps): Command => ({
+  summary: "Let an agent recall what was compacted away, over MCP",
+  usage: "mcp (--session ID | --agent NAME) [--data DIR] [--http [PORT]] [OPTIONS]",
+  options,
+  maxPositionals: 1,
+  notes,
+  run: (args, world) => serve(args, world, deps),
+})
+
+async function serve(args: Arguments, world: World, deps: McpDeps): Promise<0 | Failure> {
+  const scope = scopeOf(args)
+  if (isFailure(scope)) return scope
+  const http = httpOf(args, deps.env ?? process.env)
+  if (http !== undefined && isFailure(http)) return http
+  const stop = (deps.stop ?? stopSignal)()
+  const { source, close } = await deps.openSource(scope, args.valueOf("data"))
+  try {
+    const told = { onFault: (error: unknown) => tellFault(error, world), ...present({ version: deps.version }) }
+    if (http === undefined) await serveOnPipes(source, told, stop, world)
+    else await serveOnPort(source, { ...http, ...told }, stop, world)
+  } finally {
+    await close()
+  }
+  return 0
+}
+
+type Told = Pick<HttpOptions, "onFault" | "version">
+
+async function serveOnPipes(source: McpSource, told: Told, stop: AbortSignal, world: World): Promise<void> {
+  if (world.stdinIsTerminal)
+    await world.stderr.write("holdfast: waiting for an MCP client on standard input. Ctrl-D ends it.\n")
+  await serveStdio(source, { ...told, input: world.stdin, write: world.stdout.write, stop })
+}
+
+async function serveOnPort(source: McpSource, http: HttpOptions, stop: AbortSignal, world: World): Promise<void> {
+  const { url, close } = await serveHttp(source, http)
+  try {
+    await world.stderr.write(`holdfast: MCP at ${url}. Ctrl-C ends it.\n`)
+    if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve, { once: true }))
+  } finally {
+    await close()
+  }
+}
+
+function scopeOf(args: Arguments): McpScope | Failure {
+  const [session, agent] = [args.valueOf("session"), args.valueOf("agent")]
+  const next = "Write --session ID for one session, or --agent NAME for all that an agent remembers."
+  if (session !== undefined && agent !== undefined) return misuse("--session and --agent exclude one another.", next)
+  if (session !== undefined && session !== "") return { session }
+  if (agent !== undefined && agent !== "") return { agent }
+  return misuse("It was not said whose record to serve.", next)
+}
+
+const httpOnly = ["host", "token-env", "allow-host", "allow-origin"]
+
+/** How to serve over HTTP, or nothing where that was not asked for. */
+function httpOf(args: Arguments, env: NonNullable<McpDeps["env"]>): HttpOptions | Failure | undefined {
+  const [port] = args.positionals
+  const stray = port ?? httpOnly.filter(args.isOn).map((name) => `--${name}`)[0]
+  if (!args.isOn("http"))
+    return stray === undefined ? undefined : misuse(`${stray} means nothing without --http.`, "Add --http.")
+  return {
+    port: port === undefined ? usualPort : portOf(port),
+    allowedHosts: args.valuesOf("allow-host"),
+    allowedOrigins: args.valuesOf("allow-origin"),
+    ...present({ host: args.valueOf("host"), token: tokenOf(args.valueOf("token-env"), env) }),
+  }
+}
+
+function portOf(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  const found = JSON.stringify(text.slice(0, 40))
+  throw new HoldfastError({ code: "option-invalid", option: "--http", expected: "a port from 0 to 65535", found })
+}
+
+function tokenOf(name: string | undefined, env: NonNullable<McpDeps["env"]>): string | undefined {
+  if (name === undefined) return undefined
+  const token = env[name]
+  if (token !== undefined && token !== "") return token
+  const found = `${JSON.stringify(name.slice(0, 80))}, which is not set`
+  const expected = "the name of an environment variable that holds the token"
+  throw new HoldfastError({ code: "option-invalid", option: "--token-env", expected, found })
+}
+
+/** On stderr, as stdout belongs to the protocol; where it happened only for whoever looks for it. */
+function tellFault(error: unknown, { stderr, debug }: World): void {
+  const words = error instanceof Error ? error.message : String(error)
+  const place = debug && error instanceof Error ? `${error.stack}\n` : ""
+  void stderr.write(`holdfast: a question could not be answered: ${sentenceOf(words)}\n${place}`)
+}
+
+/** The first wish to end is a polite one; a second one ends the process as usual. */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController()
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort())
+  return controller.signal
+}

@@ -1,0 +1,107 @@
+import type { Message } from "../message/message.ts"
+import type { Usage } from "../message/request.ts"
+import type { Edit } from "../stage/edit.ts"
+import type { FrozenMessage } from "./frozen.ts"
+
+/** Edits that change one message and leave it where it is. */
+export type MessageEdit = Extract<Edit, { type: "result-shortened" | "part-replaced" }>
+
+/** One message of a compacted view: an entry as it is, an entry of which less is shown, or a message of our own. */
+export type Item =
+  | { readonly type: "shown"; readonly entry: number; readonly edits?: readonly MessageEdit[] }
+  | { readonly type: "made"; readonly message: Message }
+
+/** A compaction, or a carrying over into another format, of everything up to one message: what is shown in its stead. */
+export type CheckpointBody = {
+  readonly type: "checkpoint-installed"
+  /** The last message that it covers. */
+  readonly node: number
+  /** The checkpoint that it was made on top of; 0 if none. */
+  readonly base: number
+  readonly items: readonly Item[]
+  /** Entries that hold infrastructure (system messages, injected documents) and so are there in any case. */
+  readonly standing: readonly number[]
+  readonly remedy: string
+  readonly beforeTokens: number
+  readonly afterTokens: number
+  readonly focus?: string
+  /** JSON of the trace of the call that made it. */
+  readonly trace: string
+  /** JSON of the summary in its digest, whose lines name the entries that they rest on. */
+  readonly summary?: string
+}
+
+/** What can stand in a log. `parent` of a message is the message before it on its branch. */
+export type EntryBody =
+  | { readonly type: "session-opened"; readonly agent: string; readonly secret: string }
+  | {
+      readonly type: "message-appended"
+      readonly parent: number
+      readonly key: string
+      readonly message: FrozenMessage
+      /** Ours to say: an answer as the model gave it, before the client sent it back. */
+      readonly recorded?: true
+    }
+  /** The history went another way behind `from`; what the messages left behind said is kept as facts. */
+  | { readonly type: "branch-opened"; readonly from: number; readonly left: number; readonly ledger: string }
+  | CheckpointBody
+  | { readonly type: "checkpoint-undone"; readonly checkpoint: number }
+  | { readonly type: "stack-seen"; readonly hash: string; readonly documents: readonly string[] }
+  | { readonly type: "rule-pinned"; readonly text: string }
+  | { readonly type: "rule-unpinned"; readonly pin: number }
+  /** A background summary of these entries was asked for; its key names the very history that it is of. */
+  | {
+      readonly type: "summary-begun"
+      readonly node: number
+      readonly base: number
+      readonly key: string
+      readonly covered: readonly number[]
+    }
+  | { readonly type: "memory-flushed"; readonly upTo: number; readonly rows: number }
+  | { readonly type: "memory-retrieved"; readonly before: number; readonly message: Message }
+  | { readonly type: "usage-reported"; readonly model: string; readonly estimatedTokens: number; readonly usage: Usage }
+
+export type EntryType = EntryBody["type"]
+
+/** One line of a session's log, read. */
+export type Entry = {
+  readonly seq: number
+  readonly hash: string
+  readonly atMs: number
+  readonly body: EntryBody
+}
+
+/** The entry that another one is about, which is kept beside its body so that a log's shape is known without reading it. */
+export function refersTo(body: EntryBody): number | undefined {
+  switch (body.type) {
+    case "message-appended":
+      return body.parent
+    case "branch-opened":
+      return body.from
+    case "checkpoint-installed":
+    case "summary-begun":
+      return body.node
+    case "checkpoint-undone":
+      return body.checkpoint
+    case "rule-unpinned":
+      return body.pin
+    case "memory-flushed":
+      return body.upTo
+    case "memory-retrieved":
+      return body.before
+    case "session-opened":
+    case "stack-seen":
+    case "rule-pinned":
+    case "usage-reported":
+      return undefined
+  }
+}
+
+/** Entries go by their place in the log: `e12`. */
+export const entryId = (seq: number): string => `e${seq}`
+
+/** The place that an id names, if it names one. */
+export function seqOf(id: string): number | undefined {
+  const digits = /^e([1-9]\d{0,14})$/.exec(id)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}

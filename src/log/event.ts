@@ -1,0 +1,33 @@
+import type { Problem } from "../errors.ts"
+
+/** What a session adds to the trace of a call: how the request met the log, and what was done beside the context itself. */
+export type LogEvent =
+  /** So many messages were known already, so many are new. */
+  | { readonly type: "history-matched"; readonly known: number; readonly added: number }
+  /** The client's history left the one before behind: it was edited, or compacted by the client itself. */
+  | { readonly type: "branch-opened"; readonly from: string; readonly left: number }
+  /** An earlier compaction was done again, as it was. */
+  | { readonly type: "checkpoint-applied"; readonly checkpoint: string }
+  | { readonly type: "checkpoint-installed"; readonly checkpoint: string }
+  /** A compaction was due and not done, and why. */
+  | {
+      readonly type: "compaction-held"
+      readonly reason: "nothing-new" | "no-progress" | "cancelled" | "vetoed" | "costs-more"
+    }
+  /** A hook had its say; `overruled` where the context would not have fitted otherwise. */
+  | { readonly type: "hook-ran"; readonly hook: "before-compact" | "before-install"; readonly outcome: HookOutcome }
+  | {
+      readonly type: "hook-failed"
+      readonly hook: "before-compact" | "before-install" | "after-compact"
+      readonly name: string
+    }
+  | { readonly type: "summary-used"; readonly key: string; readonly covered: number }
+  | { readonly type: "summary-begun"; readonly key: string; readonly covered: number }
+  | { readonly type: "summary-awaited"; readonly key: string; readonly outcome: "ready" | "late" }
+  | { readonly type: "memory-flushed"; readonly rows: number }
+  | { readonly type: "memory-retrieved"; readonly rows: number; readonly leftOut: number }
+  /** The store did not take what was written; it is in memory, and is written as soon as that is possible again. */
+  | { readonly type: "durability-degraded"; readonly problem: Problem; readonly unsaved: number }
+  | { readonly type: "durability-restored"; readonly saved: number }
+
+export type HookOutcome = "went-on" | "focused" | "replaced" | "cancelled" | "vetoed" | "overruled"

@@ -1,0 +1,5 @@
+export type { McpServerOptions } from "./create-server.ts"
+export { createMcpServer } from "./create-server.ts"
+export { serveHttp } from "./http.ts"
+export type { FoundMemory, LineRange, ListedPin, ListedTrace, McpSource, MemorySearch, Recalled } from "./source.ts"
+export { serveStdio } from "./stdio.ts"

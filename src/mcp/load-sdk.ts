@@ -1,0 +1,34 @@
+import { HoldfastError } from "../errors.ts"
+
+async function importAll() {
+  const [mcp, stream, types, { AjvJsonSchemaValidator }, { z }] = await Promise.all([
+    import("@modelcontextprotocol/sdk/server/mcp.js"),
+    import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
+    import("@modelcontextprotocol/sdk/types.js"),
+    import("@modelcontextprotocol/sdk/validation/ajv"),
+    import("zod"),
+  ])
+  return {
+    McpServer: mcp.McpServer,
+    ResourceTemplate: mcp.ResourceTemplate,
+    HttpTransport: stream.WebStandardStreamableHTTPServerTransport,
+    McpError: types.McpError,
+    AjvJsonSchemaValidator,
+    MessageSchema: types.JSONRPCMessageSchema,
+    z,
+  }
+}
+
+/** The official SDK and its schema library, as far as the server uses them. */
+export type Sdk = Awaited<ReturnType<typeof importAll>>
+
+/** Load them at first use: who never serves MCP need not have them. */
+export async function loadSdk(): Promise<Sdk> {
+  try {
+    return await importAll()
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error
+    const name = /'zod\b/.test(error.message) ? "zod" : "@modelcontextprotocol/sdk"
+    throw new HoldfastError({ code: "package-missing", package: name, purpose: "the MCP server" }, { cause: error })
+  }
+}

@@ -1,0 +1,61 @@
+import type { Problem } from "../errors.ts"
+import type { LogEvent } from "../log/event.ts"
+
+/** What happens in sessions, as it happens. */
+export type SessionEvent = { readonly session: string; readonly atMs: number } & (
+  | { readonly type: "entries-appended"; readonly entries: readonly string[]; readonly durable: boolean }
+  | {
+      readonly type: "context-prepared"
+      readonly contextTokens: number
+      readonly windowTokens: number
+      readonly changed: boolean
+    }
+  | {
+      readonly type: "compaction-installed"
+      readonly checkpoint: string
+      readonly remedy: string
+      readonly beforeTokens: number
+      readonly afterTokens: number
+    }
+  | { readonly type: "compaction-undone"; readonly checkpoint: string }
+  | { readonly type: "answer-recorded"; readonly inputTokens?: number; readonly cacheReadTokens?: number }
+  | { readonly type: "summary-ready"; readonly key: string }
+  | { readonly type: "summary-failed"; readonly key: string; readonly reason: string }
+  | { readonly type: "summary-abandoned"; readonly key: string }
+  | { readonly type: "background-failed"; readonly work: string; readonly problem: Problem }
+  | Extract<LogEvent, { type: "branch-opened" | "memory-flushed" | "durability-degraded" | "durability-restored" }>
+)
+
+type Unstamped<Event> = Event extends unknown ? Omit<Event, "session" | "atMs"> : never
+export type NewEvent = Unstamped<SessionEvent>
+export type Listener = (event: SessionEvent) => void
+
+export type Hub = {
+  readonly emit: (session: string, event: NewEvent) => void
+  /** Hear of everything from now on, or of one session alone; the answer ends it. */
+  readonly subscribe: (listener: Listener, session?: string) => () => void
+}
+
+/** Tells listeners what happens. One that throws is not asked again: it must not break the session that it listens to. */
+export function createHub(now: () => number): Hub {
+  const listeners = new Map<symbol, { readonly listener: Listener; readonly session: string | undefined }>()
+  return {
+    emit: (session, event) => {
+      for (const [id, { listener, session: only }] of listeners) {
+        if (only !== undefined && only !== session) continue
+        try {
+          listener({ session, atMs: now(), ...event })
+        } catch {
+          listeners.delete(id)
+        }
+      }
+    },
+    subscribe: (listener, session) => {
+      const id = Symbol("listener")
+      listeners.set(id, { listener, session })
+      return () => {
+        listeners.delete(id)
+      }
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import { HoldfastError } from "../errors.ts"
+import type { Format } from "../message/message.ts"
+import type { Part } from "../message/part.ts"
+import { present } from "../message/present.ts"
+import type { ModelRequest } from "../message/request.ts"
+import { textOf } from "../message/text.ts"
+import { decodeRequest } from "../wire/decode.ts"
+import { isObject } from "../wire/json.ts"
+
+/** What a request says beside its messages, where the caller has no body of their own. */
+export type FrameOptions = {
+  readonly format: Format
+  readonly model?: string
+  readonly system?: string | readonly Part[]
+  /** Tools in the wire's own shape, or as a request was read. */
+  readonly tools?: readonly unknown[]
+  readonly maxOutputTokens?: number
+  readonly stream?: boolean
+}
+
+type Frame = (
+  options: Omit<FrameOptions, "system"> & { readonly system: string | undefined },
+) => Readonly<Record<string, unknown>>
+
+/** Anthropic takes no request without a limit; this is what its own examples use, and more than a turn of an agent needs. */
+const anthropicOutput = 4096
+
+/** How each format writes a request without messages. Members that are undefined are left out by JSON. */
+const frames: Readonly<Record<Format, Frame>> = {
+  "anthropic-messages": ({ model, system, tools, maxOutputTokens = anthropicOutput, stream }) => ({
+    model,
+    max_tokens: maxOutputTokens,
+    stream,
+    system,
+    tools,
+    messages: [],
+  }),
+  "openai-chat": ({ model, system, tools, maxOutputTokens, stream }) => ({
+    model,
+    max_completion_tokens: maxOutputTokens,
+    stream,
+    tools,
+    messages: system === undefined ? [] : [{ role: "system", content: system }],
+  }),
+  "openai-responses": ({ model, system, tools, maxOutputTokens, stream }) => ({
+    model,
+    max_output_tokens: maxOutputTokens,
+    stream,
+    instructions: system,
+    tools,
+    input: [],
+  }),
+  gemini: ({ system, tools, maxOutputTokens }) => ({
+    systemInstruction: system === undefined ? undefined : { parts: [{ text: system }] },
+    tools,
+    generationConfig: maxOutputTokens === undefined ? undefined : { maxOutputTokens },
+    contents: [],
+  }),
+}
+
+const listNames: Readonly<Record<Format, string>> = {
+  "anthropic-messages": "messages",
+  "openai-chat": "messages",
+  "openai-responses": "input",
+  gemini: "contents",
+}
+
+/** A request for the log's messages to stand in: from options, or from a body that has none of its own. */
+export function frameFor(options: FrameOptions, body?: Readonly<Record<string, unknown>>): ModelRequest {
+  const { system, tools, ...rest } = options
+  const plain = typeof system === "string" ? system : system?.map(textOf).join("\n\n")
+  const said = { ...rest, system: plain, ...present({ tools: tools?.map(toolWire) }) }
+  const text = JSON.stringify(body === undefined ? frames[options.format](said) : withList(options.format, body))
+  const request = decodeRequest(options.format, text)
+  return options.model === undefined ? request : { ...request, model: options.model }
+}
+
+/** A tool as the wire has it. */
+const toolWire = (tool: unknown): unknown =>
+  isObject(tool) && typeof tool.wire === "string" ? JSON.parse(tool.wire) : tool
+
+const withList = (format: Format, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+  Object.hasOwn(body, listNames[format]) ? body : { ...body, [listNames[format]]: [] }
+
+/** Does a body carry messages, so that it is the client's own history? */
+export function carriesMessages(format: Format, body: unknown): boolean {
+  if (!isObject(body)) {
+    throw new HoldfastError({ code: "request-invalid", path: "the body", expected: "an object", found: typeof body })
+  }
+  const list = body[listNames[format]]
+  return list !== undefined && list !== null && !(Array.isArray(list) && list.length === 0)
+}

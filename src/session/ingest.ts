@@ -1,0 +1,126 @@
+import type { EntryBody } from "../log/entry.ts"
+import { entryId } from "../log/entry.ts"
+import type { LogEvent } from "../log/event.ts"
+import { freeze } from "../log/frozen.ts"
+import type { Outline } from "../log/outline.ts"
+import { messageId } from "../message/ids.ts"
+import type { Message, Transcript } from "../message/message.ts"
+import type { ModelRequest } from "../message/request.ts"
+import { hashData } from "../prompt/hash.ts"
+import { type Separation, separate } from "../prompt/separate.ts"
+import { inheritance } from "./inherit.ts"
+import type { Committed } from "./journal.ts"
+import type { Live } from "./live.ts"
+import { keyOf, leftBehind, matchHistory } from "./match.ts"
+
+/** Messages as log entries, each behind the one before it. */
+export function messageBodies(
+  messages: readonly { readonly message: Message; readonly key: string; readonly recorded?: true }[],
+  parent: number,
+  next: number,
+): readonly EntryBody[] {
+  return messages.map(({ message, key, recorded }, n) => ({
+    type: "message-appended",
+    parent: n === 0 ? parent : next + n - 1,
+    key,
+    message: freeze(message),
+    ...(recorded === undefined ? {} : { recorded }),
+  }))
+}
+
+/** Write new messages behind the one that the session is at. */
+export async function appendMessages(live: Live, messages: Transcript, recorded?: true): Promise<Committed> {
+  const committed = await live.journal.commit((outline, next) =>
+    messageBodies(
+      messages.map((message) => ({ message, key: keyOf(message), ...(recorded === undefined ? {} : { recorded }) })),
+      placeToGoOn(live, outline),
+      next,
+    ),
+  )
+  keepMessages(live, committed, messages)
+  const last = committed.entries.at(-1)
+  if (last !== undefined) {
+    live.at = last.seq
+    live.opened = true
+  }
+  if (recorded) for (const { seq } of committed.entries) live.unconfirmed.add(seq)
+  return committed
+}
+
+/** Where the next message goes: behind ours, or behind what others appended to it meanwhile. */
+export function placeToGoOn({ at, opened }: Live, outline: Outline): number {
+  const tip = outline.tip()
+  const isOurs = opened && (at === 0 || outline.node(at) !== undefined) && outline.path(tip, at) === undefined
+  return isOurs ? at : tip
+}
+
+function keepMessages({ messages }: Live, { entries }: Committed, added: Transcript): void {
+  const appended = entries.filter(({ body }) => body.type === "message-appended")
+  for (const [n, { seq }] of appended.entries()) {
+    const message = added[n]
+    if (message !== undefined) messages.set(seq, { ...message, id: messageId(entryId(seq)) })
+  }
+}
+
+export type Ingested = {
+  /** The client's request, with its messages under our ids. */
+  readonly request: ModelRequest
+  readonly committed: Committed
+  readonly events: readonly LogEvent[]
+}
+
+/**
+ * Take in a client's whole history: what the log has of it, from the first message on, is known and is not stored again; the rest is
+ * new. A history that leaves the one before behind becomes a branch, and what was said on the way not taken is kept as facts.
+ */
+export async function ingest(live: Live, request: ModelRequest): Promise<Ingested> {
+  const separation = separate(request, { standing: live.documents })
+  const { conversation } = separation
+  const inherited = await inheritance(live, conversation)
+  const stack = stackOf(live, separation)
+  const originals = new Map(request.messages.map((message) => [message.id, message]))
+  let path: readonly number[] = []
+  let events: readonly LogEvent[] = []
+  let placed: readonly number[] = []
+  const committed = await live.journal.commit((outline, next) => {
+    path = matchHistory(outline, conversation)
+    const added = conversation.slice(path.length)
+    const from = path.at(-1) ?? 0
+    const left =
+      added.length === 0 ? [] : leftBehind(outline, live.at, path).filter((seq) => !live.unconfirmed.has(seq))
+    const before: readonly EntryBody[] = [
+      ...(stack.hash === live.stack ? [] : [stack]),
+      ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from, left: left.length, ledger: inherited }]),
+    ]
+    const first = next + before.length
+    placed = [...path, ...added.map((_, n) => first + n)]
+    events = [
+      { type: "history-matched", known: path.length, added: added.length },
+      ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from: entryId(from), left: left.length }]),
+    ]
+    const messages = added.map((message) => ({ message: originals.get(message.id) ?? message, key: keyOf(message) }))
+    return [...before, ...messageBodies(messages, from, first)]
+  })
+  for (const seq of placed) live.unconfirmed.delete(seq)
+  live.at = placed.at(-1) ?? 0
+  live.opened = true
+  live.stack = stack.hash
+  live.documents = new Set(stack.documents)
+  const names = new Map(conversation.map((message, n) => [message.id, messageId(entryId(placed[n] ?? 0))]))
+  const messages = request.messages.map((message) => {
+    const id = names.get(message.id)
+    return id === undefined || id === message.id ? message : { ...message, id }
+  })
+  return { request: { ...request, messages }, committed, events }
+}
+
+/** What stands in a request: the documents that opened the session, and the hash of all of it. */
+function stackOf(live: Live, { infrastructure }: Separation): Extract<EntryBody, { type: "stack-seen" }> {
+  const documents = [...new Set([...live.documents, ...infrastructure.documents.map(({ hash }) => hash)])]
+  const hash = hashData([
+    infrastructure.system.map(({ wire, ...part }) => wire ?? part),
+    infrastructure.tools.map(({ wire }) => wire),
+    documents,
+  ])
+  return { type: "stack-seen", hash, documents }
+}

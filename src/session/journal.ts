@@ -1,0 +1,174 @@
+import { HoldfastError, type Problem } from "../errors.ts"
+import { chainEntries, readBody } from "../log/chain.ts"
+import type { Entry, EntryBody } from "../log/entry.ts"
+import type { LogEvent } from "../log/event.ts"
+import { createOutline, type Outline } from "../log/outline.ts"
+import { present } from "../message/present.ts"
+import type { SessionId, Store, StoredEntry } from "../store/store.ts"
+import { type Backlog, createBacklog } from "./backlog.ts"
+import { createBodies } from "./bodies.ts"
+import { rebase, type Stranded } from "./rebase.ts"
+
+/** How a writing went. `durable` means that the store has it; otherwise it is in memory, and `problem` says why. */
+export type Committed = { readonly entries: readonly Entry[]; readonly durable: boolean; readonly problem?: Problem }
+
+/** Says what is to be written, given the log as it is; the first of it will have the place `next`. */
+export type Write = (outline: Outline, next: number) => readonly EntryBody[]
+
+/**
+ * A session's log, as far as this process knows it. If someone else wrote first, what they wrote is taken in and the writing is asked
+ * for again; if the store fails, it is kept in memory and written as soon as that is possible.
+ */
+export type Journal = {
+  readonly outline: () => Outline
+  /** Take in what others wrote. */
+  readonly refresh: () => Promise<void>
+  readonly commit: (write: Write) => Promise<Committed>
+  readonly entries: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
+  readonly isDurable: () => boolean
+  /** What happened to durability since someone asked last. */
+  readonly takeEvents: () => readonly LogEvent[]
+  /** Let go of all bodies but these: they can be read again. */
+  readonly release: (isKept: (seq: number) => boolean) => void
+}
+
+export type JournalOptions = {
+  readonly store: Store
+  readonly session: SessionId
+  readonly agent: string
+  readonly now: () => number
+  readonly opening: () => EntryBody
+  readonly redact: <Data>(data: Data) => Data
+  /** So many entries may wait in memory while the store is away; after that the caller hears of it. */
+  readonly maxUnsaved: number
+}
+
+/** Someone else wins a race now and then; this often in a row is no race any more. */
+const maxRaces = 50
+/** Of a log's shape so much is read at once. */
+const outlinePage = 20_000
+
+export function createJournal(options: JournalOptions): Journal {
+  const { store, session } = options
+  const backlog = createBacklog(store, session, options.agent)
+  const bodies = createBodies(store, session)
+  let outline = createOutline()
+  let events: LogEvent[] = []
+  let begun = false
+
+  const refresh = async (): Promise<void> => {
+    if (backlog.size() > 0) return
+    await readOutline(options, outline, backlog)
+    begun = true
+  }
+
+  /** Others wrote while the store was out of reach: their log goes on, and what waited here is to be written behind it. */
+  const startOver = async (): Promise<readonly Stranded[]> => {
+    const { entries, payloads } = backlog.withdraw()
+    bodies.release(() => false)
+    outline = createOutline()
+    backlog.advance({ seq: 0, hash: "" })
+    await refresh()
+    return entries.map((entry) => ({ seq: entry.seq, body: readBody(entry, payloads, session) }))
+  }
+
+  /** Bring the store and this process together; what has to be written again comes back. */
+  const meet = async (): Promise<readonly Stranded[]> => {
+    if (!begun) await refresh()
+    const waiting = backlog.size()
+    if (waiting === 0) return []
+    const again = (await backlog.save()) === "conflict" ? await startOver() : []
+    events.push({ type: "durability-restored", saved: waiting })
+    return again
+  }
+
+  /** Write these bodies; nothing if someone else was faster, and then what they wrote has been taken in. */
+  const write = async (written: readonly EntryBody[], away: Problem | undefined): Promise<Committed | undefined> => {
+    const chained = chainEntries(outline.head(), written.map(options.redact), options.now())
+    backlog.add(chained.entries, chained.payloads)
+    const saving = away === undefined ? await attempt(backlog.save) : { problem: away }
+    if ("value" in saving && saving.value === "conflict") {
+      backlog.withdraw()
+      // If this fails, so does the next try to write, and there it is dealt with.
+      await attempt(refresh)
+      return undefined
+    }
+    const problem = "problem" in saving ? saving.problem : undefined
+    if (problem !== undefined) events.push({ type: "durability-degraded", problem, unsaved: backlog.size() })
+    const entries = entriesOf(chained.entries, written)
+    outline.extend(chained.entries)
+    bodies.keep(entries)
+    return { entries, durable: problem === undefined, ...present({ problem }) }
+  }
+
+  return {
+    outline: () => outline,
+    refresh,
+    commit: (ask) => commitTo({ outline: () => outline, backlog, meet, write, options }, ask),
+    entries: bodies.read,
+    isDurable: () => backlog.size() === 0,
+    takeEvents: () => {
+      const taken = events
+      events = []
+      return taken
+    },
+    release: (isKept) => bodies.release((seq) => isKept(seq) || seq > backlog.saved().seq),
+  }
+}
+
+/** Take in the log's shape from where it is known on. */
+async function readOutline({ store, session }: JournalOptions, outline: Outline, backlog: Backlog): Promise<void> {
+  for (let full = true; full; ) {
+    const page = await store.outline(session, { from: backlog.saved().seq + 1, limit: outlinePage })
+    outline.extend(page)
+    const last = page.at(-1)
+    if (last !== undefined) backlog.advance({ seq: last.seq, hash: last.hash })
+    full = page.length === outlinePage
+  }
+}
+
+type Committing = {
+  readonly outline: () => Outline
+  readonly backlog: Backlog
+  readonly meet: () => Promise<readonly Stranded[]>
+  readonly write: (written: readonly EntryBody[], away: Problem | undefined) => Promise<Committed | undefined>
+  readonly options: JournalOptions
+}
+
+async function commitTo({ outline, backlog, meet, write, options }: Committing, ask: Write): Promise<Committed> {
+  let stranded: readonly Stranded[] = []
+  for (let race = 0; race < maxRaces; race++) {
+    const met = await attempt(meet)
+    if ("value" in met) stranded = [...stranded, ...met.value]
+    const away = "problem" in met ? met.problem : undefined
+    const again = rebase(stranded, outline())
+    if (again.length > 0 && (await write(again, away)) === undefined) continue
+    stranded = []
+    const head = outline().head().seq
+    const asked = ask(outline(), head + (head === 0 ? 2 : 1))
+    if (asked.length === 0) return { entries: [], durable: backlog.size() === 0, ...present({ problem: away }) }
+    if (away !== undefined && backlog.size() + asked.length > options.maxUnsaved) throw new HoldfastError(away)
+    const committed = await write(head === 0 ? [options.opening(), ...asked] : asked, away)
+    if (committed !== undefined) return committed
+  }
+  throw new HoldfastError({ code: "store-locked", store: options.store.kind, waitedMs: 0 })
+}
+
+/** What was written, as it was before anything was taken out of it for the store. */
+const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]): readonly Entry[] =>
+  stored.flatMap(({ seq, hash, atMs }, n) => {
+    const body = written[n]
+    return body === undefined ? [] : [{ seq, hash, atMs, body }]
+  })
+
+/** What came of it, or what the store says went wrong. Anything else is a bug, and loud. */
+async function attempt<Value>(
+  act: () => Promise<Value>,
+): Promise<{ readonly value: Value } | { readonly problem: Problem }> {
+  try {
+    return { value: await act() }
+  } catch (error) {
+    if (error instanceof HoldfastError) return { problem: error.problem }
+    throw error
+  }
+}

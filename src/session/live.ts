@@ -1,0 +1,57 @@
+import type { Memory } from "../memory/memory.ts"
+import type { Format, Message, Transcript } from "../message/message.ts"
+import type { ModelRequest } from "../message/request.ts"
+import type { Breaker } from "../plan/breaker.ts"
+import type { Queue } from "../queue/queue.ts"
+import type { Store } from "../store/store.ts"
+import type { Calibration } from "../tokens/calibrate.ts"
+import type { Meter } from "../tokens/meter.ts"
+import type { NewEvent } from "./events.ts"
+import type { Journal } from "./journal.ts"
+import type { Lock } from "./lock.ts"
+import type { HoldfastOptions } from "./options.ts"
+
+/** What one process holds of a session that is in use. All of it can be had again from the log; only one thing at a time changes it. */
+export type Live = {
+  readonly id: string
+  readonly agent: string
+  readonly journal: Journal
+  readonly options: HoldfastOptions
+  readonly lock: Lock
+  readonly emit: (event: NewEvent) => void
+  readonly redact: <Data>(data: Data) => Data
+  readonly store: Store
+  readonly memory: Memory
+  /** Where background summaries are made, if someone is there to write them. */
+  readonly queue: Queue | undefined
+  /** Do something once the call is over; what goes wrong in it is told, and breaks nothing. */
+  readonly later: (work: string, act: () => Promise<void>) => void
+  readonly meterFor: (model: string | undefined, format: Format) => Meter
+  /** Messages as they were read, by entry: the same object from call to call, so that nothing is counted twice. */
+  readonly messages: Map<number, Message>
+  /** The message that the conversation is at. */
+  at: number
+  /** Whether `at` was taken from the log. */
+  opened: boolean
+  /** The last request of a client that sends its whole history, under our ids. */
+  client?: ModelRequest
+  /** What the last call was written in. */
+  frame?: ModelRequest
+  /** Documents that opened the session, by hash, and the hash of the stack that was last seen. */
+  documents: ReadonlySet<string>
+  stack: string
+  /** Answers that were recorded and not sent back by the client yet. */
+  readonly unconfirmed: Set<number>
+  readonly calibrations: Map<string, Calibration>
+  /** The last request that was prepared: for whom, what it takes by our count, and what is in it. */
+  sent?: {
+    readonly model: string
+    readonly tokens: number
+    readonly system: ModelRequest["system"]
+    readonly messages: Transcript
+    readonly held: boolean
+  }
+  breaker: Breaker
+  /** A compaction that someone took back is not made again before it has to be. */
+  undoneAt?: number
+}

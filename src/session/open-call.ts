@@ -1,0 +1,130 @@
+import { isHeld } from "../compact/held.ts"
+import { HoldfastError } from "../errors.ts"
+import { type EntryBody, entryId, type Item, seqOf } from "../log/entry.ts"
+import { messageId } from "../message/ids.ts"
+import type { Message } from "../message/message.ts"
+import { type Format, formats } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import type { ModelRequest } from "../message/request.ts"
+import { separate } from "../prompt/separate.ts"
+import type { Trace } from "../trace.ts"
+import { decodeRequest } from "../wire/decode.ts"
+import { isObject } from "../wire/json.ts"
+import { decodeNext } from "../wire/resume.ts"
+import { translate } from "../wire/translate.ts"
+import { frameMessages } from "./assemble.ts"
+import { carriesMessages, frameFor } from "./frame.ts"
+import { appendMessages, ingest } from "./ingest.ts"
+import type { Live } from "./live.ts"
+import type { PrepareOptions } from "./prepared.ts"
+import { readMessages, readView } from "./read-view.ts"
+import { release } from "./release.ts"
+import { entriesIn, type View } from "./view.ts"
+
+/** A call that is about to be made: the request that the view is put into, with every message that it may show. */
+export type Call = {
+  readonly frame: ModelRequest
+  /** Whose messages it carries: the client's whole history, the log's, or what follows a history that the provider holds. */
+  readonly kind: "client" | "log" | "held"
+  readonly asText: boolean
+  readonly view: View
+  readonly events: Trace
+}
+
+/** The request that the client sent, its history taken into the log; or the log's own messages in a frame. */
+export async function openCall(live: Live, options: PrepareOptions): Promise<Call> {
+  const format = options.format ?? live.options.format ?? live.frame?.format ?? live.client?.format
+  if (format === undefined || !formats.includes(format)) {
+    const found = format === undefined ? "nothing" : JSON.stringify(format)
+    throw new HoldfastError({
+      code: "option-invalid",
+      option: "format",
+      expected: `one of ${formats.join(", ")}`,
+      found,
+    })
+  }
+  const { body } = options
+  const model = options.model ?? live.options.model
+  const { system, tools, maxOutputTokens, stream } = options
+  const said = { format, ...present({ model, system, tools, maxOutputTokens, stream }) }
+  if (typeof body !== "string") {
+    const own = body === undefined ? undefined : objectOf(body)
+    if (own === undefined || !carriesMessages(format, own)) return logCall(live, frameFor(said, own), false)
+  }
+  const text = typeof body === "string" ? body : JSON.stringify(body)
+  const earlier = live.client?.format === format ? live.client : undefined
+  const request = earlier === undefined ? decodeRequest(format, text) : decodeNext(earlier, text)
+  const asText = typeof body === "string"
+  if (isHeld(request)) return heldCall(live, request, asText)
+  return request.messages.length === 0 ? logCall(live, request, asText) : clientCall(live, request, asText)
+}
+
+function objectOf(body: object): Readonly<Record<string, unknown>> {
+  if (isObject(body)) return body
+  throw new HoldfastError({ code: "request-invalid", path: "the body", expected: "an object", found: "an array" })
+}
+
+async function clientCall(live: Live, request: ModelRequest, asText: boolean): Promise<Call> {
+  const { request: frame, events } = await ingest(live, request)
+  live.client = frame
+  live.frame = frame
+  const view = await readView(live, live.at)
+  // The client carries its messages itself.
+  release(live, { ...view, items: [], standing: [] })
+  return { frame, kind: "client", asText, view, events }
+}
+
+/** The provider holds what came before: all that is there is new, and it is the whole view. */
+async function heldCall(live: Live, request: ModelRequest, asText: boolean): Promise<Call> {
+  const { conversation } = separate(request, { standing: live.documents })
+  const { entries } = await appendMessages(live, conversation)
+  const names = new Map(
+    conversation.map(({ id }, n) => [id, messageId(entryId(entries.at(n - conversation.length)?.seq ?? 0))]),
+  )
+  const messages = request.messages.map((message) => ({ ...message, id: names.get(message.id) ?? message.id }))
+  const items = [...names.values()].flatMap((id): readonly Item[] => {
+    const entry = seqOf(id)
+    return entry === undefined ? [] : [{ type: "shown", entry }]
+  })
+  const view: View = { at: live.at, checkpoint: 0, items, standing: [] }
+  return { frame: { ...request, messages }, kind: "held", asText, view, events: [] }
+}
+
+async function logCall(live: Live, bare: ModelRequest, asText: boolean): Promise<Call> {
+  const carried = await carryOver(live, bare.format)
+  const view = await readView(live, live.at)
+  live.frame = bare
+  return { frame: frameMessages(bare, view, await finder(live, view)), kind: "log", asText, view, events: carried }
+}
+
+/** The messages of a view by entry, read where they are not at hand. */
+export async function finder(live: Live, view: View): Promise<(seq: number) => Message | undefined> {
+  const seqs = entriesIn(view)
+  const messages = await readMessages(live, seqs)
+  const byId = new Map<string, Message>(messages.map((message) => [message.id, message]))
+  return (seq) => byId.get(entryId(seq))
+}
+
+/** Messages of another format are carried over once, and from then on the conversation is in this one. */
+async function carryOver(live: Live, format: Format): Promise<Trace> {
+  const view = await readView(live, live.at)
+  const find = await finder(live, view)
+  const messages = view.items.flatMap((item) => (item.type === "made" ? [item.message] : (find(item.entry) ?? [])))
+  if (messages.every((message) => message.format === undefined || message.format === format)) return []
+  const { messages: carried, lost } = translate(messages, format)
+  const body: EntryBody = {
+    type: "checkpoint-installed",
+    node: view.at,
+    base: view.checkpoint,
+    items: carried.map((message) => ({ type: "made", message })),
+    standing: [],
+    remedy: "translation",
+    beforeTokens: 0,
+    afterTokens: 0,
+    trace: JSON.stringify(lost),
+  }
+  const { entries } = await live.journal.commit((outline) =>
+    outline.checkpointAt(view.at) === view.checkpoint ? [body] : [],
+  )
+  return [...lost, ...entries.map(({ seq }) => ({ type: "checkpoint-installed" as const, checkpoint: entryId(seq) }))]
+}

@@ -1,0 +1,112 @@
+import type { EntryBody } from "../log/entry.ts"
+import { createRedactor } from "../log/redact.ts"
+import type { Memory } from "../memory/memory.ts"
+import { tokens } from "../message/ids.ts"
+import { meterOf } from "../one-shot/meter-for.ts"
+import type { Queue } from "../queue/queue.ts"
+import type { Store } from "../store/store.ts"
+import { calibrate, uncalibrated } from "../tokens/calibrate.ts"
+import type { Meter } from "../tokens/meter.ts"
+import type { NewEvent } from "./events.ts"
+import { placeToGoOn } from "./ingest.ts"
+import { createJournal } from "./journal.ts"
+import type { Live } from "./live.ts"
+import { createLock } from "./lock.ts"
+import type { HoldfastOptions } from "./options.ts"
+
+/** What sessions of one process share. */
+export type Shared = {
+  readonly store: Store
+  readonly memory: Memory
+  readonly queue: Queue | undefined
+  readonly agent: string
+  readonly options: HoldfastOptions
+  readonly meters: Map<string, Meter>
+  readonly emit: (session: string, event: NewEvent) => void
+  readonly later: (session: string, work: string, act: () => Promise<void>) => void
+  readonly newSecret: () => string
+}
+
+/** While the store is away: so many entries are a long day's work of one agent. */
+const usualUnsaved = 10_000
+/** The newest reports of usage tell how far counts are off. */
+const usageReports = 8
+
+/** A session as this process holds it. What the log says of it is read at its first use. */
+export function openLive(shared: Shared, id: string): Live {
+  const { store, memory, queue, agent, options } = shared
+  const redact = createRedactor(
+    (options.redact ?? []).map((rule) => (rule instanceof RegExp ? { pattern: rule } : rule)),
+  )
+  const opening = (): EntryBody => ({ type: "session-opened", agent, secret: shared.newSecret() })
+  const lock = createLock()
+  return {
+    id,
+    agent,
+    store,
+    memory,
+    queue,
+    options,
+    lock,
+    redact,
+    emit: (event) => shared.emit(id, event),
+    later: (work, act) => shared.later(id, work, () => lock(act)),
+    meterFor: (model, format) => {
+      const name = `${format} ${model ?? ""}`
+      const known = shared.meters.get(name) ?? meterOf(model, format)
+      shared.meters.set(name, known)
+      return known
+    },
+    journal: createJournal({
+      store,
+      session: id,
+      agent,
+      now: options.now ?? Date.now,
+      opening,
+      redact,
+      maxUnsaved: options.unsavedEntries ?? usualUnsaved,
+    }),
+    messages: new Map(),
+    at: 0,
+    opened: false,
+    documents: new Set(),
+    stack: "",
+    unconfirmed: new Set(),
+    calibrations: new Map(),
+    breaker: {},
+  }
+}
+
+/** Take from the log what a session goes on from: where it is, what stands, and what was learned of its models. */
+export async function wake(live: Live): Promise<void> {
+  await live.journal.refresh()
+  const outline = live.journal.outline()
+  if (live.opened) {
+    live.at = placeToGoOn(live, outline)
+    return
+  }
+  live.at = outline.tip()
+  const stack = outline.ofType("stack-seen").at(-1)
+  const reports = outline.ofType("usage-reported").slice(-usageReports)
+  const undone = outline.ofType("checkpoint-undone").at(-1)
+  const entries = await live.journal.entries([...(stack === undefined ? [] : [stack]), ...reports])
+  for (const { body } of entries.values()) {
+    if (body.type === "stack-seen") {
+      live.stack = body.hash
+      live.documents = new Set(body.documents)
+    } else if (body.type === "usage-reported") learn(live, body)
+  }
+  if (undone !== undefined && undone > (outline.ofType("checkpoint-installed").at(-1) ?? 0)) live.undoneAt = undone
+  live.opened = true
+}
+
+/** How far our count of a request was from what the provider reported. */
+export function learn(
+  { calibrations }: Live,
+  { model, estimatedTokens, usage }: Extract<EntryBody, { type: "usage-reported" }>,
+): void {
+  const sample = { estimated: tokens(estimatedTokens), reported: usage.inputTokens }
+  // What one prefix took is void once it is rewritten; the ratio is not.
+  const { ratio } = calibrate(calibrations.get(model) ?? uncalibrated, sample)
+  calibrations.set(model, { ratio })
+}

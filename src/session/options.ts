@@ -1,0 +1,105 @@
+import { HoldfastError } from "../errors.ts"
+import type { Redaction } from "../log/redact.ts"
+import type { Format } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import { type CompactOptions, checkOptions } from "../one-shot/options.ts"
+import type { Queue } from "../queue/queue.ts"
+import type { Store } from "../store/store.ts"
+import type { Hooks } from "./hooks.ts"
+
+/** How sessions are compacted: as one request is, less what belongs to a single one. */
+export type ContextOptions = Pick<
+  CompactOptions,
+  | "windowTokens"
+  | "reserveTokens"
+  | "strategy"
+  | "strategyOptions"
+  | "summarizer"
+  | "schema"
+  | "language"
+  | "policy"
+  | "toolBudgets"
+>
+
+export type MemoryOptions = {
+  /** Write down what matters before anything is compacted. */
+  readonly flush?: boolean
+  /** Put what memory knows of the user's latest words beside them. Off unless given. */
+  readonly retrieve?: { readonly budgetTokens: number; readonly trustedOnly?: boolean }
+}
+
+export type HoldfastOptions = ContextOptions & {
+  /** Where sessions last: a store, `memory`, a file (SQLite), or a `postgres://` address. A file in `.holdfast` unless given. */
+  readonly store?: Store | string
+  /** Background work; in this process, or in PostgreSQL if the store is there, unless given. */
+  readonly queue?: Queue
+  /** Whose memory it is: sessions of one agent share what they wrote down. */
+  readonly agent?: string
+  /** The wire format and model where a call does not say. */
+  readonly format?: Format
+  readonly model?: string
+  /** Rules that stand in every session. */
+  readonly pins?: readonly string[]
+  /** How long a user's turn may wait for a summary that is not ready. Not at all unless given. */
+  readonly maxWaitMs?: number
+  /** How long a summarizer may take in the background. */
+  readonly summarizerMs?: number
+  /** How many background summaries run at once in this process; 0 for none. */
+  readonly speculations?: number
+  readonly memory?: MemoryOptions
+  /** Print recall handles where something is cut. Only if the model has a way to use them: the MCP server, or a tool that calls `recall`. */
+  readonly recall?: boolean
+  /** What must never be written to the store, by pattern. */
+  readonly redact?: readonly (RegExp | Redaction)[]
+  readonly hooks?: Hooks
+  readonly now?: () => number
+  /** How many sessions are held in memory; the one unused for longest is let go. */
+  readonly openSessions?: number
+  /** How many entries may wait in memory for a store that is away. */
+  readonly unsavedEntries?: number
+}
+
+const refuse = (option: string, expected: string, found: unknown): never => {
+  const shown = typeof found === "string" ? JSON.stringify(found.slice(0, 40)) : String(found).slice(0, 40)
+  throw new HoldfastError({ code: "option-invalid", option, expected, found: shown })
+}
+
+const wholeNumbers = ["maxWaitMs", "summarizerMs", "speculations", "openSessions", "unsavedEntries"] as const
+
+/** Refuse by name what cannot be meant, before anything is opened. */
+export function checkHoldfastOptions(options: HoldfastOptions): void {
+  for (const name of wholeNumbers) {
+    const value = options[name]
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
+      refuse(name, "a whole number, at least 0", value)
+  }
+  const { windowTokens, reserveTokens, strategy, strategyOptions, summarizer, schema, language, policy, toolBudgets } =
+    options
+  checkOptions({
+    format: options.format ?? "openai-chat",
+    ...present({
+      windowTokens,
+      reserveTokens,
+      strategy,
+      strategyOptions,
+      summarizer,
+      schema,
+      language,
+      policy,
+      toolBudgets,
+    }),
+    ...present({ pins: options.pins }),
+  })
+  if (options.agent !== undefined && (typeof options.agent !== "string" || options.agent === ""))
+    refuse("agent", "a name", options.agent)
+  for (const rule of options.redact ?? []) {
+    const pattern = rule instanceof RegExp ? rule : rule.pattern
+    if (!(pattern instanceof RegExp)) refuse("redact", "regular expressions", rule)
+  }
+}
+
+/** A session's name: anything readable that fits a column and a URL. */
+export function checkSessionId(id: unknown): asserts id is string {
+  if (typeof id !== "string" || !/^[\x21-\x7e\u00a0-\ud7ff]{1,200}$/.test(id))
+    refuse("session", "a name of 1 to 200 characters without blanks", id)
+}

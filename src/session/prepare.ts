@@ -1,0 +1,158 @@
+import { entryId } from "../log/entry.ts"
+import type { Transcript } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import type { ModelRequest } from "../message/request.ts"
+import type { PlanEvent } from "../plan/event.ts"
+import type { Meter } from "../tokens/meter.ts"
+import type { Trace } from "../trace.ts"
+import { encodeRequest } from "../wire/encode.ts"
+import { afterwards } from "./afterwards.ts"
+import { type Assembled, assemble, frameMessages } from "./assemble.ts"
+import type { Budgeted } from "./budget.ts"
+import { compactView } from "./compact-view.ts"
+import type { Live } from "./live.ts"
+import { type Call, finder, openCall } from "./open-call.ts"
+import { readPins } from "./pins.ts"
+import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
+import { budgetOf, type Preparing } from "./preparing.ts"
+import { readView } from "./read-view.ts"
+import { release } from "./release.ts"
+import { retrieveFor } from "./retrieve-for.ts"
+import type { View } from "./view.ts"
+
+/** What is to be sent, and how it came to be that. */
+type Outcome = {
+  readonly assembled: Assembled
+  readonly wire: string
+  readonly trace: Trace
+  readonly budgeted: Budgeted
+  /** The view, if it is another one now. */
+  readonly view?: View
+}
+
+/**
+ * The next model call of a session: the log's view at where the conversation is, with everything that stands, within the window. What
+ * was decided before is done again as it was; something new is decided only where the plan says so.
+ */
+export async function prepare(live: Live, options: PrepareOptions): Promise<Prepared> {
+  const opened = await openCall(live, options)
+  const { call, events } = await retrieveFor(live, opened)
+  const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
+  const pins = (await readPins(live)).map(({ text }) => text)
+  const preparing: Preparing = { live, call, meter, pins, options, notes: [] }
+  const outcome = await decide(preparing)
+  afterwards(preparing, outcome.budgeted)
+  if (outcome.view !== undefined) release(live, outcome.view)
+  const trace: Trace = [...call.events, ...events, ...preparing.notes, ...outcome.trace, ...durability(live)]
+  return finish(preparing, { ...outcome, trace })
+}
+
+/** What became of durability, told to whoever listens as well. */
+export function durability({ journal, emit }: Live): Trace {
+  const events = journal.takeEvents()
+  for (const event of events) {
+    if (event.type === "durability-degraded" || event.type === "durability-restored") emit(event)
+  }
+  return events
+}
+
+/** Leave the view as it is, or compact it. */
+async function decide(preparing: Preparing): Promise<Outcome> {
+  const { live, call } = preparing
+  const assembled = assemble(call.frame, call.view, live.documents)
+  const budgeted = budgetOf(preparing, assembled.messages)
+  const made: PlanEvent = { type: "plan-made", plan: budgeted.plan, sizes: budgeted.sizes }
+  if (budgeted.plan.type !== "compact" && budgeted.pinsStand) {
+    return { assembled, wire: encodeView(assembled), budgeted, trace: [made, ...applied(call), ...assembled.events] }
+  }
+  const compaction = await compactView(preparing, budgeted)
+  if (compaction.type === "held") {
+    const trace = [made, ...compaction.trace, ...applied(call), ...assembled.events]
+    return { assembled, wire: encodeView(assembled), budgeted, trace }
+  }
+  if (compaction.type === "sent") {
+    // What the provider holds has no view of its own: the text that passed is what goes out.
+    return {
+      assembled: { ...assembled, messages: compaction.messages },
+      wire: compaction.wire,
+      budgeted,
+      trace: compaction.trace,
+    }
+  }
+  const view = await readView(live, live.at)
+  const frame =
+    call.kind === "log" ? frameMessages(live.frame ?? call.frame, view, await finder(live, view)) : call.frame
+  const again = assemble(frame, view, live.documents)
+  const trace = [...compaction.trace, ...again.events]
+  return { assembled: again, wire: encodeView(again), budgeted: budgetOf(preparing, again.messages), trace, view }
+}
+
+const applied = ({ view }: Call): Trace =>
+  view.checkpoint === 0 ? [] : [{ type: "checkpoint-applied", checkpoint: entryId(view.checkpoint) }]
+
+/** The view as text. A client's own messages that nobody changed are its own bytes; the log's are written into the frame. */
+export const encodeView = ({ frame, messages }: Assembled): string =>
+  encodeRequest(frame, { messages: messages === frame.messages && hasOwn(frame) ? messages : [...messages] })
+
+/** Do the messages of the frame stand in its text? */
+const hasOwn = ({ layout, messages }: ModelRequest): boolean => layout.messages?.elements.length === messages.length
+
+function finish(preparing: Preparing, { assembled, wire, trace, budgeted }: Outcome): Prepared {
+  const { live, call, meter } = preparing
+  const { frame, messages } = assembled
+  const { format, system, tools } = frame
+  const receipt: Receipt = {
+    session: live.id,
+    entry: entryId(live.at),
+    contextTokens: budgeted.contextTokens,
+    stackTokens: budgeted.stackTokens,
+    windowTokens: budgeted.windowTokens,
+    stableTokens: stableTokens(live, frame, messages, meter),
+    changed: call.kind === "log" ? trace.some(({ type }) => type === "checkpoint-installed") : wire !== call.frame.wire,
+    durable: live.journal.isDurable(),
+    ...present({ checkpoint: checkpointOf(live) }),
+  }
+  live.sent = {
+    model: meter.model.id,
+    tokens: budgeted.sizes.contextTokens,
+    system: frame.system,
+    messages,
+    held: call.kind === "held",
+  }
+  live.emit({
+    type: "context-prepared",
+    contextTokens: receipt.contextTokens,
+    windowTokens: receipt.windowTokens,
+    changed: receipt.changed,
+  })
+  return {
+    body: call.asText ? wire : JSON.parse(wire),
+    wire,
+    context: { format, system, tools, messages },
+    trace,
+    receipt,
+  }
+}
+
+function checkpointOf({ journal, at }: Live): string | undefined {
+  const seq = journal.outline().checkpointAt(at)
+  return seq === 0 ? undefined : entryId(seq)
+}
+
+/** What the request has at its beginning in common with the one before it. */
+function stableTokens({ sent }: Live, frame: ModelRequest, messages: Transcript, meter: Meter): number {
+  if (sent === undefined || sent.system.length !== frame.system.length) return 0
+  if (!frame.system.every((part, n) => part === sent.system[n] || sameJson(part, sent.system[n]))) return 0
+  let stable: number = meter.overhead(frame)
+  for (const [n, message] of messages.entries()) {
+    const before = sent.messages[n]
+    const same =
+      message === before ||
+      (message.wire !== undefined && message.wire === before?.wire && message.parts.length === before.parts.length)
+    if (!same) break
+    stable += meter.message(message)
+  }
+  return stable
+}
+
+const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)

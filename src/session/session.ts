@@ -1,0 +1,194 @@
+import { HoldfastError } from "../errors.ts"
+import { brokenLink } from "../log/chain.ts"
+import { type EntryBody, entryId, seqOf } from "../log/entry.ts"
+import type { MemorySearch } from "../memory/check-search.ts"
+import type { Format } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import type { Usage } from "../message/request.ts"
+import type { MemoryHit } from "../store/memory-row.ts"
+import type { Head } from "../store/store.ts"
+import type { Trace } from "../trace.ts"
+import type { Listener } from "./events.ts"
+import { type Explanation, explain } from "./explain.ts"
+import { type HistoryEntry, type HistoryRange, history } from "./history.ts"
+import { appendMessages } from "./ingest.ts"
+import type { Live } from "./live.ts"
+import { type MessageLike, readMessagesLike } from "./message-like.ts"
+import { wake } from "./open-live.ts"
+import { readPins, type SessionPin } from "./pins.ts"
+import { durability, prepare } from "./prepare.ts"
+import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
+import { type LineRange, type Recalled, recall } from "./recall.ts"
+import { type Recorded, type ResponseLike, record } from "./record.ts"
+
+/** What was written. `durable` means that the store has it; otherwise it is in memory, and is written when the store is back. */
+export type Acknowledged = { readonly entries: readonly string[]; readonly durable: boolean; readonly trace: Trace }
+
+/** What a compaction that was asked for did. Nothing if there was nothing new since the last one. */
+export type Compacted = { readonly checkpoint?: string; readonly trace: Trace; readonly receipt: Receipt }
+
+export type CompactRequest = Omit<PrepareOptions, "occasion">
+
+/** One conversation that lasts. Everything that was said is in its log, whole; what a model is shown is made from it. */
+export type Session = {
+  readonly id: string
+  /** New messages: as they were read from a request, or as the wire format has them. */
+  readonly append: (messages: readonly MessageLike[], options?: { readonly format?: Format }) => Promise<Acknowledged>
+  /** The next model call. */
+  readonly prepare: (options?: PrepareOptions) => Promise<Prepared>
+  /** The answer to it, and what the provider says it took. */
+  readonly record: (response: ResponseLike, usage?: Usage) => Promise<Recorded>
+  /** Compact now, whatever the size. */
+  readonly compact: (request?: CompactRequest) => Promise<Compacted>
+  /** Take back the compaction in force: the view before it is shown again, with what came since. */
+  readonly undo: () => Promise<{ readonly checkpoint: string; readonly durable: boolean }>
+  readonly history: (range?: HistoryRange) => Promise<readonly HistoryEntry[]>
+  readonly explain: (entryId: string) => Promise<Explanation>
+  /** A session of its own that has everything up to here, or up to an entry. */
+  readonly fork: (id?: string, options?: { readonly at?: string }) => Promise<Session>
+  readonly pin: (text: string) => Promise<SessionPin>
+  readonly unpin: (id: string) => Promise<void>
+  readonly pins: () => Promise<readonly SessionPin[]>
+  readonly recall: (handle: string, range?: LineRange) => Promise<Recalled>
+  readonly search: (search: MemorySearch) => Promise<readonly MemoryHit[]>
+  /** Read the whole log and check that every entry follows from the one before it; a damaged one is a Problem. */
+  readonly verify: () => Promise<Head>
+  readonly subscribe: (listener: Listener) => () => void
+  /** Delete everything of it: log, summaries, memory. */
+  readonly remove: () => Promise<void>
+}
+
+export type SessionDeps = {
+  /** The session as this process holds it, and what is done to it one at a time. */
+  readonly live: () => Promise<Live>
+  readonly open: (id: string) => Session
+  readonly newId: () => string
+  readonly subscribe: (listener: Listener, session: string) => () => void
+  readonly forget: (id: string) => void
+}
+
+/** Entries are checked in pages of so many. */
+const verifyPage = 1000
+
+export function createSession(id: string, deps: SessionDeps): Session {
+  const use = async <Value>(act: (live: Live) => Promise<Value>): Promise<Value> => {
+    const live = await deps.live()
+    return live.lock(async () => {
+      await wakeUp(live)
+      return act(live)
+    })
+  }
+  return {
+    id,
+    append: (messages, options = {}) => use((live) => append(live, messages, options.format)),
+    prepare: (options = {}) => use((live) => prepare(live, options)),
+    record: (response, usage) => use((live) => record(live, response, usage)),
+    compact: (request = {}) => use((live) => compactNow(live, request)),
+    undo: () => use(undo),
+    history: (range) => use((live) => history(live, range)),
+    explain: (entry) => use((live) => explain(live, entry)),
+    fork: (to = deps.newId(), { at } = {}) => use((live) => fork(live, to, at)).then(deps.open),
+    pin: (text) => use((live) => pin(live, text)),
+    unpin: (pinId) => use((live) => unpin(live, pinId)),
+    pins: () => use(readPins),
+    recall: (handle, range) => use((live) => recall(live, handle, range)),
+    search: (search) => use((live) => live.memory.search(search)),
+    verify: () => use(verify),
+    subscribe: (listener) => deps.subscribe(listener, id),
+    remove: async () => {
+      await use(async (live) => {
+        if (!(await live.store.remove(id))) throw new HoldfastError({ code: "session-unknown", session: id })
+      })
+      deps.forget(id)
+    },
+  }
+}
+
+/** A store that is away is no reason not to go on with what is known. */
+async function wakeUp(live: Live): Promise<void> {
+  try {
+    await wake(live)
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+  }
+}
+
+async function append(live: Live, messages: readonly MessageLike[], format: Format | undefined): Promise<Acknowledged> {
+  const known = format ?? live.options.format ?? live.frame?.format
+  const { entries } = await appendMessages(live, readMessagesLike(messages, known))
+  const ids = entries.filter(({ body }) => body.type === "message-appended").map(({ seq }) => entryId(seq))
+  const durable = live.journal.isDurable()
+  if (ids.length > 0) live.emit({ type: "entries-appended", entries: ids, durable })
+  return { entries: ids, durable, trace: durability(live) }
+}
+
+async function compactNow(live: Live, request: CompactRequest): Promise<Compacted> {
+  const outline = live.journal.outline()
+  const last = outline.checkpointAt(live.at)
+  const isNew = last === 0 || outline.nodeOf(last) !== live.at || request.focus !== undefined
+  const asked = isNew ? { occasion: { asked: present({ focus: request.focus }) } } : {}
+  const body = request.body ?? (live.client === undefined ? undefined : live.client.wire)
+  const { trace, receipt } = await prepare(live, { ...request, ...asked, ...present({ body }) })
+  const made = trace.flatMap((event) => (event.type === "checkpoint-installed" ? [event.checkpoint] : [])).at(-1)
+  return { trace, receipt, ...present({ checkpoint: made }) }
+}
+
+async function undo(live: Live): Promise<{ readonly checkpoint: string; readonly durable: boolean }> {
+  const seq = live.journal.outline().checkpointAt(live.at)
+  if (seq === 0) throw new HoldfastError({ code: "nothing-to-undo", session: live.id })
+  const { durable } = await live.journal.commit((outline) =>
+    outline.checkpointAt(live.at) === seq ? [{ type: "checkpoint-undone", checkpoint: seq }] : [],
+  )
+  live.undoneAt = live.journal.outline().head().seq
+  live.breaker = {}
+  live.emit({ type: "compaction-undone", checkpoint: entryId(seq) })
+  return { checkpoint: entryId(seq), durable }
+}
+
+async function fork(live: Live, to: string, at: string | undefined): Promise<string> {
+  const outline = live.journal.outline()
+  const upTo = at === undefined ? outline.head().seq : seqOf(at)
+  if (upTo === undefined || outline.typeOf(upTo) === undefined)
+    throw new HoldfastError({ code: "entry-unknown", session: live.id, entry: at ?? "" })
+  const { durable, problem } = await live.journal.commit(() => [])
+  if (!durable && problem !== undefined) throw new HoldfastError(problem)
+  if (!(await live.store.copy(live.id, to, upTo))) throw new HoldfastError({ code: "session-exists", session: to })
+  return to
+}
+
+async function pin(live: Live, text: string): Promise<SessionPin> {
+  if (typeof text !== "string" || text.trim() === "")
+    throw new HoldfastError({
+      code: "option-invalid",
+      option: "pin",
+      expected: "a rule as text",
+      found: "an empty one",
+    })
+  const { entries } = await live.journal.commit(() => [{ type: "rule-pinned", text }])
+  const made = entries.find(({ body }) => body.type === "rule-pinned")
+  return { id: entryId(made?.seq ?? 0), text, channel: "user" }
+}
+
+async function unpin(live: Live, id: string): Promise<void> {
+  const seq = seqOf(id)
+  const pins = await readPins(live)
+  if (seq === undefined || !pins.some((known) => known.id === id && known.channel === "user"))
+    throw new HoldfastError({ code: "entry-unknown", session: live.id, entry: id })
+  const body: EntryBody = { type: "rule-unpinned", pin: seq }
+  await live.journal.commit(() => [body])
+}
+
+async function verify({ store, id }: Live): Promise<Head> {
+  let head: Head = { seq: 0, hash: "" }
+  for (;;) {
+    const page = await store.read(id, { from: head.seq + 1, limit: verifyPage })
+    const broken = brokenLink(head, page)
+    if (broken !== undefined) {
+      const reason = `entry ${broken} does not follow from the one before it`
+      throw new HoldfastError({ code: "store-corrupt", store: store.kind, session: id, reason })
+    }
+    const last = page.at(-1)
+    if (last !== undefined) head = { seq: last.seq, hash: last.hash }
+    if (page.length < verifyPage) return head
+  }
+}

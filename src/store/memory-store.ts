@@ -1,0 +1,170 @@
+import { HoldfastError } from "../errors.ts"
+import { checkBatch, isSameBatch, noHead, wholeRange } from "./batch.ts"
+import { createMemoryJobs, type MemoryJobs } from "./memory-jobs.ts"
+import { createMemoryRows, type MemoryRows } from "./memory-rows.ts"
+import { isPayload } from "./payload-hash.ts"
+import type { Appended, Batch, Holdings, SessionFilter, SessionId, SessionRow, Store, StoredEntry } from "./store.ts"
+
+type Session = {
+  readonly agent: string
+  readonly createdMs: number
+  readonly updatedMs: number
+  readonly entries: readonly StoredEntry[]
+}
+
+/** All that a store holds; each table by session first. */
+type Tables = {
+  readonly sessions: Map<SessionId, Session>
+  readonly payloads: Map<SessionId, Map<string, string>>
+  readonly summaries: Map<SessionId, Map<string, string>>
+  readonly jobs: MemoryJobs
+  readonly rows: MemoryRows
+}
+
+/** A store that lasts as long as the process: for tests, for trying things out, and as the measure of the others. */
+export function createMemoryStore({ now = Date.now }: { readonly now?: () => number } = {}): Store {
+  let closed = false
+  const call = async <Value>(work: () => Value): Promise<Value> => {
+    if (closed) throw new HoldfastError({ code: "store-closed", store: "memory" })
+    return work()
+  }
+  const tables: Tables = {
+    sessions: new Map(),
+    payloads: new Map(),
+    summaries: new Map(),
+    jobs: createMemoryJobs(call),
+    rows: createMemoryRows(call),
+  }
+  const entriesOf = (session: SessionId): readonly StoredEntry[] => tables.sessions.get(session)?.entries ?? []
+  return {
+    kind: "memory",
+    append: (session, batch) => call(() => append(tables, session, batch, now())),
+    head: (session) => call(() => headOf(entriesOf(session))),
+    read: (session, range) =>
+      call(() => {
+        const { from, to, limit } = wholeRange(range)
+        return entriesOf(session).slice(from - 1, Math.min(to, from - 1 + limit))
+      }),
+    readEntries: (session, seqs) =>
+      call(() => {
+        const asked = new Set(seqs)
+        return entriesOf(session).filter(({ seq }) => asked.has(seq))
+      }),
+    outline: (session, range) =>
+      call(() => {
+        const { from, to, limit } = wholeRange(range)
+        const entries = entriesOf(session).slice(from - 1, Math.min(to, from - 1 + limit))
+        return entries.map(({ body: _, ...outline }) => outline)
+      }),
+    payloads: (session, hashes) => call(() => payloadsOf(tables, session, hashes)),
+    session: (session) => call(() => rowOf(tables, session)),
+    sessions: (filter) => call(() => listSessions(tables, filter)),
+    holdings: (session) => call(() => holdingsOf(tables, session)),
+    copy: (from, to, upTo) => call(() => copy(tables, from, to, upTo, now())),
+    remove: (session) => call(() => remove(tables, session)),
+    putSummary: (session, key, json) => call(() => putFirst(tableOf(tables.summaries, session), key, json)),
+    getSummary: (session, key) => call(() => tables.summaries.get(session)?.get(key)),
+    jobs: tables.jobs,
+    memory: tables.rows,
+    vacuum: () => call(() => {}),
+    close: async () => {
+      closed = true
+    },
+  }
+}
+
+function append(tables: Tables, id: SessionId, batch: Batch, atMs: number): Appended {
+  checkBatch(batch)
+  const session = tables.sessions.get(id)
+  const entries = session?.entries ?? []
+  const head = headOf(entries)
+  if (batch.after > head.seq) return { type: "conflict", head }
+  const behind = entries.slice(batch.after, batch.after + batch.entries.length).map(({ hash }) => hash)
+  if (isSameBatch(batch, behind)) return { type: "appended" }
+  if (batch.after < head.seq) return { type: "conflict", head }
+  tables.sessions.set(id, {
+    agent: session?.agent || (batch.agent ?? ""),
+    createdMs: session?.createdMs ?? atMs,
+    updatedMs: atMs,
+    entries: [...entries, ...batch.entries],
+  })
+  for (const [hash, text] of batch.payloads ?? []) putFirst(tableOf(tables.payloads, id), hash, text)
+  return { type: "appended" }
+}
+
+function payloadsOf(tables: Tables, session: SessionId, hashes: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    hashes.map((hash) => {
+      const text = tables.payloads.get(session)?.get(hash)
+      if (text !== undefined && isPayload(text, hash)) return [hash, text]
+      const reason = text === undefined ? `payload ${hash} is missing` : `payload ${hash} is not what it was`
+      throw new HoldfastError({ code: "store-corrupt", store: "memory", session, reason })
+    }),
+  )
+}
+
+function rowOf(tables: Tables, id: SessionId): SessionRow | undefined {
+  const session = tables.sessions.get(id)
+  if (session === undefined) return undefined
+  const { agent, createdMs, updatedMs, entries } = session
+  return { id, agent, head: headOf(entries), createdMs, updatedMs }
+}
+
+function listSessions(tables: Tables, { agent, updatedBeforeMs, limit }: SessionFilter = {}): readonly SessionRow[] {
+  const rows = [...tables.sessions.keys()].flatMap((id) => rowOf(tables, id) ?? [])
+  const wanted = rows.filter(
+    (row) =>
+      (agent === undefined || row.agent === agent) &&
+      (updatedBeforeMs === undefined || row.updatedMs < updatedBeforeMs),
+  )
+  return wanted
+    .sort((one, other) => other.updatedMs - one.updatedMs)
+    .slice(0, wholeRange({ ...(limit === undefined ? {} : { limit }) }).limit)
+}
+
+function holdingsOf(tables: Tables, session: SessionId): Holdings {
+  return {
+    payloads: [...(tables.payloads.get(session)?.keys() ?? [])],
+    summaries: [...(tables.summaries.get(session)?.keys() ?? [])],
+    memory: tables.rows.namesOf(session),
+  }
+}
+
+function copy(tables: Tables, from: SessionId, to: SessionId, upTo: number, atMs: number): boolean {
+  if (tables.sessions.has(to)) return false
+  const session = tables.sessions.get(from)
+  const entries = session?.entries.slice(0, Math.max(0, upTo)) ?? []
+  if (session === undefined || entries.length === 0) return true
+  tables.sessions.set(to, { agent: session.agent, createdMs: atMs, updatedMs: atMs, entries })
+  for (const [hash, text] of tables.payloads.get(from) ?? []) putFirst(tableOf(tables.payloads, to), hash, text)
+  return true
+}
+
+function remove(tables: Tables, session: SessionId): boolean {
+  const removed = [
+    tables.sessions.delete(session),
+    tables.payloads.delete(session),
+    tables.summaries.delete(session),
+    tables.jobs.removeAll(session),
+    tables.rows.removeAll(session),
+  ]
+  return removed.includes(true)
+}
+
+function headOf(entries: readonly StoredEntry[]) {
+  const last = entries.at(-1)
+  return last === undefined ? noHead : { seq: last.seq, hash: last.hash }
+}
+
+function tableOf(tables: Map<SessionId, Map<string, string>>, session: SessionId): Map<string, string> {
+  const table = tables.get(session) ?? new Map<string, string>()
+  tables.set(session, table)
+  return table
+}
+
+/** False if something is there: the first stays. */
+function putFirst(table: Map<string, string>, key: string, text: string): boolean {
+  if (table.has(key)) return false
+  table.set(key, text)
+  return true
+}

@@ -1,0 +1,28 @@
+import { expect, test } from "vitest"
+import { fc, runs } from "../../test/support/property.ts"
+import { hardTexts } from "./example-rows.ts"
+import { packText, unpackText } from "./packed-text.ts"
+
+test("any text, short or long, comes back to the letter", async () => {
+  const text = fc.tuple(fc.string({ unit: "binary" }), fc.nat(3000)).map(([piece, times]) => piece.repeat(times))
+  const property = fc.asyncProperty(text, async (before) => {
+    expect(await unpackText(await packText(before))).toBe(before)
+  })
+  await fc.assert(property, { numRuns: Math.ceil(runs / 10) })
+  for (const hard of hardTexts) {
+    const before = hard.repeat(2000)
+    expect(await unpackText(await packText(before))).toBe(before)
+  }
+})
+
+test("what repeats itself becomes smaller bytes, what is short or is noise stays text", async () => {
+  const packed = await packText("again and again ".repeat(1000))
+  expect(packed).toBeInstanceOf(Uint8Array)
+  expect(packed.length).toBeLessThan(1000)
+  expect(await packText("short")).toBe("short")
+})
+
+test("damaged bytes are not taken for a text", async () => {
+  const packed = await packText("again and again ".repeat(1000))
+  await expect(unpackText(new Uint8Array(packed.length).fill(255))).rejects.toThrow()
+})

@@ -1,0 +1,96 @@
+/**
+ * The tables, step by step: a step that was released is never changed, only followed by another. Every key begins with the session, no
+ * table refers to another and nothing is numbered across sessions, so that the tables can be spread over servers by session.
+ * Texts are ordered by their bytes, and times are kept as the double that a JavaScript number is.
+ */
+export const migrations: readonly ((schema: string) => readonly string[])[] = [
+  (schema) => [...logTables(schema), ...workTables(schema), ...memoryTables(schema)],
+]
+
+/** Sessions, their logs and the large texts in them. */
+function logTables(schema: string): readonly string[] {
+  return [
+    `create table ${schema}.session (
+      id text collate "C" primary key,
+      agent text collate "C" not null,
+      head_seq integer not null,
+      head_hash text not null,
+      created_ms double precision not null,
+      updated_ms double precision not null
+    ) with (fillfactor = 80)`,
+    `create index session_by_age on ${schema}.session (updated_ms desc, id)`,
+    `create index session_by_agent on ${schema}.session (agent, updated_ms desc, id)`,
+    `create table ${schema}.entry (
+      session text collate "C" not null,
+      seq integer not null,
+      hash text not null,
+      type text not null,
+      at_ms double precision not null,
+      parent integer,
+      key text,
+      body text not null,
+      primary key (session, seq)
+    )`,
+    `create table ${schema}.payload (
+      session text collate "C" not null,
+      hash text collate "C" not null,
+      packed boolean not null,
+      data bytea not null,
+      primary key (session, hash)
+    )`,
+    // What is worth compressing is compressed already.
+    `alter table ${schema}.payload alter column data set storage external`,
+  ]
+}
+
+/** What is done and was done in the background. */
+function workTables(schema: string): readonly string[] {
+  return [
+    `create table ${schema}.summary (
+      session text collate "C" not null,
+      key text collate "C" not null,
+      json text not null,
+      primary key (session, key)
+    )`,
+    `create table ${schema}.job (
+      session text collate "C" not null,
+      key text collate "C" not null,
+      kind text not null,
+      payload text not null,
+      attempt integer not null,
+      put_at timestamptz not null default clock_timestamp(),
+      free_ms double precision not null,
+      primary key (session, key)
+    )`,
+    `create index job_by_age on ${schema}.job (put_at, key)`,
+  ]
+}
+
+/** The agents' memory: `terms` has the words of a row in order, `words` is what the index holds of them. */
+function memoryTables(schema: string): readonly string[] {
+  return [
+    `create table ${schema}.memory (
+      session text collate "C" not null,
+      id text collate "C" not null,
+      agent text collate "C" not null,
+      day text collate "C" not null,
+      at_ms double precision not null,
+      put_at timestamptz not null,
+      put_no integer not null,
+      kind text not null,
+      text text not null,
+      channel text not null,
+      trusted boolean not null,
+      sources text[] not null,
+      subject text,
+      superseded_by text,
+      terms text not null,
+      words tsvector not null,
+      primary key (session, id)
+    )`,
+    `create index memory_by_age on ${schema}.memory (agent, at_ms desc, put_at desc, put_no desc)`,
+    `create index memory_by_day on ${schema}.memory (agent, day)`,
+    `create index memory_by_id on ${schema}.memory (agent, id)`,
+    `create index memory_by_words on ${schema}.memory using gin (words) with (fastupdate = off)`,
+  ]
+}

@@ -1,0 +1,98 @@
+import { crc32 } from "node:zlib"
+import { HoldfastError } from "../errors.ts"
+import { present } from "../message/present.ts"
+import { wholeRange } from "./batch.ts"
+import { type PackedText, unpackText } from "./packed-text.ts"
+import { isPayload } from "./payload-hash.ts"
+import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
+import { maybe, numberOf, packedOf, type SqliteRow, textOf } from "./sqlite-row.ts"
+import { toStorable } from "./storable-text.ts"
+import type { Head, OutlineEntry, Range, SessionId, Store, StoredEntry } from "./store.ts"
+
+/** The calls of a store that read a session's log. */
+export type LogReader = Pick<Store, "head" | "read" | "readEntries" | "outline" | "payloads">
+
+const RANGE = "FROM entries WHERE session = ? AND seq >= ? AND seq <= ? ORDER BY seq LIMIT ?"
+const BY_NUMBER = "FROM entries WHERE session = ? AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq"
+const OUTLINE = "seq, hash, type, at_ms, parent, key"
+
+export function createSqliteLogReader(database: SqliteDatabase): LogReader {
+  const entries = async (session: SessionId, rows: Promise<readonly SqliteRow[]>): Promise<readonly StoredEntry[]> =>
+    Promise.all((await rows).map((row) => entryOf(session, row)))
+  const rowsIn = (session: SessionId, columns: string, range: Range | undefined): Promise<readonly SqliteRow[]> =>
+    database.read(session, (tables) => {
+      const { from, to, limit } = wholeRange(range)
+      const rows = tables.all(`SELECT ${columns} ${RANGE}`, toStorable(session), from, to, limit)
+      const last = Math.min(to, sqliteHead(tables, session).seq, from - 1 + limit)
+      if (rows.length === Math.max(0, last - from + 1)) return rows
+      throw corrupt(session, "entries are missing")
+    })
+  return {
+    head: (session) => database.read(session, (tables) => sqliteHead(tables, session)),
+    read: (session, range) => entries(session, rowsIn(session, "*", range)),
+    outline: async (session, range) => (await rowsIn(session, OUTLINE, range)).map(outlineOf),
+    readEntries: (session, seqs) => {
+      const asked = JSON.stringify(seqs)
+      const rows = database.read(session, ({ all }) => all(`SELECT * ${BY_NUMBER}`, toStorable(session), asked))
+      return entries(session, rows)
+    },
+    payloads: async (session, hashes) => {
+      const asked = JSON.stringify(hashes.map(toStorable))
+      const sql = "SELECT hash, body FROM payloads WHERE session = ? AND hash IN (SELECT value FROM json_each(?))"
+      const rows = await database.read(session, ({ all }) => all(sql, toStorable(session), asked))
+      const found = new Map(await Promise.all(rows.map((row) => payloadOf(session, row))))
+      const missing = hashes.find((hash) => !found.has(hash))
+      if (missing !== undefined) throw corrupt(session, `payload ${missing} is missing`)
+      return found
+    },
+  }
+}
+
+/** Where the log of a session ends. */
+export function sqliteHead({ get }: SqliteTables, session: SessionId): Head {
+  const row = get("SELECT head_seq, head_hash FROM sessions WHERE session = ?", toStorable(session))
+  return row === undefined ? { seq: 0, hash: "" } : { seq: numberOf(row, "head_seq"), hash: textOf(row, "head_hash") }
+}
+
+/** A sum over a whole entry: a damaged one is noticed when it is read, not when someone believes it. */
+export function checksum({ seq, hash, type, atMs, parent, key }: OutlineEntry, body: PackedText): number {
+  return crc32(body, crc32(toStorable(JSON.stringify([seq, hash, type, atMs, parent, key]))))
+}
+
+async function entryOf(session: SessionId, row: SqliteRow): Promise<StoredEntry> {
+  const outline = outlineOf(row)
+  const packed = packedOf(row, "body")
+  const reason = `entry ${outline.seq} is not what it was`
+  if (checksum(outline, packed) !== numberOf(row, "checksum")) throw corrupt(session, reason)
+  return { ...outline, body: await unpacked(session, packed, reason) }
+}
+
+function outlineOf(row: SqliteRow): OutlineEntry {
+  return {
+    seq: numberOf(row, "seq"),
+    hash: textOf(row, "hash"),
+    type: textOf(row, "type"),
+    atMs: numberOf(row, "at_ms"),
+    ...present({ parent: maybe(row, "parent", numberOf), key: maybe(row, "key", textOf) }),
+  }
+}
+
+async function payloadOf(session: SessionId, row: SqliteRow): Promise<readonly [string, string]> {
+  const hash = textOf(row, "hash")
+  const reason = `payload ${hash} is not what it was`
+  const text = await unpacked(session, packedOf(row, "body"), reason)
+  if (!isPayload(text, hash)) throw corrupt(session, reason)
+  return [hash, text]
+}
+
+async function unpacked(session: SessionId, packed: PackedText, reason: string): Promise<string> {
+  try {
+    return await unpackText(packed)
+  } catch (error) {
+    throw corrupt(session, reason, error)
+  }
+}
+
+function corrupt(session: SessionId, reason: string, cause?: unknown): HoldfastError {
+  return new HoldfastError({ code: "store-corrupt", store: "sqlite", session, reason }, { cause })
+}

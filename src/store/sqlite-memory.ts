@@ -1,0 +1,139 @@
+import { present } from "../message/present.ts"
+import type { MemoryQuery, MemoryRow, MemoryStore } from "./memory-row.ts"
+import { hitLimits, rankHits } from "./rank-hits.ts"
+import { phrasesOf, termsOf } from "./search-terms.ts"
+import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
+import { sqliteMatch, sqliteTags } from "./sqlite-match.ts"
+import { ANY_SESSION } from "./sqlite-problem.ts"
+import { maybe, numberOf, type SqliteRow, textOf, textsOf } from "./sqlite-row.ts"
+import { toStorable } from "./storable-text.ts"
+
+/** Every column but `place`, which is larger than a number can be. */
+const COLUMNS = "session, id, agent, day, at_ms, kind, channel, trusted, sources, subject, superseded_by, text" as const
+
+/** A question about more days than this finds its rows among those of all days. */
+const NAMED_DAYS = 100
+
+/** The last millisecond whose place is a number that SQLite can hold. */
+const LAST_MS = 2 ** 43 - 1
+
+export function createSqliteMemory(database: SqliteDatabase): MemoryStore {
+  return {
+    write: async (rows) => {
+      if (rows.length === 0) return database.read(ANY_SESSION, () => {})
+      await database.write(rows[0]?.session ?? ANY_SESSION, (tables) => {
+        for (const row of rows) write(tables, row)
+      })
+    },
+    supersede: (session, ids, by) =>
+      database.write(session, ({ run }) => {
+        const sql = `UPDATE memory SET superseded_by = ?
+          WHERE session = ? AND id = ? AND superseded_by IS NULL AND id <> ?`
+        for (const id of ids) run(sql, ...[by, session, id, by].map(toStorable))
+      }),
+    search: async (query) => {
+      const phrases = phrasesOf(query.text ?? "")
+      const { show, fetch } = hitLimits(query.limit)
+      const rows = await database.read(query.session ?? ANY_SESSION, (tables) => find(tables, query, phrases, fetch))
+      return rankHits(rows.map(memoryOf), phrases, show)
+    },
+    get: (agent, ids) =>
+      database.read(ANY_SESSION, ({ all }) => {
+        const asked = JSON.stringify(ids.map(toStorable))
+        const sql = `SELECT ${COLUMNS} FROM memory WHERE agent = ? AND id IN (SELECT value FROM json_each(?))`
+        return all(sql, toStorable(agent), asked).map(memoryOf)
+      }),
+    days: (agent) =>
+      database.read(ANY_SESSION, ({ all }) => {
+        const sql = "SELECT day, count(*) AS rows FROM memory WHERE agent = ? GROUP BY day ORDER BY day DESC"
+        return all(sql, toStorable(agent)).map((row) => ({ day: textOf(row, "day"), rows: numberOf(row, "rows") }))
+      }),
+  }
+}
+
+function write({ run }: SqliteTables, row: MemoryRow): void {
+  const { session, id, agent, day, atMs, kind, channel, trusted, sources, subject, supersededBy, text } = row
+  const ms = Math.max(0, Math.min(Math.trunc(atMs), LAST_MS))
+  const written = run(
+    `INSERT INTO memory (place, ${COLUMNS}) VALUES (
+      (SELECT coalesce(max(place), ? << 20) + 1 FROM memory WHERE place > ? << 20 AND place < (? + 1) << 20),
+      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, id) DO NOTHING`,
+    ...[ms, ms, ms],
+    ...[toStorable(session), toStorable(id), toStorable(agent), toStorable(day), atMs],
+    ...[toStorable(kind), toStorable(channel), trusted ? 1 : 0, JSON.stringify(sources.map(toStorable))],
+    ...[subject === undefined ? null : toStorable(subject)],
+    ...[supersededBy === undefined ? null : toStorable(supersededBy), toStorable(text)],
+  )
+  if (written === 0) return
+  run(
+    "INSERT INTO memory_words (rowid, tags, terms) SELECT place, ?, ? FROM memory WHERE session = ? AND id = ?",
+    ...[sqliteTags(row).join(" "), termsOf(text).join(" ")],
+    ...[toStorable(session), toStorable(id)],
+  )
+}
+
+/** Rows newest first. The index of words, which knows the filters as tags, is asked for all but the newest of an agent or its days. */
+function find(
+  tables: SqliteTables,
+  query: MemoryQuery,
+  phrases: readonly (readonly string[])[],
+  limit: number,
+): readonly SqliteRow[] {
+  const { agent, session, kind, fromDay, toDay, trustedOnly, withSuperseded } = query
+  const filters: readonly (readonly [sql: string, value: string | undefined])[] = [
+    ["memory.agent = ?", agent],
+    ["memory.session = ?", session],
+    ["memory.kind = ?", kind],
+    ["memory.day >= ?", fromDay],
+    ["memory.day <= ?", toDay],
+  ]
+  const asked = filters.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value: toStorable(value) }]))
+  const conditions = [
+    ...asked.map(({ sql }) => sql),
+    ...(trustedOnly === true ? ["memory.trusted = 1"] : []),
+    ...(withSuperseded === true ? [] : ["memory.superseded_by IS NULL"]),
+  ].join(" AND ")
+  const values = asked.map(({ value }) => value)
+  const columns = COLUMNS.replace(/\w+/g, "memory.$&")
+  if (phrases.length === 0 && kind === undefined && session === undefined && trustedOnly !== true) {
+    const sql = `SELECT ${columns} FROM memory WHERE ${conditions} ORDER BY memory.day DESC, memory.place DESC LIMIT ?`
+    return tables.all(sql, ...values, limit)
+  }
+  const sql = `SELECT ${columns} FROM memory_words CROSS JOIN memory ON memory.place = memory_words.rowid
+    WHERE memory_words MATCH ? AND ${conditions} ORDER BY memory_words.rowid DESC LIMIT ?`
+  const days = daysIn(tables, query)
+  return days?.length === 0 ? [] : tables.all(sql, sqliteMatch(query, phrases, days), ...values, limit)
+}
+
+/** The days of a question that have rows; undefined if it asks for all or for too many to name each. */
+function daysIn({ get }: SqliteTables, { agent, fromDay, toDay }: MemoryQuery): readonly string[] | undefined {
+  if (fromDay === undefined && toDay === undefined) return undefined
+  const days: string[] = []
+  const sql = "SELECT min(day) AS day FROM memory WHERE agent = ? AND day >= ? AND day > ?"
+  for (;;) {
+    const row = get(sql, toStorable(agent), toStorable(fromDay ?? ""), toStorable(days.at(-1) ?? ""))
+    const day = row === undefined ? undefined : maybe(row, "day", textOf)
+    if (day === undefined || (toDay !== undefined && day > toDay)) return days
+    days.push(day)
+    if (days.length > NAMED_DAYS) return undefined
+  }
+}
+
+function memoryOf(row: SqliteRow): MemoryRow {
+  return {
+    id: textOf(row, "id"),
+    session: textOf(row, "session"),
+    agent: textOf(row, "agent"),
+    day: textOf(row, "day"),
+    atMs: numberOf(row, "at_ms"),
+    kind: textOf(row, "kind"),
+    text: textOf(row, "text"),
+    channel: textOf(row, "channel"),
+    trusted: numberOf(row, "trusted") === 1,
+    sources: textsOf(row, "sources"),
+    ...present({
+      subject: maybe(row, "subject", textOf),
+      supersededBy: maybe(row, "superseded_by", textOf),
+    }),
+  }
+}

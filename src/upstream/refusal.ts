@@ -1,0 +1,20 @@
+import type { Part } from "../message/part.ts"
+import type { ModelResponse } from "../message/request.ts"
+import { isObject, tryParse } from "../wire/json.ts"
+
+/** Does the model refuse? OpenAI says so where the text would be: in a field of the message, or a part of a type of its own. */
+export function refuses({ stop, messages }: ModelResponse): boolean {
+  return (
+    stop === "refusal" ||
+    messages.some(({ wire, parts }) => {
+      const message = wire === undefined ? undefined : tryParse(wire)
+      const said = isObject(message) ? message.refusal : undefined
+      return (typeof said === "string" && said !== "") || parts.some(isRefusal)
+    })
+  )
+}
+
+export function isRefusal({ wire }: Part): boolean {
+  const block = wire === undefined ? undefined : tryParse(wire)
+  return isObject(block) && block.type === "refusal"
+}

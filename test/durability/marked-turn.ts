@@ -1,0 +1,48 @@
+import type { Format } from "../../src/message/message.ts"
+
+const vocabulary =
+  "berth crane ledger cargo invoice tide manifest customs pilot anchor storage tariff quay vessel permit seal".split(
+    " ",
+  )
+
+const words = (seed: number, count: number): string =>
+  Array.from({ length: count }, (_, n) => vocabulary[(seed * 13 + n * n + n * 7) % vocabulary.length]).join(" ")
+
+/** Begins each message: it stands in the log once if it was written once. */
+const markOf = (mark: string, part: number): string => `[${mark}.${part}]`
+const marks = /\[[\w-]+(?:\.[\w-]+)+\]/g
+
+/** The marks in a text, each as often as it stands there. */
+export const marksIn = (text: string): readonly string[] => text.match(marks) ?? []
+
+/** What happens in one turn: a user's words, or a tool round whose results are too long for one line of a log. */
+export function markedTurn(format: Format, mark: string, n: number): readonly object[] {
+  if (n % 3 !== 0) return [{ role: "user", content: `${markOf(mark, 0)} ${words(n, 60 + ((n * 37) % 120))}` }]
+  const id = `call_${mark.replaceAll(".", "_")}`
+  const path = `quay/${n}.csv`
+  const result = `${markOf(mark, 1)} ${words(n, 150 + ((n * 53) % 250)).replaceAll(" crane ", "\n")}`
+  if (format === "openai-chat") {
+    const call = { id, type: "function", function: { name: "read_file", arguments: JSON.stringify({ path }) } }
+    return [
+      { role: "assistant", content: `${markOf(mark, 0)} I look at ${path}.`, tool_calls: [call] },
+      { role: "tool", tool_call_id: id, content: result },
+    ]
+  }
+  const text = { type: "text", text: `${markOf(mark, 0)} I look at ${path}.` }
+  return [
+    { role: "assistant", content: [text, { type: "tool_use", id, name: "read_file", input: { path } }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: id, content: result }] },
+  ]
+}
+
+/** A model's answer on the wire. */
+export function markedAnswer(format: Format, mark: string, n: number): object {
+  const text = `${markOf(mark, 9)} ${words(n + 5, 30 + ((n * 29) % 60))}`
+  if (format === "openai-chat") {
+    const choices = [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: text } }]
+    return { id: mark, object: "chat.completion", model: "any", choices }
+  }
+  const usage = { input_tokens: 100, output_tokens: 50 }
+  const content = [{ type: "text", text }]
+  return { id: mark, type: "message", role: "assistant", model: "any", content, stop_reason: "end_turn", usage }
+}

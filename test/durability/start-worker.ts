@@ -1,0 +1,62 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Readable, Writable } from "node:stream"
+import { fileURLToPath } from "node:url"
+import { type Order, readTold, type Told } from "./told.ts"
+
+export type Worker = {
+  readonly go: () => void
+  /** Finish the turn that is under way, and close. */
+  readonly end: () => void
+  readonly kill: () => void
+  readonly told: () => readonly Told[]
+  /** Ends when it has told that much; fails if it ends before. */
+  readonly until: (check: (told: readonly Told[]) => boolean) => Promise<void>
+  /** How it ended: the signal, or the exit code. */
+  readonly ended: Promise<string | number | null>
+}
+
+const file = fileURLToPath(new URL("worker.ts", import.meta.url))
+
+/** What Node made of our files is kept, so that the next worker starts in a third of the time. */
+const cache = join(tmpdir(), "holdfast-compile-cache")
+
+/** How often what a worker told is looked at. */
+const lookMs = 3
+
+/** A worker that has everything loaded says `ready`, and begins when it is told to. */
+export function startWorker(order: Order): Worker {
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn(
+    process.execPath,
+    ["--no-warnings", file, JSON.stringify(order)],
+    { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, NODE_COMPILE_CACHE: cache } },
+  )
+  let printed = ""
+  let running = true
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    printed += text
+  })
+  // One that is gone cannot be told anything.
+  child.stdin.on("error", () => {})
+  const ended = new Promise<string | number | null>((resolve) => {
+    child.on("close", (code, signal) => {
+      running = false
+      resolve(signal ?? code)
+    })
+  })
+  const told = (): readonly Told[] => readTold(printed)
+  return {
+    go: () => void child.stdin.write("go\n"),
+    end: () => void child.stdin.write("end\n"),
+    kill: () => void child.kill("SIGKILL"),
+    told,
+    until: async (check) => {
+      while (!check(told())) {
+        if (!running) throw new Error(`${order.name} ended before its time: ${JSON.stringify(told().slice(-3))}`)
+        await new Promise((resolve) => setTimeout(resolve, lookMs))
+      }
+    },
+    ended,
+  }
+}
