@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises"
 
 /** `npm run bench -- tokens wire [--json] [--quick] [--corpus DIR]`: each bench by name, one after the other. */
-const names = ["tokens", "wire", "retention", "rounds", "injection", "compact"] as const
+const names = ["tokens", "wire", "retention", "rounds", "injection", "compact", "session"] as const
 
 type Options = { readonly corpus?: string; readonly quick: boolean; readonly repeats?: number }
 type Bench = { readonly run: (options: Options) => Promise<unknown>; readonly print: (report: never) => void }

@@ -32,36 +32,39 @@ export const openAgent = (store: Store, options: HoldfastOptions = {}): Holdfast
 /** About 1,200 tokens of a log, as a tool gives them back. */
 const resultUnits = 2800
 
-const answerOf = (callId: string, random: Random, promptTokens: number): object => ({
-  choices: [
-    {
-      index: 0,
-      finish_reason: "tool_calls",
-      message: {
-        role: "assistant",
-        content: lines(random, "english", 150),
-        tool_calls: [
-          {
-            id: callId,
-            type: "function",
-            function: { name: "read_file", arguments: JSON.stringify({ path: lines(random, "code", 20).trim() }) },
-          },
-        ],
-      },
-    },
-  ],
-  usage: { prompt_tokens: promptTokens, completion_tokens: 80 },
-})
+/** What is said in one turn, made before the clock starts. */
+export type Turn = {
+  readonly question: object
+  readonly answer: (promptTokens: number) => object
+  readonly result: object
+}
 
-export type Turn = { readonly compacted: boolean; readonly viewMessages: number }
+export function makeTurn(random: Random, n: number): Turn {
+  const callId = `call_${n}_${random(2 ** 30).toString(36)}`
+  const called = { name: "read_file", arguments: JSON.stringify({ path: lines(random, "code", 20).trim() }) }
+  const message = {
+    role: "assistant",
+    content: lines(random, "english", 150),
+    tool_calls: [{ id: callId, type: "function", function: called }],
+  }
+  return {
+    question: { role: "user", content: makeAsk(random, 300) },
+    answer: (promptTokens) => ({
+      choices: [{ index: 0, finish_reason: "tool_calls", message }],
+      usage: { prompt_tokens: promptTokens, completion_tokens: 80 },
+    }),
+    result: { role: "tool", tool_call_id: callId, content: lines(random, "logs", resultUnits) },
+  }
+}
+
+export type Taken = { readonly compacted: boolean; readonly viewMessages: number }
 
 /** A question, the call, an answer with a tool call, its result, and the call after it. */
-export async function takeTurn(session: Session, options: PrepareOptions, random: Random, n: number): Promise<Turn> {
-  const callId = `call_${n}_${random(2 ** 30).toString(36)}`
-  await session.append([{ role: "user", content: makeAsk(random, 300) }])
+export async function takeTurn(session: Session, options: PrepareOptions, turn: Turn): Promise<Taken> {
+  await session.append([turn.question])
   const first = await session.prepare(options)
-  await session.record(answerOf(callId, random, first.receipt.contextTokens))
-  await session.append([{ role: "tool", tool_call_id: callId, content: lines(random, "logs", resultUnits) }])
+  await session.record(turn.answer(first.receipt.contextTokens))
+  await session.append([turn.result])
   const second = await session.prepare(options)
   return {
     compacted: [...first.trace, ...second.trace].some(({ type }) => type === "checkpoint-installed"),

@@ -1,18 +1,20 @@
+import type { PrepareOptions } from "../src/session/prepared.ts"
+import type { Session } from "../src/session/session.ts"
 import { openStore } from "../src/store/open-store.ts"
-import { callOptions, fillLog, openAgent, takeTurn } from "./session-agent.ts"
 import { median } from "./quantile.ts"
+import { callOptions, fillLog, makeTurn, openAgent, type Taken, takeTurn } from "./session-agent.ts"
 import { createRandom } from "./texts.ts"
 
 /**
  * Turns of one session whose log grows, in a process of its own: `node --expose-gc session-turns-child.ts TURNS SIZE…`, the store by
- * its name on the first line of the input. A line of JSON for each size.
+ * its name on the input. A line of JSON for each size. Without turns, nothing is written: a log that is there is opened.
  */
 export type TurnsMeasured = {
   readonly entries: number
   /** A new process's first call: opened, its outline read, its view put together and counted. */
   readonly openMs: number
   readonly openCpuMs: number
-  /** Turns without a compaction: the median by the wall clock, the mean of CPU time, whose clock moves in ticks. */
+  /** Turns without a compaction: the median by the wall clock, and CPU time of the thread that does the work. */
   readonly wallMs: number
   readonly cpuMs: number
   readonly turns: number
@@ -47,8 +49,38 @@ function memoryNow(): { readonly heap: number; readonly rss: number } {
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
+/** The mean of the middle half: the CPU clock moves in ticks of up to 4 ms, and a turn may share its thread with work behind the last. */
+const middleMean = (values: readonly number[]): number =>
+  mean([...values].sort((one, other) => one - other).slice(values.length >> 2, values.length - (values.length >> 2)))
+
 /** Code is compiled and the view is of turns like these before anything is written down. */
 const warmUpTurns = 40
+
+type Opened = Pick<TurnsMeasured, "openMs" | "openCpuMs" | "heapMb" | "rssMb">
+
+/** The first call of a session that this process has not seen. */
+async function open(session: Session, options: PrepareOptions): Promise<Opened> {
+  const before = memoryNow()
+  const { wallMs, cpuMs } = await timed(() => session.prepare(options))
+  const after = memoryNow()
+  return { openMs: wallMs, openCpuMs: cpuMs, heapMb: (after.heap - before.heap) / 1e6, rssMb: after.rss / 1e6 }
+}
+
+type OneTurn = Taken & { readonly wallMs: number; readonly cpuMs: number; readonly afterwardsMs: number }
+
+function summed(taken: readonly OneTurn[]): Omit<TurnsMeasured, keyof Opened | "entries"> {
+  const plain = taken.filter(({ compacted }) => !compacted)
+  const compacting = taken.filter(({ compacted }) => compacted).map(({ wallMs }) => wallMs)
+  return {
+    wallMs: median(plain.map(({ wallMs }) => wallMs)),
+    cpuMs: middleMean(plain.map(({ cpuMs }) => cpuMs)),
+    turns: plain.length,
+    ...(compacting.length === 0 ? {} : { compactingMs: median(compacting) }),
+    compactions: compacting.length,
+    afterwardsMs: mean(taken.map(({ afterwardsMs }) => afterwardsMs)),
+    viewMessages: mean(taken.map(({ viewMessages }) => viewMessages)),
+  }
+}
 
 async function measure(name: string, sizes: readonly number[], turns: number): Promise<void> {
   const store = await openStore(name)
@@ -57,40 +89,22 @@ async function measure(name: string, sizes: readonly number[], turns: number): P
   const id = "measured"
   let n = 0
   for (const entries of sizes) {
-    const filler = openAgent(store, { memory: { flush: false } })
-    await fillLog(filler.session(id), options, random, entries)
-    for (let left = warmUpTurns; left > 0; left--) await takeTurn(filler.session(id), options, random, n++)
-    await filler.close()
-    const before = memoryNow()
+    if (turns > 0) {
+      const filler = openAgent(store, { memory: { flush: false } })
+      await fillLog(filler.session(id), options, random, entries)
+      for (let left = warmUpTurns; left > 0; left--) await takeTurn(filler.session(id), options, makeTurn(random, n++))
+      await filler.close()
+    }
     const holdfast = openAgent(store)
     const session = holdfast.session(id)
-    const opening = await timed(() => session.prepare(options))
-    const after = memoryNow()
-    const taken: { readonly compacted: boolean; readonly wallMs: number; readonly cpuMs: number }[] = []
-    const afterwards: number[] = []
-    let viewMessages = 0
+    const opened = await open(session, options)
+    const taken: OneTurn[] = []
     for (let left = turns; left > 0; left--) {
-      const { value, ...times } = await timed(() => takeTurn(session, options, random, n++))
-      taken.push({ ...times, compacted: value.compacted })
-      viewMessages += value.viewMessages / turns
-      afterwards.push((await timed(holdfast.idle)).wallMs)
+      const turn = makeTurn(random, n++)
+      const { value, ...spent } = await timed(() => takeTurn(session, options, turn))
+      taken.push({ ...value, ...spent, afterwardsMs: (await timed(holdfast.idle)).wallMs })
     }
-    const plain = taken.filter(({ compacted }) => !compacted)
-    const compacting = taken.filter(({ compacted }) => compacted).map(({ wallMs }) => wallMs)
-    const found: TurnsMeasured = {
-      entries,
-      openMs: opening.wallMs,
-      openCpuMs: opening.cpuMs,
-      wallMs: median(plain.map(({ wallMs }) => wallMs)),
-      cpuMs: mean(plain.map(({ cpuMs }) => cpuMs)),
-      turns: plain.length,
-      ...(compacting.length === 0 ? {} : { compactingMs: median(compacting) }),
-      compactions: compacting.length,
-      afterwardsMs: mean(afterwards),
-      viewMessages,
-      heapMb: (after.heap - before.heap) / 1e6,
-      rssMb: after.rss / 1e6,
-    }
+    const found: TurnsMeasured = { entries, ...opened, ...summed(taken) }
     process.stdout.write(`${JSON.stringify(found)}\n`)
     await holdfast.close()
   }

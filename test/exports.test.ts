@@ -124,6 +124,7 @@ test("the examples of README.md compile as they stand", () => {
   const given = `declare const bodyText: string
 declare const readFile: (path: string) => Promise<string>
 declare const budgetTokens: import("holdfast").Tokens
+declare const callYourModel: (body: string | object) => Promise<object>
 `
   const code = [...blocks].map(([, block]) => block).join("\n")
   expect(code.length).toBeGreaterThan(500)

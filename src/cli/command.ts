@@ -15,3 +15,15 @@ export type Command = {
   /** 0, or why not. A Problem may be thrown. */
   readonly run: (args: Arguments, world: World) => Promise<0 | Failure>
 }
+
+/** Things that are done to one kind of thing, by name: `holdfast sessions list`. */
+export type CommandGroup = {
+  readonly summary: string
+  readonly notes: string
+  readonly commands: ReadonlyMap<string, Command>
+}
+
+/** A command or a group as the program lists it, with the way to it. */
+export type Listed = { readonly summary: string; readonly load: () => Promise<Command | CommandGroup> }
+
+export const isGroup = (entry: Command | CommandGroup): entry is CommandGroup => "commands" in entry

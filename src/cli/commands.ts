@@ -1,5 +1,33 @@
-import type { Command } from "./command.ts"
-import { compactCommand } from "./compact-command.ts"
+import type { Listed } from "./command.ts"
 
-/** Every command by name. A new one is a file and a line here. */
-export const commands: ReadonlyMap<string, Command> = new Map([["compact", compactCommand]])
+/** Every command by name, loaded when it is asked for: one does not wait for the rooms of another. A new one is a file and an entry here. */
+export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
+  [
+    "compact",
+    {
+      summary: "Make a request fit its window or a budget, and say what was done",
+      load: async () => (await import("./compact-command.ts")).compactCommand,
+    },
+  ],
+  [
+    "sessions",
+    {
+      summary: "See, take along, mend and delete the sessions that are stored",
+      load: async () => (await import("./sessions-command.ts")).sessionsCommand,
+    },
+  ],
+  [
+    "memory",
+    {
+      summary: "Search and read what agents wrote down across their sessions",
+      load: async () => (await import("./memory-command.ts")).memoryCommand,
+    },
+  ],
+  [
+    "mcp",
+    {
+      summary: "Let an agent recall what was compacted away, over MCP",
+      load: async () => (await import("./mcp-command.ts")).mcpCommand,
+    },
+  ],
+])

@@ -33,12 +33,16 @@ compacted when it does not fit the model's window. A body that fits comes back a
   cat request.json | holdfast compact --quiet | curl -d @- https://…`,
 }
 
+/** A shorter text is done before anyone would look for a sign of life. */
+const longLength = 1_000_000
+
 async function compactFile(args: Arguments, world: World): Promise<0 | Failure> {
   const choices = readChoices(args)
   const input = await readInput(args.positionals[0], world)
   if (isFailure(input)) return input
   const startMs = world.nowMs()
-  const stopProgress = startProgress(input.text.length, choices.output, world.stderr)
+  const isSilent = choices.output === "json" || choices.output === "quiet" || input.text.length < longLength
+  const stopProgress = startProgress(isSilent, world.stderr)
   try {
     const opened = openRequest(input.text, choices)
     if (isFailure(opened)) return opened

@@ -39,13 +39,19 @@ async function save(path: string | undefined, text: string): Promise<Failure | u
     return undefined
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error
-    const why = reasons[String(error.code)] ?? `it could not be written (${error.code})`
-    return unusable("output-unwritable", `Nothing was written to ${path}: ${why}.`, "Name another file.")
+    return unwritable(path, String(error.code))
   }
+}
+
+/** Why a file could not be written, by the code of the system's error. */
+export function unwritable(path: string, code: string): Failure {
+  const why = reasons[code] ?? `it could not be written (${code})`
+  return unusable("output-unwritable", `Nothing was written to ${path}: ${why}.`, "Name another file.")
 }
 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: "its folder does not exist",
+  EEXIST: "it is there already",
   EISDIR: "it is a folder",
   EACCES: "it may not be written",
   EPERM: "it may not be written",

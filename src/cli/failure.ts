@@ -1,5 +1,5 @@
-import { type Advice, describe, HoldfastError } from "../errors.ts"
-import { sentenceOf } from "./printable.ts"
+import { type Advice, describe, HoldfastError, type Problem } from "../errors.ts"
+import { jsonLine, sentenceOf } from "./printable.ts"
 import type { World } from "./world.ts"
 
 /** Why a command did not do what it was asked: 2 where the command line cannot be meant, 1 for everything else. */
@@ -10,7 +10,7 @@ export type Failure = Advice & {
   readonly problem?: object
 }
 
-export const isFailure = (value: object): value is Failure => "exit" in value
+export const isFailure = (value: object | string): value is Failure => typeof value === "object" && "exit" in value
 
 /** The command line cannot be meant. */
 export const misuse = (sentence: string, next: string): Failure => ({ exit: 2, code: "usage-invalid", sentence, next })
@@ -18,11 +18,20 @@ export const misuse = (sentence: string, next: string): Failure => ({ exit: 2, c
 /** Something outside could not be read or written. */
 export const unusable = (code: string, sentence: string, next: string): Failure => ({ exit: 1, code, sentence, next })
 
+/** What to do at the command line, where a Problem speaks of functions. */
+const nextHere: Readonly<Partial<Record<Problem["code"], string>>> = {
+  "session-unknown": "holdfast sessions list names them; --data or HOLDFAST_DATA says in which store.",
+  "entry-unknown": "holdfast sessions show ID --log lists the entries.",
+  "nothing-to-undo": "holdfast sessions show ID says what was done.",
+}
+
 /** Whatever was thrown, in words. Anything but a Problem is a fault of our own, and says so. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof HoldfastError) {
     const { problem } = error
-    return { exit: problem.code === "option-invalid" ? 2 : 1, code: problem.code, problem, ...describe(problem) }
+    const { code } = problem
+    const { sentence, next } = describe(problem)
+    return { exit: code === "option-invalid" ? 2 : 1, code, problem, sentence, next: nextHere[code] ?? next }
   }
   const words = error instanceof Error ? error.message : String(error)
   if (error instanceof Error && "syscall" in error)
@@ -37,7 +46,7 @@ export function failureOf(error: unknown): Failure {
 /** Tell people on stderr, or programs as one JSON object on stdout. */
 export async function tellFailure(failure: Failure, json: boolean, { stdout, stderr }: World): Promise<number> {
   const { exit, code, sentence, next, problem } = failure
-  if (json) await stdout.write(`${JSON.stringify({ problem: { code, ...problem, sentence, next } })}\n`)
+  if (json) await stdout.write(jsonLine({ problem: { code, ...problem, sentence, next } }))
   else await stderr.write(`holdfast: ${sentenceOf(sentence)}\n${sentenceOf(next)}\n`)
   return exit
 }

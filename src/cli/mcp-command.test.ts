@@ -2,10 +2,11 @@ import { spawn } from "node:child_process"
 import { pathToFileURL } from "node:url"
 import { expect, test } from "vitest"
 import { sampleSource } from "../mcp/fixtures/sample-source.ts"
+import type { McpScope } from "../mcp/mcp-source.ts"
 import { readArguments } from "./arguments.ts"
 import { failureOf, isFailure } from "./failure.ts"
 import { commandHelp } from "./help.ts"
-import { createMcpCommand, type McpScope } from "./mcp-command.ts"
+import { createMcpCommand } from "./mcp-command.ts"
 import type { Sink, World } from "./world.ts"
 
 const sink = (said: string[]): Sink => ({
@@ -29,9 +30,8 @@ async function mcp(argv: readonly string[], { stdin = "", env = {}, whileServing
       opened.push({ scope, data })
       return { source: sampleSource, close: async () => void closed++ }
     },
-    env,
-    version: "9.9.9",
-    stop: () => stop.signal,
+    version: async () => "9.9.9",
+    stop: () => ({ signal: stop.signal, release: () => {} }),
   })
   const stderr: Sink = {
     ...sink(err),
@@ -47,6 +47,8 @@ async function mcp(argv: readonly string[], { stdin = "", env = {}, whileServing
     stdout: sink(out),
     stderr,
     nowMs: () => 0,
+    dateMs: () => 0,
+    env,
     debug: false,
   }
   const args = readArguments(argv, command.options, command.maxPositionals)
@@ -82,6 +84,7 @@ const misused: [why: string, argv: readonly string[], words: string][] = [
   ["nobody named", [], "not said whose record"],
   ["an empty name", ["--session="], "not said whose record"],
   ["both named", ["--session", "s", "--agent", "a"], "exclude one another"],
+  ["all memory of nobody", ["--agent", "a", "--agent-memory"], "--agent-memory means nothing without --session"],
   ["a port without --http", ["--session", "s", "4200"], "4200 means nothing without --http"],
   ["a host without --http", ["--session", "s", "--host", "::1"], "--host means nothing without --http"],
   ["a port that is none", ["--session", "s", "--http", "70000"], "--http"],
@@ -101,7 +104,9 @@ test("open to others without a token: refused, and the source is closed again", 
 })
 
 test("help says how to write it, in lines that fit a terminal", () => {
-  const help = commandHelp(createMcpCommand({ openSource: () => Promise.reject(new Error("not asked for")) }))
+  const help = commandHelp(
+    createMcpCommand({ openSource: () => Promise.reject(new Error("not asked for")), version: async () => "" }),
+  )
   for (const word of ["--session ID", "--http", "--token-env NAME", "recall", "127.0.0.1"]) expect(help).toContain(word)
   expect(Math.max(...help.split("\n").map(({ length }) => length))).toBeLessThanOrEqual(120)
 })
@@ -114,7 +119,7 @@ const program = (argv: readonly string[]): string => `
   const { openWorld } = await import(${href("world.ts")})
   const { sampleSource } = await import(${href("../mcp/fixtures/sample-source.ts")})
   const close = async () => void process.stderr.write("closed")
-  const command = createMcpCommand({ openSource: async () => ({ source: sampleSource, close }) })
+  const command = createMcpCommand({ openSource: async () => ({ source: sampleSource, close }), version: async () => "1" })
   const args = readArguments(${JSON.stringify(argv)}, command.options, command.maxPositionals)
   process.exitCode = await command.run(args, openWorld(process))`
 

@@ -1,29 +1,26 @@
 import { HoldfastError } from "../errors.ts"
 import type { HttpOptions } from "../mcp/http.ts"
 import { serveHttp } from "../mcp/http.ts"
+import type { McpScope } from "../mcp/mcp-source.ts"
 import type { McpSource } from "../mcp/source.ts"
 import { serveStdio } from "../mcp/stdio.ts"
 import { present } from "../message/present.ts"
 import type { Arguments, Options } from "./arguments.ts"
 import type { Command } from "./command.ts"
+import { dataOption } from "./data-place.ts"
 import { type Failure, isFailure, misuse } from "./failure.ts"
+import { type OpenedSource, openMcpSource } from "./open-mcp-source.ts"
 import { sentenceOf } from "./printable.ts"
+import { type StopSignal, stopSignal } from "./stop-signal.ts"
+import { readVersion } from "./version.ts"
 import type { World } from "./world.ts"
-
-/** Whose record is served. */
-export type McpScope = { readonly session: string } | { readonly agent: string }
 
 /** All that the command needs beside its world. */
 export type McpDeps = {
-  /** Open what a scope may see; `data` is the folder of the store where one was named. */
-  readonly openSource: (
-    scope: McpScope,
-    data: string | undefined,
-  ) => Promise<{ readonly source: McpSource; readonly close: () => Promise<void> }>
-  readonly env?: Readonly<Record<string, string | undefined>>
-  readonly version?: string
-  /** Aborts when the program is asked to end. */
-  readonly stop?: () => AbortSignal
+  /** Open what a scope may see; `data` is the place of the store where one was named. */
+  readonly openSource: (scope: McpScope, data: string | undefined, env: World["env"]) => Promise<OpenedSource | Failure>
+  readonly version: () => Promise<string>
+  readonly stop?: () => StopSignal
 }
 
 const usualPort = 4142
@@ -31,7 +28,8 @@ const usualPort = 4142
 const options: Options = {
   session: { value: "ID", help: "serve the record of this session" },
   agent: { value: "NAME", help: "serve the memory of this agent, all its sessions" },
-  data: { value: "DIR", help: "where the store is; the usual place unless given" },
+  "agent-memory": { help: "with --session: search all that its agent remembers, not this session's notes alone" },
+  ...dataOption,
   http: { help: `serve streamable HTTP instead of stdio; PORT may follow, ${usualPort} unless given` },
   host: { value: "H", help: "address to listen on; 127.0.0.1 unless given" },
   "token-env": { value: "NAME", help: "environment variable that holds the bearer token" },
@@ -41,7 +39,8 @@ const options: Options = {
 
 const notes = `An agent that is connected to this server can get back what was compacted away: the tools are recall,
 search_memory and list_pins, and the traces of compactions are resources. It only reads, and it sees the one
-session or agent that was named here and no other.
+session or agent that was named here and no other. With --agent, recall takes a handle of any of the agent's
+newest sessions as it was printed, or behind the name of its session: NAME/hf-…
 
 Over stdio the client starts it, and it ends with its input; in a client's settings:
 
@@ -57,26 +56,32 @@ token, which stands in an environment variable so that no list of processes show
 /** Show a session or an agent's memory to MCP clients. */
 export const createMcpCommand = (deps: McpDeps): Command => ({
   summary: "Let an agent recall what was compacted away, over MCP",
-  usage: "mcp (--session ID | --agent NAME) [--data DIR] [--http [PORT]] [OPTIONS]",
+  usage: "mcp (--session ID | --agent NAME) [--data PLACE] [--http [PORT]] [OPTIONS]",
   options,
   maxPositionals: 1,
   notes,
   run: (args, world) => serve(args, world, deps),
 })
 
+export const mcpCommand: Command = createMcpCommand({ openSource: openMcpSource, version: readVersion })
+
 async function serve(args: Arguments, world: World, deps: McpDeps): Promise<0 | Failure> {
   const scope = scopeOf(args)
   if (isFailure(scope)) return scope
-  const http = httpOf(args, deps.env ?? process.env)
+  const http = httpOf(args, world.env)
   if (http !== undefined && isFailure(http)) return http
-  const stop = (deps.stop ?? stopSignal)()
-  const { source, close } = await deps.openSource(scope, args.valueOf("data"))
+  const opened = await deps.openSource(scope, args.valueOf("data"), world.env)
+  if (isFailure(opened)) return opened
+  const { source, close, notice } = opened
+  const { signal: stop, release } = (deps.stop ?? stopSignal)()
   try {
-    const told = { onFault: (error: unknown) => tellFault(error, world), ...present({ version: deps.version }) }
+    if (notice !== undefined) await world.stderr.write(`holdfast: ${sentenceOf(notice)}\n`)
+    const told = { onFault: (error: unknown) => tellFault(error, world), version: await deps.version() }
     if (http === undefined) await serveOnPipes(source, told, stop, world)
     else await serveOnPort(source, { ...http, ...told }, stop, world)
   } finally {
     await close()
+    release()
   }
   return 0
 }
@@ -103,7 +108,9 @@ function scopeOf(args: Arguments): McpScope | Failure {
   const [session, agent] = [args.valueOf("session"), args.valueOf("agent")]
   const next = "Write --session ID for one session, or --agent NAME for all that an agent remembers."
   if (session !== undefined && agent !== undefined) return misuse("--session and --agent exclude one another.", next)
-  if (session !== undefined && session !== "") return { session }
+  const whole = args.isOn("agent-memory")
+  if (whole && session === undefined) return misuse("--agent-memory means nothing without --session.", next)
+  if (session !== undefined && session !== "") return { session, ...(whole ? { memory: "agent" } : {}) }
   if (agent !== undefined && agent !== "") return { agent }
   return misuse("It was not said whose record to serve.", next)
 }
@@ -111,7 +118,7 @@ function scopeOf(args: Arguments): McpScope | Failure {
 const httpOnly = ["host", "token-env", "allow-host", "allow-origin"]
 
 /** How to serve over HTTP, or nothing where that was not asked for. */
-function httpOf(args: Arguments, env: NonNullable<McpDeps["env"]>): HttpOptions | Failure | undefined {
+function httpOf(args: Arguments, env: World["env"]): HttpOptions | Failure | undefined {
   const [port] = args.positionals
   const stray = port ?? httpOnly.filter(args.isOn).map((name) => `--${name}`)[0]
   if (!args.isOn("http"))
@@ -130,7 +137,7 @@ function portOf(text: string): number {
   throw new HoldfastError({ code: "option-invalid", option: "--http", expected: "a port from 0 to 65535", found })
 }
 
-function tokenOf(name: string | undefined, env: NonNullable<McpDeps["env"]>): string | undefined {
+function tokenOf(name: string | undefined, env: World["env"]): string | undefined {
   if (name === undefined) return undefined
   const token = env[name]
   if (token !== undefined && token !== "") return token
@@ -144,11 +151,4 @@ function tellFault(error: unknown, { stderr, debug }: World): void {
   const words = error instanceof Error ? error.message : String(error)
   const place = debug && error instanceof Error ? `${error.stack}\n` : ""
   void stderr.write(`holdfast: a question could not be answered: ${sentenceOf(words)}\n${place}`)
-}
-
-/** The first wish to end is a polite one; a second one ends the process as usual. */
-function stopSignal(): AbortSignal {
-  const controller = new AbortController()
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => controller.abort())
-  return controller.signal
 }

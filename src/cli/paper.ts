@@ -22,8 +22,16 @@ export function createPaper({ columns = usualWidth, hasColour }: Pick<Sink, "col
 
 export const number = (value: number): string => value.toLocaleString("en")
 
-/** "1 message", "2 messages". */
-export const count = (value: number, noun: string): string => `${number(value)} ${noun}${value === 1 ? "" : "s"}`
+/** "1 message", "2 messages", "2 entries". */
+export const count = (value: number, noun: string, nouns = `${noun}s`): string =>
+  `${number(value)} ${value === 1 ? noun : nouns}`
+
+/** A moment to the minute, in UTC: `2026-11-15 09:12`. What no calendar has is a question mark. */
+export const moment = (atMs: number): string =>
+  Math.abs(atMs) <= latestMs ? new Date(atMs).toISOString().slice(0, 16).replace("T", " ") : "?"
+
+/** The last moment that a date can say. */
+const latestMs = 8.64e15
 
 /** The margin of a paragraph, in which its name stands. */
 export const indent = 11

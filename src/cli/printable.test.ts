@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { clip, printable, wrap } from "./printable.ts"
+import { clip, jsonLine, printable, wrap } from "./printable.ts"
 
 const texts = fc.oneof(
   fc.string(),
@@ -19,6 +19,16 @@ describe("printable", () => {
   test("plain words, accents and other scripts stay as they are", () => {
     expect(printable("héllo 用户 👋 a\tb\r\nc")).toBe("héllo 用户 👋 a  b\nc")
   })
+})
+
+test("for any text, its JSON says the same and has nothing in it that acts on a terminal", () => {
+  fc.assert(
+    fc.property(texts, (text) => {
+      const line = jsonLine({ [text]: [text] })
+      expect(JSON.parse(line)).toEqual({ [text]: [text] })
+      expect(line).toMatch(/^[^\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]*\n$/u)
+    }),
+  )
 })
 
 test("for any text and width, a clipped text is one line that is not wider", () => {

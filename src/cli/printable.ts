@@ -11,6 +11,13 @@ export const printable = (text: string): string =>
     .replaceAll("\t", "  ")
     .replace(acting, (found) => (found === "\n" ? "\n" : "\uFFFD"))
 
+/** A value as JSON on one line; what would act on a terminal is escaped in it, so that it still says the same. */
+export const jsonLine = (value: unknown): string => `${escapeActing(JSON.stringify(value) ?? "null")}\n`
+
+/** The same JSON, in which no character acts on a terminal. It has no line breaks: in JSON such characters stand in strings alone. */
+export const escapeActing = (json: string): string =>
+  json.replace(acting, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
 /** A sentence with words of unknown origin in it, on one line. */
 export const sentenceOf = (text: string): string => printable(text).replace(/\s+/g, " ").trim()
 

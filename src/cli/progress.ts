@@ -1,9 +1,6 @@
 import { Worker } from "node:worker_threads"
-import type { CompactChoices } from "./compact-choices.ts"
 import type { Sink } from "./world.ts"
 
-/** A shorter text is done before anyone would look for a sign of life. */
-const leastLength = 1_000_000
 const quietMs = 2000
 
 /** It runs beside the main thread, which computes and could not say anything meanwhile. */
@@ -16,10 +13,9 @@ const tick = () => {
 setTimeout(() => { tick(); setInterval(tick, 1000) }, ${quietMs})
 `
 
-/** A line on the terminal while a large text is worked on for more than two seconds. Answers with how to end it. */
-export function startProgress(length: number, output: CompactChoices["output"], stderr: Sink): () => Promise<void> {
-  const silent = output === "json" || output === "quiet" || !stderr.isTerminal || length < leastLength
-  if (silent) return async () => {}
+/** A line on the terminal while something takes more than two seconds, unless programs listen. Answers with how to end it. */
+export function startProgress(isSilent: boolean, stderr: Sink): () => Promise<void> {
+  if (isSilent || !stderr.isTerminal) return async () => {}
   const worker = new Worker(ticking, { eval: true })
   let ended = false
   return async () => {

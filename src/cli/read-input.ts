@@ -20,11 +20,14 @@ export async function readInput(path: string | undefined, world: World): Promise
     return await readAll(path, createReadStream(path))
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error
-    return unusable("input-unreadable", ...unreadable(path, String(error.code)))
+    return unreadable(path, String(error.code))
   }
 }
 
-function unreadable(path: string, code: string): [sentence: string, next: string] {
+/** Why a file could not be read, by the code of the system's error. */
+export const unreadable = (path: string, code: string): Failure => unusable("input-unreadable", ...wordsFor(path, code))
+
+function wordsFor(path: string, code: string): [sentence: string, next: string] {
   if (code === "ENOENT") return [`There is no file ${path}.`, "Check the name, and the folder that you are in."]
   if (code === "EISDIR") return [`${path} is a folder.`, "Name one file in it."]
   if (code === "EACCES" || code === "EPERM") return [`${path} may not be read.`, "Check who may read it."]

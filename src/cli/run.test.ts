@@ -40,6 +40,8 @@ async function holdfast(argv: readonly string[], { stdin, terminal = false }: Ar
     stdout,
     stderr,
     nowMs: () => 0,
+    dateMs: () => 0,
+    env: {},
     debug: false,
   }
   const exit = await run(argv, world)

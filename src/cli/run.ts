@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises"
 import { readArguments } from "./arguments.ts"
-import type { Command } from "./command.ts"
+import { type Command, type CommandGroup, isGroup } from "./command.ts"
 import { commands } from "./commands.ts"
 import { type Failure, failureOf, isFailure, misuse, tellFailure } from "./failure.ts"
-import { commandHelp, programHelp } from "./help.ts"
+import { commandHelp, groupHelp, programHelp } from "./help.ts"
 import { suggest } from "./nearest.ts"
+import { readVersion } from "./version.ts"
 import type { World } from "./world.ts"
 
 /** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant. */
@@ -26,22 +26,52 @@ async function dispatch([first, ...rest]: readonly string[], world: World): Prom
     return misuse("No command was given.", `Start with: holdfast ${[...commands.keys()].join(" | ")}`)
   }
   if (isHelp(first) || first === "help") {
-    const [name] = rest
-    const asked = name === undefined ? undefined : commands.get(name)
-    await stdout.write(asked === undefined ? programHelp(commands) : commandHelp(asked))
+    await stdout.write(await helpFor(rest))
     return 0
   }
   if (first === "--version" || first === "-v") {
-    await stdout.write(`holdfast ${await version()}\n`)
+    await stdout.write(`holdfast ${await readVersion()}\n`)
     return 0
   }
-  const command = commands.get(first)
-  if (command !== undefined) return await perform(command, rest, world)
+  const found = await commands.get(first)?.load()
+  if (found !== undefined)
+    return isGroup(found) ? await choose(first, found, rest, world) : await perform(found, rest, world)
   const known = [...commands.keys(), "--help", "--version"]
   const what = first.startsWith("-") ? "option" : "command"
   return misuse(
     `There is no ${what} ${first.slice(0, 60)}.`,
     suggest(first, known, "holdfast --help lists the commands."),
+  )
+}
+
+async function helpFor([name = "", inner = ""]: readonly string[]): Promise<string> {
+  const asked = await commands.get(name)?.load()
+  if (asked === undefined) return programHelp(commands)
+  if (!isGroup(asked)) return commandHelp(asked)
+  const command = asked.commands.get(inner)
+  return command === undefined ? groupHelp(name, asked) : commandHelp(command)
+}
+
+async function choose(
+  name: string,
+  group: CommandGroup,
+  [first, ...rest]: readonly string[],
+  world: World,
+): Promise<0 | Failure> {
+  if (first !== undefined && isHelp(first)) {
+    await world.stdout.write(groupHelp(name, group))
+    return 0
+  }
+  const known = [...group.commands.keys()]
+  if (first === undefined) {
+    await world.stderr.write(groupHelp(name, group))
+    return misuse(`It was not said what to do with ${name}.`, `Start with: holdfast ${name} ${known.join(" | ")}`)
+  }
+  const command = group.commands.get(first)
+  if (command !== undefined) return await perform(command, rest, world)
+  return misuse(
+    `There is no command ${name} ${first.slice(0, 60)}.`,
+    suggest(first, known, `holdfast ${name} --help lists the commands.`),
   )
 }
 
@@ -56,10 +86,3 @@ async function perform(command: Command, argv: readonly string[], world: World):
 }
 
 const isHelp = (word: string): boolean => word === "--help" || word === "-h"
-
-/** As the package says; this file stands two folders below it, built or not. */
-async function version(): Promise<string> {
-  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8")
-  const { version: found }: { readonly version: string } = JSON.parse(text)
-  return found
-}

@@ -5,7 +5,11 @@ export type World = {
   readonly stdinIsTerminal: boolean
   readonly stdout: Sink
   readonly stderr: Sink
+  /** For how long something took. */
   readonly nowMs: () => number
+  /** The date, in milliseconds since 1970. */
+  readonly dateMs: () => number
+  readonly env: Readonly<Record<string, string | undefined>>
   /** Show where a fault of our own happened. */
   readonly debug: boolean
 }
@@ -26,6 +30,8 @@ export function openWorld({ stdin, stdout, stderr, env }: NodeJS.Process): World
     stdout: openSink(stdout),
     stderr: openSink(stderr),
     nowMs: () => performance.now(),
+    dateMs: Date.now,
+    env,
     debug: (env.HOLDFAST_DEBUG ?? "") !== "",
   }
 }

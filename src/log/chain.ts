@@ -49,11 +49,20 @@ export function brokenLink(before: Head, entries: readonly StoredEntry[]): numbe
   return undefined
 }
 
-/** Marks a text that is kept apart. Nothing else in a body has a member of this name. */
+/** Marks a text that is kept apart. A member of someone else's that has this name is written with a colon more. */
 const mark = "payload:sha256"
+const theirs = /^payload:sha256(:*)$/
+const theirsWritten = /^payload:sha256:(:*)$/
+
+/** The object with some of its members under other names; the same object where there are none of them. */
+function rename(value: object, from: RegExp, to: string): object {
+  if (Array.isArray(value) || !Object.keys(value).some((name) => from.test(name))) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.replace(from, to), inner]))
+}
 
 function writeBody(body: EntryBody, payloads: Map<string, string>): string {
   return JSON.stringify(body, (_name, value: unknown) => {
+    if (typeof value === "object" && value !== null) return rename(value, theirs, `${mark}:$1`)
     if (typeof value !== "string" || value.length <= payloadLength) return value
     const hash = hashPayload(value)
     payloads.set(hash, value)
@@ -73,7 +82,8 @@ export function readBody(entry: StoredEntry, payloads: ReadonlyMap<string, strin
     throw new HoldfastError({ code: "store-corrupt", store: "log", session, reason: `entry ${entry.seq} ${reason}` })
   }
   const restore = (_name: string, value: unknown): unknown => {
-    if (typeof value !== "object" || value === null || !(mark in value)) return value
+    if (typeof value !== "object" || value === null) return value
+    if (!(mark in value)) return rename(value, theirsWritten, `${mark}$1`)
     const hash = value[mark]
     return (typeof hash === "string" ? payloads.get(hash) : undefined) ?? damaged("names a text that is missing")
   }

@@ -29,7 +29,9 @@ export function createOutline(): Outline {
   let head: Head = { seq: 0, hash: "" }
   let tip = 0
   const nodes = new Map<number, Node>()
-  const children = new Map<string, number>()
+  /** The newest message behind each; those before it, of which few have any, by what they say. */
+  const newest = new Map<number, number>()
+  const older = new Map<string, number>()
   const byType = new Map<string, number[]>()
   const types = new Map<number, string>()
   const references = new Map<number, number>()
@@ -44,7 +46,9 @@ export function createOutline(): Outline {
     if (parent !== undefined) references.set(seq, parent)
     if (type === "message-appended" && parent !== undefined && key !== undefined) {
       nodes.set(seq, { seq, parent, key, depth: (nodes.get(parent)?.depth ?? 0) + 1 })
-      children.set(`${parent} ${key}`, seq)
+      const before = nodes.get(newest.get(parent) ?? 0)
+      if (before !== undefined) older.set(`${parent} ${before.key}`, before.seq)
+      newest.set(parent, seq)
       tip = seq
     } else if (type === "branch-opened" && parent !== undefined) tip = parent
     else if (type === "checkpoint-installed" && parent !== undefined) listed(checkpoints, parent).push(seq)
@@ -52,18 +56,20 @@ export function createOutline(): Outline {
   }
 
   const checkpointAt = (from: number): number => {
-    for (let at = from; at > 0; at = nodes.get(at)?.parent ?? 0) {
+    for (let at = from; ; at = nodes.get(at)?.parent ?? 0) {
       const found = checkpoints.get(at)?.findLast((seq) => !undone.has(seq))
-      if (found !== undefined) return found
+      if (found !== undefined || at === 0) return found ?? 0
     }
-    return 0
   }
 
   return {
     head: () => head,
     extend: (entries) => entries.forEach(extend),
     node: (seq) => nodes.get(seq),
-    child: (parent, key) => children.get(`${parent} ${key}`),
+    child: (parent, key) => {
+      const last = newest.get(parent)
+      return last !== undefined && nodes.get(last)?.key === key ? last : older.get(`${parent} ${key}`)
+    },
     tip: () => tip,
     path: (from, after = 0) => pathTo(nodes, from, after),
     checkpointAt,

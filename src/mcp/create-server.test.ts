@@ -199,7 +199,7 @@ const strict: [why: string, tool: string, args: Record<string, unknown>][] = [
   ["no handle", "recall", {}],
   ["an empty handle", "recall", { handle: "" }],
   ["a handle that is no text", "recall", { handle: 7 }],
-  ["a handle that is too long", "recall", { handle: "h".repeat(201) }],
+  ["a handle that is too long", "recall", { handle: "h".repeat(301) }],
   ["a line number of 0", "recall", { handle: "h-short", fromLine: 0 }],
   ["half a line", "recall", { handle: "h-short", fromLine: 1.5 }],
   ["a line number as text", "recall", { handle: "h-short", fromLine: "1" }],

@@ -1,5 +1,7 @@
 export type { McpServerOptions } from "./create-server.ts"
 export { createMcpServer } from "./create-server.ts"
 export { serveHttp } from "./http.ts"
+export type { McpScope } from "./mcp-source.ts"
+export { createMcpSource } from "./mcp-source.ts"
 export type { FoundMemory, LineRange, ListedPin, ListedTrace, McpSource, MemorySearch, Recalled } from "./source.ts"
 export { serveStdio } from "./stdio.ts"

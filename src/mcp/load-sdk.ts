@@ -1,6 +1,17 @@
 import { HoldfastError } from "../errors.ts"
 
-async function importAll() {
+/** The official SDK and its schema library, as far as the server uses them. */
+export type Sdk = {
+  readonly McpServer: typeof import("@modelcontextprotocol/sdk/server/mcp.js").McpServer
+  readonly ResourceTemplate: typeof import("@modelcontextprotocol/sdk/server/mcp.js").ResourceTemplate
+  readonly HttpTransport: typeof import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js").WebStandardStreamableHTTPServerTransport
+  readonly McpError: typeof import("@modelcontextprotocol/sdk/types.js").McpError
+  readonly AjvJsonSchemaValidator: typeof import("@modelcontextprotocol/sdk/validation/ajv").AjvJsonSchemaValidator
+  readonly MessageSchema: typeof import("@modelcontextprotocol/sdk/types.js").JSONRPCMessageSchema
+  readonly z: typeof import("zod").z
+}
+
+async function importAll(): Promise<Sdk> {
   const [mcp, stream, types, { AjvJsonSchemaValidator }, { z }] = await Promise.all([
     import("@modelcontextprotocol/sdk/server/mcp.js"),
     import("@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js"),
@@ -18,9 +29,6 @@ async function importAll() {
     z,
   }
 }
-
-/** The official SDK and its schema library, as far as the server uses them. */
-export type Sdk = Awaited<ReturnType<typeof importAll>>
 
 /** Load them at first use: who never serves MCP need not have them. */
 export async function loadSdk(): Promise<Sdk> {

@@ -7,8 +7,8 @@ import { firstLineLength, type Page, type PageStart, pageOf } from "./page.ts"
 import { readOnly } from "./read-only.ts"
 import type { McpSource, Recalled } from "./source.ts"
 
-/** Ours are far shorter. */
-const maxHandle = 200
+/** A handle of ours has at most 40 characters, and a session's name before it 200. */
+const maxHandle = 300
 /** More lines or characters than any stored text has. */
 const maxCount = 1_000_000_000
 

@@ -67,7 +67,7 @@ export function createMemory({ store, agent, now = Date.now }: MemoryOptions): M
     )
     const rivals = await rivalsOf(rows, known, find)
     const plan = planMemory(offered, [...rivals, ...known])
-    if (plan.write.length > 0) await store.write(plan.write)
+    await writeRows(store, plan.write)
     for (const [by, ids] of plan.supersede) await store.supersede(session, ids, by)
     return {
       written: plan.write,
@@ -87,6 +87,17 @@ export function createMemory({ store, agent, now = Date.now }: MemoryOptions): M
   }
 
   return { remember, search: find, days: () => store.days(agent), day }
+}
+
+/** Rows written at once: an embedded store holds up its process while it writes, and this many take it some milliseconds. */
+const rowsPerWrite = 100
+
+/** In pieces, so that others get a turn in between. Half a writing is no harm: the next one completes it. */
+async function writeRows(store: MemoryStore, rows: readonly MemoryRow[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += rowsPerWrite) {
+    await store.write(rows.slice(at, at + rowsPerWrite))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
 }
 
 async function getRows(store: MemoryStore, agent: string, ids: readonly string[]): Promise<readonly MemoryRow[]> {

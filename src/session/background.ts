@@ -23,6 +23,8 @@ export async function beginSummary(preparing: Preparing): Promise<Speculation | 
   if (live.queue === undefined || call.kind === "held") return undefined
   const known = await currentSpeculation(live)
   if (known !== undefined) return known
+  const { at: node, checkpoint } = call.view
+  if (!isStillWanted(live.journal.outline(), live.at, { node, base: checkpoint })) return undefined
   const { messages, frame } = assemble(call.frame, call.view, live.documents)
   const { policy, sizes } = budgetOf(preparing, messages)
   const { conversation } = separate({ ...frame, messages }, { standing: live.documents })
@@ -34,10 +36,11 @@ export async function beginSummary(preparing: Preparing): Promise<Speculation | 
     { meter, roomTokens, policy, schema },
   )
   if (chosen === undefined) return undefined
-  await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])
-  const { key, node, base, covered } = chosen
-  const payload = JSON.stringify({ node, base, covered, model: meter.model.id, format: frame.format })
+  const { key, base, covered } = chosen
+  const payload = JSON.stringify({ node: chosen.node, base, covered, model: meter.model.id, format: frame.format })
+  // First the job: whoever ends between the two leaves a summary that is found when it is asked for again, and no promise of one.
   await live.queue.add({ key, session: live.id, kind: "summary", payload })
+  await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])
   return chosen
 }
 
@@ -57,7 +60,7 @@ export async function writeSummary(live: Live, job: Job, signal: AbortSignal): P
   const { schema = "handoff", language, summarizerMs, summarizer: wanted } = live.options
   const meter = live.meterFor(asked.model, asked.format)
   const summarizer = createSummarizer(
-    { format: asked.format, ...present({ summarizer: wanted, maxWaitMs: summarizerMs }) },
+    { format: asked.format, signal, ...present({ summarizer: wanted, maxWaitMs: summarizerMs }) },
     meter,
   )
   if (summarizer === undefined || signal.aborted) return
@@ -69,6 +72,8 @@ export async function writeSummary(live: Live, job: Job, signal: AbortSignal): P
     live.emit({ type: "summary-failed", key: job.key, reason: outcome })
     return
   }
+  // It may have been deleted while its summary was written.
+  if ((await live.store.head(live.id)).seq === 0) return
   await live.store.putSummary(live.id, job.key, JSON.stringify(live.redact(summary)))
   live.emit({ type: "summary-ready", key: job.key })
 }

@@ -29,8 +29,10 @@ export async function history(
   { from = 1, limit = usualLimit }: HistoryRange = {},
 ): Promise<readonly HistoryEntry[]> {
   const outline = live.journal.outline()
-  const last = Math.min(outline.head().seq, from + limit - 1)
-  const seqs = Array.from({ length: Math.max(0, last - from + 1) }, (_, n) => from + n)
+  // A place before the first, or no number at all, is the first.
+  const first = from > 1 ? Math.floor(from) : 1
+  const last = Math.min(outline.head().seq, first + (limit > 0 ? limit : 0) - 1)
+  const seqs = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n)
   const entries = await live.journal.entries(seqs)
   const branch = new Set(outline.path(live.at) ?? [])
   return seqs.flatMap((seq) => {

@@ -8,6 +8,7 @@ import { isPostgres, openStore } from "../store/open-store.ts"
 import type { SessionFilter, SessionRow, Store } from "../store/store.ts"
 import { writeSummary } from "./background.ts"
 import { createHub, type Listener } from "./events.ts"
+import { limitStore } from "./limit-store.ts"
 import type { Live } from "./live.ts"
 import { openLive, type Shared, wake } from "./open-live.ts"
 import { checkHoldfastOptions, checkSessionId, type HoldfastOptions } from "./options.ts"
@@ -93,7 +94,11 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
       const { queue, store } = await opening
       while (pending.size > 0) await Promise.all(pending)
       await queue?.close()
-      if (typeof options.store !== "object") await store.close()
+      try {
+        await saveAll(lives)
+      } finally {
+        if (typeof options.store !== "object") await store.close()
+      }
     },
   }
 }
@@ -106,9 +111,16 @@ function evict(lives: Map<string, Live>, most: number): void {
   }
 }
 
+/** What waits in memory is written if the store is there again; if it is not, nobody else has it. */
+async function saveAll(lives: ReadonlyMap<string, Live>): Promise<void> {
+  const waiting = [...lives.values()].filter(({ journal }) => !journal.isDurable())
+  await Promise.all(waiting.map(({ lock, journal }) => lock(() => journal.commit(() => []))))
+}
+
 async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" | "later">): Promise<Shared> {
   const { agent = usualAgent } = options
-  const store = typeof options.store === "object" ? options.store : await openStore(options.store ?? usualStore)
+  const store =
+    typeof options.store === "object" ? limitStore(options.store) : await openStore(options.store ?? usualStore)
   const memory = createMemory({
     store: store.memory,
     agent,

@@ -11,7 +11,7 @@ import { type Separation, separate } from "../prompt/separate.ts"
 import { inheritance } from "./inherit.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
-import { keyOf, leftBehind, matchHistory } from "./match.ts"
+import { keyOf, leftBehind, matchHistory, renamed } from "./match.ts"
 
 /** Messages as log entries, each behind the one before it. */
 export function messageBodies(
@@ -28,30 +28,42 @@ export function messageBodies(
   }))
 }
 
+/** What is written with new messages: that they are an answer of the model's, and what else is to be in the log with them. */
+export type AppendOptions = { readonly recorded?: true; readonly beside?: readonly EntryBody[] }
+
 /** Write new messages behind the one that the session is at. */
-export async function appendMessages(live: Live, messages: Transcript, recorded?: true): Promise<Committed> {
-  const committed = await live.journal.commit((outline, next) =>
-    messageBodies(
-      messages.map((message) => ({ message, key: keyOf(message), ...(recorded === undefined ? {} : { recorded }) })),
+export async function appendMessages(
+  live: Live,
+  messages: Transcript,
+  { beside = [], ...recorded }: AppendOptions = {},
+): Promise<Committed> {
+  const committed = await live.journal.commit((outline, next) => [
+    ...messageBodies(
+      messages.map((message) => ({ message, key: keyOf(message), ...recorded })),
       placeToGoOn(live, outline),
       next,
     ),
-  )
+    ...beside,
+  ])
   keepMessages(live, committed, messages)
-  const last = committed.entries.at(-1)
+  const appended = committed.entries.filter(({ body }) => body.type === "message-appended")
+  const last = appended.at(-1)
   if (last !== undefined) {
     live.at = last.seq
     live.opened = true
   }
-  if (recorded) for (const { seq } of committed.entries) live.unconfirmed.add(seq)
+  if (recorded.recorded) for (const { seq } of appended) live.unconfirmed.add(seq)
   return committed
 }
 
-/** Where the next message goes: behind ours, or behind what others appended to it meanwhile. */
-export function placeToGoOn({ at, opened }: Live, outline: Outline): number {
+/**
+ * Where the next message goes: behind the one that the client came back to, even if more was said behind it before, or behind what
+ * others appended to it meanwhile.
+ */
+export function placeToGoOn({ at, seen, opened }: Live, outline: Outline): number {
   const tip = outline.tip()
-  const isOurs = opened && (at === 0 || outline.node(at) !== undefined) && outline.path(tip, at) === undefined
-  return isOurs ? at : tip
+  const isKnown = opened && (at === 0 || outline.node(at) !== undefined)
+  return isKnown && (tip === seen || outline.path(tip, at) === undefined) ? at : tip
 }
 
 function keepMessages({ messages }: Live, { entries }: Committed, added: Transcript): void {
@@ -101,6 +113,7 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
     const messages = added.map((message) => ({ message: originals.get(message.id) ?? message, key: keyOf(message) }))
     return [...before, ...messageBodies(messages, from, first)]
   })
+  for (const event of events) if (event.type === "branch-opened") live.emit(event)
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
   live.opened = true
@@ -109,7 +122,7 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   const names = new Map(conversation.map((message, n) => [message.id, messageId(entryId(placed[n] ?? 0))]))
   const messages = request.messages.map((message) => {
     const id = names.get(message.id)
-    return id === undefined || id === message.id ? message : { ...message, id }
+    return id === undefined || id === message.id ? message : renamed(message, id)
   })
   return { request: { ...request, messages }, committed, events }
 }

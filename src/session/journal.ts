@@ -5,7 +5,7 @@ import type { LogEvent } from "../log/event.ts"
 import { createOutline, type Outline } from "../log/outline.ts"
 import { present } from "../message/present.ts"
 import type { SessionId, Store, StoredEntry } from "../store/store.ts"
-import { type Backlog, createBacklog } from "./backlog.ts"
+import { type Backlog, createBacklog, type Withdrawn } from "./backlog.ts"
 import { createBodies } from "./bodies.ts"
 import { rebase, type Stranded } from "./rebase.ts"
 
@@ -26,6 +26,8 @@ export type Journal = {
   readonly commit: (write: Write) => Promise<Committed>
   readonly entries: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
   readonly isDurable: () => boolean
+  /** Was the log ever read? Before that, what is known of it is only what was written here. */
+  readonly isKnown: () => boolean
   /** What happened to durability since someone asked last. */
   readonly takeEvents: () => readonly LogEvent[]
   /** Let go of all bodies but these: they can be read again. */
@@ -38,9 +40,13 @@ export type JournalOptions = {
   readonly agent: string
   readonly now: () => number
   readonly opening: () => EntryBody
+  /** Do messages that waited go behind what others wrote meanwhile? */
+  readonly follows: () => boolean
   readonly redact: <Data>(data: Data) => Data
   /** So many entries may wait in memory while the store is away; after that the caller hears of it. */
   readonly maxUnsaved: number
+  /** What was written here has other places now, as the map says; what it does not name, and is not in the log, is gone. */
+  readonly onMoved: (places: ReadonlyMap<number, number>) => void
 }
 
 /** Someone else wins a race now and then; this often in a row is no race any more. */
@@ -53,23 +59,29 @@ export function createJournal(options: JournalOptions): Journal {
   const backlog = createBacklog(store, session, options.agent)
   const bodies = createBodies(store, session)
   let outline = createOutline()
-  let events: LogEvent[] = []
+  const events: LogEvent[] = []
   let begun = false
 
   const refresh = async (): Promise<void> => {
     if (backlog.size() > 0) return
-    await readOutline(options, outline, backlog)
+    const read = await readOutline(options, outline).finally(() => backlog.advance(outline.head()))
+    if (read === "another-log") {
+      await startOver()
+      options.onMoved(new Map())
+    }
     begun = true
   }
 
   /** Others wrote while the store was out of reach: their log goes on, and what waited here is to be written behind it. */
   const startOver = async (): Promise<readonly Stranded[]> => {
-    const { entries, payloads } = backlog.withdraw()
+    const { fresh, there } = await readAgain(options, backlog)
+    // Only now that all of it was read is anything let go of.
+    const withdrawn = backlog.withdraw()
     bodies.release(() => false)
-    outline = createOutline()
-    backlog.advance({ seq: 0, hash: "" })
-    await refresh()
-    return entries.map((entry) => ({ seq: entry.seq, body: readBody(entry, payloads, session) }))
+    outline = fresh
+    backlog.advance(fresh.head())
+    begun = true
+    return strandedIn(withdrawn, there, session)
   }
 
   /** Bring the store and this process together; what has to be written again comes back. */
@@ -93,7 +105,7 @@ export function createJournal(options: JournalOptions): Journal {
       await attempt(refresh)
       return undefined
     }
-    const problem = "problem" in saving ? saving.problem : undefined
+    const problem = problemIn(saving)
     if (problem !== undefined) events.push({ type: "durability-degraded", problem, unsaved: backlog.size() })
     const entries = entriesOf(chained.entries, written)
     outline.extend(chained.entries)
@@ -107,23 +119,41 @@ export function createJournal(options: JournalOptions): Journal {
     commit: (ask) => commitTo({ outline: () => outline, backlog, meet, write, options }, ask),
     entries: bodies.read,
     isDurable: () => backlog.size() === 0,
-    takeEvents: () => {
-      const taken = events
-      events = []
-      return taken
-    },
+    isKnown: () => begun,
+    takeEvents: () => events.splice(0),
     release: (isKept) => bodies.release((seq) => isKept(seq) || seq > backlog.saved().seq),
   }
 }
 
-/** Take in the log's shape from where it is known on. */
-async function readOutline({ store, session }: JournalOptions, outline: Outline, backlog: Backlog): Promise<void> {
-  for (let full = true; full; ) {
-    const page = await store.outline(session, { from: backlog.saved().seq + 1, limit: outlinePage })
-    outline.extend(page)
-    const last = page.at(-1)
-    if (last !== undefined) backlog.advance({ seq: last.seq, hash: last.hash })
-    full = page.length === outlinePage
+/** The log's shape from its beginning, and what of the backlog is in it already: a writing whose answer got lost. */
+async function readAgain(
+  options: JournalOptions,
+  backlog: Backlog,
+): Promise<{ readonly fresh: Outline; readonly there: ReadonlySet<string> }> {
+  const fresh = createOutline()
+  await readOutline(options, fresh)
+  const waiting = { from: backlog.saved().seq + 1, limit: backlog.size() }
+  const stored = waiting.limit === 0 ? [] : await options.store.outline(options.session, waiting)
+  return { fresh, there: new Set(stored.map(({ hash }) => hash)) }
+}
+
+const strandedIn = (
+  { entries, payloads }: Withdrawn,
+  there: ReadonlySet<string>,
+  session: SessionId,
+): readonly Stranded[] =>
+  entries
+    .filter(({ hash }) => !there.has(hash))
+    .map((entry) => ({ seq: entry.seq, body: readBody(entry, payloads, session) }))
+
+/** Take in the log's shape from where it is known on; its last known entry says whether it is still the same log. */
+async function readOutline({ store, session }: JournalOptions, outline: Outline): Promise<"same-log" | "another-log"> {
+  for (;;) {
+    const { seq, hash } = outline.head()
+    const page = await store.outline(session, { from: Math.max(1, seq), limit: outlinePage })
+    if (seq > 0 && page[0]?.hash !== hash) return "another-log"
+    outline.extend(seq > 0 ? page.slice(1) : page)
+    if (page.length < outlinePage) return "same-log"
   }
 }
 
@@ -137,15 +167,21 @@ type Committing = {
 
 async function commitTo({ outline, backlog, meet, write, options }: Committing, ask: Write): Promise<Committed> {
   let stranded: readonly Stranded[] = []
+  let moved = false
   for (let race = 0; race < maxRaces; race++) {
     const met = await attempt(meet)
     if ("value" in met) stranded = [...stranded, ...met.value]
-    const away = "problem" in met ? met.problem : undefined
-    const again = rebase(stranded, outline())
-    if (again.length > 0 && (await write(again, away)) === undefined) continue
+    const { bodies: again, places } = rebase(stranded, outline(), options)
+    const rewritten = again.length === 0 ? undefined : await write(again, problemIn(met))
+    if (again.length > 0 && rewritten === undefined) continue
+    if (stranded.length > 0) {
+      options.onMoved(places)
+      moved = true
+    }
     stranded = []
+    const away = problemIn(met) ?? rewritten?.problem
     const head = outline().head().seq
-    const asked = ask(outline(), head + (head === 0 ? 2 : 1))
+    const asked = ask(outline(), head + (head === 0 ? 2 : 1)).filter((body) => !moved || !isPlaced(body))
     if (asked.length === 0) return { entries: [], durable: backlog.size() === 0, ...present({ problem: away }) }
     if (away !== undefined && backlog.size() + asked.length > options.maxUnsaved) throw new HoldfastError(away)
     const committed = await write(head === 0 ? [options.opening(), ...asked] : asked, away)
@@ -154,6 +190,20 @@ async function commitTo({ outline, backlog, meet, write, options }: Committing, 
   throw new HoldfastError({ code: "store-locked", store: options.store.kind, waitedMs: 0 })
 }
 
+const problemIn = (met: Attempted<unknown>): Problem | undefined => ("problem" in met ? met.problem : undefined)
+
+/** Does it name entries by places that were known before it was asked for? Those are void once entries have moved. */
+const isPlaced = ({ type }: EntryBody): boolean => !placeless.has(type)
+
+const placeless: ReadonlySet<EntryBody["type"]> = new Set([
+  "session-opened",
+  "message-appended",
+  "branch-opened",
+  "stack-seen",
+  "rule-pinned",
+  "usage-reported",
+])
+
 /** What was written, as it was before anything was taken out of it for the store. */
 const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]): readonly Entry[] =>
   stored.flatMap(({ seq, hash, atMs }, n) => {
@@ -161,10 +211,10 @@ const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]
     return body === undefined ? [] : [{ seq, hash, atMs, body }]
   })
 
+type Attempted<Value> = { readonly value: Value } | { readonly problem: Problem }
+
 /** What came of it, or what the store says went wrong. Anything else is a bug, and loud. */
-async function attempt<Value>(
-  act: () => Promise<Value>,
-): Promise<{ readonly value: Value } | { readonly problem: Problem }> {
+async function attempt<Value>(act: () => Promise<Value>): Promise<Attempted<Value>> {
   try {
     return { value: await act() }
   } catch (error) {

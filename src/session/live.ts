@@ -31,8 +31,16 @@ export type Live = {
   readonly messages: Map<number, Message>
   /** The message that the conversation is at. */
   at: number
+  /** Where the log ended when `at` was taken: what stands behind that was written by others since. */
+  seen: number
   /** Whether `at` was taken from the log. */
   opened: boolean
+  /** Whether what stands and what was learned of its models were taken from the log. */
+  learned: boolean
+  /** It was deleted: nothing is written of it any more. */
+  removed: boolean
+  /** How often entries that waited for the store had to be written in other places. */
+  moves: number
   /** The last request of a client that sends its whole history, under our ids. */
   client?: ModelRequest
   /** What the last call was written in. */

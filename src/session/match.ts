@@ -13,6 +13,14 @@ export function keyOf(message: Message): string {
   return key
 }
 
+/** The same message under another id says the same. */
+export function renamed(message: Message, id: Message["id"]): Message {
+  const known = keys.get(message)
+  const as = { ...message, id }
+  if (known !== undefined) keys.set(as, known)
+  return as
+}
+
 /** How a whole history meets the log: the entries that say what it says, from its first message on, as far as they go. */
 export function matchHistory(outline: Outline, conversation: Transcript): readonly number[] {
   const path: number[] = []

@@ -19,6 +19,7 @@ import type { Live } from "./live.ts"
 import type { PrepareOptions } from "./prepared.ts"
 import { readMessages, readView } from "./read-view.ts"
 import { release } from "./release.ts"
+import { requireLog } from "./require-log.ts"
 import { entriesIn, type View } from "./view.ts"
 
 /** A call that is about to be made: the request that the view is put into, with every message that it may show. */
@@ -91,6 +92,7 @@ async function heldCall(live: Live, request: ModelRequest, asText: boolean): Pro
 }
 
 async function logCall(live: Live, bare: ModelRequest, asText: boolean): Promise<Call> {
+  await requireLog(live)
   const carried = await carryOver(live, bare.format)
   const view = await readView(live, live.at)
   live.frame = bare

@@ -40,7 +40,7 @@ export function openLive(shared: Shared, id: string): Live {
   )
   const opening = (): EntryBody => ({ type: "session-opened", agent, secret: shared.newSecret() })
   const lock = createLock()
-  return {
+  const live: Live = {
     id,
     agent,
     store,
@@ -50,7 +50,7 @@ export function openLive(shared: Shared, id: string): Live {
     lock,
     redact,
     emit: (event) => shared.emit(id, event),
-    later: (work, act) => shared.later(id, work, () => lock(act)),
+    later: (work, act) => shared.later(id, work, () => lock(() => (live.removed ? Promise.resolve() : act()))),
     meterFor: (model, format) => {
       const name = `${format} ${model ?? ""}`
       const known = shared.meters.get(name) ?? meterOf(model, format)
@@ -65,31 +65,50 @@ export function openLive(shared: Shared, id: string): Live {
       opening,
       redact,
       maxUnsaved: options.unsavedEntries ?? usualUnsaved,
+      follows: () => live.client === undefined,
+      onMoved: (places) => follow(live, places),
     }),
     messages: new Map(),
     at: 0,
+    seen: 0,
     opened: false,
+    learned: false,
+    removed: false,
+    moves: 0,
     documents: new Set(),
     stack: "",
     unconfirmed: new Set(),
     calibrations: new Map(),
     breaker: {},
   }
+  return live
+}
+
+/** Entries have other places now: go by those, and read again what went by the old ones. */
+function follow(live: Live, places: ReadonlyMap<number, number>): void {
+  const outline = live.journal.outline()
+  const at = places.get(live.at) ?? live.at
+  live.at = outline.node(at) === undefined ? outline.tip() : at
+  live.messages.clear()
+  const unconfirmed = [...live.unconfirmed].map((seq) => places.get(seq) ?? seq)
+  live.unconfirmed.clear()
+  for (const seq of unconfirmed) live.unconfirmed.add(seq)
+  live.learned = false
+  live.moves += 1
 }
 
 /** Take from the log what a session goes on from: where it is, what stands, and what was learned of its models. */
 export async function wake(live: Live): Promise<void> {
   await live.journal.refresh()
   const outline = live.journal.outline()
-  if (live.opened) {
-    live.at = placeToGoOn(live, outline)
-    return
-  }
-  live.at = outline.tip()
+  live.at = placeToGoOn(live, outline)
+  live.seen = outline.tip()
+  if (live.learned) return
   const stack = outline.ofType("stack-seen").at(-1)
   const reports = outline.ofType("usage-reported").slice(-usageReports)
   const undone = outline.ofType("checkpoint-undone").at(-1)
   const entries = await live.journal.entries([...(stack === undefined ? [] : [stack]), ...reports])
+  live.calibrations.clear()
   for (const { body } of entries.values()) {
     if (body.type === "stack-seen") {
       live.stack = body.hash
@@ -98,6 +117,7 @@ export async function wake(live: Live): Promise<void> {
   }
   if (undone !== undefined && undone > (outline.ofType("checkpoint-installed").at(-1) ?? 0)) live.undoneAt = undone
   live.opened = true
+  live.learned = true
 }
 
 /** How far our count of a request was from what the provider reported. */

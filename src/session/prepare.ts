@@ -1,4 +1,5 @@
 import { entryId } from "../log/entry.ts"
+import { assert } from "../message/assert.ts"
 import type { Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
@@ -36,11 +37,14 @@ type Outcome = {
  */
 export async function prepare(live: Live, options: PrepareOptions): Promise<Prepared> {
   const opened = await openCall(live, options)
+  const { moves } = live
   const { call, events } = await retrieveFor(live, opened)
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
   const pins = (await readPins(live)).map(({ text }) => text)
   const preparing: Preparing = { live, call, meter, pins, options, notes: [] }
   const outcome = await decide(preparing)
+  // What the call goes by has other places now: the store came back in the midst of it, and others had written there.
+  if (live.moves !== moves && call.kind !== "held") return prepare(live, options)
   afterwards(preparing, outcome.budgeted)
   if (outcome.view !== undefined) release(live, outcome.view)
   const trace: Trace = [...call.events, ...events, ...preparing.notes, ...outcome.trace, ...durability(live)]
@@ -56,8 +60,11 @@ export function durability({ journal, emit }: Live): Trace {
   return events
 }
 
-/** Leave the view as it is, or compact it. */
-async function decide(preparing: Preparing): Promise<Outcome> {
+/** Someone else compacts the same view now and then, and theirs is in force then; this often in a row is no chance any more. */
+const maxDecisions = 5
+
+/** Leave the view as it is, or compact it. What is in force after that has to hold the rules and to fit, whoever put it there. */
+async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   const { live, call } = preparing
   const assembled = assemble(call.frame, call.view, live.documents)
   const budgeted = budgetOf(preparing, assembled.messages)
@@ -83,8 +90,13 @@ async function decide(preparing: Preparing): Promise<Outcome> {
   const frame =
     call.kind === "log" ? frameMessages(live.frame ?? call.frame, view, await finder(live, view)) : call.frame
   const again = assemble(frame, view, live.documents)
+  const after = budgetOf(preparing, again.messages)
+  if (!after.pinsStand || !after.fits) {
+    assert(decisions < maxDecisions, "a compaction in force that lacks a rule or does not fit")
+    return decide({ ...preparing, call: { ...call, view, frame } }, decisions + 1)
+  }
   const trace = [...compaction.trace, ...again.events]
-  return { assembled: again, wire: encodeView(again), budgeted: budgetOf(preparing, again.messages), trace, view }
+  return { assembled: again, wire: encodeView(again), budgeted: after, trace, view }
 }
 
 const applied = ({ view }: Call): Trace =>
@@ -125,8 +137,15 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted }: Outc
     windowTokens: receipt.windowTokens,
     changed: receipt.changed,
   })
+  let parsed: object | undefined
   return {
-    body: call.asText ? wire : JSON.parse(wire),
+    // Read when someone asks for it: whoever sends the text does not.
+    get body() {
+      if (call.asText) return wire
+      const read: object = parsed ?? JSON.parse(wire)
+      parsed = read
+      return read
+    },
     wire,
     context: { format, system, tools, messages },
     trace,

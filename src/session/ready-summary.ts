@@ -34,18 +34,19 @@ const note = ({ notes }: Preparing, event: LogEvent): void => {
   notes.push(event)
 }
 
-async function awaitSummary(
-  { store, id, options }: Live,
-  key: string,
-  maxWaitMs: number,
-): Promise<Summary | undefined> {
-  const { now = Date.now } = options
-  const until = now() + maxWaitMs
-  for (;;) {
-    const json = await store.getSummary(id, key).catch(() => undefined)
-    const left = until - now()
-    if (json !== undefined || left <= 0) return json === undefined ? undefined : readSummary(json)
-    await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, left)))
+async function awaitSummary({ store, id }: Live, key: string, maxWaitMs: number): Promise<Summary | undefined> {
+  let isOver = maxWaitMs <= 0
+  const timer = setTimeout(() => {
+    isOver = true
+  }, maxWaitMs)
+  try {
+    for (;;) {
+      const json = await store.getSummary(id, key).catch(() => undefined)
+      if (json !== undefined || isOver) return json === undefined ? undefined : readSummary(json)
+      await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, maxWaitMs)))
+    }
+  } finally {
+    clearTimeout(timer)
   }
 }
 

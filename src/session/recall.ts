@@ -31,8 +31,8 @@ export async function recall(live: Live, handle: string, { fromLine = 1, toLine 
   const part = message?.parts.find((one) => one.type === "tool-result" && handleFor(secret, seq, one.callId) === handle)
   if (message === undefined || part?.type !== "tool-result") throw unknown
   const lines = part.content.map(textOf).join("\n").split("\n")
-  const first = Math.min(Math.max(1, Math.floor(fromLine)), lines.length)
-  const last = Math.min(Math.max(first, Math.floor(toLine ?? lines.length)), lines.length)
+  const first = Math.min(Math.max(1, Math.floor(numberOr(fromLine, 1))), lines.length)
+  const last = Math.min(Math.max(first, Math.floor(numberOr(toLine, lines.length))), lines.length)
   return {
     text: lines.slice(first - 1, last).join("\n"),
     lines: lines.length,
@@ -43,3 +43,6 @@ export async function recall(live: Live, handle: string, { fromLine = 1, toLine 
     ...present({ tool: part.tool }),
   }
 }
+
+const numberOr = (value: number | undefined, otherwise: number): number =>
+  typeof value === "number" && !Number.isNaN(value) ? value : otherwise

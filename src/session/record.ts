@@ -1,5 +1,5 @@
 import { HoldfastError } from "../errors.ts"
-import { entryId } from "../log/entry.ts"
+import { type EntryBody, entryId } from "../log/entry.ts"
 import type { Format, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ModelResponse, Usage } from "../message/request.ts"
@@ -25,15 +25,12 @@ export type ResponseLike = ModelResponse | string | object
 
 export async function record(live: Live, response: ResponseLike, reported?: Usage): Promise<Recorded> {
   const answer = readResponse(response, live.frame?.format ?? live.client?.format ?? live.options.format)
-  const committed = await appendMessages(live, answer.messages, true)
   const usage = reported ?? answer.usage
-  const { sent } = live
-  if (usage !== undefined && sent !== undefined) {
-    const body = { type: "usage-reported", model: sent.model, estimatedTokens: sent.tokens, usage } as const
-    await live.journal.commit(() => [body])
-    // Of a history that the provider holds we saw only the end.
-    if (!sent.held) learn(live, body)
-  }
+  const report = reportOf(live, usage)
+  const beside = report === undefined ? [] : [report]
+  const committed = await appendMessages(live, answer.messages, { recorded: true, beside })
+  // Of a history that the provider holds we saw only the end.
+  if (report !== undefined && live.sent?.held === false) learn(live, report)
   const read = present({ inputTokens: usage?.inputTokens, cacheReadTokens: usage?.cacheReadTokens })
   live.emit({ type: "answer-recorded", ...read })
   return {
@@ -43,6 +40,13 @@ export async function record(live: Live, response: ResponseLike, reported?: Usag
     ...present({ usage: usage === undefined ? undefined : { ...usage, uncachedTokens: uncached(usage) } }),
   }
 }
+
+type Report = Extract<EntryBody, { type: "usage-reported" }>
+
+const reportOf = ({ sent }: Live, usage: Usage | undefined): Report | undefined =>
+  usage === undefined || sent === undefined
+    ? undefined
+    : { type: "usage-reported", model: sent.model, estimatedTokens: sent.tokens, usage }
 
 const uncached = ({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number =>
   Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)

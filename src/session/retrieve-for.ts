@@ -1,3 +1,4 @@
+import { HoldfastError } from "../errors.ts"
 import { entryId } from "../log/entry.ts"
 import type { LogEvent } from "../log/event.ts"
 import { retrieve } from "../memory/retrieve.ts"
@@ -38,7 +39,7 @@ export async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor>
     count: meter.text,
     exclude: (text) => sight.some((said) => said.includes(text)),
     ...present({ trustedOnly: wanted.trustedOnly }),
-  })
+  }).catch((error: unknown) => goWithout(live, error))
   if (found === undefined) return unchanged
   const made: Message = {
     id: messageId(`r${last.entry}`),
@@ -53,4 +54,10 @@ export async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor>
     call: { ...call, view, frame },
     events: [{ type: "memory-retrieved", rows: found.rows.length, leftOut: found.refused }],
   }
+}
+
+/** A memory that is out of reach is told of, and the turn goes on without what it knows. */
+function goWithout(live: Live, error: unknown): undefined {
+  if (!(error instanceof HoldfastError)) throw error
+  live.emit({ type: "background-failed", work: "memory", problem: error.problem })
 }

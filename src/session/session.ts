@@ -1,5 +1,4 @@
 import { HoldfastError } from "../errors.ts"
-import { brokenLink } from "../log/chain.ts"
 import { type EntryBody, entryId, seqOf } from "../log/entry.ts"
 import type { MemorySearch } from "../memory/check-search.ts"
 import type { Format } from "../message/message.ts"
@@ -15,11 +14,15 @@ import { appendMessages } from "./ingest.ts"
 import type { Live } from "./live.ts"
 import { type MessageLike, readMessagesLike } from "./message-like.ts"
 import { wake } from "./open-live.ts"
+import { checkSessionId } from "./options.ts"
+import { type Overview, overview } from "./overview.ts"
 import { readPins, type SessionPin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
 import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { type LineRange, type Recalled, recall } from "./recall.ts"
 import { type Recorded, type ResponseLike, record } from "./record.ts"
+import { requireLog } from "./require-log.ts"
+import { verifyLog } from "./verify-log.ts"
 
 /** What was written. `durable` means that the store has it; otherwise it is in memory, and is written when the store is back. */
 export type Acknowledged = { readonly entries: readonly string[]; readonly durable: boolean; readonly trace: Trace }
@@ -51,7 +54,9 @@ export type Session = {
   readonly pins: () => Promise<readonly SessionPin[]>
   readonly recall: (handle: string, range?: LineRange) => Promise<Recalled>
   readonly search: (search: MemorySearch) => Promise<readonly MemoryHit[]>
-  /** Read the whole log and check that every entry follows from the one before it; a damaged one is a Problem. */
+  /** What it is, in figures: entries, branches, compactions, and what is shown now. */
+  readonly overview: () => Promise<Overview>
+  /** Read the whole log and check that every entry follows from the one before it, and that no text is missing; damage is a Problem. */
   readonly verify: () => Promise<Head>
   readonly subscribe: (listener: Listener) => () => void
   /** Delete everything of it: log, summaries, memory. */
@@ -67,9 +72,6 @@ export type SessionDeps = {
   readonly forget: (id: string) => void
 }
 
-/** Entries are checked in pages of so many. */
-const verifyPage = 1000
-
 export function createSession(id: string, deps: SessionDeps): Session {
   const use = async <Value>(act: (live: Live) => Promise<Value>): Promise<Value> => {
     const live = await deps.live()
@@ -78,26 +80,34 @@ export function createSession(id: string, deps: SessionDeps): Session {
       return act(live)
     })
   }
+  /** What only tells of the log has nothing to say of one that could not be read. */
+  const tell = <Value>(act: (live: Live) => Promise<Value>): Promise<Value> =>
+    use(async (live) => {
+      await requireLog(live)
+      return act(live)
+    })
   return {
     id,
     append: (messages, options = {}) => use((live) => append(live, messages, options.format)),
     prepare: (options = {}) => use((live) => prepare(live, options)),
     record: (response, usage) => use((live) => record(live, response, usage)),
     compact: (request = {}) => use((live) => compactNow(live, request)),
-    undo: () => use(undo),
-    history: (range) => use((live) => history(live, range)),
-    explain: (entry) => use((live) => explain(live, entry)),
-    fork: (to = deps.newId(), { at } = {}) => use((live) => fork(live, to, at)).then(deps.open),
+    undo: () => tell(undo),
+    history: (range) => tell((live) => history(live, range)),
+    explain: (entry) => tell((live) => explain(live, entry)),
+    fork: (to = deps.newId(), { at } = {}) => tell((live) => fork(live, to, at)).then(deps.open),
     pin: (text) => use((live) => pin(live, text)),
-    unpin: (pinId) => use((live) => unpin(live, pinId)),
-    pins: () => use(readPins),
-    recall: (handle, range) => use((live) => recall(live, handle, range)),
+    unpin: (pinId) => tell((live) => unpin(live, pinId)),
+    pins: () => tell(readPins),
+    recall: (handle, range) => tell((live) => recall(live, handle, range)),
     search: (search) => use((live) => live.memory.search(search)),
-    verify: () => use(verify),
+    overview: () => tell(overview),
+    verify: () => use(({ store }) => verifyLog(store, id)),
     subscribe: (listener) => deps.subscribe(listener, id),
     remove: async () => {
       await use(async (live) => {
         if (!(await live.store.remove(id))) throw new HoldfastError({ code: "session-unknown", session: id })
+        live.removed = true
       })
       deps.forget(id)
     },
@@ -127,8 +137,9 @@ async function compactNow(live: Live, request: CompactRequest): Promise<Compacte
   const last = outline.checkpointAt(live.at)
   const isNew = last === 0 || outline.nodeOf(last) !== live.at || request.focus !== undefined
   const asked = isNew ? { occasion: { asked: present({ focus: request.focus }) } } : {}
-  const body = request.body ?? (live.client === undefined ? undefined : live.client.wire)
-  const { trace, receipt } = await prepare(live, { ...request, ...asked, ...present({ body }) })
+  const { client } = live
+  const again = request.body === undefined && client !== undefined ? { body: client.wire, format: client.format } : {}
+  const { trace, receipt } = await prepare(live, { ...request, ...asked, ...again })
   const made = trace.flatMap((event) => (event.type === "checkpoint-installed" ? [event.checkpoint] : [])).at(-1)
   return { trace, receipt, ...present({ checkpoint: made }) }
 }
@@ -146,6 +157,7 @@ async function undo(live: Live): Promise<{ readonly checkpoint: string; readonly
 }
 
 async function fork(live: Live, to: string, at: string | undefined): Promise<string> {
+  checkSessionId(to)
   const outline = live.journal.outline()
   const upTo = at === undefined ? outline.head().seq : seqOf(at)
   if (upTo === undefined || outline.typeOf(upTo) === undefined)
@@ -176,19 +188,4 @@ async function unpin(live: Live, id: string): Promise<void> {
     throw new HoldfastError({ code: "entry-unknown", session: live.id, entry: id })
   const body: EntryBody = { type: "rule-unpinned", pin: seq }
   await live.journal.commit(() => [body])
-}
-
-async function verify({ store, id }: Live): Promise<Head> {
-  let head: Head = { seq: 0, hash: "" }
-  for (;;) {
-    const page = await store.read(id, { from: head.seq + 1, limit: verifyPage })
-    const broken = brokenLink(head, page)
-    if (broken !== undefined) {
-      const reason = `entry ${broken} does not follow from the one before it`
-      throw new HoldfastError({ code: "store-corrupt", store: store.kind, session: id, reason })
-    }
-    const last = page.at(-1)
-    if (last !== undefined) head = { seq: last.seq, hash: last.hash }
-    if (page.length < verifyPage) return head
-  }
 }

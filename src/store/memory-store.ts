@@ -9,7 +9,8 @@ type Session = {
   readonly agent: string
   readonly createdMs: number
   readonly updatedMs: number
-  readonly entries: readonly StoredEntry[]
+  /** Grows in place: a log may be long, and an append must not copy it. */
+  readonly entries: StoredEntry[]
 }
 
 /** All that a store holds; each table by session first. */
@@ -48,7 +49,8 @@ export function createMemoryStore({ now = Date.now }: { readonly now?: () => num
     readEntries: (session, seqs) =>
       call(() => {
         const asked = new Set(seqs)
-        return entriesOf(session).filter(({ seq }) => asked.has(seq))
+        const entries = entriesOf(session)
+        return [...asked].sort((one, other) => one - other).flatMap((seq) => entries[seq - 1] ?? [])
       }),
     outline: (session, range) =>
       call(() => {
@@ -76,17 +78,18 @@ export function createMemoryStore({ now = Date.now }: { readonly now?: () => num
 function append(tables: Tables, id: SessionId, batch: Batch, atMs: number): Appended {
   checkBatch(batch)
   const session = tables.sessions.get(id)
-  const entries = session?.entries ?? []
+  const entries: StoredEntry[] = session?.entries ?? []
   const head = headOf(entries)
   if (batch.after > head.seq) return { type: "conflict", head }
   const behind = entries.slice(batch.after, batch.after + batch.entries.length).map(({ hash }) => hash)
   if (isSameBatch(batch, behind)) return { type: "appended" }
   if (batch.after < head.seq) return { type: "conflict", head }
+  for (const entry of batch.entries) entries.push(entry)
   tables.sessions.set(id, {
     agent: session?.agent || (batch.agent ?? ""),
     createdMs: session?.createdMs ?? atMs,
     updatedMs: atMs,
-    entries: [...entries, ...batch.entries],
+    entries,
   })
   for (const [hash, text] of batch.payloads ?? []) putFirst(tableOf(tables.payloads, id), hash, text)
   return { type: "appended" }

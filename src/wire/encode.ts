@@ -85,8 +85,7 @@ function writeMessages(codec: Codec, { wire, layout, messages: original }: Model
     const from = places.get(message)
     const start = from === undefined || bare ? undefined : spans[from]
     if (from === undefined || start === undefined) {
-      requireFormat(codec, message)
-      pieces.push(...codec.writeMessage(message))
+      pieces.push(...writeOnce(codec, message))
       continue
     }
     let to = from
@@ -103,6 +102,18 @@ function writeMessages(codec: Codec, { wire, layout, messages: original }: Model
     messages.at(-1) === original.at(-1),
   )
   return `${head}${pieces.join(",")}${tail}`
+}
+
+const written = new WeakMap<Message, { readonly by: Codec; readonly pieces: readonly Wire[] }>()
+
+/** A message that stands in one request after another is written for the first of them. */
+function writeOnce(codec: Codec, message: Message): readonly Wire[] {
+  const known = written.get(message)
+  if (known?.by === codec) return known.pieces
+  requireFormat(codec, message)
+  const pieces = codec.writeMessage(message)
+  written.set(message, { by: codec, pieces })
+  return pieces
 }
 
 function requireFormat({ format: expected }: Codec, { id, format = expected }: Message): void {

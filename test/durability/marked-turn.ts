@@ -10,7 +10,7 @@ const words = (seed: number, count: number): string =>
 
 /** Begins each message: it stands in the log once if it was written once. */
 const markOf = (mark: string, part: number): string => `[${mark}.${part}]`
-const marks = /\[[\w-]+(?:\.[\w-]+)+\]/g
+const marks = /\[[\w-]+(?:\.[\w-]+)*\]/g
 
 /** The marks in a text, each as often as it stands there. */
 export const marksIn = (text: string): readonly string[] => text.match(marks) ?? []
@@ -35,14 +35,16 @@ export function markedTurn(format: Format, mark: string, n: number): readonly ob
   ]
 }
 
-/** A model's answer on the wire. */
-export function markedAnswer(format: Format, mark: string, n: number): object {
+/** A model's answer, and the message in it. */
+export type Answer = { readonly response: object; readonly message: object }
+
+export function markedAnswer(format: Format, mark: string, n: number): Answer {
   const text = `${markOf(mark, 9)} ${words(n + 5, 30 + ((n * 29) % 60))}`
+  const base = { id: mark, model: "any" }
   if (format === "openai-chat") {
-    const choices = [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: text } }]
-    return { id: mark, object: "chat.completion", model: "any", choices }
+    const message = { role: "assistant", content: text }
+    return { message, response: { ...base, choices: [{ index: 0, finish_reason: "stop", message }] } }
   }
-  const usage = { input_tokens: 100, output_tokens: 50 }
-  const content = [{ type: "text", text }]
-  return { id: mark, type: "message", role: "assistant", model: "any", content, stop_reason: "end_turn", usage }
+  const message = { role: "assistant", content: [{ type: "text", text }] }
+  return { message, response: { ...base, type: "message", ...message, stop_reason: "end_turn" } }
 }

@@ -1,8 +1,8 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { renameSync } from "node:fs"
 import type { Readable, Writable } from "node:stream"
 import { fileURLToPath } from "node:url"
+import { build } from "esbuild"
 import { type Order, readTold, type Told } from "./told.ts"
 
 export type Worker = {
@@ -17,10 +17,22 @@ export type Worker = {
   readonly ended: Promise<string | number | null>
 }
 
-const file = fileURLToPath(new URL("worker.ts", import.meta.url))
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
-/** What Node made of our files is kept, so that the next worker starts in a third of the time. */
-const cache = join(tmpdir(), "holdfast-compile-cache")
+/** All of it in one file, and what Node makes of that kept: so a worker starts in a third of the time. Packages are found from there. */
+const cache = at("../../node_modules/.cache/holdfast-workers")
+const file = `${cache}/worker.mjs`
+const own = `${cache}/${process.pid}.mjs`
+await build({
+  entryPoints: [at("worker.ts")],
+  outfile: own,
+  bundle: true,
+  platform: "node",
+  format: "esm",
+  packages: "external",
+})
+// Whole at once, because another test file may be starting workers from it.
+renameSync(own, file)
 
 /** How often what a worker told is looked at. */
 const lookMs = 3
@@ -32,10 +44,13 @@ export function startWorker(order: Order): Worker {
     ["--no-warnings", file, JSON.stringify(order)],
     { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, NODE_COMPILE_CACHE: cache } },
   )
-  let printed = ""
+  const told: Told[] = []
+  let rest = ""
   let running = true
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
-    printed += text
+    const lines = `${rest}${text}`.split("\n")
+    rest = lines.pop() ?? ""
+    told.push(...lines.flatMap(readTold))
   })
   // One that is gone cannot be told anything.
   child.stdin.on("error", () => {})
@@ -45,15 +60,14 @@ export function startWorker(order: Order): Worker {
       resolve(signal ?? code)
     })
   })
-  const told = (): readonly Told[] => readTold(printed)
   return {
     go: () => void child.stdin.write("go\n"),
     end: () => void child.stdin.write("end\n"),
     kill: () => void child.kill("SIGKILL"),
-    told,
+    told: () => told,
     until: async (check) => {
-      while (!check(told())) {
-        if (!running) throw new Error(`${order.name} ended before its time: ${JSON.stringify(told().slice(-3))}`)
+      while (!check(told)) {
+        if (!running) throw new Error(`${order.name} ended before its time: ${JSON.stringify(told.slice(-3))}`)
         await new Promise((resolve) => setTimeout(resolve, lookMs))
       }
     },

@@ -13,14 +13,16 @@ export type Order = {
   readonly questions: string
 }
 
+/** A message that was written: its entry, and its text on the wire. */
+export type Written = { readonly id: string; readonly wire: string }
+
 /** What a worker tells, a line for each. Written is told as soon as the call that wrote it is back, and not before. */
 export type Told =
   | { readonly type: "ready" | "ended" }
   | {
       readonly type: "written"
       readonly session: string
-      readonly ids: readonly string[]
-      readonly marks: readonly string[]
+      readonly entries: readonly Written[]
       readonly durable: boolean
     }
   | {
@@ -36,15 +38,10 @@ export type Told =
 
 const isTold = (value: unknown): value is Told => isObject(value) && typeof value.type === "string"
 
-/** The lines that have come in whole. */
-export function readTold(text: string): readonly Told[] {
-  return text
-    .split("\n")
-    .slice(0, -1)
-    .flatMap((line) => {
-      const value = tryParse(line)
-      return isTold(value) ? [value] : []
-    })
+/** What a line says; nothing if a kill cut it. */
+export function readTold(line: string): readonly Told[] {
+  const value = tryParse(line)
+  return isTold(value) ? [value] : []
 }
 
 const isOrder = (value: unknown): value is Order =>

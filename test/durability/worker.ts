@@ -6,9 +6,9 @@ import { present } from "../../src/message/present.ts"
 import type { Session } from "../../src/session/session.ts"
 import type { Summarize } from "../../src/summary/custom.ts"
 import { objectionTo } from "../support/objection.ts"
-import { markedAnswer, markedTurn, marksIn } from "./marked-turn.ts"
+import { markedAnswer, markedTurn } from "./marked-turn.ts"
 import { formatOf, openDurable, rule, system } from "./open-durable.ts"
-import { readOrder, type Told } from "./told.ts"
+import { readOrder, type Told, type Written } from "./told.ts"
 
 /** A process of its own that writes to sessions as fast as it can, and tells what it was told is written. */
 const order = readOrder(process.argv[2] ?? "")
@@ -19,7 +19,7 @@ const summarize: Summarize = async ({ text, messages }) => {
   const asked = createHash("sha256").update(text).digest("hex")
   appendFileSync(order.questions, `${order.name} ${asked}\n`)
   await new Promise((resolve) => setTimeout(resolve, 20))
-  return `## Done\n- ${messages.length} messages about berths were read.\n## Next\n- Go on with the manifest.`
+  return `## Progress\n- ${messages.length} messages about each berth and crane were read one by one.`
 }
 
 const wanted = Promise.withResolvers<void>()
@@ -35,10 +35,11 @@ async function write(session: Session, mark: string, n: number): Promise<void> {
   const format = formatOf(session.id)
   const messages = markedTurn(format, mark, n)
   const { entries, durable } = await session.append(messages, { format })
-  tell({ type: "written", session: session.id, ids: entries, marks: messages.map(firstMark), durable })
+  tell({ type: "written", session: session.id, entries: written(entries, messages), durable })
 }
 
-const firstMark = (message: object): string => marksIn(JSON.stringify(message))[0] ?? ""
+const written = (ids: readonly string[], messages: readonly object[]): readonly Written[] =>
+  messages.map((message, n) => ({ id: ids[n] ?? "none", wire: JSON.stringify(message) }))
 
 async function call(session: Session, mark: string, n: number): Promise<void> {
   const format = formatOf(session.id)
@@ -48,11 +49,12 @@ async function call(session: Session, mark: string, n: number): Promise<void> {
   const objection = objectionTo(format, wire) ?? (wire.includes(rule) ? undefined : "the rule is not in it")
   tell({ type: "prepared", session: session.id, entry, durable, ...present({ checkpoint, objection }) })
   const answer = markedAnswer(format, mark, n)
-  const recorded = await session.record(answer)
-  const marks = marksIn(JSON.stringify(answer))
-  tell({ type: "written", session: session.id, ids: recorded.entries, marks, durable: recorded.durable })
+  const recorded = await session.record(answer.response)
+  const entries = written(recorded.entries, [answer.message])
+  tell({ type: "written", session: session.id, entries, durable: recorded.durable })
 }
 
+/** The last of the sessions waits for its summaries, so that some are there when they are needed. */
 async function work(session: Session): Promise<void> {
   const { turns = Number.POSITIVE_INFINITY } = order
   for (let n = 1; n <= turns && !over; n += 1) {
@@ -61,6 +63,7 @@ async function work(session: Session): Promise<void> {
     if (n % 2 === 0) continue
     try {
       await call(session, mark, n)
+      if (session.id === order.sessions.at(-1)) await holdfast.idle()
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error
       tell({ type: "refused", session: session.id, code: error.problem.code })

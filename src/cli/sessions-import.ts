@@ -1,0 +1,92 @@
+import { createReadStream } from "node:fs"
+import { stat } from "node:fs/promises"
+import { addAbortSignal, Readable } from "node:stream"
+import { present } from "../message/present.ts"
+import { checkSessionId } from "../session/options.ts"
+import { verifyLog } from "../session/verify-log.ts"
+import { importSession } from "../store/import-session.ts"
+import { readLine } from "../store/session-line.ts"
+import type { Store } from "../store/store.ts"
+import { type Answer, type Asked, askStore, storeOptions } from "./ask-store.ts"
+import type { Command } from "./command.ts"
+import { placeWords } from "./data-place.ts"
+import { type Failure, isFailure, misuse, unusable } from "./failure.ts"
+import { linesIn } from "./lines-in.ts"
+import { count } from "./paper.ts"
+import { sentenceOf } from "./printable.ts"
+import { unreadable } from "./read-input.ts"
+import { stopSignal } from "./stop-signal.ts"
+import type { World } from "./world.ts"
+
+export const sessionsImport: Command = {
+  summary: "Read a session that was exported into the store",
+  usage: "sessions import FILE|- [--as NEW] [--json]",
+  options: { as: { value: "NEW", help: "its name in this store; its own unless given" }, ...storeOptions },
+  maxPositionals: 1,
+  notes: `A session that exists is not touched. The file is checked from end to end; one that is broken anywhere leaves
+nothing behind. A store that is not there is made.
+
+  holdfast sessions import 4f1c.jsonl
+  holdfast sessions import - --as copy < 4f1c.jsonl`,
+  run: async (args, world) => {
+    const as = args.valueOf("as")
+    if (as !== undefined) checkSessionId(as)
+    const chunks = await openInput(args.positionals[0], world)
+    if (isFailure(chunks)) return chunks
+    const { signal, release } = stopSignal()
+    // Then reading fails, and what was written is taken out again.
+    if (chunks instanceof Readable) addAbortSignal(signal, chunks)
+    const ask = async ({ store, place }: Asked): Promise<Answer | Failure> => {
+      const imported = await importChecked(store, linesIn(chunks), as).catch((error: unknown) =>
+        signal.aborted ? interrupted : Promise.reject(error),
+      )
+      if (isFailure(imported)) return imported
+      const { session, entries } = imported
+      const words = `${sentenceOf(session)}: ${count(entries, "entry", "entries")}, every one checked, in ${placeWords(place)}.`
+      return { json: { session, entries }, text: () => [words] }
+    }
+    return askStore(args, world, ask, { make: true }).finally(release)
+  },
+}
+
+const interrupted = unusable("interrupted", "The import was interrupted; nothing of it is left.", "Start it again.")
+
+async function openInput(path: string | undefined, world: World): Promise<AsyncIterable<Uint8Array> | Failure> {
+  if (path === undefined && world.stdinIsTerminal)
+    return misuse("There is nothing to read.", "Name the file of an export, or pipe it in.")
+  if (path === undefined || path === "-") return world.stdin
+  try {
+    if ((await stat(path)).isDirectory()) return unreadable(path, "EISDIR")
+    return createReadStream(path)
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error
+    return unreadable(path, String(error.code))
+  }
+}
+
+/** A log that does not hang together is taken out again. */
+async function importChecked(store: Store, lines: AsyncIterable<string>, as: string | undefined) {
+  const imported = await importSession(store, as === undefined ? withName(lines) : lines, present({ as }))
+  try {
+    await verifyLog(store, imported.session)
+    return imported
+  } catch (error) {
+    await store.remove(imported.session)
+    throw error
+  }
+}
+
+/** Refuse a name that no session could have before anything is written. */
+async function* withName(lines: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  let number = 0
+  let isNamed = false
+  for await (const line of lines) {
+    number += 1
+    if (!isNamed && line.trim() !== "") {
+      const header = readLine(line, number)
+      if (header.type === "session") checkSessionId(header.session)
+      isNamed = true
+    }
+    yield line
+  }
+}

@@ -1,0 +1,78 @@
+import { describe, HoldfastError } from "../errors.ts"
+import { verifyLog } from "../session/verify-log.ts"
+import type { SessionRow, Store } from "../store/store.ts"
+import { type Answer, askStore, storeOptions } from "./ask-store.ts"
+import type { Command } from "./command.ts"
+import { unusable } from "./failure.ts"
+import { count, number } from "./paper.ts"
+import { sentenceOf } from "./printable.ts"
+
+export const sessionsVerify: Command = {
+  summary: "Check every entry of a session, or of all: that none was changed, lost or put in",
+  usage: "sessions verify [ID] [--json]",
+  options: storeOptions,
+  maxPositionals: 1,
+  notes: `Each entry is bound by its hash to all before it, and names the texts that are kept apart by theirs. The exit code
+is 1 if anything is damaged.
+
+  holdfast sessions verify
+  holdfast sessions verify 4f1c --json`,
+  run: (args, world) =>
+    askStore(args, world, async ({ store }) => {
+      const [id] = args.positionals
+      const rows = id === undefined ? await store.sessions() : [await sessionOf(store, id)]
+      const damaged: Damage[] = []
+      let entries = 0
+      for (const row of rows) {
+        const damage = await damageOf(store, row)
+        if (damage === undefined) entries += row.head.seq
+        else damaged.push(damage)
+      }
+      return answerOf(rows.length, entries, damaged)
+    }),
+}
+
+/** So many are named one by one; --json names all. */
+const maxListed = 50
+
+type Damage = { readonly session: string; readonly reason: string }
+
+async function sessionOf(store: Store, id: string): Promise<SessionRow> {
+  const row = await store.session(id)
+  if (row === undefined) throw new HoldfastError({ code: "session-unknown", session: id })
+  return row
+}
+
+/** What is wrong with a session, if anything is. It may have grown meanwhile, and it may have been deleted. */
+async function damageOf(store: Store, { id, head }: SessionRow): Promise<Damage | undefined> {
+  try {
+    const found = await verifyLog(store, id)
+    if (found.seq >= head.seq || (await store.session(id)) === undefined) return undefined
+    return { session: id, reason: `it ends with entry ${found.seq}, and ${head.seq} were written` }
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.problem.code !== "store-corrupt") throw error
+    if ((await store.session(id)) === undefined) return undefined
+    return { session: id, reason: error.problem.reason }
+  }
+}
+
+function answerOf(sessions: number, entries: number, damaged: readonly Damage[]): Answer {
+  const whole = `Whole: ${count(sessions - damaged.length, "session")}, ${count(entries, "entry", "entries")}.`
+  const json = { sessions, entries, damaged }
+  if (damaged.length === 0) return { json, text: () => [whole] }
+  const [first] = damaged
+  const more = damaged.length - maxListed
+  const advice = describe({ code: "store-corrupt", store: "", session: first?.session ?? "", reason: "" })
+  const sentence = `${count(damaged.length, "session")} of ${sessions} damaged; the first is ${first?.session}: ${first?.reason}.`
+  return {
+    json,
+    text: () => [
+      whole,
+      ...damaged.slice(0, maxListed).map(damageLine),
+      ...(more > 0 ? [`and ${number(more)} more`] : []),
+    ],
+    failure: { ...unusable("store-corrupt", sentence, advice.next), problem: json },
+  }
+}
+
+const damageLine = ({ session, reason }: Damage): string => sentenceOf(`Damaged: ${session}: ${reason}.`)

@@ -1,0 +1,139 @@
+import { HoldfastError } from "../errors.ts"
+import { entryOfHandle } from "../log/handle.ts"
+import { checkName } from "../memory/check-search.ts"
+import { createMemory } from "../memory/memory.ts"
+import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
+import { checkSessionId } from "../session/options.ts"
+import type { Checkpoint } from "../session/overview.ts"
+import type { Store } from "../store/store.ts"
+import { refuseArgument } from "./answer.ts"
+import type { FoundMemory, LineRange, ListedTrace, McpSource, MemorySearch, Recalled } from "./source.ts"
+
+/** Whose record is served. `memory` says whether a search sees what was noted in this session alone or all that its agent remembers. */
+export type McpScope = { readonly session: string; readonly memory?: "session" | "agent" } | { readonly agent: string }
+
+/** A handle says in which session it was printed only to that session: so many of an agent's newest are asked. */
+const maxAsked = 100
+
+/**
+ * What a scope may see of a store, and nothing else of it: it only reads, and no argument leads out. The store is asked for with every
+ * question, so that one that is made later is found.
+ */
+export function createMcpSource(scope: McpScope, openStore: () => Promise<Store>): McpSource {
+  if ("agent" in scope) {
+    checkName("agent", scope.agent)
+    return agentSource(scope.agent, shared(openStore))
+  }
+  checkSessionId(scope.session)
+  return sessionSource(scope.session, scope.memory ?? "session", shared(openStore))
+}
+
+type Opened = { readonly store: Store; readonly holdfast: Holdfast }
+type Open = () => Promise<Opened>
+
+/** One Holdfast for as long as the store is the same. */
+function shared(openStore: () => Promise<Store>): Open {
+  let last: Opened | undefined
+  return async () => {
+    const store = await openStore()
+    if (last?.store !== store) last = { store, holdfast: createHoldfast({ store }) }
+    return last
+  }
+}
+
+function sessionSource(id: string, memory: "session" | "agent", open: Open): McpSource {
+  // A session goes on without its store; whoever only reads it is told that the store is away.
+  const session = async () => {
+    const { store, holdfast } = await open()
+    await store.head(id)
+    return holdfast.session(id)
+  }
+  return {
+    recall: async (handle, range) => (await session()).recall(handle, range),
+    search: async (query) => {
+      if (memory === "session" && query.session !== undefined && query.session !== id)
+        refuseArgument("session", "nothing, or the session that is served here", "another session")
+      const { store } = await open()
+      const row = await store.session(id)
+      if (row === undefined) return []
+      const hits = await search(store, row.agent, memory === "session" ? { ...query, session: id } : query)
+      return hits.filter((hit) => memory === "agent" || hit.session === id)
+    },
+    pins: async () => (await session()).pins(),
+    traces: async (limit) => (await (await session()).overview()).checkpoints.slice(0, limit).map(listed),
+    trace: async (entry) => {
+      const found = await session()
+      const { checkpoints } = await found.overview()
+      if (!checkpoints.some((checkpoint) => checkpoint.id === entry)) return undefined
+      return JSON.stringify((await found.explain(entry)).trace ?? [])
+    },
+  }
+}
+
+function agentSource(agent: string, open: Open): McpSource {
+  return {
+    recall: async (handle, range) => recallAnywhere(agent, await open(), handle, range),
+    search: async (query) => search((await open()).store, agent, query),
+    pins: async () => [],
+    traces: async () => [],
+    trace: async () => undefined,
+  }
+}
+
+async function search(store: Store, agent: string, query: MemorySearch): Promise<readonly FoundMemory[]> {
+  if (agent === "") return []
+  const hits = await createMemory({ store: store.memory, agent }).search(query)
+  return hits.map(({ row, score }) => {
+    const { text, kind, day, session, sources, trusted, supersededBy } = row
+    return { text, kind, day, session, sources, trusted, superseded: supersededBy !== undefined, score }
+  })
+}
+
+/**
+ * A handle of any session of the agent, as it was printed, or behind the session's name: `name/hf-…`. A handle proves itself to the one
+ * session that printed it, so asking several gives nothing away; a session of another agent is never asked.
+ */
+async function recallAnywhere(
+  agent: string,
+  { store, holdfast }: Opened,
+  written: string,
+  range: LineRange | undefined,
+): Promise<Recalled> {
+  const cut = written.lastIndexOf("/")
+  const handle = written.slice(cut + 1)
+  const unknown = new HoldfastError({ code: "handle-unknown", handle: written.slice(0, 60) })
+  const seq = entryOfHandle(handle)
+  if (seq === undefined) throw unknown
+  const named = cut < 0 ? undefined : await store.session(written.slice(0, cut))
+  const asked = cut < 0 ? await store.sessions({ agent, limit: maxAsked }) : named === undefined ? [] : [named]
+  for (const row of asked) {
+    if (row.agent !== agent || row.head.seq < seq) continue
+    const found = await recallIn(holdfast, row.id, handle, range)
+    if (found !== undefined) return found
+  }
+  throw unknown
+}
+
+async function recallIn(
+  holdfast: Holdfast,
+  session: string,
+  handle: string,
+  range: LineRange | undefined,
+): Promise<Recalled | undefined> {
+  try {
+    return await holdfast.session(session).recall(handle, range)
+  } catch (error) {
+    const code = error instanceof HoldfastError ? error.problem.code : undefined
+    // A session whose name nobody could have given has printed nothing.
+    if (code === "handle-unknown" || code === "option-invalid") return undefined
+    throw error
+  }
+}
+
+/** "summary: 41k -> 12k tokens". */
+function listed({ id, atMs, remedy, beforeTokens, afterTokens, undone }: Checkpoint): ListedTrace {
+  const sizes = `${thousands(beforeTokens)} -> ${thousands(afterTokens)} tokens`
+  return { id, title: `${remedy}: ${sizes}${undone ? ", undone" : ""}`, atMs }
+}
+
+const thousands = (tokens: number): string => (tokens < 10_000 ? String(tokens) : `${Math.round(tokens / 1000)}k`)

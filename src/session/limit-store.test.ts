@@ -1,0 +1,49 @@
+import { afterEach, expect, test, vi } from "vitest"
+import { createFailingStore } from "../../test/support/failing-store.ts"
+import { createMemoryStore } from "../store/memory-store.ts"
+import { createHoldfast } from "./holdfast.ts"
+import { limitStore, storeMs } from "./limit-store.ts"
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const said = (content: string) => ({ role: "user", content })
+
+/** Let time pass until something has ended. */
+async function untilOver<Value>(act: Promise<Value>): Promise<Value> {
+  let isOver = false
+  void act
+    .finally(() => {
+      isOver = true
+    })
+    .catch(() => undefined)
+  while (!isOver) {
+    await vi.advanceTimersByTimeAsync(storeMs / 2)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return act
+}
+
+test("a store that never answers counts as out of reach after a while, and what was said is written once it does", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  const inner = createMemoryStore()
+  const failing = createFailingStore(inner)
+  const session = createHoldfast({ store: failing.store, format: "openai-chat", windowTokens: 8000 }).session("s")
+  await session.append([said("one")])
+  failing.set({ at: 1, code: "store-unavailable", when: "hang", lasting: true })
+  expect(await untilOver(session.append([said("two")]))).toMatchObject({
+    durable: false,
+    trace: [{ type: "durability-degraded", problem: { code: "store-unavailable" } }],
+  })
+  failing.set(undefined)
+  expect((await session.append([said("three")])).durable).toBe(true)
+  expect((await inner.outline("s")).filter(({ type }) => type === "message-appended").length).toBe(3)
+})
+
+test("a store that answers gives the same answers through its limits", async () => {
+  const store = limitStore(createMemoryStore(), 1000)
+  expect(await store.head("s")).toEqual({ seq: 0, hash: "" })
+  await store.close()
+  await expect(store.read("s")).rejects.toMatchObject({ problem: { code: "store-closed" } })
+})

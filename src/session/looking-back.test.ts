@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest"
+import { answerTo, toolRound, userSays } from "../../test/support/scripted-session.ts"
+import { createMemoryStore } from "../store/memory-store.ts"
+import { createHoldfast, type Holdfast } from "./holdfast.ts"
+import type { Session } from "./session.ts"
+
+const open = (): Holdfast =>
+  createHoldfast({
+    store: createMemoryStore(),
+    format: "openai-chat",
+    windowTokens: 5000,
+    reserveTokens: 200,
+    recall: true,
+  })
+
+/** A session with a compaction in force, and a handle that it printed. */
+async function withHandle(session: Session): Promise<string> {
+  for (let n = 1; n < 30; n++) {
+    await session.append([userSays(n), ...toolRound(n, 150), answerTo(n)])
+    const { wire } = await session.prepare()
+    const handle = /hf-\d+-[0-9a-f]{20}/.exec(wire)?.[0]
+    if (handle !== undefined) return handle
+  }
+  throw new Error("no handle was printed")
+}
+
+describe("a handle", () => {
+  test("fetches back the whole result, and as many lines of it as are asked for", async () => {
+    const session = open().session("s")
+    const handle = await withHandle(session)
+    const whole = await session.recall(handle)
+    const n = /^row 0 of file (\d+):/.exec(whole.text)?.[1] ?? "none"
+    expect(whole).toMatchObject({ lines: 150, fromLine: 1, toLine: 150 })
+    expect(whole.text).toBe(toolRound(Number(n), 150)[1]?.content)
+    const ranges: readonly (readonly [number | undefined, number | undefined, number, number])[] = [
+      [3, 5, 3, 5],
+      [0, 2, 1, 2],
+      [149, 900, 149, 150],
+      [-5, -1, 1, 1],
+      [400, undefined, 150, 150],
+      [Number.NaN, Number.NaN, 1, 150],
+      [2.7, 3.2, 2, 3],
+      [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, 1, 150],
+    ]
+    for (const [fromLine, toLine, first, last] of ranges) {
+      const part = await session.recall(handle, {
+        ...(fromLine === undefined ? {} : { fromLine }),
+        ...(toLine === undefined ? {} : { toLine }),
+      })
+      expect([part.fromLine, part.toLine]).toEqual([first, last])
+      expect(part.text).toBe(
+        whole.text
+          .split("\n")
+          .slice(first - 1, last)
+          .join("\n"),
+      )
+    }
+  })
+
+  test("that was made up, changed or printed elsewhere fetches nothing; a fork has those of before", async () => {
+    const holdfast = open()
+    const session = holdfast.session("s")
+    const handle = await withHandle(session)
+    const other = holdfast.session("other")
+    await withHandle(other)
+    const unknown = { problem: { code: "handle-unknown" } }
+    await expect(other.recall(handle)).rejects.toMatchObject(unknown)
+    const flipped = handle.endsWith("0") ? `${handle.slice(0, -1)}1` : `${handle.slice(0, -1)}0`
+    for (const wrong of [flipped, handle.slice(0, -1), `${handle} `, "", "hf-1-", handle.replace(/-\d+-/, "-2-")])
+      await expect(session.recall(wrong)).rejects.toMatchObject(unknown)
+    await expect(session.recall(JSON.parse("7"))).rejects.toMatchObject(unknown)
+    const fork = await session.fork("fork")
+    expect((await fork.recall(handle)).text).toBe((await session.recall(handle)).text)
+  })
+})
+
+describe("the log", () => {
+  test("is told in pages that say together what it says at once, whatever is asked for", async () => {
+    const session = open().session("s")
+    await withHandle(session)
+    const whole = await session.history()
+    const paged: (typeof whole)[number][] = []
+    for (let from = 1; from <= whole.length; from += 7) paged.push(...(await session.history({ from, limit: 7 })))
+    expect(paged).toEqual(whole)
+    expect(await session.history({ from: whole.length + 1 })).toEqual([])
+    expect(await session.history({ limit: 0 })).toEqual([])
+    expect(await session.history({ from: -1e15, limit: 3e15 })).toEqual(whole)
+    expect(await session.history({ from: Number.NaN })).toEqual(whole)
+    expect(await session.history({ limit: Number.POSITIVE_INFINITY })).toEqual(whole)
+    expect((await session.history({ from: 2.5, limit: 1 })).map(({ seq }) => seq)).toEqual([2])
+  })
+
+  test("explains what became of each entry", async () => {
+    const session = open().session("s")
+    await withHandle(session)
+    const states = new Set<string>()
+    for (const { id, type } of await session.history()) {
+      const { state, changes } = await session.explain(id)
+      states.add(state)
+      expect(state === "not-a-message").toBe(type !== "message-appended")
+      if (state === "shortened" || state === "summarized") expect(changes.length).toBeGreaterThan(0)
+    }
+    expect(states).toContain("shown")
+    expect([...states].some((state) => state === "shortened" || state === "summarized")).toBe(true)
+    for (const wrong of ["e999", "e0", "x", ""])
+      await expect(session.explain(wrong)).rejects.toMatchObject({ problem: { code: "entry-unknown" } })
+  })
+
+  test("says of a message on another branch that it is there", async () => {
+    const session = open().session("s")
+    const bodyOf = (...messages: readonly object[]) => ({ body: { model: "any", messages } })
+    await session.prepare(bodyOf(userSays(1), answerTo(1), userSays(2)))
+    await session.prepare(bodyOf(userSays(1), answerTo(5), userSays(3)))
+    expect((await session.explain("e3")).state).toBe("shown")
+    expect((await session.explain("e5")).state).toBe("other-branch")
+  })
+})
+
+describe("a compaction that was taken back", () => {
+  test("is not made again before it has to be, and then it is", async () => {
+    const session = open().session("s")
+    await withHandle(session)
+    const { checkpoint } = (await session.prepare()).receipt
+    expect((await session.undo()).checkpoint).toBe(checkpoint)
+    const back = await session.prepare()
+    expect(back.receipt.checkpoint).toBeUndefined()
+    let again = back
+    for (let n = 100; again.receipt.checkpoint === undefined; n++) {
+      await session.append([userSays(n), ...toolRound(n, 20)])
+      again = await session.prepare()
+      expect(again.receipt.contextTokens).toBeLessThanOrEqual(4800)
+    }
+    expect(again.wire).toContain("</summary>")
+  })
+})

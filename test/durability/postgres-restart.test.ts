@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import pg from "pg"
+import { afterAll, expect, test } from "vitest"
+import { describePostgres } from "../support/postgres-suite.ts"
+import { checkSession, goOn } from "./check-session.ts"
+import { marksIn } from "./marked-turn.ts"
+import { openDurable } from "./open-durable.ts"
+import { startWorker, type Worker } from "./start-worker.ts"
+import type { Told } from "./told.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "holdfast-restart-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** One session that all of them write to, and one of its own for each. */
+const shared = "day-all"
+const own = (worker: number): string => `day-${worker}`
+
+/** Longer than a store goes on trying: what is written then waits in memory. */
+const longOutageMs = 7000
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** As if the machine had failed: a server that loses one of its processes so ends all others at once, and recovers from its log. */
+async function crashServer(url: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  client.on("error", () => {})
+  await client.connect()
+  const { rows } = await client.query("select pg_backend_pid() as pid")
+  process.kill(Number(rows[0]?.pid), "SIGKILL")
+  await client.end().catch(() => {})
+}
+
+/** Everything that a worker says it wrote, whether it was durable at that moment or not. */
+const writtenBy = ({ told }: Worker, session: string): readonly string[] =>
+  told().flatMap((line) =>
+    line.type === "written" && line.session === session
+      ? line.entries.flatMap(({ wire }) => marksIn(wire).slice(0, 1))
+      : [],
+  )
+
+const goesOn = async (workers: readonly Worker[]): Promise<void> => {
+  await Promise.all(
+    workers.map(async (worker) => {
+      const from = worker.told().length
+      await worker.until(
+        (told) => told.slice(from).filter((line) => line.type === "written" && line.durable).length > 5,
+      )
+    }),
+  )
+}
+
+await describePostgres("a PostgreSQL that goes away under processes that work", (server) => {
+  test.skipIf(server.restart === undefined)(
+    "and comes back: they go on by themselves, nothing acknowledged is lost, and what waited is written once",
+    async ({ annotate }) => {
+      const url = await server.createDatabase()
+      const workers = [0, 1, 2].map((n) =>
+        startWorker({ place: url, name: `w${n}`, sessions: [shared, own(n)], questions: join(folder, "questions") }),
+      )
+      for (const worker of workers) await worker.until((told) => told.length > 0)
+      for (const worker of workers) worker.go()
+      await goesOn(workers)
+      await server.restart?.()
+      await goesOn(workers)
+      await crashServer(url)
+      await goesOn(workers)
+      await server.restart?.(() => sleep(longOutageMs))
+      await goesOn(workers)
+      await crashServer(url)
+      await goesOn(workers)
+      for (const worker of workers) worker.end()
+      for (const worker of workers) expect(await worker.ended).toBe(0)
+      const told: readonly Told[] = workers.flatMap((worker) => worker.told())
+      const holdfast = openDurable(url)
+      for (const session of [shared, own(0), own(1), own(2)]) {
+        const history = await checkSession(holdfast, session, told)
+        const said = new Set(history.flatMap(({ message }) => marksIn(message?.wire ?? "").slice(0, 1)))
+        const promised = workers.flatMap((worker) => writtenBy(worker, session))
+        expect(promised.filter((mark) => !said.has(mark))).toEqual([])
+        const aside = history
+          .filter(({ onBranch }) => onBranch === false)
+          .flatMap(({ message }) => marksIn(message?.wire ?? ""))
+        expect(aside).toEqual([])
+        await goOn(holdfast.session(session), `after.${session}`)
+      }
+      await holdfast.close()
+      expect(told.flatMap((line) => (line.type === "prepared" && line.objection !== undefined ? [line] : []))).toEqual(
+        [],
+      )
+      await annotate(JSON.stringify(figures(told)))
+    },
+    300_000,
+  )
+})
+
+function figures(told: readonly Told[]): object {
+  const written = told.filter((line) => line.type === "written")
+  return {
+    written: written.reduce((sum, { entries }) => sum + entries.length, 0),
+    inMemory: written.filter(({ durable }) => !durable).length,
+    prepared: told.filter(({ type }) => type === "prepared").length,
+    refused: told.filter(({ type }) => type === "refused").length,
+  }
+}

@@ -1,0 +1,96 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { expect } from "vitest"
+import { openStore } from "../../src/store/open-store.ts"
+import { checkSession, goOn } from "./check-session.ts"
+import { marksIn } from "./marked-turn.ts"
+import { openDurable } from "./open-durable.ts"
+import { startWorker, type Worker } from "./start-worker.ts"
+import type { Told } from "./told.ts"
+
+export type Together = {
+  readonly place: string
+  readonly processes: number
+  readonly turns: number
+  readonly questions: string
+}
+
+/** How it went, in numbers. */
+export type Served = {
+  readonly entries: number
+  readonly prepared: number
+  readonly checkpoints: number
+  readonly begun: number
+  readonly stored: number
+  readonly questions: number
+}
+
+/** One of its own for each process, and two that all of them take turns in. */
+const shared = ["day-s", "day-t"]
+
+/** Several processes serve turns of the same and of different sessions at once, and all that is promised of each session holds. */
+export async function serveTogether({ place, processes, turns, questions }: Together): Promise<Served> {
+  writeFileSync(questions, "")
+  const own = Array.from({ length: processes }, (_, n) => `day-${n}`)
+  const workers = own.map((session, n) =>
+    startWorker({ place, name: `w${n}`, sessions: [...shared, session], turns, questions }),
+  )
+  for (const worker of workers) await worker.until((told) => told.length > 0)
+  for (const worker of workers) worker.go()
+  for (const worker of workers) expect(await worker.ended).toBe(0)
+  const told = workers.flatMap((worker) => worker.told())
+  expect(told.filter((line) => line.type === "refused" || (line.type === "prepared" && line.objection))).toEqual([])
+  expect(told.filter((line) => "durable" in line && !line.durable)).toEqual([])
+  const sessions = [...shared, ...own]
+  const logs = await checkAll(place, sessions, workers)
+  return {
+    entries: told.reduce((sum, line) => sum + (line.type === "written" ? line.entries.length : 0), 0),
+    prepared: told.filter(({ type }) => type === "prepared").length,
+    ...logs,
+    questions: checkQuestions(questions),
+  }
+}
+
+type Logs = Pick<Served, "checkpoints" | "begun" | "stored">
+
+/** Each mark that a process told stands in its session's log, on its branch, and no other does. */
+async function checkAll(place: string, sessions: readonly string[], workers: readonly Worker[]): Promise<Logs> {
+  const told = workers.flatMap((worker) => worker.told())
+  const holdfast = openDurable(place)
+  const store = await openStore(place)
+  let logs: Logs = { checkpoints: 0, begun: 0, stored: 0 }
+  for (const id of sessions) {
+    const history = await checkSession(holdfast, id, told)
+    const said = history.flatMap(({ message }) =>
+      message === undefined ? [] : marksIn(message.wire ?? "").slice(0, 1),
+    )
+    expect([...said].sort()).toEqual([...marksOf(told, id)].sort())
+    expect(history.filter(({ onBranch }) => onBranch === false)).toEqual([])
+    const keys = new Set(history.flatMap(({ body }) => (body?.type === "summary-begun" ? [body.key] : [])))
+    const { summaries } = await store.holdings(id)
+    expect(summaries.filter((key) => !keys.has(key))).toEqual([])
+    expect(new Set(summaries).size).toBe(summaries.length)
+    logs = {
+      checkpoints: logs.checkpoints + history.filter(({ type }) => type === "checkpoint-installed").length,
+      begun: logs.begun + keys.size,
+      stored: logs.stored + summaries.length,
+    }
+    await goOn(holdfast.session(id), `after.${id}`)
+  }
+  await store.close()
+  await holdfast.close()
+  return logs
+}
+
+const marksOf = (told: readonly Told[], session: string): readonly string[] =>
+  told.flatMap((line) =>
+    line.type === "written" && line.session === session ? line.entries.map(({ wire }) => marksIn(wire)[0] ?? "") : [],
+  )
+
+/** No history was given to a summarizer twice, whoever asked. */
+function checkQuestions(file: string): number {
+  const asked = readFileSync(file, "utf8")
+    .split("\n")
+    .flatMap((line) => line.split(" ")[1] ?? [])
+  expect(asked.filter((text, n) => asked.indexOf(text) !== n)).toEqual([])
+  return asked.length
+}
