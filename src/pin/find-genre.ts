@@ -1,0 +1,36 @@
+import type { Channel } from "../message/channel.ts"
+
+/** How a text is meant: a page of rules, talk in which rules are rare, or data that may hold one. */
+export type Genre = "rules" | "talk" | "data"
+
+/** Names of files that hold rules for whoever works with them. */
+const ruleFile =
+  /(?:^|[\\/])(?:agents?|claude|gemini|copilot-instructions|codex|conventions?|contributing|rules|guidelines|style-?guide|memory|instructions|system[-_]?prompt|handbook|runbook)(?:\.\w{1,12})?\.(?:mdx?|mdc|txt|rst|ya?ml)$|\.(?:cursor|windsurf|cline|roo|goose)?rules$|[\\/](?:rules|policies|guidelines)[\\/]|polic(?:y|ies)/i
+
+/** Headings under which rules stand. */
+export const ruleHeading: RegExp =
+  /\b(?:rules?|polic(?:y|ies)|guidelines?|guidance|conventions?|constraints?|restrictions?|requirements?|instructions?|standards?|best practices?|principles?|boundaries|guardrails?|do'?s (?:and|&) don'?ts?|do not|don'?t|never|always|must|prohibited|forbidden|permissions?|limits?|code of conduct|compliance|gotchas|pitfalls|style guide|preferences?|important|critical|security|quality|checklist|expectations|notes? to (?:the )?(?:agent|assistant|self)|standing orders?|reglas?|normas?|politicas?|instrucciones|requisitos|restricciones|directrices|regras|regeln|richtlinien|vorgaben|regles|consignes|directives|politique)\b|规则|規則|规定|規定|政策|准则|準則|守则|要求|限制|约束|注意事项|须知|指令|规范|ルール|規則|方針|禁止|注意|правила|политика|규칙|정책/
+
+/** Headings under which a text tells what there is. */
+export const tellingHeading: RegExp =
+  /^(?:\d+[.)] )?(?:the |key |main |core |public |available |project |system |high-level |quick |basic )*(?:architecture|overview|usage|features?|examples?|reference|apis?|endpoints?|background|history|changelog|glossary|classes|about|introduction|what (?:is|it)|how it works|tech stack|import path|file locations|entry points|problem|why)\b/
+
+/** The genre that a channel has by itself; a tool's output and a message of the user show theirs. */
+export function genreOf(channel: Channel, source: string | undefined): Genre {
+  if (source !== undefined && ruleFile.test(source)) return "rules"
+  if (channel === "user" || channel === "assistant") return "talk"
+  return channel === "tool" ? "data" : "rules"
+}
+
+/** Words by which a page says of itself that it holds rules. */
+export const namesRules: RegExp =
+  /\b(?:rules?|polic(?:y|ies)|guidelines?|conventions?|constraints?|restrictions?|standards?|best practices?|instructions|code of conduct|compliance|do'?s (?:and|&) don'?ts?|do not|never|must|prohibited|forbidden|agents?\.md|claude\.md|reglas?|normas?|politicas?|directrices|regras|regeln|richtlinien|regles|consignes)\b|规则|規則|规定|規定|政策|准则|守则|规范|ルール|規則|方針/
+
+/** So large a share of the sentences of a page must bind for it to be one of rules, and so many there must be. */
+const namedShare = 0.3
+const ruleShare = 0.5
+const minRuleSentences = 3
+
+/** Is data a page of rules, by its name for itself and its sentences? */
+export const isRulePage = (named: boolean, binding: number, sentences: number): boolean =>
+  binding >= minRuleSentences && binding >= sentences * (named ? namedShare : ruleShare)

@@ -1,0 +1,44 @@
+import type { Span } from "../message/request.ts"
+import type { Verdict } from "./find-judge.ts"
+import type { Statement } from "./find-statements.ts"
+
+/** A rule while the statements behind it are read. */
+export type Draft = Span &
+  Verdict & {
+    readonly opening: Statement
+    /** The block that it reaches into. */
+    readonly until: number
+    readonly context: Span | undefined
+    readonly needsContext: boolean
+  }
+
+/** A rule with what belongs to it is no longer than this; what comes behind stands by itself. */
+const maxJoined = 1500
+
+/** A sentence that only says more about the one before. */
+const refining =
+  /^(?:(?:and |but )?(?:this|that|these|it|they|the same|same)(?: \w+){0,2} (?:includes?|applies|apply|means|goes for|go for|holds|covers|counts?|extends)\b|including\b|excludes?\b|except(?:ions?)?\b|unless\b|otherwise\b|even (?:if|when|for|though)\b|especially\b|in particular\b|no exceptions?\b|without exception|not even\b|the (?:only |sole |one )?exceptions?\b|only exception|exempt\b|if not\b|if so\b|if unsure\b|same (?:for|with)\b|nor\b|neither\b|that includes|this is (?:non-negotiable|a hard (?:rule|limit))|ever\b|包括|包含|除外|例外|除了|这也|这包括|這包括|即使|否则|無論|不论|esto (?:incluye|aplica|tambien)|incluye|incluid[oa]s?\b|excepto|salvo\b|incluso|lo mismo|ni siquiera|sin excepci|das gilt|dies gilt|ausnahme|auch nicht|sonst\b|cela (?:inclut|vaut)|y compris|sauf\b|sinon\b|isso inclui|exceto|これには|例外)/
+
+const conditional = /^(?:if|when|whenever|before|after|once|while|unless|until|during|on every|for (?:each|every))\b/
+
+/** Does the statement only say more about the rule before it? */
+export const refines = ({ seen, at }: Statement, before: Draft): boolean =>
+  at - before.until <= 1 && refining.test(seen.text)
+
+/** Does the item complete a rule that ends in a colon, or stand below a rule without being one itself? */
+export function completes({ block, at, seen }: Statement, before: Draft, alone: boolean): boolean {
+  const { opening } = before
+  const nested = block.kind !== "heading" && opening.block.kind === "item" && block.indent > opening.block.indent
+  if (at - before.until > 1 || !block.follows || /\?$/.test(seen.text)) return false
+  if (at === opening.at) return false
+  const opens = opening.seen.text.endsWith(":")
+  const listed = opens && block.kind === "item" && (opening.block.kind !== "item" || nested)
+  if (seen.named && seen.label !== "" && !opening.signs.forbids) return false
+  if (!listed) return nested && alone
+  return alone || opening.signs.forbids || conditional.test(opening.seen.text)
+}
+
+/** The rule with the statement taken in, unless it would grow too long. */
+export function joined(draft: Draft, { end, at }: Statement): Draft | undefined {
+  return end - draft.start <= maxJoined ? { ...draft, end, until: at } : undefined
+}

@@ -1,0 +1,51 @@
+import { demands, forbids } from "./find-cues.ts"
+import { behaves } from "./find-doubts.ts"
+import { foreign } from "./find-foreign.ts"
+import type { Signs } from "./find-signs.ts"
+import type { Seen } from "./find-view.ts"
+
+/** Labels behind which a line tells what something is for. */
+const tellingLabel =
+  /^(?:purpose|goals?|overview|description|role|what|why|reason|rationale|problem|example|examples|correct|incorrect|good|bad|result|results|effect|default|defaults|symptom|cause|summary|location|path|used (?:by|for|in)|why this matters|status|version|type|returns?|output|input)\b/
+
+/** A name and a command line behind it: a listing of what can be run. */
+const listing = /^[a-z][\w/(),-]{0,24}(?: [\w&/(),-]{1,24}){0,2}: ?qcode(?:[ ,;/|.]|or|and|qcode|\([^)]{0,80}\))*$/
+
+/** In a file of rules a bare command is a rule; a statement of what a thing does is none. */
+export function bindsOnPage(seen: Seen, signs: Signs): boolean {
+  const { text, label, named } = seen
+  if (listing.test(text) || tellingLabel.test(label)) return signs.forbids && signs.lasts && !behaves.test(text)
+  if (signs.commands && !named) return true
+  if (recountsHere.test(text)) return false
+  const describing = behaves.test(text) || foreign.describes.test(text)
+  if (signs.forbids || signs.demands) return bindsMainly(seen, signs, describing)
+  if (signs.allows) return true
+  if (describing) return false
+  if (signs.prefers && / (?:→|->|=>) /.test(text)) return true
+  return (
+    (signs.bounds && (signs.general || signs.addresses || canOnly.test(text))) || (signs.prefers && iPrefer.test(text))
+  )
+}
+
+/** Where a sentence stops saying what to do and starts saying why, or of what it speaks. */
+const aside =
+  / (?:because|so that|since|which (?!must|should|may)|where|that is (?:what|why|how)|— (?:it|that|this)|; (?:it|this|that)) ?|, so /
+const longAside = /\([^()]{40,400}\)/g
+
+/** Does the main clause bind, and not only what is told beside it? */
+function bindsMainly({ text, named, label }: Seen, signs: Signs, describing: boolean): boolean {
+  const plain = text.replace(longAside, " ")
+  const [first = ""] = plain.split(aside, 1)
+  const main = /\b(?:must(?: not| never)?|do not|don't|may not|shall)\b/.test(plain) ? plain : first
+  const binds = forbids.test(main) || demands.test(main) || foreign.forbids.test(main) || foreign.demands.test(main)
+  if (!binds && !/^(?:never|don'?ts?|always)$/.test(label)) return false
+  if (named) return /\b(?:must|should|shall|may not|do not|don't|never)\b/.test(main) && !behaves.test(main)
+  return !describing || signs.addresses || /\b(?:must|should|shall)\b/.test(main)
+}
+
+const recountsHere =
+  /\b(?:must|should|could|would) have (?:been|\w+ed)\b|\b(?:yesterday|last (?:week|month|year|night))\b|^(?:for example|for instance|e\.g\.)/
+const canOnly =
+  /\b(?:can|may|must|should) (?:have |use |be |\w+ )?(?:only|at most|at least|up to|no more)\b|只能|仅限|最多|不超过|\bsolo (?:se )?(?:puede|debe)|^(?:nur|solo|seulement|uniquement|apenas|somente)\b/
+const iPrefer =
+  /\b(?:prefer|prefers|preferred|i like|i want|i'd (?:like|rather)|preferably|favou?r|user (?:wants|likes|expects|dislikes|hates|asked|insists))\b|优先|喜欢|希望|prefiero|bevorzug|\bprefere[rz]?\b|lieber/

@@ -1,0 +1,240 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import type { Channel } from "../message/channel.ts"
+import { findRules } from "./find-rules.ts"
+
+const texts = (text: string, channel: Channel = "document", source?: string): readonly string[] =>
+  findRules(text, source === undefined ? { channel } : { channel, source }).map((rule) => rule.text)
+
+describe("where a rule starts and ends", () => {
+  test("a sentence that only says more about the rule before belongs to it", () => {
+    expect(texts("Never email outsiders. This includes contractors. How is the build?", "user")).toEqual([
+      "Never email outsiders. This includes contractors.",
+    ])
+  })
+
+  test("condition and exception stay in the rule and are named", () => {
+    const [rule] = findRules("When a customer writes, never promise a date unless sales has agreed.", {
+      channel: "user",
+    })
+    expect(rule?.text).toBe("When a customer writes, never promise a date unless sales has agreed.")
+    expect(rule?.conditions).toEqual(["When a customer writes"])
+    expect(rule?.exceptions).toEqual(["unless sales has agreed"])
+  })
+
+  test("a heading is context and no rule; bullets are rules", () => {
+    const rules = findRules("# Security rules\n\n- Use tabs\n- Run the tests before committing\n", {
+      channel: "document",
+    })
+    expect(rules.map(({ text, context }) => [context, text])).toEqual([
+      ["Security rules", "Use tabs"],
+      ["Security rules", "Run the tests before committing"],
+    ])
+  })
+
+  test("a list that completes a prohibition is part of it", () => {
+    expect(texts("- Never do any of the following:\n  - push to main\n  - delete branches\n- Use tabs\n")).toEqual([
+      "Never do any of the following:\n  - push to main\n  - delete branches",
+      "Use tabs",
+    ])
+  })
+
+  test("a bullet below a rule that says nothing alone belongs to it", () => {
+    expect(texts("- Use tabs\n  - two for continuation lines\n- Be kind\n")).toEqual([
+      "Use tabs\n  - two for continuation lines",
+      "Be kind",
+    ])
+  })
+
+  test("a bullet under Never forbids, and says that it needs its heading", () => {
+    const rules = findRules("## Never\n\n- Merge without review\n- Commented-out code\n", { channel: "document" })
+    expect(rules.map(({ text, kind, needsContext, context }) => [text, kind, needsContext, context])).toEqual([
+      ["Merge without review", "prohibition", true, "Never"],
+      ["Commented-out code", "prohibition", true, "Never"],
+    ])
+  })
+
+  test("steps behind a condition go with it", () => {
+    expect(texts("When you release, follow these steps:\n1. Bump the version.\n2. Tag the commit.\n")).toEqual([
+      "When you release, follow these steps:\n1. Bump the version.\n2. Tag the commit.",
+    ])
+  })
+
+  test("a wrapped bullet is one rule", () => {
+    const rule = "Keep public names stable, and write down every rename in the\n  changelog before the release is cut."
+    expect(texts(`- ${rule}\n- Be kind.\n`)).toEqual([rule, "Be kind."])
+  })
+})
+
+describe("what is no rule", () => {
+  test.each([
+    ["code between fences", "```sh\n# never run this as root\nmake install\n```\n"],
+    ["a listing of commands", "- Run tests: `npm test`\n- Build: `make all`\n"],
+    ["what a thing does", "The `load()` function never returns null. The cache only holds strings."],
+    ["a name and what it is for", "- `serve()`: Launch the server\n- **`Cache`** - Store what was read\n"],
+    ["questions", "- Can an existing component do this?\n- Should this be shared?\n"],
+    ["configuration at the top of a file", "---\nalwaysApply: true\nnever: false\n---\n"],
+    ["a plain story", "The shop was founded in 1998. It sells books and maps."],
+    ["nothing", ""],
+    ["blanks", " \n\t\n "],
+  ])("%s", (_name, text) => {
+    expect(texts(text)).toEqual([])
+  })
+
+  test("code that nobody put between fences", () => {
+    expect(texts("if (user == null) { fail(); } // must never happen\nraise ValueError(never)\n", "tool")).toEqual([])
+    expect(texts("const always = () => never;", "user")).toEqual([])
+  })
+
+  test("a mail that someone quotes", () => {
+    expect(texts("> Never reply to all.\n\nWhat do you think of that mail?", "user")).toEqual([])
+  })
+})
+
+describe("the place makes the rule", () => {
+  test("a list under Rules in a message of the user is one of rules, and the list of tasks behind it is none", () => {
+    const text =
+      "Rules for this project:\n- Use tabs\n- No default exports\n\nNow fix the login:\n- rename the handler\n- add a test\n"
+    expect(texts(text, "user")).toEqual(["Use tabs", "No default exports"])
+  })
+
+  test("bare commands are rules in a policy that a tool read, and none in a page about something", () => {
+    const policy = "# Refund policy\n\n- Ask for the order number.\n- Refund to the card that paid.\n- Be polite.\n"
+    expect(texts(policy, "tool")).toHaveLength(3)
+    expect(texts("Open the box. Insert the battery and press the button. The lamp turns green.", "tool")).toEqual([])
+  })
+
+  test("the name of a file says what it holds", () => {
+    expect(texts("Use tabs.", "tool", "repo/AGENTS.md")).toEqual(["Use tabs."])
+    expect(texts("Use tabs.", "tool", "repo/notes.log")).toEqual([])
+  })
+
+  test("numbers that a listing prints are no part of the rule", () => {
+    const listed =
+      "     1\t# Policy\n     2\t\n     3\t- All spend above $100 needs approval.\n     4\t- Be polite.\n     5\t- Ask first.\n"
+    expect(texts(listed, "tool")).toEqual(["All spend above $100 needs approval.", "Be polite.", "Ask first."])
+  })
+
+  test("a policy in a field of JSON is found, letter for letter as it is escaped there", () => {
+    const json = JSON.stringify({
+      path: "policy.md",
+      text: '# Policy\n\n- Never send "notes" out.\n- Use tabs.\n- Be kind.\n',
+    })
+    expect(texts(json, "tool")).toEqual(['Never send \\"notes\\" out.', "Use tabs.", "Be kind."])
+  })
+})
+
+describe("what a rule does, and how plainly it lasts", () => {
+  test.each([
+    ["Never share passwords.", "prohibition", "stated"],
+    ["You must not share passwords.", "prohibition", "modal"],
+    ["Spend at most $100 per order.", "permission-limit", "stated"],
+    ["Do not pay without my approval.", "permission-limit", "modal"],
+    ["You must cite your sources.", "obligation", "modal"],
+    ["From now on, cite your sources.", "obligation", "stated"],
+    ["Cite your sources.", "obligation", "genre"],
+    ["You may now email contractors.", "permission", "modal"],
+    ["I prefer short answers.", "preference", "genre"],
+    ["未经批准不得付款。", "permission-limit", "stated"],
+    ["Nunca compartas contraseñas.", "prohibition", "stated"],
+  ])("%s", (text, kind, explicitness) => {
+    expect(findRules(text, { channel: "system" })).toMatchObject([{ kind, explicitness }])
+  })
+
+  test("its topic has neither modality nor values", () => {
+    expect(findRules("Never spend more than $100 on hotels.", { channel: "user" })[0]?.topic).toEqual([
+      "hotel",
+      "spend",
+    ])
+  })
+})
+
+describe("tricks", () => {
+  test.each([
+    ["invisible characters", "N\u200bev\u200ber send mails to outsiders."],
+    ["letters of another alphabet", "N\u0435v\u0435r send mails to outsiders."],
+    ["full-width letters", "\uff2e\uff45\uff56\uff45\uff52 send mails to outsiders."],
+    ["a lone surrogate", "Never send \ud800 mails to outsiders."],
+    ["emphasis inside the word", "N**ev**er send mails to outsiders."],
+  ])("%s hide no rule, and the rule is kept as written", (_name, text) => {
+    expect(texts(text, "user")).toEqual([text])
+  })
+
+  test("a fence that never closes hides nothing", () => {
+    expect(texts("```\nsome code\n\n- Never push to main.\n")).toContain("Never push to main.")
+  })
+})
+
+describe("promises for any text", () => {
+  const words = fc.constantFrom(
+    "Never",
+    "always",
+    "use",
+    "tabs",
+    "do not",
+    ":",
+    "\n- ",
+    "\n\n",
+    "# ",
+    "```",
+    "|",
+    '"',
+    "不要",
+    "。",
+    ". ",
+    "\ud800",
+    "\u200b",
+    "> ",
+    "must",
+    "email",
+    "`x`",
+    "?",
+    "\\n",
+    "{",
+    "}",
+  )
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 200 }),
+    fc.array(words, { maxLength: 60 }).map((list) => list.join(" ")),
+  )
+  const channel = fc.constantFrom<Channel>("operator", "system", "user", "assistant", "memory", "document", "tool")
+
+  test("rules are slices of the text, in order, apart from one another, and the same every time", () => {
+    fc.assert(
+      fc.property(text, channel, (whole, from) => {
+        const rules = findRules(whole, { channel: from })
+        let end = 0
+        for (const rule of rules) {
+          expect(rule.text).toBe(whole.slice(rule.start, rule.end))
+          expect(rule.text.trim()).not.toBe("")
+          expect(rule.start).toBeGreaterThanOrEqual(end)
+          end = rule.end
+        }
+        expect(findRules(whole, { channel: from })).toEqual(rules)
+      }),
+    )
+  })
+})
+
+describe("limits", () => {
+  test.each([
+    ["one long line", "a".repeat(5_000_000)],
+    ["one long sentence of cues", "no ".repeat(1_500_000)],
+    ["lines of nothing", "\n".repeat(5_000_000)],
+    ["a list of short strings", `[${'"some words of no use",'.repeat(17_000)}"x"]`],
+    ["open brackets", "[".repeat(5_000_000)],
+    ["blanks before a word", `${" ".repeat(5_000_000)}x`],
+  ])("%s is read without a rule", (_name, text) => {
+    expect(texts(text, "user")).toEqual([])
+  })
+
+  test("a flood of rules stops at the limit", () => {
+    expect(texts("Never do that at all. ".repeat(100_000), "user")).toHaveLength(2000)
+  })
+
+  test("a rule at the end of a very long text is found", () => {
+    expect(texts(`${"The server wrote a line. ".repeat(60_000)}\n\nNever push to main.`, "user")).toEqual([
+      "Never push to main.",
+    ])
+  })
+})

@@ -1,0 +1,65 @@
+import type { Span } from "../message/request.ts"
+
+/** Signs that may end a sentence, with what closes behind them; the full-width ones end it whatever follows. */
+const stops = /[.!?…]+["')*”’»`\]]{0,8}|[。！？][”’」』）]{0,8}|\\r\\n|\\n|\r?\n/g
+
+/** A stop behind these is no end: list numbers, single letters, usual abbreviations. */
+const noEnd =
+  /(?:^|[\s(])(?:\d{1,3}|\p{Lu}|e\.?g|i\.?e|etc|vs|cf|Mr|Ms|Mrs|Dr|No|Inc|approx|incl|resp|p\. ?ej|z\. ?B|Sr|Sra)$/u
+
+/** A line shorter than this ends its sentence: nobody wraps that early. */
+const wrapLength = 46
+
+/** What runs on without a stop is read in pieces of this length: no rule is longer. */
+const maxSentence = 2000
+
+/** The sentences of a stretch of a text, in order and trimmed. One pass. */
+export function sentencesIn(text: string, span: Span): readonly Span[] {
+  const sentences: Span[] = []
+  let start = span.start
+  let lineStart = span.start
+  const take = (end: number): void => {
+    for (; start < end; start += maxSentence) {
+      const found = trimmed(text, { start, end: Math.min(end, start + maxSentence) })
+      if (found !== undefined) sentences.push(found)
+    }
+    start = end
+  }
+  for (const match of text.slice(span.start, span.end).matchAll(stops)) {
+    const at = span.start + match.index
+    const end = at + match[0].length
+    if (/^(?:\\[rn]|[\r\n])/.test(match[0])) {
+      if (endsLine(text, lineStart, at, end)) take(end)
+      lineStart = end
+    } else if (endsSentence(text, start, at, match[0])) take(end)
+  }
+  take(span.end)
+  return sentences
+}
+
+function endsSentence(text: string, start: number, at: number, signs: string): boolean {
+  if (/^[。！？]/.test(signs)) return true
+  const after = text.slice(at + signs.length, at + signs.length + 3)
+  if (after !== "" && !/^(?:\s|\\[nr])/.test(after)) return false
+  if (signs.startsWith(".") && noEnd.test(text.slice(Math.max(start, at - 8), at))) return false
+  return !/^\s\p{Ll}/u.test(after) || !signs.startsWith(".")
+}
+
+/** Does the line end its sentence, or was it wrapped? */
+function endsLine(text: string, lineStart: number, at: number, next: number): boolean {
+  const before = text.slice(Math.max(lineStart, at - 400), at).trim()
+  const after = text.slice(next, next + 60).trimStart()
+  if (/[:;]$/.test(before)) return true
+  if (/^[a-z(`'"]/.test(after) && !/^[a-z]\w{0,20}: /.test(after)) return before.length < 24
+  const wide = /[\u2e80-\u9fff]/.test(before)
+  return before.length < (wide ? wrapLength / 2 : wrapLength) || /^\p{Lu}[\p{L} ]{1,24}: /u.test(after)
+}
+
+function trimmed(text: string, { start, end }: Span): Span | undefined {
+  const lead = /^(?:\s|\\[nr]|\*\*(?=\s))*/.exec(text.slice(start, end))?.[0].length ?? 0
+  let last = end
+  while (last > start + lead && /[\s]/.test(text.charAt(last - 1))) last--
+  if (text.slice(start + lead, last).endsWith("\\n")) last -= 2
+  const from = start + lead
+  return last > from && /[\p{L}]/u.test(text.slice(from, last)) ? { start: from, end: last } : undefined
+}

@@ -1,0 +1,76 @@
+import { asksForWords, describes, habit, idle, local, pointing, recounts, reports, supposes } from "./find-doubts.ts"
+import { foreign } from "./find-foreign.ts"
+import type { Genre } from "./find-genre.ts"
+import type { Signs } from "./find-signs.ts"
+import {
+  anyCase,
+  anyone,
+  approval,
+  bareNegative,
+  fails,
+  fromNow,
+  holds,
+  iBind,
+  iWish,
+  lastsPlainly,
+  mayOnly,
+  ofAKind,
+  permits,
+  setsLimit,
+  staff,
+  strongly,
+  whenThenAsk,
+  whoever,
+  wholly,
+  wideMust,
+  wish,
+} from "./find-talk-cues.ts"
+import type { Seen } from "./find-view.ts"
+
+/** In talk and in data a sentence must say that it lasts, or bind without speaking of the matter at hand. */
+export function bindsInTalk(seen: Seen, signs: Signs, genre: Genre): boolean {
+  const { text } = seen
+  if (isDoubtful(seen, signs)) return false
+  const points = (signs.commands || bareNegative.test(text)) && pointing.test(text)
+  const near = points || local.test(text) || foreign.local.test(text)
+  const force = signs.forbids || signs.demands || signs.bounds
+  if (signs.lasts && (force || signs.prefers || signs.commands)) return !near || lastsPlainly.test(text)
+  if (fromNow.test(text) || (genre === "talk" && (whenThenAsk.test(text) || (signs.commands && anyCase.test(text)))))
+    return true
+  if (seen.declared && (force || signs.commands || signs.prefers || genre === "talk")) return true
+  if (signs.general && force && wholly.test(text)) return true
+  if (near) return genre === "talk" && signs.commands && anyone.test(text) && !foreign.local.test(text)
+  if (setsLimit.test(text)) return true
+  if (approval.test(text) && (force || signs.commands)) return true
+  if (signs.general && force) return true
+  if (genre === "data") return staff.test(text)
+  if (signs.forbids) return !wish.test(text)
+  if (signs.bounds)
+    return (
+      signs.commands || iBind.test(text) || signs.addresses || signs.demands || mayOnly.test(text) || ofAKind.test(text)
+    )
+  if (signs.demands && (ofAKind.test(text) || wideMust.test(text))) return true
+  if (signs.commands && holds.test(text)) return true
+  if (signs.addresses && strongly.test(text)) return true
+  if (signs.commands && whoever.test(text)) return true
+  if (signs.allows && permits.test(text)) return true
+  return signs.prefers && iWish.test(text)
+}
+
+function isDoubtful({ text }: Seen, signs: Signs): boolean {
+  if (asksForWords.test(text) || habit.test(text) || fails.test(text)) return true
+  if (idle.test(text) && !/\bi (?:don't|do not|never) want\b/.test(text)) return true
+  if (
+    recounts.test(text) ||
+    supposes.test(text) ||
+    (reports.test(text) && !whoever.test(text)) ||
+    foreign.recounts.test(text)
+  )
+    return true
+  if (foreign.describes.test(text) && !/你|您/.test(text)) return true
+  return (
+    describes.test(text) &&
+    !signs.commands &&
+    !/^(?:please |so |and |also )?(?:do not|don't|never|always|only|all|every|no)\b/.test(text)
+  )
+}

@@ -1,0 +1,67 @@
+import { normalize } from "../gate/normalize.ts"
+
+/** A sentence as the cues read it: folded, in lower case, with code, quotations and addresses put aside. */
+export type Seen = {
+  readonly text: string
+  /** What it is about before a colon or dash: "Comments", "Never". */
+  readonly label: string
+  /** The sentence without its label. */
+  readonly body: string
+  /** The label is code: the line describes what is named. */
+  readonly named: boolean
+  /** It calls itself a rule: "Policy: …". */
+  readonly declared: boolean
+}
+
+const code = /`{1,3}[^`\n]{1,200}`{1,3}/g
+const quoted =
+  /(^|[\s(:,])(?:"[^"\n]{1,300}"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|„[^“”\n]{1,300}[“”]|「[^」\n]{1,200}」|『[^』\n]{1,200}』)/g
+const apart = /(^|[\s(])'[^'\n]{2,200}'(?=$|[\s.,;:!?)])/g
+const link = /\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)/g
+const address = /\b(?:https?|ftp|s3):\/\/[^\s)>\]]{1,300}/g
+
+/** Lead words that say only that something is said. */
+const hails =
+  /^(?:(?:very )?important|note|nb|please note|critical|warning|caution|attention|reminder|remember|(?:[a-z]+ ){0,3}(?:rule|policy|requirement|constraint|instruction)s?(?: (?:#\d+|\d+|update|reminder|change))?(?: from \w+)?|ps|p\.s\.|update|fyi|todo|also|nota|importante|hinweis|wichtig|remarque|regel|regla|regle|注意|重要|规则|規則|提示|备注)\s?[:：!,-]\s?/
+
+const declares = /rule|polic|requirement|constraint|instruction|reg[lr]|规|規/
+
+const labelled =
+  /^((?:qcode(?:[ /,&]{1,3}qcode){0,4}(?:\([^)]{0,60}\))?|[^:：.!?—]{1,48}))(?:[:：](?=\s|$)\s*|：|\s[-–—]{1,2}\s|—)/
+
+/** Words that a label must not start with: it is then the sentence itself. */
+const clausal =
+  /^(?:if|when|whenever|before|after|for|to|in|on|once|while|unless|until|do|don't|use|never|always|you|please|ensure|make|run|prefer|avoid|keep|only|all|every|each|any|no)\b(?=.)/
+
+/** What the cues see of a sentence. */
+export function seenOf(sentence: string): Seen {
+  const masked = sentence
+    .replace(code, " qcode ")
+    .replace(link, " $1 ")
+    .replace(address, " qlink ")
+    .replace(quoted, "$1 qquote ")
+    .replace(apart, "$1 qquote ")
+  const whole = normalize(masked)
+    .text.replace(/[\s_]+/g, " ")
+    .trim()
+    .replace(/^["'(]+ ?/, "")
+  const text = stripHails(whole)
+  const declared = text !== whole && declares.test(whole.slice(0, whole.length - text.length))
+  const [lead = "", label = ""] = labelled.exec(text) ?? []
+  const body = text.slice(lead.length)
+  if (lead === "" || (clausal.test(label) && label.includes(" ")) || label.split(" ").length > 6 || body === "")
+    return { text, label: "", body: text, named: /^(?:the )?qcode\b/.test(text), declared }
+  return { text, label: label.trim(), body, named: /qcode|[a-z]\.[a-z]|\//.test(label), declared }
+}
+
+const maxHails = 3
+
+function stripHails(text: string): string {
+  let bare = text
+  for (let n = 0; n < maxHails; n++) {
+    const hail = hails.exec(bare)?.[0].length ?? 0
+    if (hail === 0 || hail >= bare.length) return bare
+    bare = bare.slice(hail)
+  }
+  return bare
+}

@@ -1,0 +1,84 @@
+import type { FoundRule, RuleKind } from "./rule.ts"
+import { topicOf, valuesOf } from "./rule-topic.ts"
+
+/** What two rules are compared by. */
+export type RuleText = { readonly text: string; readonly kind: RuleKind; readonly topic?: FoundRule["topic"] }
+
+const topicsOf = (rule: RuleText): readonly string[] => rule.topic ?? topicOf(rule.text)
+
+/** The same for two rules that are about the same thing in the same words, whatever values they name: deterministic, and stable to store. */
+export const ruleKey = (rule: RuleText): string =>
+  `${topicsOf(rule).join(" ")}|${[...valuesOf(rule.text).keys()].sort().join(" ")}`
+
+/** A rule that says it takes another's place. */
+const replaces =
+  /\b(?:now|instead|no longer|changed?|raised?|lowered|increased?|reduced|updated?|new|from now on|as of|effective|supersedes?|replaces?|anymore|any more|from today|starting)\b|现在|改为|改成|不再|从现在|调整|提高|降低|更新|\b(?:ahora|nuevo|nueva|ya no|en adelante|cambi\p{L}+|jetzt|ab sofort|nicht mehr|desormais|maintenant|agora)\b/iu
+
+/** Share of the shorter rule's topics that both must have: of rules that name the same sort of value, and of others. */
+const minSharedWithValues = 0.5
+const minShared = 0.75
+
+/** Topics too common to carry a likeness alone. */
+const weak: ReadonlySet<string> = new Set(["send", "reply", "approval", "email", "external", "customer", "test"])
+
+/**
+ * Is the later rule about the same thing as the earlier, so that within one channel it takes its place? Rules that differ in what they
+ * speak of, beyond a value, are two rules.
+ */
+export function sameSubject(earlier: RuleText, later: RuleText): boolean {
+  if (earlier.text === later.text) return true
+  const [one, two] = [topicsOf(earlier), topicsOf(later)]
+  const shared = one.filter((topic) => two.includes(topic))
+  const fewest = Math.min(one.length, two.length)
+  if (shared.length === 0 || fewest === 0) return false
+  const [own, other] = [one.length - shared.length, two.length - shared.length]
+  const share = shared.length / fewest
+  if (changesValue(earlier, later))
+    return share >= minSharedWithValues && (own === 0 || other === 0 || replaces.test(later.text))
+  if (own > 0 && other > 0) return replaces.test(later.text) && share >= minShared
+  if (!opposed(earlier, later)) return own === 0 && other === 0 && sameValues(earlier, later)
+  const solid = shared.some((topic) => !weak.has(topic))
+  return share >= minShared && solid && other === 0
+    ? own <= 1 || replaces.test(later.text)
+    : own === 0 && replaces.test(later.text)
+}
+
+/** Both name a value of the same sort, and not the same one. */
+function changesValue(one: RuleText, two: RuleText): boolean {
+  const [before, after] = [valuesOf(one.text), valuesOf(two.text)]
+  for (const [sort, values] of before) {
+    const others = after.get(sort)
+    if (others !== undefined && sort !== "name" && !values.some((value) => others.includes(value))) return true
+  }
+  return false
+}
+
+function sameValues(one: RuleText, two: RuleText): boolean {
+  const flat = (rule: RuleText): string =>
+    [...valuesOf(rule.text)]
+      .map(([sort, values]) => `${sort}:${[...values].sort().join(",")}`)
+      .sort()
+      .join(";")
+  return flat(one) === flat(two)
+}
+
+const says: Readonly<Record<RuleKind, "yes" | "no" | "some">> = {
+  prohibition: "no",
+  obligation: "yes",
+  permission: "yes",
+  preference: "some",
+  "permission-limit": "some",
+}
+
+/** One forbids what the other demands or allows. */
+const opposed = (one: RuleText, two: RuleText): boolean => {
+  const pair = `${says[one.kind]} ${says[two.kind]}`
+  return pair === "yes no" || pair === "no yes" || (one.kind === "permission") !== (two.kind === "permission")
+}
+
+/** Can the two not both be kept: about the same thing, they say the opposite or name another value? */
+export function conflicts(one: RuleText, two: RuleText): boolean {
+  if (one.text === two.text) return false
+  const alike = sameSubject(one, two) || sameSubject(two, one)
+  return alike && (opposed(one, two) || changesValue(one, two))
+}
