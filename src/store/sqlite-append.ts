@@ -1,5 +1,5 @@
 import { checkBatch, isSameBatch } from "./batch.ts"
-import { type PackedText, packText } from "./packed-text.ts"
+import { type PackedText, packAtOnce, packText } from "./packed-text.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
 import { checksum, sqliteHead } from "./sqlite-log.ts"
 import { textOf } from "./sqlite-row.ts"
@@ -18,7 +18,7 @@ type Ready = {
   readonly atMs: number
 }
 
-/** Append a batch in one transaction. Only payloads that are not there are packed. */
+/** Append a batch in one transaction. Of large payloads only those that are not there are packed. */
 export async function appendToSqlite(
   database: SqliteDatabase,
   session: SessionId,
@@ -27,12 +27,21 @@ export async function appendToSqlite(
 ): Promise<Appended> {
   checkBatch(batch)
   const bodies = await Promise.all(batch.entries.map(({ body }) => packText(body)))
-  const ready: Ready = { session, batch, bodies, payloads: new Map(), atMs }
+  const ready: Ready = { session, batch, bodies, payloads: packedAtOnce(batch), atMs }
   for (;;) {
     const answer = await database.write(session, (tables) => append(tables, ready))
     if (answer.type !== "wanting") return answer
     for (const hash of answer.hashes) ready.payloads.set(hash, await packText(batch.payloads?.get(hash) ?? ""))
   }
+}
+
+function packedAtOnce({ payloads = new Map() }: Batch): Map<string, PackedText> {
+  const packed = new Map<string, PackedText>()
+  for (const [hash, text] of payloads) {
+    const small = packAtOnce(text)
+    if (small !== undefined) packed.set(hash, small)
+  }
+  return packed
 }
 
 function append(tables: SqliteTables, ready: Ready): Appended | Wanting {
