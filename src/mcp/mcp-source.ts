@@ -5,9 +5,10 @@ import { createMemory } from "../memory/memory.ts"
 import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
 import { checkSessionId } from "../session/options.ts"
 import type { Checkpoint } from "../session/overview.ts"
+import type { LineRange, Recalled } from "../session/recall.ts"
 import type { Store } from "../store/store.ts"
 import { refuseArgument } from "./answer.ts"
-import type { FoundMemory, LineRange, ListedTrace, McpSource, MemorySearch, Recalled } from "./source.ts"
+import type { FoundMemory, ListedTrace, McpSource, MemorySearch } from "./source.ts"
 
 /** Whose record is served. `memory` says whether a search sees what was noted in this session alone or all that its agent remembers. */
 export type McpScope = { readonly session: string; readonly memory?: "session" | "agent" } | { readonly agent: string }

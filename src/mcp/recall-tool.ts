@@ -1,11 +1,12 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { present } from "../message/present.ts"
+import type { Recalled } from "../session/recall.ts"
 import { answer, maxAnswerCharacters, type OnFault, refuseArgument } from "./answer.ts"
 import { fenceStored, storedNote } from "./fence-stored.ts"
 import type { Sdk } from "./load-sdk.ts"
 import { firstLineLength, type Page, type PageStart, pageOf } from "./page.ts"
 import { readOnly } from "./read-only.ts"
-import type { McpSource, Recalled } from "./source.ts"
+import type { McpSource } from "./source.ts"
 
 /** A handle of ours has at most 40 characters, and a session's name before it 200. */
 const maxHandle = 300

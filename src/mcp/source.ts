@@ -1,19 +1,4 @@
-/** Lines of a stored text, counted from 1, both ends included. */
-export type LineRange = { readonly fromLine?: number; readonly toLine?: number }
-
-/** A stored text that was called back, or the lines of it that were asked for. */
-export type Recalled = {
-  readonly text: string
-  /** Which tool gave it, where one did. */
-  readonly tool?: string
-  /** How many lines the whole has. */
-  readonly lines: number
-  readonly fromLine: number
-  readonly toLine: number
-  readonly channel: string
-  /** The log entry that it stands in. */
-  readonly entry: string
-}
+import type { LineRange, Recalled } from "../session/recall.ts"
 
 export type MemorySearch = {
   readonly text: string

@@ -11,14 +11,18 @@ import { readSecret } from "./secret.ts"
 /** What a handle stood for, whole or as many lines of it as were asked for. Lines count from 1. */
 export type Recalled = {
   readonly text: string
+  /** Which tool gave it, where one did. */
   readonly tool?: string
+  /** How many lines the whole has. */
   readonly lines: number
   readonly fromLine: number
   readonly toLine: number
   readonly channel: string
+  /** The log entry that it stands in. */
   readonly entry: string
 }
 
+/** Lines of a stored text, counted from 1, both ends included. */
 export type LineRange = { readonly fromLine?: number; readonly toLine?: number }
 
 /** Fetch back a result that was cut. A handle that this session did not print fetches nothing. */

@@ -1,0 +1,90 @@
+import type { Leaf } from "./leaf.ts"
+import { wordsOf } from "./words.ts"
+
+/** What a call is, in a word that a policy can name. A call may be several. */
+export const actions = [
+  "send",
+  "read",
+  "write",
+  "delete",
+  "execute",
+  "purchase",
+  "disclose",
+  "deploy",
+  "query",
+  "other",
+] as const
+export type Action = (typeof actions)[number]
+
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "))
+
+const verbs: readonly (readonly [Action, ReadonlySet<string>])[] = [
+  [
+    "send",
+    setOf(
+      "send email mail message notify post reply forward sms tweet dm invite broadcast publish submit share upload sendmail chat slack",
+    ),
+  ],
+  ["disclose", setOf("disclose reveal share expose provide export tell divulge leak handover")],
+  ["delete", setOf("delete remove drop truncate purge destroy wipe erase unlink rm terminate uninstall clear revoke")],
+  [
+    "write",
+    setOf(
+      "write create update edit insert append save put set add modify patch move rename copy replace multiedit configure enable disable change assign register approve reject merge commit push cancel close book schedule upsert toggle restore start stop restart",
+    ),
+  ],
+  [
+    "execute",
+    setOf(
+      "exec execute run bash shell sh zsh terminal command cmd eval python ipython repl script process code powershell console subprocess",
+    ),
+  ],
+  [
+    "purchase",
+    setOf(
+      "purchase buy pay payment order checkout charge transfer reserve subscribe spend wire procure procurement acquire invoice bill refund donate tip bid",
+    ),
+  ],
+  [
+    "deploy",
+    setOf("deploy deployment release rollout provision launch apply migrate rollback terraform helm kubectl scale"),
+  ],
+  ["query", setOf("query sql db database select postgres postgresql mysql sqlite mongo bigquery snowflake redshift")],
+  [
+    "read",
+    setOf(
+      "read get fetch view open cat load list search find lookup describe show download glob grep head tail ls browse navigate check inspect retrieve recall scan count summarize analyze calculate status info crawl scrape web",
+    ),
+  ],
+]
+
+/** Nouns that are verbs elsewhere: `get_order` reads, and `order_details` too. */
+const nouns = setOf(
+  "order payment message mail email post code script process release deployment invoice bill database db file command share chat slack web status info",
+)
+
+/** Fields whose value says what is to be done. */
+const verbFields = /^(?:action|operation|op|verb|method|mode|type|command|task|intent|request|http_method)$/
+
+function actionsOfWords(words: readonly string[]): readonly Action[] {
+  const sure = verbs
+    .filter(([, known]) => words.some((word) => known.has(word) && !nouns.has(word)))
+    .map(([action]) => action)
+  if (sure.length > 0) return sure
+  return verbs.filter(([, known]) => words.some((word) => known.has(word))).map(([action]) => action)
+}
+
+/** What a call is as its name says, and the fields that name a deed. Looking at something is left out where more is done. */
+export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet<Action> {
+  const own = actionsOfWords(wordsOf(tool.slice(0, 200)))
+  const told = leaves.flatMap(({ keys, folded, value }) =>
+    typeof value === "string" && /^\s*[\w-]{1,40}\s*$/.test(folded) && verbFields.test(keys.at(-1) ?? "")
+      ? actionsOfWords(wordsOf(folded))
+      : [],
+  )
+  const found = new Set([...own, ...told])
+  const noun = wordsOf(tool.slice(0, 200)).some((word) => /^(?:email|mail|message|sms|notify)$/.test(word))
+  if (noun && found.size === 0) found.add("send")
+  if (found.size === 0) found.add("other")
+  return found
+}

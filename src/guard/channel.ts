@@ -1,0 +1,67 @@
+import type { Leaf } from "./leaf.ts"
+import { wordsOf } from "./words.ts"
+
+/** The way on which a call reaches people. */
+export type Medium =
+  | "email"
+  | "slack"
+  | "teams"
+  | "discord"
+  | "sms"
+  | "chat"
+  | "ticket"
+  | "phone"
+  | "social"
+  | "webhook"
+  | "wiki"
+  | "calendar"
+  | "pager"
+
+const names: readonly (readonly [Medium, RegExp])[] = [
+  [
+    "email",
+    /^(?:e?mails?|gmail|smtp|outlook|sendgrid|mailgun|ses|mailchimp|postmark|sendmail|mailx|mutt|mailto|inbox)$/,
+  ],
+  ["slack", /^(?:slack|slackcat)$/],
+  ["teams", /^(?:teams|msteams)$/],
+  ["discord", /^discord$/],
+  ["sms", /^(?:sms|twilio|mms|imessage)$/],
+  ["chat", /^(?:chat|whatsapp|telegram|signal|messenger|matrix|irc|mattermost|zulip|hangouts)$/],
+  ["ticket", /^(?:tickets?|jira|zendesk|servicenow|linear|asana|trello|freshdesk|issue|issues|helpdesk)$/],
+  ["phone", /^(?:phone|call|dial|voice|voicemail|fax)$/],
+  ["social", /^(?:tweet|twitter|linkedin|facebook|instagram|mastodon|bluesky|reddit)$/],
+  ["webhook", /^(?:webhook|webhooks)$/],
+  ["wiki", /^(?:wiki|confluence|notion|sharepoint)$/],
+  ["calendar", /^(?:calendar|meeting|invite)$/],
+  ["pager", /^(?:pagerduty|opsgenie|pager)$/],
+]
+
+const fields = /^(?:channel|via|medium|transport|method|type|service|platform|provider|destination_type|delivery)$/
+const addresses: readonly (readonly [Medium, RegExp])[] = [
+  ["slack", /hooks\.slack\.com|slack\.com\/api/],
+  ["teams", /(?:outlook|office)\.(?:office\.)?com\/webhook|webhook\.office\.com/],
+  ["discord", /discord(?:app)?\.com\/api/],
+  ["email", /\bsmtps?:\/\/|\bmailto:|api\.(?:sendgrid|mailgun|postmarkapp)\./],
+  ["chat", /api\.telegram\.org/],
+]
+
+/** The ways on which a call reaches people: as its name says, a field of it, an address that belongs to one. */
+export function mediaOf(
+  tool: string,
+  leaves: readonly Leaf[],
+  commands: readonly string[],
+  mailed: boolean,
+): ReadonlySet<Medium> {
+  const told = leaves.flatMap(({ keys, folded, role }) => {
+    if (folded.length > 60) return []
+    return fields.test(keys.at(-1) ?? "") || role === "recipient" ? wordsOf(folded.replace(/\S*@\S*/g, " ")) : []
+  })
+  const words = [...wordsOf(tool.slice(0, 200)), ...told, ...commands]
+  const found = new Set(names.filter(([, name]) => words.some((word) => name.test(word))).map(([medium]) => medium))
+  for (const { folded, role } of leaves) {
+    if (role === "body" || role === "subject") continue
+    for (const [medium, address] of addresses) if (address.test(folded)) found.add(medium)
+  }
+  if (mailed) found.add("email")
+  return found
+}

@@ -1,0 +1,116 @@
+import type { Leaf } from "./leaf.ts"
+import { maxLanguageLength } from "./limits.ts"
+
+/** Languages written in Latin letters, by the small words that no sentence of theirs does without. */
+const smallWords: Readonly<Record<string, string>> = {
+  en: "the and of to is was were that this with for not are be has have been it on which from by as at or an we you your our will can please if but they their there all would about into when what who how its than then do does did i my me he she his her us no so up out just more any some here attached let know find see",
+  de: "der die das und ist nicht mit ein eine einen einem einer wurde den von zu auf für auch dass werden noch wird im dem sie wir ich ihr uns bei nach über aus wie oder aber wenn als zum zur hat haben sind war bitte anbei sehr geehrte alle",
+  fr: "le la les des est une pour dans que qui pas du et sur avec été sont ce au aux cette nous vous je il elle ils votre notre mais ou plus par en se leur être avoir fait merci bonjour très ci voici un",
+  es: "el la los las que de es una para con por no se del fue más y está son como pero un en su sus al lo le nos usted hola gracias este esta esto hay muy todo todos ya también adjunto les he ha",
+  pt: "o os as que de uma para com não por foi do da em são está mas como ao dos das um no na nos nas você olá obrigado este esta isso muito todos já também se seu sua pelo pela segue anexo",
+  it: "il lo gli che di è una per con non del della sono stato nel alla anche questo dei le la un in si ciao grazie molto tutti come più ma ho ha i al dal allegato vi ci suo sua",
+  nl: "de het een van en is niet dat met voor op zijn werd ook naar aan maar worden er dit die te bij uit om wij u ik je hallo bedankt alle als heeft hebben wordt onze uw bijgevoegd",
+  pl: "i w na nie jest się z do to że o jak przez został są ale po dla oraz który za od co tak już tylko może był być proszę dzień dobry dziękuję",
+  sv: "och att det som en är inte på för med av den till har ett var de om men vi du jag hej tack alla kan ska från eller när bifogat",
+  da: "og at det som en er ikke på for med af den til har et var de om men vi du jeg hej tak alle kan skal fra eller når vedhæftet",
+  tr: "ve bir bu için ile de da olarak değil var daha gibi çok olan ama ne merhaba teşekkürler lütfen sizin bize her",
+  id: "yang dan di untuk dengan tidak dari ini itu pada adalah telah akan ke juga sudah kami anda saya terima kasih silakan dalam",
+  vi: "và là của không có được cho trong này đã với người một các những để tôi bạn chúng cảm ơn",
+  ro: "și în de la cu nu este pentru că pe din care mai sunt un o al ale vă bună mulțumesc toate a fost",
+  cs: "a v na je se že to s z do o jak pro byl jsou ale po který za od co už jen může dobrý den děkuji prosím",
+  fi: "ja on ei että se oli mutta kun ovat myös hän tämä niin kuin olen hei kiitos kaikki liitteenä",
+  hu: "a az és hogy nem is egy van volt meg de ez mint csak vagy kell köszönöm szia minden",
+}
+
+const languagesOfWord: ReadonlyMap<string, readonly string[]> = (() => {
+  const map = new Map<string, string[]>()
+  for (const [language, words] of Object.entries(smallWords))
+    for (const word of words.split(" ")) map.set(word, [...(map.get(word) ?? []), language])
+  return map
+})()
+
+const scripts: readonly (readonly [language: string, letters: RegExp, least: number])[] = [
+  ["ja", /[\p{Script=Hiragana}\p{Script=Katakana}]/gu, 4],
+  ["ko", /\p{Script=Hangul}/gu, 4],
+  ["zh", /\p{Script=Han}/gu, 5],
+  ["ru", /\p{Script=Cyrillic}/gu, 12],
+  ["ar", /\p{Script=Arabic}/gu, 10],
+  ["he", /\p{Script=Hebrew}/gu, 10],
+  ["el", /\p{Script=Greek}/gu, 12],
+  ["hi", /\p{Script=Devanagari}/gu, 8],
+  ["th", /\p{Script=Thai}/gu, 8],
+]
+
+/** Sentences are told apart, so that one foreign one among others shows; a short one counts with the next. */
+const leastWords = 4
+/** Words of one block; a longer one is looked at in pieces. */
+const blockWords = 40
+/** So many words without a small word of any language are of an unknown one. */
+const unknownWords = 20
+
+/** The language whose small words a block has most of. */
+function languageOf(words: readonly string[]): string | undefined {
+  const scores = new Map<string, number>()
+  for (const word of words) {
+    const languages = languagesOfWord.get(word) ?? []
+    // A word of one language says more than one that several share.
+    for (const language of languages)
+      scores.set(language, (scores.get(language) ?? 0) + (languages.length === 1 ? 2 : 1))
+  }
+  const [first, second] = [...scores].sort(([, one], [, other]) => other - one)
+  if (first === undefined) return words.length >= unknownWords ? "und" : undefined
+  const [language, score] = first
+  const least = Math.max(3, words.length * 0.3)
+  const margin = score - (second?.[1] ?? 0)
+  if (language === "en") return "en"
+  return score >= least && margin >= 1 ? language : undefined
+}
+
+/** A text without what is the same in every language: code, addresses, names of things. */
+const proseOf = (text: string): string =>
+  text
+    .slice(0, maxLanguageLength)
+    .replace(/```[^`]*```|`[^`\n]*`/g, " ")
+    .replace(/[\x21-\x7e]+/g, (run) => (/[/\\_=<>{}@\d]/.test(run) ? " " : run))
+
+function blocksOf(prose: string): readonly (readonly string[])[] {
+  const blocks: string[][] = []
+  const held: string[] = []
+  const plain = !/[\u0080-\uffff]/.test(prose)
+  for (const sentence of prose.toLowerCase().split(/[.!?\n;:]+/)) {
+    const words = sentence.match(plain ? /[a-z]+/g : /\p{L}+/gu) ?? []
+    held.push(...words)
+    while (held.length >= leastWords) blocks.push(held.splice(0, blockWords))
+  }
+  if (held.length > 0) blocks.push(held)
+  return blocks
+}
+
+/** The languages that a text is written in; `und` for one that is not known. */
+export function languagesIn(text: string): ReadonlySet<string> {
+  const prose = proseOf(text)
+  const found = new Set<string>()
+  if (/[\u0370-\uffff]/.test(prose)) {
+    for (const [language, letters, least] of scripts)
+      if ((prose.match(letters)?.length ?? 0) >= least && !(language === "zh" && found.has("ja"))) found.add(language)
+  }
+  for (const block of blocksOf(prose)) {
+    const language = languageOf(block.filter((word) => /^[a-z]|\p{Script=Latin}/u.test(word)))
+    if (language !== undefined) found.add(language)
+  }
+  // What stands behind the part that was read may be in any language.
+  if (text.length > maxLanguageLength) found.add("und")
+  return found
+}
+
+/** The languages of the texts that a call carries to be read by people. */
+export function languagesOf(leaves: readonly Leaf[]): ReadonlySet<string> {
+  const texts = leaves.filter(
+    ({ role, text, value }) =>
+      typeof value === "string" &&
+      text.length >= 12 &&
+      (role === "body" || role === "subject" || role === "other") &&
+      /[\s\u3000-\uffef]/.test(text),
+  )
+  return new Set(texts.flatMap(({ text }) => [...languagesIn(text)]))
+}

@@ -1,0 +1,111 @@
+import type { Leaf } from "./leaf.ts"
+
+/** A kind of personal data. */
+export type PersonalKind =
+  | "ssn"
+  | "card"
+  | "iban"
+  | "phone"
+  | "email"
+  | "passport"
+  | "birth-date"
+  | "national-id"
+  | "account"
+
+/** Digits with the signs that people put between them; both ends must be free. */
+const numbers = /(?<![\w.-]|\d[ /])\+?\(?\d(?:[\d()]|[ .\-/]{1,3}(?=[\d(])){5,40}(?![\w-])/g
+const iban = /(?<![a-z\d])[a-z]{2}\d{2}(?:[ -]?[a-z\d]{2,4}){3,8}(?![a-z\d])/gi
+
+/** The check digit of a payment card. */
+function passesLuhn(digits: string): boolean {
+  let sum = 0
+  for (let at = 0; at < digits.length; at++) {
+    const digit = Number(digits[digits.length - 1 - at])
+    const doubled = at % 2 === 1 ? digit * 2 : digit
+    sum += doubled > 9 ? doubled - 9 : doubled
+  }
+  return sum % 10 === 0
+}
+
+/** The check digits of an IBAN. */
+function passesIban(text: string): boolean {
+  const plain = text.replace(/[ -]/g, "").toUpperCase()
+  if (plain.length < 15 || plain.length > 34) return false
+  let rest = 0
+  for (const sign of plain.slice(4) + plain.slice(0, 4)) {
+    const value = Number.parseInt(sign, 36)
+    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
+  }
+  return rest === 1
+}
+
+const isSsn = (digits: string): boolean => /^(?!000|666|9)\d{3}(?!00)\d{2}(?!0000)\d{4}$/.test(digits)
+
+const named: readonly (readonly [PersonalKind, RegExp])[] = [
+  ["ssn", /\b(?:ssn|social[\s_-]?security(?:[\s_-]?(?:number|no|num))?)\b/],
+  ["card", /\b(?:card[\s_-]?number|credit[\s_-]?card|cvv|cvc|pan)\b/],
+  ["passport", /\bpassport(?:[\s_-]?(?:number|no))?\b/],
+  ["birth-date", /\b(?:dob|date[\s_-]?of[\s_-]?birth|birth[\s_-]?date)\b/],
+  [
+    "national-id",
+    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|driver'?s?[\s_-]?licen[sc]e)\b/,
+  ],
+  ["account", /\b(?:account[\s_-]?number|routing[\s_-]?number|bank[\s_-]?account)\b/],
+  ["iban", /\biban\b/],
+]
+
+/** A value of a few words that names a kind of data asks for that data: `{ field: "ssn" }`. */
+const maxNameLength = 60
+
+function kindsOfNumber(written: string, about: string): readonly PersonalKind[] {
+  const digits = written.replace(/\D/g, "")
+  const groups = written
+    .trim()
+    .split(/[^\d]+/)
+    .filter((group) => group !== "")
+    .map((group) => group.length)
+  const shape = groups.join("-")
+  const kinds: PersonalKind[] = []
+  const spread = groups.length >= 9 && groups.every((length) => length === 1)
+  if (digits.length === 9 && isSsn(digits) && (shape === "3-2-4" || spread || /\b(?:ssn|social)\b/.test(about)))
+    kinds.push("ssn")
+  if (digits.length >= 13 && digits.length <= 19 && /^[3-6]|^2[2-7]/.test(digits) && passesLuhn(digits))
+    kinds.push("card")
+  const international = written.startsWith("+") && digits.length >= 8 && digits.length <= 15
+  if (international || /^1?-?3-3-4$/.test(shape) || (digits.length === 10 && written.includes("("))) kinds.push("phone")
+  return kinds
+}
+
+/** Letters between the digits of a number, such as "one two three", are not read. */
+function kindsIn({ folded, keys, role }: Leaf): readonly PersonalKind[] {
+  const kinds: PersonalKind[] = []
+  const about = `${keys.join(" ")} ${folded.length <= 2_000 ? folded : ""}`.replaceAll("_", " ")
+  for (const { 0: written } of folded.matchAll(numbers)) kinds.push(...kindsOfNumber(written, about))
+  for (const { 0: written } of folded.matchAll(iban)) if (passesIban(written)) kinds.push("iban")
+  if (/[^\s@]@[\p{L}\p{N}-]+\./u.test(folded) && role !== "recipient" && role !== "sender") kinds.push("email")
+  const key = (keys.at(-1) ?? "").replaceAll("_", " ")
+  const short = folded.length <= maxNameLength && role !== "subject" ? `${key} | ${folded.replaceAll("_", " ")}` : key
+  const masked = /[*x•]{2}/.test(folded)
+  for (const [kind, pattern] of named) {
+    if (masked || folded.trim() === "") continue
+    if (pattern.test(short)) kinds.push(kind)
+    // Named, and followed by something with digits that is no number of the usual form.
+    else if (kind !== "ssn" && kind !== "card" && followed(folded, pattern)) kinds.push(kind)
+  }
+  return kinds
+}
+
+function followed(folded: string, pattern: RegExp): boolean {
+  const match = pattern.exec(folded.slice(0, 100_000))
+  return (
+    match !== null &&
+    /^[^\w]{0,3}(?:(?:is|no|number|#)[^\w]{0,3}){0,3}[a-z]{0,3}[\d][\w/.-]{4,}/.test(
+      folded.slice(match.index + match[0].length, match.index + match[0].length + 60),
+    )
+  )
+}
+
+/** The kinds of personal data that a call carries or asks for by name. */
+export function personalKinds(leaves: readonly Leaf[]): ReadonlySet<PersonalKind> {
+  return new Set(leaves.flatMap(kindsIn))
+}

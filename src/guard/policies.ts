@@ -1,0 +1,99 @@
+import { HoldfastError } from "../errors.ts"
+import type { Cedar } from "./cedar.ts"
+import type { Matcher } from "./matcher.ts"
+import { checkPolicies, maxPolicies, type Policy, readPolicies } from "./policy.ts"
+import { cedarString } from "./policy-text.ts"
+import { shown } from "./template.ts"
+import { draftOf, type TemplateUse } from "./templates/templates.ts"
+
+/** A text of Cedar policies, with a name for messages or without, or a template by name with its parameters. */
+export type PolicyInput = string | { readonly name: string; readonly text: string } | TemplateUse
+
+export type PolicySet = { readonly policies: readonly Policy[]; readonly matchers: Readonly<Record<string, Matcher>> }
+
+/** A template's conditions as policies, each with the rule in words. */
+function written(
+  use: TemplateUse,
+  name: string,
+): { readonly text: string; readonly matchers: Readonly<Record<string, Matcher>> } {
+  const { rule, instead, when, matchers = {} } = draftOf(use, name)
+  const head = [
+    `@rule(${cedarString(use.rule ?? rule)})`,
+    `@instead(${cedarString(instead)})`,
+    ...(use.decision === "ask" ? ['@decision("ask")'] : []),
+  ].join("\n")
+  return {
+    text: when.map((condition) => `${head}\nforbid(principal, action, resource) when { ${condition} };`).join("\n"),
+    matchers,
+  }
+}
+
+/** Read all policies of a guard. Names are made unique by their number; ids that policies give themselves must be. */
+export function readPolicySet(
+  cedar: Cedar,
+  inputs: readonly PolicyInput[],
+  given: Readonly<Record<string, Matcher>>,
+): PolicySet {
+  if (!Array.isArray(inputs))
+    throw new HoldfastError({ code: "option-invalid", option: "policies", expected: "a list", found: shown(inputs) })
+  const taken = new Set<string>(Object.keys(given))
+  const nameFor = (wanted: string): string => {
+    let name = wanted
+    for (let count = 2; taken.has(name); count++) name = `${wanted}-${count}`
+    taken.add(name)
+    return name
+  }
+  const policies: Policy[] = []
+  const matchers: Record<string, Matcher> = { ...given }
+  for (const input of inputs) {
+    if (typeof input === "string") policies.push(...readPolicies(cedar, nameFor("policy"), input))
+    else if (typeof input !== "object" || input === null)
+      throw new HoldfastError({
+        code: "option-invalid",
+        option: "policies",
+        expected: "texts and templates",
+        found: shown(input),
+      })
+    else if ("text" in input) policies.push(...readPolicies(cedar, nameFor(checkedName(input.name)), input.text))
+    else {
+      const name = nameFor(checkedName(input.name ?? input.template))
+      const made = written(input, name)
+      Object.assign(matchers, made.matchers)
+      policies.push(...readPolicies(cedar, name, made.text))
+    }
+  }
+  check(policies)
+  checkPolicies(cedar, policies)
+  return { policies, matchers }
+}
+
+function checkedName(name: unknown): string {
+  if (typeof name === "string" && /^[\w .:-]{1,100}$/.test(name)) return name
+  throw new HoldfastError({
+    code: "option-invalid",
+    option: "policy name",
+    expected: "up to a hundred letters, digits, blanks or one of _.:-",
+    found: shown(name),
+  })
+}
+
+function check(policies: readonly Policy[]): void {
+  const ids = new Set<string>()
+  for (const { id } of policies) {
+    if (ids.has(id))
+      throw new HoldfastError({
+        code: "option-invalid",
+        option: "policies",
+        expected: "ids that are unique",
+        found: `${JSON.stringify(id)} twice`,
+      })
+    ids.add(id)
+  }
+  if (policies.length > maxPolicies)
+    throw new HoldfastError({
+      code: "option-invalid",
+      option: "policies",
+      expected: `at most ${maxPolicies} policies`,
+      found: String(policies.length),
+    })
+}

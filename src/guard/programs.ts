@@ -1,0 +1,231 @@
+import type { Action } from "./action.ts"
+import { fold } from "./clean.ts"
+import { codeFacts } from "./code.ts"
+import { controlsOff } from "./controls.ts"
+import { type Environment, environmentsIn } from "./environment.ts"
+import type { HostFact } from "./hosts.ts"
+import type { Leaf } from "./leaf.ts"
+import { type PathFact, pathFact } from "./paths.ts"
+import { type CommandFact, shellFacts } from "./shell.ts"
+import { looksLikeSql, type SqlFact, sqlFacts, startsLikeSql } from "./sql.ts"
+import { wordsOf } from "./words.ts"
+
+/** What the SQL, the shell commands and the code in a call do, and what its plain fields ask for. */
+export type Programs = {
+  readonly statements: readonly SqlFact[]
+  readonly commands: readonly CommandFact[]
+  readonly paths: readonly PathFact[]
+  readonly hosts: readonly HostFact[]
+  readonly mailed: readonly string[]
+  readonly destructive: ReadonlySet<string>
+  readonly environments: ReadonlySet<Environment>
+  readonly controlsOff: ReadonlySet<string>
+  readonly actions: ReadonlySet<Action>
+  /** Values that are no shell command. */
+  readonly rest: readonly Leaf[]
+  /** Programs that were read, of any language. */
+  readonly read: number
+  readonly changes: boolean
+  readonly network: boolean
+  readonly obscured: boolean
+  readonly tooMany: boolean
+}
+
+type Reading = {
+  readonly statements: SqlFact[]
+  readonly commands: CommandFact[]
+  readonly paths: PathFact[]
+  readonly hosts: HostFact[]
+  readonly mailed: string[]
+  readonly destructive: Set<string>
+  readonly environments: Set<Environment>
+  readonly controlsOff: Set<string>
+  readonly actions: Set<Action>
+  readonly rest: Leaf[]
+  read: number
+  changes: boolean
+  network: boolean
+  obscured: boolean
+  tooMany: boolean
+}
+
+const readSqlInto = (reading: Reading, text: string): void => {
+  const { statements, tooMany } = sqlFacts(text)
+  reading.read++
+  reading.tooMany ||= tooMany
+  for (const statement of statements) {
+    reading.statements.push(statement)
+    reading.obscured ||= statement.obscured
+    reading.changes ||= statement.writes
+    if (statement.destructive) reading.destructive.add("data")
+    reading.actions.add(statement.writes ? (statement.destructive ? "delete" : "write") : "query")
+    if (statement.writes) for (const control of controlsOff(statement.words.join(" "))) reading.controlsOff.add(control)
+  }
+  // What is switched off may stand in quotes: `audit_trail = 'none'`.
+  if (statements.some(({ writes }) => writes)) for (const control of controlsOff(text)) reading.controlsOff.add(control)
+}
+
+const actionOf: Readonly<Record<string, Action | undefined>> = {
+  read: "read",
+  write: "write",
+  delete: "delete",
+  send: "send",
+  deploy: "deploy",
+}
+
+function readShellInto(reading: Reading, text: string): void {
+  const facts = shellFacts(text)
+  reading.read++
+  for (const one of facts.commands) reading.commands.push(one)
+  for (const one of facts.paths) reading.paths.push(one)
+  for (const one of facts.hosts.map((host) => ({ host, contacted: true, suspect: host.includes("xn--") })))
+    reading.hosts.push(one)
+  for (const one of facts.mailed) reading.mailed.push(one)
+  reading.obscured ||= facts.obscured
+  reading.tooMany ||= facts.tooMany
+  for (const kind of facts.destructive) reading.destructive.add(kind)
+  for (const { effects, line } of facts.commands) {
+    for (const effect of effects) {
+      const action = actionOf[effect]
+      if (action !== undefined) reading.actions.add(action)
+    }
+    reading.network ||= effects.has("network")
+    reading.changes ||= !effects.has("read") || effects.has("write") || effects.has("delete")
+    const looks = effects.size === 1 && effects.has("read") && !/^(?:set|unset|export|history)\b/.test(line)
+    if (!looks) for (const control of controlsOff(fold(line))) reading.controlsOff.add(control)
+  }
+  for (const sql of facts.sql) if (looksLikeSql(sql) || startsLikeSql(sql)) readSqlInto(reading, sql)
+  for (const code of facts.code) readCodeInto(reading, code)
+}
+
+/** A command quoted in a program may open a secret, whatever runs it. */
+function readSecretWords(reading: Reading, literal: string): void {
+  for (const word of literal.slice(0, 4_000).split(/\s+/)) {
+    const fact = /[/~.]/.test(word) ? pathFact(word, "unknown") : undefined
+    if (fact?.secret === true) reading.paths.push(fact)
+  }
+}
+
+function readCodeInto(reading: Reading, code: string): void {
+  const facts = codeFacts(code)
+  reading.read++
+  reading.obscured ||= facts.obscured
+  reading.tooMany ||= facts.tooMany
+  reading.network ||= facts.effects.has("network")
+  reading.changes ||= facts.effects.has("write") || facts.effects.has("delete") || facts.effects.has("send")
+  if (facts.destructive) reading.destructive.add("data")
+  for (const effect of facts.effects) {
+    const action = actionOf[effect]
+    if (action !== undefined) reading.actions.add(action)
+  }
+  for (const literal of facts.literals) {
+    if (looksLikeSql(literal)) readSqlInto(reading, literal)
+    if (/^[^\s]+$/.test(literal) && /[/\\~]|^\./.test(literal)) reading.paths.push(pathFact(literal, "unknown"))
+    else if (/[/~.]/.test(literal)) readSecretWords(reading, literal)
+    if (facts.effects.has("send") && literal.includes("@")) reading.mailed.push(literal)
+  }
+  for (const script of facts.scripts) readShellInto(reading, script)
+  for (const control of controlsOff(fold(code))) reading.controlsOff.add(control)
+}
+
+const shellTool = /^(?:bash|shell|sh|zsh|terminal|command|cmd|console|powershell|exec|execute|run|process|subprocess)$/
+const sqlTool =
+  /^(?:db|sql|database|query|postgres|postgresql|mysql|sqlite|mssql|oracle|snowflake|bigquery|redshift|clickhouse|duckdb|psql)$/
+const codeTool = /^(?:python|ipython|repl|code|javascript|node|jupyter|notebook|eval|script|interpreter)$/
+
+/** What such a tool is given is looked for, not run. */
+const searchTool = /^(?:search|grep|rg|find|lookup|web|google|websearch|glob)$/
+
+type Kind = "sql" | "shell" | "code" | "none"
+
+/** Which language a value is to be read in. */
+function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean): Kind {
+  const { role, text, value } = leaf
+  if (typeof value !== "string" || text.trim() === "") return "none"
+  const sql = tool.some((word) => sqlTool.test(word))
+  if (!runs && !sql && tool.some((word) => searchTool.test(word))) return "none"
+  if (sql && (startsLikeSql(text) || looksLikeSql(text))) return "sql"
+  if (role === "sql" && startsLikeSql(text) && looksLikeSql(text)) return "sql"
+  if (role === "code" || (runs && tool.some((word) => codeTool.test(word)) && role !== "path")) return "code"
+  if (role === "command") return looksLikeSql(text) && startsLikeSql(text) ? "sql" : "shell"
+  if (!runs) return looksLikeSql(text) && startsLikeSql(text) && role !== "body" && role !== "subject" ? "sql" : "none"
+  if (role === "path" || role === "url" || role === "environment" || role === "recipient" || role === "region")
+    return "none"
+  if (sql) return looksLikeSql(text) ? "sql" : "none"
+  return looksLikeSql(text) && startsLikeSql(text)
+    ? "sql"
+    : tool.some((word) => shellTool.test(word))
+      ? "shell"
+      : "none"
+}
+
+const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|flush)$/
+const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
+
+/** Read every value in its language, and the fields as what they ask for. */
+export function programsOf(tool: string, named: ReadonlySet<Action>, leaves: readonly Leaf[]): Programs {
+  const reading: Reading = {
+    statements: [],
+    commands: [],
+    paths: [],
+    hosts: [],
+    mailed: [],
+    destructive: new Set(),
+    environments: new Set(),
+    controlsOff: new Set(),
+    actions: new Set(),
+    rest: [],
+    read: 0,
+    changes: false,
+    network: false,
+    obscured: false,
+    tooMany: false,
+  }
+  const words = wordsOf(tool)
+  const runs = named.has("execute") || words.some((word) => shellTool.test(word) || codeTool.test(word))
+  for (const leaf of leaves) {
+    const kind = kindOf(leaf, words, runs)
+    if (kind === "sql") readSqlInto(reading, leaf.folded === leaf.text.toLowerCase() ? leaf.text : leaf.folded)
+    else if (kind === "shell") readShellInto(reading, leaf.text)
+    else if (kind === "code") readCodeInto(reading, leaf.text)
+    // What was decoded may be a command, or a word of one.
+    if (kind !== "shell" || leaf.encoded) reading.rest.push(leaf)
+  }
+  readFields(reading, tool, named, leaves)
+  return reading
+}
+
+/** What fields and the tool's name say without any language: an environment, a deed, a setting and its value. */
+function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, leaves: readonly Leaf[]): void {
+  const said = leaves.filter(
+    ({ role }) => role !== "body" && role !== "subject" && role !== "recipient" && role !== "sender",
+  )
+  for (const environment of environmentsIn(tool, false)) reading.environments.add(environment)
+  for (const { folded, text, role, keys, value } of said) {
+    const source = folded === text.toLowerCase() ? text : folded
+    for (const environment of environmentsIn(source.slice(0, 100_000), role === "environment" || role === "url"))
+      reading.environments.add(environment)
+    if (value === true)
+      for (const environment of environmentsIn(keys.at(-1) ?? "", true)) reading.environments.add(environment)
+  }
+  const deeds = said.filter(
+    ({ keys, folded }) => deedField.test(keys.at(-1) ?? "") && /^\s*[\w-]{1,60}\s*$/.test(folded),
+  )
+  const asked = [...wordsOf(tool), ...deeds.flatMap(({ folded }) => wordsOf(folded))]
+  if (named.has("delete") && asked.some((word) => destroying.test(word)) && reading.commands.length === 0) {
+    const structured = asked.some((word) =>
+      /^(?:table|database|db|schema|collection|index|bucket|row|rows|record|records|keyspace|volume|snapshot|backup|topic|queue)$/.test(
+        word,
+      ),
+    )
+    const fields = said.some(({ keys }) =>
+      /^(?:table|database|db|collection|schema|bucket|index)$/.test(keys.at(-1) ?? ""),
+    )
+    reading.destructive.add(structured || fields ? "data" : "infrastructure")
+  }
+  const looks = [...named].every((action) => action === "read" || action === "query" || action === "send")
+  if (looks || reading.statements.length + reading.commands.length > 0) return
+  const settings = said.filter(({ text }) => text.length <= 200).slice(0, 200)
+  const line = `${tool} ${settings.map(({ keys, folded }) => `${keys.slice(-3).join(" ")} ${folded}`).join(" ; ")}`
+  for (const control of controlsOff(line)) reading.controlsOff.add(control)
+}

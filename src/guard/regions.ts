@@ -1,0 +1,72 @@
+import type { Leaf } from "./leaf.ts"
+
+const codes: readonly RegExp[] = [
+  // AWS and those who copied it, with or without the zone's letter.
+  /(?<![a-z\d])((?:us|eu|ap|sa|ca|me|af|il|cn|mx|us-gov|us-iso)[-_ ](?:north|south|east|west|central|northeast|southeast|northwest|southwest)[-_ ]\d)[a-f]?(?![a-z\d])/g,
+  // Google.
+  /(?<![a-z\d])((?:us|europe|asia|australia|northamerica|southamerica|me|africa)-(?:north|south|east|west|central|northeast|southeast|northwest|southwest)\d{1,2})(?:-[a-f])?(?![a-z\d])/g,
+  // Azure.
+  /(?<![a-z\d])((?:(?:north|south|east|west|central)(?:central)?(?:us|europe|india|uae)|(?:australia|japan|korea|uk|france|germany|norway|switzerland|brazil|canada|sweden|poland|italy|israel|qatar|southafrica|uae)(?:north|south|east|west|central|southeast|northwest)|(?:east|southeast)asia|westcentralus)\d?)(?![a-z\d])/g,
+]
+
+/** Where a provider's own names for places lead. */
+const places: Readonly<Record<string, string>> = {
+  "n. virginia": "us-east-1",
+  "northern virginia": "us-east-1",
+  ohio: "us-east-2",
+  "n. california": "us-west-1",
+  "northern california": "us-west-1",
+  oregon: "us-west-2",
+  ireland: "eu-west-1",
+  london: "eu-west-2",
+  paris: "eu-west-3",
+  frankfurt: "eu-central-1",
+  stockholm: "eu-north-1",
+  milan: "eu-south-1",
+  singapore: "ap-southeast-1",
+  sydney: "ap-southeast-2",
+  tokyo: "ap-northeast-1",
+  seoul: "ap-northeast-2",
+  osaka: "ap-northeast-3",
+  mumbai: "ap-south-1",
+  "sao paulo": "sa-east-1",
+}
+
+const shortCodes = /(?<![a-z\d])(us|eu|ap|sa|ca)(e|w|c|n|s|ne|se|nw|sw)(\d)(?![a-z\d])/g
+const sides: Readonly<Record<string, string>> = {
+  e: "east",
+  w: "west",
+  c: "central",
+  n: "north",
+  s: "south",
+  ne: "northeast",
+  se: "southeast",
+  nw: "northwest",
+  sw: "southwest",
+}
+
+/** One spelling for a region: `US_West_2a` is `us-west-2`. */
+export const regionName = (written: string): string => {
+  const text = written
+    .trim()
+    .toLowerCase()
+    .replace(/[_\s]+/g, "-")
+  return /^[a-z-]+-[a-z]+-\d[a-f]$/.test(text) || /^[a-z]+-[a-z]+\d{1,2}-[a-f]$/.test(text)
+    ? text.replace(/-?[a-f]$/, "")
+    : text
+}
+
+/** The regions that a call names; a field for one counts whatever it says. */
+export function regionsOf(leaves: readonly Leaf[]): readonly string[] {
+  return leaves.flatMap(({ role, folded }) => {
+    if (role === "body" || role === "subject" || role === "sender" || role === "recipient") return []
+    const found = codes.flatMap((code) => [...folded.matchAll(code)].map(([, region = ""]) => regionName(region)))
+    if (role !== "region" && role !== "environment") return found
+    for (const [, continent, side = "", number] of folded.matchAll(shortCodes))
+      found.push(`${continent}-${sides[side]}-${number}`)
+    const known = Object.keys(places).filter((place) => folded.includes(place))
+    const named = known.flatMap((place) => places[place] ?? [])
+    if (found.length + named.length > 0 || role !== "region") return [...found, ...named]
+    return folded.length <= 100 && folded.trim() !== "" ? [regionName(folded)] : []
+  })
+}

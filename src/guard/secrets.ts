@@ -1,0 +1,57 @@
+import type { Leaf } from "./leaf.ts"
+
+const shapes: readonly (readonly [kind: string, RegExp])[] = [
+  ["private-key", /-----BEGIN [A-Z ]{0,30}PRIVATE KEY/],
+  ["aws-key", /\b(?:AKIA|ASIA|AROA|AIDA)[A-Z2-7]{16}\b/],
+  ["github-token", /\b(?:gh[pousr]_[A-Za-z\d]{30,}|github_pat_\w{40,})/],
+  ["gitlab-token", /\bglpat-[\w-]{20,}/],
+  ["slack-token", /\bxox[abeprs]-[\w-]{10,}/],
+  ["model-key", /\bsk-(?:ant-|proj-|or-)?[\w-]{20,}/],
+  ["google-key", /\bAIza[\w-]{35}/],
+  ["stripe-key", /\b[rs]k_(?:live|test)_[A-Za-z\d]{16,}/],
+  ["sendgrid-key", /\bSG\.[\w-]{16,}\.[\w-]{16,}/],
+  ["npm-token", /\bnpm_[A-Za-z\d]{30,}/],
+  ["hub-token", /\bhf_[A-Za-z]{30,}/],
+  ["json-web-token", /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/],
+  ["connection-string", /\b[a-z][a-z+]{2,20}:\/\/[^\s:/@]{1,100}:[^\s@/]{3,100}@/i],
+  [
+    "password",
+    /\b(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|client[_-]?secret)["']?\s{0,3}(?:[:=]|is(?=\s{1,3}\S{0,40}\d))\s{0,3}["']?(?!\*|<|\$|\{|x{3}|\.{3}|null|none|true|false|undefined|process|os\.|env)[^\s"',;]{6,}/i,
+  ],
+]
+
+const secretKey =
+  /(?:^|_)(?:password|passwd|pwd|passphrase|secret|token|api_?key|access_?key|private_?key|client_secret|credentials?|auth)(?:_|$)/
+
+/** Bits of surprise in each sign of a word: random keys have more than four, names and paths fewer. */
+function entropyOf(word: string): number {
+  const counts = new Map<string, number>()
+  for (const sign of word) counts.set(sign, (counts.get(sign) ?? 0) + 1)
+  return [...counts.values()].reduce((sum, count) => sum - (count / word.length) * Math.log2(count / word.length), 0)
+}
+
+/** Words so long and so random that they are keys; a hash in small hexadecimal digits is more often a commit. */
+const isRandom = (word: string): boolean =>
+  word.length >= 32 &&
+  word.length <= 200 &&
+  /\d/.test(word) &&
+  /[A-Z]/.test(word) &&
+  /[a-z]/.test(word) &&
+  entropyOf(word) > 4.2
+
+function kindsIn({ text, keys, value }: Leaf): readonly string[] {
+  if (text.length < 6 || typeof value !== "string") return []
+  const kinds = shapes.filter(([, shape]) => shape.test(text)).map(([kind]) => kind)
+  const key = keys.at(-1) ?? ""
+  if (secretKey.test(key) && !/\s/.test(text) && text.length >= 8 && entropyOf(text.slice(0, 200)) > 2.5)
+    kinds.push("password")
+  if (
+    kinds.length === 0 &&
+    (text.match(/(?<![\w+/=-])[\w+/=-]{32,200}(?![\w+/=-])/g) ?? []).slice(0, 200).some(isRandom)
+  )
+    kinds.push("random-key")
+  return kinds
+}
+
+/** The kinds of secrets whose very values a call carries. */
+export const secretKinds = (leaves: readonly Leaf[]): ReadonlySet<string> => new Set(leaves.flatMap(kindsIn))
