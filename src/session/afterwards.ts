@@ -4,9 +4,9 @@ import { flushMemory } from "./flush-memory.ts"
 import type { Preparing } from "./preparing.ts"
 
 /** What a plan asks for beside the call itself is done once the call is over: nobody waits for it. */
-export function afterwards(preparing: Preparing, { plan }: Budgeted): void {
+export function afterwards(preparing: Preparing, { plan }: Budgeted, compacted: boolean): void {
   const { live } = preparing
-  const flushes = plan.type === "compact" || (plan.type === "leave" && plan.flush)
+  const flushes = compacted || plan.type === "compact" || (plan.type === "leave" && plan.flush)
   if (flushes && live.options.memory?.flush !== false) {
     live.later("memory", async () => {
       await flushMemory(live)

@@ -30,7 +30,10 @@ export function assemble(
 ): Assembled {
   const separation = separate(frame, { standing: documents })
   const byId = new Map<string, Message>(separation.conversation.map((message) => [message.id, message]))
-  const shown = showItems(view.items, (id) => byId.get(id), how)
+  // A message of ours that stands in the frame was parted with it: what was lifted out of it comes back by itself.
+  const framed = new Set(frame.messages)
+  const made = (message: Message): Message | undefined => (framed.has(message) ? byId.get(message.id) : message)
+  const shown = showItems(view.items, { find: (id) => byId.get(id), made }, how)
   const same = isSame(shown, separation.conversation)
   const { messages } = same ? frame : rejoin(separation, shown)
   return { frame, known: byId, ...mend(frame, messages) }

@@ -45,7 +45,7 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   const outcome = await decide(preparing)
   // What the call goes by has other places now: the store came back in the midst of it, and others had written there.
   if (live.moves !== moves && call.kind !== "held") return prepare(live, options)
-  afterwards(preparing, outcome.budgeted)
+  afterwards(preparing, outcome.budgeted, outcome.view !== undefined)
   if (outcome.view !== undefined) release(live, outcome.view)
   const trace: Trace = [...call.events, ...events, ...preparing.notes, ...outcome.trace, ...durability(live)]
   return finish(preparing, { ...outcome, trace })

@@ -40,14 +40,16 @@ export const entriesIn = ({ items, standing }: View): readonly number[] => [
   ...items.flatMap((item) => (item.type === "shown" ? [item.entry] : [])),
 ]
 
-/** The messages of a view, each from where it is had: those of which less is shown as they are shown, or whole. */
-export function showItems(
-  items: readonly Item[],
-  find: (id: string) => Message | undefined,
-  how: "as-shown" | "whole",
-): Transcript {
+/** Where the messages of a view are had: those of entries by their id, and messages of ours as they are in what they stand in. */
+export type Places = {
+  readonly find: (id: string) => Message | undefined
+  readonly made: (message: Message) => Message | undefined
+}
+
+/** The messages of a view: those of which less is shown as they are shown, or whole. */
+export function showItems(items: readonly Item[], { find, made }: Places, how: "as-shown" | "whole"): Transcript {
   return items.flatMap((item): readonly Message[] => {
-    if (item.type === "made") return [item.message]
+    if (item.type === "made") return [made(item.message) ?? []].flat()
     const message = find(entryId(item.entry))
     if (message === undefined) return []
     return item.edits === undefined || how === "whole" ? [message] : [shorten(message, item)]
