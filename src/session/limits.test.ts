@@ -50,6 +50,23 @@ describe("options that cannot be meant are refused by name", () => {
   })
 })
 
+test.each([
+  ["windowTokens", { windowTokens: -1 }],
+  ["windowTokens", { windowTokens: 0.5 }],
+  ["reserveTokens", { reserveTokens: -1 }],
+  ["maxOutputTokens", { maxOutputTokens: 0 }],
+  ["maxWaitMs", { maxWaitMs: Number.NaN }],
+])("a call whose %s cannot be meant is refused by name, and nothing is written", async (option, options) => {
+  const holdfast = createHoldfast({ store: createMemoryStore(), format })
+  const session = holdfast.session("refused")
+  const body = { model: "gpt-5", messages: [{ role: "user", content: "Hello." }] }
+  await expect(session.prepare({ body, ...options })).rejects.toMatchObject({
+    problem: { code: "option-invalid", option },
+  })
+  expect(await session.history()).toEqual([])
+  await holdfast.close()
+})
+
 test("a session unused for longest is let go of and comes back as it was, unless the store does not have all of it", async () => {
   const failing = createFailingStore(createMemoryStore())
   const holdfast = createHoldfast({ store: failing.store, format, openSessions: 2 })

@@ -16,6 +16,7 @@ import { frameMessages } from "./assemble.ts"
 import { carriesMessages, frameFor } from "./frame.ts"
 import { appendMessages, ingest } from "./ingest.ts"
 import type { Live } from "./live.ts"
+import { checkPrepareOptions } from "./options.ts"
 import type { PrepareOptions } from "./prepared.ts"
 import { readMessages, readView } from "./read-view.ts"
 import { release } from "./release.ts"
@@ -34,6 +35,7 @@ export type Call = {
 
 /** The request that the client sent, its history taken into the log; or the log's own messages in a frame. */
 export async function openCall(live: Live, options: PrepareOptions): Promise<Call> {
+  checkPrepareOptions(options)
   const format = options.format ?? live.options.format ?? live.frame?.format ?? live.client?.format
   if (format === undefined || !formats.includes(format)) {
     const found = format === undefined ? "nothing" : JSON.stringify(format)

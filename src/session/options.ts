@@ -6,6 +6,7 @@ import { type CompactOptions, checkOptions } from "../one-shot/options.ts"
 import type { Queue } from "../queue/queue.ts"
 import type { Store } from "../store/store.ts"
 import type { Hooks } from "./hooks.ts"
+import type { PrepareOptions } from "./prepared.ts"
 
 /** How sessions are compacted: as one request is, less what belongs to a single one. */
 export type ContextOptions = Pick<
@@ -95,6 +96,18 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
   for (const rule of options.redact ?? []) {
     const pattern = rule instanceof RegExp ? rule : rule.pattern
     if (!(pattern instanceof RegExp)) refuse("redact", "regular expressions", rule)
+  }
+}
+
+const callNumbers = { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 } as const
+
+/** Refuse by name what one call cannot mean. */
+export function checkPrepareOptions(options: PrepareOptions): void {
+  for (const name of ["windowTokens", "reserveTokens", "maxOutputTokens", "maxWaitMs"] as const) {
+    const value = options[name]
+    const least = callNumbers[name]
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
+      refuse(name, `a whole number, at least ${least}`, value)
   }
 }
 
