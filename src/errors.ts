@@ -50,8 +50,40 @@ export type Problem =
   | { readonly code: "entry-unknown"; readonly session: string; readonly entry: string }
   | { readonly code: "handle-unknown"; readonly handle: string }
   | { readonly code: "nothing-to-undo"; readonly session: string }
+  | {
+      readonly code: "policy-invalid"
+      readonly policy: string
+      readonly line?: number
+      readonly expected: string
+      readonly found: string
+    }
+  | { readonly code: "command-refused"; readonly reason: CommandRefusal; readonly found: string }
+  | { readonly code: "key-invalid"; readonly key: string; readonly expected: string }
+  | { readonly code: "pin-unknown"; readonly pin: string }
   | { readonly code: "turn-too-long"; readonly iterations: number }
   | { readonly code: "turn-stopped"; readonly iterations: number }
+
+/** Why a signed command was not obeyed. */
+export type CommandRefusal =
+  | "malformed"
+  | "key-unknown"
+  | "signature-wrong"
+  | "audience-wrong"
+  | "sequence-used"
+  | "expired"
+  | "not-yet-valid"
+  | "impossible"
+
+const refusals: Readonly<Record<CommandRefusal, string>> = {
+  malformed: "Sign the command again with holdfast, and send it whole.",
+  "key-unknown": "Put the key's public half among the trusted keys, or sign with one that is there.",
+  "signature-wrong": "Sign the command again: it was changed after it was signed, or signed by someone else.",
+  "audience-wrong": "Sign the command for this deployment.",
+  "sequence-used": "Sign the command again: it takes the next number then. One that was sent before counts once.",
+  expired: "Sign the command again, and send it before it expires.",
+  "not-yet-valid": "Check the clocks of both machines, and send the command again.",
+  impossible: "See what stands now, and give a command that fits it.",
+}
 
 /** A problem in words: what happened, and what to do about it. */
 export type Advice = { readonly sentence: string; readonly next: string }
@@ -218,6 +250,22 @@ const describers: Describe = {
   "nothing-to-undo": ({ session }) => ({
     sentence: `No compaction of session ${session} is in force, so there is none to undo.`,
     next: "See history() for what was done.",
+  }),
+  "policy-invalid": ({ policy, line, expected, found }) => ({
+    sentence: `The policy ${policy}${line === undefined ? "" : `, line ${line}`}, has ${found}, where ${expected} was expected.`,
+    next: "Mend the policy; until then nothing that it says is in force, and what was in force before stays.",
+  }),
+  "command-refused": ({ reason, found }) => ({
+    sentence: `The command was refused (${reason}): ${found}.`,
+    next: refusals[reason],
+  }),
+  "key-invalid": ({ key, expected }) => ({
+    sentence: `The key ${key} cannot be used: ${expected} was expected.`,
+    next: "Make a pair of keys with: holdfast keys new",
+  }),
+  "pin-unknown": ({ pin }) => ({
+    sentence: `No rule ${pin} stands that could be taken back here.`,
+    next: "See the rules that stand: the operator's with holdfast policy, a session's with pins().",
   }),
   "turn-too-long": ({ iterations }) => ({
     sentence: `The model still asked for tools after ${iterations} calls.`,

@@ -11,7 +11,7 @@ const floors: readonly (readonly string[])[] = [
   ["log"],
   ["compact"],
   ["trace.ts"],
-  ["one-shot", "memory"],
+  ["one-shot", "memory", "operator"],
   ["session"],
   ["adapter", "mcp"],
   ["browser.ts"],
