@@ -52,7 +52,8 @@ export function pinEdits({ choices, meter }: CompactTask, scene: Scene): readonl
   if (old.length === 0 && wanted === undefined) return []
   const [only] = old
   const isSeen = only !== undefined && conversation.indexOf(only) >= scene.firstSeen
-  if (wanted === undefined || (old.length === 1 && isSeen && sameText(only, wanted))) return []
+  if (wanted === undefined && choices.ownPins !== true) return []
+  if (wanted !== undefined && old.length === 1 && isSeen && sameText(only, wanted)) return []
   const before = conversation[scene.firstSeen]?.id
   return [
     ...(old.length === 0
@@ -65,7 +66,9 @@ export function pinEdits({ choices, meter }: CompactTask, scene: Scene): readonl
             tokens: old.reduce((sum, message) => sum + meter.message(message), 0),
           },
         ]),
-    { type: "message-installed", role: "pins", message: wanted, ...present({ before }) },
+    ...(wanted === undefined
+      ? []
+      : [{ type: "message-installed" as const, role: "pins" as const, message: wanted, ...present({ before }) }]),
   ]
 }
 

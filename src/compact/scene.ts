@@ -3,6 +3,7 @@ import type { CallId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { textOf } from "../message/text.ts"
+import type { PinnedRule } from "../pin/pin.ts"
 import { type Separation, separate } from "../prompt/separate.ts"
 import { latestSpoken } from "../stage/spoken.ts"
 import type { Meter } from "../tokens/meter.ts"
@@ -32,7 +33,7 @@ export type Scene = {
   /** Calls that nobody had answered when the request was made. */
   readonly waiting: ReadonlySet<CallId>
   /** Rules that must stand beside the stack because they do not stand in it. */
-  readonly pins: readonly string[]
+  readonly pins: readonly PinnedRule[]
 }
 
 /** A lifted document may have to stand in a message of its own. */
@@ -69,7 +70,7 @@ export function setScene(task: CompactTask): Scene {
     firstSeen: firstSeen(groups, conversation),
     outsideTokens,
     documentTokens: Math.max(0, outsideTokens - said) + holders * framingTokens,
-    pins: choices.pins.filter((pin) => !stack.some((text) => text.includes(pin))),
+    pins: choices.pins.filter((pin) => !stack.some((text) => text.includes(pin.text))),
   }
 }
 

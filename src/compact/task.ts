@@ -2,6 +2,7 @@ import type { Ledger } from "../ledger/ledger.ts"
 import type { CallId } from "../message/ids.ts"
 import type { Format, Transcript } from "../message/message.ts"
 import type { ModelRequest } from "../message/request.ts"
+import type { PinnedRule } from "../pin/pin.ts"
 import type { StrategyEntry, StrategyName } from "../stage/strategies.ts"
 import type { StrategyOptions } from "../stage/strategy.ts"
 import type { Written } from "../summary/model-write.ts"
@@ -34,7 +35,10 @@ export type CompactChoices = {
   readonly schema: SchemaName
   /** `none`: what goes leaves only a notice and the goal behind. */
   readonly digest: "full" | "none"
-  readonly pins: readonly string[]
+  /** Rules that stand beside the conversation. */
+  readonly pins: readonly PinnedRule[]
+  /** Those are all of them: a message of ours that says others is void. */
+  readonly ownPins?: boolean
   readonly focus?: string
   readonly language?: string
   readonly summarizer?: Summarizer

@@ -5,6 +5,7 @@ import type { Format, Transcript } from "../message/message.ts"
 import { digestTag } from "../message/own-text.ts"
 import type { Part } from "../message/part.ts"
 import { textOf } from "../message/text.ts"
+import type { PinnedRule } from "../pin/pin.ts"
 import type { Infrastructure } from "../prompt/separate.ts"
 import { isSpokenPart, latestSpoken } from "../stage/spoken.ts"
 import type { Meter } from "../tokens/meter.ts"
@@ -35,7 +36,7 @@ export type Acceptance = {
   readonly format: Format
   readonly meter: Meter
   readonly limitTokens: number
-  readonly pins: readonly string[]
+  readonly pins: readonly PinnedRule[]
   /** Calls that nobody has answered yet: they stay, whatever goes. */
   readonly waiting: ReadonlySet<CallId>
   /** Values that the digest promises. */

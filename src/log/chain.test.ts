@@ -5,6 +5,13 @@ import type { StoredEntry } from "../store/store.ts"
 import { brokenLink, chainEntries, payloadLength, payloadsOf, readBody } from "./chain.ts"
 import type { EntryBody } from "./entry.ts"
 
+const rule = (text: string): EntryBody => ({
+  type: "rule-pinned",
+  text,
+  channel: "user",
+  by: "asked",
+  kind: "obligation",
+})
 const start = { seq: 0, hash: "" }
 const hash = "0".repeat(64)
 
@@ -81,11 +88,11 @@ test("for any change to any entry, the chain breaks there or behind it", () => {
 
 test("an entry that is no JSON, of another type, or whose text is missing is damage", () => {
   const long = "y".repeat(payloadLength + 1)
-  const { entries, payloads } = chainEntries(start, [{ type: "rule-pinned", text: long }], 7)
+  const { entries, payloads } = chainEntries(start, [rule(long)], 7)
   const [entry] = entries
   if (entry === undefined) throw new Error("nothing was written")
   const damage = expect.objectContaining({ problem: expect.objectContaining({ code: "store-corrupt", session: "s" }) })
-  expect(readBody(entry, payloads, "s")).toEqual({ type: "rule-pinned", text: long })
+  expect(readBody(entry, payloads, "s")).toEqual(rule(long))
   expect(() => readBody(entry, new Map(), "s")).toThrow(damage)
   expect(() => readBody({ ...entry, body: "{" }, payloads, "s")).toThrow(damage)
   expect(() => readBody({ ...entry, body: "null" }, payloads, "s")).toThrow(damage)

@@ -1,5 +1,7 @@
+import type { Channel } from "../message/channel.ts"
 import type { Message } from "../message/message.ts"
 import type { Usage } from "../message/request.ts"
+import type { Explicitness, RuleKind } from "../pin/rule.ts"
 import type { Edit } from "../stage/edit.ts"
 import type { FrozenMessage } from "./frozen.ts"
 
@@ -31,6 +33,23 @@ export type CheckpointBody = {
   readonly summary?: string
 }
 
+/** A rule that stands from here on: to the letter, with where it was said. */
+export type RuleBody = {
+  readonly type: "rule-pinned"
+  readonly text: string
+  readonly channel: Channel
+  readonly by: "asked" | "found"
+  readonly kind: RuleKind
+  /** The message that it was said in, and where in it. */
+  readonly place?: { readonly entry: number; readonly part: number; readonly piece?: number; readonly start: number }
+  /** The document that it was said in, by its hash. */
+  readonly document?: string
+  readonly explicitness?: Explicitness
+  readonly source?: string
+  readonly context?: string
+  readonly expiresAtMs?: number
+}
+
 /** What can stand in a log. `parent` of a message is the message before it on its branch. */
 export type EntryBody =
   | { readonly type: "session-opened"; readonly agent: string; readonly secret: string }
@@ -47,8 +66,9 @@ export type EntryBody =
   | CheckpointBody
   | { readonly type: "checkpoint-undone"; readonly checkpoint: number }
   | { readonly type: "stack-seen"; readonly hash: string; readonly documents: readonly string[] }
-  | { readonly type: "rule-pinned"; readonly text: string }
-  | { readonly type: "rule-unpinned"; readonly pin: number }
+  | RuleBody
+  /** Taken back by someone who asked for that, or left behind with the words that it was found in, which the user said otherwise. */
+  | { readonly type: "rule-unpinned"; readonly pin: number; readonly rewound?: true }
   /** A background summary of these entries was asked for; its key names the very history that it is of. */
   | {
       readonly type: "summary-begun"
@@ -89,9 +109,10 @@ export function refersTo(body: EntryBody): number | undefined {
       return body.upTo
     case "memory-retrieved":
       return body.before
+    case "rule-pinned":
+      return body.place?.entry
     case "session-opened":
     case "stack-seen":
-    case "rule-pinned":
     case "usage-reported":
       return undefined
   }

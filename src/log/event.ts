@@ -6,6 +6,12 @@ export type LogEvent =
   | { readonly type: "history-matched"; readonly known: number; readonly added: number }
   /** The client's history left the one before behind: it was edited, or compacted by the client itself. */
   | { readonly type: "branch-opened"; readonly from: string; readonly left: number }
+  /** Standing rules were found in what was said, or in documents, and are pinned from here on. */
+  | { readonly type: "rules-found"; readonly pins: readonly string[] }
+  /** Rules that the history no longer says, whoever compacted it, stand again. */
+  | { readonly type: "pins-reasserted"; readonly pins: readonly string[] }
+  /** There was no room for these rules beside the others; they are in the log. */
+  | { readonly type: "pins-left-out"; readonly pins: readonly string[]; readonly budgetTokens: number }
   /** An earlier compaction was done again, as it was. */
   | { readonly type: "checkpoint-applied"; readonly checkpoint: string }
   | { readonly type: "checkpoint-installed"; readonly checkpoint: string }

@@ -60,7 +60,7 @@ function sessionSource(id: string, memory: "session" | "agent", open: Open): Mcp
       const hits = await search(store, row.agent, memory === "session" ? { ...query, session: id } : query)
       return hits.filter((hit) => memory === "agent" || hit.session === id)
     },
-    pins: async () => (await session()).pins(),
+    pins: async () => (await (await session()).pins()).map(({ id, text, channel }) => ({ id, text, channel })),
     traces: async (limit) => (await (await session()).overview()).checkpoints.slice(0, limit).map(listed),
     trace: async (entry) => {
       const found = await session()

@@ -1,10 +1,14 @@
 import type { CompactChoices } from "../compact/task.ts"
 import { present } from "../message/present.ts"
+import type { PinnedRule } from "../pin/pin.ts"
 import { strategies } from "../stage/strategies.ts"
 import { defaultStrategyOptions } from "../stage/strategy.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { CompactOptions } from "./options.ts"
 import { createSummarizer } from "./summarizer.ts"
+
+/** A rule that the caller of one request lays down. */
+export const ruleOf = (text: string): PinnedRule => ({ text, channel: "user" })
 
 /** The options with everything said that they leave open. */
 export function choicesOf(options: CompactOptions, meter: Meter): CompactChoices {
@@ -16,7 +20,7 @@ export function choicesOf(options: CompactOptions, meter: Meter): CompactChoices
     strategyOptions: { ...defaultStrategyOptions, ...options.strategyOptions },
     schema,
     digest: summarizer === "none" ? "none" : "full",
-    pins: [...new Set(pins)],
+    pins: [...new Set(pins)].map(ruleOf),
     ...present({
       focus: options.focus,
       language: options.language,

@@ -9,6 +9,7 @@ import { defaultPolicy, type Policy } from "../plan/policy.ts"
 import { irreducibleFloor, requireFloor } from "../prompt/floor.ts"
 import { separate } from "../prompt/separate.ts"
 import type { Meter } from "../tokens/meter.ts"
+import { ruleOf } from "./choices.ts"
 import type { CompactOptions } from "./options.ts"
 
 /** What is to be done about one request, and within which limits. */
@@ -44,7 +45,7 @@ export function planRequest(request: ModelRequest, meter: Meter, options: Compac
     stackTokens,
     outsideTokens,
     expectedCalls: policy.expectedCalls,
-    pinsStand: pins.length === 0 || pins.every(rulesIn(request)),
+    pinsStand: pins.length === 0 || pins.map(ruleOf).every(rulesIn(request)),
   }
   const shape = {
     toolOutputTokens: tokens(largestOutput(request, meter)),

@@ -15,6 +15,12 @@ describe("a later rule takes the place of one about the same thing", () => {
     ["the cap", "Never spend more than $100 without approval.", "The spend cap must now stay at $800."],
     ["the channel", "All reports go to #ops.", "From now on, send reports to #eng-status."],
     ["the language", "Always reply in English.", "From now on reply in Spanish."],
+    ["a quantity", "Keep functions under 50 lines.", "Keep functions under 70 lines."],
+    [
+      "a number that names a thing, where it says so",
+      "Use port 8080 for the API.",
+      "Use port 9090 for the API from now on.",
+    ],
     ["the region", "Deploy only to us-west-2.", "Deploy only to eu-central-1."],
     ["the address", "Send all invoices to ann@example.org.", "Send all invoices to bob@example.org."],
     ["what was forbidden is allowed", "Never email contractors.", "You may now email contractors."],
@@ -30,6 +36,8 @@ describe("a later rule takes the place of one about the same thing", () => {
     ["one more condition", "Never email external recipients.", "Never email external recipients without encryption."],
     ["another thing", "All reports go to #ops.", "All invoices go to #finance."],
     ["another act", "Use tabs for indentation.", "Run the tests before committing."],
+    ["another number that names a thing", "Never touch issue 12.", "Never touch issue 13."],
+    ["other numbers of other things", "Keep out of room 4 of house 7.", "Keep out of room 5 of house 8."],
     ["another limit", "Spend at most $100 per order.", "Wait at most 30 seconds per request."],
   ])("and leaves one that differs in %s", (_name, earlier, later) => {
     expect(sameSubject(ruleIn(earlier), ruleIn(later))).toBe(false)

@@ -14,6 +14,9 @@ export const ruleKey = (rule: RuleText): string =>
 const replaces =
   /\b(?:now|instead|no longer|changed?|raised?|lowered|increased?|reduced|updated?|new|from now on|as of|effective|supersedes?|replaces?|anymore|any more|from today|starting)\b|现在|改为|改成|不再|从现在|调整|提高|降低|更新|\b(?:ahora|nuevo|nueva|ya no|en adelante|cambi\p{L}+|jetzt|ab sofort|nicht mehr|desormais|maintenant|agora)\b/iu
 
+/** Does a rule say of itself that it takes another's place? */
+export const saysItReplaces = (text: string): boolean => replaces.test(text)
+
 /** Share of the shorter rule's topics that both must have: of rules that name the same sort of value, and of others. */
 const minSharedWithValues = 0.5
 const minShared = 0.75
@@ -48,7 +51,9 @@ function changesValue(one: RuleText, two: RuleText): boolean {
   const [before, after] = [valuesOf(one.text), valuesOf(two.text)]
   for (const [sort, values] of before) {
     const others = after.get(sort)
-    if (others !== undefined && sort !== "name" && !values.some((value) => others.includes(value))) return true
+    // Another name is another thing, unless the rule says that it takes the other's place.
+    if (sort === "name" && !replaces.test(two.text)) continue
+    if (others !== undefined && !values.some((value) => others.includes(value))) return true
   }
   return false
 }

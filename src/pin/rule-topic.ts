@@ -114,15 +114,27 @@ export function valuesOf(text: string): ReadonlyMap<string, readonly string[]> {
     if (list.length < maxValues && !list.includes(value)) list.push(value)
     sorted.set(sort, list)
   }
-  for (const [found] of text.matchAll(values)) {
+  for (const { 0: found, index } of text.matchAll(values)) {
     const value = found.trim().toLowerCase()
-    add(sortOf(value), value.replace(/[`"“” ,]/g, ""))
+    const sort = sortOf(value)
+    const isName = sort === "number" && isIdentifier(text.slice(Math.max(0, index - maxBefore), index))
+    add(isName ? "name" : sort, value.replace(/[`"“” ,]|\.$/g, ""))
   }
   for (const [name] of normalize(text).text.matchAll(languages)) add("language", name)
   return sorted
 }
 
 const maxValues = 16
+const maxBefore = 40
+
+/** A number that tells one thing from another, "issue 12", and is no quantity that a later rule could change: a noun stands before it. */
+function isIdentifier(before: string): boolean {
+  const word = /(?:^|[^\p{L}'])([\p{L}']+)[ #]*$/u.exec(before)?.[1]?.toLowerCase()
+  return word !== undefined && !beforeQuantity.test(word)
+}
+
+const beforeQuantity =
+  /^(?:than|over|under|above|below|most|least|to|of|is|are|be|was|at|in|by|for|within|every|until|after|before|between|and|or|from|max|maximum|min|minimum|limit|cap|budget|exceed|exceeds|exceeding|reach|about|around|only|just|exactly|up|down|with|the|a|an|no|not|now|de|a|hasta|mas|más|menos|por|es|en|cada|auf|uber|über|unter|bis|hochstens|höchstens|plus|moins|jusqu'|use|keep|allow|set|have|need|take|wait|run|retry|spend|spending|pay|paying|buy)$|[\p{Script=Han}]/u
 
 const languages =
   /\b(?:english|spanish|german|french|chinese|japanese|portuguese|ingles|espanol|aleman|frances|englisch|deutsch|anglais|francais)\b|英文|英语|中文|汉语|日语|法语|德语/g

@@ -13,6 +13,8 @@ export type Policy = {
   readonly toolOutputTokens: number
   /** More tool rounds than this are trimmed. */
   readonly toolRounds?: number
+  /** Of the window so much is for rules that were found in what was said; pinned ones and the operator's always stand. */
+  readonly pinShare: number
   /** How many more calls a session is expected to make; an agent's task takes tens of calls. */
   readonly expectedCalls: number
 }
@@ -23,5 +25,6 @@ export const defaultPolicy: Policy = {
   compactAt: 0.8,
   lowWater: 0.4,
   toolOutputTokens: 25_000,
+  pinShare: 0.1,
   expectedCalls: 10,
 }

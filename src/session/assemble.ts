@@ -4,7 +4,7 @@ import { present } from "../message/present.ts"
 import { type RepairEvent, repair } from "../message/repair.ts"
 import type { ModelRequest } from "../message/request.ts"
 import { rejoin } from "../prompt/rejoin.ts"
-import { type Separation, separate } from "../prompt/separate.ts"
+import { type InjectedDocument, type Separation, separate } from "../prompt/separate.ts"
 import { adjacencyOf } from "../wire/order.ts"
 import { showItems, type View } from "./view.ts"
 
@@ -16,6 +16,8 @@ export type Assembled = {
   /** The conversation's messages as they came in, by id, before anything was shortened or mended. */
   readonly known: ReadonlyMap<string, Message>
   readonly events: readonly RepairEvent[]
+  /** The documents that stand in it. */
+  readonly documents: readonly InjectedDocument[]
 }
 
 /**
@@ -36,7 +38,7 @@ export function assemble(
   const shown = showItems(view.items, { find: (id) => byId.get(id), made }, how)
   const same = isSame(shown, separation.conversation)
   const { messages } = same ? frame : rejoin(separation, shown)
-  return { frame, known: byId, ...mend(frame, messages) }
+  return { frame, known: byId, documents: separation.infrastructure.documents, ...mend(frame, messages) }
 }
 
 /** Pairs made whole, where they are not. What the provider holds the other half of is whole as it is. */

@@ -25,8 +25,9 @@ export async function beginSummary(preparing: Preparing): Promise<Speculation | 
   if (known !== undefined) return known
   const { at: node, checkpoint } = call.view
   if (!isStillWanted(live.journal.outline(), live.at, { node, base: checkpoint })) return undefined
-  const { messages, frame } = assemble(call.frame, call.view, live.documents)
-  const { policy, sizes } = budgetOf(preparing, messages)
+  const assembled = assemble(call.frame, call.view, live.documents)
+  const { messages, frame } = assembled
+  const { policy, sizes } = budgetOf(preparing, assembled)
   const { conversation } = separate({ ...frame, messages }, { standing: live.documents })
   const roomTokens = sizes.windowTokens - sizes.reserveTokens
   const { schema = "handoff" } = live.options

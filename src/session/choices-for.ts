@@ -6,6 +6,7 @@ import type { Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { choicesOf } from "../one-shot/choices.ts"
 import { createSummarizer } from "../one-shot/summarizer.ts"
+import type { Pin } from "../pin/pin.ts"
 import { readInherited } from "./inherit.ts"
 import type { Preparing } from "./preparing.ts"
 import { readySummarizer } from "./ready-summary.ts"
@@ -15,14 +16,15 @@ import { readSecret } from "./secret.ts"
 export async function choicesFor(
   preparing: Preparing,
   messages: Transcript,
+  pins: readonly Pin[],
   before: { readonly focus?: string; readonly summary?: string },
 ): Promise<CompactChoices> {
-  const { live, call, meter, pins, options } = preparing
+  const { live, call, meter, options } = preparing
   const focus = before.focus ?? options.focus ?? options.occasion?.asked?.focus
   const { summarizer: wanted, policy: _, ...shape } = live.options
   const none = wanted === "none" ? { summarizer: wanted } : {}
   const { summarizer: __, ...choices } = choicesOf(
-    { format: call.frame.format, ...contextOnly(shape), ...none, pins, ...present({ focus }) },
+    { format: call.frame.format, ...contextOnly(shape), ...none, ...present({ focus }) },
     meter,
   )
   const { summary } = before
@@ -33,7 +35,7 @@ export async function choicesFor(
   const earlier = await readInherited(live)
   const handleOf =
     live.options.recall === true && live.journal.isDurable() ? await handles(preparing, messages) : undefined
-  return { ...choices, earlier, ...present({ summarizer, handleOf }) }
+  return { ...choices, pins, ownPins: true, earlier, ...present({ summarizer, handleOf }) }
 }
 
 type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">

@@ -8,15 +8,17 @@ import type { LogEvent } from "../log/event.ts"
 import type { Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { weighCompaction } from "../one-shot/weigh.ts"
+import type { Pin } from "../pin/pin.ts"
 import { isTripped, noteCompaction } from "../plan/breaker.ts"
 import type { PlanEvent } from "../plan/event.ts"
 import type { Trace } from "../trace.ts"
 import { askBeforeCompact, askBeforeInstall, tellAfterCompact } from "./ask-hooks.ts"
-import { assemble } from "./assemble.ts"
+import { type Assembled, assemble } from "./assemble.ts"
 import type { Budgeted } from "./budget.ts"
+import { carriedPins } from "./check-pins.ts"
 import { checkpointOf } from "./checkpoint.ts"
 import { choicesFor } from "./choices-for.ts"
-import type { Preparing } from "./preparing.ts"
+import { type Preparing, pinOptions } from "./preparing.ts"
 
 /** What came of a compaction: it is in force, it goes out this once, or it was left. */
 export type Compaction =
@@ -35,7 +37,7 @@ const held = (reason: HeldReason, trace: Trace = []): Compaction => ({
  * Compact a view: what hooks say first, then the remedies, then what it costs in cache, then hooks again, then the log. A context that
  * fits may always be left as it is; one that does not is compacted whatever anyone says.
  */
-export async function compactView(preparing: Preparing, budgeted: Budgeted): Promise<Compaction> {
+export async function compactView(preparing: Preparing, budgeted: Budgeted, assembled: Assembled): Promise<Compaction> {
   const { live, options } = preparing
   const { plan, sizes, fits } = budgeted
   const mustAdd = !budgeted.pinsStand
@@ -45,7 +47,9 @@ export async function compactView(preparing: Preparing, budgeted: Budgeted): Pro
   if (free && isTripped(live.breaker, sizes.contextTokens)) return held("no-progress")
   const before = plan.type === "compact" ? await askBeforeCompact(live, budgeted, options) : { events: [] }
   if (before.cancelled === true && !mustAdd) return held("cancelled", before.events)
-  const task = await taskFor(preparing, budgeted, before)
+  const { carried, leftOut } = carriedPins(preparing.pins, assembled, pinOptions(preparing, budgeted))
+  if (leftOut.length > 0) preparing.notes.push(noRoom(leftOut, budgeted))
+  const task = await taskFor(preparing, budgeted, carried, before)
   const compacted =
     (before.cancelled === true ? undefined : await perform(task, budgeted)) ??
     (mustAdd ? await addRules(task) : undefined)
@@ -70,6 +74,12 @@ export async function compactView(preparing: Preparing, budgeted: Budgeted): Pro
   return commitCheckpoint(preparing, task, compacted, trace)
 }
 
+const noRoom = (leftOut: readonly Pin[], { sizes, policy }: Budgeted): LogEvent => ({
+  type: "pins-left-out",
+  pins: leftOut.map(({ id }) => id),
+  budgetTokens: Math.floor(sizes.windowTokens * policy.pinShare),
+})
+
 /** Was everything that is shown compacted already, and nothing said since? Then that was as good as it gets. */
 const isFresh = ({ live, call }: Preparing): boolean =>
   call.view.checkpoint !== 0 && live.journal.outline().nodeOf(call.view.checkpoint) === call.view.at
@@ -83,6 +93,7 @@ type ViewTask = CompactTask & {
 async function taskFor(
   preparing: Preparing,
   { limits }: Budgeted,
+  pins: readonly Pin[],
   before: { readonly focus?: string; readonly summary?: string },
 ): Promise<ViewTask> {
   const { live, call, meter } = preparing
@@ -93,7 +104,7 @@ async function taskFor(
     messages: [...messages],
     meter,
     limits,
-    choices: await choicesFor(preparing, messages, before),
+    choices: await choicesFor(preparing, messages, pins, before),
     standing: live.documents,
     known,
     repairs: events,

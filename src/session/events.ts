@@ -23,7 +23,10 @@ export type SessionEvent = { readonly session: string; readonly atMs: number } &
   | { readonly type: "summary-failed"; readonly key: string; readonly reason: string }
   | { readonly type: "summary-abandoned"; readonly key: string }
   | { readonly type: "background-failed"; readonly work: string; readonly problem: Problem }
-  | Extract<LogEvent, { type: "branch-opened" | "memory-flushed" | "durability-degraded" | "durability-restored" }>
+  | Extract<
+      LogEvent,
+      { type: "branch-opened" | "rules-found" | "memory-flushed" | "durability-degraded" | "durability-restored" }
+    >
 )
 
 type Unstamped<Event> = Event extends unknown ? Omit<Event, "session" | "atMs"> : never

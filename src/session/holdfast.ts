@@ -5,6 +5,7 @@ import { createInProcessQueue } from "../queue/in-process.ts"
 import { openPgBossQueue } from "../queue/pg-boss.ts"
 import type { Queue } from "../queue/queue.ts"
 import { isPostgres, openStore } from "../store/open-store.ts"
+import { reserveLog } from "../store/reserved-log.ts"
 import type { SessionFilter, SessionRow, Store } from "../store/store.ts"
 import { writeSummary } from "./background.ts"
 import { createHub, type Listener } from "./events.ts"
@@ -120,7 +121,9 @@ async function saveAll(lives: ReadonlyMap<string, Live>): Promise<void> {
 async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" | "later">): Promise<Shared> {
   const { agent = usualAgent } = options
   const store =
-    typeof options.store === "object" ? limitStore(options.store) : await openStore(options.store ?? usualStore)
+    typeof options.store === "object"
+      ? reserveLog(limitStore(options.store))
+      : await openStore(options.store ?? usualStore)
   const memory = createMemory({
     store: store.memory,
     agent,

@@ -1,5 +1,5 @@
 import type { EntryBody } from "../log/entry.ts"
-import { entryId } from "../log/entry.ts"
+import { entryId, seqOf } from "../log/entry.ts"
 import type { LogEvent } from "../log/event.ts"
 import { freeze } from "../log/frozen.ts"
 import type { Outline } from "../log/outline.ts"
@@ -7,11 +7,13 @@ import { messageId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import type { ModelRequest } from "../message/request.ts"
 import { hashData } from "../prompt/hash.ts"
-import { type Separation, separate } from "../prompt/separate.ts"
+import { type InjectedDocument, type Separation, separate } from "../prompt/separate.ts"
 import { inheritance } from "./inherit.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { keyOf, leftBehind, matchHistory, renamed } from "./match.ts"
+import { isRewind, type News, newRules, noDocuments, rewound } from "./new-rules.ts"
+import { knownPins } from "./pins.ts"
 
 /** Messages as log entries, each behind the one before it. */
 export function messageBodies(
@@ -37,6 +39,7 @@ export async function appendMessages(
   messages: Transcript,
   { beside = [], ...recorded }: AppendOptions = {},
 ): Promise<Committed> {
+  const pins = recorded.recorded ? [] : await knownPins(live)
   const committed = await live.journal.commit((outline, next) => [
     ...messageBodies(
       messages.map((message) => ({ message, key: keyOf(message), ...recorded })),
@@ -44,6 +47,8 @@ export async function appendMessages(
       next,
     ),
     ...beside,
+    // A model's own answer lays down nothing.
+    ...(recorded.recorded ? [] : newRules(live, pins, newsIn(live, messages), next)),
   ])
   keepMessages(live, committed, messages)
   const appended = committed.entries.filter(({ body }) => body.type === "message-appended")
@@ -53,8 +58,31 @@ export async function appendMessages(
     live.opened = true
   }
   if (recorded.recorded) for (const { seq } of appended) live.unconfirmed.add(seq)
+  tellFound(live, committed)
   return committed
 }
+
+function tellFound(live: Live, { entries }: Committed): readonly LogEvent[] {
+  const pins = entries.flatMap(({ seq, body }) => (body.type === "rule-pinned" ? entryId(seq) : []))
+  if (pins.length === 0) return []
+  const event = { type: "rules-found" as const, pins }
+  live.emit(event)
+  return [event]
+}
+
+/** What is news in messages that are appended: the documents of the first ones open the session. */
+function newsIn(live: Live, messages: Transcript): News {
+  const before = [...live.messages.values()].slice(-maxBefore)
+  if (live.at !== 0) return { messages, before, ...noDocuments }
+  const { documents } = separate({ system: [], tools: [], messages }).infrastructure
+  return { messages, before, documents, lifted: textsOf(documents) }
+}
+
+/** A call stands right before its results. */
+const maxBefore = 8
+
+const textsOf = (documents: readonly InjectedDocument[]): ReadonlySet<string> =>
+  new Set(documents.flatMap(({ part }) => (part.type === "text" ? part.text : [])))
 
 /**
  * Where the next message goes: behind the one that the client came back to, even if more was said behind it before, or behind what
@@ -90,6 +118,9 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   const { conversation } = separation
   const inherited = await inheritance(live, conversation)
   const stack = stackOf(live, separation)
+  const { documents } = separation.infrastructure
+  const unseen = documents.filter(({ hash }) => !live.documents.has(hash))
+  const pins = await knownPins(live)
   const originals = new Map(request.messages.map((message) => [message.id, message]))
   let path: readonly number[] = []
   let events: readonly LogEvent[] = []
@@ -111,9 +142,17 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
       ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from: entryId(from), left: left.length }]),
     ]
     const messages = added.map((message) => ({ message: originals.get(message.id) ?? message, key: keyOf(message) }))
-    return [...before, ...messageBodies(messages, from, first)]
+    const news: News = {
+      messages: messages.map(({ message }) => message),
+      before: conversation.slice(Math.max(0, path.length - maxBefore), path.length),
+      documents: unseen,
+      lifted: textsOf(documents),
+    }
+    const taken = isRewind(abandoned(live, left), added, path.length) ? rewound(pins, left, seqOf) : []
+    return [...before, ...messageBodies(messages, from, first), ...taken, ...newRules(live, pins, news, first)]
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
+  const found = tellFound(live, committed)
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
   live.opened = true
@@ -124,7 +163,15 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
     const id = names.get(message.id)
     return id === undefined || id === message.id ? message : renamed(message, id)
   })
-  return { request: { ...request, messages }, committed, events }
+  return { request: { ...request, messages }, committed, events: [...events, ...found] }
+}
+
+/** The oldest of the messages that are left behind, if it is at hand. */
+const abandoned = ({ messages, client }: Live, left: readonly number[]): Transcript => {
+  const oldest = left.at(-1)
+  if (oldest === undefined) return []
+  const message = messages.get(oldest) ?? client?.messages.find(({ id }) => id === entryId(oldest))
+  return message === undefined ? [] : [message]
 }
 
 /** What stands in a request: the documents that opened the session, and the hash of all of it. */

@@ -1,6 +1,8 @@
 import type { Memory } from "../memory/memory.ts"
 import type { Format, Message, Transcript } from "../message/message.ts"
 import type { ModelRequest } from "../message/request.ts"
+import type { Pin } from "../pin/pin.ts"
+import type { StandingPin } from "../pin/pin-ledger.ts"
 import type { Breaker } from "../plan/breaker.ts"
 import type { Queue } from "../queue/queue.ts"
 import type { Store } from "../store/store.ts"
@@ -29,6 +31,11 @@ export type Live = {
   readonly meterFor: (model: string | undefined, format: Format) => Meter
   /** Messages as they were read, by entry: the same object from call to call, so that nothing is counted twice. */
   readonly messages: Map<number, Message>
+  /** Rules by the entries that pinned them, and how they stand to one another. */
+  readonly rules: Map<number, Pin>
+  /** Entries that took rules back, and whether the user went back behind them. */
+  readonly unpinned: Map<number, boolean>
+  ledger?: { readonly of: readonly Pin[]; readonly pins: readonly StandingPin[] }
   /** The message that the conversation is at. */
   at: number
   /** Where the log ended when `at` was taken: what stands behind that was written by others since. */

@@ -16,6 +16,7 @@ import { frameMessages } from "./assemble.ts"
 import { carriesMessages, frameFor } from "./frame.ts"
 import { appendMessages, ingest } from "./ingest.ts"
 import type { Live } from "./live.ts"
+import { withOperator } from "./operator-rules.ts"
 import { checkPrepareOptions } from "./options.ts"
 import type { PrepareOptions } from "./prepared.ts"
 import { readMessages, readView } from "./read-view.ts"
@@ -29,6 +30,8 @@ export type Call = {
   /** Whose messages it carries: the client's whole history, the log's, or what follows a history that the provider holds. */
   readonly kind: "client" | "log" | "held"
   readonly asText: boolean
+  /** The body as the client sent it. */
+  readonly came: string
   readonly view: View
   readonly events: Trace
 }
@@ -68,13 +71,14 @@ function objectOf(body: object): Readonly<Record<string, unknown>> {
 }
 
 async function clientCall(live: Live, request: ModelRequest, asText: boolean): Promise<Call> {
-  const { request: frame, events } = await ingest(live, request)
-  live.client = frame
+  const { request: own, events } = await ingest(live, request)
+  const frame = withOperator(live, own)
+  live.client = own
   live.frame = frame
   const view = await readView(live, live.at)
   // The client carries its messages itself.
   release(live, { ...view, items: [], standing: [] })
-  return { frame, kind: "client", asText, view, events }
+  return { frame, kind: "client", asText, came: own.wire, view, events }
 }
 
 /** The provider holds what came before: all that is there is new, and it is the whole view. */
@@ -90,15 +94,18 @@ async function heldCall(live: Live, request: ModelRequest, asText: boolean): Pro
     return entry === undefined ? [] : [{ type: "shown", entry }]
   })
   const view: View = { at: live.at, checkpoint: 0, items, standing: [] }
-  return { frame: { ...request, messages }, kind: "held", asText, view, events: [] }
+  const frame = withOperator(live, { ...request, messages })
+  return { frame, kind: "held", asText, came: request.wire, view, events: [] }
 }
 
 async function logCall(live: Live, bare: ModelRequest, asText: boolean): Promise<Call> {
   await requireLog(live)
   const carried = await carryOver(live, bare.format)
   const view = await readView(live, live.at)
-  live.frame = bare
-  return { frame: frameMessages(bare, view, await finder(live, view)), kind: "log", asText, view, events: carried }
+  const framed = withOperator(live, bare)
+  live.frame = framed
+  const frame = frameMessages(framed, view, await finder(live, view))
+  return { frame, kind: "log", asText, came: bare.wire, view, events: carried }
 }
 
 /** The messages of a view by entry, read where they are not at hand. */

@@ -69,6 +69,8 @@ export function openLive(shared: Shared, id: string): Live {
       onMoved: (places) => follow(live, places),
     }),
     messages: new Map(),
+    rules: new Map(),
+    unpinned: new Map(),
     at: 0,
     seen: 0,
     opened: false,
@@ -90,6 +92,8 @@ function follow(live: Live, places: ReadonlyMap<number, number>): void {
   const at = places.get(live.at) ?? live.at
   live.at = outline.node(at) === undefined ? outline.tip() : at
   live.messages.clear()
+  live.rules.clear()
+  live.unpinned.clear()
   const unconfirmed = [...live.unconfirmed].map((seq) => places.get(seq) ?? seq)
   live.unconfirmed.clear()
   for (const seq of unconfirmed) live.unconfirmed.add(seq)

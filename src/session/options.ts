@@ -3,6 +3,7 @@ import type { Redaction } from "../log/redact.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type CompactOptions, checkOptions } from "../one-shot/options.ts"
+import type { Standing } from "../operator/standing.ts"
 import type { Queue } from "../queue/queue.ts"
 import type { Store } from "../store/store.ts"
 import type { Hooks } from "./hooks.ts"
@@ -39,8 +40,12 @@ export type HoldfastOptions = ContextOptions & {
   /** The wire format and model where a call does not say. */
   readonly format?: Format
   readonly model?: string
-  /** Rules that stand in every session. */
+  /** The operator's rules, which stand in the system part of every call: nothing that is said in a session can change them. */
   readonly pins?: readonly string[]
+  /** What the operator lays down from outside: rules and policies from files, and from signed commands. */
+  readonly operator?: { readonly standing: () => Standing; readonly refresh: () => Promise<Standing> }
+  /** Who finds standing rules in what is said: the built-in finder unless given, or no one. */
+  readonly finder?: "built-in" | "none"
   /** How long a user's turn may wait for a summary that is not ready. Not at all unless given. */
   readonly maxWaitMs?: number
   /** How long a summarizer may take in the background. */

@@ -1,18 +1,104 @@
-import { entryId } from "../log/entry.ts"
+import { HoldfastError } from "../errors.ts"
+import { entryId, type RuleBody } from "../log/entry.ts"
+import { present } from "../message/present.ts"
+import type { Pin } from "../pin/pin.ts"
+import { pinLedger, type StandingPin } from "../pin/pin-ledger.ts"
+import { hashText } from "../prompt/hash.ts"
 import type { Live } from "./live.ts"
 
-/** A rule that stands in a session: one of the options, or one that was pinned in the session. */
-export type SessionPin = { readonly id: string; readonly text: string; readonly channel: "operator" | "user" }
+/** A rule of a session as it stands: in force, or why not. */
+export type SessionPin = Omit<StandingPin, "state"> & { readonly state: StandingPin["state"] | "withdrawn" | "expired" }
 
-/** The rules that stand now. They are the session's, whatever branch it is on. */
-export async function readPins({ journal, options }: Live): Promise<readonly SessionPin[]> {
-  const outline = journal.outline()
-  const gone = new Set(outline.ofType("rule-unpinned").flatMap((seq) => outline.reference(seq) ?? []))
-  const standing = outline.ofType("rule-pinned").filter((seq) => !gone.has(seq))
-  const entries = await journal.entries(standing)
-  const own = [...entries.values()].flatMap(({ seq, body }): readonly SessionPin[] =>
-    body.type === "rule-pinned" ? [{ id: entryId(seq), text: body.text, channel: "user" }] : [],
+const wasWithdrawn = ({ state }: SessionPin): boolean => state === "withdrawn" || state === "expired"
+
+export const isInForce = ({ state }: SessionPin): boolean => state === "in-force"
+
+/** Every rule that was ever pinned in a session, oldest first. They are the session's, whatever branch it is on. */
+export async function readPins(live: Live): Promise<readonly SessionPin[]> {
+  const pins = await ownPins(live)
+  const now = live.options.now?.() ?? Date.now()
+  const gone = await withdrawn(live)
+  const states = new Map<Pin, "withdrawn" | "expired">()
+  for (const pin of pins) {
+    if (gone.has(pin.id)) states.set(pin, "withdrawn")
+    else if (pin.expiresAtMs !== undefined && pin.expiresAtMs <= now) states.set(pin, "expired")
+  }
+  const standing = new Map(
+    ledgerOf(
+      live,
+      pins.filter((pin) => !states.has(pin)),
+    ).map((pin) => [pin.id, pin]),
   )
-  const given = (options.pins ?? []).map((text, n): SessionPin => ({ id: `p${n + 1}`, text, channel: "operator" }))
-  return [...given, ...own]
+  return pins.map((pin) => standing.get(pin.id) ?? { ...pin, state: states.get(pin) ?? "withdrawn", conflicts: [] })
+}
+
+/** The same as far as it can be told without the store: enough to know what was said again. */
+export async function knownPins(live: Live): Promise<readonly SessionPin[]> {
+  try {
+    return await readPins(live)
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    return ledgerOf(live, [...live.rules.values()])
+  }
+}
+
+/** The rules that someone took back, or that ran out: they may still stand where rules were put. */
+export const takenBack = (pins: readonly SessionPin[]): readonly SessionPin[] => pins.filter(wasWithdrawn)
+
+/** Read once each: they never change. */
+async function ownPins({ journal, rules }: Live): Promise<readonly Pin[]> {
+  const seqs = journal.outline().ofType("rule-pinned")
+  const missing = seqs.filter((seq) => !rules.has(seq))
+  if (missing.length > 0)
+    for (const { seq, body } of (await journal.entries(missing)).values())
+      if (body.type === "rule-pinned") rules.set(seq, pinOf(seq, body))
+  return seqs.flatMap((seq) => rules.get(seq) ?? [])
+}
+
+export function pinOf(seq: number, body: RuleBody): Pin {
+  const { text, channel, by, kind, place, document, explicitness, source, context, expiresAtMs } = body
+  const at = place === undefined ? undefined : { ...place, entry: entryId(place.entry) }
+  return {
+    id: entryId(seq),
+    text,
+    hash: hashText(text),
+    channel,
+    by,
+    kind,
+    scope: "session",
+    ...present({
+      explicitness,
+      source,
+      context,
+      expiresAtMs,
+      place: at ?? (document === undefined ? undefined : { document }),
+    }),
+  }
+}
+
+/** Rules that were taken back; one that was left behind with its words is there again when the words are. */
+async function withdrawn({ journal, at, unpinned }: Live): Promise<ReadonlySet<string>> {
+  const outline = journal.outline()
+  const seqs = outline.ofType("rule-unpinned")
+  const missing = seqs.filter((seq) => !unpinned.has(seq))
+  if (missing.length > 0)
+    for (const { seq, body } of (await journal.entries(missing)).values())
+      if (body.type === "rule-unpinned") unpinned.set(seq, body.rewound === true)
+  const ids = seqs.flatMap((seq) => {
+    const pin = outline.reference(seq) ?? 0
+    const said = outline.reference(pin)
+    const isBack = unpinned.get(seq) === true && said !== undefined && outline.path(at, said) !== undefined
+    return isBack ? [] : [entryId(pin)]
+  })
+  return new Set(ids)
+}
+
+/** Rules are compared when there are other ones, and not on every call. */
+function ledgerOf(live: Live, pins: readonly Pin[]): readonly StandingPin[] {
+  const { ledger } = live
+  if (ledger !== undefined && ledger.of.length === pins.length && ledger.of.every((pin, n) => pin === pins[n]))
+    return ledger.pins
+  const standing = pinLedger(pins)
+  live.ledger = { of: pins, pins: standing }
+  return standing
 }

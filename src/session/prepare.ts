@@ -1,8 +1,10 @@
 import { entryId } from "../log/entry.ts"
+import type { LogEvent } from "../log/event.ts"
 import { assert } from "../message/assert.ts"
 import type { Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
+import type { Pin } from "../pin/pin.ts"
 import type { PlanEvent } from "../plan/event.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { Trace } from "../trace.ts"
@@ -13,6 +15,7 @@ import type { Budgeted } from "./budget.ts"
 import { compactView } from "./compact-view.ts"
 import type { Live } from "./live.ts"
 import { type Call, finder, openCall } from "./open-call.ts"
+import { operatorRules } from "./operator-rules.ts"
 import { readPins } from "./pins.ts"
 import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { budgetOf, type Preparing } from "./preparing.ts"
@@ -36,11 +39,12 @@ type Outcome = {
  * was decided before is done again as it was; something new is decided only where the plan says so.
  */
 export async function prepare(live: Live, options: PrepareOptions): Promise<Prepared> {
+  await live.options.operator?.refresh()
   const opened = await openCall(live, options)
   const { moves } = live
   const { call, events } = await retrieveFor(live, opened)
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
-  const pins = (await readPins(live)).map(({ text }) => text)
+  const pins = [...operatorRules(live), ...(await readPins(live))]
   const preparing: Preparing = { live, call, meter, pins, options, notes: [] }
   const outcome = await decide(preparing)
   // What the call goes by has other places now: the store came back in the midst of it, and others had written there.
@@ -67,12 +71,13 @@ const maxDecisions = 5
 async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   const { live, call } = preparing
   const assembled = assemble(call.frame, call.view, live.documents)
-  const budgeted = budgetOf(preparing, assembled.messages)
+  const budgeted = budgetOf(preparing, assembled)
   const made: PlanEvent = { type: "plan-made", plan: budgeted.plan, sizes: budgeted.sizes }
   if (budgeted.plan.type !== "compact" && budgeted.pinsStand) {
     return { assembled, wire: encodeView(assembled), budgeted, trace: [made, ...applied(call), ...assembled.events] }
   }
-  const compaction = await compactView(preparing, budgeted)
+  if (budgeted.check.missing.length > 0) preparing.notes.push(reasserted(budgeted.check.missing))
+  const compaction = await compactView(preparing, budgeted, assembled)
   if (compaction.type === "held") {
     const trace = [made, ...compaction.trace, ...applied(call), ...assembled.events]
     return { assembled, wire: encodeView(assembled), budgeted, trace }
@@ -90,7 +95,7 @@ async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   const frame =
     call.kind === "log" ? frameMessages(live.frame ?? call.frame, view, await finder(live, view)) : call.frame
   const again = assemble(frame, view, live.documents)
-  const after = budgetOf(preparing, again.messages)
+  const after = budgetOf(preparing, again)
   if (!after.pinsStand || !after.fits) {
     assert(decisions < maxDecisions, "a compaction in force that lacks a rule or does not fit")
     return decide({ ...preparing, call: { ...call, view, frame } }, decisions + 1)
@@ -98,6 +103,11 @@ async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   const trace = [...compaction.trace, ...again.events]
   return { assembled: again, wire: encodeView(again), budgeted: after, trace, view }
 }
+
+const reasserted = (missing: readonly Pin[]): LogEvent => ({
+  type: "pins-reasserted",
+  pins: missing.map(({ id }) => id),
+})
 
 const applied = ({ view }: Call): Trace =>
   view.checkpoint === 0 ? [] : [{ type: "checkpoint-applied", checkpoint: entryId(view.checkpoint) }]
@@ -120,7 +130,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted }: Outc
     stackTokens: budgeted.stackTokens,
     windowTokens: budgeted.windowTokens,
     stableTokens: stableTokens(live, frame, messages, meter),
-    changed: call.kind === "log" ? trace.some(({ type }) => type === "checkpoint-installed") : wire !== call.frame.wire,
+    changed: call.kind === "log" ? trace.some(({ type }) => type === "checkpoint-installed") : wire !== call.came,
     durable: live.journal.isDurable(),
     ...present({ checkpoint: checkpointOf(live) }),
   }

@@ -1,9 +1,11 @@
 import type { LogEvent } from "../log/event.ts"
-import type { Transcript } from "../message/message.ts"
 import type { Meter } from "../tokens/meter.ts"
+import type { Assembled } from "./assemble.ts"
 import { type Budgeted, budgetView } from "./budget.ts"
+import { type CheckOptions, checkPins, type PinCheck } from "./check-pins.ts"
 import type { Live } from "./live.ts"
 import type { Call } from "./open-call.ts"
+import type { SessionPin } from "./pins.ts"
 import type { PrepareOptions } from "./prepared.ts"
 
 /** Everything about one call that the steps of preparing it share; `notes` is what they have to tell beside their outcome. */
@@ -11,11 +13,22 @@ export type Preparing = {
   readonly live: Live
   readonly call: Call
   readonly meter: Meter
-  readonly pins: readonly string[]
+  readonly pins: readonly SessionPin[]
   readonly options: PrepareOptions
   readonly notes: LogEvent[]
 }
 
-/** What is to be done if these are the messages that are sent. */
-export const budgetOf = ({ live, call, meter, pins, options }: Preparing, messages: Transcript): Budgeted =>
-  budgetView(live, { ...call.frame, messages }, meter, pins, options)
+/** What is to be done if this is what is sent: its size, and whether every rule stands in it. */
+export function budgetOf(preparing: Preparing, assembled: Assembled): Budgeted & { readonly check: PinCheck } {
+  const { live, call, meter, pins, options } = preparing
+  const asked = pins.flatMap(({ by, state, text }) => (by === "asked" && state === "in-force" ? text : []))
+  const budgeted = budgetView(live, { ...call.frame, messages: assembled.messages }, meter, asked, options)
+  const check = checkPins(pins, assembled, pinOptions(preparing, budgeted))
+  return { ...budgeted, check, pinsStand: check.missing.length === 0 && !check.stale }
+}
+
+export const pinOptions = ({ call, meter }: Preparing, { sizes, policy }: Budgeted): CheckOptions => ({
+  meter,
+  budgetTokens: Math.floor(sizes.windowTokens * policy.pinShare),
+  held: call.kind === "held",
+})

@@ -80,7 +80,7 @@ type Reference = {
   readonly compactions: { readonly before: readonly Wire[]; readonly said: number }[]
 }
 
-const messagesOf = (body: string): readonly Wire[] => JSON.parse(body).messages.slice(1)
+const messagesOf = (body: string): readonly Wire[] => JSON.parse(body).messages.slice(2)
 
 async function prepareAndCompare(
   session: Session,

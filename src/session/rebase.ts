@@ -67,7 +67,10 @@ function rewrite(
     }
     case "rule-unpinned":
       return { ...body, pin: placeOf(body.pin) }
-    case "rule-pinned":
+    case "rule-pinned": {
+      const { place } = body
+      return place === undefined ? body : { ...body, place: { ...place, entry: placeOf(place.entry) } }
+    }
     case "usage-reported":
     case "stack-seen":
       return body

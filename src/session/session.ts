@@ -1,9 +1,10 @@
 import { HoldfastError } from "../errors.ts"
-import { type EntryBody, entryId, seqOf } from "../log/entry.ts"
+import { type EntryBody, entryId, type RuleBody, seqOf } from "../log/entry.ts"
 import type { MemorySearch } from "../memory/check-search.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Usage } from "../message/request.ts"
+import { findRules } from "../pin/find-rules.ts"
 import type { MemoryHit } from "../store/memory-row.ts"
 import type { Head } from "../store/store.ts"
 import type { Trace } from "../trace.ts"
@@ -14,9 +15,10 @@ import { appendMessages } from "./ingest.ts"
 import type { Live } from "./live.ts"
 import { type MessageLike, readMessagesLike } from "./message-like.ts"
 import { wake } from "./open-live.ts"
+import { operatorRules } from "./operator-rules.ts"
 import { checkSessionId } from "./options.ts"
 import { type Overview, overview } from "./overview.ts"
-import { readPins, type SessionPin } from "./pins.ts"
+import { isInForce, pinOf, readPins, type SessionPin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
 import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { type LineRange, type Recalled, recall } from "./recall.ts"
@@ -49,9 +51,11 @@ export type Session = {
   readonly explain: (entryId: string) => Promise<Explanation>
   /** A session of its own that has everything up to here, or up to an entry. */
   readonly fork: (id?: string, options?: { readonly at?: string }) => Promise<Session>
-  readonly pin: (text: string) => Promise<SessionPin>
+  /** Pin a rule for good: it stands in every call, to the letter, whatever is compacted. */
+  readonly pin: (text: string, options?: PinOptions) => Promise<SessionPin>
   readonly unpin: (id: string) => Promise<void>
-  readonly pins: () => Promise<readonly SessionPin[]>
+  /** The rules in force; with `all`, those as well that were superseded or taken back. */
+  readonly pins: (options?: { readonly all?: boolean }) => Promise<readonly SessionPin[]>
   readonly recall: (handle: string, range?: LineRange) => Promise<Recalled>
   readonly search: (search: MemorySearch) => Promise<readonly MemoryHit[]>
   /** What it is, in figures: entries, branches, compactions, and what is shown now. */
@@ -96,9 +100,9 @@ export function createSession(id: string, deps: SessionDeps): Session {
     history: (range) => tell((live) => history(live, range)),
     explain: (entry) => tell((live) => explain(live, entry)),
     fork: (to = deps.newId(), { at } = {}) => tell((live) => fork(live, to, at)).then(deps.open),
-    pin: (text) => use((live) => pin(live, text)),
+    pin: (text, options = {}) => use((live) => pin(live, text, options)),
     unpin: (pinId) => tell((live) => unpin(live, pinId)),
-    pins: () => tell(readPins),
+    pins: (options = {}) => tell((live) => pins(live, options)),
     recall: (handle, range) => tell((live) => recall(live, handle, range)),
     search: (search) => use((live) => live.memory.search(search)),
     overview: () => tell(overview),
@@ -168,24 +172,41 @@ async function fork(live: Live, to: string, at: string | undefined): Promise<str
   return to
 }
 
-async function pin(live: Live, text: string): Promise<SessionPin> {
-  if (typeof text !== "string" || text.trim() === "")
-    throw new HoldfastError({
-      code: "option-invalid",
-      option: "pin",
-      expected: "a rule as text",
-      found: "an empty one",
-    })
-  const { entries } = await live.journal.commit(() => [{ type: "rule-pinned", text }])
-  const made = entries.find(({ body }) => body.type === "rule-pinned")
-  return { id: entryId(made?.seq ?? 0), text, channel: "user" }
+/** How a rule is pinned: until when it stands. */
+export type PinOptions = { readonly expiresAtMs?: number }
+
+async function pin(live: Live, text: string, { expiresAtMs }: PinOptions): Promise<SessionPin> {
+  const refuse = (option: string, expected: string, found: string): never => {
+    throw new HoldfastError({ code: "option-invalid", option, expected, found })
+  }
+  if (typeof text !== "string" || text.trim() === "") refuse("pin", "a rule as text", "an empty one")
+  if (expiresAtMs !== undefined && !Number.isFinite(expiresAtMs))
+    refuse("expiresAtMs", "a moment in milliseconds", String(expiresAtMs))
+  const [found] = findRules(text, { channel: "user", genre: "rules" })
+  const body: RuleBody = {
+    type: "rule-pinned",
+    text,
+    channel: "user",
+    by: "asked",
+    kind: found?.kind ?? "obligation",
+    ...present({ expiresAtMs }),
+  }
+  const { entries } = await live.journal.commit(() => [body])
+  const made = entries.find((entry) => entry.body.type === "rule-pinned")
+  return { ...pinOf(made?.seq ?? 0, body), state: "in-force", conflicts: [] }
 }
 
+/** A rule of the operator's is not for a session to take back. */
 async function unpin(live: Live, id: string): Promise<void> {
   const seq = seqOf(id)
   const pins = await readPins(live)
-  if (seq === undefined || !pins.some((known) => known.id === id && known.channel === "user"))
-    throw new HoldfastError({ code: "entry-unknown", session: live.id, entry: id })
+  if (seq === undefined || !pins.some((known) => known.id === id && known.state !== "withdrawn"))
+    throw new HoldfastError({ code: "pin-unknown", pin: id })
   const body: EntryBody = { type: "rule-unpinned", pin: seq }
   await live.journal.commit(() => [body])
+}
+
+async function pins(live: Live, { all = false }: { readonly all?: boolean }): Promise<readonly SessionPin[]> {
+  const known = [...operatorRules(live), ...(await readPins(live))]
+  return all ? known : known.filter(isInForce)
 }

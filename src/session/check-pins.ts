@@ -1,0 +1,81 @@
+import { isRule, rulesIn } from "../compact/pins.ts"
+import { holdsCompaction, ownMessage } from "../compact/standing.ts"
+import type { Message } from "../message/message.ts"
+import { textOf } from "../message/text.ts"
+import { type Carried, carryPins } from "../pin/carry-pins.ts"
+import type { Pin, PinPlace } from "../pin/pin.ts"
+import type { Meter } from "../tokens/meter.ts"
+import type { Assembled } from "./assemble.ts"
+import { isInForce, type SessionPin, takenBack } from "./pins.ts"
+
+/** How the rules of a session stand in what is about to be sent. */
+export type PinCheck = {
+  /** Rules that are to stand and are not there. */
+  readonly missing: readonly Pin[]
+  /** A rule that was taken back still stands where rules were put. */
+  readonly stale: boolean
+}
+
+export type CheckOptions = {
+  readonly meter: Meter
+  /** What rules that were found may take. */
+  readonly budgetTokens: number
+  /** The provider holds what was said before, the words of rules included. */
+  readonly held: boolean
+}
+
+/** The rules that are to stand wherever the words are that they were said in, and those for which there is no room. */
+export function carriedPins(
+  pins: readonly SessionPin[],
+  assembled: Assembled,
+  { meter, budgetTokens }: CheckOptions,
+): Carried {
+  const own = pins.filter((pin) => pin.by !== "operator" && isInForce(pin) && !isReplaced(pin, assembled))
+  return carryPins(own, { budgetTokens, count: meter.text })
+}
+
+/**
+ * Look for every rule that is to stand in what is about to be sent, to the letter. One that was found stands where it was said, as long
+ * as that is shown and untouched, or in our own message; costs what there are rules, however long the history.
+ */
+export function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: CheckOptions): PinCheck {
+  const stands = standsIn(assembled)
+  const inForce = pins.filter((pin) => pin.by !== "operator" && isInForce(pin))
+  const absent = inForce.filter((pin) => !(options.held && pin.by === "found") && !stands(pin))
+  const carried = absent.length === 0 ? [] : carriedPins(pins, assembled, options).carried
+  const prefaces = assembled.messages.filter((message) => ownMessage(message) === "pins").map(wordsOf)
+  const wanted = new Set(inForce.map(({ text }) => text))
+  const gone = prefaces.length === 0 ? [] : takenBack(pins).filter(({ text }) => !wanted.has(text))
+  return {
+    missing: carried.filter((pin) => absent.some(({ id }) => id === pin.id)),
+    stale: gone.some(({ text }) => prefaces.some((preface) => isRule(preface, text))),
+  }
+}
+
+const wordsOf = ({ parts }: Message): string => parts.map(textOf).join("\n")
+
+/** A document that is there under the same name with other words says itself what holds now. */
+function isReplaced({ place, source }: Pin, { documents }: Assembled): boolean {
+  if (place === undefined || !("document" in place)) return false
+  return !documents.some(({ hash }) => hash === place.document) && documents.some(({ name }) => name === source)
+}
+
+function standsIn({ frame, messages, documents }: Assembled): (pin: Pin) => boolean {
+  const seen = messages.slice(messages.findLastIndex(holdsCompaction) + 1)
+  const byId = new Map<string, Message>(seen.map((message) => [message.id, message]))
+  const hashes = new Set(documents.map(({ hash }) => hash))
+  let anywhere: ((pin: Pin) => boolean) | undefined
+  return (pin) => {
+    const { place } = pin
+    if (place !== undefined && "document" in place && hashes.has(place.document)) return true
+    if (place !== undefined && "entry" in place && isSaid(byId.get(place.entry), place, pin.text)) return true
+    anywhere ??= rulesIn({ system: frame.system, messages })
+    return anywhere(pin)
+  }
+}
+
+function isSaid(message: Message | undefined, place: Extract<PinPlace, { entry: string }>, text: string): boolean {
+  const part = message?.parts[place.part]
+  const said = part?.type === "tool-result" ? part.content[place.piece ?? 0] : part
+  return said?.type === "text" && said.text.startsWith(text, place.start)
+}

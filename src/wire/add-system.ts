@@ -1,0 +1,82 @@
+import { assert } from "../message/assert.ts"
+import { messageId, wireText } from "../message/ids.ts"
+import type { Message } from "../message/message.ts"
+import type { Layout, ModelRequest, Span } from "../message/request.ts"
+import { codecs } from "./codecs.ts"
+import { readJson } from "./json.ts"
+
+/** A text that was put in, and where. */
+type Insertion = { readonly at: number; readonly end: number; readonly text: string }
+
+/**
+ * The same request with a text at the end of its system part, as if it had come so: everything else is the very text that came in, and
+ * every message the same object. Where the format has no place for the system part, the text is a message behind its system messages.
+ */
+export function addSystem(request: ModelRequest, text: string, id: string): ModelRequest {
+  const codec = codecs[request.format]
+  const [name] = codec.names.system
+  if (name === undefined) return addMessage(request, text, id)
+  const { wire, layout } = request
+  const before = layout.system === undefined ? undefined : wireText(wire.slice(layout.system.start, layout.system.end))
+  const written = codec.writeSystem([...request.system, { type: "text", text }], before)
+  const system = codec.readSystem(readJson(written, "request"))
+  if (layout.system !== undefined) {
+    const { start, end } = layout.system
+    const moved = splice(request, { at: start, end, text: written })
+    return { ...moved, system, layout: { ...moved.layout, system: { start, end: start + written.length } } }
+  }
+  const at = wire.indexOf("{") + 1
+  const member = `${JSON.stringify(name)}:${written}${/^\s*\}/.test(wire.slice(at, at + 64)) ? "" : ","}`
+  const moved = splice(request, { at, end: at, text: member })
+  const start = at + JSON.stringify(name).length + 1
+  return { ...moved, system, layout: { ...moved.layout, system: { start, end: start + written.length } } }
+}
+
+/** Behind the system messages that the conversation begins with, as one of them. */
+function addMessage(request: ModelRequest, text: string, id: string): ModelRequest {
+  const { messages, layout, format } = request
+  const found = messages.findIndex(({ role }) => role !== "system")
+  const place = found < 0 ? messages.length : found
+  const { writeMessage, readMessage } = codecs[format]
+  const [written] = writeMessage({ id: messageId(id), role: "system", parts: [{ type: "text", text }] })
+  const list = layout.messages
+  assert(written !== undefined && list !== undefined, "a request without a list of messages")
+  const [before, after] = [list.elements[place - 1], list.elements[place]]
+  const at = before?.end ?? list.start + 1
+  const moved = splice(request, {
+    at,
+    end: at,
+    text: before === undefined ? `${written}${after === undefined ? "" : ","}` : `,${written}`,
+  })
+  const start = before === undefined ? at : at + 1
+  const elements = moved.layout.messages?.elements ?? []
+  const message: Message = { ...readMessage(readJson(written, "request"), []), id: messageId(id), format }
+  const own: Span = { start, end: start + written.length }
+  return {
+    ...moved,
+    messages: [...messages.slice(0, place), message, ...messages.slice(place)],
+    layout: {
+      ...moved.layout,
+      messages: {
+        ...list,
+        end: list.end + moved.wire.length - request.wire.length,
+        elements: [...elements.slice(0, place), own, ...elements.slice(place)],
+      },
+    },
+  }
+}
+
+/** The text with a piece in place of another, and every place behind it moved along. */
+function splice(request: ModelRequest, { at, end, text }: Insertion): ModelRequest {
+  const { wire, layout } = request
+  const by = text.length - (end - at)
+  const move = ({ start, end: last }: Span): Span =>
+    start >= end ? { start: start + by, end: last + by } : { start, end: last }
+  const { messages, system, tools } = layout
+  const moved: Layout = {
+    ...(messages === undefined ? {} : { messages: { ...move(messages), elements: messages.elements.map(move) } }),
+    ...(system === undefined ? {} : { system: move(system) }),
+    ...(tools === undefined ? {} : { tools: move(tools) }),
+  }
+  return { ...request, wire: wireText(wire.slice(0, at) + text + wire.slice(end)), layout: moved }
+}
