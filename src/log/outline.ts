@@ -10,6 +10,8 @@ export type Outline = {
   readonly node: (seq: number) => Node | undefined
   /** The message that says `key` right behind `parent`, the newest if there are several. */
   readonly child: (parent: number, key: string) => number | undefined
+  /** Was the conversation gone on with behind this message, beyond an answer to it? */
+  readonly isContinued: (seq: number) => boolean
   /** The message that the session is at: the last one appended, on whichever branch. */
   readonly tip: () => number
   /** The messages of a branch behind `after`, oldest first; nothing if `after` is not on it. */
@@ -69,6 +71,10 @@ export function createOutline(): Outline {
     child: (parent, key) => {
       const last = newest.get(parent)
       return last !== undefined && nodes.get(last)?.key === key ? last : older.get(`${parent} ${key}`)
+    },
+    isContinued: (seq) => {
+      const behind = newest.get(seq)
+      return behind !== undefined && newest.has(behind)
     },
     tip: () => tip,
     path: (from, after = 0) => pathTo(nodes, from, after),

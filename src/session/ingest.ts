@@ -5,6 +5,7 @@ import { freeze } from "../log/frozen.ts"
 import type { Outline } from "../log/outline.ts"
 import { messageId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
+import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
 import { hashData } from "../prompt/hash.ts"
 import { type InjectedDocument, type Separation, separate } from "../prompt/separate.ts"
@@ -142,13 +143,17 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
       ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from: entryId(from), left: left.length }]),
     ]
     const messages = added.map((message) => ({ message: originals.get(message.id) ?? message, key: keyOf(message) }))
+    const isBack = isRewind(abandoned(live, left), added, path.length)
+    const came = messages.map(({ message }) => message)
+    const retold = left.length > 0 && !isBack ? came.find(({ role }) => role === "user") : undefined
     const news: News = {
-      messages: messages.map(({ message }) => message),
+      messages: came,
+      ...present({ retold }),
       before: conversation.slice(Math.max(0, path.length - maxBefore), path.length),
       documents: unseen,
       lifted: textsOf(documents),
     }
-    const taken = isRewind(abandoned(live, left), added, path.length) ? rewound(pins, left, seqOf) : []
+    const taken = isBack ? rewound(pins, left, seqOf) : []
     return [...before, ...messageBodies(messages, from, first), ...taken, ...newRules(live, pins, news, first)]
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)

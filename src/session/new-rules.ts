@@ -1,5 +1,6 @@
 import { type EntryBody, entryId, type RuleBody } from "../log/entry.ts"
-import type { Transcript } from "../message/message.ts"
+import type { Message, Transcript } from "../message/message.ts"
+import { present } from "../message/present.ts"
 import type { InjectedDocument } from "../prompt/separate.ts"
 import { isSpoken } from "../stage/spoken.ts"
 import type { Live } from "./live.ts"
@@ -13,6 +14,8 @@ export type News = {
   readonly documents: readonly InjectedDocument[]
   /** The texts of all documents that are lifted out of the messages. */
   readonly lifted: ReadonlySet<string>
+  /** A message that a client put in the place of what was said before: no one's own words. */
+  readonly retold?: Message
 }
 
 export const noDocuments: Pick<News, "documents" | "lifted"> = { documents: [], lifted: new Set() }
@@ -21,11 +24,11 @@ export const noDocuments: Pick<News, "documents" | "lifted"> = { documents: [], 
 export function newRules(
   { options }: Live,
   pins: readonly SessionPin[],
-  { messages, before, documents, lifted }: News,
+  { messages, before, documents, lifted, retold }: News,
   first: number,
 ): readonly RuleBody[] {
   if (options.finder === "none") return []
-  const said = seekRules(messages, before, lifted).flatMap((rules, n) =>
+  const said = seekRules(messages, { before, lifted, ...present({ retold }) }).flatMap((rules, n) =>
     rules.map(({ at, ...rule }): RuleBody => ({ ...rule, place: { entry: first + n, ...at } })),
   )
   const standing = new Set(pins.filter(isInForce).map(nameOf))

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../errors.ts"
-import { entryId, type RuleBody } from "../log/entry.ts"
+import { entryId, type RuleBody, seqOf } from "../log/entry.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../pin/pin.ts"
 import { pinLedger, type StandingPin } from "../pin/pin-ledger.ts"
@@ -20,7 +20,7 @@ export async function readPins(live: Live): Promise<readonly SessionPin[]> {
   const gone = await withdrawn(live)
   const states = new Map<Pin, "withdrawn" | "expired">()
   for (const pin of pins) {
-    if (gone.has(pin.id)) states.set(pin, "withdrawn")
+    if (gone.has(pin.id) || isPassing(live, pin)) states.set(pin, "withdrawn")
     else if (pin.expiresAtMs !== undefined && pin.expiresAtMs <= now) states.set(pin, "expired")
   }
   const standing = new Map(
@@ -30,6 +30,17 @@ export async function readPins(live: Live): Promise<readonly SessionPin[]> {
     ).map((pin) => [pin.id, pin]),
   )
   return pins.map((pin) => standing.get(pin.id) ?? { ...pin, state: states.get(pin) ?? "withdrawn", conflicts: [] })
+}
+
+/**
+ * Was it said in words that the conversation never went on from, and has left? A client that asks for a summary of its history says at
+ * the end of it how that is to be written; that holds for this one answer.
+ */
+function isPassing({ journal, at }: Live, { by, place }: Pin): boolean {
+  const said = by === "found" && place !== undefined && "entry" in place ? seqOf(place.entry) : undefined
+  if (said === undefined || said === at) return false
+  const outline = journal.outline()
+  return !outline.isContinued(said) && outline.node(at)?.parent !== said
 }
 
 /** The same as far as it can be told without the store: enough to know what was said again. */

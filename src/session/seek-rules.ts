@@ -27,18 +27,20 @@ const maxToolTail = 4_000
 
 const known = new WeakMap<Message, readonly SaidRule[]>()
 
-/**
- * The standing rules that new messages say, each message read once. `before` are the messages that stand before them; texts that were
- * `lifted` out of them are left alone.
- */
-export function seekRules(
-  messages: Transcript,
-  before: Transcript,
-  lifted: ReadonlySet<string>,
-): readonly (readonly SaidRule[])[] {
-  const calls = createCalls([...before.slice(-maxLookBack), ...messages])
+/** Where new messages stand. */
+export type Surroundings = {
+  readonly before: Transcript
+  /** Texts that stand apart from them. */
+  readonly lifted: ReadonlySet<string>
+  /** One of them that tells what was said, and in no one's own words. */
+  readonly retold?: Message
+}
+
+/** The standing rules that new messages say, each message read once. */
+export function seekRules(messages: Transcript, around: Surroundings): readonly (readonly SaidRule[])[] {
+  const calls = createCalls([...around.before.slice(-maxLookBack), ...messages])
   return messages.map((message) => {
-    const found = known.get(message) ?? rulesIn(message, calls, lifted)
+    const found = known.get(message) ?? rulesIn(message, calls, around)
     known.set(message, found)
     return found
   })
@@ -62,7 +64,7 @@ function createCalls(messages: Transcript): (id: CallId) => ToolCallPart | undef
 function rulesIn(
   message: Message,
   callOf: (id: CallId) => ToolCallPart | undefined,
-  lifted: ReadonlySet<string>,
+  { lifted, retold }: Surroundings,
 ): readonly SaidRule[] {
   const found: SaidRule[] = []
   for (const [part, piece] of message.parts.entries()) {
@@ -73,8 +75,11 @@ function rulesIn(
         found.push(...toolRules(inner, { part, piece: n }, source).slice(0, maxToolRules))
     } else if (piece.type === "text" && !lifted.has(piece.text)) found.push(...spokenRules(message, piece, part))
   }
-  return found.slice(0, maxRules)
+  const told = message === retold ? found.map((rule) => (rule.channel === "user" ? asMemory(rule) : rule)) : found
+  return told.slice(0, maxRules)
 }
+
+const asMemory = (rule: SaidRule): SaidRule => ({ ...rule, channel: "memory", source: "a summary" })
 
 /**
  * The rules in a text of the user's or of the system's. A document that a harness puts in along the way is news of the moment, and not a
