@@ -252,7 +252,7 @@ const describers: Describe = {
     next: "See history() for what was done.",
   }),
   "policy-invalid": ({ policy, line, expected, found }) => ({
-    sentence: `The policy ${policy}${line === undefined ? "" : `, line ${line}`}, has ${found}, where ${expected} was expected.`,
+    sentence: `The policy ${policy}${line === undefined ? "" : `, line ${line},`} has ${found}, where ${expected} was expected.`,
     next: "Mend the policy; until then nothing that it says is in force, and what was in force before stays.",
   }),
   "command-refused": ({ reason, found }) => ({
