@@ -35,8 +35,11 @@ export async function askStore(
   const json = args.isOn("json")
   const stopProgress = startProgress(json, world.stderr)
   const answer = await askPlace(place, make, ask).finally(stopProgress)
-  if (isFailure(answer)) return answer
-  const { stdout } = world
+  return isFailure(answer) ? answer : tellAnswer(answer, json, world)
+}
+
+/** Tell an answer, to people or to programs. */
+export async function tellAnswer(answer: Answer, json: boolean, { stdout }: World): Promise<0 | Failure> {
   if (!json) await stdout.write(`${answer.text(createPaper(stdout)).join("\n")}\n`)
   else if (answer.failure === undefined) await stdout.write(jsonLine(answer.json))
   return answer.failure ?? 0

@@ -20,6 +20,8 @@ export type Command = {
 export type CommandGroup = {
   readonly summary: string
   readonly notes: string
+  /** The command that is meant where none is named. */
+  readonly usual?: string
   readonly commands: ReadonlyMap<string, Command>
 }
 

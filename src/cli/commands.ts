@@ -24,6 +24,34 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     },
   ],
   [
+    "policy",
+    {
+      summary: "See, check and change the operator's rules and policies, and their audit log",
+      load: async () => (await import("./policy-command.ts")).policyCommand,
+    },
+  ],
+  [
+    "pin",
+    {
+      summary: "Give a rule that no conversation can take back, signed",
+      load: async () => (await import("./pin-command.ts")).pinCommand,
+    },
+  ],
+  [
+    "unpin",
+    {
+      summary: "Take back a rule that was given by command, signed",
+      load: async () => (await import("./unpin-command.ts")).unpinCommand,
+    },
+  ],
+  [
+    "keys",
+    {
+      summary: "Make keys that commands are signed with, and say which are trusted",
+      load: async () => (await import("./keys-command.ts")).keysCommand,
+    },
+  ],
+  [
     "mcp",
     {
       summary: "Let an agent recall what was compacted away, over MCP",

@@ -1,4 +1,4 @@
-import type { EntryType } from "../log/entry.ts"
+import type { CallVerdict, EntryType } from "../log/entry.ts"
 import type { Message } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 import { textOf } from "../message/text.ts"
@@ -17,6 +17,7 @@ const nouns: Readonly<Record<EntryType, Noun>> = {
   "rule-pinned": ["pin", "pins"],
   "rule-unpinned": ["unpinning", "unpinnings"],
   "summary-begun": ["background summary", "background summaries"],
+  "calls-judged": ["judgement", "judgements"],
   "memory-flushed": ["flush to memory", "flushes to memory"],
   "memory-retrieved": ["retrieval", "retrievals"],
   "usage-reported": ["usage report", "usage reports"],
@@ -42,9 +43,11 @@ export function entryWords({ message, body, type }: HistoryEntry): string {
     case "checkpoint-undone":
       return `the compaction e${body.checkpoint} is taken back`
     case "rule-pinned":
-      return `pinned: ${body.text}`
+      return `pinned (${body.channel}, ${body.by}): ${body.text}`
     case "rule-unpinned":
       return `the pin e${body.pin} is taken out`
+    case "calls-judged":
+      return body.calls.map(judgedWords).join("; ")
     case "summary-begun":
       return `a summary of ${count(body.covered.length, "message")} was begun in the background`
     case "memory-flushed":
@@ -59,6 +62,9 @@ export function entryWords({ message, body, type }: HistoryEntry): string {
       return type
   }
 }
+
+const judgedWords = ({ tool, decision, policies, enforced }: CallVerdict): string =>
+  `${tool}: ${decision}${policies.length === 0 ? "" : ` by ${policies.join(", ")}`}${decision === "allow" || enforced ? "" : " (not enforced)"}`
 
 /** Who or what an entry is from. */
 export const entryFrom = ({ message, type }: HistoryEntry): string =>

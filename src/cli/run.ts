@@ -52,17 +52,15 @@ async function helpFor([name = "", inner = ""]: readonly string[]): Promise<stri
   return command === undefined ? groupHelp(name, asked) : commandHelp(command)
 }
 
-async function choose(
-  name: string,
-  group: CommandGroup,
-  [first, ...rest]: readonly string[],
-  world: World,
-): Promise<0 | Failure> {
+async function choose(name: string, group: CommandGroup, argv: readonly string[], world: World): Promise<0 | Failure> {
+  const [first, ...rest] = argv
   if (first !== undefined && isHelp(first)) {
     await world.stdout.write(groupHelp(name, group))
     return 0
   }
   const known = [...group.commands.keys()]
+  const usual = first === undefined || first.startsWith("-") ? group.commands.get(group.usual ?? "") : undefined
+  if (usual !== undefined) return await perform(usual, argv, world)
   if (first === undefined) {
     await world.stderr.write(groupHelp(name, group))
     return misuse(`It was not said what to do with ${name}.`, `Start with: holdfast ${name} ${known.join(" | ")}`)

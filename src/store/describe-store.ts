@@ -5,6 +5,7 @@ import { describeLog } from "./describe-log.ts"
 import { describeLogModel } from "./describe-log-model.ts"
 import { describeMemory } from "./describe-memory.ts"
 import { describeMemoryWords } from "./describe-memory-words.ts"
+import { describeReserved } from "./describe-reserved.ts"
 import { describeSessions } from "./describe-sessions.ts"
 import type { Store } from "./store.ts"
 
@@ -18,6 +19,7 @@ export function describeStore(name: string, open: OpenStore): void {
     describeLog(open)
     describeLogModel(open)
     describeSessions(open)
+    describeReserved(open)
     describeJobs(open)
     describeMemory(open)
     describeMemoryWords(open)

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../errors.ts"
 import { isPayload } from "./payload-hash.ts"
+import { refuseReserved } from "./reserved-log.ts"
 import { readLine, type SessionLine } from "./session-line.ts"
 import type { Head, SessionId, Store, StoredEntry } from "./store.ts"
 
@@ -47,6 +48,7 @@ type Writer = {
 }
 
 async function startWriter(store: Store, header: Line<"session">, session: SessionId): Promise<Writer> {
+  refuseReserved(session)
   const { payloads, summaries, memory } = await store.holdings(session)
   const exists = (await store.session(session)) !== undefined || payloads.length + summaries.length + memory.length > 0
   if (exists) throw new HoldfastError({ code: "session-exists", session })

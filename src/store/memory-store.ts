@@ -3,6 +3,7 @@ import { checkBatch, isSameBatch, noHead, wholeRange } from "./batch.ts"
 import { createMemoryJobs, type MemoryJobs } from "./memory-jobs.ts"
 import { createMemoryRows, type MemoryRows } from "./memory-rows.ts"
 import { isPayload } from "./payload-hash.ts"
+import { reserveLog } from "./reserved-log.ts"
 import type { Appended, Batch, Holdings, SessionFilter, SessionId, SessionRow, Store, StoredEntry } from "./store.ts"
 
 type Session = {
@@ -37,7 +38,7 @@ export function createMemoryStore({ now = Date.now }: { readonly now?: () => num
     rows: createMemoryRows(call),
   }
   const entriesOf = (session: SessionId): readonly StoredEntry[] => tables.sessions.get(session)?.entries ?? []
-  return {
+  return reserveLog({
     kind: "memory",
     append: (session, batch) => call(() => append(tables, session, batch, now())),
     head: (session) => call(() => headOf(entriesOf(session))),
@@ -72,7 +73,7 @@ export function createMemoryStore({ now = Date.now }: { readonly now?: () => num
     close: async () => {
       closed = true
     },
-  }
+  })
 }
 
 function append(tables: Tables, id: SessionId, batch: Batch, atMs: number): Appended {

@@ -7,6 +7,7 @@ import { migrate } from "./postgres-migrate.ts"
 import { type PostgresOptions, readPostgresOptions } from "./postgres-options.ts"
 import { createSessions } from "./postgres-sessions.ts"
 import { createSummaries } from "./postgres-summaries.ts"
+import { reserveLog } from "./reserved-log.ts"
 import type { Store } from "./store.ts"
 
 /** Large tables take minutes. */
@@ -24,7 +25,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     await database.close()
     throw error
   }
-  return {
+  return reserveLog({
     kind: "postgres",
     append: createAppend(database, schema, now),
     ...createLogReader(database, schema),
@@ -37,5 +38,5 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       await database.callLong(vacuumMs, (ask) => ask({ text: `vacuum (analyze) ${tables.join(", ")}` }))
     },
     close: database.close,
-  }
+  })
 }

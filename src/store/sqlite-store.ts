@@ -1,5 +1,6 @@
 import { resolve } from "node:path"
 import { HoldfastError } from "../errors.ts"
+import { reserveLog } from "./reserved-log.ts"
 import { appendToSqlite } from "./sqlite-append.ts"
 import { openSqliteDatabase, type SqliteDatabase } from "./sqlite-database.ts"
 import { createSqliteJobs } from "./sqlite-jobs.ts"
@@ -32,7 +33,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 
 /** The store on a database that is open. */
 export function createSqliteStore(database: SqliteDatabase, now: () => number): Store {
-  return {
+  return reserveLog({
     kind: "sqlite",
     append: (session, batch) => appendToSqlite(database, session, batch, now()),
     ...createSqliteLogReader(database),
@@ -46,5 +47,5 @@ export function createSqliteStore(database: SqliteDatabase, now: () => number): 
         "PRAGMA wal_checkpoint(TRUNCATE)",
       ]),
     close: async () => database.close(),
-  }
+  })
 }

@@ -1,0 +1,114 @@
+import { randomBytes } from "node:crypto"
+import { describe, HoldfastError } from "../errors.ts"
+import { present } from "../message/present.ts"
+import type { Command } from "../operator/command.ts"
+import { inspectOperator } from "../operator/inspect-operator.ts"
+import { type Accepted, openOperator } from "../operator/operator.ts"
+import { signCommand } from "../operator/signed-command.ts"
+import type { Arguments, Options } from "./arguments.ts"
+import { type AskedOperator, askOperator, operatorOptions } from "./ask-operator.ts"
+import type { Answer } from "./ask-store.ts"
+import { type Failure, isFailure, misuse, unusable } from "./failure.ts"
+import { type KeyFile, readKeyFile } from "./read-key-file.ts"
+import type { World } from "./world.ts"
+
+/** What every command that signs takes. */
+export const signingOptions: Options = {
+  key: { value: "FILE", help: "the private key to sign with; HOLDFAST_KEY unless given" },
+  print: { help: "print the signed command and send nothing; holdfast policy submit sends it" },
+  audience: { value: "NAME", help: "with --print: the deployment that it is for; that of the store unless given" },
+  ...operatorOptions,
+}
+
+/** A command is good for so long: long enough to be carried to another machine. */
+const lifetimeMs = 24 * 3_600_000
+/** A clock that goes a little behind takes it all the same. */
+const aheadMs = 30_000
+
+/** Sign a command and submit it, or print it. `words` says to people what was done. */
+export async function signAndSubmit(
+  args: Arguments,
+  world: World,
+  command: Command,
+  words: (accepted: Accepted) => readonly string[],
+): Promise<0 | Failure> {
+  const key = await readKeyFile(args, world.env)
+  if (isFailure(key)) return key
+  const print = args.isOn("print")
+  if (!print && args.valueOf("audience") !== undefined)
+    return misuse("--audience goes with --print.", "Leave it out: the store knows for whom it is.")
+  const ask = (asked: AskedOperator): Promise<Answer | Failure> =>
+    print
+      ? printSigned(asked, key, command, args, world)
+      : submitTo(asked, world, {
+          key,
+          words,
+          make: (audience, last) => sign(key, command, audience, last, world.dateMs()),
+        })
+  return askOperator(args, world, ask, { make: !print })
+}
+
+function sign({ pem }: KeyFile, command: Command, audience: string, last: number, nowMs: number): string {
+  // The date as a number: someone who signs far from the store still gives a number that was not used.
+  const sequence = Math.max(last + 1, Math.trunc(nowMs))
+  return signCommand(pem, {
+    audience,
+    sequence,
+    issuedAtMs: Math.max(0, Math.trunc(nowMs) - aheadMs),
+    expiresAtMs: Math.trunc(nowMs) + lifetimeMs,
+    nonce: randomBytes(16).toString("base64url"),
+    command,
+  })
+}
+
+async function printSigned(
+  { store, directory }: AskedOperator,
+  key: KeyFile,
+  command: Command,
+  args: Arguments,
+  world: World,
+): Promise<Answer | Failure> {
+  const named = args.valueOf("audience")
+  const found = named === undefined ? await inspectOperator(present({ store, directory })) : undefined
+  const audience = named ?? found?.log.audience ?? ""
+  if (audience === "")
+    return misuse(
+      "It is not known for whom to sign.",
+      "Add --audience NAME; holdfast policy says it where the store is.",
+    )
+  const text = sign(key, command, audience, found?.log.sequences.get(key.fingerprint) ?? 0, world.dateMs())
+  return { json: { signed: text, audience, key: key.fingerprint }, text: () => [text] }
+}
+
+/** A text to be submitted, made once it is known for whom, and which number its key gave last. */
+export type Submission = {
+  readonly key?: KeyFile
+  readonly make: (audience: string, last: number) => string
+  readonly words: (accepted: Accepted) => readonly string[]
+}
+
+/** Submit a command to the channel of this store and directory. */
+export async function submitTo(
+  { store, directory }: AskedOperator,
+  world: World,
+  { key, make, words }: Submission,
+): Promise<Answer | Failure> {
+  if (store === undefined) throw new Error("holdfast bug: a store that should have been made is not there")
+  const operator = await openOperator({ store, now: world.dateMs, watch: false, ...present({ directory }) })
+  try {
+    const last = (await operator.audit()).findLast(
+      (line) => line.type === "command-accepted" && line.key === key?.fingerprint,
+    )
+    const accepted = await operator.submit(
+      make(operator.audience, last?.type === "command-accepted" ? last.sequence : 0),
+    )
+    return { json: accepted, text: () => words(accepted) }
+  } catch (error) {
+    const problem = error instanceof HoldfastError ? error.problem : undefined
+    if (problem?.code !== "command-refused" || problem.reason !== "key-unknown" || key === undefined) throw error
+    const next = `Where the store is, trust its public half: holdfast keys trust ${key.path.replace(/\.key$/, "")}.pub`
+    return { ...unusable(problem.code, describe(problem).sentence, next), problem }
+  } finally {
+    await operator.close()
+  }
+}
