@@ -1,4 +1,5 @@
 import { HoldfastError } from "../errors.ts"
+import { checkGuardUse } from "../guard/guard-use.ts"
 import { formats } from "../message/message.ts"
 import { parsePrompty } from "../summary/prompty.ts"
 import { readBaseUrl } from "../upstream/address.ts"
@@ -27,6 +28,7 @@ export function checkTurn(options: TurnOptions): void {
     for (const name of ["messages", "contextBudget", "compaction", "compactionOptions"] as const)
       if (options[name] !== undefined) refuse(name, "nothing beside a session, which sees to it itself", options[name])
   }
+  checkGuard(options.guard)
   checkBudget(options.contextBudget)
   checkCompaction(options)
   checkTools(tools)
@@ -50,6 +52,13 @@ function checkModel(agent: unknown): void {
 function checkCount(option: string, value: unknown): void {
   if (value !== undefined && !(Number.isSafeInteger(value) && Number(value) >= 1))
     refuse(option, "a whole number, at least 1", value)
+}
+
+function checkGuard(guard: TurnOptions["guard"]): void {
+  if (guard === undefined) return
+  if (!isObject(guard) || !isObject(guard.guard) || typeof guard.guard.judge !== "function")
+    refuse("guard", "{ guard } with a guard from createGuard", guard)
+  checkGuardUse(guard, "guard.")
 }
 
 function checkBudget(budget: unknown): void {

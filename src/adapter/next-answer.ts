@@ -1,5 +1,6 @@
 import { HoldfastError } from "../errors.ts"
 import { isEmpty } from "../message/check.ts"
+import { callId as idOf } from "../message/ids.ts"
 import type { Transcript } from "../message/message.ts"
 import type { ToolCallPart } from "../message/part.ts"
 import { present } from "../message/present.ts"
@@ -28,9 +29,17 @@ export async function nextAnswer(work: Work): Promise<NextAnswer> {
   work.text = wordsOf(placed)
   addUsage(work, response.usage)
   for (const { callId, tool, input } of calls) emit({ type: "tool-call-complete", callId, tool, input })
+  tellRun(work, response)
   emit({ type: "model-call-ended", call, stop, ...present({ usage: response.usage }) })
   await stoppable(work, work.context.record(response, placed))
   return { stop, calls }
+}
+
+/** What the provider has run itself is past stopping; whoever listens hears what the guard says to it. */
+function tellRun({ judge, emit }: Work, { format, messages }: ModelResponse): void {
+  const parts = messages.flatMap((message) => message.parts)
+  for (const judged of judge?.judgeRun(format, parts) ?? [])
+    emit({ type: "call-judged", callId: idOf(judged.callId), tool: judged.tool, judged })
 }
 
 /** How often a request that the provider finds too long is made smaller: each time it is less than half of what it was. */

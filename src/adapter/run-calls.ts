@@ -1,6 +1,8 @@
+import type { JudgedCall } from "../guard/judge-call.ts"
 import type { Format } from "../message/message.ts"
 import type { ToolCallPart, ToolResultPart } from "../message/part.ts"
 import { withinMs } from "../upstream/within-ms.ts"
+import type { CallJudge } from "./call-judge.ts"
 import { readToolInput } from "./tool-input.ts"
 import { cutMiddle, readToolOutput, textPart } from "./tool-output.ts"
 import type { TurnTool } from "./turn-tool.ts"
@@ -15,6 +17,8 @@ export type CallRunning = {
   readonly signal: AbortSignal | undefined
   /** Why none of them is to be run, if so. */
   readonly refusal?: string
+  readonly judge?: CallJudge | undefined
+  readonly onJudged?: (call: ToolCallPart, judged: JudgedCall) => void
   readonly onResult: (call: ToolCallPart, result: ToolResultPart) => void
 }
 
@@ -54,20 +58,40 @@ export const failedResult = ({ callId, kind, tool }: ToolCallPart, reason: strin
   failed: true,
 })
 
+/** The guard's words stand as they are: the model has to tell them from an error of the tool's. */
+const deniedCall = ({ callId, kind, tool }: ToolCallPart, text: string): ToolResultPart => ({
+  type: "tool-result",
+  callId,
+  kind,
+  tool,
+  content: [textPart(text)],
+  failed: true,
+})
+
+const isStopped = (signal: AbortSignal | undefined): boolean => signal?.aborted === true
+
 async function runCall(call: ToolCallPart, running: CallRunning): Promise<ToolResultPart> {
   const { tools, signal, format, maxResultLength, refusal } = running
   if (refusal !== undefined) return failedResult(call, refusal)
   const tool = tools.get(call.tool)
   if (tool === undefined) return failedResult(call, unknownTool(call.tool, tools))
-  if (signal?.aborted === true) return failedResult(call, "The call was not run: the turn was stopped.")
+  if (isStopped(signal)) return failedResult(call, "The call was not run: the turn was stopped.")
   const read = readToolInput(call.input, tool.inputSchema)
   if (!read.ok) return failedResult(call, read.reason)
+  const judged = await running.judge?.judge(call, read.input, signal)
+  if (judged !== undefined) running.onJudged?.(call, judged)
+  if (judged?.result !== undefined) return deniedCall(call, judged.result)
+  if (judged !== undefined && isStopped(signal)) {
+    running.judge?.giveBack(judged)
+    return failedResult(call, "The call was not run: the turn was stopped.")
+  }
   try {
     const output = await runWithin(tool, read.input, call, running)
     if (output.type === "ended") return failedResult(call, output.reason)
     const content = readToolOutput(output.value, format, maxResultLength)
     return { type: "tool-result", callId: call.callId, kind: call.kind, tool: call.tool, content }
   } catch (error) {
+    if (judged !== undefined) running.judge?.giveBack(judged)
     const reason = error instanceof Error ? error.message : String(error)
     return failedResult(call, cutMiddle(reason, longestReason).toWellFormed() || "The tool failed without a message.")
   }

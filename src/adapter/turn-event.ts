@@ -1,4 +1,5 @@
 import type { Problem } from "../errors.ts"
+import type { JudgedCall } from "../guard/judge-call.ts"
 import type { CallId } from "../message/ids.ts"
 import type { Transcript } from "../message/message.ts"
 import type { StopReason, Usage } from "../message/request.ts"
@@ -31,6 +32,8 @@ export type TurnEvent =
       readonly stop: StopReason
       readonly usage?: Usage
     }
+  /** With a guard: a call before it runs, or one that the provider has run. */
+  | { readonly type: "call-judged"; readonly callId: CallId; readonly tool: string; readonly judged: JudgedCall }
   | {
       readonly type: "tool-result"
       readonly callId: CallId

@@ -1,3 +1,4 @@
+import type { Guarding } from "../guard/guard-use.ts"
 import type { Transcript } from "../message/message.ts"
 import type { CompactOptions } from "../one-shot/options.ts"
 import type { ModelSummarizer } from "../one-shot/summarizer.ts"
@@ -57,6 +58,8 @@ export type TurnOptions = {
   >
   /** Remembers, and sees to the budget, in place of the turn. */
   readonly session?: TurnSession
+  /** Judges each call before its tool runs; a call that is refused is not run, and the model is told why. */
+  readonly guard?: Guarding
   /** Whether answers are streamed; they are if someone listens. */
   readonly stream?: boolean
   readonly onEvent?: (event: TurnEvent) => void

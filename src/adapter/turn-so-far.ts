@@ -14,6 +14,8 @@ export type TurnSoFar = {
   readonly iterations: number
   /** What was done to the context and why, call by call; ids are those of the request that was made to fit. */
   readonly trace: Trace
+  /** With a guard: hundredths spent by the purchases that ran, and before; good to begin another turn's circumstances with. */
+  readonly spentMinor?: number
 }
 
 const known = new WeakMap<object, TurnSoFar>()

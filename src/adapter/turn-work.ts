@@ -1,8 +1,10 @@
 import { tokens } from "../message/ids.ts"
 import type { Transcript } from "../message/message.ts"
+import { present } from "../message/present.ts"
 import type { Usage } from "../message/request.ts"
 import type { Trace } from "../trace.ts"
 import { translate } from "../wire/translate.ts"
+import { type CallJudge, createCallJudge } from "./call-judge.ts"
 import { createSessionContext } from "./session-context.ts"
 import { takeSteering } from "./steering.ts"
 import { turnBody } from "./turn-body.ts"
@@ -19,6 +21,7 @@ export type Work = {
   readonly stream: boolean
   readonly context: TurnContext
   readonly emit: (event: TurnEvent) => void
+  readonly judge: CallJudge | undefined
   /** Everything said, from before the turn on; the turn's own begins at `from`. */
   log: Transcript
   from: number
@@ -45,6 +48,7 @@ export function startWork(options: TurnOptions): Work {
     options,
     stream,
     context,
+    judge: options.guard === undefined ? undefined : createCallJudge(options.guard),
     emit: (event) => {
       // What had come of an answer is not lost if the rest of it never does.
       if (event.type === "model-call-begun") work.text = ""
@@ -61,12 +65,13 @@ export function startWork(options: TurnOptions): Work {
   return work
 }
 
-export const soFar = ({ text, log, from, usage, iterations, trace }: Work): TurnSoFar => ({
+export const soFar = ({ text, log, from, usage, iterations, trace, judge }: Work): TurnSoFar => ({
   text,
   messages: log.slice(from),
   usage,
   iterations,
   trace,
+  ...present({ spentMinor: judge?.spentMinor() }),
 })
 
 /** Wait, unless the turn is stopped. */

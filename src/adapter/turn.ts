@@ -8,6 +8,7 @@ import { textOf } from "../message/text.ts"
 import { checkTurn } from "./check-turn.ts"
 import { nextAnswer } from "./next-answer.ts"
 import { failedResult, runCalls } from "./run-calls.ts"
+import type { TurnEvent } from "./turn-event.ts"
 import { placeMessages, userMessages } from "./turn-log.ts"
 import { type TurnOptions, usualLimits } from "./turn-options.ts"
 import { keepSoFar, type TurnSoFar } from "./turn-so-far.ts"
@@ -67,9 +68,9 @@ async function answerCalls(work: Work, calls: readonly ToolCallPart[], stop: Sto
   const { tools = [], signal, agent, ...limits } = work.options
   const broken = new AbortController()
   const errors: unknown[] = []
-  const tell = ({ callId, tool }: ToolCallPart, result: ToolResultPart): void => {
+  const tell = (event: TurnEvent): void => {
     try {
-      work.emit({ type: "tool-result", callId, tool, output: textOf(result), failed: result.failed === true })
+      work.emit(event)
     } catch (error) {
       errors.push(error)
       broken.abort()
@@ -82,7 +83,10 @@ async function answerCalls(work: Work, calls: readonly ToolCallPart[], stop: Sto
     timeoutMs: limits.toolTimeoutMs ?? usualLimits.toolTimeoutMs,
     maxResultLength: limits.maxResultLength ?? usualLimits.maxResultLength,
     signal: AbortSignal.any([broken.signal, ...(signal === undefined ? [] : [signal])]),
-    onResult: tell,
+    judge: work.judge,
+    onJudged: ({ callId, tool }, judged) => tell({ type: "call-judged", callId, tool, judged }),
+    onResult: ({ callId, tool }, result) =>
+      tell({ type: "tool-result", callId, tool, output: textOf(result), failed: result.failed === true }),
     ...(brokenOff.has(stop) ? { refusal: "The call was not run: the answer broke off before its end." } : {}),
   })
   const placed = placeResults(work, results)

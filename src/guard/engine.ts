@@ -93,8 +93,10 @@ export function createEngine(cedar: Cedar, policies: readonly Policy[], mode: Mo
       const { action, get } = request
       const own = (policy: Policy): boolean =>
         policy.actions?.has(action) ?? (first || mode === "allow-list" || policy.asksAction)
+      const meant = ({ tool = request.tool, agent = request.agent }: Policy): boolean =>
+        tool === request.tool && agent === request.agent
       const all = policies.filter(own)
-      const live = all.filter((policy) => policy.mayHold(get))
+      const live = all.filter((policy) => meant(policy) && policy.mayHold(get))
       const groups =
         live.length > 1 + all.length / policiesPerQuestion
           ? [groupFor(`${action} ${first}`, all)]

@@ -9,10 +9,12 @@ import { languagesOf } from "./language.ts"
 import { type Leaf, leavesOf } from "./leaf.ts"
 import type { Mark } from "./mark.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
+import { isPaymentHost } from "./payment-host.ts"
 import { type PersonalKind, personalKinds } from "./personal.ts"
 import { type Programs, programsOf } from "./programs.ts"
 import { regionsOf } from "./regions.ts"
 import { secretKinds } from "./secrets.ts"
+import { settingsOf } from "./settings.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
 
@@ -81,17 +83,76 @@ function allEmails({ emails, unresolved, tooMany }: Addressed, programs: Program
   return { emails: [...emails, ...emailsOf(mailed).emails], unresolved, tooMany }
 }
 
+/** Work something out when it is first asked for, and once. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** A command with its quotes and variables undone, as a value. */
+const commandLeaf = ({ line }: CommandFact): Leaf => ({
+  keys: ["command"],
+  role: "command",
+  text: line,
+  folded: fold(line),
+  value: line,
+  group: 0,
+  encoded: false,
+})
+
+/** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
+function withLazy(sure: Sure, leaves: readonly Leaf[], programs: Programs): CallFacts {
+  const amounts = once(() => amountsOf(leaves))
+  const regions = once(() => [...regionsOf(leaves), ...regionsOf(programs.commands.map(commandLeaf))])
+  const personal = once(() => personalKinds(leaves))
+  const secrets = once(() => secretKinds(leaves))
+  const languages = once(() => languagesOf(leaves))
+  const text = once(() => textOf(leaves))
+  const names = programs.commands.map(({ name }) => name)
+  const media = once(() => mediaOf(sure.tool, leaves, names, programs.mailed.length > 0))
+  return {
+    ...sure,
+    get amounts() {
+      return amounts()
+    },
+    get regions() {
+      return regions()
+    },
+    get personal() {
+      return personal()
+    },
+    get secrets() {
+      return secrets()
+    },
+    get languages() {
+      return languages()
+    },
+    get text() {
+      return text()
+    },
+    get media() {
+      return media()
+    },
+  }
+}
+
+type Sure = Omit<CallFacts, "amounts" | "regions" | "personal" | "secrets" | "languages" | "text" | "media">
+
 /** Everything that policies ask about a tool call. Pure, linear in the call, and never throws: what it could not read it marks. */
 export function factsOf(call: ToolCall, known?: readonly Action[]): CallFacts {
   const tool = fold(clean(String(call.tool).slice(0, 300)).text)
-  const { leaves, marks } = leavesOf(call.input)
+  const { leaves: values, marks } = leavesOf(call.input)
+  const leaves = [...values, ...settingsOf(values)]
   const named = known === undefined ? namedActions(clean(String(call.tool).slice(0, 300)).text, leaves) : new Set(known)
   const programs = programsOf(tool, named, leaves)
-  const actions = allActions(named, programs)
   const { emails, unresolved, tooMany } = allEmails(emailsOf(leaves), programs)
   const hosts = [...hostsOf(leaves), ...programs.hosts]
+  const actions = allActions(named, programs, hosts)
   const opaque = actions.has("execute") && programs.commands.length + programs.statements.length + programs.read === 0
-  return {
+  const sure: Sure = {
     tool,
     actions,
     changes: programs.changes || opaque || changing.some((action) => actions.has(action)),
@@ -104,26 +165,17 @@ export function factsOf(call: ToolCall, known?: readonly Action[]): CallFacts {
     commands: programs.commands,
     destructive: programs.destructive,
     environments: programs.environments,
-    amounts: amountsOf(leaves),
-    regions: regionsOf(leaves),
-    media: mediaOf(
-      tool,
-      leaves,
-      programs.commands.map(({ name }) => name),
-      programs.mailed.length > 0,
-    ),
-    personal: personalKinds(leaves),
-    secrets: secretKinds(leaves),
-    languages: languagesOf(leaves),
     controlsOff: programs.controlsOff,
     marks: marksOf(leaves, tooMany ? new Set([...marks, "too-many"]) : marks, programs),
-    text: textOf(leaves),
   }
+  return withLazy(sure, leaves, programs)
 }
 
 /** What the name says, less what turned out to be something else, and what its statements and commands do. */
-function allActions(named: ReadonlySet<Action>, programs: Programs): ReadonlySet<Action> {
+function allActions(named: ReadonlySet<Action>, programs: Programs, hosts: readonly HostFact[]): ReadonlySet<Action> {
   const actions = new Set([...named, ...programs.actions])
+  if (actions.has("send") && hosts.some(({ host, contacted }) => contacted && isPaymentHost(host)))
+    actions.add("purchase")
   if (actions.size > 1) actions.delete("other")
   return actions
 }

@@ -63,18 +63,18 @@ function checkOptions({ mode, onFailure, tools = {} }: GuardOptions): void {
 }
 
 /** Make a guard of policies and templates. They are parsed and checked against the schema here, once. */
-export async function createGuard(inputs: readonly PolicyInput[], options: GuardOptions = {}): Promise<Guard> {
+export function createGuard(policies: readonly PolicyInput[], options: GuardOptions = {}): Guard {
   checkOptions(options)
-  const cedar = await loadCedar()
-  const { policies, matchers } = readPolicySet(cedar, inputs, options.matchers ?? {})
+  const cedar = loadCedar()
+  const { policies: read, matchers } = readPolicySet(cedar, policies, options.matchers ?? {})
   const judging: Judging = {
-    policies: new Map(policies.map((policy) => [policy.id, policy])),
-    engine: createEngine(cedar, policies, options.mode ?? "forbid-only"),
+    policies: new Map(read.map((policy) => [policy.id, policy])),
+    engine: createEngine(cedar, read, options.mode ?? "forbid-only"),
     matchers: new Map(Object.entries(matchers).map(([name, matcher]) => [name, compileMatcher(matcher)])),
     tools: new Map(Object.entries(options.tools ?? {})),
     onFailure: options.onFailure ?? "deny",
   }
-  return { policies, judge: (call, circumstances = {}) => judge(judging, call, circumstances) }
+  return { policies: read, judge: (call, circumstances = {}) => judge(judging, call, circumstances) }
 }
 
 type Judging = {

@@ -50,10 +50,10 @@ const trimmed = (url: string): string =>
 
 function addressesIn({ text, role }: Leaf): readonly string[] {
   const found = [
-    ...(text.match(withScheme) ?? []).map(trimmed),
-    ...(text.match(schemeLess) ?? []).map(trimmed),
-    ...[...text.matchAll(secureCopy)].flatMap(([, host]) => host ?? []),
-    ...[...text.matchAll(deviceFile)].flatMap(([, host]) => host ?? []),
+    ...(text.includes(":") ? (text.match(withScheme) ?? []) : []).map(trimmed),
+    ...(/[/\\]{2}/.test(text) ? (text.match(schemeLess) ?? []) : []).map(trimmed),
+    ...(text.includes("@") ? [...text.matchAll(secureCopy)] : []).flatMap(([, host]) => host ?? []),
+    ...(text.includes("/dev/") ? [...text.matchAll(deviceFile)] : []).flatMap(([, host]) => host ?? []),
   ]
   if (role !== "url") return found
   const whole = text.trim().replace(/[\t\r\n]/g, "")

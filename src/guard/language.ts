@@ -67,11 +67,11 @@ function languageOf(words: readonly string[]): string | undefined {
 }
 
 /** A text without what is the same in every language: code, addresses, names of things. */
-const proseOf = (text: string): string =>
-  text
-    .slice(0, maxLanguageLength)
-    .replace(/```[^`]*```|`[^`\n]*`/g, " ")
-    .replace(/[\x21-\x7e]+/g, (run) => (/[/\\_=<>{}@\d]/.test(run) ? " " : run))
+function proseOf(text: string): string {
+  const prose = text.slice(0, maxLanguageLength).replace(/```[^`]*```|`[^`\n]*`/g, " ")
+  if (!/[/\\_=<>{}@\d]/.test(prose)) return prose
+  return prose.replace(/[\x21-\x7e]+/g, (run) => (/[/\\_=<>{}@\d]/.test(run) ? " " : run))
+}
 
 function blocksOf(prose: string): readonly (readonly string[])[] {
   const blocks: string[][] = []

@@ -6,7 +6,7 @@ export const maxLeaves = 5_000
 export const maxLength = 500_000
 /** Encodings within encodings that are undone. */
 export const maxUnfoldings = 4
-/** Encoded runs looked at in one text. */
+/** Encoded runs of one text that turned out to say something; long names in a program only look like some. */
 export const maxRuns = 400
 /** Commands read in one script. */
 export const maxCommands = 500

@@ -57,11 +57,24 @@ export function pathFact(written: string, access: Access): PathFact {
 const pieces = /[^\s"'`<>|;,()=&]+/g
 const rootedWord = /^(?:[/~\\]|\.{1,2}[/\\]|\$\{?home|%\w+%|[a-z]:[/\\]|file:)/i
 
+/** Words repeat from call to call; strange ones do not, so only so many are remembered. */
+const known = new Map<string, boolean>()
+const maxKnown = 5_000
+
+/** Is a bare word the name of a file that holds secrets? */
+function isSecretWord(word: string): boolean {
+  const met = known.get(word)
+  if (met !== undefined) return met
+  const secret = isSecretPath(normalPath(word).toLowerCase())
+  if (known.size < maxKnown && word.length <= 32) known.set(word, secret)
+  return secret
+}
+
 /** Does a word of a text look like a file? */
 function isPathWord(word: string): boolean {
   if (word.length < 2 || /^[a-z][a-z\d+.-]*:\/\//i.test(word) === true) return /^file:/i.test(word)
   if (rootedWord.test(word)) return /[\w*?]/.test(word)
-  return /[/\\]/.test(word) || isSecretPath(normalPath(word).toLowerCase())
+  return /[/\\]/.test(word) || isSecretWord(word)
 }
 
 /** The files that a value names: a field for a path is one as a whole, and any other text has some among its words. */

@@ -76,19 +76,30 @@ function kindsOfNumber(written: string, about: string): readonly PersonalKind[] 
   return kinds
 }
 
-/** Letters between the digits of a number, such as "one two three", are not read. */
+const digitWords: readonly string[] = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+const spelled = /\b(?:(?:zero|oh|one|two|three|four|five|six|seven|eight|nine)\b[\s,.-]{0,3}){9,19}/g
+
+/** Nine and more digits in words, one after the other, are a number that someone reads out. */
+const spelledDigits = (text: string): string =>
+  text.replace(spelled, (run) => {
+    const digits = run.match(/[a-z]+/g)?.map((word) => Math.max(0, digitWords.indexOf(word))) ?? []
+    return `${digits.join("")} `
+  })
+
 function kindsIn({ folded, keys, role }: Leaf): readonly PersonalKind[] {
   const kinds: PersonalKind[] = []
   const about = `${keys.join(" ")} ${folded.length <= 2_000 ? folded : ""}`.replaceAll("_", " ")
-  for (const { 0: written } of folded.matchAll(numbers)) kinds.push(...kindsOfNumber(written, about))
+  for (const { 0: written } of spelledDigits(folded).matchAll(numbers)) kinds.push(...kindsOfNumber(written, about))
   for (const { 0: written } of folded.matchAll(iban)) if (passesIban(written)) kinds.push("iban")
   if (/[^\s@]@[\p{L}\p{N}-]+\./u.test(folded) && role !== "recipient" && role !== "sender") kinds.push("email")
   const key = (keys.at(-1) ?? "").replaceAll("_", " ")
   const short = folded.length <= maxNameLength && role !== "subject" ? `${key} | ${folded.replaceAll("_", " ")}` : key
+  // A sentence without a digit talks about such data and has none of it.
+  const isProse = role === "body" && !/\d/.test(folded) && folded.trim().split(/\s+/, 4).length > 3
   const masked = /[*x•]{2}/.test(folded)
   for (const [kind, pattern] of named) {
     if (masked || folded.trim() === "") continue
-    if (pattern.test(short)) kinds.push(kind)
+    if (pattern.test(isProse ? key : short)) kinds.push(kind)
     // Named, and followed by something with digits that is no number of the usual form.
     else if (kind !== "ssn" && kind !== "card" && followed(folded, pattern)) kinds.push(kind)
   }

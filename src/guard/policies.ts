@@ -1,9 +1,9 @@
 import { HoldfastError } from "../errors.ts"
 import type { Cedar } from "./cedar.ts"
 import type { Matcher } from "./matcher.ts"
-import { checkPolicies, maxPolicies, type Policy, readPolicies } from "./policy.ts"
+import { checkPolicies, invalid, maxPolicies, type Policy, readPolicies } from "./policy.ts"
 import { cedarString } from "./policy-text.ts"
-import { shown } from "./template.ts"
+import { type Draft, shown } from "./template.ts"
 import { draftOf, type TemplateUse } from "./templates/templates.ts"
 
 /** A text of Cedar policies, with a name for messages or without, or a template by name with its parameters. */
@@ -16,7 +16,7 @@ function written(
   use: TemplateUse,
   name: string,
 ): { readonly text: string; readonly matchers: Readonly<Record<string, Matcher>> } {
-  const { rule, instead, when, matchers = {} } = draftOf(use, name)
+  const { rule, instead, when, matchers = {} } = checkedDraft(use, name)
   const head = [
     `@rule(${cedarString(use.rule ?? rule)})`,
     `@instead(${cedarString(instead)})`,
@@ -25,6 +25,17 @@ function written(
   return {
     text: when.map((condition) => `${head}\nforbid(principal, action, resource) when { ${condition} };`).join("\n"),
     matchers,
+  }
+}
+
+/** A parameter that is none is the fault of the policy that gives it. */
+function checkedDraft(use: TemplateUse, name: string): Draft {
+  try {
+    return draftOf(use, name)
+  } catch (error) {
+    if (!(error instanceof HoldfastError && error.problem.code === "option-invalid")) throw error
+    const { option, expected, found } = error.problem
+    throw invalid(name, undefined, `${expected} for ${option}`, found)
   }
 }
 
@@ -69,24 +80,13 @@ export function readPolicySet(
 
 function checkedName(name: unknown): string {
   if (typeof name === "string" && /^[\w .:-]{1,100}$/.test(name)) return name
-  throw new HoldfastError({
-    code: "option-invalid",
-    option: "policy name",
-    expected: "up to a hundred letters, digits, blanks or one of _.:-",
-    found: shown(name),
-  })
+  throw invalid(shown(name), undefined, "a name of up to a hundred letters, digits, blanks or _.:-", shown(name))
 }
 
 function check(policies: readonly Policy[]): void {
   const ids = new Set<string>()
-  for (const { id } of policies) {
-    if (ids.has(id))
-      throw new HoldfastError({
-        code: "option-invalid",
-        option: "policies",
-        expected: "ids that are unique",
-        found: `${JSON.stringify(id)} twice`,
-      })
+  for (const { id, line } of policies) {
+    if (ids.has(id)) throw invalid(id, line, "an id that no other policy has", `${JSON.stringify(id)} twice`)
     ids.add(id)
   }
   if (policies.length > maxPolicies)

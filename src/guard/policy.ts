@@ -25,6 +25,9 @@ export type Policy = {
   readonly asks: ReadonlySet<AttributeName>
   /** The actions that its head names; absent where it holds for all of them. */
   readonly actions?: ReadonlySet<Action>
+  /** The one tool and the one agent that its head names, if it does. */
+  readonly tool?: string
+  readonly agent?: string
   /** Its conditions ask which action it is. */
   readonly asksAction: boolean
   /** False where it surely does not hold. */
@@ -36,13 +39,9 @@ export const maxPolicies = 2_000
 /** Characters of one policy text. */
 const maxText = 1_000_000
 
-const invalid = (name: string, line: number | undefined, expected: string, found: string): HoldfastError =>
-  new HoldfastError({
-    code: "option-invalid",
-    option: `policy ${JSON.stringify(name)}${line === undefined ? "" : `, line ${line}`}`,
-    expected,
-    found: found.slice(0, 300),
-  })
+/** What is wrong with a policy, by its name and line. */
+export const invalid = (policy: string, line: number | undefined, expected: string, found: string): HoldfastError =>
+  new HoldfastError({ code: "policy-invalid", policy, expected, found: found.slice(0, 300), ...present({ line }) })
 
 function refuse(name: string, text: string, { message, help, sourceLocations }: DetailedError, first = 1): never {
   const place = sourceLocations?.[0]
@@ -90,7 +89,7 @@ function readPolicy(cedar: Cedar, name: string, text: string, fallback: string):
   const answer = cedar.policyToJson(text)
   if (answer.type === "failure")
     throw invalid(name, undefined, "a policy in Cedar", answer.errors[0]?.message ?? "something else")
-  const { effect, annotations = {}, action, conditions } = answer.json
+  const { effect, annotations = {}, action, resource, principal, conditions } = answer.json
   const decision = annotations.decision ?? "deny"
   if (decision !== "deny" && decision !== "ask")
     throw invalid(name, undefined, '@decision("deny") or @decision("ask")', `@decision(${JSON.stringify(decision)})`)
@@ -103,6 +102,7 @@ function readPolicy(cedar: Cedar, name: string, text: string, fallback: string):
     decision,
     rule: annotations.rule ?? `Policy ${id} forbids this call.`,
     ...present({ instead: annotations.instead, actions: actionsOf(action) }),
+    ...present({ tool: entityOf(resource), agent: entityOf(principal) }),
     ...mentions,
     mayHold: compileCondition(conditions),
   }
@@ -114,6 +114,13 @@ function actionsOf(constraint: PolicyJson["action"]): ReadonlySet<Action> | unde
   if (constraint.op === "All" || "slot" in constraint) return undefined
   const entities = "entities" in constraint ? constraint.entities : [constraint.entity]
   return new Set(entities.map((entity) => ("__entity" in entity ? entity.__entity.id : entity.id)).filter(isAction))
+}
+
+/** The entity that a head wants exactly. Tools and agents stand in no hierarchy, so other ways to name one are left to the engine. */
+function entityOf(constraint: PolicyJson["resource"] | PolicyJson["principal"]): string | undefined {
+  if (constraint.op !== "==" || !("entity" in constraint)) return undefined
+  const { entity } = constraint
+  return "__entity" in entity ? entity.__entity.id : entity.id
 }
 
 /** Which attributes of the context a policy asks, and whether it asks for the action; one that takes the context whole asks all. */

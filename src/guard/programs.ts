@@ -92,7 +92,9 @@ function readShellInto(reading: Reading, text: string): void {
     reading.network ||= effects.has("network")
     reading.changes ||= !effects.has("read") || effects.has("write") || effects.has("delete")
     const looks = effects.size === 1 && effects.has("read") && !/^(?:set|unset|export|history)\b/.test(line)
-    if (!looks) for (const control of controlsOff(fold(line))) reading.controlsOff.add(control)
+    // A package manager's audit is a report on packages.
+    const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line) ? line.replace(/\s--no-audit\b/g, "") : line
+    if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
   }
   for (const sql of facts.sql) if (looksLikeSql(sql) || startsLikeSql(sql)) readSqlInto(reading, sql)
   for (const code of facts.code) readCodeInto(reading, code)
@@ -133,30 +135,42 @@ const sqlTool =
   /^(?:db|sql|database|query|postgres|postgresql|mysql|sqlite|mssql|oracle|snowflake|bigquery|redshift|clickhouse|duckdb|psql)$/
 const codeTool = /^(?:python|ipython|repl|code|javascript|node|jupyter|notebook|eval|script|interpreter)$/
 
+/** Stores whose commands are calls: `db.users.drop()`. */
+const documentTool = /^(?:mongo|mongosh|mongodb|couchbase|couchdb|firestore|cosmos)$/
+/** Fields that say which language a program is in, when that is a shell's. */
+const languageField = /^(?:language|lang|interpreter|runtime|kernel|shell|type)$/
+const shellName = /^\s*(?:bash|sh|zsh|ksh|dash|shell|powershell|pwsh|cmd)\s*$/
+
 /** What such a tool is given is looked for, not run. */
 const searchTool = /^(?:search|grep|rg|find|lookup|web|google|websearch|glob)$/
 
-type Kind = "sql" | "shell" | "code" | "none"
+/** `either` is a command in a tool that may run a shell as well as another language. */
+type Kind = "sql" | "shell" | "code" | "either" | "none"
 
 /** Which language a value is to be read in. */
-function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean): Kind {
+function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boolean): Kind {
   const { role, text, value } = leaf
   if (typeof value !== "string" || text.trim() === "") return "none"
+  let known: boolean | undefined
+  const looks = (): boolean => {
+    known ??= looksLikeSql(text)
+    return known
+  }
   const sql = tool.some((word) => sqlTool.test(word))
   if (!runs && !sql && tool.some((word) => searchTool.test(word))) return "none"
-  if (sql && (startsLikeSql(text) || looksLikeSql(text))) return "sql"
-  if (role === "sql" && startsLikeSql(text) && looksLikeSql(text)) return "sql"
-  if (role === "code" || (runs && tool.some((word) => codeTool.test(word)) && role !== "path")) return "code"
-  if (role === "command") return looksLikeSql(text) && startsLikeSql(text) ? "sql" : "shell"
-  if (!runs) return looksLikeSql(text) && startsLikeSql(text) && role !== "body" && role !== "subject" ? "sql" : "none"
+  if (sql && (startsLikeSql(text) || looks())) return "sql"
+  if (role === "sql" && startsLikeSql(text) && looks()) return "sql"
+  const programs = runs && tool.some((word) => codeTool.test(word))
+  if (programs && role === "command") return "either"
+  // `source` names a file in most calls, and holds the program itself in some.
+  if (role === "code" || (programs && (role !== "path" || /\s/.test(text.trim())))) return inShell ? "either" : "code"
+  if (role === "command" && tool.some((word) => documentTool.test(word))) return "either"
+  if (role === "command") return startsLikeSql(text) && looks() ? "sql" : "shell"
+  if (!runs) return startsLikeSql(text) && looks() && role !== "body" && role !== "subject" ? "sql" : "none"
   if (role === "path" || role === "url" || role === "environment" || role === "recipient" || role === "region")
     return "none"
-  if (sql) return looksLikeSql(text) ? "sql" : "none"
-  return looksLikeSql(text) && startsLikeSql(text)
-    ? "sql"
-    : tool.some((word) => shellTool.test(word))
-      ? "shell"
-      : "none"
+  if (sql) return looks() ? "sql" : "none"
+  return startsLikeSql(text) && looks() ? "sql" : tool.some((word) => shellTool.test(word)) ? "shell" : "none"
 }
 
 const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|flush)$/
@@ -183,11 +197,12 @@ export function programsOf(tool: string, named: ReadonlySet<Action>, leaves: rea
   }
   const words = wordsOf(tool)
   const runs = named.has("execute") || words.some((word) => shellTool.test(word) || codeTool.test(word))
+  const inShell = leaves.some(({ keys, folded }) => languageField.test(keys.at(-1) ?? "") && shellName.test(folded))
   for (const leaf of leaves) {
-    const kind = kindOf(leaf, words, runs)
+    const kind = kindOf(leaf, words, runs, inShell)
     if (kind === "sql") readSqlInto(reading, leaf.folded === leaf.text.toLowerCase() ? leaf.text : leaf.folded)
-    else if (kind === "shell") readShellInto(reading, leaf.text)
-    else if (kind === "code") readCodeInto(reading, leaf.text)
+    if (kind === "shell" || kind === "either") readShellInto(reading, leaf.text)
+    if (kind === "code" || kind === "either") readCodeInto(reading, leaf.text)
     // What was decoded may be a command, or a word of one.
     if (kind !== "shell" || leaf.encoded) reading.rest.push(leaf)
   }
@@ -198,7 +213,10 @@ export function programsOf(tool: string, named: ReadonlySet<Action>, leaves: rea
 /** What fields and the tool's name say without any language: an environment, a deed, a setting and its value. */
 function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, leaves: readonly Leaf[]): void {
   const said = leaves.filter(
-    ({ role }) => role !== "body" && role !== "subject" && role !== "recipient" && role !== "sender",
+    ({ role, value, keys }) =>
+      (role !== "body" && role !== "subject" && role !== "recipient" && role !== "sender") ||
+      // A switch is a switch, also in a patch: only texts are prose.
+      (typeof value === "boolean" && keys.length > 1),
   )
   for (const environment of environmentsIn(tool, false)) reading.environments.add(environment)
   for (const { folded, text, role, keys, value } of said) {
@@ -226,6 +244,9 @@ function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, 
   const looks = [...named].every((action) => action === "read" || action === "query" || action === "send")
   if (looks || reading.statements.length + reading.commands.length > 0) return
   const settings = said.filter(({ text }) => text.length <= 200).slice(0, 200)
-  const line = `${tool} ${settings.map(({ keys, folded }) => `${keys.slice(-3).join(" ")} ${folded}`).join(" ; ")}`
+  // Of an address, the path says what is acted on.
+  const shown = ({ role, folded }: Leaf): string =>
+    role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
+  const line = `${tool} ${settings.map((leaf) => `${leaf.keys.slice(-3).join(" ")} ${shown(leaf)}`).join(" ; ")}`
   for (const control of controlsOff(line)) reading.controlsOff.add(control)
 }

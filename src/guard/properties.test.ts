@@ -8,11 +8,11 @@ import { createGuard, type Guard } from "./guard.ts"
 import { type AttributeName, attributeNames, attributes, schemaText } from "./schema.ts"
 
 let guard: Guard
-let cedar: Awaited<ReturnType<typeof loadCedar>>
+let cedar: ReturnType<typeof loadCedar>
 
-beforeAll(async () => {
-  cedar = await loadCedar()
-  guard = await createGuard([
+beforeAll(() => {
+  cedar = loadCedar()
+  guard = createGuard([
     { template: "email-domains", domains: ["acme.example"] },
     { template: "spend-limit", amount: 100 },
     { template: "channel-routing", media: ["slack"] },

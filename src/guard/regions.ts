@@ -58,7 +58,9 @@ export const regionName = (written: string): string => {
 
 /** The regions that a call names; a field for one counts whatever it says. */
 export function regionsOf(leaves: readonly Leaf[]): readonly string[] {
-  return leaves.flatMap(({ role, folded }) => {
+  return leaves.flatMap(({ role, folded: written }) => {
+    // A shell joins what quotes part.
+    const folded = role === "command" ? written.replace(/["'\\]/g, "") : written
     if (role === "body" || role === "subject" || role === "sender" || role === "recipient") return []
     const found = codes.flatMap((code) => [...folded.matchAll(code)].map(([, region = ""]) => regionName(region)))
     if (role !== "region" && role !== "environment") return found

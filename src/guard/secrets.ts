@@ -1,19 +1,20 @@
 import type { Leaf } from "./leaf.ts"
 
-const shapes: readonly (readonly [kind: string, RegExp])[] = [
-  ["private-key", /-----BEGIN [A-Z ]{0,30}PRIVATE KEY/],
+/** Kinds of secrets that show by their shape; where a sign is named, a text without it has none of that kind. */
+const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[] = [
+  ["private-key", /-----BEGIN [A-Z ]{0,30}PRIVATE KEY/, "-----BEGIN"],
   ["aws-key", /\b(?:AKIA|ASIA|AROA|AIDA)[A-Z2-7]{16}\b/],
   ["github-token", /\b(?:gh[pousr]_[A-Za-z\d]{30,}|github_pat_\w{40,})/],
-  ["gitlab-token", /\bglpat-[\w-]{20,}/],
-  ["slack-token", /\bxox[abeprs]-[\w-]{10,}/],
-  ["model-key", /\bsk-(?:ant-|proj-|or-)?[\w-]{20,}/],
-  ["google-key", /\bAIza[\w-]{35}/],
+  ["gitlab-token", /\bglpat-[\w-]{20,}/, "glpat-"],
+  ["slack-token", /\bxox[abeprs]-[\w-]{10,}/, "xox"],
+  ["model-key", /\bsk-(?:ant-|proj-|or-)?[\w-]{20,}/, "sk-"],
+  ["google-key", /\bAIza[\w-]{35}/, "AIza"],
   ["stripe-key", /\b[rs]k_(?:live|test)_[A-Za-z\d]{16,}/],
-  ["sendgrid-key", /\bSG\.[\w-]{16,}\.[\w-]{16,}/],
-  ["npm-token", /\bnpm_[A-Za-z\d]{30,}/],
-  ["hub-token", /\bhf_[A-Za-z]{30,}/],
-  ["json-web-token", /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/],
-  ["connection-string", /\b[a-z][a-z+]{2,20}:\/\/[^\s:/@]{1,100}:[^\s@/]{3,100}@/i],
+  ["sendgrid-key", /\bSG\.[\w-]{16,}\.[\w-]{16,}/, "SG."],
+  ["npm-token", /\bnpm_[A-Za-z\d]{30,}/, "npm_"],
+  ["hub-token", /\bhf_[A-Za-z]{30,}/, "hf_"],
+  ["json-web-token", /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/, "eyJ"],
+  ["connection-string", /\b[a-z][a-z+]{2,20}:\/\/[^\s:/@]{1,100}:[^\s@/]{3,100}@/i, "://"],
   [
     "password",
     /\b(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|client[_-]?secret)["']?\s{0,3}(?:[:=]|is(?=\s{1,3}\S{0,40}\d))\s{0,3}["']?(?!\*|<|\$|\{|x{3}|\.{3}|null|none|true|false|undefined|process|os\.|env)[^\s"',;]{6,}/i,
@@ -41,7 +42,9 @@ const isRandom = (word: string): boolean =>
 
 function kindsIn({ text, keys, value }: Leaf): readonly string[] {
   if (text.length < 6 || typeof value !== "string") return []
-  const kinds = shapes.filter(([, shape]) => shape.test(text)).map(([kind]) => kind)
+  const kinds = shapes
+    .filter(([, shape, sign]) => (sign === undefined || text.includes(sign)) && shape.test(text))
+    .map(([kind]) => kind)
   const key = keys.at(-1) ?? ""
   if (secretKey.test(key) && !/\s/.test(text) && text.length >= 8 && entropyOf(text.slice(0, 200)) > 2.5)
     kinds.push("password")

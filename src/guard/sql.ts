@@ -101,12 +101,16 @@ function statementFact({ words, strings }: SqlStatement): SqlFact {
   }
 }
 
+/** MySQL runs what stands in a comment that begins with an exclamation mark. */
+const opened = (text: string): string =>
+  text.includes("/*!") ? text.replace(/\/\*!\d{0,6}([^*]{0,2000})\*\//g, " $1 ") : text
+
 export type SqlFacts = { readonly statements: readonly SqlFact[]; readonly tooMany: boolean }
 
 /** What a text of SQL does, with what it runs out of quoted texts. */
 export function sqlFacts(text: string, depth = 0): SqlFacts {
   // A text put together from quoted pieces is read as a whole.
-  const joined = text.replace(/'\s{0,20}(?:\|\||\+)\s{0,20}'/g, "")
+  const joined = opened(text).replace(/'\s{0,20}(?:\|\||\+)\s{0,20}'/g, "")
   const { statements, tooMany } = readSql(joined)
   const inner = statements.flatMap(({ words, strings }) =>
     depth < maxScriptDepth &&
@@ -125,10 +129,10 @@ const shape =
 
 /** Does a text have a statement of SQL in it? */
 export const looksLikeSql = (text: string): boolean =>
-  shape.test(text.slice(0, 200_000).replace(/\/\*[^*]{0,200}\*\/|\s+/g, " "))
+  shape.test(opened(text.slice(0, 200_000)).replace(/\/\*[^*]{0,200}\*\/|\s+/g, " "))
 
 /** Is the first word one that a statement starts with? */
 export const startsLikeSql = (text: string): boolean => {
-  const first = /^(?:\s|--[^\n]*\n|\/\*[^*]{0,400}\*\/|\(|;)*([a-z]+)/i.exec(text.slice(0, 5_000))?.[1]
+  const first = /^(?:\s|--[^\n]*\n|\/\*[^*]{0,400}\*\/|\(|;)*([a-z]+)/i.exec(opened(text.slice(0, 5_000)))?.[1]
   return first !== undefined && verbs.has(first.toLowerCase())
 }

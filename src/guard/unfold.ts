@@ -71,7 +71,8 @@ function readable(decoded: string): string | undefined {
   return text.length >= 6 && !/\ufffd|(?![\t\n\v\f\r])\p{Cc}/u.test(text) ? text : undefined
 }
 
-const run = /[A-Za-z\d+/_-]{12,}={0,2}/g
+/** From where such signs begin: otherwise each sign of a short word would be tried as a beginning. */
+const run = /(?<![A-Za-z\d+/_-])[A-Za-z\d+/_-]{12,}={0,2}/g
 const wrapped = /^[A-Za-z\d+/_-]{16,}(?:\s+[A-Za-z\d+/_-]+)+={0,2}\s*$/
 const hexRun = /^(?:0x)?(?:[\da-f]{2}){6,}$/i
 
@@ -81,9 +82,10 @@ export type Unfolded = { readonly texts: readonly string[]; readonly tooMany: bo
 export function unfold(text: string): Unfolded {
   const spelled = spellings.reduce((before, [hint, decode]) => (hint.test(before) ? decode(before) : before), text)
   const texts = [spelled]
-  const runs = text.match(run) ?? []
-  const whole = runs.length > 1 && wrapped.test(text) ? [text.replace(/\s+/g, "")] : []
-  for (const piece of [...runs.slice(0, maxRuns), ...whole]) {
+  const runs = new Set(text.match(run) ?? [])
+  if (runs.size > 1 && wrapped.test(text)) runs.add(text.replace(/\s+/g, ""))
+  for (const piece of runs) {
+    if (texts.length > maxRuns) break
     const hex = hexRun.test(piece) ? readable(decodeHex(piece.replace(/^0x/i, ""))) : undefined
     if (hex !== undefined) texts.push(hex)
     // A word of small letters alone decodes to noise, and no encoder writes one.
@@ -91,5 +93,5 @@ export function unfold(text: string): Unfolded {
     const decoded = readable(decodeBase64(piece))
     if (decoded !== undefined) texts.push(decoded)
   }
-  return { texts: texts.filter((found) => found !== text), tooMany: runs.length > maxRuns }
+  return { texts: texts.filter((found) => found !== text), tooMany: texts.length > maxRuns }
 }

@@ -277,26 +277,26 @@ const rows: readonly Row[] = [
 ]
 
 describe.each(rows.map((row) => [row.use.template, row] as const))("%s", (_name, { use, denied, allowed }) => {
-  const decide = async ([tool, input]: Case, options: TemplateUse = use): Promise<Decision> => {
-    const verdict = (await createGuard([options])).judge({ tool, input })
+  const decide = ([tool, input]: Case, options: TemplateUse = use): Decision => {
+    const verdict = createGuard([options]).judge({ tool, input })
     expect(verdict.errors).toEqual([])
     return verdict.decision
   }
-  test.each(denied)("refuses %s %j", async (...call) => {
-    expect(await decide(call)).toBe("deny")
+  test.each(denied)("refuses %s %j", (...call) => {
+    expect(decide(call)).toBe("deny")
   })
-  test.each(allowed)("lets through %s %j", async (...call) => {
-    expect(await decide(call)).toBe("allow")
+  test.each(allowed)("lets through %s %j", (...call) => {
+    expect(decide(call)).toBe("allow")
   })
-  test("asks where it is told to", async () => {
+  test("asks where it is told to", () => {
     const [first] = denied
-    if (first !== undefined) expect(await decide(first, { ...use, decision: "ask" })).toBe("ask")
+    if (first !== undefined) expect(decide(first, { ...use, decision: "ask" })).toBe("ask")
   })
-  test("names the rule, in the operator's words where there are some", async () => {
+  test("names the rule, in the operator's words where there are some", () => {
     const [[tool, input] = ["", {}]] = denied
-    const { reasons } = (await createGuard([use])).judge({ tool, input })
+    const { reasons } = createGuard([use]).judge({ tool, input })
     expect(reasons[0]?.rule).toMatch(/^[A-Z/].+\.$/)
-    const own = (await createGuard([{ ...use, rule: 'Our "own" rule,\nin words.' }])).judge({ tool, input })
+    const own = createGuard([{ ...use, rule: 'Our "own" rule,\nin words.' }]).judge({ tool, input })
     expect(own.reasons[0]?.rule).toBe('Our "own" rule,\nin words.')
   })
 })

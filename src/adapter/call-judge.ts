@@ -1,0 +1,53 @@
+import { findCall } from "../guard/find-call.ts"
+import type { Verdict } from "../guard/guard.ts"
+import type { Guarding } from "../guard/guard-use.ts"
+import { approvedVerdict, type JudgedCall, judgedCall, verdictOn } from "../guard/judge-call.ts"
+import type { Format } from "../message/message.ts"
+import type { Part, ToolCallPart } from "../message/part.ts"
+
+/** What judges the calls of one turn before they run, and keeps account of what they have spent. */
+export type CallJudge = {
+  /** Judge a call by what its tool will be given. What a purchase names counts as spent from here on, so that calls side by side cannot each have the whole. */
+  readonly judge: (call: ToolCallPart, input: unknown, signal: AbortSignal | undefined) => Promise<JudgedCall>
+  /** The call came to nothing: what it would have spent was not. */
+  readonly giveBack: (judged: JudgedCall) => void
+  /** Calls that the provider has run: they can be told, and no longer stopped. */
+  readonly judgeRun: (format: Format, parts: readonly Part[]) => readonly JudgedCall[]
+  /** Hundredths spent so far, with what the caller said was spent before. */
+  readonly spentMinor: () => number
+}
+
+/** The largest sum that a purchase names, in hundredths. */
+function costOf({ facts }: Verdict): number {
+  if (!facts.actions.has("purchase")) return 0
+  return facts.amounts.reduce((most, { minor }) => Math.max(most, minor), 0)
+}
+
+export function createCallJudge(guarding: Guarding): CallJudge {
+  const { guard, circumstances = {}, mode } = guarding
+  let spentMinor = circumstances.spentMinor ?? 0
+  const useNow = (): Guarding => ({ ...guarding, circumstances: { ...circumstances, spentMinor } })
+  return {
+    judge: async (call, input, signal) => {
+      const found = { callId: call.callId, tool: call.tool, input, providerRun: false }
+      const use = useNow()
+      const verdict = verdictOn(found, guard, use)
+      const runs = mode === "observe" || verdict.decision !== "deny"
+      if (runs) spentMinor += costOf(verdict)
+      if (verdict.decision !== "ask" || mode === "observe") return judgedCall(found, verdict, use)
+      const said = await approvedVerdict({ tool: call.tool, input }, verdict, use, signal)
+      if (said === "approved") return judgedCall(found, verdict, use, true)
+      spentMinor -= costOf(verdict)
+      return judgedCall(found, said, use, false)
+    },
+    giveBack: ({ verdict }) => {
+      spentMinor -= costOf(verdict)
+    },
+    judgeRun: (format, parts) =>
+      parts.flatMap((part) => {
+        const found = findCall(format, part)
+        return found?.providerRun === true ? judgedCall(found, verdictOn(found, guard, useNow()), guarding) : []
+      }),
+    spentMinor: () => spentMinor,
+  }
+}

@@ -1,0 +1,87 @@
+import type { Format, Message } from "../message/message.ts"
+import type { Part } from "../message/part.ts"
+import { present } from "../message/present.ts"
+import type { ModelResponse } from "../message/request.ts"
+import { findCall } from "./find-call.ts"
+import type { Guard } from "./guard.ts"
+import { checkGuardUse, type GuardUse } from "./guard-use.ts"
+import { type JudgedCall, judgeCall, judgedCall, unreadVerdict } from "./judge-call.ts"
+import { ownText, responseWire, strayAnswers, writtenMessage } from "./response-wire.ts"
+import { withheldText } from "./withheld-text.ts"
+
+export type GuardedResponse = {
+  /** The very object that came in, if nothing was withheld. */
+  readonly response: ModelResponse
+  /** Every call, in the order of the answer. */
+  readonly judged: readonly JudgedCall[]
+}
+
+/**
+ * Judge every call of a whole answer. A call that is refused is taken out, and a text that says so stands in its place; if no call is
+ * left, the answer ends instead of waiting for results. What a provider runs itself (a search, its own sandbox, a remote MCP
+ * server) has run by the time the answer is seen: no one can prevent it here, so it stays as it is and is told as not enforced.
+ */
+export async function guardResponse(
+  response: ModelResponse,
+  guard: Guard,
+  use: GuardUse = {},
+): Promise<GuardedResponse> {
+  checkGuardUse(use)
+  const judged: JudgedCall[] = []
+  const messages: Message[] = []
+  for (const message of response.messages)
+    messages.push(await guardMessage(response.format, message, guard, use, judged))
+  const strays = use.mode === "observe" ? 0 : strayAnswers(response)
+  for (let n = 0; n < strays; n++) judged.push(strayCall(use))
+  if (strays === 0 && messages.every((message, n) => message === response.messages[n])) return { response, judged }
+  return { response: changed(response, messages), judged }
+}
+
+/** Only the first of several answers is read. */
+const strayCall = (use: GuardUse): JudgedCall =>
+  judgedCall(
+    { callId: "", tool: "", providerRun: false },
+    unreadVerdict("", "it stands in an answer beside the first"),
+    use,
+  )
+
+async function guardMessage(
+  format: Format,
+  message: Message,
+  guard: Guard,
+  use: GuardUse,
+  judged: JudgedCall[],
+): Promise<Message> {
+  const parts: Part[] = []
+  const said: string[] = []
+  for (const part of message.parts) {
+    const found = findCall(format, part)
+    const call = found === undefined ? undefined : await judgeCall(found, guard, use)
+    if (call !== undefined) judged.push(call)
+    if (call?.result === undefined) parts.push(part)
+    else if (format === "openai-chat") said.push(withheldText(call))
+    else parts.push(ownText(format, withheldText(call)))
+  }
+  const same = parts.length === message.parts.length && parts.every((part, n) => part === message.parts[n])
+  return same ? message : writtenMessage(format, message, said.length === 0 ? parts : withWords(parts, said))
+}
+
+/** Chat has one text for the whole message, before its calls. */
+function withWords(parts: readonly Part[], said: readonly string[]): readonly Part[] {
+  const at = parts.findLastIndex((part) => part.type === "text" && part.wire === undefined)
+  const text = parts[at]
+  const words = said.join("\n\n")
+  if (text?.type === "text")
+    return parts.with(at, { type: "text", text: text.text === "" ? words : `${text.text}\n\n${words}` })
+  const calls = parts.findIndex((part) => part.type === "tool-call")
+  return parts.toSpliced(calls < 0 ? parts.length : calls, 0, { type: "text", text: words })
+}
+
+/** With no call left for the client, nothing waits for a result. */
+function changed(response: ModelResponse, messages: readonly Message[]): ModelResponse {
+  const left = messages.some(({ parts }) => parts.some((part) => part.type === "tool-call" && part.kind !== "provider"))
+  const stop = response.stop === "tool-calls" && !left ? "end" : response.stop
+  const { wire: _, ...rest } = response
+  const wire = responseWire({ ...response, messages, stop }, stop !== response.stop)
+  return { ...rest, messages, stop, ...present({ wire }) }
+}

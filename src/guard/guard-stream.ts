@@ -1,0 +1,252 @@
+import type { Format } from "../message/message.ts"
+import { indexOf, type PartStart, type StreamEvent } from "../wire/stream.ts"
+import { listOf } from "../wire/stream-codec.ts"
+import type { Guard, Verdict } from "./guard.ts"
+import type { WatchedPart } from "./guard-state.ts"
+import { type GuardOutput, type GuardState, maxHeldBytes, maxHeldCalls, maxQueueBytes } from "./guard-state.ts"
+import { checkGuardUse, type GuardUse } from "./guard-use.ts"
+import { type JudgedCall, judgedCall, unreadVerdict, verdictOn } from "./judge-call.ts"
+import { keyOf, readingsOf } from "./part-readings.ts"
+import { append, flush, forget, refuseStream } from "./release.ts"
+import { isHarmless, isStray } from "./stray-call.ts"
+import { withheldText } from "./withheld-text.ts"
+
+type Step = readonly [GuardState, GuardOutput]
+
+export function startGuard(format: Format, guard: Guard, use: GuardUse = {}): GuardState {
+  checkGuardUse(use)
+  const counts = { released: 0, withheld: 0, queuedBytes: 0 }
+  const open = { parts: new Map(), asked: new Map(), queue: undefined, first: undefined, allowed: new Set<string>() }
+  return { format, guard, use, ...open, ...counts, stopped: false, closed: false }
+}
+
+/**
+ * Take in one event. Words go out at once; a call is held from its beginning to its end and everything behind it waits, then it is
+ * judged and goes out as it came, or a text stands in its place. A call that the provider runs is not held, for it cannot be stopped.
+ * Whatever carries a call where none is read is replaced by an error, and the stream ends there.
+ */
+export function guardStep(state: GuardState, event: StreamEvent): Step {
+  if (state.closed) return [state, nothing]
+  if (state.use.mode === "observe") return observe(state, event)
+  const index = indexOf(event)
+  const part = index === undefined ? undefined : state.parts.get(index)
+  if (event.type === "error") return takeError(state, event)
+  if (event.wire?.sse.type === "cut")
+    return event.wire.sse.data.trim() === "[DONE]" ? queued(state, event) : [state, nothing]
+  if (isStray(state.format, event, part !== undefined)) return refused(state, event)
+  if (event.type === "part-start") return begin(state, event)
+  if (event.type === "response-stop" || event.type === "response-end") {
+    const [cut, judged] = cutParts(state, "the answer ended before it did")
+    return queued({ ...cut, stopped: true }, event, judged)
+  }
+  if (index === undefined || part === undefined) return queued(state, event)
+  if (part.outcome === "withheld") return [over(state, event, index), nothing]
+  return takePart(state, index, part, event)
+}
+
+/** Nothing more comes: what has not ended never goes out. */
+export function guardEnd(state: GuardState): Step {
+  if (state.closed) return [state, nothing]
+  const [cut, judged] = cutParts(state, "the stream ended before it did")
+  const [next, events] = flush(cut)
+  return [next, { events, judged, asks: [] }]
+}
+
+/** A person has decided on a call that was asked about. */
+export function settleAsk(state: GuardState, index: number, said: Verdict | "approved"): Step {
+  const asked = state.asked.get(index)
+  const part = state.parts.get(index)
+  if (asked === undefined || part === undefined) return [state, nothing]
+  const rest = new Map(state.asked)
+  rest.delete(index)
+  const found = { callId: asked.callId, tool: asked.tool, providerRun: false }
+  const judged =
+    said === "approved" ? judgedCall(found, asked.verdict, state.use, true) : judgedCall(found, said, state.use, false)
+  return flushed(decide({ ...state, asked: rest }, index, part, judged), [judged])
+}
+
+/** A part that was withheld before its end is over with it, unless its place in the queue has still to be filled. */
+const over = (state: GuardState, { type }: StreamEvent, index: number): GuardState =>
+  type === "part-end" && state.queue === undefined ? forget(state, [index]) : state
+
+const nothing: GuardOutput = { events: [], judged: [], asks: [] }
+
+function flushed(state: GuardState, judged: readonly JudgedCall[]): Step {
+  const [next, events] = flush(state)
+  return [next, { events, judged, asks: [] }]
+}
+
+function queued(state: GuardState, event: StreamEvent, judged: readonly JudgedCall[] = []): Step {
+  const next = append(state, event)
+  if (next.queuedBytes <= maxQueueBytes) return flushed(next, judged)
+  const [cut, more] = cutParts(next, "too much waits behind it")
+  return flushed(cut, [...judged, ...more])
+}
+
+/** An error that tells of nothing else goes on as it came; any other in words of ours, and ends the stream. */
+function takeError(state: GuardState, event: StreamEvent): Step {
+  const [cut, judged] = cutParts(state, "the stream broke off before it ended")
+  if (isHarmless(event)) return queued(cut, event, judged)
+  return refused(cut, event, judged)
+}
+
+function refused(state: GuardState, event: StreamEvent, before: readonly JudgedCall[] = []): Step {
+  const [cut, judged] = cutParts(state, "the stream carried a call where none can be judged")
+  const [flushedState, events] = flush(cut)
+  const [closed, error] = refuseStream(flushedState, event)
+  return [closed, { events: [...events, error], judged: [...before, ...judged], asks: [] }]
+}
+
+// Parts
+
+const isWatched = ({ part }: PartStart): boolean => part === "tool-call" || part === "other"
+
+function begin(state: GuardState, event: StreamEvent & PartStart): Step {
+  if (!isWatched(event)) {
+    const parts = new Map(state.parts)
+    parts.delete(event.index)
+    return queued({ ...state, parts }, event)
+  }
+  const held = !(event.part === "tool-call" && event.kind === "provider")
+  const part: WatchedPart = {
+    start: event,
+    held,
+    events: { item: event, before: undefined },
+    input: "",
+    bytes: bytesOf(event),
+    outcome: "open",
+  }
+  const next = append({ ...state, parts: new Map(state.parts).set(event.index, part) }, event)
+  if (!held) return flushed(next, [])
+  const open = [...next.parts.values()].filter(({ outcome }) => outcome === "open").length
+  if (state.stopped) return withhold(next, event.index, "it came after the answer had ended")
+  return open > maxHeldCalls
+    ? withhold(next, event.index, `more than ${maxHeldCalls} calls at a time`)
+    : flushed(next, [])
+}
+
+const bytesOf = ({ wire }: StreamEvent): number =>
+  wire === undefined ? 0 : Math.ceil(wire.sse.raw.length / Math.max(1, wire.pieces))
+
+function takePart(state: GuardState, index: number, part: WatchedPart, event: StreamEvent): Step {
+  const grown = grow(part, event)
+  const next = append({ ...state, parts: new Map(state.parts).set(index, grown) }, event)
+  if (grown.bytes > maxHeldBytes) return withhold(next, index, `it takes more than ${maxHeldBytes} bytes`)
+  if (next.queuedBytes > maxQueueBytes) return withhold(next, index, "too much waits behind it")
+  return event.type === "part-end" ? endPart(next, index, grown) : flushed(next, [])
+}
+
+function grow(part: WatchedPart, event: StreamEvent): WatchedPart {
+  const input = event.type === "input-delta" ? part.input + event.text : part.input
+  return { ...part, input, bytes: part.bytes + bytesOf(event), events: { item: event, before: part.events } }
+}
+
+/** Judge all that the part may be taken for; the hardest verdict counts. */
+function endPart(state: GuardState, index: number, part: WatchedPart): Step {
+  const readings = readingsOf(state.format, { ...part, events: listOf(part.events) })
+  const [first] = readings
+  if (first === undefined) {
+    const parts = new Map(state.parts).set(index, { ...part, outcome: "released", events: undefined })
+    return flushed({ ...state, parts }, [])
+  }
+  const verdicts = readings.map((reading) => verdictOn(reading, state.guard, state.use))
+  const at = Math.max(
+    verdicts.findIndex(({ decision }) => decision === "deny"),
+    0,
+  )
+  const worst =
+    verdicts[at]?.decision === "deny"
+      ? at
+      : Math.max(
+          verdicts.findIndex(({ decision }) => decision === "ask"),
+          0,
+        )
+  const verdict = verdicts[worst] ?? unreadVerdict(first.tool, "it was not judged")
+  const { callId, tool } = first
+  // Whatever the provider has run already can only be told.
+  const providerRun = !part.held || readings.every((reading) => reading.providerRun)
+  if (verdict.decision === "ask" && !providerRun && state.use.approve !== undefined) {
+    const ask = { index, call: { tool, input: (readings[worst] ?? first).input }, verdict }
+    const parts = new Map(state.parts).set(index, { ...part, outcome: "asked" })
+    const asked = new Map(state.asked).set(index, { ...ask, callId, tool })
+    return [
+      { ...state, parts, asked },
+      { events: [], judged: [], asks: [ask] },
+    ]
+  }
+  const judged = judgedCall({ callId, tool, providerRun }, verdict, state.use)
+  if (judged.result === undefined && state.format === "openai-responses")
+    for (const reading of readings) state.allowed.add(keyOf(reading))
+  return flushed(decide(state, index, part, judged), [judged])
+}
+
+/** Note what becomes of a part; its events are no longer needed for judging. */
+function decide(state: GuardState, index: number, part: WatchedPart, judged: JudgedCall): GuardState {
+  const withheld = judged.result !== undefined
+  const settled: WatchedPart = {
+    ...part,
+    events: undefined,
+    outcome: withheld ? "withheld" : "released",
+    ...(withheld ? { instead: withheldText(judged) } : {}),
+  }
+  const parts = new Map(state.parts).set(index, settled)
+  if (!judged.enforced) return { ...state, parts }
+  return withheld
+    ? { ...state, parts, withheld: state.withheld + 1 }
+    : { ...state, parts, released: state.released + 1 }
+}
+
+function withhold(state: GuardState, index: number, why: string): Step {
+  const [next, judged] = withholdOne(state, index, why)
+  return flushed(next, judged)
+}
+
+function withholdOne(state: GuardState, index: number, why: string): readonly [GuardState, readonly JudgedCall[]] {
+  const part = state.parts.get(index)
+  if (part === undefined) return [state, []]
+  const { start, held } = part
+  const named = start.part === "tool-call" ? { callId: start.callId, tool: start.tool } : { callId: "", tool: "" }
+  const judged = judgedCall({ ...named, providerRun: !held }, unreadVerdict(named.tool, why), state.use)
+  return [decide(state, index, part, judged), [judged]]
+}
+
+/** Parts that did not end, and calls that nobody has decided on, are withheld. */
+function cutParts(state: GuardState, why: string): readonly [GuardState, readonly JudgedCall[]] {
+  const all: JudgedCall[] = []
+  let next = state
+  for (const [index, { outcome }] of state.parts) {
+    if (outcome !== "open" && outcome !== "asked") continue
+    const [cut, judged] = withholdOne(next, index, why)
+    next = cut
+    all.push(...judged)
+  }
+  return [{ ...next, asked: new Map() }, all]
+}
+
+/** Everything goes out as it came, and calls are judged as they end. */
+function observe(state: GuardState, event: StreamEvent): Step {
+  const index = indexOf(event)
+  const out: GuardOutput = { events: [event], judged: [], asks: [] }
+  if (event.type === "part-start" && isWatched(event)) {
+    const part: WatchedPart = {
+      start: event,
+      held: false,
+      events: { item: event, before: undefined },
+      input: "",
+      bytes: 0,
+      outcome: "open",
+    }
+    return [{ ...state, parts: new Map(state.parts).set(event.index, part) }, out]
+  }
+  const part = index === undefined ? undefined : state.parts.get(index)
+  if (index === undefined || part?.outcome !== "open") return [state, out]
+  const grown = grow(part, event)
+  const next = { ...state, parts: new Map(state.parts).set(index, grown) }
+  const [told, { judged }] =
+    grown.bytes > maxHeldBytes
+      ? withhold(next, index, `it takes more than ${maxHeldBytes} bytes`)
+      : event.type === "part-end"
+        ? endPart(next, index, grown)
+        : ([next, nothing] as const)
+  return [told, { ...out, judged }]
+}
