@@ -59,6 +59,7 @@ export type Problem =
     }
   | { readonly code: "command-refused"; readonly reason: CommandRefusal; readonly found: string }
   | { readonly code: "key-invalid"; readonly key: string; readonly expected: string }
+  | { readonly code: "finder-failed"; readonly reason: string }
   | { readonly code: "pin-unknown"; readonly pin: string }
   | { readonly code: "turn-too-long"; readonly iterations: number }
   | { readonly code: "turn-stopped"; readonly iterations: number }
@@ -262,6 +263,10 @@ const describers: Describe = {
   "key-invalid": ({ key, expected }) => ({
     sentence: `The key ${key} cannot be used: ${expected} was expected.`,
     next: "Make a pair of keys with: holdfast keys new",
+  }),
+  "finder-failed": ({ reason }) => ({
+    sentence: `The finder of rules gave no answer: ${reason}.`,
+    next: "Mend it or leave it out: what the built-in finder found is pinned in any case.",
   }),
   "pin-unknown": ({ pin }) => ({
     sentence: `No rule ${pin} stands that could be taken back here.`,

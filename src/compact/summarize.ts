@@ -4,6 +4,7 @@ import { channelOf } from "../message/channel-of.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { textOf } from "../message/text.ts"
+import { linesAgainst } from "../pin/lines-against.ts"
 import type { SummaryEvent } from "../summary/model-write.ts"
 import { rulesSection, schemas } from "../summary/schema.ts"
 import type { Summary, SummaryLine } from "../summary/summary.ts"
@@ -39,12 +40,38 @@ export async function summarize(
   const lines = summary.sections.flatMap((section) => section.lines)
   const gated = gateSummary(lines, sourcesOf(messages, knowledge.carried))
   const dropped = new Set(gated.events.map(({ line }) => line))
-  const passed = new Map(lines.filter((_, at) => !dropped.has(at)).map((line, n) => [line, gated.lines[n]]))
+  const against = linesAgainstRules(choices, lines, dropped)
+  const refused = new Set(against.map(({ line }) => line))
+  const passed = new Map(
+    lines
+      .map((line, at) => ({ line, at }))
+      .filter(({ at }) => !dropped.has(at))
+      .flatMap(({ line, at }, n) => (refused.has(at) ? [] : [[line, gated.lines[n]] as const])),
+  )
   const kept = withUserWords(summary, knowledge.summary, (line) => {
     const found = passed.get(line)
     return found === undefined ? [] : [{ ...line, sources: found.sources }]
   })
-  return { ...(gated.lines.length === 0 ? {} : { summary: kept }), events: [...events, ...gated.events] }
+  return { ...(passed.size === 0 ? {} : { summary: kept }), events: [...events, ...gated.events, ...against] }
+}
+
+/** Lines that speak against a rule that stands: a summary tells what happened, and changes nothing. */
+function linesAgainstRules(
+  { pins, rules = pins.map(({ text }) => text) }: CompactTask["choices"],
+  lines: readonly SummaryLine[],
+  dropped: ReadonlySet<number>,
+): readonly GateEvent[] {
+  if (rules.length === 0) return []
+  const found = linesAgainst(
+    rules,
+    lines.map(({ text }, at) => (dropped.has(at) ? "" : text)),
+  )
+  const first = new Map(found.map((finding) => [finding.line, finding]))
+  return [...first.values()].map(({ line, rule, verdict }) => ({
+    type: "line-dropped",
+    line,
+    reason: { code: "against-rule", rule: rules[rule] ?? "", verdict },
+  }))
 }
 
 /** What a summarizer is asked to stay within: a page and a half. What does not fit the digest is left out line by line. */

@@ -39,6 +39,8 @@ export type CompactChoices = {
   readonly pins: readonly PinnedRule[]
   /** Those are all of them: a message of ours that says others is void. */
   readonly ownPins?: boolean
+  /** All rules that stand, those elsewhere included: no summary may speak against one. */
+  readonly rules?: readonly string[]
   readonly focus?: string
   readonly language?: string
   readonly summarizer?: Summarizer

@@ -21,6 +21,8 @@ export type DropReason =
   | { readonly code: "request-from-data" }
   | { readonly code: "value-not-in-source"; readonly values: readonly string[] }
   | { readonly code: "words-not-in-source" }
+  /** It says the contrary of a rule that stands, or makes less of it. */
+  | { readonly code: "against-rule"; readonly rule: string; readonly verdict: "contradicted" | "weakened" }
 
 export type GateEvent = { readonly type: "line-dropped"; readonly line: number; readonly reason: DropReason }
 

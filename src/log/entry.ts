@@ -50,6 +50,16 @@ export type RuleBody = {
   readonly expiresAtMs?: number
 }
 
+/** What was decided on one call, and by which policies. */
+export type CallVerdict = {
+  readonly callId: string
+  readonly tool: string
+  readonly decision: "allow" | "deny" | "ask"
+  readonly policies: readonly string[]
+  readonly enforced: boolean
+  readonly approved?: boolean
+}
+
 /** What can stand in a log. `parent` of a message is the message before it on its branch. */
 export type EntryBody =
   | { readonly type: "session-opened"; readonly agent: string; readonly secret: string }
@@ -77,6 +87,8 @@ export type EntryBody =
       readonly key: string
       readonly covered: readonly number[]
     }
+  /** What the guard said to the calls of an answer, and what the session has spent with those that it let through. */
+  | { readonly type: "calls-judged"; readonly calls: readonly CallVerdict[]; readonly spentMinor: number }
   | { readonly type: "memory-flushed"; readonly upTo: number; readonly rows: number }
   | { readonly type: "memory-retrieved"; readonly before: number; readonly message: Message }
   | { readonly type: "usage-reported"; readonly model: string; readonly estimatedTokens: number; readonly usage: Usage }
@@ -114,6 +126,7 @@ export function refersTo(body: EntryBody): number | undefined {
     case "session-opened":
     case "stack-seen":
     case "usage-reported":
+    case "calls-judged":
       return undefined
   }
 }

@@ -1,4 +1,5 @@
 import type { Problem } from "../errors.ts"
+import type { SurvivalVerdict } from "../pin/survival.ts"
 
 /** What a session adds to the trace of a call: how the request met the log, and what was done beside the context itself. */
 export type LogEvent =
@@ -10,6 +11,11 @@ export type LogEvent =
   | { readonly type: "rules-found"; readonly pins: readonly string[] }
   /** Rules that the history no longer says, whoever compacted it, stand again. */
   | { readonly type: "pins-reasserted"; readonly pins: readonly string[] }
+  /** What became of the rules in the history that a client put in the place of the one before. */
+  | {
+      readonly type: "rules-judged"
+      readonly pins: readonly { readonly pin: string; readonly verdict: SurvivalVerdict }[]
+    }
   /** There was no room for these rules beside the others; they are in the log. */
   | { readonly type: "pins-left-out"; readonly pins: readonly string[]; readonly budgetTokens: number }
   /** An earlier compaction was done again, as it was. */

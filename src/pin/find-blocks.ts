@@ -80,6 +80,7 @@ function readLine(reading: Reading, line: Line): void {
   const [bulleted = "", before = ""] = item.exec(text) ?? wideItem.exec(text) ?? []
   if (headed !== null || bold.test(bare)) readHeading(reading, line, headed)
   else if (bare === "" || (bare.length <= maxMark && parting.test(bare)) || fence.test(text)) shut(reading)
+  else if (line.apart) start(reading, line, "item", 0, 0)
   else if (row.test(text)) start(reading, line, "row", text.indexOf("|"), 0)
   else if (bulleted !== "") start(reading, line, "item", bulleted.length, columns(before))
   else readText(reading, line)

@@ -11,7 +11,7 @@ export const lasting: RegExp = words(
 )
 
 const bareNo =
-  "(?:^|: |, |; )(?:absolutely |strictly |definitely |please |and |also )?no (?!one\\b|need|problem|worr|thank|idea|way\\b|longer|rush|doubt|issue|such|luck|result|match|output|error|change|matter|hurry|wonder|big|prob)[a-z-]+(?: [a-z-]+){0,3}?(?:s|ing| code| to| without| unless| in| on| for| outside| before| after| from)\\b(?![^()]*\\))"
+  "(?:^|: |, |; )(?:absolutely |strictly |definitely |please |and |also )?no (?!one\\b|(?:se|me|te|le|les|lo|la|los|las|nos|hay|es|son|tiene|existe)\\b|need|problem|worr|thank|idea|way\\b|longer|rush|doubt|issue|such|luck|result|match|output|error|change|matter|hurry|wonder|big|prob)[a-z-]+(?: [a-z-]+){0,3}?(?:s|ing| code| to| without| unless| in| on| for| outside| before| after| from)\\b(?![^()]*\\))"
 
 /** It forbids. */
 export const forbids: RegExp = new RegExp(
@@ -24,7 +24,7 @@ export const forbids: RegExp = new RegExp(
     "\\b(?:nobody|no one|nothing|none|neither)(?: [a-z-]+){1,4} (?:may|must|should|can)\\b",
     "\\b(?:nobody|no one|nothing|none|neither|no [a-z-]+) (?:may|can|should|must|is (?:allowed|permitted|to)|are (?:allowed|permitted|to)|shall|gets?|has|have|ever|goes|leaves|touches|uses|pushes|merges|deploys|sends|sees|edits|reads|deletes)\\b",
     "\\b(?:is|are) (?:to never|never to|not to|to not)\\b|\\b(?:we|our (?:team|company)) (?:never|don't|do not|no longer) (?!know|think|have|want|see|need|understand|get|care|mind|really|even|seem|remember|like)",
-    "\\brather you (?:didn't|did not|don't|never)\\b|\\bi (?:do not|don't|never) want (?:you|any|to see|us)\\b|\\bhands off\\b|\\bstay (?:away from|out of|off)\\b|\\bkeep (?:away from|out of|off)\\b|\\bsteer clear\\b|\\bstop [a-z]+ing\\b",
+    "\\brather you (?:didn't|did not|don't|never)\\b|\\bi (?:do not|don't|never) want (?:you|any|to see|us|my|our|anyone|anybody)\\b|\\bhands off\\b|\\bstay (?:away from|out of|off)\\b|\\bkeep (?:away from|out of|off)\\b|\\bsteer clear\\b|\\bstop [a-z]+ing\\b",
     bareNo,
   ].join("|"),
 )
@@ -34,7 +34,7 @@ export const demands: RegExp = new RegExp(
   [
     "\\b(?:must|shall|have to|has to|needs? to|ought to|should|required to|expected to|supposed to|obliged to|got to|is to be|are to be)\\b(?! (?:not|never)\\b)",
     "\\b(?:is|are) (?:strictly |always |absolutely )?(?:required|mandatory|obligatory|compulsory|a must|non-negotiable|essential|imperative|subject to)\\b",
-    "\\b(?:requires?|needs?) (?:[\\w'-]+ ){0,3}(?:approval|approvals|okay|ok|blessing|clearance|green light|go-ahead|sign-?off|consent|permission|confirmation|review|reviews|reviewers?|authori[sz]ation|tests?)\\b",
+    "\\b(?:requires?|needs?) (?:[\\w'-]+ ){0,3}(?:approval|approvals|okay|ok|blessing|clearance|green light|go-ahead|sign-?off|consent|permission|confirmation|review|reviews|reviewers?|signatures?|authori[sz]ation|tests?)\\b",
     "\\b(?:make|be|making) (?:sure|certain)\\b|\\bensure\\b|\\bsee to it\\b|\\balways\\b",
     "\\b(?:all|every|each|any|anything|everything|whatever) [^.!?]{2,60}? (?:go|goes|belong|belongs|get|gets|stay|stays|need|needs|require|requires|live|lives|land|lands|use|uses)\\b",
     "\\b(?:our|my|team|company) (?:convention|standard|practice|rule|policy) (?:is|says)\\b",

@@ -24,13 +24,35 @@ export function genreOf(channel: Channel, source: string | undefined): Genre {
 
 /** Words by which a page says of itself that it holds rules. */
 export const namesRules: RegExp =
-  /\b(?:rules?|polic(?:y|ies)|guidelines?|conventions?|constraints?|restrictions?|standards?|best practices?|instructions|code of conduct|compliance|do'?s (?:and|&) don'?ts?|do not|never|must|prohibited|forbidden|agents?\.md|claude\.md|reglas?|normas?|politicas?|directrices|regras|regeln|richtlinien|regles|consignes)\b|规则|規則|规定|規定|政策|准则|守则|规范|ルール|規則|方針/
+  /\b(?:rules?|polic(?:y|ies)|guidelines?|conventions?|constraints?|restrictions?|standards?|best practices?|instructions|code of conduct|compliance|do'?s (?:and|&) don'?ts?|do not|never|must|prohibited|forbidden|agents?\.md|claude\.md|reglas?|normas?|politicas?|directrices|regras|regeln|richtlinien|regles|consignes)\b|规则|規則|规定|規定|政策|准则|守则|规范|制度|规章|条例|须知|ルール|規則|方針/
 
 /** So large a share of the sentences of a page must bind for it to be one of rules, and so many there must be. */
 const namedShare = 0.3
 const ruleShare = 0.5
 const minRuleSentences = 3
 
-/** Is data a page of rules, by its name for itself and its sentences? */
-export const isRulePage = (named: boolean, binding: number, sentences: number): boolean =>
-  binding >= minRuleSentences && binding >= sentences * (named ? namedShare : ruleShare)
+/** Is data a page of rules, by its name for itself and its sentences? One that has such a title needs no more than one. */
+export const isRulePage = (named: "titled" | "named" | "no", binding: number, sentences: number): boolean =>
+  binding >= (named === "titled" ? 1 : minRuleSentences) &&
+  binding >= sentences * (named === "no" ? ruleShare : namedShare)
+
+/** Policies of machines, not for whoever reads them. */
+const machinery =
+  /\b(?:retry|cache|caching|restart|eviction|backoff|scaling|retention_policy|pull|update|rotation|lint|linting|eslint|routing|firewall|iptables|css|grammar|validation|build|make|proxy|scheduling|replication|merge|referrer|security-policy|content security|cors|iam|bucket|password) (?:polic(?:y|ies)|rules?)\b/
+
+/** Words that a title of rules has at most. */
+const maxTitle = 8
+
+/** Is a line the title of a page of rules: a few words with the name of such a page among them, and no sentence? */
+export const isRuleTitle = (seen: string): boolean =>
+  namesRules.test(seen) &&
+  !machinery.test(seen) &&
+  !/[.!?。](?!\w)|\b(?:the|this|your|is|are|was|were|see|must|never|should|do not|not)\b.*\b/.test(seen) &&
+  seen.split(" ").length <= maxTitle
+
+/** Does a name of a field or a file say that rules stand in it? */
+export const namesRuleField = (name: string): boolean =>
+  ruleFile.test(name) ||
+  /^(?:[a-z]+[_ -]?)?(?:policies|policy|rules|guidelines|guardrails|constraints|instructions|politicas?|normas|reglas|normativa|directrices)(?:[_ -]?(?:text|body|id|name|title))?$|政策|制度|规则|规定|守则/i.test(
+    name.normalize("NFD").replace(/\p{M}/gu, ""),
+  )

@@ -1,6 +1,11 @@
+import type { Channel } from "../message/channel.ts"
+import { present } from "../message/present.ts"
 import type { Span } from "../message/request.ts"
 import type { Verdict } from "./find-judge.ts"
+import { conditionsIn, exceptionsIn } from "./find-scope.ts"
 import type { Statement } from "./find-statements.ts"
+import type { FoundRule } from "./rule.ts"
+import { topicOf } from "./rule-topic.ts"
 
 /** A rule while the statements behind it are read. */
 export type Draft = Span &
@@ -41,4 +46,23 @@ export function completes({ block, at, seen }: Statement, before: Draft, alone: 
 /** The rule with the statement taken in, unless it would grow too long. */
 export function joined(draft: Draft, { end, at }: Statement): Draft | undefined {
   return end - draft.start <= maxJoined ? { ...draft, end, until: at } : undefined
+}
+
+/** A rule as it is handed out. */
+export function ruleOf(text: string, draft: Omit<Draft, "opening" | "until">, channel: Channel): FoundRule {
+  const { start, end, kind, explicitness, needsContext, context } = draft
+  const own = text.slice(start, end)
+  return {
+    start,
+    end,
+    text: own,
+    kind,
+    channel,
+    explicitness,
+    topic: topicOf(own),
+    needsContext,
+    conditions: conditionsIn(own),
+    exceptions: exceptionsIn(own),
+    ...present({ context: context && text.slice(context.start, context.end) }),
+  }
 }

@@ -14,14 +14,30 @@ export type Verdict = { readonly kind: RuleKind; readonly explicitness: Explicit
 const announces =
   /^(?:here(?:'s| is| are)\b|the following\b.{0,60}:$|(?:this|the) (?:file|document|guide|section|page) (?:is|describes|documents|contains|covers|provides|explains)\b)/
 
+/** A name and a word or two behind it: how a program is set. */
+export const setting: RegExp =
+  /^[\w.-]{1,40}: ?[\w./-]{1,24}$|^(?:info|debug|warn|trace|error)\b|^(?:how|why) (?:we|to|i|you|they)\b/
+
 /** The rule that a sentence lays down in a text of this genre, if it lays down any. */
 export function judge(seen: Seen, signs: Signs, genre: Genre): Verdict | undefined {
-  if (announces.test(seen.text) || status.test(seen.text) || asks.test(seen.text) || foreign.asks.test(seen.text))
+  if (
+    announces.test(seen.text) ||
+    status.test(seen.text) ||
+    status.test(seen.body) ||
+    asks.test(seen.text) ||
+    foreign.asks.test(seen.text)
+  )
     return undefined
-  if (genre !== "rules" && isCode.test(seen.text)) return undefined
+  if (genre !== "rules" && (isCode.test(seen.text) || setting.test(seen.text))) return undefined
   const lays = genre === "rules" ? bindsOnPage(seen, signs) : bindsInTalk(seen, signs, genre)
-  return lays ? { kind: kindOf(seen, signs), explicitness: explicitnessOf(signs) } : undefined
+  return lays ? asRule(seen, signs) : undefined
 }
+
+/** What a sentence is once it is known to be a rule. */
+export const asRule = (seen: Seen, signs: Signs): Verdict => ({
+  kind: kindOf(seen, signs),
+  explicitness: explicitnessOf(signs),
+})
 
 function explicitnessOf({ lasts, forbids: no, demands: must, bounds: only, allows: may }: Signs): Explicitness {
   if (lasts) return "stated"

@@ -1,7 +1,11 @@
 import type { Span } from "../message/request.ts"
 
 /** A line of a text without what a listing printed before it; `text` is `whole.slice(start, end)`. */
-export type Line = Span & { readonly text: string }
+export type Line = Span & {
+  readonly text: string
+  /** It has nothing to do with the line before it. */
+  readonly apart?: true
+}
 
 /** Numbers that `cat -n`, `grep -n` and file readers print before each line. */
 const numbered = /^[ \t]{0,8}\d{1,6}(?:\t|→|: |\| |:(?=\S))/
@@ -10,8 +14,8 @@ const numbered = /^[ \t]{0,8}\d{1,6}(?:\t|→|: |\| |:(?=\S))/
 const probedLines = 12
 const numberedShare = 0.8
 
-/** The lines of a text. Escaped line ends part lines too where the text stands in a string of JSON. One pass. */
-export function linesIn(text: string, span: Span, escaped: boolean): readonly Line[] {
+/** The lines of a text. Escaped line ends part lines too where the text stands in a string of JSON; `keyed` lines are read without the name before them. One pass. */
+export function linesIn(text: string, span: Span, escaped: boolean, keyed: boolean): readonly Line[] {
   const own = text.slice(span.start, span.end)
   const lines: Line[] = []
   let start = 0
@@ -23,7 +27,20 @@ export function linesIn(text: string, span: Span, escaped: boolean): readonly Li
     start = match.index + match[0].length
   }
   take(own.length)
-  return withoutNumbers(lines)
+  const bare = withoutNumbers(lines)
+  return keyed ? bare.map(withoutKey) : bare
+}
+
+/** A name and a string in quotation marks behind it, as YAML and the like have them. */
+const keyed = /^[ \t]{0,40}(?:- )?[\w.-]{1,40}: {1,4}(["'])(?=\S.{8}).{0,2000}\1[ \t]{0,8},?$/
+
+/** The string that a line gives a name, without the name and the quotation marks. */
+function withoutKey(line: Line): Line {
+  const [, sign = ""] = keyed.exec(line.text) ?? []
+  if (sign === "") return line
+  const from = line.text.indexOf(sign) + 1
+  const to = line.text.lastIndexOf(sign)
+  return { start: line.start + from, end: line.start + to, text: line.text.slice(from, to), apart: true }
 }
 
 function withoutNumbers(lines: readonly Line[]): readonly Line[] {

@@ -7,7 +7,7 @@ export const ofAKind: RegExp =
   /^(?!users?\b|customers?\b|people\b|clients?\b|tests\b|this\b|yes\b)(?:[a-z-]+ ){0,2}?[a-z-]{2,}s (?:[a-z]+ (?:[^,.]{1,40}? )?)??(?:must|shall|have to|need|are to|may only|can only|happen|go|belong|are (?:sent|filed|posted|routed|reported|delivered|submitted)|require|should (?:always|never|only|be)|stay|are (?:only|always|never))\b|^(?:we|our (?:team|company)) only\b/
 /** The same in Chinese, where nothing tells one from many. */
 export const wideMust: RegExp =
-  /^(?!我|他|她|用户).{0,30}(?:必须|务必|一律|只允许|只能|须|需要.{0,8}(?:审批|批准|同意|确认))/
+  /^(?!我|他|她|用户).{0,30}(?:必须|务必|一定要|一律|只允许|只能|只在|只走|只发|须|要先|得先|都(?:保留|要|用|走|发|放|存|按)|需要.{0,8}(?:审批|批准|同意|确认))/
 
 /** Verbs that hold on: what they are said of lasts. */
 export const holds: RegExp =
@@ -44,7 +44,7 @@ export const staff: RegExp =
 
 /** Somebody's word is needed first. */
 export const approval: RegExp =
-  /\b(?:approval|permission(?! denied)|sign-?off|consent|go-ahead|green light|blessing|clear(?:ed|ance) (?:with|by|from)|'s ok(?:ay)?|authori[sz]ation)\b|\b(?:ask|check with|consult|confirm with|run it by) (?:me|us|the \w+|my \w+|\w+)\b.{0,40}\b(?:before|first)\b|\bbefore (?:you )?\w+ing\b.{0,60}\bask\b|批准|同意|许可|授权|先问|审批|确认|aprobacion|visto bueno|autorizacion|permiso|consulta(?:me|r)|genehmigung|zustimmung|freigabe|autorisation|accord|承認|許可/
+  /\b(?:approval|permission(?! denied)|sign-?off|consent|go-ahead|green light|blessing|clear(?:ed|ance) (?:with|by|from)|'s ok(?:ay)?|authori[sz]ation)\b|\b(?:ask|check with|consult|confirm with|run it by) (?:me|us|the \w+|my \w+|\w+)\b.{0,40}\b(?:before|first)\b|\bbefore (?:you )?\w+ing\b.{0,60}\bask\b|批准|同意|许可|授权|先问|审批|确认|签字|签核|主管|aprobacion|visto bueno|autorizacion|permiso|consulta(?:me|r)|genehmigung|zustimmung|freigabe|autorisation|accord|承認|許可/
 
 /** The modals that bind without more. */
 export const strongly: RegExp =
@@ -54,7 +54,7 @@ export const whoever: RegExp =
   /^(?:if|when) (?:an?|any|anyone|anybody|someone|somebody|users?|customers?|people|the (?:user|customer|client)|you (?:see|find|encounter|notice|receive|are asked|get asked|get an?|need|want|have to|are unsure|aren't sure|don't know|do not know|can't|cannot|write|add|create|change|touch|commit|push|deploy|open|modify|make|run|use)|in doubt|unsure|asked|something|anything|there(?: is|'s| are))\b|^(?:如果|当|每当|遇到).{1,40}(?:[,，]|就|请)|^(?:si|cuando) (?:un|una|alguien|algun|el cliente|el usuario|no)\b|^(?:wenn|falls) (?:ein|jemand|der)\b|^(?:si|quand|lorsqu) ?(?:un|quelqu|le client)/
 /** What the speaker likes. */
 export const iWish: RegExp =
-  /\b(?:i (?:prefer|like (?:my|you|all|it when)|want (?:my|you to|all|every)|hate|dislike|expect)|i (?:require|insist on|demand)\b|i'd (?:rather|prefer)|i would (?:rather|prefer)|my preference|call me|address me|prefer)\b|我(?:更)?喜欢|我希望|优先|尽量|我偏好|prefiero|me gusta\w* que|ich (?:bevorzuge|mochte)|je prefere|prefiro/
+  /\b(?:i (?:prefer|like (?:my|you|all|it when)|want (?:my|you to|all|every)|hate|dislike|expect)|i (?:require|insist on|demand)\b|i'd (?:rather|prefer)|i would (?:rather|prefer)|my preference|call me|address me|prefer)\b|(?:请)?(?:称呼|叫)我|我(?:更)?喜欢|我希望|优先|尽量|我偏好|prefiero|me gusta\w* que|ich (?:bevorzuge|mochte)|je prefere|prefiro/
 /** Words that last even where the matter at hand is named. */
 export const lastsPlainly: RegExp =
   /\b(?:always|never|from (?:now|here|today|this point)|going forward|whenever|every time|each time|until further notice|under no circumstances|in (?:the )?future|at all times|no matter|by default|without exception|for the rest of|regardless|in this (?:repo|project|codebase|session|conversation|chat))|从现在|今后|以后|永远|始终|每次|任何情况|绝不|siempre|nunca|jamas|a partir de|de ahora en adelante|bajo ningun|en ningun caso|cada vez|\b(?:immer|niemals|nie|ab (?:jetzt|sofort)|toujours|jamais|desormais|sempre)\b|今後|常に|必[ずす]|絶対/
@@ -65,8 +65,20 @@ export const fails: RegExp =
 
 /** It may be done only so. */
 export const mayOnly: RegExp =
-  /\b(?:can|may|must|should) (?:\w+ )?(?:only|at most|at least|up to|no more)\b|只能|只允许|仅限|最多|不超过|\bsolo (?:\w+ ){0,5}?(?:pued|deb|permit)|^solo (?:usa|use|utili|envi|respond)/
+  /\b(?:can|may|must|should) (?:\w+ )?(?:only|at most|at least|up to|no more)\b|只能|只允许|只在|只走|只发|只用|只给|仅限|最多|不超过|\bsolo (?:\w+ ){0,5}?(?:pued|deb|permit)|\b(?:solo|unicamente|exclusivamente|solamente) en\b|^solo (?:usa|use|utili|envi|respond)/
 
 /** It lets the reader do what was not allowed. */
 export const permits: RegExp =
   /\b(?:you|agents?|assistants?) (?:may|are (?:now |also )?(?:allowed|permitted|authori[sz]ed|free) to|can now|no longer (?:need|have) to)\b/
+
+/** Something stays where or as it is, whatever comes: "The audit trail stays on, no matter what". */
+export const staysSo: RegExp =
+  /\bmust (?:always |never )?(?:remain|stay|be kept)\b|\b(?:stays?|remains?) (?:on|off|in|enabled|disabled|active|private|confidential|encrypted|internal|within|under|below|out of)\b.{0,60}(?:\b(?:no matter|always|only|nowhere|at all times|whatever)\b|\b[a-z]{2}-[a-z]+-\d\b|[#@]\w)/
+
+/** A language or a unit and nothing else. */
+export const kindOnly: RegExp =
+  /^(?:english|spanish|german|french|chinese|japanese|portuguese|metric|cash|plain text|utc|tabs|spaces) only\b|\b(?:english|spanish|german|french|chinese|japanese|portuguese) only[.!]?$/
+
+/** In Spanish, all of a kind must: the article makes it general. */
+export const losDeben: RegExp =
+  /^(?:los|las|el|la|toda?s?|cada|cualquier)\b(?! (?:informe|documento|error|archivo|problema) (?:debe|deben) (?:de |estar))(?: [\w-]+){1,6}? (?:no )?(?:deben?|debera[ns]?|tienen? que|necesitan?|requieren?|van|pasan?) (?!de\b|estar en\b)/

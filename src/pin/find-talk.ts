@@ -12,12 +12,15 @@ import {
   holds,
   iBind,
   iWish,
+  kindOnly,
   lastsPlainly,
+  losDeben,
   mayOnly,
   ofAKind,
   permits,
   setsLimit,
   staff,
+  staysSo,
   strongly,
   whenThenAsk,
   whoever,
@@ -34,13 +37,14 @@ export function bindsInTalk(seen: Seen, signs: Signs, genre: Genre): boolean {
   const points = (signs.commands || bareNegative.test(text)) && pointing.test(text)
   const near = points || local.test(text) || foreign.local.test(text)
   const force = signs.forbids || signs.demands || signs.bounds
-  if (signs.lasts && (force || signs.prefers || signs.commands)) return !near || lastsPlainly.test(text)
+  if (signs.lasts && (force || signs.prefers || signs.commands))
+    return !near || seen.declared || lastsPlainly.test(text)
   if (fromNow.test(text) || (genre === "talk" && (whenThenAsk.test(text) || (signs.commands && anyCase.test(text)))))
     return true
   if (seen.declared && (force || signs.commands || signs.prefers || genre === "talk")) return true
   if (signs.general && force && wholly.test(text)) return true
   if (near) return genre === "talk" && signs.commands && anyone.test(text) && !foreign.local.test(text)
-  if (setsLimit.test(text)) return true
+  if (setsLimit.test(text) || staysSo.test(text) || kindOnly.test(text)) return true
   if (approval.test(text) && (force || signs.commands)) return true
   if (signs.general && force) return true
   if (genre === "data") return staff.test(text)
@@ -49,7 +53,7 @@ export function bindsInTalk(seen: Seen, signs: Signs, genre: Genre): boolean {
     return (
       signs.commands || iBind.test(text) || signs.addresses || signs.demands || mayOnly.test(text) || ofAKind.test(text)
     )
-  if (signs.demands && (ofAKind.test(text) || wideMust.test(text))) return true
+  if (signs.demands && (ofAKind.test(text) || wideMust.test(text) || losDeben.test(text))) return true
   if (signs.commands && holds.test(text)) return true
   if (signs.addresses && strongly.test(text)) return true
   if (signs.commands && whoever.test(text)) return true

@@ -57,4 +57,6 @@ const actsOn =
 
 /** A plural or a second noun behind, and no third-person verb: "Log errors with context". */
 const isPhrase = (rest: string): boolean =>
-  /^ (?:[a-z-]+ )?[a-z-]+s (?:to|with|before|after|into|from|only|when|if|unless|by|using|via)\b/.test(rest)
+  /^ (?:[a-z-]+ )?[a-z-]+s (?:to|with|before|after|into|from|only|when|if|unless|by|using|via)\b|^ (?:[a-z-]+ ){0,3}[a-z-]+s (?:in|from|for|on) (?:everything|anything|all|any|every|each)\b/.test(
+    rest,
+  )

@@ -22,9 +22,9 @@ const address = /\b(?:https?|ftp|s3):\/\/[^\s)>\]]{1,300}/g
 
 /** Lead words that say only that something is said. */
 const hails =
-  /^(?:(?:very )?important|note|nb|please note|critical|warning|caution|attention|reminder|remember|(?:[a-z]+ ){0,3}(?:rule|policy|requirement|constraint|instruction)s?(?: (?:#\d+|\d+|update|reminder|change))?(?: from \w+)?|ps|p\.s\.|update|fyi|todo|also|nota|importante|hinweis|wichtig|remarque|regel|regla|regle|注意|重要|规则|規則|提示|备注)\s?[:：!,-]\s?/
+  /^(?!(?:\w+ )?(?:retry|cache|caching|restart|eviction|backoff|scaling|pull|rotation|lint|routing|firewall|proxy|scheduling|referrer|cors|iam|bucket) (?:rule|polic))(?:(?:very )?important|(?:long-term |agent |project |saved )?memory|memoria|记忆|記憶|recuerda|记住|請記住|请记住|note to self|note|nb|please note|critical|warning|caution|attention|reminder|remember|(?:[a-z]+ ){0,3}(?:rule|policy|requirement|constraint|instruction|preference)s?(?: (?:#\d+|\d+|update|reminder|change))?(?: from \w+| for \w+| \(\w+\))?|(?:[a-z]+ ){0,2}(?:politica|norma|regla|preferencia)s?(?: de (?:la |el )?\w+| interna| del? \w+)?|(?:公司|组织|团队|用户|部门)?(?:政策|规定|制度|偏好|要求)|ps|p\.s\.|update|fyi|todo|also|nota|importante|hinweis|wichtig|remarque|regel|regla|regle|注意|重要|规则|規則|提示|备注)\s?[:：!,-]{1,2}\s?/
 
-const declares = /rule|polic|requirement|constraint|instruction|reg[lr]|规|規/
+const declares = /rule|poli[ct]|requirement|constraint|instruction|preferen|reg[lr]|norma|规|規|政策|制度|偏好/
 
 const labelled =
   /^((?:qcode(?:[ /,&]{1,3}qcode){0,4}(?:\([^)]{0,60}\))?|[^:：.!?—]{1,48}))(?:[:：](?=\s|$)\s*|：|\s[-–—]{1,2}\s|—)/

@@ -39,7 +39,9 @@ const minIdeas = 0.75
 /** A mere mention needs less. */
 const minMentioned = 0.3
 
-const weight = ({ sort, concept }: Subject): number => (sort !== undefined ? 2 : faint.has(concept) ? 0.5 : 1)
+/** How much a subject counts: a value twice, a faint idea half. */
+export const weight = ({ sort, concept }: Pick<Subject, "sort" | "concept">): number =>
+  sort !== undefined ? 2 : faint.has(concept) ? 0.5 : 1
 const total = (subjects: readonly Subject[]): number => subjects.reduce((sum, subject) => sum + weight(subject), 0)
 
 type Match = {
@@ -178,6 +180,7 @@ const staysBefore = ({ action, concept, tie }: Subject, said: Meaning, verb: num
 const families: readonly (readonly string[])[] = [
   ["before", "after", "within", "since", "during"],
   ["from", "to"],
+  ["by", "after", "since", "during"],
   ["by", "to"],
   ["for", "against"],
 ]
@@ -240,6 +243,9 @@ function closes(rule: Meaning, said: Meaning): boolean {
   return said.firmness === 3
 }
 
+/** Words that mark a statement, and in a rule may be what it is about: "never publish a draft". */
+const marking = ["false", "lapse", "former", "hedge", "some"] as const
+
 /** Why a statement that goes the rule's way is less than the rule. */
 function losses(rule: Meaning, said: Meaning, found: Match): readonly SurvivalChange[] {
   const { counts } = said
@@ -248,7 +254,8 @@ function losses(rule: Meaning, said: Meaning, found: Match): readonly SurvivalCh
   const gone = found.missing.filter(({ concept, classifies }) => !classifies && (!faint.has(concept) || others))
   const strange = found.strange.filter(({ concept, classifies }) => !faint.has(concept) && !classifies)
   if (gone.some(({ sort }) => sort !== undefined)) changes.push("value")
-  if (gone.some(({ sort }) => sort === undefined)) changes.push("subject")
+  const unsaid = marking.some((name) => counts[name] < rule.counts[name])
+  if (unsaid || gone.some(({ sort }) => sort === undefined)) changes.push("subject")
   if (strange.length > 0 || counts.some > rule.counts.some || found.strange.some(({ narrows }) => narrows))
     changes.push("scope")
   const firm = rule.firmness === 1 && rule.counts.soft === 0 && rule.counts.hedge === 0 ? 3 : rule.firmness
@@ -261,11 +268,12 @@ function losses(rule: Meaning, said: Meaning, found: Match): readonly SurvivalCh
     said.subjects.some(({ past, concept }) => past && rule.says.has(concept)) && !rule.subjects.some(({ past }) => past)
   if (told && counts.require + counts.should + counts.forbid + counts.only === 0) changes.push("modality")
   if (counts.past > rule.counts.past && counts.require === 0) changes.push("modality")
-  if (said.loose && !rule.loose) changes.push("modality")
+  if ((said.loose && !rule.loose) || counts.soft > rule.counts.soft) changes.push("modality")
   if (rule.permits !== said.permits && !changes.includes("modality")) changes.push("modality")
   const turns = (meaning: Meaning): number => meaning.counts.except + meaning.counts.without + meaning.counts.beyond
   if (turns(said) > turns(rule) + (rule.counts.only > 0 || rule.negated !== said.negated ? 1 : 0))
     changes.push("exception")
+  if (said.either > rule.either && !said.negated) changes.push("scope")
   if (counts.condition > 0 && strange.some(({ narrows }) => narrows)) changes.push("scope")
   if (rule.bound === "none" ? said.bound !== "none" : said.bound === "none") changes.push("bound")
   if (!closes(rule, said)) changes.push("scope")

@@ -30,7 +30,7 @@ export const actions: readonly Row[] = [
     "compartir revelar divulgar filtrar exponer",
     "透露 泄露 披露 分享 共享 公开 告知",
   ],
-  ["mention", "mention refer talk_about speak_of bring_up name_to", "mencionar nombrar", "提及 提到 说起"],
+  ["mention", "mention be_mentioned refer talk_about speak_of bring_up name_to", "mencionar nombrar", "提及 提到 说起"],
   ["post", "post publish announce", "publicar anunciar", "发布 公布 张贴"],
   ["read", "read open access view look_at look_into", "leer abrir acceder consultar", "读取 读 打开 访问 查看 阅读"],
   ["write", "write written wrote compose author", "escribir redactar", "写 撰写 编写"],

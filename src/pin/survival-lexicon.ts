@@ -1,5 +1,6 @@
 import { actions, things } from "./survival-concepts.ts"
 import { type Operator, operators } from "./survival-operators.ts"
+import { operatorsAbroad } from "./survival-operators-abroad.ts"
 import { type Language, stem } from "./survival-stem.ts"
 
 /** What a word or phrase means to survival: what it does to a rule, what it is about, or both. */
@@ -25,7 +26,7 @@ const exact: ReadonlyMap<string, Sense> = (() => {
     senses.set(key, found)
     return found
   }
-  for (const [name, listed] of Object.entries(operators)) {
+  for (const [name, listed] of [...Object.entries(operators), ...Object.entries(operatorsAbroad)]) {
     if (isOperator(name)) for (const phrase of listed.split(" ")) senseOf(phrase).operators.add(name)
   }
   for (const [rows, action] of [[actions, true] as const, [things, false] as const]) {
@@ -109,7 +110,7 @@ export function phraseAt(
 
 const marksOf: Readonly<Record<"en" | "es", ReadonlySet<string>>> = {
   en: new Set(
-    "the a an of to be is are and or not never must may for with without any by on in before after only must".split(
+    "the a an of to be is are and or not never must may for with without any by on in before after only must no do at than more per use".split(
       " ",
     ),
   ),

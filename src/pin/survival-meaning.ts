@@ -46,6 +46,8 @@ export type Meaning = {
   readonly behind: Readonly<Record<"before" | "after" | "without", ReadonlySet<string>>>
   /** Something is allowed in a clause that denies and restricts nothing. */
   readonly loose: boolean
+  /** How many times one thing or another will do. */
+  readonly either: number
   /** What a word such as "only" or "outside" singles out. */
   readonly focus: ReadonlySet<string>
   readonly language: Language
@@ -113,6 +115,19 @@ function withoutReasons(terms: readonly Term[]): readonly Term[] {
   })
 }
 
+/** Terms of the longest clause that is moved. */
+const maxFronted = 20
+
+/** With a clause of time or condition that stands first put last: "before saving, replace" is "replace before saving". */
+function unfronted(terms: readonly Term[]): readonly Term[] {
+  const first = terms[0]
+  if (first === undefined || !(first.operators.has("before") || first.operators.has("condition"))) return terms
+  const comma = terms.slice(0, maxFronted).findIndex(({ mark }) => mark !== undefined)
+  if (terms[comma]?.surface !== ",") return terms
+  const main = terms.slice(comma + 1)
+  return main.some(({ concept }) => concept !== undefined) ? [...main, ...terms.slice(0, comma)] : terms
+}
+
 /** The tie of a term, past the words that may stand between: "to anyone outside". */
 function tieBefore(terms: readonly Term[], at: number, language: Language): string {
   for (let before = at - 1; before >= at - 4; before--) {
@@ -137,10 +152,12 @@ const governs = ({ operators }: Term): boolean => operators.size > 0 && governin
 const pastForm =
   /(?:[^e]ed|sold|held|built|fed|brought|taught|took|drove|drew|lost|met|got|came|saw|knew|found|began|broke|spoke|chose|wore|won|led|fell|grew|threw|hid|lent|dealt|felt|heard|stood|sent|bought|spent|wrote|made|gave|kept|went|ran|paid|told|aron|ieron|aste)$/
 
+const still: Pick<Subject, "passive" | "past" | "nominal"> = { passive: false, past: false, nominal: false }
+
 /** Is an action told of what stands before it, and is it told as done? */
 function voiceOf(terms: readonly Term[], at: number): Pick<Subject, "passive" | "past" | "nominal"> {
+  if (terms[at]?.action !== true && !verbPlace(terms, at)) return still
   const { surface = "" } = terms[at] ?? {}
-  const action = terms[at]?.action === true || verbPlace(terms, at)
   const near = [terms[at - 1], terms[at - 2], terms[at - 3]].map((term) => term?.surface ?? "")
   const passive =
     near.some((word) => /^(?:be|been|being|is|are|get|gets|se|ser|sea|sean|被|由)$/.test(word)) ||
@@ -149,11 +166,7 @@ function voiceOf(terms: readonly Term[], at: number): Pick<Subject, "passive" | 
     /(?:r(?:l[oae]s?|se)|[aei]rse)$/.test(surface)
   const has = near.some((word) => /^(?:has|have|had|did|was|were)$/.test(word))
   const nominal = nounForm.test(surface) || (!terms.slice(0, at).some(governs) && terms.slice(at + 1).some(governs))
-  return {
-    nominal: action && nominal,
-    passive: action && passive,
-    past: action && (has || (!passive && pastForm.test(surface))),
-  }
+  return { nominal, passive, past: has || (!passive && pastForm.test(surface)) }
 }
 
 /** Does a word that no table has stand where a verb stands: behind "must", "never", "to be"? "No guests" is no verb. */
@@ -283,7 +296,7 @@ function firmnessOf(
 
 /** What some terms say. */
 export function meaningOf(all: readonly Term[], language: Language): Meaning {
-  const terms = withoutReasons(all)
+  const terms = unfronted(withoutReasons(all))
   const counts = counters()
   terms.forEach(({ operators }, at) => {
     for (const operator of operators) {
@@ -322,6 +335,7 @@ export function meaningOf(all: readonly Term[], language: Language): Meaning {
     firmness: firmnessOf(counts, negated, permits, commands(terms, language)),
     behind,
     loose: isLoose(terms),
+    either: terms.filter(({ surface }) => /^(?:or|o|u|或|或者|oder|ou)$/.test(surface)).length,
     focus: focusOf(terms),
     language,
   }

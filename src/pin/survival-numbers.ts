@@ -73,6 +73,7 @@ export type NumberRead = { readonly value: number; readonly words: number }
 export function numberAt(words: readonly string[], at: number): NumberRead | undefined {
   const first = words[at] ?? ""
   if (ideographic.has(first) || ideographicScale.has(first) || first === "两") return ideographicAt(words, at)
+  if (!small.has(first) && !large.has(first)) return undefined
   let sum = 0
   let run = 0
   let read = 0

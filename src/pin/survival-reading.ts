@@ -1,9 +1,10 @@
 import { originalSpan, type View } from "../gate/view.ts"
 import type { Span } from "../message/request.ts"
+import { type Clause, clausesOf } from "./survival-clauses.ts"
 import { type Meaning, meaningOf } from "./survival-meaning.ts"
 import { type Passage, passagesOf } from "./survival-passages.ts"
 import type { Language } from "./survival-stem.ts"
-import { type Term, termsOf } from "./survival-terms.ts"
+import { languageIn, type Term, termsOf } from "./survival-terms.ts"
 import { type Unit, unitsOf } from "./survival-units.ts"
 import { comparable } from "./survival-view.ts"
 
@@ -12,6 +13,7 @@ export type Sentence = Passage & {
   readonly terms: readonly Term[]
   readonly language: Language
   readonly meaning: Meaning
+  readonly clauses: readonly Clause[]
 }
 
 /** A text read once for any number of rules. */
@@ -41,25 +43,45 @@ function strikes(units: readonly Unit[]): Uint8Array {
   return struck
 }
 
-export function readText(text: string, otherwise: Language): Reading {
+/** Reads a text once; its sentences can then be had for words of any language, where they do not tell themselves. */
+export function createReader(text: string): (otherwise: Language) => Reading {
   const source = text.slice(0, maxText)
   const view = comparable(source)
   const units = unitsOf(view, source)
-  const sentences = passagesOf(units).map((passage) => {
-    const { terms, language } = termsOf(units.slice(passage.from, passage.to), otherwise)
-    let known: Meaning | undefined
-    return {
-      ...passage,
-      terms,
-      language,
-      /** Worked out when first asked for: most sentences have nothing to do with a rule. */
-      get meaning(): Meaning {
-        known ??= meaningOf(terms, language)
-        return known
-      },
-    }
-  })
-  return { view, units, sentences, struck: strikes(units), cut: text.length > maxText }
+  const parts = passagesOf(units).map((passage) => ({ passage, words: units.slice(passage.from, passage.to) }))
+  const known = parts.map(() => new Map<Language, Sentence>())
+  const struck = strikes(units)
+  return (otherwise) => {
+    const sentences = parts.map(({ passage, words }, at) => {
+      const language = languageIn(words, otherwise)
+      const sentence = known[at]?.get(language) ?? sentenceOf(passage, words, language)
+      known[at]?.set(language, sentence)
+      return sentence
+    })
+    return { view, units, sentences, struck, cut: text.length > maxText }
+  }
+}
+
+export const readText = (text: string, otherwise: Language): Reading => createReader(text)(otherwise)
+
+function sentenceOf(passage: Passage, units: readonly Unit[], language: Language): Sentence {
+  const terms = termsOf(units, language)
+  let known: Meaning | undefined
+  let parts: readonly Clause[] | undefined
+  return {
+    ...passage,
+    terms,
+    language,
+    /** Worked out when first asked for: most sentences have nothing to do with a rule. */
+    get meaning(): Meaning {
+      known ??= meaningOf(terms, language)
+      return known
+    },
+    get clauses(): readonly Clause[] {
+      parts ??= clausesOf(terms, language)
+      return parts
+    },
+  }
 }
 
 /** Where some units stand in the text as it was given. */

@@ -28,10 +28,22 @@ const irregular: readonly (readonly [RegExp, string])[] = [
   [/taught$/, "teach"],
   [/driven$/, "drive"],
   [/drawn$/, "draw"],
+  [/^lent$/, "lend"],
+  [/seen$|saw$/, "see"],
+  [/known$|knew$/, "know"],
+  [/thrown$|threw$/, "throw"],
+  [/left$/, "leave"],
+  [/lost$/, "lose"],
+  [/found$/, "find"],
+  [/caught$/, "catch"],
+  [/met$/, "meet"],
+  [/won$/, "win"],
+  [/begun$|began$/, "begin"],
 ]
 
 /** Ends of all of them, so that most words are spared the look. */
-const looksIrregular = /(?:ten|ote|ken|ook|ven|ave|old|eld|ilt|ent|fed|aid|ept|ade|own|sen|den|ght|awn)$/
+const looksIrregular =
+  /(?:ten|ote|ken|ook|ven|ave|old|eld|ilt|ent|fed|aid|ept|ade|own|sen|den|ght|awn|een|saw|nown|knew|rown|rew|eft|ost|ound|met|won|gun|gan)$/
 
 function regular(word: string): string {
   if (!looksIrregular.test(word)) return word
@@ -43,6 +55,7 @@ function regular(word: string): string {
 function stemEnglish(written: string): string {
   const word = regular(written)
   if (word.length <= 3 || !/[aeiouy]/.test(word)) return word
+  if (!/[sntgdey]$/.test(word)) return undouble(word)
   const single = /(?:ss|us|is)$/.test(word)
     ? word
     : word

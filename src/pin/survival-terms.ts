@@ -37,12 +37,13 @@ function sortOf(text: string): string {
 const textOf = (units: readonly Unit[], at: number): string => units[at]?.text ?? ""
 const isWord = (unit: Unit | undefined): boolean => unit?.kind === "word" || unit?.kind === "sign"
 
+const isArticle = (word: string): boolean => word === "a" || word === "an"
+
 /** A number in figures or words, with its currency before or behind it, as one term. */
 function quantityAt(units: readonly Unit[], words: readonly string[], at: number): Term | undefined {
   const sign = units[at]?.kind === "money" ? currencyOf(textOf(units, at)) : undefined
   const from = sign === undefined ? at : at + 1
-  const article =
-    /^(?:a|an)$/.test(textOf(units, from)) && /^(?:hundred|thousand)$/.test(textOf(units, from + 1)) ? 1 : 0
+  const article = isArticle(textOf(units, from)) && /^(?:hundred|thousand)$/.test(textOf(units, from + 1)) ? 1 : 0
   const unit = units[from]
   const read = unit?.kind === "number" ? { value: unit.text, words: 1 } : numberAt(words, from + article)
   if (read === undefined) return undefined
@@ -79,16 +80,16 @@ const marks: Readonly<Record<string, Term["mark"]>> = {
   strike: "strike",
 }
 
-/** The terms of some units, and the language they are read in. */
-export function termsOf(
-  units: readonly Unit[],
-  otherwise: Language,
-): { readonly terms: readonly Term[]; readonly language: Language } {
-  const words = units.map((unit) => (isWord(unit) ? unit.text : ""))
-  const language = languageOf(
-    words.filter((word) => word !== ""),
+/** The language that some units are in, or the one given if they do not tell. */
+export const languageIn = (units: readonly Unit[], otherwise: Language): Language =>
+  languageOf(
+    units.filter(isWord).map(({ text }) => text),
     otherwise,
   )
+
+/** The terms of some units in their language. */
+export function termsOf(units: readonly Unit[], language: Language): readonly Term[] {
+  const words = units.map((unit) => (isWord(unit) ? unit.text : ""))
   const stemmed = words.map((word) => (word === "" ? "" : stem(word, language)))
   const terms: Term[] = []
   for (let at = 0; at < units.length; ) {
@@ -96,7 +97,7 @@ export function termsOf(
     terms.push(term)
     at = term.to
   }
-  return { terms, language }
+  return terms
 }
 
 function termAt(

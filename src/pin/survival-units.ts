@@ -31,8 +31,8 @@ const pattern = new RegExp(
     `(?<sign>[${signs}])`,
     "(?<plain>[a-z]+(?= |, ))",
     `(?<blob>[^\\s${signs}]{${minBlob},})`,
-    "(?<strike>~~|</?(?:s|del|strike)>)",
-    "(?<tag></?[a-z][^<>\\n]{0,100}>|<!--|-->)",
+    "(?<strike>~~|</?(?:s|del|strike)>|<!--|-->)",
+    "(?<tag></?[a-z][^<>\\n]{0,100}>)",
     "(?<value>[a-z][a-z\\d+.-]{1,15}://[^\\s\"'`<>)\\]]{1,500}" +
       "|[\\w.+-]{1,64}@[a-z\\d-]{1,63}(?:\\.[a-z\\d-]{1,63}){1,8}" +
       "|(?<![\\w/\\\\])(?:[a-z]:|~|\\.{1,2})?(?:[\\\\/][\\w.@+~*-]{1,100}){1,20}[\\\\/]?" +
@@ -75,39 +75,67 @@ const contractions: Readonly<Record<string, readonly [string, string]>> = {
   "shan't": ["shall", "not"],
 }
 
+/** French words that lost their vowel before the next. */
+const elided = /^(?:[cdjlmnst]|qu|jusqu|lorsqu|quelqu)'\p{L}{2}/u
+
 /** The words that a written word stands for: "don't" is two, and so is a possessive. */
 function wordsOf(word: string): readonly string[] {
   const known = Object.hasOwn(contractions, word) ? contractions[word] : undefined
   if (known !== undefined) return known
   if (word.endsWith("n't")) return [word.slice(0, -3), "not"]
   const at = word.indexOf("'")
+  if (elided.test(word)) return [word.slice(0, at), word.slice(at + 1).slice(0, maxWord)]
   if (word.endsWith("'s") || word.endsWith("s'")) return [word.slice(0, at).slice(0, maxWord), "'s"]
   return [(at > 0 ? word.slice(0, at) : word).slice(0, maxWord)]
 }
 
+/** Where a run of small letters before a blank or a comma ends, or where it would have to start if there is none: most words are such. */
+function plainEnd(text: string, start: number): number {
+  let end = start
+  for (let code = text.charCodeAt(end); code >= 97 && code <= 122; code = text.charCodeAt(end)) end++
+  if (text.charCodeAt(end) === 32) return end
+  return text.charCodeAt(end) === 44 && text.charCodeAt(end + 1) === 32 ? end : start
+}
+
 /** The units of a text in order; emphasis and tags are no units. `source` is the text that the view was made of. */
 export function unitsOf(view: View, source: string): readonly Unit[] {
+  const { text } = view
   const units: Unit[] = []
-  for (const match of view.text.matchAll(pattern)) {
-    const start = match.index
-    const end = start + match[0].length
-    const groups = match.groups ?? {}
-    if (groups.sign !== undefined) units.push({ kind: "sign", text: groups.sign, start, end })
-    else if (groups.blob !== undefined) units.push({ kind: "value", text: groups.blob, start, end })
-    else if (groups.plain !== undefined)
-      units.push(...wordsOf(groups.plain).map((text): Unit => ({ kind: "word", text, start, end })))
-    else if (groups.word !== undefined) {
-      for (const text of wordsOf(groups.word)) units.push({ kind: "word", text, start, end })
-    } else if (groups.line !== undefined) {
-      const kind = lineKind(view, source, end)
-      if (kind !== undefined) units.push({ kind, text: "\n", start, end })
-    } else if (groups.tag === undefined) {
-      const kind = kinds.find((name) => groups[name] !== undefined)
-      if (kind !== undefined)
-        units.push({ kind: answersBefore(kind, units) ? "end" : kind, text: valueText(kind, match[0]), start, end })
+  for (let at = 0; at < text.length; ) {
+    const plain = plainEnd(text, at)
+    if (plain > at) {
+      pushWords(units, text.slice(at, plain), at, plain)
+      at = text.charCodeAt(plain) === 32 && text.charCodeAt(plain + 1) !== 45 ? plain + 1 : plain
+      continue
     }
+    pattern.lastIndex = at
+    const match = pattern.exec(text)
+    if (match === null) break
+    at = Math.max(pattern.lastIndex, at + 1)
+    pushUnit(units, match, view, source)
   }
   return units
+}
+
+function pushWords(units: Unit[], word: string, start: number, end: number): void {
+  for (const text of wordsOf(word)) units.push({ kind: "word", text, start, end })
+}
+
+function pushUnit(units: Unit[], match: RegExpExecArray, view: View, source: string): void {
+  const start = match.index
+  const end = start + match[0].length
+  const groups = match.groups ?? {}
+  const word = groups.plain ?? groups.word
+  if (word !== undefined) pushWords(units, word, start, end)
+  else if (groups.blob !== undefined) units.push({ kind: "value", text: groups.blob, start, end })
+  else if (groups.line !== undefined) {
+    const kind = lineKind(view, source, end)
+    if (kind !== undefined) units.push({ kind, text: "\n", start, end })
+  } else if (groups.tag === undefined) {
+    const kind = kinds.find((name) => groups[name] !== undefined)
+    if (kind !== undefined)
+      units.push({ kind: answersBefore(kind, units) ? "end" : kind, text: valueText(kind, match[0]), start, end })
+  }
 }
 
 /** "No, do it" is an answer and a sentence; "no deploys" is a rule. */
@@ -139,7 +167,7 @@ function valueText(kind: UnitKind, text: string): string {
   if (kind === "number") return plainNumber(text)
   if (kind !== "value") return text.trim()
   const time = /^(\d{1,2})(?::(\d{2}))? ?(?:([ap])\.?m)?$/.exec(text)
-  if (time === null) return text.replace(/[./]+$/, "")
+  if (time === null) return text.replace(/\.\*{1,3}$/, "").replace(/[./]+$/, "")
   const half = time[3]
   const hour = Number(time[1]) % (half === undefined ? 24 : 12)
   return `${hour + (half === "p" ? 12 : 0)}:${time[2] ?? "00"}`

@@ -14,7 +14,8 @@ const isSaid = ({ kind }: Unit): boolean =>
 
 const isEnd = (text: string): boolean => text === "."
 
-const said = (unit: Unit): string =>
+/** A unit as quotations compare it. */
+export const said = (unit: Unit): string =>
   unit.kind === "end" || unit.kind === "break" || unit.kind === "question" ? "." : unit.text
 
 /** Places at which the rule stands word for word, as ranges of units. One pass over the text. */

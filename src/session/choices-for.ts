@@ -8,6 +8,7 @@ import { choicesOf } from "../one-shot/choices.ts"
 import { createSummarizer } from "../one-shot/summarizer.ts"
 import type { Pin } from "../pin/pin.ts"
 import { readInherited } from "./inherit.ts"
+import { operatorRules } from "./operator-rules.ts"
 import type { Preparing } from "./preparing.ts"
 import { readySummarizer } from "./ready-summary.ts"
 import { readSecret } from "./secret.ts"
@@ -35,7 +36,8 @@ export async function choicesFor(
   const earlier = await readInherited(live)
   const handleOf =
     live.options.recall === true && live.journal.isDurable() ? await handles(preparing, messages) : undefined
-  return { ...choices, pins, ownPins: true, earlier, ...present({ summarizer, handleOf }) }
+  const rules = [...operatorRules(live), ...pins].map(({ text }) => text)
+  return { ...choices, pins, ownPins: true, rules, earlier, ...present({ summarizer, handleOf }) }
 }
 
 type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">

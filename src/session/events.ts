@@ -19,6 +19,13 @@ export type SessionEvent = { readonly session: string; readonly atMs: number } &
     }
   | { readonly type: "compaction-undone"; readonly checkpoint: string }
   | { readonly type: "answer-recorded"; readonly inputTokens?: number; readonly cacheReadTokens?: number }
+  | {
+      readonly type: "call-judged"
+      readonly callId: string
+      readonly tool: string
+      readonly decision: "allow" | "deny" | "ask"
+      readonly enforced: boolean
+    }
   | { readonly type: "summary-ready"; readonly key: string }
   | { readonly type: "summary-failed"; readonly key: string; readonly reason: string }
   | { readonly type: "summary-abandoned"; readonly key: string }

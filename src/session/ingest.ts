@@ -9,11 +9,13 @@ import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
 import { hashData } from "../prompt/hash.ts"
 import { type InjectedDocument, type Separation, separate } from "../prompt/separate.ts"
+import { askFinder } from "./ask-finder.ts"
 import { inheritance } from "./inherit.ts"
 import type { Committed } from "./journal.ts"
+import { judgeHistory } from "./judge-history.ts"
 import type { Live } from "./live.ts"
 import { keyOf, leftBehind, matchHistory, renamed } from "./match.ts"
-import { isRewind, type News, newRules, noDocuments, rewound } from "./new-rules.ts"
+import { isRewind, type News, newRules, noDocuments, rewound, takenBackIn } from "./new-rules.ts"
 import { knownPins } from "./pins.ts"
 
 /** Messages as log entries, each behind the one before it. */
@@ -50,6 +52,7 @@ export async function appendMessages(
     ...beside,
     // A model's own answer lays down nothing.
     ...(recorded.recorded ? [] : newRules(live, pins, newsIn(live, messages), next)),
+    ...(recorded.recorded ? [] : takenBackIn(pins, messages, seqOf)),
   ])
   keepMessages(live, committed, messages)
   const appended = committed.entries.filter(({ body }) => body.type === "message-appended")
@@ -60,6 +63,7 @@ export async function appendMessages(
   }
   if (recorded.recorded) for (const { seq } of appended) live.unconfirmed.add(seq)
   tellFound(live, committed)
+  askFinder(live, committed, messages)
   return committed
 }
 
@@ -126,6 +130,7 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   let path: readonly number[] = []
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
+  let replaced = false
   const committed = await live.journal.commit((outline, next) => {
     path = matchHistory(outline, conversation)
     const added = conversation.slice(path.length)
@@ -145,7 +150,8 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
     const messages = added.map((message) => ({ message: originals.get(message.id) ?? message, key: keyOf(message) }))
     const isBack = isRewind(abandoned(live, left), added, path.length)
     const came = messages.map(({ message }) => message)
-    const retold = left.length > 0 && !isBack ? came.find(({ role }) => role === "user") : undefined
+    replaced = left.length > 0 && !isBack
+    const retold = replaced ? came.find(({ role }) => role === "user") : undefined
     const news: News = {
       messages: came,
       ...present({ retold }),
@@ -153,11 +159,16 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
       documents: unseen,
       lifted: textsOf(documents),
     }
-    const taken = isBack ? rewound(pins, left, seqOf) : []
+    const taken = [...(isBack ? rewound(pins, left, seqOf) : []), ...takenBackIn(pins, came, seqOf)]
     return [...before, ...messageBodies(messages, from, first), ...taken, ...newRules(live, pins, news, first)]
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
   const found = tellFound(live, committed)
+  askFinder(
+    live,
+    committed,
+    conversation.slice(path.length).map((message) => originals.get(message.id) ?? message),
+  )
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
   live.opened = true
@@ -168,7 +179,8 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
     const id = names.get(message.id)
     return id === undefined || id === message.id ? message : renamed(message, id)
   })
-  return { request: { ...request, messages }, committed, events: [...events, ...found] }
+  const judged = replaced ? judgeHistory(pins, conversation.slice(path.length)) : []
+  return { request: { ...request, messages }, committed, events: [...events, ...judged, ...found] }
 }
 
 /** The oldest of the messages that are left behind, if it is at hand. */

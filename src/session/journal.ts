@@ -202,6 +202,7 @@ const placeless: ReadonlySet<EntryBody["type"]> = new Set([
   "stack-seen",
   "rule-pinned",
   "usage-reported",
+  "calls-judged",
 ])
 
 /** What was written, as it was before anything was taken out of it for the store. */

@@ -28,6 +28,8 @@ export type Live = {
   readonly queue: Queue | undefined
   /** Do something once the call is over; what goes wrong in it is told, and breaks nothing. */
   readonly later: (work: string, act: () => Promise<void>) => void
+  /** Do something that takes long beside the session; it takes the lock itself where it changes anything. */
+  readonly beside: (work: string, act: () => Promise<void>) => void
   readonly meterFor: (model: string | undefined, format: Format) => Meter
   /** Messages as they were read, by entry: the same object from call to call, so that nothing is counted twice. */
   readonly messages: Map<number, Message>

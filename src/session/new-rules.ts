@@ -1,6 +1,8 @@
 import { type EntryBody, entryId, type RuleBody } from "../log/entry.ts"
+import { trust } from "../message/channel.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { readPinCommand } from "../pin/read-pin-command.ts"
 import type { InjectedDocument } from "../prompt/separate.ts"
 import { isSpoken } from "../stage/spoken.ts"
 import type { Live } from "./live.ts"
@@ -43,6 +45,25 @@ export function newRules(
 const nameOf = ({ channel, text, source = "" }: Pick<RuleBody, "channel" | "text" | "source">): string =>
   JSON.stringify([channel, channel === "user" ? "" : source, text])
 
+/** What a user takes back at the head of a message, `/unpin e12`: a rule of theirs, or one of less trust; never the operator's. */
+export function takenBackIn(
+  pins: readonly SessionPin[],
+  messages: Transcript,
+  seqOf: (id: string) => number | undefined,
+): readonly EntryBody[] {
+  const ids = messages.filter(isSpoken).flatMap(({ parts }) =>
+    parts.flatMap((part) => {
+      const command = part.type === "text" ? readPinCommand(part.text) : undefined
+      return command?.type === "unpin" ? command.id : []
+    }),
+  )
+  return ids.flatMap((id): readonly EntryBody[] => {
+    const known = pins.find((pin) => pin.id === id && isInForce(pin) && trust(pin.channel) <= trust("user"))
+    const pin = known === undefined ? undefined : seqOf(id)
+    return pin === undefined ? [] : [{ type: "rule-unpinned", pin }]
+  })
+}
+
 /** Longer than this, a user's message in the place of another may be a summary that a client made. */
 const maxReplaced = 1000
 
@@ -62,9 +83,9 @@ export function rewound(
   seqOf: (id: string) => number | undefined,
 ): readonly EntryBody[] {
   const gone = new Set(left.map(entryId))
-  return pins.flatMap(({ id, by, place }): readonly EntryBody[] => {
+  return pins.flatMap(({ id, place }): readonly EntryBody[] => {
     const pin = seqOf(id)
-    const isGone = by === "found" && place !== undefined && "entry" in place && gone.has(place.entry)
+    const isGone = place !== undefined && "entry" in place && gone.has(place.entry)
     return isGone && pin !== undefined ? [{ type: "rule-unpinned", pin, rewound: true }] : []
   })
 }

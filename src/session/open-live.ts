@@ -51,6 +51,7 @@ export function openLive(shared: Shared, id: string): Live {
     redact,
     emit: (event) => shared.emit(id, event),
     later: (work, act) => shared.later(id, work, () => lock(() => (live.removed ? Promise.resolve() : act()))),
+    beside: (work, act) => shared.later(id, work, act),
     meterFor: (model, format) => {
       const name = `${format} ${model ?? ""}`
       const known = shared.meters.get(name) ?? meterOf(model, format)

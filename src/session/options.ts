@@ -1,9 +1,11 @@
 import { HoldfastError } from "../errors.ts"
+import { checkGuardUse, type Guarding } from "../guard/guard-use.ts"
 import type { Redaction } from "../log/redact.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type CompactOptions, checkOptions } from "../one-shot/options.ts"
 import type { Standing } from "../operator/standing.ts"
+import type { RuleFinder } from "../pin/find-rules.ts"
 import type { Queue } from "../queue/queue.ts"
 import type { Store } from "../store/store.ts"
 import type { Hooks } from "./hooks.ts"
@@ -44,8 +46,10 @@ export type HoldfastOptions = ContextOptions & {
   readonly pins?: readonly string[]
   /** What the operator lays down from outside: rules and policies from files, and from signed commands. */
   readonly operator?: { readonly standing: () => Standing; readonly refresh: () => Promise<Standing> }
-  /** Who finds standing rules in what is said: the built-in finder unless given, or no one. */
-  readonly finder?: "built-in" | "none"
+  /** Who judges the calls of an answer, beside the operator's own policies. */
+  readonly guard?: Guarding
+  /** Who finds standing rules in what is said: the built-in finder, a function or model beside it, or no one. */
+  readonly finder?: "built-in" | "none" | RuleFinder
   /** How long a user's turn may wait for a summary that is not ready. Not at all unless given. */
   readonly maxWaitMs?: number
   /** How long a summarizer may take in the background. */
@@ -98,6 +102,18 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
   })
   if (options.agent !== undefined && (typeof options.agent !== "string" || options.agent === ""))
     refuse("agent", "a name", options.agent)
+  if (options.guard !== undefined) {
+    if (typeof options.guard.guard?.judge !== "function")
+      refuse("guard", "{ guard } with a guard from createGuard", options.guard)
+    checkGuardUse(options.guard, "guard.")
+  }
+  if (
+    options.finder !== undefined &&
+    options.finder !== "built-in" &&
+    options.finder !== "none" &&
+    typeof options.finder !== "function"
+  )
+    refuse("finder", "built-in, none or a function", options.finder)
   for (const rule of options.redact ?? []) {
     const pattern = rule instanceof RegExp ? rule : rule.pattern
     if (!(pattern instanceof RegExp)) refuse("redact", "regular expressions", rule)

@@ -36,8 +36,8 @@ export async function readPins(live: Live): Promise<readonly SessionPin[]> {
  * Was it said in words that the conversation never went on from, and has left? A client that asks for a summary of its history says at
  * the end of it how that is to be written; that holds for this one answer.
  */
-function isPassing({ journal, at }: Live, { by, place }: Pin): boolean {
-  const said = by === "found" && place !== undefined && "entry" in place ? seqOf(place.entry) : undefined
+function isPassing({ journal, at }: Live, { place }: Pin): boolean {
+  const said = place !== undefined && "entry" in place ? seqOf(place.entry) : undefined
   if (said === undefined || said === at) return false
   const outline = journal.outline()
   return !outline.isContinued(said) && outline.node(at)?.parent !== said

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../errors.ts"
 import { entryId } from "../log/entry.ts"
 import type { LogEvent } from "../log/event.ts"
 import { assert } from "../message/assert.ts"
@@ -16,7 +17,7 @@ import { compactView } from "./compact-view.ts"
 import type { Live } from "./live.ts"
 import { type Call, finder, openCall } from "./open-call.ts"
 import { operatorRules } from "./operator-rules.ts"
-import { readPins } from "./pins.ts"
+import { isInForce, readPins } from "./pins.ts"
 import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { budgetOf, type Preparing } from "./preparing.ts"
 import { readView } from "./read-view.ts"
@@ -46,7 +47,7 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
   const pins = [...operatorRules(live), ...(await readPins(live))]
   const preparing: Preparing = { live, call, meter, pins, options, notes: [] }
-  const outcome = await decide(preparing)
+  const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))
   // What the call goes by has other places now: the store came back in the midst of it, and others had written there.
   if (live.moves !== moves && call.kind !== "held") return prepare(live, options)
   afterwards(preparing, outcome.budgeted, outcome.view !== undefined)
@@ -62,6 +63,14 @@ export function durability({ journal, emit }: Live): Trace {
     if (event.type === "durability-degraded" || event.type === "durability-restored") emit(event)
   }
   return events
+}
+
+/** What has to stay does not fit beside rules that were found: then they give way, and the trace tells which. */
+function decideWithoutFound(preparing: Preparing, error: unknown): Promise<Outcome> {
+  const found = preparing.pins.some((pin) => pin.by === "found" && isInForce(pin))
+  const isImpossible = error instanceof HoldfastError && error.problem.code === "budget-impossible"
+  if (!found || !isImpossible) throw error
+  return decide({ ...preparing, withoutFound: true })
 }
 
 /** Someone else compacts the same view now and then, and theirs is in force then; this often in a row is no chance any more. */

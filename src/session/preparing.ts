@@ -16,6 +16,8 @@ export type Preparing = {
   readonly pins: readonly SessionPin[]
   readonly options: PrepareOptions
   readonly notes: LogEvent[]
+  /** There is no room for rules that were found: the window is too small for them beside what has to stay. */
+  readonly withoutFound?: true
 }
 
 /** What is to be done if this is what is sent: its size, and whether every rule stands in it. */
@@ -27,8 +29,8 @@ export function budgetOf(preparing: Preparing, assembled: Assembled): Budgeted &
   return { ...budgeted, check, pinsStand: check.missing.length === 0 && !check.stale }
 }
 
-export const pinOptions = ({ call, meter }: Preparing, { sizes, policy }: Budgeted): CheckOptions => ({
+export const pinOptions = ({ call, meter, withoutFound }: Preparing, { sizes, policy }: Budgeted): CheckOptions => ({
   meter,
-  budgetTokens: Math.floor(sizes.windowTokens * policy.pinShare),
+  budgetTokens: withoutFound ? 0 : Math.floor(sizes.windowTokens * policy.pinShare),
   held: call.kind === "held",
 })

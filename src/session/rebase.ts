@@ -72,6 +72,7 @@ function rewrite(
       return place === undefined ? body : { ...body, place: { ...place, entry: placeOf(place.entry) } }
     }
     case "usage-reported":
+    case "calls-judged":
     case "stack-seen":
       return body
     case "session-opened":

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts"
 import { type EntryBody, entryId } from "../log/entry.ts"
-import type { Format, Transcript } from "../message/message.ts"
+import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ModelResponse, Usage } from "../message/request.ts"
 import type { Trace } from "../trace.ts"
@@ -51,10 +51,7 @@ const reportOf = ({ sent }: Live, usage: Usage | undefined): Report | undefined 
 const uncached = ({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number =>
   Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)
 
-function readResponse(
-  response: ResponseLike,
-  format: Format | undefined,
-): { readonly messages: Transcript; readonly usage?: Usage } {
+export function readResponse(response: ResponseLike, format: Format | undefined): ModelResponse {
   if (isAnswer(response)) return response
   if (format === undefined) {
     const expected = "a format, said by prepare() or in the options, to read the answer in"

@@ -4,7 +4,7 @@ import { entriesIn, type View } from "./view.ts"
 /** Entries that are small and asked for on every call. */
 const lasting: ReadonlySet<string> = new Set([
   "session-opened",
-  "rule-pinned",
+  "calls-judged",
   "stack-seen",
   "branch-opened",
   "summary-begun",

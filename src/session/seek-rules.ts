@@ -1,5 +1,6 @@
 import { scan } from "../gate/scan.ts"
 import type { RuleBody } from "../log/entry.ts"
+import type { Channel } from "../message/channel.ts"
 import { channelOf } from "../message/channel-of.ts"
 import type { CallId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
@@ -7,6 +8,7 @@ import { ownText } from "../message/own-text.ts"
 import type { Part, ToolCallPart } from "../message/part.ts"
 import { present } from "../message/present.ts"
 import { type FindOptions, findRules } from "../pin/find-rules.ts"
+import { readPinCommand } from "../pin/read-pin-command.ts"
 import type { FoundRule } from "../pin/rule.ts"
 import { documentName } from "../prompt/document.ts"
 import type { InjectedDocument } from "../prompt/separate.ts"
@@ -91,9 +93,27 @@ function spokenRules({ role }: Message, part: Part & { readonly type: "text" }, 
   if (document !== undefined && !rulesFile.test(document)) return []
   const channel = document === undefined ? channelOf(role, part) : "document"
   if (channel === "assistant" || channel === "tool") return []
+  const asked = channel === "user" ? askedRule(part.text, at) : undefined
+  if (asked !== undefined) return [asked]
   const rules = findRules(part.text, { channel, ...present({ source: document }) })
   const said = role === "system" ? rules.filter(({ explicitness }) => explicitness === "stated") : rules
   return said.map((rule) => bodyOf(rule, { part: at, start: rule.start }, document))
+}
+
+/** The rule that the user asks to have pinned: `/pin Never …` at the head of a message. */
+function askedRule(text: string, part: number): SaidRule | undefined {
+  const command = readPinCommand(text)
+  if (command?.type !== "pin") return undefined
+  const [found] = findRules(command.text, { channel: "user", genre: "rules" })
+  const at = { part, start: text.indexOf(command.text) }
+  return {
+    type: "rule-pinned",
+    text: command.text,
+    channel: "user",
+    by: "asked",
+    kind: found?.kind ?? "obligation",
+    at,
+  }
 }
 
 const rulesFile = /\.mdc?$/i
@@ -114,16 +134,18 @@ function toolRules(inner: Part, at: Omit<Place, "start">, source: string | undef
   return pages.flatMap(({ start, text: page }) => {
     const options: FindOptions = { channel: "tool", ...present({ source }) }
     return findRules(page, options)
-      .filter(isPlain)
-      .filter((rule) => scan(rule.text, { channel: "tool" }).findings.length === 0)
+      .filter((rule) => isCarried(rule, "tool"))
       .map((rule) => bodyOf(rule, { ...at, start: start + rule.start }, source))
   })
 }
 
-const isPlain = ({ kind, explicitness }: FoundRule): boolean =>
-  kind === "prohibition" || kind === "permission-limit"
-    ? explicitness !== "genre"
-    : kind === "obligation" && explicitness === "stated"
+/** May a rule that was found in a channel stand beyond the words that it was found in? */
+export function isCarried({ kind, explicitness, text }: FoundRule, channel: Channel): boolean {
+  if (channel !== "tool") return true
+  const limits = kind === "prohibition" || kind === "permission-limit"
+  const isPlain = limits ? explicitness !== "genre" : kind === "obligation" && explicitness === "stated"
+  return isPlain && scan(text, { channel }).findings.length === 0
+}
 
 /** The rules of the documents that open a session: its AGENTS.md, and whatever else its harness puts in. */
 export const documentRules = (documents: readonly InjectedDocument[]): readonly RuleBody[] =>

@@ -1,0 +1,78 @@
+import type { Channel } from "../message/channel.ts"
+import type { Span } from "../message/request.ts"
+import { blocksIn } from "./find-blocks.ts"
+import { type Genre, genreOf, isRulePage, isRuleTitle, namesRules } from "./find-genre.ts"
+import { judge, setting } from "./find-judge.ts"
+import { linesIn } from "./find-lines.ts"
+import { createPlace, type Place } from "./find-place.ts"
+import { type Statement, statementsIn } from "./find-statements.ts"
+import { stringsIn } from "./find-strings.ts"
+
+export type FindOptions = {
+  readonly channel: Channel
+  /** The name of the file or tool that the text came from, if it has one: AGENTS.md holds rules. */
+  readonly source?: string
+  /** What the text is, where the caller knows better than its channel tells. */
+  readonly genre?: Genre
+}
+
+/** A stretch of a text that is read by itself, with its statements and where they stand. */
+export type Page = { readonly statements: readonly Statement[]; readonly place: Place }
+
+/** Characters read at the start and at the end of a long text: together more than a page of rules has. */
+const maxHead = 300_000
+const maxTail = 100_000
+
+/** The pages of a text: all of it, its two ends if it is long, or the strings of JSON. Each is read when its turn comes. */
+export function* pagesIn(text: string, options: FindOptions): Generator<Page> {
+  const strings = text.length <= maxHead + maxTail ? stringsIn(text) : undefined
+  const own: FindOptions = strings?.named && options.channel === "tool" ? { genre: "rules", ...options } : options
+  for (const span of strings?.spans ?? spansOf(text)) yield pageAt(text, span, strings !== undefined, own)
+}
+
+function spansOf({ length }: string): readonly Span[] {
+  if (length <= maxHead + maxTail) return [{ start: 0, end: length }]
+  return [
+    { start: 0, end: maxHead },
+    { start: length - maxTail, end: length },
+  ]
+}
+
+/** Short texts are read in every language; a long one in those whose small words it has. */
+const shortLength = 4000
+const smallWords =
+  /\b(?:el|los|las|una|por|para|con|que|del|siempre|nunca|der|das|und|nicht|ist|fur|les|une|dans|avec|pour|jamais|toujours|nao|uma|dos|sempre)\b/gi
+const minSmallWords = 8
+
+function speaksAbroad(text: string, { start, end }: Span): boolean {
+  if (end - start <= shortLength) return true
+  let found = 0
+  for (const _ of text.slice(start, end).matchAll(smallWords)) if (++found >= minSmallWords) return true
+  return false
+}
+
+function pageAt(text: string, page: Span, escaped: boolean, options: FindOptions): Page {
+  const statements = statementsIn(
+    text,
+    blocksIn(linesIn(text, page, escaped, options.channel !== "user" && options.channel !== "assistant")),
+    speaksAbroad(text, page),
+  )
+  const genre = options.genre ?? pageGenre(statements, options)
+  return { statements, place: createPlace(statements, genre, options.channel) }
+}
+
+function pageGenre(statements: readonly Statement[], { channel, source }: FindOptions): Genre {
+  const genre = genreOf(channel, source)
+  if (genre !== "data") return genre
+  const said = statements.filter(
+    ({ block, seen }) => (block.kind === "paragraph" || block.kind === "item") && !setting.test(seen.text),
+  )
+  const titled = statements.some(
+    ({ block, seen }, at) => (at === 0 || block.kind === "heading") && isRuleTitle(seen.text),
+  )
+  const headed = statements.some(
+    ({ block, seen }, at) => (at === 0 || block.kind === "heading") && namesRules.test(seen.text),
+  )
+  const binding = said.filter(({ seen, signs }) => judge(seen, signs, "rules") !== undefined).length
+  return isRulePage(titled ? "titled" : headed ? "named" : "no", binding, said.length) ? "rules" : genre
+}

@@ -1,0 +1,88 @@
+import type { Span } from "../message/request.ts"
+import { createClassifier } from "./find-classify.ts"
+import type { FindOptions } from "./find-pages.ts"
+import type { FoundRule } from "./rule.ts"
+import { maxShown } from "./rule-question.ts"
+
+/** Characters of an answer that are looked at: more than all the rules of a long page. */
+const maxAnswer = 400_000
+/** Quotations looked at; each is searched for in the whole text. */
+const maxQuotations = 500
+/** A quotation is neither shorter nor longer than this. */
+const minQuotation = 4
+const maxQuotation = 2000
+
+/**
+ * The rules that a model quoted. Only what stands in the text to the letter is taken, blanks and line ends aside, and always the whole
+ * sentence: a model can point at a rule and can neither make one nor change one. An answer that is no list of strings has none.
+ */
+export function readFoundRules(answer: string, text: string, options: FindOptions): readonly FoundRule[] {
+  const quotations = stringsOf(answer)
+  if (quotations.length === 0) return []
+  const placeOf = createPlaces(text.slice(0, maxShown))
+  const classify = createClassifier(text, options)
+  const rules: FoundRule[] = []
+  for (const span of quotations.flatMap((quotation) => placeOf(quotation) ?? []).toSorted(byStart)) {
+    const rule = classify(span)
+    if (rule !== undefined && rule.start >= (rules.at(-1)?.end ?? 0)) rules.push(rule)
+  }
+  return rules
+}
+
+const byStart = (one: Span, two: Span): number => one.start - two.start || two.end - one.end
+
+/** The strings of the first JSON array in an answer, fenced or not. */
+function stringsOf(answer: string): readonly string[] {
+  const own = answer.slice(0, maxAnswer)
+  const start = own.indexOf("[")
+  const end = own.lastIndexOf("]")
+  if (start < 0 || end < start) return []
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(own.slice(start, end + 1))
+  } catch {
+    return []
+  }
+  if (!Array.isArray(parsed)) return []
+  const strings = parsed.slice(0, maxQuotations).filter((item): item is string => typeof item === "string")
+  return [...new Set(strings)].filter(({ length }) => length >= minQuotation && length <= maxQuotation)
+}
+
+const blank = /\s+/gu
+
+/** Finds a quotation in the text: to the letter, or with other blanks. The text is gone through once for its blanks. */
+function createPlaces(text: string): (quotation: string) => Span | undefined {
+  let spaced: { readonly text: string; readonly starts: readonly number[] } | undefined
+  return (quotation) => {
+    const exact = quotation.trim()
+    if (exact.length < minQuotation) return undefined
+    const at = text.indexOf(exact)
+    if (at >= 0) return { start: at, end: at + exact.length }
+    spaced ??= withOneBlank(text)
+    const wanted = exact.replace(blank, " ")
+    const found = spaced.text.indexOf(wanted)
+    if (found < 0) return undefined
+    const last = spaced.starts[found + wanted.length - 1]
+    const start = spaced.starts[found]
+    return start === undefined || last === undefined ? undefined : { start, end: last + 1 }
+  }
+}
+
+/** The text with each run of blanks as one, and where each sign of it stands in the text. */
+function withOneBlank(text: string): { readonly text: string; readonly starts: readonly number[] } {
+  const starts: number[] = []
+  const parts: string[] = []
+  let from = 0
+  const take = (to: number): void => {
+    parts.push(text.slice(from, to))
+    for (let at = from; at < to; at++) starts.push(at)
+  }
+  for (const match of text.matchAll(blank)) {
+    take(match.index)
+    parts.push(" ")
+    starts.push(match.index)
+    from = match.index + match[0].length
+  }
+  take(text.length)
+  return { text: parts.join(""), starts }
+}

@@ -1,0 +1,101 @@
+import { HoldfastError, type Problem } from "../errors.ts"
+import { entryId, type RuleBody } from "../log/entry.ts"
+import { channelOf } from "../message/channel-of.ts"
+import type { Message } from "../message/message.ts"
+import type { Part } from "../message/part.ts"
+import { present } from "../message/present.ts"
+import type { FindOptions, RuleFinder } from "../pin/find-rules.ts"
+import { findRules } from "../pin/find-rules.ts"
+import { mergeRules } from "../pin/merge-rules.ts"
+import type { FoundRule } from "../pin/rule.ts"
+import { withinMs } from "../upstream/within-ms.ts"
+import type { Committed } from "./journal.ts"
+import type { Live } from "./live.ts"
+import { isInForce, knownPins } from "./pins.ts"
+import { isCarried } from "./seek-rules.ts"
+
+/** Texts of one call that a finder is asked about, and how long each may be: it may be a model, and each text a question. */
+const maxTexts = 20
+const maxLength = 60_000
+
+type Asked = { readonly text: string; readonly options: FindOptions; readonly place: NonNullable<RuleBody["place"]> }
+
+/**
+ * Ask a finder of the user's own about new messages, once the call is over: the rule stands where it was said until then. Whatever it
+ * answers is taken only where it stands in the text to the letter, so that no one can make up a rule.
+ */
+export function askFinder(live: Live, { entries }: Committed, messages: readonly Message[]): void {
+  const { finder } = live.options
+  if (typeof finder !== "function") return
+  const appended = entries.filter(({ body }) => body.type === "message-appended")
+  const asked = appended.flatMap(({ seq }, n) => textsOf(messages[n], seq)).slice(0, maxTexts)
+  if (asked.length > 0) live.beside("rules", () => seek(live, finder, asked))
+}
+
+function textsOf(message: Message | undefined, entry: number): readonly Asked[] {
+  if (message === undefined || message.role === "assistant") return []
+  return message.parts.flatMap((part, at) => {
+    const pieces: readonly Part[] = part.type === "tool-result" ? part.content : [part]
+    return pieces.flatMap((piece, n): readonly Asked[] => {
+      if (piece.type !== "text" || piece.text.trim() === "" || piece.text.length > maxLength) return []
+      const isResult = part.type === "tool-result"
+      const channel = isResult ? "tool" : channelOf(message.role, piece)
+      if (channel === "assistant" || channel === "memory") return []
+      const source = isResult ? part.tool : undefined
+      const place = { entry, part: at, ...(isResult ? { piece: n } : {}), start: 0 }
+      return [{ text: piece.text, options: { channel, ...present({ source }) }, place }]
+    })
+  })
+}
+
+async function seek(live: Live, finder: RuleFinder, asked: readonly Asked[]): Promise<void> {
+  const bodies: RuleBody[] = []
+  for (const { text, options, place } of asked) {
+    const sound = (await answerOf(finder, text, options)).filter(
+      ({ start, end, text: rule }) => rule !== "" && text.slice(start, end) === rule,
+    )
+    const others = new Set(sound.filter((rule) => isCarried(rule, options.channel)))
+    for (const rule of mergeRules(findRules(text, options), sound)) {
+      if (!others.has(rule)) continue
+      const { kind, explicitness, context, needsContext } = rule
+      bodies.push({
+        type: "rule-pinned",
+        text: rule.text,
+        channel: options.channel,
+        by: "found",
+        kind,
+        explicitness,
+        place: { ...place, start: rule.start },
+        ...present({ source: options.source, context: needsContext ? context : undefined }),
+      })
+    }
+  }
+  await live.lock(() => pinFound(live, bodies))
+}
+
+/** A finder may be a model: a minute is one that hangs. */
+const finderMs = 60_000
+
+async function answerOf(finder: RuleFinder, text: string, options: FindOptions): Promise<readonly FoundRule[]> {
+  const failed = (reason: string): Problem => ({ code: "finder-failed", reason })
+  try {
+    const late = (): Problem => failed(`none within ${finderMs} ms`)
+    const answer = await withinMs(async () => finder(text, options), finderMs, late)
+    return Array.isArray(answer) ? answer : []
+  } catch (error) {
+    if (error instanceof HoldfastError) throw error
+    throw new HoldfastError(failed(error instanceof Error ? error.message.slice(0, 300) : "it failed"), {
+      cause: error,
+    })
+  }
+}
+
+async function pinFound(live: Live, bodies: readonly RuleBody[]): Promise<void> {
+  if (live.removed) return
+  const known = new Set((await knownPins(live)).filter(isInForce).map(({ channel, text }) => `${channel} ${text}`))
+  const fresh = bodies.filter(({ channel, text }) => !known.has(`${channel} ${text}`))
+  if (fresh.length === 0) return
+  const { entries, problem } = await live.journal.commit(() => fresh)
+  if (problem !== undefined) throw new HoldfastError(problem)
+  live.emit({ type: "rules-found", pins: entries.map(({ seq }) => entryId(seq)) })
+}

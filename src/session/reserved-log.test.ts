@@ -1,0 +1,77 @@
+import { expect, test } from "vitest"
+import { createMcpSource } from "../mcp/mcp-source.ts"
+import { audience, createSigner, noonMs } from "../operator/fixtures/signer.ts"
+import { openOperator } from "../operator/operator.ts"
+import { exportSession } from "../store/export-session.ts"
+import { importSession } from "../store/import-session.ts"
+import { createMemoryStore } from "../store/memory-store.ts"
+import { pruneSessions } from "../store/prune.ts"
+import { operatorLog } from "../store/reserved-log.ts"
+import type { Store } from "../store/store.ts"
+import { createHoldfast } from "./holdfast.ts"
+import { checkSessionId } from "./options.ts"
+
+/** A store with a session and an operator's log of two lines. */
+async function openScene() {
+  const store = createMemoryStore()
+  const signer = createSigner()
+  const options = { store, keys: [signer.pair.publicKey], audience, now: () => noonMs, watch: false }
+  const operator = await openOperator(options)
+  await operator.submit(signer.sign({ type: "pin", text: "Never pay." }))
+  const holdfast = createHoldfast({ store, agent: "harbour" })
+  const session = holdfast.session("north")
+  await session.append([{ role: "user", content: "Read the plan." }])
+  return { store, operator, holdfast, session }
+}
+
+const collect = async (lines: AsyncIterable<string>): Promise<readonly string[]> => {
+  const all: string[] = []
+  for await (const line of lines) all.push(line)
+  return all
+}
+
+test("no session can have its name", async () => {
+  const { holdfast, session } = await openScene()
+  expect(() => checkSessionId(operatorLog)).toThrow()
+  expect(() => holdfast.session(operatorLog)).toThrow()
+  await expect(session.fork(operatorLog)).rejects.toMatchObject({ problem: { code: "option-invalid" } })
+  expect(() => createMcpSource({ session: operatorLog }, async () => createMemoryStore())).toThrow()
+})
+
+test("it is in no listing and outlives pruning", async () => {
+  const { store, operator, holdfast } = await openScene()
+  expect((await holdfast.sessions()).map(({ id }) => id)).toEqual(["north"])
+  const later = Date.now() + 1000
+  expect(await pruneSessions(store, { updatedBeforeMs: later, now: () => later })).toEqual({ removed: 1 })
+  expect((await operator.refresh()).rules).toHaveLength(1)
+})
+
+test("it is neither exported nor imported over, also where it is not begun yet", async () => {
+  const { store, operator } = await openScene()
+  await expect(collect(exportSession(store, operatorLog))).rejects.toMatchObject({
+    problem: { code: "session-unknown" },
+  })
+  const lines = await collect(exportSession(store, "north"))
+  for (const to of [store, createMemoryStore()]) {
+    await expect(importSession(to, lines, { as: operatorLog })).rejects.toMatchObject({
+      problem: { code: "option-invalid" },
+    })
+    const named = lines.map((line) => line.replace('"session":"north"', `"session":${JSON.stringify(operatorLog)}`))
+    await expect(importSession(to, named)).rejects.toMatchObject({ problem: { code: "option-invalid" } })
+  }
+  expect((await operator.verify()).seq).toBe(2)
+})
+
+test("nothing is recalled from it, by whatever name and handle", async () => {
+  const { store } = await openScene()
+  const source = createMcpSource({ agent: "harbour" }, async () => store)
+  for (const handle of [`${operatorLog}/hf-2-${"0".repeat(20)}`, `hf-2-${"0".repeat(20)}`])
+    await expect(source.recall(handle)).rejects.toMatchObject({ problem: { code: "handle-unknown" } })
+})
+
+test("it is kept apart in a store of the user's own as well", async () => {
+  const { store } = await openScene()
+  const row = { id: operatorLog, agent: "harbour", head: { seq: 2, hash: "x" }, createdMs: 1, updatedMs: 1 }
+  const theirs: Store = { ...store, sessions: async () => [row], session: async () => row }
+  expect(await createHoldfast({ store: theirs }).sessions()).toEqual([])
+})
