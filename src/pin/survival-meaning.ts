@@ -294,6 +294,9 @@ function firmnessOf(
   return negated || counts.require > 0 || counts.only > 0 || counts.forbid > 0 || command ? 3 : 1
 }
 
+const ors: ReadonlySet<string> = new Set(["or", "o", "u", "或", "或者", "oder", "ou"])
+const nowhere: ReadonlySet<string> = new Set()
+
 /** What some terms say. */
 export function meaningOf(all: readonly Term[], language: Language): Meaning {
   const terms = unfronted(withoutReasons(all))
@@ -314,9 +317,9 @@ export function meaningOf(all: readonly Term[], language: Language): Meaning {
   const nots = counts.not + (counts.not === 0 && counts.concord > 0 ? 1 : 0)
   const negated = (nots + counts.forbid) % 2 === 1
   const behind = {
-    before: behindOf(terms, ({ surface }) => ties.get(surface) === "before"),
+    before: counts.before === 0 ? nowhere : behindOf(terms, ({ surface }) => ties.get(surface) === "before"),
     after: behindOf(terms, ({ surface }) => ties.get(surface) === "after"),
-    without: behindOf(terms, ({ operators }) => operators.has("without")),
+    without: counts.without === 0 ? nowhere : behindOf(terms, ({ operators }) => operators.has("without")),
   }
   const approvedAfter =
     language === "zh"
@@ -335,7 +338,7 @@ export function meaningOf(all: readonly Term[], language: Language): Meaning {
     firmness: firmnessOf(counts, negated, permits, commands(terms, language)),
     behind,
     loose: isLoose(terms),
-    either: terms.filter(({ surface }) => /^(?:or|o|u|或|或者|oder|ou)$/.test(surface)).length,
+    either: terms.filter(({ surface }) => ors.has(surface)).length,
     focus: focusOf(terms),
     language,
   }

@@ -11,9 +11,10 @@ import { writeSummary } from "./background.ts"
 import { createHub, type Listener } from "./events.ts"
 import { limitStore } from "./limit-store.ts"
 import type { Live } from "./live.ts"
-import { openLive, type Shared, wake } from "./open-live.ts"
+import { openLive, redactorOf, type Shared, wake } from "./open-live.ts"
 import { checkHoldfastOptions, checkSessionId, type HoldfastOptions } from "./options.ts"
 import { createSession, type Session } from "./session.ts"
+import { createSharedRules } from "./shared-rules.ts"
 
 /** Sessions over one store. */
 export type Holdfast = {
@@ -139,6 +140,7 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
     options,
     meters: new Map(),
     newSecret: () => randomBytes(16).toString("hex"),
+    rules: createSharedRules({ store, now: options.now ?? Date.now, redact: redactorOf(options) }),
   }
   // Jobs work on a session as the store has it, beside whoever is using it.
   await queue?.work(

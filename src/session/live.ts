@@ -12,6 +12,7 @@ import type { NewEvent } from "./events.ts"
 import type { Journal } from "./journal.ts"
 import type { Lock } from "./lock.ts"
 import type { HoldfastOptions } from "./options.ts"
+import type { SharedRules } from "./shared-rules.ts"
 
 /** What one process holds of a session that is in use. All of it can be had again from the log; only one thing at a time changes it. */
 export type Live = {
@@ -33,6 +34,8 @@ export type Live = {
   readonly meterFor: (model: string | undefined, format: Format) => Meter
   /** Messages as they were read, by entry: the same object from call to call, so that nothing is counted twice. */
   readonly messages: Map<number, Message>
+  /** Rules that hold in other sessions too. */
+  readonly shared: SharedRules
   /** Rules by the entries that pinned them, and how they stand to one another. */
   readonly rules: Map<number, Pin>
   /** Entries that took rules back, and whether the user went back behind them. */

@@ -13,6 +13,7 @@ import { createJournal } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { createLock } from "./lock.ts"
 import type { HoldfastOptions } from "./options.ts"
+import type { SharedRules } from "./shared-rules.ts"
 
 /** What sessions of one process share. */
 export type Shared = {
@@ -25,6 +26,7 @@ export type Shared = {
   readonly emit: (session: string, event: NewEvent) => void
   readonly later: (session: string, work: string, act: () => Promise<void>) => void
   readonly newSecret: () => string
+  readonly rules: SharedRules
 }
 
 /** While the store is away: so many entries are a long day's work of one agent. */
@@ -35,9 +37,7 @@ const usageReports = 8
 /** A session as this process holds it. What the log says of it is read at its first use. */
 export function openLive(shared: Shared, id: string): Live {
   const { store, memory, queue, agent, options } = shared
-  const redact = createRedactor(
-    (options.redact ?? []).map((rule) => (rule instanceof RegExp ? { pattern: rule } : rule)),
-  )
+  const redact = redactorOf(options)
   const opening = (): EntryBody => ({ type: "session-opened", agent, secret: shared.newSecret() })
   const lock = createLock()
   const live: Live = {
@@ -70,6 +70,7 @@ export function openLive(shared: Shared, id: string): Live {
       onMoved: (places) => follow(live, places),
     }),
     messages: new Map(),
+    shared: shared.rules,
     rules: new Map(),
     unpinned: new Map(),
     at: 0,
@@ -86,6 +87,10 @@ export function openLive(shared: Shared, id: string): Live {
   }
   return live
 }
+
+/** What must never be written, as the options have it. */
+export const redactorOf = ({ redact = [] }: HoldfastOptions): Live["redact"] =>
+  createRedactor(redact.map((rule) => (rule instanceof RegExp ? { pattern: rule } : rule)))
 
 /** Entries have other places now: go by those, and read again what went by the old ones. */
 function follow(live: Live, places: ReadonlyMap<number, number>): void {

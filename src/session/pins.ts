@@ -1,10 +1,9 @@
 import { HoldfastError } from "../errors.ts"
-import { entryId, type RuleBody, seqOf } from "../log/entry.ts"
-import { present } from "../message/present.ts"
+import { entryId, seqOf } from "../log/entry.ts"
 import type { Pin } from "../pin/pin.ts"
 import { pinLedger, type StandingPin } from "../pin/pin-ledger.ts"
-import { hashText } from "../prompt/hash.ts"
 import type { Live } from "./live.ts"
+import { pinOf } from "./pin-of.ts"
 
 /** A rule of a session as it stands: in force, or why not. */
 export type SessionPin = Omit<StandingPin, "state"> & { readonly state: StandingPin["state"] | "withdrawn" | "expired" }
@@ -15,12 +14,13 @@ export const isInForce = ({ state }: SessionPin): boolean => state === "in-force
 
 /** Every rule that was ever pinned in a session, oldest first. They are the session's, whatever branch it is on. */
 export async function readPins(live: Live): Promise<readonly SessionPin[]> {
-  const pins = await ownPins(live)
+  const shared = await live.shared.read(live.agent)
+  const pins = [...shared, ...(await ownPins(live))]
   const now = live.options.now?.() ?? Date.now()
   const gone = await withdrawn(live)
   const states = new Map<Pin, "withdrawn" | "expired">()
   for (const pin of pins) {
-    if (gone.has(pin.id) || isPassing(live, pin)) states.set(pin, "withdrawn")
+    if (gone.has(pin.id) || live.shared.isGone(pin.id) || isPassing(live, pin)) states.set(pin, "withdrawn")
     else if (pin.expiresAtMs !== undefined && pin.expiresAtMs <= now) states.set(pin, "expired")
   }
   const standing = new Map(
@@ -64,27 +64,6 @@ async function ownPins({ journal, rules }: Live): Promise<readonly Pin[]> {
     for (const { seq, body } of (await journal.entries(missing)).values())
       if (body.type === "rule-pinned") rules.set(seq, pinOf(seq, body))
   return seqs.flatMap((seq) => rules.get(seq) ?? [])
-}
-
-export function pinOf(seq: number, body: RuleBody): Pin {
-  const { text, channel, by, kind, place, document, explicitness, source, context, expiresAtMs } = body
-  const at = place === undefined ? undefined : { ...place, entry: entryId(place.entry) }
-  return {
-    id: entryId(seq),
-    text,
-    hash: hashText(text),
-    channel,
-    by,
-    kind,
-    scope: "session",
-    ...present({
-      explicitness,
-      source,
-      context,
-      expiresAtMs,
-      place: at ?? (document === undefined ? undefined : { document }),
-    }),
-  }
 }
 
 /** Rules that were taken back; one that was left behind with its words is there again when the words are. */

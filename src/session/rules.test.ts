@@ -229,6 +229,31 @@ describe("a rule that was pinned on request", () => {
     expect((await session.pins({ all: true })).map(({ state }) => state)).toEqual(["expired"])
   })
 
+  test("for an agent or for all stands in other sessions too, until it is taken back in any of them", async () => {
+    const store = createMemoryStore()
+    let now = 0
+    const at = (agent: string, id: string): Session =>
+      createHoldfast({ store, agent, windowTokens, format: "openai-chat", now: () => now }).session(id)
+    const one = at("ann", "one")
+    const agents = await one.pin("Always sign as Ann.", { scope: "agent" })
+    const all = await one.pin("Never wake the harbour master.", { scope: "project" })
+    expect([agents, all]).toMatchObject([
+      { id: "s2", scope: "agent" },
+      { id: "s3", scope: "project" },
+    ])
+    now += 5000
+    const [same, other] = [at("ann", "two"), at("bob", "three")]
+    await same.append([{ role: "user", content: "Hello." }])
+    await other.append([{ role: "user", content: "Hello." }])
+    expect(preface((await same.prepare()).wire)).toContain("- Always sign as Ann.\n- Never wake the harbour master.\n")
+    expect(preface((await other.prepare()).wire)).not.toContain("Ann")
+    await expect(other.unpin(agents.id)).rejects.toMatchObject({ problem: { code: "pin-unknown" } })
+    await other.unpin(all.id)
+    now += 5000
+    expect((await same.prepare()).wire).not.toContain("harbour master")
+    expect((await same.pins()).map(({ text }) => text)).toEqual(["Always sign as Ann."])
+  })
+
   test("two that differ in a name or number both stand, unless the later says that it replaces the other", async () => {
     const session = open()
     await session.pin("Never write to table north.")

@@ -1,11 +1,10 @@
 import { HoldfastError } from "../errors.ts"
 import type { Guarding } from "../guard/guard-use.ts"
-import { type EntryBody, entryId, type RuleBody, seqOf } from "../log/entry.ts"
+import { entryId, seqOf } from "../log/entry.ts"
 import type { MemorySearch } from "../memory/check-search.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Usage } from "../message/request.ts"
-import { findRules } from "../pin/find-rules.ts"
 import type { MemoryHit } from "../store/memory-row.ts"
 import type { Head } from "../store/store.ts"
 import type { Trace } from "../trace.ts"
@@ -17,10 +16,10 @@ import { guardingOf, type JudgedResponse, judge } from "./judge.ts"
 import type { Live } from "./live.ts"
 import { type MessageLike, readMessagesLike } from "./message-like.ts"
 import { wake } from "./open-live.ts"
-import { operatorRules } from "./operator-rules.ts"
 import { checkSessionId } from "./options.ts"
 import { type Overview, overview } from "./overview.ts"
-import { isInForce, pinOf, readPins, type SessionPin } from "./pins.ts"
+import { type PinOptions, pin, pins, unpin } from "./pinning.ts"
+import type { SessionPin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
 import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { type LineRange, type Recalled, recall } from "./recall.ts"
@@ -178,43 +177,4 @@ async function fork(live: Live, to: string, at: string | undefined): Promise<str
   if (!durable && problem !== undefined) throw new HoldfastError(problem)
   if (!(await live.store.copy(live.id, to, upTo))) throw new HoldfastError({ code: "session-exists", session: to })
   return to
-}
-
-/** How a rule is pinned: until when it stands. */
-export type PinOptions = { readonly expiresAtMs?: number }
-
-async function pin(live: Live, text: string, { expiresAtMs }: PinOptions): Promise<SessionPin> {
-  const refuse = (option: string, expected: string, found: string): never => {
-    throw new HoldfastError({ code: "option-invalid", option, expected, found })
-  }
-  if (typeof text !== "string" || text.trim() === "") refuse("pin", "a rule as text", "an empty one")
-  if (expiresAtMs !== undefined && !Number.isFinite(expiresAtMs))
-    refuse("expiresAtMs", "a moment in milliseconds", String(expiresAtMs))
-  const [found] = findRules(text, { channel: "user", genre: "rules" })
-  const body: RuleBody = {
-    type: "rule-pinned",
-    text,
-    channel: "user",
-    by: "asked",
-    kind: found?.kind ?? "obligation",
-    ...present({ expiresAtMs }),
-  }
-  const { entries } = await live.journal.commit(() => [body])
-  const made = entries.find((entry) => entry.body.type === "rule-pinned")
-  return { ...pinOf(made?.seq ?? 0, body), state: "in-force", conflicts: [] }
-}
-
-/** A rule of the operator's is not for a session to take back. */
-async function unpin(live: Live, id: string): Promise<void> {
-  const seq = seqOf(id)
-  const pins = await readPins(live)
-  if (seq === undefined || !pins.some((known) => known.id === id && known.state !== "withdrawn"))
-    throw new HoldfastError({ code: "pin-unknown", pin: id })
-  const body: EntryBody = { type: "rule-unpinned", pin: seq }
-  await live.journal.commit(() => [body])
-}
-
-async function pins(live: Live, { all = false }: { readonly all?: boolean }): Promise<readonly SessionPin[]> {
-  const known = [...operatorRules(live), ...(await readPins(live))]
-  return all ? known : known.filter(isInForce)
 }

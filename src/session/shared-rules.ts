@@ -1,0 +1,95 @@
+import { HoldfastError } from "../errors.ts"
+import type { RuleBody } from "../log/entry.ts"
+import type { Pin } from "../pin/pin.ts"
+import { sharedRulesLog } from "../store/reserved-log.ts"
+import type { Store } from "../store/store.ts"
+import { createJournal } from "./journal.ts"
+import { pinOf } from "./pin-of.ts"
+
+/** The rules that hold in every session of an agent, or in all of them, and those of them that were taken back. */
+export type SharedRules = {
+  readonly read: (agent: string) => Promise<readonly Pin[]>
+  readonly isGone: (id: string) => boolean
+  readonly pin: (body: RuleBody) => Promise<Pin>
+  readonly unpin: (id: string, agent: string) => Promise<boolean>
+}
+
+export type SharedRulesOptions = {
+  readonly store: Store
+  readonly now: () => number
+  readonly redact: <Data>(data: Data) => Data
+}
+
+/** How old what is known of other processes may be: a rule for many sessions is no matter of a moment. */
+const freshMs = 1000
+/** Far more than anyone pins by hand while a store is away. */
+const maxUnsaved = 1000
+
+/** They have a log of their own, in which sessions have no part; ids go by their place in it: `s12`. */
+export function createSharedRules({ store, now, redact }: SharedRulesOptions): SharedRules {
+  const known = new Map<number, Pin & { readonly agent?: string }>()
+  const journal = createJournal({
+    store,
+    session: sharedRulesLog,
+    agent: "",
+    now,
+    opening: () => ({ type: "session-opened", agent: "", secret: "" }),
+    follows: () => true,
+    redact,
+    maxUnsaved,
+    onMoved: () => known.clear(),
+  })
+  let readAt = Number.NEGATIVE_INFINITY
+
+  const refresh = async (): Promise<void> => {
+    if (now() - readAt < freshMs) return
+    await journal.refresh()
+    readAt = now()
+  }
+  const gone = (): ReadonlySet<number> => {
+    const outline = journal.outline()
+    return new Set(outline.ofType("rule-unpinned").flatMap((seq) => outline.reference(seq) ?? []))
+  }
+  const read = async (agent: string): Promise<readonly Pin[]> => {
+    await refresh().catch(ignoreProblem)
+    const seqs = journal.outline().ofType("rule-pinned")
+    const missing = seqs.filter((seq) => !known.has(seq))
+    if (missing.length > 0)
+      for (const { seq, body } of (await journal.entries(missing)).values())
+        if (body.type === "rule-pinned") known.set(seq, sharedPin(seq, body))
+    return seqs.flatMap((seq) => known.get(seq) ?? []).filter((pin) => (pin.agent ?? agent) === agent)
+  }
+  return {
+    read,
+    isGone: (id) => gone().has(seqOfShared(id) ?? 0),
+    pin: async (body) => {
+      const { entries, problem } = await journal.commit(() => [body])
+      if (problem !== undefined) throw new HoldfastError(problem)
+      const made = entries.find((entry) => entry.body.type === "rule-pinned")
+      return sharedPin(made?.seq ?? 0, body)
+    },
+    unpin: async (id, agent) => {
+      const pin = seqOfShared(id)
+      if (pin === undefined || gone().has(pin) || !(await read(agent)).some((known) => known.id === id)) return false
+      await journal.commit(() => [{ type: "rule-unpinned", pin }])
+      return true
+    },
+  }
+}
+
+const sharedPin = (seq: number, body: RuleBody): Pin & { readonly agent?: string } => ({
+  ...pinOf(seq, body),
+  id: `s${seq}`,
+  scope: body.agent === undefined ? "project" : "agent",
+  ...(body.agent === undefined ? {} : { agent: body.agent }),
+})
+
+function seqOfShared(id: string): number | undefined {
+  const digits = /^s([1-9]\d{0,14})$/.exec(id)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}
+
+/** With the store away, what was known stands. */
+function ignoreProblem(error: unknown): void {
+  if (!(error instanceof HoldfastError)) throw error
+}
