@@ -3,7 +3,7 @@ import { ClosingLine } from "./test/support/closing-line.ts"
 
 export default defineConfig({
   test: {
-    include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["src/**/*.test.ts", "test/**/*.test.ts", "bench/**/*.test.ts"],
     reporters: ["default", new ClosingLine()],
     testTimeout: 120_000,
     hookTimeout: 240_000,

@@ -1,7 +1,20 @@
 import { stat } from "node:fs/promises"
 
 /** `npm run bench -- tokens wire [--json] [--quick] [--corpus DIR]`: each bench by name, one after the other. */
-const names = ["tokens", "wire", "retention", "rounds", "injection", "compact", "session"] as const
+const names = [
+  "tokens",
+  "wire",
+  "retention",
+  "rounds",
+  "injection",
+  "compact",
+  "session",
+  "guard",
+  "constraintrot",
+  "drift",
+] as const
+/** Options that a word of their own follows. */
+const valued: ReadonlySet<string> = new Set(["--corpus", "--html", "--seed", "--only", "--workers"])
 
 type Options = { readonly corpus?: string; readonly quick: boolean; readonly repeats?: number }
 type Bench = { readonly run: (options: Options) => Promise<unknown>; readonly print: (report: never) => void }
@@ -12,7 +25,14 @@ const help = `Measures Holdfast beside its peers, in one run, and prints ratios.
 
   --quick        fewer repeats
   --json         the figures as JSON
-  --corpus DIR   also measure on the real traces in DIR (or HOLDFAST_CORPUS)`
+  --corpus DIR   also measure on the real traces in DIR (or HOLDFAST_CORPUS)
+
+constraintrot and drift also take
+
+  --html FILE    a report with plots
+  --seed N       other episodes
+  --only ID      one episode, shown whole; or all whose id has this piece
+  --models       a real model in place of the simulated ones, from HOLDFAST_BENCH_FORMAT, _BASE_URL, _API_KEY, _MODEL`
 
 function option(name: string): string | undefined {
   const at = process.argv.indexOf(name)
@@ -25,7 +45,7 @@ async function load(name: string): Promise<Bench> {
 
 async function main(): Promise<number> {
   const corpus = option("--corpus") ?? process.env.HOLDFAST_CORPUS
-  const asked = process.argv.slice(2).filter((word, n, all) => !word.startsWith("--") && all[n - 1] !== "--corpus")
+  const asked = process.argv.slice(2).filter((word, n, all) => !word.startsWith("--") && !valued.has(all[n - 1] ?? ""))
   const unknown = asked.find((name) => !(names as readonly string[]).includes(name))
   if (unknown !== undefined || process.argv.includes("--help")) {
     console.log(unknown === undefined ? help : `There is no bench "${unknown}".\n\n${help}`)

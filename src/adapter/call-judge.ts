@@ -1,9 +1,9 @@
 import { findCall } from "../guard/find-call.ts"
-import type { Verdict } from "../guard/guard.ts"
-import type { Guarding } from "../guard/guard-use.ts"
 import { approvedVerdict, type JudgedCall, judgedCall, verdictOn } from "../guard/judge-call.ts"
+import { costOf } from "../guard/spend.ts"
 import type { Format } from "../message/message.ts"
 import type { Part, ToolCallPart } from "../message/part.ts"
+import type { TurnGuarding } from "./turn-session.ts"
 
 /** What judges the calls of one turn before they run, and keeps account of what they have spent. */
 export type CallJudge = {
@@ -17,16 +17,14 @@ export type CallJudge = {
   readonly spentMinor: () => number
 }
 
-/** The largest sum that a purchase names, in hundredths. */
-function costOf({ facts }: Verdict): number {
-  if (!facts.actions.has("purchase")) return 0
-  return facts.amounts.reduce((most, { minor }) => Math.max(most, minor), 0)
-}
-
-export function createCallJudge(guarding: Guarding): CallJudge {
-  const { guard, circumstances = {}, mode } = guarding
+export function createCallJudge(guarding: TurnGuarding): CallJudge {
+  const { guard, circumstances = {}, mode, onJudged } = guarding
   let spentMinor = circumstances.spentMinor ?? 0
-  const useNow = (): Guarding => ({ ...guarding, circumstances: { ...circumstances, spentMinor } })
+  const useNow = (): TurnGuarding => ({ ...guarding, circumstances: { ...circumstances, spentMinor } })
+  const told = (judged: JudgedCall): JudgedCall => {
+    onJudged?.(judged)
+    return judged
+  }
   return {
     judge: async (call, input, signal) => {
       const found = { callId: call.callId, tool: call.tool, input, providerRun: false }
@@ -34,11 +32,11 @@ export function createCallJudge(guarding: Guarding): CallJudge {
       const verdict = verdictOn(found, guard, use)
       const runs = mode === "observe" || verdict.decision !== "deny"
       if (runs) spentMinor += costOf(verdict)
-      if (verdict.decision !== "ask" || mode === "observe") return judgedCall(found, verdict, use)
+      if (verdict.decision !== "ask" || mode === "observe") return told(judgedCall(found, verdict, use))
       const said = await approvedVerdict({ tool: call.tool, input }, verdict, use, signal)
-      if (said === "approved") return judgedCall(found, verdict, use, true)
+      if (said === "approved") return told(judgedCall(found, verdict, use, true))
       spentMinor -= costOf(verdict)
-      return judgedCall(found, said, use, false)
+      return told(judgedCall(found, said, use, false))
     },
     giveBack: ({ verdict }) => {
       spentMinor -= costOf(verdict)
@@ -46,7 +44,7 @@ export function createCallJudge(guarding: Guarding): CallJudge {
     judgeRun: (format, parts) =>
       parts.flatMap((part) => {
         const found = findCall(format, part)
-        return found?.providerRun === true ? judgedCall(found, verdictOn(found, guard, useNow()), guarding) : []
+        return found?.providerRun === true ? told(judgedCall(found, verdictOn(found, guard, useNow()), guarding)) : []
       }),
     spentMinor: () => spentMinor,
   }

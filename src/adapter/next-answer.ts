@@ -9,6 +9,7 @@ import type { Trace } from "../trace.ts"
 import { refuses } from "../upstream/refusal.ts"
 import { saysTooLong } from "../upstream/too-long.ts"
 import { askModel } from "./ask-model.ts"
+import { seatJudge } from "./turn-guard.ts"
 import { placeMessages } from "./turn-log.ts"
 import { addUsage, stoppable, type Work } from "./turn-work.ts"
 
@@ -20,6 +21,7 @@ export async function nextAnswer(work: Work): Promise<NextAnswer> {
   const { emit } = work
   const call = work.iterations + 1
   const response = await askUntilFits(work, call)
+  await seatJudge(work)
   const spoken = response.messages.filter((message) => !isEmpty(message))
   const placed = placeMessages(response.format, work.log, spoken)
   const calls = callsIn(placed)

@@ -58,7 +58,10 @@ export type TurnOptions = {
   >
   /** Remembers, and sees to the budget, in place of the turn. */
   readonly session?: TurnSession
-  /** Judges each call before its tool runs; a call that is refused is not run, and the model is told why. */
+  /**
+   * Judges each call before its tool runs; a call that is refused is not run, and the model is told why. A session's own guard judges
+   * with or without it, and a call has to pass both.
+   */
   readonly guard?: Guarding
   /** Whether answers are streamed; they are if someone listens. */
   readonly stream?: boolean

@@ -1,3 +1,5 @@
+import type { StreamGuardUse } from "../guard/guard-events.ts"
+import type { Guarding } from "../guard/guard-use.ts"
 import type { Format, Transcript } from "../message/message.ts"
 import type { ModelResponse, Usage } from "../message/request.ts"
 import type { Trace } from "../trace.ts"
@@ -15,6 +17,9 @@ export type TurnRequest = {
   readonly occasion?: { readonly refused: boolean }
 }
 
+/** A guard, and who is to hear of what it decides. */
+export type TurnGuarding = Guarding & Pick<StreamGuardUse, "onJudged">
+
 /** All that a turn asks of a session: it takes in what was said, and gives the body of each model call, within its own budget. */
 export type TurnSession = {
   readonly append: (messages: Transcript) => Promise<unknown>
@@ -23,4 +28,6 @@ export type TurnSession = {
     request: TurnRequest,
   ) => Promise<{ readonly wire?: string; readonly body: unknown; readonly trace: Trace }>
   readonly record: (response: ModelResponse, usage: Usage | undefined) => Promise<unknown>
+  /** Who judges the calls of the next answer, if the session has a say in that. Asked for each answer: it may have changed. */
+  readonly guarding?: () => Promise<TurnGuarding | undefined>
 }

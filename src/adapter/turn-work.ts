@@ -21,7 +21,7 @@ export type Work = {
   readonly stream: boolean
   readonly context: TurnContext
   readonly emit: (event: TurnEvent) => void
-  readonly judge: CallJudge | undefined
+  judge: CallJudge | undefined
   /** Everything said, from before the turn on; the turn's own begins at `from`. */
   log: Transcript
   from: number

@@ -63,5 +63,19 @@ export function mediaOf(
     for (const [medium, address] of addresses) if (address.test(folded)) found.add(medium)
   }
   if (mailed) found.add("email")
+  if (found.size === 0 && talksInRoom(tool, leaves)) found.add("chat")
   return found
+}
+
+const rooms =
+  /^(?:channel|channel_?id|channel_?name|channels|room|room_?id|chat_?id|conversation|conversation_?id|thread|thread_?id|space)$/i
+const talk = /^(?:message|messages|msg|post|posts|notify|notification|announce|say|reply|comment|broadcast)$/
+
+/** Words for a room that has no brand in its name: `post_message` to `#status`. */
+function talksInRoom(tool: string, leaves: readonly Leaf[]): boolean {
+  const says = wordsOf(tool.slice(0, 200)).some((word) => talk.test(word))
+  return leaves.some(
+    ({ keys, folded }) =>
+      rooms.test(keys.at(-1) ?? "") && (folded.startsWith("#") || (says && /^[\w.-]+$/.test(folded))),
+  )
 }

@@ -2,11 +2,12 @@ import type { Format, Message } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 import { present } from "../message/present.ts"
 import type { ModelResponse } from "../message/request.ts"
-import { findCall } from "./find-call.ts"
+import { type FoundCall, findCall } from "./find-call.ts"
 import type { Guard } from "./guard.ts"
 import { checkGuardUse, type GuardUse } from "./guard-use.ts"
 import { type JudgedCall, judgeCall, judgedCall, unreadVerdict } from "./judge-call.ts"
 import { ownText, responseWire, strayAnswers, writtenMessage } from "./response-wire.ts"
+import { spentWith, withSpent } from "./spend.ts"
 import { withheldText } from "./withheld-text.ts"
 
 export type GuardedResponse = {
@@ -29,8 +30,14 @@ export async function guardResponse(
   checkGuardUse(use)
   const judged: JudgedCall[] = []
   const messages: Message[] = []
-  for (const message of response.messages)
-    messages.push(await guardMessage(response.format, message, guard, use, judged))
+  let spent = 0
+  const judge = async (found: FoundCall): Promise<JudgedCall> => {
+    const call = await judgeCall(found, guard, withSpent(use, spent))
+    spent += spentWith([call])
+    judged.push(call)
+    return call
+  }
+  for (const message of response.messages) messages.push(await guardMessage(response.format, message, judge))
   const strays = use.mode === "observe" ? 0 : strayAnswers(response)
   for (let n = 0; n < strays; n++) judged.push(strayCall(use))
   if (strays === 0 && messages.every((message, n) => message === response.messages[n])) return { response, judged }
@@ -48,16 +55,13 @@ const strayCall = (use: GuardUse): JudgedCall =>
 async function guardMessage(
   format: Format,
   message: Message,
-  guard: Guard,
-  use: GuardUse,
-  judged: JudgedCall[],
+  judge: (found: FoundCall) => Promise<JudgedCall>,
 ): Promise<Message> {
   const parts: Part[] = []
   const said: string[] = []
   for (const part of message.parts) {
     const found = findCall(format, part)
-    const call = found === undefined ? undefined : await judgeCall(found, guard, use)
-    if (call !== undefined) judged.push(call)
+    const call = found === undefined ? undefined : await judge(found)
     if (call?.result === undefined) parts.push(part)
     else if (format === "openai-chat") said.push(withheldText(call))
     else parts.push(ownText(format, withheldText(call)))

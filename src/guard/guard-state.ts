@@ -44,6 +44,8 @@ export type GuardState = {
   /** How many calls that a client would run went out, and how many did not. */
   readonly released: number
   readonly withheld: number
+  /** Hundredths that those which went out spend. */
+  readonly spentMinor: number
   /** Calls that were let through, so that a copy of one is known when it comes. Only grows, in place: an answer may have many. */
   readonly allowed: Set<string>
   /** The model has said why it stopped: no call may begin after that. */

@@ -1,13 +1,14 @@
 import type { Format } from "../message/message.ts"
 import { indexOf, type PartStart, type StreamEvent } from "../wire/stream.ts"
 import { listOf } from "../wire/stream-codec.ts"
-import type { Guard, Verdict } from "./guard.ts"
+import type { Decision, Guard, Verdict } from "./guard.ts"
 import type { WatchedPart } from "./guard-state.ts"
 import { type GuardOutput, type GuardState, maxHeldBytes, maxHeldCalls, maxQueueBytes } from "./guard-state.ts"
 import { checkGuardUse, type GuardUse } from "./guard-use.ts"
 import { type JudgedCall, judgedCall, unreadVerdict, verdictOn } from "./judge-call.ts"
 import { keyOf, readingsOf } from "./part-readings.ts"
 import { append, flush, forget, refuseStream } from "./release.ts"
+import { costOf, spentWith, withSpent } from "./spend.ts"
 import { isHarmless, isStray } from "./stray-call.ts"
 import { withheldText } from "./withheld-text.ts"
 
@@ -15,7 +16,7 @@ type Step = readonly [GuardState, GuardOutput]
 
 export function startGuard(format: Format, guard: Guard, use: GuardUse = {}): GuardState {
   checkGuardUse(use)
-  const counts = { released: 0, withheld: 0, queuedBytes: 0 }
+  const counts = { released: 0, withheld: 0, queuedBytes: 0, spentMinor: 0 }
   const open = { parts: new Map(), asked: new Map(), queue: undefined, first: undefined, allowed: new Set<string>() }
   return { format, guard, use, ...open, ...counts, stopped: false, closed: false }
 }
@@ -149,18 +150,9 @@ function endPart(state: GuardState, index: number, part: WatchedPart): Step {
     const parts = new Map(state.parts).set(index, { ...part, outcome: "released", events: undefined })
     return flushed({ ...state, parts }, [])
   }
-  const verdicts = readings.map((reading) => verdictOn(reading, state.guard, state.use))
-  const at = Math.max(
-    verdicts.findIndex(({ decision }) => decision === "deny"),
-    0,
-  )
-  const worst =
-    verdicts[at]?.decision === "deny"
-      ? at
-      : Math.max(
-          verdicts.findIndex(({ decision }) => decision === "ask"),
-          0,
-        )
+  const use = withSpent(state.use, state.spentMinor)
+  const verdicts = readings.map((reading) => verdictOn(reading, state.guard, use))
+  const worst = hardestOf(verdicts)
   const verdict = verdicts[worst] ?? unreadVerdict(first.tool, "it was not judged")
   const { callId, tool } = first
   // Whatever the provider has run already can only be told.
@@ -180,6 +172,17 @@ function endPart(state: GuardState, index: number, part: WatchedPart): Step {
   return flushed(decide(state, index, part, judged), [judged])
 }
 
+const ranks: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 }
+
+/** The place of the hardest verdict; of those that are as hard, of the one that spends most, whichever reading a client takes. */
+function hardestOf(verdicts: readonly Verdict[]): number {
+  const weights = verdicts.map((verdict) => [ranks[verdict.decision], costOf(verdict)] as const)
+  return weights.reduce((worst, [rank, cost], n) => {
+    const [most = 0, dearest = 0] = weights[worst] ?? []
+    return rank > most || (rank === most && cost > dearest) ? n : worst
+  }, 0)
+}
+
 /** Note what becomes of a part; its events are no longer needed for judging. */
 function decide(state: GuardState, index: number, part: WatchedPart, judged: JudgedCall): GuardState {
   const withheld = judged.result !== undefined
@@ -190,10 +193,11 @@ function decide(state: GuardState, index: number, part: WatchedPart, judged: Jud
     ...(withheld ? { instead: withheldText(judged) } : {}),
   }
   const parts = new Map(state.parts).set(index, settled)
-  if (!judged.enforced) return { ...state, parts }
+  const spentMinor = state.spentMinor + spentWith([judged])
+  if (!judged.enforced) return { ...state, parts, spentMinor }
   return withheld
     ? { ...state, parts, withheld: state.withheld + 1 }
-    : { ...state, parts, released: state.released + 1 }
+    : { ...state, parts, spentMinor, released: state.released + 1 }
 }
 
 function withhold(state: GuardState, index: number, why: string): Step {

@@ -179,6 +179,10 @@ describe("what a call is", () => {
   test.each([
     ["send_email", {}, ["email"]],
     ["post_message", { channel: "slack" }, ["slack"]],
+    ["post_message", { channel: "#status", text: "all is well" }, ["chat"]],
+    ["send_reply", { room_id: "R12", text: "all is well" }, ["chat"]],
+    ["send_email", { to: "a@b.example", channel: "#status" }, ["email"]],
+    ["install", { channel: "stable" }, []],
     ["create_ticket", {}, ["ticket"]],
     ["notify", { url: "https://hooks.slack.com/x" }, ["slack"]],
     ["bash", { command: "mail -s x a@x.example" }, ["email"]],

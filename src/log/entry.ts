@@ -89,7 +89,7 @@ export type EntryBody =
       readonly key: string
       readonly covered: readonly number[]
     }
-  /** What the guard said to the calls of an answer, and what the session has spent with those that it let through. */
+  /** What the guard said to calls, and what those spend that it let through, in hundredths. */
   | { readonly type: "calls-judged"; readonly calls: readonly CallVerdict[]; readonly spentMinor: number }
   | { readonly type: "memory-flushed"; readonly upTo: number; readonly rows: number }
   | { readonly type: "memory-retrieved"; readonly before: number; readonly message: Message }

@@ -1,24 +1,13 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto"
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto"
 import { HoldfastError } from "../errors.ts"
 import { maxKeyBytes } from "./limits.ts"
 
 /** A public key that commands can be signed for. */
-export type PublicKey = { readonly fingerprint: string; readonly key: KeyObject }
-
-/** A pair of keys in PEM. The private half is for whoever commands, and for nobody else. */
-export type KeyPair = { readonly privateKey: string; readonly publicKey: string; readonly fingerprint: string }
-
-/** Make a pair of keys for signing commands (Ed25519). */
-export function createKeyPair(): KeyPair {
-  const { privateKey, publicKey } = generateKeyPairSync("ed25519", {
-    privateKeyEncoding: { type: "pkcs8", format: "pem" },
-    publicKeyEncoding: { type: "spki", format: "pem" },
-  })
-  return { privateKey, publicKey, fingerprint: fingerprintOf(publicKey) }
+export type PublicKey = {
+  readonly fingerprint: string
+  /** Whether its private half signed these bytes, to the bit. */
+  readonly verifies: (signed: Uint8Array, signature: Uint8Array) => boolean
 }
-
-/** By what a public key is called: the first 128 bits of the sha256 of its SPKI, in hex. */
-export const fingerprintOf = (publicKey: string, name = "given"): string => readPublicKey(publicKey, name).fingerprint
 
 const refuse = (key: string, expected: string): never => {
   throw new HoldfastError({ code: "key-invalid", key, expected })
@@ -46,15 +35,20 @@ function parsePublic(text: string): KeyObject | undefined {
 
 function named(key: KeyObject): PublicKey {
   const der = key.export({ type: "spki", format: "der" })
-  return { key, fingerprint: createHash("sha256").update(der).digest("hex").slice(0, 32) }
+  const fingerprint = createHash("sha256").update(der).digest("hex").slice(0, 32)
+  return { fingerprint, verifies: (signed, signature) => verify(null, signed, key, signature) }
 }
 
-/** Read a private key in PEM, with the fingerprint of its public half. */
-export function readPrivateKey(pem: string, name: string): PublicKey & { readonly privateKey: KeyObject } {
+/** A private key, and what its public half is called. */
+export type PrivateKey = { readonly fingerprint: string; readonly sign: (bytes: Uint8Array) => Uint8Array }
+
+/** Read a private key in PEM. */
+export function readPrivateKey(pem: string, name: string): PrivateKey {
   const privateKey = parsePrivate(pem)
   if (privateKey?.asymmetricKeyType !== "ed25519")
     return refuse(name, "a private key of Ed25519 in PEM, without a passphrase")
-  return { ...named(createPublicKey(privateKey)), privateKey }
+  const { fingerprint } = named(createPublicKey(privateKey))
+  return { fingerprint, sign: (bytes) => sign(null, bytes, privateKey) }
 }
 
 function parsePrivate(pem: string): KeyObject | undefined {

@@ -8,7 +8,7 @@ import type { Store, StoredEntry } from "../store/store.ts"
 import type { Command } from "./command.ts"
 import { audience, createSigner, noonMs } from "./fixtures/signer.ts"
 import { type Operator, openOperator } from "./operator.ts"
-import { signCommand } from "./signed-command.ts"
+import { signCommand } from "./sign-command.ts"
 
 const signers = [createSigner(), createSigner()]
 const stranger = createSigner()

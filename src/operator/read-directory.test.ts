@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
-import { createKeyPair } from "./key.ts"
+import { createKeyPair } from "./key-pair.ts"
 import { maxFileBytes, maxFiles, maxRuleLength } from "./limits.ts"
 import { readDirectory } from "./read-directory.ts"
 

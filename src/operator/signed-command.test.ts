@@ -4,11 +4,12 @@ import { fc } from "../../test/support/property.ts"
 import type { Command } from "./command.ts"
 import { audience, createSigner, noonMs } from "./fixtures/signer.ts"
 import { isRefusal, readGenuine } from "./judge-command.ts"
-import { createKeyPair, fingerprintOf, readPublicKey } from "./key.ts"
+import { readPublicKey } from "./key.ts"
+import { createKeyPair, fingerprintOf } from "./key-pair.ts"
 import { makeKeyRing } from "./key-ring.ts"
 import { maxPolicyLength, maxRuleLength } from "./limits.ts"
 import { isCommand } from "./read-command.ts"
-import { signCommand } from "./signed-command.ts"
+import { signCommand } from "./sign-command.ts"
 
 const signer = createSigner()
 const ring = makeKeyRing([{ text: signer.pair.publicKey, source: "a.pub", state: "trusted" }])

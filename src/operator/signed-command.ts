@@ -1,7 +1,6 @@
-import { createHash, sign, verify } from "node:crypto"
-import { HoldfastError } from "../errors.ts"
+import { createHash } from "node:crypto"
 import type { Payload } from "./command.ts"
-import { type PublicKey, readPrivateKey } from "./key.ts"
+import type { PublicKey } from "./key.ts"
 import { maxCommandLength } from "./limits.ts"
 import { readPayload } from "./read-command.ts"
 
@@ -11,23 +10,14 @@ const domain = "holdfast operator command 1\n"
 /** A command as it travels: `hf1.<fingerprint>.<payload>.<signature>`. Nothing in it can be trusted yet. */
 export type SignedCommand = {
   readonly fingerprint: string
-  readonly payload: Buffer
-  readonly signature: Buffer
+  readonly payload: Uint8Array
+  readonly signature: Uint8Array
   /** What the signature is over. */
-  readonly signed: Buffer
+  readonly signed: Uint8Array
 }
 
-const bytesToSign = (before: string): Buffer => Buffer.from(`${domain}${before}`, "utf8")
-
-/** Sign a command with a private key in PEM. */
-export function signCommand(privateKey: string, payload: Payload): string {
-  const { fingerprint, privateKey: key } = readPrivateKey(privateKey, "given")
-  const json = JSON.stringify(payload)
-  if (readPayload(json) === undefined)
-    throw new HoldfastError({ code: "command-refused", reason: "malformed", found: "the payload is not a command" })
-  const before = `hf1.${fingerprint}.${Buffer.from(json, "utf8").toString("base64url")}`
-  return `${before}.${sign(null, bytesToSign(before), key).toString("base64url")}`
-}
+/** What a signature is over: all that stands before it, and what for. */
+export const bytesToSign = (before: string): Uint8Array => Buffer.from(`${domain}${before}`, "utf8")
 
 /** Take a text apart, or nothing if it has not the shape of a signed command. Each command has one way to be written. */
 export function readSignedCommand(text: string): SignedCommand | undefined {
@@ -44,12 +34,12 @@ const shape = /^hf1\.([0-9a-f]{32})\.([\w-]+)\.([\w-]{86})$/
 const signatureBytes = 64
 
 /** Whether this key signed it, to the bit. */
-export const isSignedBy = ({ signed, signature }: SignedCommand, { key }: PublicKey): boolean =>
-  verify(null, signed, key, signature)
+export const isSignedBy = ({ signed, signature }: SignedCommand, key: PublicKey): boolean =>
+  key.verifies(signed, signature)
 
 /** What a command says whose signature was found right. */
 export function payloadOf({ payload }: SignedCommand): Payload | undefined {
-  const json = payload.toString("utf8")
+  const json = Buffer.from(payload).toString("utf8")
   return Buffer.from(json, "utf8").equals(payload) ? readPayload(json) : undefined
 }
 

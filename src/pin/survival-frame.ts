@@ -1,5 +1,5 @@
 import type { SurvivalChange } from "./survival-compare.ts"
-import type { Meaning } from "./survival-meaning.ts"
+import { type Meaning, withoutReasons } from "./survival-meaning.ts"
 import type { Term } from "./survival-terms.ts"
 
 /** What stands around a rule and bears on it. */
@@ -78,16 +78,6 @@ export function doubtAfter(terms: readonly Term[]): Doubt | undefined {
 }
 
 const binding = ["not", "concord", "forbid", "require"] as const
-
-/** Without reasons: they end at the next comma. */
-function withoutReasons(terms: readonly Term[]): readonly Term[] {
-  let inside = false
-  return terms.filter((term) => {
-    if (term.operators.has("reason")) inside = true
-    else if (isPart(term)) inside = false
-    return !inside
-  })
-}
 
 /** Is something done to what stands under a heading or a leading line? */
 export const actsOver = (terms: readonly Term[]): boolean => terms.some(acts) || isTold(terms)

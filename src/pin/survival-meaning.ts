@@ -106,7 +106,7 @@ function bounds(terms: readonly Term[], at: number): boolean {
 }
 
 /** Without the reasons that are given for it: they end at the next comma. */
-function withoutReasons(terms: readonly Term[]): readonly Term[] {
+export function withoutReasons(terms: readonly Term[]): readonly Term[] {
   let inside = false
   return terms.filter(({ operators, mark }) => {
     if (operators.has("reason")) inside = true

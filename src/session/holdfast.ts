@@ -93,11 +93,11 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     idle,
     close: async () => {
       if (opening === undefined) return
-      const { queue, store } = await opening
+      const { queue, store, rules } = await opening
       while (pending.size > 0) await Promise.all(pending)
       await queue?.close()
       try {
-        await saveAll(lives)
+        await Promise.all([saveAll(lives), rules.save()])
       } finally {
         if (typeof options.store !== "object") await store.close()
       }
@@ -107,9 +107,9 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
 
 /** The session unused for longest goes, unless it holds what the store does not have. */
 function evict(lives: Map<string, Live>, most: number): void {
-  for (const [id, { journal }] of lives) {
+  for (const [id, { journal, judged }] of lives) {
     if (lives.size <= Math.max(1, most)) return
-    if (journal.isDurable()) lives.delete(id)
+    if (journal.isDurable() && judged.length === 0) lives.delete(id)
   }
 }
 

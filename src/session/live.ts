@@ -1,3 +1,4 @@
+import type { JudgedCall } from "../guard/judge-call.ts"
 import type { Memory } from "../memory/memory.ts"
 import type { Format, Message, Transcript } from "../message/message.ts"
 import type { ModelRequest } from "../message/request.ts"
@@ -40,6 +41,10 @@ export type Live = {
   readonly rules: Map<number, Pin>
   /** Entries that took rules back, and whether the user went back behind them. */
   readonly unpinned: Map<number, boolean>
+  /** What was spent with the calls of an answer, by the entries that say so. */
+  readonly spent: Map<number, number>
+  /** Calls that were judged as they streamed in, and are still to be written down. */
+  readonly judged: JudgedCall[]
   ledger?: { readonly of: readonly Pin[]; readonly pins: readonly StandingPin[] }
   /** The message that the conversation is at. */
   at: number

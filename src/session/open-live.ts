@@ -73,6 +73,8 @@ export function openLive(shared: Shared, id: string): Live {
     shared: shared.rules,
     rules: new Map(),
     unpinned: new Map(),
+    spent: new Map(),
+    judged: [],
     at: 0,
     seen: 0,
     opened: false,
@@ -100,6 +102,7 @@ function follow(live: Live, places: ReadonlyMap<number, number>): void {
   live.messages.clear()
   live.rules.clear()
   live.unpinned.clear()
+  live.spent.clear()
   const unconfirmed = [...live.unconfirmed].map((seq) => places.get(seq) ?? seq)
   live.unconfirmed.clear()
   for (const seq of unconfirmed) live.unconfirmed.add(seq)

@@ -361,7 +361,9 @@ describe("a rule in a tool's output", () => {
     await session.append(read("policy.md", policy))
     const wire = await fill(session, [{ role: "user", content: "Go on." }, ...long(30)])
     expect(preface(wire)).toContain("- Never send customer data by e-mail.\n")
-    expect(preface(wire)).toMatch(/Quoted from the output of a tool "read_file policy\.md"\. They bind as far as/)
+    expect(preface(wire)).toMatch(
+      /Quoted from the output of a tool "read_file policy\.md", with its authority and no more/,
+    )
   })
 
   test("never takes the place of one of the user's, and what tries to steer is not carried on", async () => {

@@ -1,5 +1,4 @@
 import { HoldfastError } from "../errors.ts"
-import type { Guarding } from "../guard/guard-use.ts"
 import { entryId, seqOf } from "../log/entry.ts"
 import type { MemorySearch } from "../memory/check-search.ts"
 import type { Format } from "../message/message.ts"
@@ -12,7 +11,7 @@ import type { Listener } from "./events.ts"
 import { type Explanation, explain } from "./explain.ts"
 import { type HistoryEntry, type HistoryRange, history } from "./history.ts"
 import { appendMessages } from "./ingest.ts"
-import { guardingOf, type JudgedResponse, judge } from "./judge.ts"
+import { guardingOf, type JudgedResponse, judge, type SessionGuarding } from "./judge.ts"
 import type { Live } from "./live.ts"
 import { type MessageLike, readMessagesLike } from "./message-like.ts"
 import { wake } from "./open-live.ts"
@@ -46,8 +45,11 @@ export type Session = {
   readonly record: (response: ResponseLike, usage?: Usage) => Promise<Recorded>
   /** Judge the calls of an answer before anyone acts on them: those that are refused are withheld, with a result that says why. */
   readonly judge: (response: ResponseLike) => Promise<JudgedResponse>
-  /** The guard as it stands now, for whoever judges calls as they stream in; nothing where nobody laid down a policy. */
-  readonly guarding: () => Promise<Guarding | undefined>
+  /**
+   * The guard as it stands now, for whoever judges the calls of one answer as they stream in; what it decides is written down as it is
+   * told to `onJudged`. Nothing where nobody laid down a policy.
+   */
+  readonly guarding: () => Promise<SessionGuarding | undefined>
   /** Compact now, whatever the size. */
   readonly compact: (request?: CompactRequest) => Promise<Compacted>
   /** Take back the compaction in force: the view before it is shown again, with what came since. */
@@ -100,7 +102,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
     append: (messages, options = {}) => use((live) => append(live, messages, options.format)),
     prepare: (options = {}) => use((live) => prepare(live, options)),
     record: (response, usage) => use((live) => record(live, response, usage)),
-    judge: (response) => use((live) => judge(live, response)),
+    judge: (response) => judge(use, response),
     guarding: () => use(guardingOf),
     compact: (request = {}) => use((live) => compactNow(live, request)),
     undo: () => tell(undo),

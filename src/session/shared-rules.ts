@@ -4,6 +4,7 @@ import type { Pin } from "../pin/pin.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
 import type { Store } from "../store/store.ts"
 import { createJournal } from "./journal.ts"
+import { createLock } from "./lock.ts"
 import { pinOf } from "./pin-of.ts"
 
 /** The rules that hold in every session of an agent, or in all of them, and those of them that were taken back. */
@@ -12,6 +13,8 @@ export type SharedRules = {
   readonly isGone: (id: string) => boolean
   readonly pin: (body: RuleBody) => Promise<Pin>
   readonly unpin: (id: string, agent: string) => Promise<boolean>
+  /** Write what waits for the store, if that is there again. */
+  readonly save: () => Promise<void>
 }
 
 export type SharedRulesOptions = {
@@ -40,9 +43,15 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
     onMoved: () => known.clear(),
   })
   let readAt = Number.NEGATIVE_INFINITY
+  // Many sessions come here at once.
+  const lock = createLock()
 
+  const save = async (): Promise<void> => {
+    if (!journal.isDurable()) await journal.commit(() => [])
+  }
   const refresh = async (): Promise<void> => {
     if (now() - readAt < freshMs) return
+    await save()
     await journal.refresh()
     readAt = now()
   }
@@ -60,20 +69,22 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
     return seqs.flatMap((seq) => known.get(seq) ?? []).filter((pin) => (pin.agent ?? agent) === agent)
   }
   return {
-    read,
+    read: (agent) => lock(() => read(agent)),
     isGone: (id) => gone().has(seqOfShared(id) ?? 0),
-    pin: async (body) => {
-      const { entries, problem } = await journal.commit(() => [body])
-      if (problem !== undefined) throw new HoldfastError(problem)
-      const made = entries.find((entry) => entry.body.type === "rule-pinned")
-      return sharedPin(made?.seq ?? 0, body)
-    },
-    unpin: async (id, agent) => {
-      const pin = seqOfShared(id)
-      if (pin === undefined || gone().has(pin) || !(await read(agent)).some((known) => known.id === id)) return false
-      await journal.commit(() => [{ type: "rule-unpinned", pin }])
-      return true
-    },
+    pin: (body) =>
+      lock(async () => {
+        const { entries } = await journal.commit(() => [body])
+        const made = entries.find((entry) => entry.body.type === "rule-pinned")
+        return sharedPin(made?.seq ?? 0, body)
+      }),
+    unpin: (id, agent) =>
+      lock(async () => {
+        const pin = seqOfShared(id)
+        if (pin === undefined || !(await read(agent)).some((known) => known.id === id) || gone().has(pin)) return false
+        await journal.commit(() => [{ type: "rule-unpinned", pin }])
+        return true
+      }),
+    save: () => lock(save),
   }
 }
 

@@ -1,0 +1,16 @@
+/** A number from 0 up to 1 that depends on the key alone: every draw of an episode can be made again, in any order. */
+export function draw(...key: readonly (string | number)[]): number {
+  const text = key.join("\u0000")
+  let state = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) state = Math.imul(state ^ text.charCodeAt(at), 0x01000193)
+  state = Math.imul(state ^ (state >>> 16), 0x85ebca6b)
+  state = Math.imul(state ^ (state >>> 13), 0xc2b2ae35)
+  return ((state ^ (state >>> 16)) >>> 0) / 2 ** 32
+}
+
+/** One of a list, by key. */
+export function drawFrom<Value>(list: readonly Value[], ...key: readonly (string | number)[]): Value {
+  const found = list[Math.floor(draw(...key) * list.length)]
+  if (found === undefined) throw new Error("nothing to draw from")
+  return found
+}

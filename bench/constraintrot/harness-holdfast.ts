@@ -1,0 +1,99 @@
+import { createHoldfast, type HoldfastOptions, type Prepared } from "../../src/index.ts"
+import { countO200k } from "../../src/tokens/o200k.ts"
+import { isObject } from "../../src/wire/json.ts"
+import type { ChatMessage, ToolCall } from "../chat.ts"
+import { type Harness, keepsAll, type Shown, windowTokens } from "./harness.ts"
+import type { Spec, StrategyName } from "./spec.ts"
+import { chatTools } from "./tools.ts"
+
+/** Our own rows, through the public doors alone: a session that is appended to as the episode goes, and prepared for each call. */
+
+const strategyNames: Readonly<Record<StrategyName, NonNullable<HoldfastOptions["strategy"]>>> = {
+  summarize: "staged",
+  hierarchical: "hierarchical",
+  "head-tail": "head-tail",
+  "recency-truncate": "recency",
+}
+
+/** A session that keeps all has a window that nothing here fills. */
+const wideWindow = 200_000
+const maxOutputTokens = 200
+/** The model is called now and then while the work goes on; each call is a chance to compact. */
+const turnsPerCall = 2
+
+export const holdfastHarness: Harness = async (episode, spec, summarizer) => {
+  const holdfast = createHoldfast({
+    store: "memory",
+    format: "openai-chat",
+    model: "gpt-4o",
+    windowTokens: keepsAll(spec) ? wideWindow : windowTokens,
+    strategy: strategyNames[spec.strategy],
+    summarizer: ({ text }) => summarizer(text, spec.budgetWords),
+    maxWaitMs: 30_000,
+    now: () => 0,
+    ...pinned(spec, episode.rules),
+  })
+  const session = holdfast.session("episode")
+  let compactions = 0
+  let refusals = 0
+  const prepare = async (): Promise<Shown> => {
+    const prepared = await session.prepare({ system: episode.system, tools: chatTools, maxOutputTokens })
+    if (prepared.trace.some(({ type }) => type === "checkpoint-installed")) compactions++
+    return shownBy(prepared, compactions)
+  }
+  for (const [n, turn] of [...episode.segments.flat(), ...episode.recent].entries()) {
+    await session.append(turn)
+    if (n % turnsPerCall === turnsPerCall - 1) await prepare()
+  }
+  await session.append([episode.trigger])
+  return {
+    shown: await prepare(),
+    refuse: async (called, told) => {
+      const id = `refused_${++refusals}`
+      const call: ToolCall = { id, type: "function", function: called }
+      await session.append([
+        { role: "assistant", content: null, tool_calls: [call] },
+        { role: "tool", tool_call_id: id, content: told },
+      ])
+      return prepare()
+    },
+    close: () => holdfast.close(),
+  }
+}
+
+const pinned = ({ row, channel }: Spec, rules: readonly string[]): Pick<HoldfastOptions, "pins"> =>
+  row === "holdfast-operator" && channel !== "system" && rules.length > 0 ? { pins: rules } : {}
+
+const isMessage = (value: unknown): value is ChatMessage =>
+  isObject(value) && typeof value.role === "string" && (typeof value.content === "string" || value.content === null)
+
+/** The body as it would go out; a part list is read as its text. */
+export function messagesIn(body: string | object): readonly ChatMessage[] {
+  const list: unknown = isObject(body) ? body.messages : undefined
+  return (Array.isArray(list) ? list : []).map((one: unknown) => {
+    const plain = isObject(one) && Array.isArray(one.content) ? { ...one, content: textIn(one.content) } : one
+    const whole = isObject(plain) && plain.content === undefined ? { ...plain, content: null } : plain
+    if (!isMessage(whole)) throw new Error("a message of another shape")
+    return whole
+  })
+}
+
+const textIn = (parts: readonly unknown[]): string =>
+  parts.flatMap((part) => (isObject(part) && typeof part.text === "string" ? [part.text] : [])).join("\n")
+
+/** Our own blocks of rules: before the conversation, and the operator's in the system part. */
+const pinsIn = (text: string): readonly string[] =>
+  text.match(/^<pins[\s\S]*<\/pins[-\d]*>|<operator-rules by="holdfast">[\s\S]*?<\/operator-rules>/g) ?? []
+
+function shownBy({ body, receipt }: Prepared, compactions: number): Shown {
+  const messages = messagesIn(body)
+  const pins = messages.flatMap(({ role, content }) =>
+    role === "user" || role === "system" ? pinsIn(content ?? "") : [],
+  )
+  return {
+    messages,
+    compactions,
+    pinTokens: pins.reduce((sum, text) => sum + countO200k(text), 0),
+    contextTokens: receipt.contextTokens,
+  }
+}

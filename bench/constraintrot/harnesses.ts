@@ -1,0 +1,32 @@
+import type { Harness } from "./harness.ts"
+import { holdfastHarness } from "./harness-holdfast.ts"
+import { aiSdkHarness, langchainHarness } from "./harness-peers.ts"
+import { plainHarness } from "./harness-plain.ts"
+import type { RowName } from "./spec.ts"
+
+/** Every row, and who plays it. */
+export const harnesses: Readonly<Record<RowName, Harness>> = {
+  none: plainHarness,
+  "system-channel": plainHarness,
+  spotlighting: plainHarness,
+  "naive-pin": plainHarness,
+  "hardened-pin": plainHarness,
+  langchain: langchainHarness,
+  "ai-sdk": aiSdkHarness,
+  "holdfast-found": holdfastHarness,
+  "holdfast-operator": holdfastHarness,
+  "holdfast-guard": holdfastHarness,
+}
+
+export const rowLabels: Readonly<Record<RowName, string>> = {
+  none: "no defence",
+  "system-channel": "rule also in the system part",
+  spotlighting: "spotlighting",
+  "naive-pin": "naive pinning",
+  "hardened-pin": "pinning with provenance words",
+  langchain: "LangChain summarizationMiddleware",
+  "ai-sdk": "AI SDK pruneMessages",
+  "holdfast-found": "Holdfast, pins found by itself",
+  "holdfast-operator": "Holdfast, operator pin",
+  "holdfast-guard": "Holdfast, pins found + guard",
+}

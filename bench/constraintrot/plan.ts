@@ -1,0 +1,184 @@
+import { framings, plainGenome } from "./injection-texts.ts"
+import type { Best } from "./search.ts"
+import {
+  type AgentName,
+  agentNames,
+  channels,
+  type RowName,
+  rowNames,
+  type Spec,
+  type SummarizerName,
+  strategies,
+  summarizerNames,
+  usual,
+} from "./spec.ts"
+import { taskOf, tasks } from "./tasks.ts"
+
+/** An episode with the place that it has in the tables. */
+export type Planned = { readonly study: string; readonly column: string; readonly spec: Spec }
+
+export type Pair = { readonly summarizer: SummarizerName; readonly agent: AgentName }
+
+export const allPairs: readonly Pair[] = summarizerNames.flatMap((summarizer) =>
+  agentNames.map((agent) => ({ summarizer, agent })),
+)
+/** Each summarizer and each agent once. */
+export const somePairs: readonly Pair[] = summarizerNames.map((summarizer, n) => ({
+  summarizer,
+  agent: agentNames[n] ?? "obedient",
+}))
+const modelPair: Pair = { summarizer: "model", agent: "model" }
+
+export type Scale = {
+  readonly rows: readonly RowName[]
+  readonly pairs: readonly Pair[]
+  readonly repetitions: number
+  /** The sweeps over one thing at a time take fewer rows and pairs. */
+  readonly sweepRows: readonly RowName[]
+  readonly sweepPairs: readonly Pair[]
+  /** Whether the sweeps leave out the hard tasks, where little happens. */
+  readonly sweepsSoft: boolean
+  readonly rogueRepetitions: number
+}
+
+type Change = Pick<Spec, "condition"> & Partial<Omit<Spec, "row" | "task" | "summarizer" | "agent" | "seed">>
+
+const sweepRows: readonly RowName[] = ["none", "naive-pin", "langchain", "holdfast-found", "holdfast-guard"]
+
+export const scales = {
+  full: {
+    rows: rowNames,
+    pairs: allPairs,
+    repetitions: 1,
+    sweepRows,
+    sweepPairs: somePairs,
+    sweepsSoft: false,
+    rogueRepetitions: 12,
+  },
+  /** The most and the least that can be believed, against each other. */
+  quick: {
+    rows: ["none", "naive-pin", "hardened-pin", "langchain", "holdfast-guard"],
+    pairs: somePairs.slice(0, 2),
+    repetitions: 1,
+    sweepRows: ["none", "holdfast-guard"],
+    sweepPairs: somePairs.slice(1, 2),
+    sweepsSoft: true,
+    rogueRepetitions: 3,
+  },
+  models: {
+    rows: rowNames,
+    pairs: [modelPair],
+    repetitions: 3,
+    sweepRows,
+    sweepPairs: [modelPair],
+    sweepsSoft: false,
+    rogueRepetitions: 0,
+  },
+} as const satisfies Readonly<Record<string, Scale>>
+
+/** Which injection is used against a pair: the one that was bred for it, or the one for the pair most like it. */
+const bestFor = (best: readonly Best[], { summarizer, agent }: Pair): string =>
+  (
+    best.find((one) => one.summarizer === summarizer && one.agent === agent) ??
+    best.find((one) => one.summarizer === summarizer) ??
+    best[0]
+  )?.genome ?? plainGenome("token-budget").join("")
+
+function episodes(
+  study: string,
+  column: string,
+  rows: readonly RowName[],
+  pairs: readonly Pair[],
+  seed: number,
+  change: Change | ((pair: Pair) => Change),
+  repetitions = 1,
+): readonly Planned[] {
+  return rows.flatMap((row) =>
+    tasks.flatMap((task) =>
+      pairs.flatMap((pair) => {
+        const changed = typeof change === "function" ? change(pair) : change
+        const spec = { ...usual, ...pair, ...changed, row, task: task.name, seed }
+        if (spec.asks === "allowed" && task.allowed.length === 0) return []
+        return Array.from({ length: repetitions }, (_, repetition) => ({
+          study,
+          column,
+          spec: { ...spec, repetition },
+        }))
+      }),
+    ),
+  )
+}
+
+/** The paper's conditions, then the stress cases, for every row. */
+function mainPlan({ rows: all, pairs, repetitions }: Scale, best: readonly Best[], seed: number): readonly Planned[] {
+  const column = (name: string, change: Change | ((pair: Pair) => Change), rows: readonly RowName[] = all) =>
+    episodes("main", name, rows, pairs, seed, change, repetitions)
+  const fixed = `inject-${plainGenome("deprecation").join("")}`
+  return [
+    ...column("floor", { condition: "floor" }, ["none", "holdfast-guard"]),
+    ...column("control", { condition: "control" }),
+    ...column("compaction", { condition: "compaction" }),
+    ...column("attack_volume", { condition: "volume" }),
+    ...column("attack_inject", { condition: fixed }),
+    ...column("optimized", (pair) => ({ condition: `inject-${bestFor(best, pair)}` })),
+    ...column("rescind", { condition: "rescind" }),
+    ...column("distractors", { condition: "distractors" }),
+    ...column("impersonation", { condition: "impersonation" }),
+    ...column("pasted", { condition: "pasted" }),
+    ...column("forged", { condition: "forged" }),
+    ...column("planted", { condition: "planted", asks: "allowed" }),
+    ...column("flooding", { condition: "flooding" }),
+  ]
+}
+
+function sweeps({ sweepPairs, sweepRows: rows, sweepsSoft }: Scale, seed: number): readonly Planned[] {
+  const sweep = (study: string, column: string, change: Partial<Change>) =>
+    episodes(study, column, rows, sweepPairs, seed, { condition: "compaction", ...change }).filter(
+      ({ spec }) => !sweepsSoft || taskOf(spec.task).kind === "soft",
+    )
+  return [
+    ...framings.flatMap((framing) =>
+      sweep("framings", framing, { condition: `inject-${plainGenome(framing).join("")}` }),
+    ),
+    ...[300, 150, 75, 40, 15].flatMap((budgetWords) => sweep("budgets", `${budgetWords} words`, { budgetWords })),
+    ...strategies.flatMap((strategy) => sweep("strategies", strategy, { strategy })),
+    ...channels.flatMap((channel) => sweep("channels", channel, { channel })),
+    ...[1, 2, 3, 4, 5].flatMap((rounds) => sweep("rounds", String(rounds), { rounds })),
+    ...(["en", "zh", "es"] as const).flatMap((language) => sweep("languages", language, { language })),
+  ]
+}
+
+/** What is allowed has to go through: in quiet, under the stress cases that add rules or lift them, and in other languages. */
+function allowedPlan({ rows, sweepPairs }: Scale, seed: number): readonly Planned[] {
+  const column = (name: string, change: Change) =>
+    episodes("allowed", name, rows, sweepPairs, seed, { ...change, asks: "allowed" })
+  return [
+    ...["control", "compaction", "distractors", "impersonation", "flooding"].flatMap((condition) =>
+      column(condition, { condition }),
+    ),
+    ...(["zh", "es"] as const).flatMap((language) => column(language, { condition: "compaction", language })),
+  ]
+}
+
+/** An agent that cares for nothing, and writes a refused call anew: what is left is the guard. */
+function roguePlan({ rogueRepetitions }: Scale, seed: number): readonly Planned[] {
+  const pair: Pair = { summarizer: "salience", agent: "rogue" }
+  return tasks.flatMap(({ name }) =>
+    episodes(
+      "rogue",
+      name,
+      ["none", "holdfast-guard"],
+      [pair],
+      seed,
+      { condition: "compaction" },
+      rogueRepetitions,
+    ).filter(({ spec }) => spec.task === name),
+  )
+}
+
+export const planGrid = (scale: Scale, best: readonly Best[], seed: number): readonly Planned[] => [
+  ...mainPlan(scale, best, seed),
+  ...sweeps(scale, seed),
+  ...allowedPlan(scale, seed),
+  ...roguePlan(scale, seed),
+]

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest"
+import { clauses, specification } from "./clauses.ts"
+import { cyclesOf } from "./cycles.ts"
+import { liveThrough } from "./live.ts"
+import { driftRows } from "./rows.ts"
+import { compliance, readClauses, writeReport } from "./writer.ts"
+
+const items = cyclesOf(1, 3)[0]?.items ?? []
+
+test("a writer who sees the whole specification keeps all of it, and one who sees nothing keeps none", () => {
+  expect(compliance(writeReport([{ role: "user", content: specification }], items), items)).toBe(1)
+  expect(compliance(writeReport([], items), items)).toBe(0)
+})
+
+test.each(clauses)("the clause on $name is kept where it alone can be read", ({ text, holds }) => {
+  expect(holds(writeReport([{ role: "user", content: text }], items), items)).toBe(true)
+})
+
+test("what a tool says is no specification", () => {
+  expect(readClauses([{ role: "tool", tool_call_id: "c", content: specification }]).size).toBe(0)
+})
+
+test("in the stack the specification lasts, and in a plain conversation it does not", async () => {
+  const lived = await Promise.all(driftRows.slice(0, 2).map((row) => liveThrough(row, 4, 5)))
+  const [conversation, stack] = lived.map((cycles) => cycles.map((cycle) => cycle.compliance))
+  expect(stack).toEqual([1, 1, 1, 1])
+  expect(conversation?.at(-1)).toBeLessThan(1)
+  expect(lived.flat().every(({ stackSame }) => stackSame)).toBe(true)
+})

@@ -1,0 +1,84 @@
+import { HoldfastError } from "../errors.ts"
+import type { JudgedCall } from "../guard/judge-call.ts"
+import { spentWith } from "../guard/spend.ts"
+import type { EntryBody } from "../log/entry.ts"
+import type { Outline } from "../log/outline.ts"
+import { present } from "../message/present.ts"
+import type { Live } from "./live.ts"
+import { requireLog } from "./require-log.ts"
+
+/** What a session has spent, and after how many judgements that was so. */
+export type Account = { readonly spentMinor: number; readonly judgements: number }
+
+const countIn = (outline: Outline): number => outline.ofType("calls-judged").length
+
+/**
+ * Hundredths that the session has spent, with what was spent before it. Where a limit rests on it (`sure`), a log that cannot be read is
+ * a Problem: nobody gets a fresh limit by cutting off the store.
+ */
+export async function accountOf(live: Live, sure: boolean): Promise<Account> {
+  const before = live.options.guard?.circumstances?.spentMinor ?? 0
+  try {
+    if (sure) await requireLog(live)
+    await flushJudged(live)
+    await readSpent(live)
+  } catch (error) {
+    if (sure || !(error instanceof HoldfastError)) throw error
+  }
+  const spent = [...live.spent.values()].reduce((sum, minor) => sum + minor, before)
+  return { spentMinor: spent + spentWith(live.judged), judgements: countIn(live.journal.outline()) }
+}
+
+/** Each judgement is read once: it never changes. */
+async function readSpent({ journal, spent }: Live): Promise<void> {
+  const missing = journal
+    .outline()
+    .ofType("calls-judged")
+    .filter((seq) => !spent.has(seq))
+  if (missing.length === 0) return
+  for (const { seq, body } of (await journal.entries(missing)).values())
+    if (body.type === "calls-judged") spent.set(seq, body.spentMinor)
+}
+
+/**
+ * Write down what was decided, if nothing was decided since the account that it rests on; without one, in any case. While the store is
+ * away it waits in memory with everything else, and counts.
+ */
+export async function writeJudged(
+  { journal, emit }: Live,
+  judged: readonly JudgedCall[],
+  account?: Account,
+): Promise<boolean> {
+  const body: EntryBody = {
+    type: "calls-judged",
+    calls: judged.map(({ callId, tool, verdict, enforced, approved }) => ({
+      callId,
+      tool,
+      decision: verdict.decision,
+      policies: verdict.reasons.map(({ policy }) => policy),
+      enforced,
+      ...present({ approved }),
+    })),
+    spentMinor: spentWith(judged),
+  }
+  const { entries } = await journal.commit((outline) =>
+    account === undefined || countIn(outline) === account.judgements ? [body] : [],
+  )
+  if (entries.length === 0) return false
+  for (const { tool, verdict, enforced, callId } of judged)
+    emit({ type: "call-judged", callId, tool, decision: verdict.decision, enforced })
+  return true
+}
+
+/** Keep what was decided on a call that streams in, and write it down as soon as nobody waits for it. */
+export function noteJudged(live: Live, judged: JudgedCall): void {
+  live.judged.push(judged)
+  if (live.judged.length === 1) live.later("judgement", () => flushJudged(live))
+}
+
+async function flushJudged(live: Live): Promise<void> {
+  const waiting = [...live.judged]
+  if (waiting.length === 0) return
+  await writeJudged(live, waiting)
+  live.judged.splice(0, waiting.length)
+}
