@@ -16,7 +16,7 @@ export const keysTrust: Command = {
   usage: "keys trust FILE.pub [--json]",
   options: { ...policyOption, ...dataOption, json: { help: "one JSON object on stdout, and nothing else" } },
   maxPositionals: 1,
-  notes: `The folder is made if it is not there. A gateway that is running takes it up by itself. Compare the fingerprint with
+  notes: `The folder is made if it is not there. A program that is running takes it up by itself. Compare the fingerprint with
 the one that its owner sees.
 
   holdfast keys trust operator.pub`,
@@ -27,7 +27,7 @@ the one that its owner sees.
     if (isFailure(place)) return place
     const directory = policyPlace(args, world.env, place)
     if (isFailure(directory)) return directory
-    const input = await readInput(path, world)
+    const input = await readInput(path, world, "the file of a public key")
     if (isFailure(input)) return input
     const { fingerprint } = readPublicKey(input.text, path)
     const target = join(directory, "keys", `${basename(path).replace(/\.(?:pub|pem)$/, "")}.pub`)

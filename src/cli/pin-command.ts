@@ -29,7 +29,7 @@ its ID. Rules that are to last are better put into a file of the policy director
     const until = expiresAtMs === undefined ? "" : `, until ${moment(expiresAtMs)} (UTC)`
     return signAndSubmit(args, world, { type: "pin", text, ...scope }, ({ rule }) => [
       `Pinned as ${rule}${until}.`,
-      `It is taken back with: holdfast unpin ${rule}`,
+      `It is taken back with: holdfast unpin ${rule} --key FILE`,
     ])
   },
 }

@@ -17,7 +17,9 @@ export const policyAdd: Command = {
   run: async (args, world) => {
     const [name = "", path] = args.positionals
     if (name === "") return misuse("It was not said how to call the policy.", "Write: holdfast policy add NAME FILE")
-    const input = await readInput(path, world)
+    if (path === undefined)
+      return misuse("It was not said which file has the policy.", "Write: holdfast policy add NAME FILE (- for stdin)")
+    const input = await readInput(path, world, "policies in Cedar, or one use of a template as JSON")
     if (isFailure(input)) return input
     const value = input.text.trimStart().startsWith("{") ? tryParse(input.text) : input.text
     if (typeof value !== "string" && !isTemplateUse(value)) {

@@ -13,7 +13,7 @@ export const policySubmit: Command = {
 
   holdfast policy submit command.txt`,
   run: async (args, world) => {
-    const input = await readInput(args.positionals[0], world)
+    const input = await readInput(args.positionals[0], world, "a command that --print printed")
     if (isFailure(input)) return input
     const submission: Submission = {
       make: () => input.text,

@@ -9,15 +9,19 @@ export const maxInputBytes = 128_000_000
 /** A text and where it came from. */
 export type Input = { readonly name: string; readonly text: string }
 
-/** The file, or what is piped in; or, in a sentence, why there is nothing to work on. */
-export async function readInput(path: string | undefined, world: World): Promise<Input | Failure> {
+/** The file, or what is piped in; or, in a sentence, why there is nothing to work on, and what is `wanted` instead. */
+export async function readInput(
+  path: string | undefined,
+  world: World,
+  wanted = "a request body or a transcript as JSON",
+): Promise<Input | Failure> {
   if (path === undefined && world.stdinIsTerminal)
     return misuse("There is nothing to read.", "Name a file, or pipe a request body in. --help says more.")
-  if (path === undefined || path === "-") return await readAll("standard input", world.stdin)
+  if (path === undefined || path === "-") return await readAll("standard input", world.stdin, wanted)
   try {
     const { size } = await stat(path)
     if (size > maxInputBytes) return tooLarge(path, megabytes(size))
-    return await readAll(path, createReadStream(path))
+    return await readAll(path, createReadStream(path), wanted)
   } catch (error) {
     if (!(error instanceof Error && "code" in error)) throw error
     return unreadable(path, String(error.code))
@@ -43,7 +47,7 @@ const tooLarge = (name: string, size: string): Failure =>
     "Give one session or one request at a time, with large media by URL or file id.",
   )
 
-async function readAll(name: string, chunks: AsyncIterable<Uint8Array>): Promise<Input | Failure> {
+async function readAll(name: string, chunks: AsyncIterable<Uint8Array>, wanted: string): Promise<Input | Failure> {
   const read: Uint8Array[] = []
   let size = 0
   for await (const chunk of chunks) {
@@ -51,17 +55,15 @@ async function readAll(name: string, chunks: AsyncIterable<Uint8Array>): Promise
     if (size > maxInputBytes) return tooLarge(name, `more than ${megabytes(maxInputBytes)}`)
     read.push(chunk)
   }
-  return decode(name, Buffer.concat(read))
+  return decode(name, Buffer.concat(read), wanted)
 }
 
-function decode(name: string, bytes: Uint8Array): Input | Failure {
+function decode(name: string, bytes: Uint8Array, wanted: string): Input | Failure {
   const wide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
   if (wide) return unusable("input-not-text", `${name} is text in UTF-16.`, "Save it as UTF-8.")
   const text = bytes.includes(0) ? undefined : textOf(bytes)
-  if (text === undefined)
-    return unusable("input-not-text", `${name} is not text in UTF-8.`, "Give a request body or a transcript as JSON.")
-  if (!/\S/.test(text))
-    return unusable("input-empty", `${name} is empty.`, "Give a request body or a transcript as JSON.")
+  if (text === undefined) return unusable("input-not-text", `${name} is not text in UTF-8.`, `Give ${wanted}.`)
+  if (!/\S/.test(text)) return unusable("input-empty", `${name} is empty.`, `Give ${wanted}.`)
   return { name, text }
 }
 

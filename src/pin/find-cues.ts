@@ -46,7 +46,7 @@ export const demands: RegExp = new RegExp(
 /** It bounds what is allowed. */
 export const bounds: RegExp = words(
   `(?:may|can|must|should|shall|are|is|be) only|only (?:ever )?(?:if|when|with|after|for|from|in|on|to|be|by|use|send|run|make|commit|write|answer|reply|respond|deploy|read|edit|change|access|contact|approve|share|add|create|install|do|once|through|via|those|these|approved|qcode|allowed|permitted|comment|import|call|push|touch|work|speak|talk)`,
-  "no (?:more|fewer|less|later|earlier|longer) than|not (?:more|exceed|to exceed)|never (?:more|exceed)|at (?:most|least)|up to|limited to|limit of|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|(?:spend(?:ing)?|budget|cost|approval|expense|purchase) (?:cap|limit|ceiling)|cap (?:of|is|on|at)|capped at|limit is|exclusively|solely|restricted to|(?:stay|keep|remain) (?:\\w+ ){0,3}(?:under|below|within|inside)|we only|only[.!]?$|exactly one|nothing (?:but|else)|not beyond|without (?:my|our|your|prior|explicit|written|the|an?|first|asking|checking|express|user|manager|human)(?: \\w+){0,3}",
+  "no (?:more|fewer|less|later|earlier|longer) than|not (?:more|exceed|to exceed)|never (?:more|exceed)|at (?:most|least)|up to|limited to|limit of|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|(?:spend(?:ing)?|budget|cost|approval|expense|purchase) (?:cap|limit|ceiling)|cap (?:of|is|on|at)|capped at|limit is|exclusively|solely|restricted to|(?:stay|keep|remain) (?:\\w+ ){0,3}(?:under|below|within|inside)|we only|only(?:[.!]?$|(?=[,;] (?:even|never|not|no|and|whatever|whoever|regardless)\\b))|exactly one|nothing (?:but|else)|not beyond|without (?:my|our|your|prior|explicit|written|the|an?|first|asking|checking|express|user|manager|human)(?: \\w+){0,3}",
 )
 
 /** It allows. */

@@ -14,6 +14,10 @@ export const supposes: RegExp =
 export const reports: RegExp =
   /\b(?:he|she|they|someone|somebody|who|customers?|users?|the (?:error|log|message|docs?|documentation|article|readme|page|e-?mail|compiler|linter|client|customer|user|author|output|warning|book|paper|post|manual|teacher|report|lawyer|vendor|press|blog)|\w+'s (?:docs?|readme|e-?mail|message|policy)|people|our competitors?|my (?:boss|friend|brother|sister|wife|husband|colleague|old \w+|previous \w+|last \w+))(?: also| just| clearls?)? (?:says?|said|told|tells|asked|asks|claims?|claimed|thinks?|thought|reads?|mentions?|mentioned|states?|stated|wrote|writes|suggests?|suggested|warns?|complains?|insists?|has a (?:rule|policy))\b|\baccording to\b|^(?:for example|for instance|e\.g\.|i\.e\.|example|examples|such as|like)\b/
 
+/** A case that a rule holds in too: who says what in it is told of nobody. */
+export const evenIf: RegExp =
+  / (?:even (?:if|when|though)|if|when|unless|no matter (?:what|who|how|whether)|whatever|whoever|regardless of (?:what|who|how|whether)) [^;:]{0,160}/
+
 /** It describes what a thing does. */
 export const describes: RegExp =
   /\b(?:it|this|that|which|(?:the|each|this|a|an|its|our) (?:[\w-]+ ){0,3}(?:function|method|class|module|component|hook|helper|script|command|tool|package|library|service|server|client|api|endpoint|app|application|page|button|screen|form|parser|compiler|loader|handler|middleware|test|tests|job|pipeline|workflow|sdk|cli|code|database|table|query|loop|class|wrapper|adapter|provider|plugin|extension|system|framework|runtime|cache|store|worker|process|thread|property|field|value|variable|parameter|argument|flag|option|setting|model|type|object|array|result|response|request|route|router|token|session|file|hook|product|website|site|platform|feature|flow|wizard)s?|qcode) (?:(?:also|now|then|still|will|can|may|must|should) )?(?:never|always|only|cannot|can't|can only|may only|will only|will never|must|doesn't|does not|don't|won't|will not|has to|needs to|needs|requires) ?(?:\w+s\b|be\b|have\b|throw|return|run|change|touch|accept|contain|know|see|handle|support|match|show|load|fail|exceed|rely|depend)?/
@@ -44,7 +48,7 @@ export const idle: RegExp =
 
 /** It tells what a thing does, in the indicative: no rule even in a file of rules. */
 export const behaves: RegExp =
-  /^(?!.{0,80}\b(?:must|should|shall|do not|don't)\b|.{0,80}\b(?:users?|customers?|clients?|members?|guests?|patients?|employees?|agents?|assistants?|passengers?|buyers?|sellers?|callers?|visitors?|tenants?|students?|drivers?) (?:can|cannot|can't|may|only)\b).{0,160}?\b(?:it|this|that|which|they|qcode|(?:the|each|this|an?|its|our) (?:[\w-]+ ){0,4}[\w-]+) (?:also |now |then |still )?(?:never|always|only|doesn't|does not|cannot|can't|will not|won't|isn't|is not) [\w]+/
+  /^(?!.{0,80}\b(?:must|should|shall|do not|don't)\b|.{0,80}\b(?:users?|customers?|clients?|members?|guests?|patients?|employees?|agents?|assistants?|passengers?|buyers?|sellers?|callers?|visitors?|tenants?|students?|drivers?) (?:can|cannot|can't|may|only)\b).{0,160}?\b(?:it|this|that|which|they|qcode|(?:the|each|this|an?|its|our) (?:[\w-]+ ){0,4}[\w-]+) (?:also |now |then |still )?(?:never|always|only|doesn't|does not|cannot|can't|will not|won't|(?:isn't|is not)(?! (?:allowed|permitted|acceptable|authori[sz]ed|tolerated|to be|ok|okay|an option|negotiable)\b)) [\w]+/
 
 /** It tells that nothing was done or found. */
 export const status: RegExp =

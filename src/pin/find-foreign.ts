@@ -17,7 +17,7 @@ export const foreign = {
     "今後|これから(?:は)?|常に|必ず|絶対に?|決して|いかなる|すべて|全て|毎回|いつも|一切|항상|절대|앞으로|언제나|всегда|никогда|впредь|отныне|ни при каких|каждый раз|все(?:гда)?",
   ),
   forbids: any(
-    "不要|不得|禁止|严禁|嚴禁|切勿|请勿|請勿|勿|不许|不許|不准|不可(?!能)|不能|不应|不應|不该|别(?!的|人|处|墅)|別(?!の|人)|绝不|絕不|决不|永不|不允许|不允許|不再|杜绝|避免|避开|不接受|不收",
+    "不要|不得|禁止|严禁|嚴禁|切勿|请勿|請勿|勿|不许|不許|不准|不可(?!能)|不能|不应|不應|不该|(?:没有|未经|无|没).{1,20}[,，]? ?(?:谁(?:也|都)|任何人(?:都|也)?|一律).{0,4}不|别(?!的|人|处|墅)|別(?!の|人)|绝不|絕不|决不|永不|不允许|不允許|不再|杜绝|避免|避开|不接受|不收",
     latin(
       "no se (?:aceptan?|admiten?|toleran?|trabaja|hacen?|dan?|envian?|comparten?|publican?|borran?|eliminan?|despliegan?|usan?|pagan?|venden?|autorizan?)|nunca|jamas|no (?:se )?(?:debes?|deben|deberas?|puedes?|pueden?|podras?|debera|podra|permite[ns]?|permitid[oa]s?|esta permitido)|(?:esta|queda|estan|quedan)(?: \\w+){0,2} prohibid[oa]s?|prohibid[oa]s?|se prohibe|bajo ningun\\w*|en ningun (?:caso|momento)|evita(?:r|d)?|evite|abstente|deja de",
     ),
@@ -30,6 +30,7 @@ export const foreign = {
     latin(
       "nie|niemals|keinesfalls|auf keinen fall|unter keinen umstanden|(?:darf|darfst|durfen|durft|soll|sollst|sollen|kann|konnen) (?:\\w+ ){0,8}?(?:nicht|nie|keine?[nmrs]?)|nicht (?:erlaubt|gestattet|zulassig)|verboten|untersagt|unzulassig|vermeide[nt]?",
     ),
+    "^(?:niemand|kein[a-z]{0,2} [a-z-]+) (?:[a-z-]+ ){0,8}?(?:ohne|au(?:ss|ß)er)\\b",
     "^(?:bitte )?[a-z]{3,}(?:e|en sie|t)? (?:\\w+ ){0,7}?(?:nicht|nie|niemals|keine?[nmrs]?)\\b",
     latin(
       "ne (?:jamais|\\w+(?: \\w+){0,3}? (?:pas|jamais|plus|aucune?|rien|que))|n'\\w+(?: \\w+){0,3}? (?:pas|jamais|plus|aucune?|rien)|jamais|interdit(?:e|es|s)?|(?:est|sont) (?:strictement )?(?:interdit|prohibe|defendu)\\w*|en aucun cas|sous aucun pretexte|evite[zr]?|il ne faut (?:pas|jamais)|pas de",

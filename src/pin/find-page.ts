@@ -2,7 +2,7 @@ import { demands, forbids } from "./find-cues.ts"
 import { behaves } from "./find-doubts.ts"
 import { foreign } from "./find-foreign.ts"
 import type { Signs } from "./find-signs.ts"
-import { kindOnly, setsLimit, staysSo } from "./find-talk-cues.ts"
+import { kindOnly, oneWay, setsLimit, staysSo } from "./find-talk-cues.ts"
 import type { Seen } from "./find-view.ts"
 
 /** Labels behind which a line tells what something is for. */
@@ -25,7 +25,8 @@ export function bindsOnPage(seen: Seen, signs: Signs): boolean {
   if (recountsHere.test(text)) return false
   const describing = behaves.test(text) || foreign.describes.test(text)
   if (signs.forbids || signs.demands) return bindsMainly(seen, signs, describing)
-  if (signs.allows || setsLimit.test(text) || staysSo.test(text) || kindOnly.test(text)) return true
+  if (signs.allows || setsLimit.test(text) || staysSo.test(text) || kindOnly.test(text) || oneWay.test(text))
+    return true
   if (describing) return false
   if (signs.prefers && / (?:→|->|=>) /.test(text)) return true
   return (

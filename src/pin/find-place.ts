@@ -1,7 +1,8 @@
 import type { Channel } from "../message/channel.ts"
 import type { Span } from "../message/request.ts"
 import { type Genre, ruleHeading, tellingHeading } from "./find-genre.ts"
-import { judge, type Verdict } from "./find-judge.ts"
+import { asRule, judge, type Verdict } from "./find-judge.ts"
+import { saysHowLong, saysHowMade } from "./find-lead.ts"
 import type { Statement } from "./find-statements.ts"
 
 /** Where a statement stands: the genre of its text, its heading, and the line that leads into its list. */
@@ -11,6 +12,8 @@ export type Place = {
   /** The view of each heading by where it starts. */
   readonly headings: ReadonlyMap<number, string>
   lead: Statement | undefined
+  /** The line before, if it says for how long or for what all that comes behind it holds. */
+  frame: Statement | undefined
 }
 
 export const createPlace = (statements: readonly Statement[], genre: Genre, channel: Channel): Place => ({
@@ -20,6 +23,7 @@ export const createPlace = (statements: readonly Statement[], genre: Genre, chan
     statements.filter(({ block }) => block.kind === "heading").map(({ start, seen }) => [start, seen.text]),
   ),
   lead: undefined,
+  frame: undefined,
 })
 
 export type Judged = Verdict & { readonly context: Span | undefined; readonly needsContext: boolean }
@@ -39,21 +43,48 @@ const conditional =
 /** What a statement is as a rule, where it stands. */
 export function judgeInPlace(statement: Statement, place: Place): Judged | undefined {
   const { block, seen, signs } = statement
+  const led = frameOf(statement, place)
   keepLead(statement, place)
-  if (block.kind === "heading") return undefined
-  const lead = block.kind === "item" && place.lead !== statement ? place.lead : undefined
+  if (block.kind === "heading" || (place.frame === statement && place.channel !== "assistant")) return undefined
+  const lead = block.kind === "item" && place.lead !== statement ? place.lead : led
   const heading = block.under === undefined ? "" : (place.headings.get(block.under.start) ?? "")
   const over = lead?.seen.text ?? heading
   const context = lead ?? block.under
   if (place.channel === "assistant") return promised(statement, context)
   const genre = genreAt(statement, place, heading, lead)
-  const own = block.kind === "quote" && genre !== "rules" ? undefined : judge(seen, signs, genre)
+  const own = block.kind === "quote" && genre !== "rules" ? undefined : judged(statement, genre, over)
   const stands = own !== undefined && !isIdle(statement, own, heading, lead)
   const turned = turnedBy(statement, over, genre)
   if (turned !== undefined && !(signs.forbids && stands)) return { ...turned, context, needsContext: true }
   if (own === undefined || !stands) return undefined
-  return { ...own, context, needsContext: lead !== undefined && conditional.test(over) }
+  return { ...own, context, needsContext: lead !== undefined && (conditional.test(over) || saysHowMade(over)) }
 }
+
+/** The line that frames this one: a list keeps its lead, a line under it or the paragraph behind it may stand in for a list. */
+function frameOf(statement: Statement, place: Place): Statement | undefined {
+  const { block, seen, at } = statement
+  const before = place.frame
+  const frames = /[:：]$/.test(seen.text) && (saysHowLong(bareLead(seen.text)) || saysHowMade(bareLead(seen.text)))
+  const goesOn = before !== undefined && at === before.at && !turnsToWork.test(seen.text)
+  place.frame = frames ? statement : goesOn ? before : undefined
+  return before !== undefined && block.kind === "paragraph" && (goesOn || at === before.at + 1) ? before : undefined
+}
+
+const bareLead = (text: string): string => text.replace(/\s?[:：]$/, "")
+
+/** Words with which talk comes back to the work at hand. */
+const turnsToWork = /^(?:(?:now|ok|okay|so|then|next|first|today|thanks|ahora|jetzt|nun|maintenant|agora)\b|现在|好|接下来)/
+
+/** What a statement is by itself; in a list of how all of a kind are made every line that says something is a rule. */
+function judged({ block, seen, signs }: Statement, genre: Genre, over: string): Verdict | undefined {
+  const own = judge(seen, signs, genre)
+  if (own !== undefined || genre !== "rules" || block.kind === "heading" || !saysHowMade(bareLead(over))) return own
+  const length = /[\u3400-\u9fff]/.test(seen.text) ? seen.text.length : seen.text.split(" ").length
+  return length >= minSaid && !/[?？:：]$/.test(seen.text) ? asRule(seen, signs) : undefined
+}
+
+/** Words, or ideographs, with which a line says something and not only names it. */
+const minSaid = 3
 
 /** A line that ends in a colon leads into the list behind it; the first line that is no item ends that. */
 function keepLead(statement: Statement, place: Place): void {
@@ -69,6 +100,8 @@ function keepLead(statement: Statement, place: Place): void {
 /** A list that someone puts under "Rules:" is a page of rules, whoever talks. */
 function genreAt({ block }: Statement, { genre, channel }: Place, heading: string, lead: Statement | undefined): Genre {
   if (genre === "rules" || channel === "assistant") return genre
+  const over = bareLead(lead?.seen.text ?? heading)
+  if (over !== "" && (saysHowMade(over) || (lead !== undefined && saysHowLong(over)))) return "rules"
   const headed = ruleHeading.test(lead?.seen.text ?? "") || (heading !== "" && ruleHeading.test(heading))
   return headed && (block.kind === "item" || lead === undefined) ? "rules" : genre
 }

@@ -31,6 +31,12 @@ export const fromNow: RegExp =
   /\b(?:from (?:now|here|today|this point|this day)(?: on(?:wards?)?)?(?=,| [a-z])|going forward|moving forward|henceforth|until further notice|in (?:the )?future,|as of (?:today|now),|starting (?:today|now),)|从(?:现在|今天|即日|明天|下周)(?:起|开始)|自即日起|今后|以后[^再见]|\b(?:a partir de (?:ahora|hoy|agora)|desde (?:ahora|hoy)|de (?:ahora|agora|hoy) en? (?:adelante|diante)|en adelante|hasta nuevo aviso|ab (?:jetzt|sofort|heute)|von nun an|bis auf weiteres|desormais|dorenavant|a l'avenir|a partir de maintenant|jusqu'a nouvel ordre)\b|今後は|これからは/
 /** A command that forbids. */
 export const bareNegative: RegExp = /^(?:please |and |but |so )*(?:do not|don't|never|avoid|stop)\b/
+/** A kind of thing that must not be dealt with one way, and the way for it: "them" is that kind. */
+export const otherwise: RegExp =
+  /^(?:please |and |but |so )*(?:do not|don't|never|avoid|stop) (?:[a-z-]+ (?:in |out |up |off )?)(?!(?:the|this|that|these|those|it|its|them|my|his|her|their|our|your|an?|me|us|him|anything|too|so|yet)\b)[a-z-]+[^,;:]{0,80}?(?:[,;:]| -+| [–—]+) ?(?:but |instead,? |rather,? |please |just |always )*[a-z-]+ (?:[a-z]+ )?(?:it|them|those)\b/
+/** A kind of thing goes one way and no other. */
+export const oneWay: RegExp =
+  /^(?!(?:users?|customers?|people|clients?|tests|this|it|he|she|they|we|i|you)\b)(?:[a-z-]+ ){0,3}?[a-z-]*(?:[^s]s|mail|cash|money|access|data|work|staff|traffic) (?:always |only |must )?(?:go|goes|leaves?|stays?|remains?|travels?|runs?|ships?|belongs?|happens?|comes?|(?:is|are) [a-z]+(?:ed|en|t|made|done))\b[^.!?]{0,100}?(?:\bonly(?=[.!,;]|$)|, (?:and )?(?:never|nowhere else|nothing else|nobody else|no one else)\b)/
 /** A condition on any case, not on the one at hand. */
 export const anyCase: RegExp =
   /^(?:if|when|whenever|before|after) [^,]{0,80}\b(?:any|anything|anyone|every|each|somebody|someone)\b[^,]{0,80},/

@@ -1,4 +1,4 @@
-import { asksForWords, describes, habit, idle, local, pointing, recounts, reports, supposes } from "./find-doubts.ts"
+import { asksForWords, describes, evenIf, habit, idle, local, pointing, recounts, reports, supposes } from "./find-doubts.ts"
 import { foreign } from "./find-foreign.ts"
 import type { Genre } from "./find-genre.ts"
 import type { Signs } from "./find-signs.ts"
@@ -17,6 +17,8 @@ import {
   losDeben,
   mayOnly,
   ofAKind,
+  oneWay,
+  otherwise,
   permits,
   setsLimit,
   staff,
@@ -34,7 +36,7 @@ import type { Seen } from "./find-view.ts"
 export function bindsInTalk(seen: Seen, signs: Signs, genre: Genre): boolean {
   const { text } = seen
   if (isDoubtful(seen, signs)) return false
-  const points = (signs.commands || bareNegative.test(text)) && pointing.test(text)
+  const points = (signs.commands || bareNegative.test(text)) && pointing.test(text) && !otherwise.test(text)
   const near = points || local.test(text) || foreign.local.test(text)
   const force = signs.forbids || signs.demands || signs.bounds
   if (signs.lasts && (force || signs.prefers || signs.commands))
@@ -48,6 +50,7 @@ export function bindsInTalk(seen: Seen, signs: Signs, genre: Genre): boolean {
   if (approval.test(text) && (force || signs.commands)) return true
   if (signs.general && force) return true
   if (genre === "data") return staff.test(text)
+  if (oneWay.test(text)) return true
   if (signs.forbids) return !wish.test(text)
   if (signs.bounds)
     return (
@@ -67,7 +70,7 @@ function isDoubtful({ text }: Seen, signs: Signs): boolean {
   if (
     recounts.test(text) ||
     supposes.test(text) ||
-    (reports.test(text) && !whoever.test(text)) ||
+    (reports.test(text.replace(evenIf, " ")) && !whoever.test(text)) ||
     foreign.recounts.test(text)
   )
     return true

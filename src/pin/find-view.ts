@@ -1,4 +1,5 @@
 import { normalize } from "../gate/normalize.ts"
+import { saysHowLong } from "./find-lead.ts"
 
 /** A sentence as the cues read it: folded, in lower case, with code, quotations and addresses put aside. */
 export type Seen = {
@@ -45,14 +46,24 @@ export function seenOf(sentence: string): Seen {
     .text.replace(/[\s_]+/g, " ")
     .trim()
     .replace(/^["'(]+ ?/, "")
-  const text = stripHails(whole)
-  const declared = text !== whole && declares.test(whole.slice(0, whole.length - text.length))
-  const [lead = "", label = ""] = labelled.exec(text) ?? []
-  const body = text.slice(lead.length)
-  if (lead === "" || (clausal.test(label) && label.includes(" ")) || label.split(" ").length > 6 || body === "")
+  const hailed = stripHails(whole)
+  const lead = leadOf(hailed)
+  const text = lead === 0 ? hailed : stripHails(hailed.slice(lead))
+  const declared = lead > 0 || (text !== whole && declares.test(whole.slice(0, whole.length - text.length)))
+  const [before = "", label = ""] = labelled.exec(text) ?? []
+  const body = text.slice(before.length)
+  if (before === "" || (clausal.test(label) && label.includes(" ")) || label.split(" ").length > 6 || body === "")
     return { text, label: "", body: text, named: /^(?:the )?qcode\b/.test(text), declared }
   return { text, label: label.trim(), body, named: /qcode|[a-z]\.[a-z]|\//.test(label), declared }
 }
+
+/** How long the lead is that only says for how long the rest holds. */
+function leadOf(text: string): number {
+  const [whole = "", lead = ""] = leading.exec(text) ?? []
+  return whole.length < text.length && saysHowLong(lead) ? whole.length : 0
+}
+
+const leading = /^([^:：]{6,140}?)(?:\s?[:：]\s?|\s[-–—]{1,2}\s)/
 
 const maxHails = 3
 
