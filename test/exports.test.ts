@@ -125,7 +125,7 @@ test("the examples of README.md compile as they stand", () => {
 declare const readFile: (path: string) => Promise<string>
 declare const budgetTokens: import("holdfast").Tokens
 declare const callYourModel: (body: string | object) => Promise<object>
-declare const events: AsyncIterable<import("holdfast").SseEvent>
+declare const sseEvents: AsyncIterable<import("holdfast").SseEvent>
 `
   const code = [...blocks].map(([, block]) => block).join("\n")
   expect(code.length).toBeGreaterThan(500)

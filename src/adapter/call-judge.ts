@@ -12,7 +12,7 @@ export type CallJudge = {
   /** The call came to nothing: what it would have spent was not. */
   readonly giveBack: (judged: JudgedCall) => void
   /** Calls that the provider has run: they can be told, and no longer stopped. */
-  readonly judgeRun: (format: Format, parts: readonly Part[]) => readonly JudgedCall[]
+  readonly judgeRun: (format: Format, parts: readonly Part[]) => Promise<readonly JudgedCall[]>
   /** Hundredths spent so far, with what the caller said was spent before. */
   readonly spentMinor: () => number
 }
@@ -21,8 +21,8 @@ export function createCallJudge(guarding: TurnGuarding): CallJudge {
   const { guard, circumstances = {}, mode, onJudged } = guarding
   let spentMinor = circumstances.spentMinor ?? 0
   const useNow = (): TurnGuarding => ({ ...guarding, circumstances: { ...circumstances, spentMinor } })
-  const told = (judged: JudgedCall): JudgedCall => {
-    onJudged?.(judged)
+  const told = async (judged: JudgedCall): Promise<JudgedCall> => {
+    await onJudged?.(judged)
     return judged
   }
   return {
@@ -42,10 +42,12 @@ export function createCallJudge(guarding: TurnGuarding): CallJudge {
       spentMinor -= costOf(verdict)
     },
     judgeRun: (format, parts) =>
-      parts.flatMap((part) => {
-        const found = findCall(format, part)
-        return found?.providerRun === true ? told(judgedCall(found, verdictOn(found, guard, useNow()), guarding)) : []
-      }),
+      Promise.all(
+        parts.flatMap((part) => {
+          const found = findCall(format, part)
+          return found?.providerRun === true ? told(judgedCall(found, verdictOn(found, guard, useNow()), guarding)) : []
+        }),
+      ),
     spentMinor: () => spentMinor,
   }
 }

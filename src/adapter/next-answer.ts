@@ -31,16 +31,16 @@ export async function nextAnswer(work: Work): Promise<NextAnswer> {
   work.text = wordsOf(placed)
   addUsage(work, response.usage)
   for (const { callId, tool, input } of calls) emit({ type: "tool-call-complete", callId, tool, input })
-  tellRun(work, response)
+  await tellRun(work, response)
   emit({ type: "model-call-ended", call, stop, ...present({ usage: response.usage }) })
   await stoppable(work, work.context.record(response, placed))
   return { stop, calls }
 }
 
 /** What the provider has run itself is past stopping; whoever listens hears what the guard says to it. */
-function tellRun({ judge, emit }: Work, { format, messages }: ModelResponse): void {
+async function tellRun({ judge, emit }: Work, { format, messages }: ModelResponse): Promise<void> {
   const parts = messages.flatMap((message) => message.parts)
-  for (const judged of judge?.judgeRun(format, parts) ?? [])
+  for (const judged of (await judge?.judgeRun(format, parts)) ?? [])
     emit({ type: "call-judged", callId: idOf(judged.callId), tool: judged.tool, judged })
 }
 

@@ -1,4 +1,5 @@
-import { joinGuards } from "../guard/join-guards.ts"
+import type { Guard } from "../guard/guard.ts"
+import { joinGuards, onTrial } from "../guard/join-guards.ts"
 import { createCallJudge } from "./call-judge.ts"
 import type { TurnGuarding } from "./turn-session.ts"
 import { stoppable, type Work } from "./turn-work.ts"
@@ -13,11 +14,14 @@ export async function seatJudge(work: Work): Promise<void> {
   work.judge = createCallJudge({ ...both, circumstances: { ...both.circumstances, spentMinor } })
 }
 
-/** Two that judge together. It takes both to only observe: who tries out a guard of their own must not switch off the session's. */
+/** Two that judge together. One that only observes has no say, and takes none from the other. */
 const joined = (own: TurnGuarding, ofSession: TurnGuarding): TurnGuarding => ({
   ...ofSession,
   ...own,
   circumstances: { ...ofSession.circumstances, ...own.circumstances },
-  guard: joinGuards([own.guard, ofSession.guard]),
+  guard: joinGuards([seated(own, ofSession), seated(ofSession, own)]),
   mode: own.mode === "observe" && ofSession.mode === "observe" ? "observe" : "enforce",
 })
+
+const seated = ({ guard, mode }: TurnGuarding, beside: TurnGuarding): Guard =>
+  mode === "observe" && beside.mode !== "observe" ? onTrial(guard) : guard

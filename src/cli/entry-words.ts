@@ -45,7 +45,7 @@ export function entryWords({ message, body, type }: HistoryEntry): string {
     case "rule-pinned":
       return `pinned (${body.channel}, ${body.by}): ${body.text}`
     case "rule-unpinned":
-      return `the pin e${body.pin} is taken out`
+      return `the pin e${body.pin} is taken out${body.said === undefined ? "" : ` by the words of e${body.said}`}`
     case "calls-judged":
       return body.calls.map(judgedWords).join("; ")
     case "summary-begun":
@@ -63,8 +63,12 @@ export function entryWords({ message, body, type }: HistoryEntry): string {
   }
 }
 
-const judgedWords = ({ tool, decision, policies, enforced }: CallVerdict): string =>
-  `${tool}: ${decision}${policies.length === 0 ? "" : ` by ${policies.join(", ")}`}${decision === "allow" || enforced ? "" : " (not enforced)"}`
+function judgedWords({ tool, decision, policies, enforced }: CallVerdict): string {
+  if (policies.length === 0) return `${tool}: ${decision}`
+  const named = policies.join(", ")
+  if (decision === "allow") return `${tool}: allow (${named} on trial would not)`
+  return `${tool}: ${decision} by ${named}${enforced ? "" : " (not enforced)"}`
+}
 
 /** Who or what an entry is from. */
 export const entryFrom = ({ message, type }: HistoryEntry): string =>

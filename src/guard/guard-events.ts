@@ -10,8 +10,8 @@ import type { GuardUse } from "./guard-use.ts"
 import { approvedVerdict, type JudgedCall } from "./judge-call.ts"
 
 export type StreamGuardUse = GuardUse & {
-  /** Hears of every call as it is judged. What it throws ends the stream. */
-  readonly onJudged?: (judged: JudgedCall) => void
+  /** Hears of every call as it is judged; the call goes out once it has. What it throws ends the stream. */
+  readonly onJudged?: (judged: JudgedCall) => unknown
 }
 
 type Events<Event> = AsyncIterable<Event> | Iterable<Event>
@@ -30,7 +30,7 @@ export async function* guardEvents(
     yield* out
   }
   const [, { events: rest, judged }] = guardEnd(state)
-  for (const one of judged) use.onJudged?.(one)
+  for (const one of judged) await use.onJudged?.(one)
   yield* rest
 }
 
@@ -39,12 +39,12 @@ async function settled(
   [state, output]: readonly [GuardState, GuardOutput],
   use: StreamGuardUse,
 ): Promise<readonly [GuardState, readonly StreamEvent[]]> {
-  for (const one of output.judged) use.onJudged?.(one)
+  for (const one of output.judged) await use.onJudged?.(one)
   let next = state
   const events = [...output.events]
   for (const { index, call, verdict } of output.asks) {
     const [told, more] = settleAsk(next, index, await approvedVerdict(call, verdict, use))
-    for (const one of more.judged) use.onJudged?.(one)
+    for (const one of more.judged) await use.onJudged?.(one)
     next = told
     events.push(...more.events)
   }

@@ -5,7 +5,7 @@ import type { Decision, Guard, Verdict } from "./guard.ts"
 import type { WatchedPart } from "./guard-state.ts"
 import { type GuardOutput, type GuardState, maxHeldBytes, maxHeldCalls, maxQueueBytes } from "./guard-state.ts"
 import { checkGuardUse, type GuardUse } from "./guard-use.ts"
-import { type JudgedCall, judgedCall, unreadVerdict, verdictOn } from "./judge-call.ts"
+import { type JudgedCall, judgedCall, nobodyToAsk, unapproved, unreadVerdict, verdictOn } from "./judge-call.ts"
 import { keyOf, readingsOf } from "./part-readings.ts"
 import { append, flush, forget, refuseStream } from "./release.ts"
 import { costOf, spentWith, withSpent } from "./spend.ts"
@@ -157,7 +157,8 @@ function endPart(state: GuardState, index: number, part: WatchedPart): Step {
   const { callId, tool } = first
   // Whatever the provider has run already can only be told.
   const providerRun = !part.held || readings.every((reading) => reading.providerRun)
-  if (verdict.decision === "ask" && !providerRun && state.use.approve !== undefined) {
+  const asks = verdict.decision === "ask" && !providerRun && state.use.mode !== "observe"
+  if (asks && state.use.approve !== undefined) {
     const ask = { index, call: { tool, input: (readings[worst] ?? first).input }, verdict }
     const parts = new Map(state.parts).set(index, { ...part, outcome: "asked" })
     const asked = new Map(state.asked).set(index, { ...ask, callId, tool })
@@ -166,7 +167,10 @@ function endPart(state: GuardState, index: number, part: WatchedPart): Step {
       { events: [], judged: [], asks: [ask] },
     ]
   }
-  const judged = judgedCall({ callId, tool, providerRun }, verdict, state.use)
+  const found = { callId, tool, providerRun }
+  const judged = asks
+    ? judgedCall(found, unapproved(verdict, nobodyToAsk), state.use, false)
+    : judgedCall(found, verdict, state.use)
   if (judged.result === undefined && state.format === "openai-responses")
     for (const reading of readings) state.allowed.add(keyOf(reading))
   return flushed(decide(state, index, part, judged), [judged])

@@ -18,34 +18,42 @@ export type JudgedCall = {
   readonly result?: string
 }
 
-const refusal = (policy: string, rule: string, why: string): Reason => ({
-  policy,
-  rule,
+const unread = (why: string): Reason => ({
+  policy: "guard:unread",
+  rule: "The call could not be read in full.",
   decision: "deny",
   instead: "Make the call smaller and plainer, or ask the user.",
   facts: { why: [why] },
 })
 
-/** The call is refused, and this is why; what was found before stays. */
-function denied(verdict: Verdict, reason: Reason): Verdict {
+/** The call needed the approval of a person and did not get it; what was found before stays. */
+export function unapproved(verdict: Verdict, why: string): Verdict {
+  const reason: Reason = {
+    policy: "guard:approval",
+    rule: "The call needs approval.",
+    decision: "deny",
+    instead: "Ask the user to see to its approval, and go on with what needs none.",
+    facts: { why: [why] },
+  }
   return { ...verdict, decision: "deny", reasons: [...verdict.reasons, reason] }
 }
+
+export const nobodyToAsk = "there was nobody to ask"
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 300)
 
 /** The verdict on a call that no guard was asked about. */
 export function unreadVerdict(tool: string, why: string): Verdict {
-  const reason = refusal("guard:unread", "The call could not be read in full.", why)
-  return { decision: "deny", reasons: [reason], facts: factsOf({ tool, input: undefined }), errors: [why] }
+  return { decision: "deny", reasons: [unread(why)], facts: factsOf({ tool, input: undefined }), errors: [why] }
 }
 
 /** Judge a call that was found. Never throws: what cannot be read, and a guard that fails, is a refusal. */
 export function verdictOn(
-  { tool, input, unread }: Omit<FoundCall, "callId" | "providerRun">,
+  { tool, input, unread: why }: Omit<FoundCall, "callId" | "providerRun">,
   guard: Guard,
   { circumstances }: GuardUse,
 ): Verdict {
-  if (unread !== undefined) return unreadVerdict(tool, unread)
+  if (why !== undefined) return unreadVerdict(tool, why)
   try {
     return guard.judge({ tool, input }, circumstances)
   } catch (error) {
@@ -60,9 +68,9 @@ export async function approvedVerdict(
   use: GuardUse,
   stop?: AbortSignal,
 ): Promise<Verdict | "approved"> {
-  const no = (why: string): Verdict => denied(verdict, refusal("guard:approval", "The call needs approval.", why))
+  const no = (why: string): Verdict => unapproved(verdict, why)
   const { approve, askTimeoutMs = usualAskTimeoutMs } = use
-  if (approve === undefined) return no("there was nobody to ask")
+  if (approve === undefined) return no(nobodyToAsk)
   const controller = new AbortController()
   const late = Promise.withResolvers<{ readonly why: string }>()
   const timer = setTimeout(() => late.resolve({ why: `nobody answered within ${askTimeoutMs} ms` }), askTimeoutMs)

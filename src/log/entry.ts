@@ -79,8 +79,11 @@ export type EntryBody =
   | { readonly type: "checkpoint-undone"; readonly checkpoint: number }
   | { readonly type: "stack-seen"; readonly hash: string; readonly documents: readonly string[] }
   | RuleBody
-  /** Taken back by someone who asked for that, or left behind with the words that it was found in, which the user said otherwise. */
-  | { readonly type: "rule-unpinned"; readonly pin: number; readonly rewound?: true }
+  /**
+   * Taken back by someone who asked for that, in words that a message `said` ("forget what I said about tabs"), or left behind with the
+   * words that it was found in, which the user said otherwise.
+   */
+  | { readonly type: "rule-unpinned"; readonly pin: number; readonly rewound?: true; readonly said?: number }
   /** A background summary of these entries was asked for; its key names the very history that it is of. */
   | {
       readonly type: "summary-begun"
@@ -90,7 +93,13 @@ export type EntryBody =
       readonly covered: readonly number[]
     }
   /** What the guard said to calls, and what those spend that it let through, in hundredths. */
-  | { readonly type: "calls-judged"; readonly calls: readonly CallVerdict[]; readonly spentMinor: number }
+  | {
+      readonly type: "calls-judged"
+      readonly calls: readonly CallVerdict[]
+      readonly spentMinor: number
+      /** Unlike any other: two programs that decide the same at the same moment do not write one and the same entry. */
+      readonly id: string
+    }
   | { readonly type: "memory-flushed"; readonly upTo: number; readonly rows: number }
   | { readonly type: "memory-retrieved"; readonly before: number; readonly message: Message }
   | { readonly type: "usage-reported"; readonly model: string; readonly estimatedTokens: number; readonly usage: Usage }

@@ -46,7 +46,7 @@ async function namesIn(folder: string, label: string, folders: readonly string[]
       label === "." ? stranger : `${label}/${stranger}`,
       undefined,
       `a name that ends in ${kinds}`,
-      "another",
+      "a name of another kind",
     )
   return wanted
 }

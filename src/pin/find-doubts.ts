@@ -36,11 +36,11 @@ export const relative: RegExp =
 
 /** A thing that is there for one task: this, now, just once. */
 export const local: RegExp =
-  /\b(?:this (?:time|one|function|file|line|bug|issue|ticket|test|branch|class|method|page|paragraph|section|sentence|draft|pr|email|e-?mail|message|commit|column|table|query|task|step|week|morning|afternoon|meeting|document|error|variable|button|image|list|once)|that (?:one|function|file|line|bug|test|column|part|button|paragraph|section)|these (?:two|three|files|lines|tests|changes|functions)|those (?:two|three|files|lines|tests|functions)|right now|just now|today|tonight|tomorrow|for now|yet|at the moment|right away|asap|when (?:you're|you are|it's|that's|this is) (?:done|finished|ready)|once (?:you're|you are|it's|that's|this is|done|you've|you have|it)|(?:after|before) (?:that|this|you go)|the (?:second|third|next|previous|above|attached) \w+|here|next|the rest)\b|\b(?:above|below)(?=[.,;!]|$)/
+  /\b(?:this (?:dialog|picture|screen|view|component|module|snippet|example|demo|chart|form|field|cell|row|block|loop|string|regex|modal|menu|widget|panel|tab|slide|chapter|round|run|turn)|this (?:time|one|function|file|line|bug|issue|ticket|test|branch|class|method|page|paragraph|section|sentence|draft|pr|email|e-?mail|message|commit|column|table|query|task|step|week|morning|afternoon|meeting|document|error|variable|button|image|list|once)|that (?:one|function|file|line|bug|test|column|part|button|paragraph|section)|these (?:two|three|files|lines|tests|changes|functions)|those (?:two|three|files|lines|tests|functions)|right now|just now|today|tonight|tomorrow|for now|yet|at the moment|right away|asap|when (?:you're|you are|it's|that's|this is) (?:done|finished|ready)|once (?:you're|you are|it's|that's|this is|done|you've|you have|it)|(?:after|before) (?:that|this|you go)|the (?:second|third|next|previous|above|attached) \w+|here|next|the rest)\b|\b(?:above|below)(?=[.,;!]|$)/
 
 /** A thing that was spoken of, or one of several: it makes a bare command one for now. */
 export const pointing: RegExp =
-  /\bthe (?:first|last|same|following) \w+|(?:^|[a-z] )(?:it|them|that|this)(?=[.!,;]?$|[.!,] | (?:to|for|now|with|and|in|yet|again|back|as|from|by|on|out|up|into|first|here|until|because|so|since|when|if|but|again|soon) )/
+  /\bthe (?:first|last|same|following) \w+|(?:^|[a-z] )(?:it|them|that|this)(?=[.!,;]?$|[.!,] | (?:to|for|now|with|and|in|yet|again|back|as|from|by|on|onto|out|up|into|first|here|until|because|so|since|when|if|but|again|soon)\b)/
 
 /** Said to be kind, or to say nothing. */
 export const idle: RegExp =
@@ -52,7 +52,7 @@ export const behaves: RegExp =
 
 /** It tells that nothing was done or found. */
 export const status: RegExp =
-  /^no [^,.;:]{1,60}?\b(?:was|were|has|have|had|(?:is|are) (?!allowed|permitted|to\b|ever)|(?!allowed|permitted|tolerated|needed)[a-z]+ed|found|made|left)\b[^,;:]{0,40}[.!]?$/
+  /^no\b.{2,60}\b(?:so far|yet|to report|at this time)[.!]?$|^no [^,.;:]{1,60}?\b(?:was|were|has|have|had|(?:is|are) (?!allowed|permitted|to\b|ever)|(?<!-)(?!allowed|permitted|tolerated|needed)[a-z]+ed(?!-)|found|made|left)\b[^,;:]{0,40}[.!]?$/
 
 /** A line of code that nobody put between fences. */
 export const isCode: RegExp =

@@ -9,7 +9,7 @@ export const foreign = {
   lasting: any(
     "从现在(?:起|开始)|從現在|今后|今後|以后|以後|永远|永遠|始终|始終|总是|總是|每次|每当|每當|任何情况|任何情況|任何时候|任何時候|无论|無論|一律|从不|從不|绝不|絕不|决不|永不|长期|一直|所有|任何|未经|未經|规定|政策|规则|切勿|除非|凡是|默认",
     latin(
-      "siempre|nunca|jamas|a partir de (?:ahora|hoy|agora)|de (?:ahora|agora|hoy) en adelante|de agora em diante|en (?:todo momento|adelante|ningun (?:caso|momento))|bajo ningun\\w*|en ningun caso|cada vez(?: que)?|siempre que|tod[oa] (?!el|la|lo|los|las|esto|eso|bien|listo)\\w+|todos? l[oa]s|todas las|cualquier|hasta nuevo aviso|sin excepcion\\w*|sempre|em (?:hipotese|nenhum caso|nenhuma)\\w*|todos os|todas as|qualquer|toda vez|nossa politica|politica|norma|regla|regra",
+      "siempre|nunca|jamas|a partir de (?:ahora|hoy|agora)|de (?:ahora|agora|hoy) en adelante|de agora em diante|en (?:todo momento|adelante|ningun (?:caso|momento))|bajo ningun\\w*|en ningun caso|cada vez(?: que)?|siempre que|tod[oa] (?!el|la|lo|los|las|esto|eso|bien|listo)\\w+|todos? l[oa]s|todas las|cualquier|en este (?:proyecto|repo\\w*|chat)|hasta nuevo aviso|sin excepcion\\w*|sempre|em (?:hipotese|nenhum caso|nenhuma)\\w*|todos os|todas as|qualquer|toda vez|nossa politica|politica|norma|regla|regra",
     ),
     latin(
       "immer|nie|niemals|ab (?:jetzt|sofort|heute)|von nun an|kunftig|in zukunft|jederzeit|auf keinen fall|unter keinen umstanden|jedes mal|grundsatzlich|stets|alle|jede[rsnm]?|bis auf weiteres|ohne ausnahme|toujours|jamais|desormais|dorenavant|a l'avenir|a partir de maintenant|en aucun cas|sous aucun pretexte|chaque fois|a chaque fois|tou(?:s|tes) les|tout(?:e)?|jusqu'a nouvel ordre|sans exception|systematiquement",
@@ -30,10 +30,11 @@ export const foreign = {
     latin(
       "nie|niemals|keinesfalls|auf keinen fall|unter keinen umstanden|(?:darf|darfst|durfen|durft|soll|sollst|sollen|kann|konnen) (?:\\w+ ){0,8}?(?:nicht|nie|keine?[nmrs]?)|nicht (?:erlaubt|gestattet|zulassig)|verboten|untersagt|unzulassig|vermeide[nt]?",
     ),
+    "^kein[a-z]{0,2} (?!ahnung|problem|sorge|zeit|fehler|frage|antwort|angst|wunder|lust|chance|treffer|ergebnis|anderung|daten|hinweis|grund|bedarf)[a-z-]+ (?:nach|vor|an|per|bei|fur|uber|auf|unter)\\b(?!.{0,60}\\bge[a-z]+(?:t|en)\\b)",
     "^(?:niemand|kein[a-z]{0,2} [a-z-]+) (?:[a-z-]+ ){0,8}?(?:ohne|au(?:ss|ß)er)\\b",
     "^(?:bitte )?[a-z]{3,}(?:e|en sie|t)? (?:\\w+ ){0,7}?(?:nicht|nie|niemals|keine?[nmrs]?)\\b",
     latin(
-      "ne (?:jamais|\\w+(?: \\w+){0,3}? (?:pas|jamais|plus|aucune?|rien|que))|n'\\w+(?: \\w+){0,3}? (?:pas|jamais|plus|aucune?|rien)|jamais|interdit(?:e|es|s)?|(?:est|sont) (?:strictement )?(?:interdit|prohibe|defendu)\\w*|en aucun cas|sous aucun pretexte|evite[zr]?|il ne faut (?:pas|jamais)|pas de",
+      "ne (?:jamais|\\w+(?: \\w+){0,3}? (?:pas|jamais|plus|aucune?|rien|que))|n'\\w+(?: \\w+){0,3}? (?:pas|jamais|plus|aucune?|rien)|jamais|interdit(?:e|es|s)?|(?:est|sont) (?:strictement )?(?:interdit|prohibe|defendu)\\w*|en aucun cas|sous aucun pretexte|evite[zr]?|il ne faut (?:pas|jamais)|pas de|pas d'\\w+",
     ),
     "(?:して|ては|では)(?:は)?(?:いけ|なら|なり)(?:ない|ません)|(?:し)?ないで(?:ください|下さい|くれ)?|禁止|禁じ|してはならない|べきではな|べからず|不可|許可されて(?:い)?(?:ない|ません)|(?:送ら|使わ|消さ|触ら|書か|変え|削除し|送信し|共有し)ない(?:こと|ように)|ないこと|ないようにし?|절대|금지|하지 ?마|마세요|말 ?것|안 ?(?:된다|됩니다|돼)",
     "(?<![а-яё])(?:никогда|нельзя|запрещ\\w*|запрещено|запрещается|не (?:должен|должна|должны|смей|смейте|разрешается|допускается|надо|следует|нужно|[а-яё]+(?:й|йте|и|ите|ь|ьте)))(?![а-яё])",
@@ -74,18 +75,18 @@ export const foreign = {
     "(?:ください|下さい|すること|こと|せよ|しなさい)[。.]?$",
   ),
   asks: any(
-    "(?:吗|嗎|呢|么|か|是否|能不能|可不可以|为什么|怎么|什么时候|哪个|哪些|谁(?!也|都))[^。]{0,12}[。?]?$",
+    "(?:吗|嗎|呢|么|是否|能不能|可不可以|为什么|怎么|什么时候|哪个|哪些|谁(?!也|都))[^。]{0,12}[。?]?$",
     "^¿|^(?:por que|como|donde|puedo|puedes|podrias|warum|wie|kannst du|konnen sie|pourquoi|comment|peux-tu|pouvez-vous)\\b",
   ),
   local: any(
     "这个|這個|那个|这次|這次|这封|这份|这段|这条|这里|现在就|马上|立刻|一下|刚才|今天|明天|下一步|接下来|先把|帮我|把它|把这|上面的|下面的|这两|这张",
     latin(
-      "est[ea] (?:vez|funcion|archivo|correo|linea|prueba|clase|rama|semana|tarde|manana|parrafo|seccion|mensaje|boton|informe|pagina|error|documento|variable|pr|ticket)|ahora mismo|hoy|manana|por ahora|todavia|aqui|enviaselo|mandaselo|hazlo|este|esto|este mensagem|este arquivo|agora mesmo|hoje|amanha|diese[rsnm]? (?:datei|funktion|mal|mail|test|zeile|woche)|jetzt gleich|heute|morgen|noch|cette (?:fois|fonction|ligne|semaine)|ce (?:fichier|test|message|bug)|maintenant|aujourd'hui|demain|encore",
+      "est[ea] (?:vez|funcion|archivo|carpeta|columna|tabla|hoja|correo|linea|prueba|clase|rama|semana|tarde|manana|parrafo|seccion|mensaje|boton|informe|pagina|error|documento|variable|pr|ticket)|ahora mismo|hoy|manana|por ahora|todavia|aqui|enviaselo|mandaselo|hazlo|este|esto|este mensagem|este arquivo|agora mesmo|hoje|amanha|diese[rsnm]? (?:datei|funktion|mal|mail|test|zeile|woche)|jetzt gleich|heute|morgen|noch|cette (?:fois|fonction|ligne|semaine)|ce (?:fichier|test|message|bug)|maintenant|aujourd'hui|demain|encore",
     ),
     "この(?:関数|ファイル|メール|行|テスト)|今すぐ|今日|明日|今回",
   ),
   recounts: any(
-    "从来没|從來沒|没有?.{0,8}过|昨天|上周|上个月|之前.{0,12}(?:了|过)|曾经|本来应该|当时|了[。，]?$|忘了",
+    "从来没|從來沒|没有?.{0,8}过|昨天|上周|上个月|之前.{0,12}(?:了|过)|曾经|本来应该|当时|^(?!别|不要|请不要|不许).*了[。，]?$|忘了",
     latin(
       "nunca (?:\\w+(?:o|i|aron|ieron|aba|ia|ado|ido)|ha|he|han|hemos|hubo|fue|vi|tuve|supe)|ayer|la semana pasada|el (?:mes|ano) pasado|antes (?:tenia|era|habia)\\w*|deberia\\w* haber|habria|dijo|dijeron|me dijo|segun|ontem|semana passada|disse|gestern|letzte (?:woche|nacht)|habe nie|hat nie|hatte|hier soir|la semaine derniere|a dit|aurait",
     ),

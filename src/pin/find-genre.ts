@@ -5,7 +5,7 @@ export type Genre = "rules" | "talk" | "data"
 
 /** Names of files that hold rules for whoever works with them. */
 const ruleFile =
-  /(?:^|[\\/])(?:agents?|claude|gemini|copilot-instructions|codex|conventions?|contributing|rules|guidelines|style-?guide|memory|instructions|system[-_]?prompt|handbook|runbook)(?:\.\w{1,12})?\.(?:mdx?|mdc|txt|rst|ya?ml)$|\.(?:cursor|windsurf|cline|roo|goose)?rules$|[\\/](?:rules|policies|guidelines)[\\/]|polic(?:y|ies)/i
+  /(?:^|[\\/ ])(?!(?:es|style|css|js|ts)?-?lint|firewall|build|css)(?:\w{2,20}[-_]){0,2}(?:agents?|claude|gemini|copilot-instructions|codex|conventions?|contributing|rules|guidelines|style-?guide|memory|instructions|system[-_]?prompt|handbook|runbook)(?:\.\w{1,12})?\.(?:mdx?|mdc|txt|rst|ya?ml)$|\.(?:cursor|windsurf|cline|roo|goose)?rules$|[\\/](?:rules|policies|guidelines)[\\/]|polic(?:y|ies)/i
 
 /** Headings under which rules stand. */
 export const ruleHeading: RegExp =
@@ -24,7 +24,7 @@ export function genreOf(channel: Channel, source: string | undefined): Genre {
 
 /** Words by which a page says of itself that it holds rules. */
 export const namesRules: RegExp =
-  /\b(?:rules?|polic(?:y|ies)|guidelines?|conventions?|constraints?|restrictions?|standards?|best practices?|instructions|code of conduct|compliance|do'?s (?:and|&) don'?ts?|do not|never|must|prohibited|forbidden|agents?\.md|claude\.md|reglas?|normas?|politicas?|directrices|regras|regeln|richtlinien|regles|consignes)\b|规则|規則|规定|規定|政策|准则|守则|规范|制度|规章|条例|须知|ルール|規則|方針/
+  /\b(?:rules?|polic(?:y|ies)|guidelines?|conventions?|constraints?|restrictions?|standards?|best practices?|instructions|code of conduct|compliance|guardrails?|handbook|playbook|runbook|do'?s (?:and|&) don'?ts?|do not|never|must|prohibited|forbidden|agents?\.md|claude\.md|reglas?|normas?|politicas?|directrices|regras|regeln|richtlinien|regles|consignes)\b|规则|規則|规定|規定|政策|准则|守则|规范|制度|规章|条例|须知|ルール|規則|方針/
 
 /** So large a share of the sentences of a page must bind for it to be one of rules, and so many there must be. */
 const namedShare = 0.3

@@ -25,6 +25,7 @@ export function bindsOnPage(seen: Seen, signs: Signs): boolean {
   if (recountsHere.test(text)) return false
   const describing = behaves.test(text) || foreign.describes.test(text)
   if (signs.forbids || signs.demands) return bindsMainly(seen, signs, describing)
+  if (bareNo.test(text)) return true
   if (signs.allows || setsLimit.test(text) || staysSo.test(text) || kindOnly.test(text) || oneWay.test(text))
     return true
   if (describing) return false
@@ -33,6 +34,10 @@ export function bindsOnPage(seen: Seen, signs: Signs): boolean {
     (signs.bounds && (signs.general || signs.addresses || canOnly.test(text))) || (signs.prefers && iPrefer.test(text))
   )
 }
+
+/** A thing that is not to be there, and nothing else. */
+const bareNo =
+  /^no (?!longer|one|need|such|problem|idea|changes?|errors?|results?|matter)[\w./-]+(?: [\w./-]+){0,2}[.!]?$/
 
 /** Where a sentence stops saying what to do and starts saying why, or of what it speaks. */
 const aside =

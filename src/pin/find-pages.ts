@@ -7,6 +7,7 @@ import { linesIn } from "./find-lines.ts"
 import { createPlace, type Place } from "./find-place.ts"
 import { type Statement, statementsIn } from "./find-statements.ts"
 import { stringsIn } from "./find-strings.ts"
+import type { FoundRule } from "./rule.ts"
 
 export type FindOptions = {
   readonly channel: Channel
@@ -17,7 +18,12 @@ export type FindOptions = {
 }
 
 /** A stretch of a text that is read by itself, with its statements and where they stand. */
-export type Page = { readonly statements: readonly Statement[]; readonly place: Place }
+export type Page = {
+  readonly statements: readonly Statement[]
+  readonly place: Place
+  /** How it shows that it is one of rules, if it is. */
+  readonly laid: FoundRule["laid"]
+}
 
 /** Characters read at the start and at the end of a long text: together more than a page of rules has. */
 const maxHead = 300_000
@@ -57,13 +63,20 @@ function pageAt(text: string, page: Span, escaped: boolean, options: FindOptions
     blocksIn(linesIn(text, page, escaped, options.channel !== "user" && options.channel !== "assistant")),
     speaksAbroad(text, page),
   )
-  const genre = options.genre ?? pageGenre(statements, options)
-  return { statements, place: createPlace(statements, genre, options.channel) }
+  const known = options.genre ?? genreOf(options.channel, options.source)
+  if (known !== "data") return { statements, place: createPlace(statements, known, options.channel), laid: "named" }
+  const [title] = statements
+  const found = pageGenre(statements)
+  const isTitled = title !== undefined && isRuleTitle(title.seen.text)
+  return {
+    statements,
+    place: createPlace(statements, found.genre, options.channel),
+    laid: found.genre === "data" ? undefined : isTitled ? "named" : found.isDense ? "dense" : undefined,
+  }
 }
 
-function pageGenre(statements: readonly Statement[], { channel, source }: FindOptions): Genre {
-  const genre = genreOf(channel, source)
-  if (genre !== "data") return genre
+/** Is data a page of rules, and are rules most of what it says? */
+function pageGenre(statements: readonly Statement[]): { readonly genre: Genre; readonly isDense: boolean } {
   const said = statements.filter(
     ({ block, seen }) => (block.kind === "paragraph" || block.kind === "item") && !setting.test(seen.text),
   )
@@ -74,5 +87,6 @@ function pageGenre(statements: readonly Statement[], { channel, source }: FindOp
     ({ block, seen }, at) => (at === 0 || block.kind === "heading") && namesRules.test(seen.text),
   )
   const binding = said.filter(({ seen, signs }) => judge(seen, signs, "rules") !== undefined).length
-  return isRulePage(titled ? "titled" : headed ? "named" : "no", binding, said.length) ? "rules" : genre
+  const isRules = isRulePage(titled ? "titled" : headed ? "named" : "no", binding, said.length)
+  return { genre: isRules ? "rules" : "data", isDense: isRulePage("no", binding, said.length) }
 }

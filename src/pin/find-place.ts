@@ -42,43 +42,61 @@ const conditional =
 
 /** What a statement is as a rule, where it stands. */
 export function judgeInPlace(statement: Statement, place: Place): Judged | undefined {
-  const { block, seen, signs } = statement
+  const { block, signs } = statement
   const led = frameOf(statement, place)
   keepLead(statement, place)
-  if (block.kind === "heading" || (place.frame === statement && place.channel !== "assistant")) return undefined
+  if (block.kind === "heading" || (leadsOnly(statement, place) && place.channel !== "assistant")) return undefined
   const lead = block.kind === "item" && place.lead !== statement ? place.lead : led
   const heading = block.under === undefined ? "" : (place.headings.get(block.under.start) ?? "")
   const over = lead?.seen.text ?? heading
   const context = lead ?? block.under
   if (place.channel === "assistant") return promised(statement, context)
   const genre = genreAt(statement, place, heading, lead)
-  const own = block.kind === "quote" && genre !== "rules" ? undefined : judged(statement, genre, over)
+  const own = block.kind === "quote" && genre !== "rules" ? undefined : judged(statement, genre, lead, place)
   const stands = own !== undefined && !isIdle(statement, own, heading, lead)
   const turned = turnedBy(statement, over, genre)
   if (turned !== undefined && !(signs.forbids && stands)) return { ...turned, context, needsContext: true }
   if (own === undefined || !stands) return undefined
-  return { ...own, context, needsContext: lead !== undefined && (conditional.test(over) || saysHowMade(over)) }
+  return { ...own, context, needsContext: lead !== undefined && scopes(over) }
 }
+
+/** A line over a list that only says for how long it holds, or how things are made, is no rule itself. */
+const leadsOnly = (statement: Statement, place: Place): boolean =>
+  place.frame === statement ||
+  (/[:：]$/.test(statement.seen.text) &&
+    !statement.signs.forbids &&
+    !statement.signs.demands &&
+    saysHowMade(statement.seen.text))
+
+/** Does a lead say when, or of what, the lines under it speak? That they hold for long they need not say. */
+const scopes = (lead: string): boolean => saysHowMade(lead) || (conditional.test(lead) && !saysHowLong(lead))
 
 /** The line that frames this one: a list keeps its lead, a line under it or the paragraph behind it may stand in for a list. */
 function frameOf(statement: Statement, place: Place): Statement | undefined {
   const { block, seen, at } = statement
   const before = place.frame
-  const frames = /[:：]$/.test(seen.text) && (saysHowLong(bareLead(seen.text)) || saysHowMade(bareLead(seen.text)))
   const goesOn = before !== undefined && at === before.at && !turnsToWork.test(seen.text)
-  place.frame = frames ? statement : goesOn ? before : undefined
+  place.frame = /[:：]$/.test(seen.text) && frames(seen.text, place) ? statement : goesOn ? before : undefined
   return before !== undefined && block.kind === "paragraph" && (goesOn || at === before.at + 1) ? before : undefined
 }
 
-const bareLead = (text: string): string => text.replace(/\s?[:：]$/, "")
+/** Does a lead make rules of what stands under it? How things are made is a rule if a user says so; a page may only describe it. */
+const frames = (lead: string, { channel }: Place): boolean =>
+  saysHowLong(lead) || (channel === "user" && saysHowMade(lead))
 
 /** Words with which talk comes back to the work at hand. */
-const turnsToWork = /^(?:(?:now|ok|okay|so|then|next|first|today|thanks|ahora|jetzt|nun|maintenant|agora)\b|现在|好|接下来)/
+const turnsToWork =
+  /^(?:(?:now|ok|okay|so|then|next|first|today|thanks|ahora|jetzt|nun|maintenant|agora)\b|现在|好|接下来)/
 
-/** What a statement is by itself; in a list of how all of a kind are made every line that says something is a rule. */
-function judged({ block, seen, signs }: Statement, genre: Genre, over: string): Verdict | undefined {
+/** What a statement is by itself; under a lead that frames every line that says something is a rule. */
+function judged(
+  { seen, signs }: Statement,
+  genre: Genre,
+  lead: Statement | undefined,
+  place: Place,
+): Verdict | undefined {
   const own = judge(seen, signs, genre)
-  if (own !== undefined || genre !== "rules" || block.kind === "heading" || !saysHowMade(bareLead(over))) return own
+  if (own !== undefined || genre !== "rules" || lead === undefined || !frames(lead.seen.text, place)) return own
   const length = /[\u3400-\u9fff]/.test(seen.text) ? seen.text.length : seen.text.split(" ").length
   return length >= minSaid && !/[?？:：]$/.test(seen.text) ? asRule(seen, signs) : undefined
 }
@@ -98,10 +116,10 @@ function keepLead(statement: Statement, place: Place): void {
 }
 
 /** A list that someone puts under "Rules:" is a page of rules, whoever talks. */
-function genreAt({ block }: Statement, { genre, channel }: Place, heading: string, lead: Statement | undefined): Genre {
+function genreAt({ block }: Statement, place: Place, heading: string, lead: Statement | undefined): Genre {
+  const { genre, channel } = place
   if (genre === "rules" || channel === "assistant") return genre
-  const over = bareLead(lead?.seen.text ?? heading)
-  if (over !== "" && (saysHowMade(over) || (lead !== undefined && saysHowLong(over)))) return "rules"
+  if (frames(lead?.seen.text ?? heading, place)) return "rules"
   const headed = ruleHeading.test(lead?.seen.text ?? "") || (heading !== "" && ruleHeading.test(heading))
   return headed && (block.kind === "item" || lead === undefined) ? "rules" : genre
 }

@@ -1,3 +1,5 @@
+import { present } from "../message/present.ts"
+import { isRuleTitle } from "./find-genre.ts"
 import { completes, type Draft, joined, refines, ruleOf } from "./find-join.ts"
 import { type FindOptions, pagesIn } from "./find-pages.ts"
 import { judgeInPlace, type Place } from "./find-place.ts"
@@ -15,15 +17,23 @@ const maxRules = 2000
 /** The standing rules of a text in order, each to the letter and none of them twice. Linear in the text. */
 export function findRules(text: string, options: FindOptions): readonly FoundRule[] {
   const rules: FoundRule[] = []
-  for (const { statements, place } of pagesIn(text, options)) {
+  for (const { statements, place, laid } of pagesIn(text, options)) {
     const drafts: Draft[] = []
     for (const statement of statements) readStatement(statement, place, drafts)
     for (const draft of drafts) {
       if (rules.length === maxRules) return rules
-      rules.push(ruleOf(text, draft, options.channel))
+      const rule = ruleOf(text, draft, options.channel)
+      rules.push(options.channel === "tool" ? { ...rule, ...present({ laid: laidDown(draft, place, laid) }) } : rule)
     }
   }
   return rules
+}
+
+/** How data shows that it lays a rule down: by its page, the heading or line above it, or what the rule calls itself. */
+function laidDown({ opening, context }: Draft, { headings }: Place, page: FoundRule["laid"]): FoundRule["laid"] {
+  if (page === "named" || opening.seen.declared) return "named"
+  const heading = context === undefined ? undefined : headings.get(context.start)
+  return heading !== undefined && isRuleTitle(heading) ? "named" : page
 }
 
 function readStatement(statement: Statement, place: Place, drafts: Draft[]): void {

@@ -18,6 +18,7 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
   const sentences: Span[] = []
   let start = span.start
   let lineStart = span.start
+  const typed = isTyped(text.slice(span.start, span.end))
   const take = (end: number): void => {
     for (; start < end; start += maxSentence) {
       const found = trimmed(text, { start, end: Math.min(end, start + maxSentence) })
@@ -31,17 +32,21 @@ export function sentencesIn(text: string, span: Span): readonly Span[] {
     if (/^(?:\\[rn]|[\r\n])/.test(match[0])) {
       if (endsLine(text, lineStart, at, end)) take(end)
       lineStart = end
-    } else if (endsSentence(text, start, at, match[0])) take(end)
+    } else if (endsSentence(text, start, at, match[0], typed)) take(end)
   }
   take(span.end)
   return sentences
 }
 
-function endsSentence(text: string, start: number, at: number, signs: string): boolean {
+/** Someone who types without capital letters ends a sentence with a stop all the same. */
+const isTyped = (text: string): boolean => /^\W{0,4}\p{Ll}/u.test(text) && !/[.!?]\s+\p{Lu}/u.test(text)
+
+function endsSentence(text: string, start: number, at: number, signs: string, typed: boolean): boolean {
   if (/^[。！？]/.test(signs)) return true
   const after = text.slice(at + signs.length, at + signs.length + 3)
   if (after !== "" && !/^(?:\s|\\[nr])/.test(after)) return false
   if (signs.startsWith(".") && noEnd.test(text.slice(Math.max(start, at - 8), at))) return false
+  if (typed && signs === "." && /\p{Ll}{3}$/u.test(text.slice(Math.max(start, at - 4), at))) return true
   return !/^\s\p{Ll}/u.test(after) || !signs.startsWith(".")
 }
 

@@ -1,3 +1,4 @@
+import { withoutSpeaker } from "./find-chat.ts"
 import { isCommand } from "./find-clauses.ts"
 import { allows, bindsReader, bounds, demands, forbids, general, lasting, prefers } from "./find-cues.ts"
 import { relative } from "./find-doubts.ts"
@@ -30,11 +31,12 @@ export function signsOf({ text, body, label, declared }: Seen, abroad: boolean):
   const any = abroad || alien
   const commands =
     isCommand(body) || (label.split(" ").length > 2 && isCommand(label)) || (any && foreign.commands.test(body))
-  const told = commands ? text.replace(relative, " ") : text
+  const bare = withoutSpeaker(text)
+  const told = commands ? bare.replace(relative, " ") : bare
   const has = (english: RegExp, other: RegExp): boolean => english.test(told) || (any && other.test(told))
   const never = /^(?:never|don'?ts?|do not|avoid|not allowed|forbidden|prohibited)$/.test(label)
   return {
-    forbids: never || has(forbids, foreign.forbids) || forbids.test(body),
+    forbids: never || has(forbids, foreign.forbids) || forbids.test(withoutSpeaker(body)),
     demands: has(demands, foreign.demands) || /^(?:always|must|required|do)$/.test(label),
     bounds: has(bounds, foreign.bounds) || onlyFirst.test(body),
     allows: allows.test(text),

@@ -1,10 +1,10 @@
 /** It says how large a limit is. */
 export const setsLimit: RegExp =
-  /\b(?:caps?|limits?|ceiling|budget|maximum|threshold|quota|allowance)\b.{0,40}\b(?:is|are|stays?|remains?|becomes?)\b.{0,24}\d|\b(?:is|are) (?:capped|limited|restricted|confined) (?:at|to)\b|(?:上限|限额|预算|额度).{0,8}(?:是|为|改为|改成|提高到|降到).{0,6}\d|\b(?:limite|presupuesto|tope|maximo|obergrenze|plafond|orcamento|teto)\b.{0,40}\b(?:es|son|sera|ist|liegt|est|e|passa)\b.{0,16}\d/
+  /\b(?:caps?|limits?|ceiling|budget|maximum|threshold|quota|allowance)\b.{0,40}\b(?:is|are|stays?|remains?|becomes?)\b.{0,24}\d|\b(?:is|are) (?:capped|limited|restricted|confined) (?:at|to)\b|\b(?:ist|sind) auf .{1,40}\b(?:begrenzt|beschrankt|limitiert)\b|\b(?:se limitan?|estan? limitad[oa]s?) a\b|(?:上限|限额|预算|额度).{0,8}(?:是|为|改为|改成|提高到|降到).{0,6}\d|\b(?:limite|presupuesto|tope|maximo|obergrenze|plafond|orcamento|teto)\b.{0,40}\b(?:es|son|sera|ist|liegt|est|e|passa)\b.{0,16}\d/
 
 /** A kind of thing is spoken of, not one: "Emails to customers must …". */
 export const ofAKind: RegExp =
-  /^(?!users?\b|customers?\b|people\b|clients?\b|tests\b|this\b|yes\b)(?:[a-z-]+ ){0,2}?[a-z-]{2,}s (?:[a-z]+ (?:[^,.]{1,40}? )?)??(?:must|shall|have to|need|are to|may only|can only|happen|go|belong|are (?:sent|filed|posted|routed|reported|delivered|submitted)|require|should (?:always|never|only|be)|stay|are (?:only|always|never))\b|^(?:we|our (?:team|company)) only\b/
+  /^(?!users?\b|customers?\b|people\b|clients?\b|tests\b|this\b|yes\b|my\b)(?:[a-z-]+ ){0,2}?[a-z-]{2,}s (?:[a-z]+ (?:[^,.]{1,40}? )?)??(?:must|shall|have to|need|are to|may only|can only|happen|go|belong|are (?:sent|filed|posted|routed|reported|delivered|submitted)|require|should (?:always|never|only|be)|stay|are (?:only|always|never))\b|^(?:we|our (?:team|company)) only\b/
 /** The same in Chinese, where nothing tells one from many. */
 export const wideMust: RegExp =
   /^(?!我|他|她|用户).{0,30}(?:必须|务必|一定要|一律|只允许|只能|只在|只走|只发|须|要先|得先|都(?:保留|要|用|走|发|放|存|按)|需要.{0,8}(?:审批|批准|同意|确认))/
@@ -50,7 +50,7 @@ export const staff: RegExp =
 
 /** Somebody's word is needed first. */
 export const approval: RegExp =
-  /\b(?:approval|permission(?! denied)|sign-?off|consent|go-ahead|green light|blessing|clear(?:ed|ance) (?:with|by|from)|'s ok(?:ay)?|authori[sz]ation)\b|\b(?:ask|check with|consult|confirm with|run it by) (?:me|us|the \w+|my \w+|\w+)\b.{0,40}\b(?:before|first)\b|\bbefore (?:you )?\w+ing\b.{0,60}\bask\b|批准|同意|许可|授权|先问|审批|确认|签字|签核|主管|aprobacion|visto bueno|autorizacion|permiso|consulta(?:me|r)|genehmigung|zustimmung|freigabe|autorisation|accord|承認|許可/
+  /\b(?:approval|permission(?! denied)|sign-?off|consent|go-ahead|green light|blessing|clear(?:ed|ance) (?:with|by|from)|'s ok(?:ay)?|authori[sz]ation)\b|\b(?:ask|check with|consult|confirm with|run it by) (?:me|us|the \w+|my \w+|\w+)\b.{0,40}\b(?:before|first)\b|\bbefore (?:you )?\w+ing\b.{0,60}\bask\b|批准|同意|许可|授权|先问|审批|确认|签字|签核|主管|aprobacion|visto bueno|autorizacion|permiso|consulta(?:me|r)|genehmigung|zustimmung|freigabe|autorisation|accord(?![a-z])|承認|許可/
 
 /** The modals that bind without more. */
 export const strongly: RegExp =
@@ -63,7 +63,7 @@ export const iWish: RegExp =
   /\b(?:i (?:prefer|like (?:my|you|all|it when)|want (?:my|you to|all|every)|hate|dislike|expect)|i (?:require|insist on|demand)\b|i'd (?:rather|prefer)|i would (?:rather|prefer)|my preference|call me|address me|prefer)\b|(?:请)?(?:称呼|叫)我|我(?:更)?喜欢|我希望|优先|尽量|我偏好|prefiero|me gusta\w* que|ich (?:bevorzuge|mochte)|je prefere|prefiro/
 /** Words that last even where the matter at hand is named. */
 export const lastsPlainly: RegExp =
-  /\b(?:always|never|from (?:now|here|today|this point)|going forward|whenever|every time|each time|until further notice|under no circumstances|in (?:the )?future|at all times|no matter|by default|without exception|for the rest of|regardless|in this (?:repo|project|codebase|session|conversation|chat))|从现在|今后|以后|永远|始终|每次|任何情况|绝不|siempre|nunca|jamas|a partir de|de ahora en adelante|bajo ningun|en ningun caso|cada vez|\b(?:immer|niemals|nie|ab (?:jetzt|sofort)|toujours|jamais|desormais|sempre)\b|今後|常に|必[ずす]|絶対/
+  /\b(?:always|never|from (?:now|here|today|this point)|going forward|whenever|every time|each time|until further notice|under no circumstances|in (?:the )?future|at all times|no matter|by default|without exception|for the rest of|in this (?:repo|project|codebase|session|conversation|chat))|从现在|今后|以后|永远|始终|每次|任何情况|绝不|siempre|nunca|jamas|en este (?:proyecto|repo\w*|chat)|in diesem (?:projekt|repo)|dans ce (?:projet|depot|repo)|a partir de|de ahora en adelante|bajo ningun|en ningun caso|cada vez|\b(?:immer|niemals|nie|ab (?:jetzt|sofort)|toujours|jamais|desormais|sempre)\b|今後|常に|必[ずす]|絶対/
 
 /** A program says what went wrong. */
 export const fails: RegExp =

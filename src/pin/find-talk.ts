@@ -1,4 +1,16 @@
-import { asksForWords, describes, evenIf, habit, idle, local, pointing, recounts, reports, supposes } from "./find-doubts.ts"
+import { isTypedRule, isWholeTask, mainOf } from "./find-chat.ts"
+import {
+  asksForWords,
+  describes,
+  evenIf,
+  habit,
+  idle,
+  local,
+  pointing,
+  recounts,
+  reports,
+  supposes,
+} from "./find-doubts.ts"
 import { foreign } from "./find-foreign.ts"
 import type { Genre } from "./find-genre.ts"
 import type { Signs } from "./find-signs.ts"
@@ -35,15 +47,23 @@ import type { Seen } from "./find-view.ts"
 /** In talk and in data a sentence must say that it lasts, or bind without speaking of the matter at hand. */
 export function bindsInTalk(seen: Seen, signs: Signs, genre: Genre): boolean {
   const { text } = seen
-  if (isDoubtful(seen, signs)) return false
-  const points = (signs.commands || bareNegative.test(text)) && pointing.test(text) && !otherwise.test(text)
+  if (genre === "data" && isQuiet(seen, signs)) return false
+  const typed =
+    genre === "talk" && isTypedRule(text) && !isWholeTask(text) && !recounts.test(text) && !reports.test(text)
+  if (!typed && (isDoubtful(seen, signs) || (genre === "talk" && !seen.declared && isWholeTask(text)))) return false
+  if (typed && !local.test(text.replace(/\bhere\b|\bnext to\b/, " "))) return true
+  const points =
+    (signs.commands || bareNegative.test(text)) &&
+    pointing.test(mainOf(text)) &&
+    !whoever.test(text) &&
+    !otherwise.test(text)
   const near = points || local.test(text) || foreign.local.test(text)
   const force = signs.forbids || signs.demands || signs.bounds
   if (signs.lasts && (force || signs.prefers || signs.commands))
     return !near || seen.declared || lastsPlainly.test(text)
   if (fromNow.test(text) || (genre === "talk" && (whenThenAsk.test(text) || (signs.commands && anyCase.test(text)))))
     return true
-  if (seen.declared && (force || signs.commands || signs.prefers || genre === "talk")) return true
+  if (seen.declared && (force || signs.commands || signs.prefers || (genre === "talk" && !sums.test(text)))) return true
   if (signs.general && force && wholly.test(text)) return true
   if (near) return genre === "talk" && signs.commands && anyone.test(text) && !foreign.local.test(text)
   if (setsLimit.test(text) || staysSo.test(text) || kindOnly.test(text)) return true
@@ -54,7 +74,13 @@ export function bindsInTalk(seen: Seen, signs: Signs, genre: Genre): boolean {
   if (signs.forbids) return !wish.test(text)
   if (signs.bounds)
     return (
-      signs.commands || iBind.test(text) || signs.addresses || signs.demands || mayOnly.test(text) || ofAKind.test(text)
+      signs.commands ||
+      (signs.prefers && iWish.test(text)) ||
+      iBind.test(text) ||
+      signs.addresses ||
+      signs.demands ||
+      mayOnly.test(text) ||
+      ofAKind.test(text)
     )
   if (signs.demands && (ofAKind.test(text) || wideMust.test(text) || losDeben.test(text))) return true
   if (signs.commands && holds.test(text)) return true
@@ -64,9 +90,22 @@ export function bindsInTalk(seen: Seen, signs: Signs, genre: Genre): boolean {
   return signs.prefers && iWish.test(text)
 }
 
+/** What was done, in numbers: "42 files changed". */
+const sums = /\b\d+ [a-z-]+ [a-z]+ed\b|\b(?:was|were|did|had)\b/
+
+/** In data most sentences say nothing that binds; those are not read further. */
+function isQuiet({ text, declared }: Seen, signs: Signs): boolean {
+  if (signs.forbids || signs.demands || signs.bounds || signs.lasts || signs.commands || declared) return false
+  return ![setsLimit, staysSo, kindOnly, fromNow, staff].some((cue) => cue.test(text))
+}
+
 function isDoubtful({ text }: Seen, signs: Signs): boolean {
   if (asksForWords.test(text) || habit.test(text) || fails.test(text)) return true
-  if (idle.test(text) && !/\bi (?:don't|do not|never) want\b/.test(text)) return true
+  if (
+    idle.test(text) &&
+    !/\bi (?:don't|do not|never) want\b|[,;] (?:so |and |but |please )*(?:never|always|do not|don't)\b/.test(text)
+  )
+    return true
   if (
     recounts.test(text) ||
     supposes.test(text) ||

@@ -1,4 +1,5 @@
 import { normalize } from "../gate/normalize.ts"
+import { withoutOpening } from "./find-chat.ts"
 import { saysHowLong } from "./find-lead.ts"
 
 /** A sentence as the cues read it: folded, in lower case, with code, quotations and addresses put aside. */
@@ -46,7 +47,7 @@ export function seenOf(sentence: string): Seen {
     .text.replace(/[\s_]+/g, " ")
     .trim()
     .replace(/^["'(]+ ?/, "")
-  const hailed = stripHails(whole)
+  const hailed = withoutOpening(stripHails(whole))
   const lead = leadOf(hailed)
   const text = lead === 0 ? hailed : stripHails(hailed.slice(lead))
   const declared = lead > 0 || (text !== whole && declares.test(whole.slice(0, whole.length - text.length)))

@@ -85,10 +85,15 @@ function settle(earlier: Draft, later: Draft): void {
   }
 }
 
+const isSameBreath = ({ place: one }: Pin, { place: two }: Pin): boolean =>
+  one !== undefined && two !== undefined && "entry" in one && "entry" in two && one.entry === two.entry
+
 /** Tools and documents speak for themselves alone: each only about what it said itself. */
 function maySupersede(later: Pin, earlier: Pin): boolean {
   if (later.channel !== earlier.channel || wanted[later.by] < wanted[earlier.by]) return false
   if (later.by === "operator" || earlier.by === "operator") return false
+  // What is said in one breath is meant together.
+  if (isSameBreath(later, earlier)) return false
   const own = later.channel === "tool" || later.channel === "document" || later.channel === "memory"
   return !own || later.source === earlier.source
 }

@@ -12,7 +12,7 @@ export const ruleKey = (rule: RuleText): string =>
 
 /** A rule that says it takes another's place. */
 const replaces =
-  /\b(?:now|instead|no longer|changed?|raised?|lowered|increased?|reduced|updated?|new|from now on|as of|effective|supersedes?|replaces?|anymore|any more|from today|starting)\b|现在|改为|改成|不再|从现在|调整|提高|降低|更新|\b(?:ahora|nuevo|nueva|ya no|en adelante|cambi\p{L}+|jetzt|ab sofort|nicht mehr|desormais|maintenant|agora)\b/iu
+  /\b(?:now|(?<=\w )instead(?= *[.!,;]|$)|no longer|changed?|raised?|lowered|increased?|reduced|updated?|new|from now on|as of|effective|supersedes?|replaces?|anymore|any more|from today|starting)\b|现在|改为|改成|不再|从现在|调整|提高|降低|更新|\b(?:ahora|nuevo|nueva|ya no|en adelante|cambi\p{L}+|jetzt|ab sofort|nicht mehr|desormais|maintenant|agora)\b/iu
 
 /** Does a rule say of itself that it takes another's place? */
 export const saysItReplaces = (text: string): boolean => replaces.test(text)
@@ -51,8 +51,8 @@ function changesValue(one: RuleText, two: RuleText): boolean {
   const [before, after] = [valuesOf(one.text), valuesOf(two.text)]
   for (const [sort, values] of before) {
     const others = after.get(sort)
-    // Another name is another thing, unless the rule says that it takes the other's place.
-    if (sort === "name" && !replaces.test(two.text)) continue
+    // Another name or day is another thing, unless the rule says that it takes the other's place.
+    if ((sort === "name" || sort === "day") && !replaces.test(two.text)) continue
     if (others !== undefined && !values.some((value) => others.includes(value))) return true
   }
   return false

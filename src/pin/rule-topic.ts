@@ -22,6 +22,7 @@ const alike: readonly string[] = [
   "approval approvals approve approved permission consent authorization authorisation sign-off signoff confirmation aprobacion autorizacion permiso genehmigung zustimmung accord autorisation",
   "external outside outsider outsiders externo externos externa externas extern externe externes",
   "commit commits committing",
+  "edit edits editing touch touches touching modify modifies modifying",
   "test tests testing prueba pruebas",
   "customer customers client clients cliente clientes kunde kunden",
   "disclose discloses disclosing reveal reveals revealing expose leak revela reveles revelar",
@@ -102,7 +103,7 @@ function wideTopics(run: string): readonly string[] {
 
 /** Amounts, addresses, names of channels, code: what a later rule may change. See `valuesOf`. */
 const values =
-  /`[^`\n]{1,200}`|"[^"\n]{1,200}"|“[^”\n]{1,200}”|\bhttps?:\/\/\S{1,300}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|(?<![\w&])[#@][\p{L}][\p{L}\p{N}_-]{1,40}|\b[a-z]{2}-[a-z]{3,12}-\d\b|(?:[$€£¥]|usd|eur|gbp)? ?\d[\d.,]{0,20}(?: ?(?:k|m|%|usd|eur|gbp|dollars?|euros?|元|美元|块|pesos|euro))?/giu
+  /`[^`\n]{1,200}`|"[^"\n]{1,200}"|“[^”\n]{1,200}”|\bhttps?:\/\/\S{1,300}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|(?<![\w&])[#@][\p{L}][\p{L}\p{N}_-]{1,40}|\b[a-z]{2}-[a-z]{3,12}-\d\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:[$€£¥]|usd|eur|gbp)? ?\d[\d.,]{0,20}(?: ?(?:k|m|%|usd|eur|gbp|dollars?|euros?|元|美元|块|pesos|euro))?/giu
 
 export const withoutValues = (text: string): string => text.replace(values, " ")
 
@@ -144,5 +145,6 @@ function sortOf(value: string): string {
   if (/^https?:|@[\w-]+\./.test(value)) return "address"
   if (/^[#@]/.test(value)) return "channel"
   if (/^[a-z]{2}-[a-z]+-\d$/.test(value)) return "region"
+  if (/days?$/.test(value)) return "day"
   return /[$€£¥]|usd|eur|gbp|dollar|元|块|pesos/.test(value) ? "amount" : "number"
 }

@@ -26,4 +26,6 @@ export type FoundRule = Span & {
   readonly conditions: readonly string[]
   /** The clauses that say when it does not hold, to the letter. */
   readonly exceptions: readonly string[]
+  /** Where data lays it down: what it stands in calls itself rules, or has next to nothing else in it. */
+  readonly laid?: "named" | "dense"
 }

@@ -1,6 +1,6 @@
 import type { SurvivalChange } from "./survival-compare.ts"
 import { faint } from "./survival-concepts.ts"
-import { actsOver, affirms, type Doubt, pointsBack } from "./survival-frame.ts"
+import { actsOver, affirms, type Doubt, isActedOn, pointsBack, tellsOf } from "./survival-frame.ts"
 import type { Meaning } from "./survival-meaning.ts"
 import type { Sentence } from "./survival-reading.ts"
 import type { Term } from "./survival-terms.ts"
@@ -30,7 +30,15 @@ export function doubtInSentence(rest: Meaning): Doubt | undefined {
 }
 
 /** What a heading, or the line that leads to a list, does to what stands under it. */
-export function doubtAbove({ terms, meaning: lead }: Sentence): Doubt | undefined {
+export const doubtAbove = (lead: Sentence): Doubt | undefined =>
+  doubtIn(lead) ?? (actsOver(lead.terms) ? weakened("doubted") : undefined)
+
+/** Is something done, in a line over rules, to what stands under it, or told of someone? */
+export const acted = ({ terms, meaning: { counts } }: Sentence): boolean =>
+  isActedOn(terms) || tellsOf(terms) || counts.only + counts.some > 0
+
+/** What the words of a line over rules that bear on any rule do to what stands under it. */
+export function doubtIn({ meaning: lead }: Sentence): Doubt | undefined {
   const { counts, negated } = lead
   if (counts.lapse > 0) return negated ? weakened("rescinded") : contradicted("rescinded")
   if (counts.former > 0 || (counts.past > 0 && counts.rule > 0)) return contradicted("rescinded")
@@ -40,8 +48,7 @@ export function doubtAbove({ terms, meaning: lead }: Sentence): Doubt | undefine
   if (counts.hedge > 0) return weakened("doubted")
   if (counts.soft > 0 || counts.should > 0) return weakened("modality")
   if (counts.except + counts.without > 0) return weakened("exception")
-  if (counts.condition > 0 && lead.subjects.some(({ narrows }) => narrows)) return weakened("scope")
-  return actsOver(terms) ? weakened("doubted") : undefined
+  return counts.condition > 0 && lead.subjects.some(({ narrows }) => narrows) ? weakened("scope") : undefined
 }
 
 /** Subjects of its own with which a sentence speaks of something else. */

@@ -79,8 +79,14 @@ export function doubtAfter(terms: readonly Term[]): Doubt | undefined {
 
 const binding = ["not", "concord", "forbid", "require"] as const
 
-/** Is something done to what stands under a heading or a leading line? */
-export const actsOver = (terms: readonly Term[]): boolean => terms.some(acts) || isTold(terms)
+/** Do these words tell who says or does something, and not only what comes? */
+export const tellsOf = (terms: readonly Term[]): boolean => terms.some(({ surface }) => tells.test(surface))
+
+/** Is something done to rules in these words? */
+export const isActedOn = (terms: readonly Term[]): boolean => terms.some(acts)
+
+/** Is something done to what stands under a heading or a leading line, or is more than a topic told? */
+export const actsOver = (terms: readonly Term[]): boolean => isActedOn(terms) || isTold(terms)
 
 /** Words by which a rule is only made stronger or wider. */
 const affirming: ReadonlySet<string> = new Set(

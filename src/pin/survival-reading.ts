@@ -28,7 +28,7 @@ export type Reading = {
 }
 
 /** Characters that are read of one text: a summary has some thousand, and the longest that clients write a hundred thousand. */
-const maxText = 150_000
+export const maxText = 150_000
 
 /** Where strike-through is open; a mark that is never closed in its paragraph strikes nothing out. */
 function strikes(units: readonly Unit[]): Uint8Array {

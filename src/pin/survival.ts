@@ -4,6 +4,7 @@ import { type IndexedText, indexText } from "./survival-index.ts"
 import { better, judge, ranks, type Witness } from "./survival-judge.ts"
 import { createReader, placeOf, type Reading, readText } from "./survival-reading.ts"
 import type { Language } from "./survival-stem.ts"
+import { withoutFrames } from "./survival-without-frames.ts"
 
 export type { SurvivalChange, SurvivalVerdict } from "./survival-compare.ts"
 
@@ -48,13 +49,14 @@ export function survivalOf(
   text: string,
   { language = "en" }: SurvivalOptions = {},
 ): readonly Survival[] {
-  const read = createReader(text)
+  const read = createReader(withoutFrames(text))
   const readings = new Map<Language, IndexedText>()
   const known = new Map<string, Survival>()
   return rules.map((rule) => {
     const before = known.get(rule)
     if (before !== undefined) return before
-    const asked = readText(rule, language)
+    const bare = withoutFrames(rule)
+    const asked = readText(bare.trim() === "" ? rule : bare, language)
     const spoken = asked.sentences[0]?.language ?? language
     const reading = readings.get(spoken) ?? indexText(read(spoken))
     readings.set(spoken, reading)

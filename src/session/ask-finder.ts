@@ -12,7 +12,7 @@ import { withinMs } from "../upstream/within-ms.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { isInForce, knownPins } from "./pins.ts"
-import { isCarried } from "./seek-rules.ts"
+import { isCarried } from "./tool-rules.ts"
 
 /** Texts of one call that a finder is asked about, and how long each may be: it may be a model, and each text a question. */
 const maxTexts = 20
@@ -54,7 +54,9 @@ async function seek(live: Live, finder: RuleFinder, asked: readonly Asked[]): Pr
     const sound = (await answerOf(finder, text, options)).filter(
       ({ start, end, text: rule }) => rule !== "" && text.slice(start, end) === rule,
     )
-    const others = new Set(sound.filter((rule) => isCarried(rule, options.channel)))
+    const others = new Set(
+      sound.filter((rule) => isCarried({ laid: "dense", ...rule }, options.channel, options.source)),
+    )
     for (const rule of mergeRules(findRules(text, options), sound)) {
       if (!others.has(rule)) continue
       const { kind, explicitness, context, needsContext } = rule

@@ -15,6 +15,8 @@ export type CheckpointInput = {
   /** What was compacted: the view with every result whole, mended. */
   readonly messages: Transcript
   readonly known: Assembled["known"]
+  /** The items of the view that was compacted. */
+  readonly items: readonly Item[]
   readonly documents: ReadonlySet<string>
   readonly compacted: Compacted
   readonly trace: Trace
@@ -29,13 +31,15 @@ export function checkpointOf(input: CheckpointInput): CheckpointBody {
   const edits = compacted.events.filter(isEdit)
   const byMessage = Map.groupBy(edits.filter(isMessageEdit), ({ messageId }) => messageId)
   const before = new Map(separation.conversation.map((message) => [message.id, message]))
+  // A message that was carried over from another format has the id of its entry, and is not what that says.
+  const carried = new Set(input.items.flatMap((item) => (item.type === "made" ? item.message.id : [])))
   const items = applyEdits(separation.conversation, edits).map((message): Item => {
     const entry = seqOf(message.id)
     const whole = before.get(message.id)
     const cameIn = input.known.get(message.id)
-    if (entry === undefined || whole === undefined || cameIn === undefined || !saysSame(whole, cameIn)) {
+    const isOurs = entry === undefined || carried.has(message.id)
+    if (isOurs || whole === undefined || cameIn === undefined || !saysSame(whole, cameIn))
       return { type: "made", message }
-    }
     return { type: "shown", entry, ...present({ edits: byMessage.get(message.id) }) }
   })
   return {

@@ -146,6 +146,7 @@ async function commitCheckpoint(
     request: task.request,
     messages: task.messages,
     known: task.known,
+    items: call.view.items,
     documents: live.documents,
     compacted,
     trace,

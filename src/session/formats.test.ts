@@ -57,6 +57,17 @@ describe.each(formats)("messages that came in as %s", (from) => {
       await session.verify()
     },
   )
+
+  test.each(formats)("are shown to a model that speaks %s where many came before its first call", async (to) => {
+    const session = open()
+    for (let n = 1; n <= 14; n++) await session.append(wireTurn(from, n), { format: from })
+    for (let n = 15; n <= 20; n++) {
+      const { wire } = await session.prepare({ format: to })
+      expect(objectionTo(to, wire)).toBeUndefined()
+      expect(wire).toContain(`Request ${n - 1}:`)
+      await session.append(wireTurn(from, n), { format: from })
+    }
+  })
 })
 
 describe("messages as a caller has them", () => {

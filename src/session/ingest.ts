@@ -43,17 +43,20 @@ export async function appendMessages(
   { beside = [], ...recorded }: AppendOptions = {},
 ): Promise<Committed> {
   const pins = recorded.recorded ? [] : await knownPins(live)
-  const committed = await live.journal.commit((outline, next) => [
-    ...messageBodies(
-      messages.map((message) => ({ message, key: keyOf(message), ...recorded })),
-      placeToGoOn(live, outline),
-      next,
-    ),
-    ...beside,
+  const committed = await live.journal.commit((outline, next) => {
+    const written = [
+      ...messageBodies(
+        messages.map((message) => ({ message, key: keyOf(message), ...recorded })),
+        placeToGoOn(live, outline),
+        next,
+      ),
+      ...beside,
+      ...(recorded.recorded ? [] : takenBackIn(pins, messages, seqOf)),
+    ]
     // A model's own answer lays down nothing.
-    ...(recorded.recorded ? [] : newRules(live, pins, newsIn(live, messages), next)),
-    ...(recorded.recorded ? [] : takenBackIn(pins, messages, seqOf)),
-  ])
+    const places = { first: next, next: next + written.length }
+    return recorded.recorded ? written : [...written, ...newRules(live, pins, newsIn(live, messages), places)]
+  })
   keepMessages(live, committed, messages)
   const appended = committed.entries.filter(({ body }) => body.type === "message-appended")
   const last = appended.at(-1)
@@ -160,7 +163,8 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
       lifted: textsOf(documents),
     }
     const taken = [...(isBack ? rewound(pins, left, seqOf) : []), ...takenBackIn(pins, came, seqOf)]
-    return [...before, ...messageBodies(messages, from, first), ...taken, ...newRules(live, pins, news, first)]
+    const written = [...before, ...messageBodies(messages, from, first), ...taken]
+    return [...written, ...newRules(live, pins, news, { first, next: next + written.length })]
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
   const found = tellFound(live, committed)

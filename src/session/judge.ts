@@ -3,12 +3,12 @@ import { deniedResults } from "../guard/denied-results.ts"
 import type { Guard } from "../guard/guard.ts"
 import { type GuardedResponse, guardResponse } from "../guard/guard-response.ts"
 import type { Guarding } from "../guard/guard-use.ts"
-import { joinGuards } from "../guard/join-guards.ts"
+import { joinGuards, onTrial } from "../guard/join-guards.ts"
 import type { JudgedCall } from "../guard/judge-call.ts"
 import { spentWith } from "../guard/spend.ts"
 import type { ToolResultPart } from "../message/part.ts"
 import type { ModelResponse } from "../message/request.ts"
-import { type Account, accountOf, noteJudged, writeJudged } from "./judgements.ts"
+import { type Account, accountOf, noteJudged, writeJudged, writeSpending } from "./judgements.ts"
 import type { Live } from "./live.ts"
 import { type ResponseLike, readResponse } from "./record.ts"
 
@@ -16,7 +16,7 @@ import { type ResponseLike, readResponse } from "./record.ts"
 export type JudgedResponse = GuardedResponse & { readonly results: readonly ToolResultPart[] }
 
 /** A session's guard for the calls of one answer; what it decides is to be told to `onJudged`, which writes it down. */
-export type SessionGuarding = Guarding & { readonly onJudged: (judged: JudgedCall) => void }
+export type SessionGuarding = Guarding & { readonly onJudged: (judged: JudgedCall) => Promise<void> }
 
 /** Whoever has a say in the calls of a session now, and what it has spent. */
 type Bench = { readonly guarding: Guarding; readonly account: Account; readonly asksSpent: boolean }
@@ -24,24 +24,35 @@ type Bench = { readonly guarding: Guarding; readonly account: Account; readonly 
 async function benchOf(live: Live): Promise<Bench | undefined> {
   const { guard: own, operator } = live.options
   const standing = await operator?.refresh()
-  const guards: readonly Guard[] = [
-    ...(own === undefined ? [] : [own.guard]),
-    ...(standing?.guard === undefined ? [] : [standing.guard]),
-  ]
-  const [first, ...others] = guards
-  if (first === undefined) return undefined
-  const guard = joinGuards([first, ...others])
+  const guarding = joined(own, standing?.guard)
+  if (guarding === undefined) return undefined
+  const { guard } = guarding
   const asksSpent = guard.policies.some(({ asks }) => asks.has("spent"))
   const account = await accountOf(live, asksSpent)
   const agent = own?.circumstances?.agent ?? live.agent
   const circumstances = { ...own?.circumstances, agent, spentMinor: account.spentMinor }
-  return { guarding: { ...own, guard, circumstances }, account, asksSpent }
+  return { guarding: { ...guarding, circumstances }, account, asksSpent }
+}
+
+/** The operator's policies are given effect in any case: who tries out a guard of their own does not switch them off. */
+function joined(own: Guarding | undefined, laid: Guard | undefined): Guarding | undefined {
+  if (own === undefined || laid === undefined) return own ?? (laid && { guard: laid })
+  if (own.mode !== "observe") return { ...own, guard: joinGuards([own.guard, laid]) }
+  return { ...own, guard: joinGuards([onTrial(own.guard), laid]), mode: "enforce" }
 }
 
 /** The guard of the session's options and the operator's as it stands now, for the calls of one answer. */
 export async function guardingOf(live: Live): Promise<SessionGuarding | undefined> {
   const bench = await benchOf(live)
-  return bench && { ...bench.guarding, onJudged: (judged) => noteJudged(live, judged) }
+  if (bench === undefined) return undefined
+  let { spentMinor } = bench.account
+  const onJudged = async (judged: JudgedCall): Promise<void> => {
+    const before = spentMinor
+    spentMinor += spentWith([judged])
+    if (bench.asksSpent && spentMinor > before) await live.lock(() => writeSpending(live, judged, before))
+    else noteJudged(live, judged)
+  }
+  return { ...bench.guarding, onJudged }
 }
 
 /** Runs something while nobody else has the session. */

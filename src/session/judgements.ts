@@ -45,7 +45,7 @@ async function readSpent({ journal, spent }: Live): Promise<void> {
  * away it waits in memory with everything else, and counts.
  */
 export async function writeJudged(
-  { journal, emit }: Live,
+  { journal, emit, newId }: Live,
   judged: readonly JudgedCall[],
   account?: Account,
 ): Promise<boolean> {
@@ -60,6 +60,7 @@ export async function writeJudged(
       ...present({ approved }),
     })),
     spentMinor: spentWith(judged),
+    id: newId(),
   }
   const { entries } = await journal.commit((outline) =>
     account === undefined || countIn(outline) === account.judgements ? [body] : [],
@@ -70,14 +71,30 @@ export async function writeJudged(
   return true
 }
 
-/** Keep what was decided on a call that streams in, and write it down as soon as nobody waits for it. */
+/** Keep what was decided on a call that streams in, and write it down when nobody waits for it. */
 export function noteJudged(live: Live, judged: JudgedCall): void {
   live.judged.push(judged)
   if (live.judged.length === 1) live.later("judgement", () => flushJudged(live))
 }
 
+/** Others write now and then; this often in a row is no chance any more. */
+const maxRaces = 8
+
+/**
+ * Write down a call that spends before it goes out, so that no end of the process gives a limit back. If more was spent than it was judged
+ * by, it must not go out.
+ */
+export async function writeSpending(live: Live, judged: JudgedCall, spentMinor: number): Promise<void> {
+  for (let race = 0; race < maxRaces; race++) {
+    const account = await accountOf(live, true)
+    if (account.spentMinor !== spentMinor) break
+    if (await writeJudged(live, [judged], account)) return
+  }
+  throw new HoldfastError({ code: "store-locked", store: "session's", waitedMs: 0 })
+}
+
 async function flushJudged(live: Live): Promise<void> {
-  const waiting = [...live.judged]
+  const waiting = live.removed ? [] : [...live.judged]
   if (waiting.length === 0) return
   await writeJudged(live, waiting)
   live.judged.splice(0, waiting.length)

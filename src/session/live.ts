@@ -28,6 +28,8 @@ export type Live = {
   readonly memory: Memory
   /** Where background summaries are made, if someone is there to write them. */
   readonly queue: Queue | undefined
+  /** A name that nobody has thought of before. */
+  readonly newId: () => string
   /** Do something once the call is over; what goes wrong in it is told, and breaks nothing. */
   readonly later: (work: string, act: () => Promise<void>) => void
   /** Do something that takes long beside the session; it takes the lock itself where it changes anything. */
@@ -39,8 +41,8 @@ export type Live = {
   readonly shared: SharedRules
   /** Rules by the entries that pinned them, and how they stand to one another. */
   readonly rules: Map<number, Pin>
-  /** Entries that took rules back, and whether the user went back behind them. */
-  readonly unpinned: Map<number, boolean>
+  /** Entries that took rules back: whether the user went back behind them, and the message that said so. */
+  readonly unpinned: Map<number, { readonly rewound: boolean; readonly said: number | undefined }>
   /** What was spent with the calls of an answer, by the entries that say so. */
   readonly spent: Map<number, number>
   /** Calls that were judged as they streamed in, and are still to be written down. */

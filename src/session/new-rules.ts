@@ -1,11 +1,14 @@
-import { type EntryBody, entryId, type RuleBody } from "../log/entry.ts"
+import { type EntryBody, entryId, type RuleBody, seqOf } from "../log/entry.ts"
 import { trust } from "../message/channel.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import type { Pin } from "../pin/pin.ts"
 import { readPinCommand } from "../pin/read-pin-command.ts"
+import { readWithdrawals, withdrawnBy } from "../pin/read-withdrawals.ts"
 import type { InjectedDocument } from "../prompt/separate.ts"
-import { isSpoken } from "../stage/spoken.ts"
+import { isSpoken, isSpokenPart } from "../stage/spoken.ts"
 import type { Live } from "./live.ts"
+import { pinOf } from "./pin-of.ts"
 import { isInForce, type SessionPin } from "./pins.ts"
 import { documentRules, seekRules } from "./seek-rules.ts"
 
@@ -22,24 +25,54 @@ export type News = {
 
 export const noDocuments: Pick<News, "documents" | "lifted"> = { documents: [], lifted: new Set() }
 
-/** The rules that new messages and documents say and that do not stand yet, as entries; `first` is the place of the first message. */
+/** Where new entries go: the place of the first message, and of the first entry behind what is written with the messages. */
+export type Places = { readonly first: number; readonly next: number }
+
+/**
+ * The rules that new messages and documents say and that do not stand yet, as entries, and behind them those that the messages take back
+ * in words: of what stood before, and of one another.
+ */
 export function newRules(
   { options }: Live,
   pins: readonly SessionPin[],
   { messages, before, documents, lifted, retold }: News,
-  first: number,
-): readonly RuleBody[] {
+  { first, next }: Places,
+): readonly EntryBody[] {
   if (options.finder === "none") return []
-  const said = seekRules(messages, { before, lifted, ...present({ retold }) }).flatMap((rules, n) =>
-    rules.map(({ at, ...rule }): RuleBody => ({ ...rule, place: { entry: first + n, ...at } })),
+  const standing = new Map<string, Pin>(pins.filter(isInForce).map((pin) => [nameOf(pin), pin]))
+  const bodies: RuleBody[] = []
+  const taken: EntryBody[] = []
+  const lay = (body: RuleBody): void => {
+    if (standing.has(nameOf(body))) return
+    standing.set(nameOf(body), pinOf(next + bodies.length, body))
+    bodies.push(body)
+  }
+  documentRules(documents).forEach(lay)
+  for (const [n, rules] of seekRules(messages, { before, lifted, ...present({ retold }) }).entries()) {
+    const message = messages[n]
+    for (const { id } of message === undefined || message === retold
+      ? []
+      : withdrawnIn(message, [...standing.values()])) {
+      const pin = seqOf(id)
+      if (pin !== undefined) taken.push({ type: "rule-unpinned", pin, said: first + n })
+      for (const [name, known] of standing) if (known.id === id) standing.delete(name)
+    }
+    for (const { at, ...rule } of rules) lay({ ...rule, place: { entry: first + n, ...at } })
+  }
+  return [...bodies, ...taken]
+}
+
+/** The rules of the user's, or of less trust, that a message takes back in words; never the operator's, or one of all sessions. */
+function withdrawnIn(message: Message, standing: readonly Pin[]): readonly Pin[] {
+  if (standing.length === 0 || !isSpoken(message)) return []
+  const said = message.parts.flatMap((part) =>
+    part.type === "text" && isSpokenPart(message, part) ? readWithdrawals(part.text) : [],
   )
-  const standing = new Set(pins.filter(isInForce).map(nameOf))
-  return [...documentRules(documents), ...said].filter((rule) => {
-    const name = nameOf(rule)
-    if (standing.has(name)) return false
-    standing.add(name)
-    return true
-  })
+  if (said.length === 0) return []
+  const own = standing.filter(
+    ({ channel, by, scope }) => by !== "operator" && scope === "session" && trust(channel) <= trust("user"),
+  )
+  return said.flatMap((withdrawal) => withdrawnBy(withdrawal, own))
 }
 
 const nameOf = ({ channel, text, source = "" }: Pick<RuleBody, "channel" | "text" | "source">): string =>

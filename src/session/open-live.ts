@@ -49,6 +49,7 @@ export function openLive(shared: Shared, id: string): Live {
     options,
     lock,
     redact,
+    newId: shared.newSecret,
     emit: (event) => shared.emit(id, event),
     later: (work, act) => shared.later(id, work, () => lock(() => (live.removed ? Promise.resolve() : act()))),
     beside: (work, act) => shared.later(id, work, act),

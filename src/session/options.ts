@@ -46,7 +46,7 @@ export type HoldfastOptions = ContextOptions & {
   readonly pins?: readonly string[]
   /** What the operator lays down from outside: rules and policies from files, and from signed commands. */
   readonly operator?: { readonly standing: () => Standing; readonly refresh: () => Promise<Standing> }
-  /** Who judges the calls of an answer, beside the operator's own policies. */
+  /** Who judges the calls of an answer, beside the operator's own policies. Those count even where this guard only observes. */
   readonly guard?: Guarding
   /** Who finds standing rules in what is said: the built-in finder, a function or model beside it, or no one. */
   readonly finder?: "built-in" | "none" | RuleFinder

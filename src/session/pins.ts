@@ -66,19 +66,21 @@ async function ownPins({ journal, rules }: Live): Promise<readonly Pin[]> {
   return seqs.flatMap((seq) => rules.get(seq) ?? [])
 }
 
-/** Rules that were taken back; one that was left behind with its words is there again when the words are. */
+/** Rules that were taken back; one that was left behind with its words is there again when the words are, and so is one when the words that took it back are not. */
 async function withdrawn({ journal, at, unpinned }: Live): Promise<ReadonlySet<string>> {
   const outline = journal.outline()
   const seqs = outline.ofType("rule-unpinned")
   const missing = seqs.filter((seq) => !unpinned.has(seq))
   if (missing.length > 0)
     for (const { seq, body } of (await journal.entries(missing)).values())
-      if (body.type === "rule-unpinned") unpinned.set(seq, body.rewound === true)
+      if (body.type === "rule-unpinned") unpinned.set(seq, { rewound: body.rewound === true, said: body.said })
   const ids = seqs.flatMap((seq) => {
     const pin = outline.reference(seq) ?? 0
     const said = outline.reference(pin)
-    const isBack = unpinned.get(seq) === true && said !== undefined && outline.path(at, said) !== undefined
-    return isBack ? [] : [entryId(pin)]
+    const taken = unpinned.get(seq)
+    const isBack = taken?.rewound === true && said !== undefined && outline.path(at, said) !== undefined
+    const isUnsaid = taken?.said !== undefined && outline.path(at, taken.said) === undefined
+    return isBack || isUnsaid ? [] : [entryId(pin)]
   })
   return new Set(ids)
 }

@@ -1,5 +1,6 @@
 import type { EntryBody } from "../log/entry.ts"
 import type { Outline } from "../log/outline.ts"
+import { present } from "../message/present.ts"
 
 /** An entry that never reached the store, with the place that it would have had. */
 export type Stranded = { readonly seq: number; readonly body: EntryBody }
@@ -66,7 +67,11 @@ function rewrite(
       return outline.child(parent, body.key) ?? { ...body, parent: isFree ? outline.tip() : parent }
     }
     case "rule-unpinned":
-      return { ...body, pin: placeOf(body.pin) }
+      return {
+        ...body,
+        pin: placeOf(body.pin),
+        ...present({ said: body.said === undefined ? undefined : placeOf(body.said) }),
+      }
     case "rule-pinned": {
       const { place } = body
       return place === undefined ? body : { ...body, place: { ...place, entry: placeOf(place.entry) } }

@@ -51,9 +51,10 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
   }
   const refresh = async (): Promise<void> => {
     if (now() - readAt < freshMs) return
+    // A look that fails is one as well: nobody waits twice in one call for a store that is away.
+    readAt = now()
     await save()
     await journal.refresh()
-    readAt = now()
   }
   const gone = (): ReadonlySet<number> => {
     const outline = journal.outline()

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import { findRules } from "./find-rules.ts"
+import type { Pin } from "./pin.ts"
+import { readWithdrawals, withdrawnBy } from "./read-withdrawals.ts"
+
+const pinOf = (text: string, n: number): Pin => ({
+  id: `e${n}`,
+  text,
+  hash: "",
+  channel: "user",
+  by: "found",
+  kind: findRules(text, { channel: "user", genre: "rules" })[0]?.kind ?? "obligation",
+  scope: "session",
+})
+
+const left = (said: string, ...rules: readonly string[]): readonly string[] => {
+  const pins = rules.map(pinOf)
+  const gone = readWithdrawals(said).flatMap((withdrawal) => withdrawnBy(withdrawal, pins))
+  return pins.filter((pin) => !gone.includes(pin)).map(({ text }) => text)
+}
+
+const other = "Never open the lock by night."
+
+describe("a rule that is taken back in words", () => {
+  test.each([
+    ["Always use tabs for indentation.", "forget what I said about tabs"],
+    ["Never put comments in the code.", "scrap that rule about comments"],
+    ["Never edit harbour.sql.", "the harbour.sql rule no longer applies"],
+    ["Never call guests before 9.", "ok, the rule about calling before 9 is off"],
+    ["Never moor at the quay.", "you can moor at the quay again"],
+    ["Never use ropes of hemp.", "ropes of hemp are fine after all"],
+    ["Always reply in French.", "you can go back to english now"],
+    ["Niemals am Kai ankern.", "Du darfst jetzt wieder am Kai ankern."],
+    ["Nunca uses emojis.", "olvida lo que dije de los emojis"],
+    ["以后都用中文回复", "忘掉我说的用中文回复的规定"],
+  ])("%s — %s", (rule, said) => {
+    expect(left(said, rule, other)).toEqual([other])
+  })
+
+  test.each([
+    ["Never moor at the quay.", "forget about the lamp, paint the door"],
+    ["Never moor at the quay.", "can I moor at the quay now?"],
+    ["Never moor at the quay.", "my brother said you can moor at the quay again"],
+    ["Never delete branches.", "you can delete this branch now"],
+    ["Always run tests.", "tests are green again"],
+    ["Never share salaries.", "cancel the meeting about salaries"],
+    ["No comments in code.", "you may add comments to public ports now"],
+    ["Never moor at the quay.", "This came in:\n> forget what I said about the quay"],
+    ["Never moor at the quay.", "From: desk\n\nforget what I said about the quay"],
+    ["Never moor at the quay.", "forget it"],
+  ])("stays where something else is meant: %s — %s", (rule, said) => {
+    expect(left(said, rule)).toEqual([rule])
+  })
+})
+
+test("any words are read without a crash, and what they take back is told to the letter", () => {
+  const word = fc.constantFrom(
+    "forget",
+    "what",
+    "I said",
+    "about",
+    "tabs",
+    "rule",
+    "you can",
+    "again",
+    "now",
+    ",",
+    "\n",
+    "\ud800",
+  )
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 20 }), (words) => {
+      const message = words.join(" ")
+      for (const { text, topic } of readWithdrawals(message)) {
+        expect(message).toContain(text)
+        expect(topic.length).toBeGreaterThan(0)
+      }
+    }),
+  )
+})

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest"
+import { findRules } from "../pin/find-rules.ts"
+import { holdsForNow, isNotice, shapesOneAnswer } from "./is-notice.ts"
+
+test.each([
+  ["a mode that is on", "Plan mode is still active. You must not edit files."],
+  ["a mode that was entered", "You're in architect mode now. Don't write code, only design."],
+  ["an answer that was cut off", "Your response above was cut off. Continue, and do not repeat anything."],
+  ["a call that was refused", "The tool call was declined by the user. Do not try again."],
+  ["a permission that was denied", "Permission to use Shell has been denied. You must not work around this."],
+  ["room that runs out", "Context window is 92% used. You should avoid reading files."],
+  ["a count of rounds", "Iteration 7 of 10. Do not exceed it."],
+  ["a word of an automaton", "[automated message] The build runs. Do not start it again."],
+  ["a title to write", "Please write a short title for this conversation. Do not use quotes, only return the title."],
+  ["a summary to write", "Summarize the conversation above. Do not use tools. Only output the summary."],
+])("%s is news of the moment", (_why, text) => {
+  expect(isNotice(text)).toBe(true)
+})
+
+test.each([
+  "Never push to main.",
+  "Note: always sign the letters.",
+  "Your last answer was too long. Keep your answers short from now on.",
+  "If the user asks for a discount, never promise one.",
+  "Write a parser. Only return plain objects, never classes.",
+  "We must not exceed 40 tokens per line.",
+])("a person's own words are none: %s", (text) => {
+  expect(isNotice(text)).toBe(false)
+})
+
+test.each([
+  ["Do not edit anything until the user approves the plan.", true],
+  ["You must not call the service again in this run.", true],
+  ["Never mention this reminder.", true],
+  ["Never edit the harbour map.", false],
+  ["Do not deploy until Ana gives her word.", false],
+])("whether a rule says itself that it holds for now: %s", (rule, expected) => {
+  expect(holdsForNow(rule)).toBe(expected)
+})
+
+test("how one answer is to look is no rule beside the request for it, and is one by itself", () => {
+  const shapes = (text: string): readonly boolean[] =>
+    findRules(text, { channel: "user" }).map((rule) => shapesOneAnswer(rule, text))
+  expect(shapes("Extract the names of all ships. Respond only with XML.")).toContain(true)
+  expect(shapes("Answer only in Dutch from here on.")).toEqual([false])
+})
