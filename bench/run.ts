@@ -9,6 +9,7 @@ const names = [
   "injection",
   "compact",
   "session",
+  "rules",
   "guard",
   "constraintrot",
   "drift",
