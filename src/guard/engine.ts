@@ -3,10 +3,9 @@ import { hashData } from "../prompt/hash.ts"
 import type { Action } from "./action.ts"
 import type { Cedar } from "./cedar.ts"
 import type { Get } from "./condition.ts"
+import type { Mode } from "./mode.ts"
 import type { Policy } from "./policy.ts"
 import { type AttributeName, namespace } from "./schema.ts"
-
-export type Mode = "forbid-only" | "allow-list"
 
 /** What the policies say to one action of a call. */
 export type Answer = {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../errors.ts"
 import { deniedResult } from "./denied-result.ts"
 import { createGuard, type GuardOptions } from "./guard.ts"
-import type { PolicyInput } from "./policies.ts"
+import type { PolicyInput } from "./policy-input.ts"
 import { attributeNames, schemaText } from "./schema.ts"
 
 const forbidSend = `@rule("Nothing is sent.")\nforbid(principal, action == Holdfast::Action::"send", resource);`

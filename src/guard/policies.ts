@@ -1,13 +1,12 @@
 import { HoldfastError } from "../errors.ts"
 import type { Cedar } from "./cedar.ts"
 import type { Matcher } from "./matcher.ts"
-import { checkPolicies, invalid, maxPolicies, type Policy, readPolicies } from "./policy.ts"
+import type { Policy } from "./policy.ts"
+import type { PolicyInput } from "./policy-input.ts"
 import { cedarString } from "./policy-text.ts"
+import { checkPolicies, invalid, maxPolicies, readPolicies } from "./read-policies.ts"
 import { type Draft, shown } from "./template.ts"
 import { draftOf, type TemplateUse } from "./templates/templates.ts"
-
-/** A text of Cedar policies, with a name for messages or without, or a template by name with its parameters. */
-export type PolicyInput = string | { readonly name: string; readonly text: string } | TemplateUse
 
 export type PolicySet = { readonly policies: readonly Policy[]; readonly matchers: Readonly<Record<string, Matcher>> }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import type { Guard } from "../guard/guard.ts"
-import type { PolicyInput } from "../guard/policies.ts"
+import type { PolicyInput } from "../guard/policy-input.ts"
 import { present } from "../message/present.ts"
 import { inForce, type LogState } from "./commands-in-force.ts"
 import type { KeyRing } from "./key-ring.ts"

@@ -1,4 +1,4 @@
-import type { PolicyInput } from "../guard/policies.ts"
+import type { PolicyInput } from "../guard/policy-input.ts"
 import type { TemplateUse } from "../guard/templates/templates.ts"
 
 /** What an operator can say in a signed command. */

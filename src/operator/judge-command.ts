@@ -1,5 +1,5 @@
 import { type CommandRefusal, describe, HoldfastError } from "../errors.ts"
-import type { PolicyInput } from "../guard/policies.ts"
+import type { PolicyInput } from "../guard/policy-input.ts"
 import { type Command, inputOf, type Payload } from "./command.ts"
 import { inForce, type LogState } from "./commands-in-force.ts"
 import type { KeyRing, KnownKey } from "./key-ring.ts"

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts"
 import { createGuard } from "../guard/guard.ts"
-import type { PolicyInput } from "../guard/policies.ts"
+import type { PolicyInput } from "../guard/policy-input.ts"
 import { templateNames } from "../guard/templates/templates.ts"
 import { isObject } from "../wire/json.ts"
 import { isTemplateUse } from "./is-template-use.ts"

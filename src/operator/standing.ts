@@ -1,5 +1,5 @@
 import type { Guard } from "../guard/guard.ts"
-import type { PolicyInput } from "../guard/policies.ts"
+import type { PolicyInput } from "../guard/policy-input.ts"
 
 /** A rule that only the operator can give and take back. */
 export type OperatorRule = {
