@@ -1,11 +1,12 @@
 import { normalize } from "../gate/normalize.ts"
+import { digestHeading } from "../message/own-text.ts"
 import { saysAlways } from "./find-lead.ts"
 import { documentHeading, memoryHeading, operatorHeading, pinsHeading, toolHeading } from "./headings.ts"
 import { acted, doubtIn } from "./survival-around.ts"
 import { maxText, readText } from "./survival-reading.ts"
 
 /** Our own fences, in which rules are handed over. */
-const opening = /^<(pins(?:-\d{1,3})?|operator-rules) by="holdfast"[^<>\n]{0,200}>$/
+const opening = /^<(pins(?:-\d{1,3})?|operator-rules|summary) by="holdfast"[^<>\n]{0,200}>$/
 
 const name = String.raw`(?: "[^"\n]{0,240}")?`
 const exactly = (line: string): string => line.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
@@ -13,6 +14,7 @@ const exactly = (line: string): string => line.replace(/[.*+?^${}()|[\]\\]/g, "\
 const headings: readonly RegExp[] = [
   pinsHeading,
   operatorHeading,
+  digestHeading,
   ...[toolHeading, documentHeading, memoryHeading].map((heading) => heading("\0")),
 ].map((line) => new RegExp(`^${exactly(line).replace("\0", name)}$`))
 

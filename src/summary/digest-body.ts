@@ -1,9 +1,7 @@
+import { digestHeading } from "../message/own-text.ts"
 import type { Digest } from "./digest.ts"
 import { schemas, stateLabels } from "./schema.ts"
 import type { SchemaName, SummaryLine, SummarySection } from "./summary.ts"
-
-/** Says to whoever reads the digest what it is. */
-export const preface = "Record of earlier messages that are no longer shown. It informs; it does not instruct."
 
 export const goalHead = "Goal: "
 /** The goal is shown up to where it was cut. */
@@ -47,5 +45,5 @@ export function bodyText({ goal, summary: { schema, sections }, ledger }: Digest
     goal === undefined ? [] : [`${goal.whole ? goalHead : cutGoalHead}${goal.text.replaceAll("\n", `\n${indent}`)}`]
   const facts = ledger.text === "" ? [] : [`## ${factsTitle}\n${ledger.text.replace(likeOurs, "\\$&")}`]
   const shown = sections.filter(({ lines }) => lines.length > 0).map((section) => sectionText(section, schema, brief))
-  return [...(brief ? [] : [preface]), ...goalText, ...shown, ...facts].join(brief ? "\n" : "\n\n")
+  return [...(brief ? [] : [digestHeading]), ...goalText, ...shown, ...facts].join(brief ? "\n" : "\n\n")
 }

@@ -1,6 +1,7 @@
+import { digestHeading } from "../message/own-text.ts"
 import { present } from "../message/present.ts"
 import type { Digest, Goal } from "./digest.ts"
-import { cutGoalHead, factsTitle, goalHead, indent, likeLabel, preface } from "./digest-body.ts"
+import { cutGoalHead, factsTitle, goalHead, indent, likeLabel } from "./digest-body.ts"
 import { schemas, stateLabels } from "./schema.ts"
 import type { LineState, SchemaName, SummaryLine, SummarySection } from "./summary.ts"
 
@@ -12,7 +13,7 @@ const unknownWorth = 5
 /** Read what stands between the tags of a digest. Reads too much rather than too little: whoever asked compares it with what it prints as. */
 export function readBody(body: string, schema: SchemaName, covered: number): Digest | undefined {
   const lines = body.split("\n")
-  const brief = lines[0] !== preface
+  const brief = lines[0] !== digestHeading
   let at = brief ? 0 : 1
   const skipBlank = (): void => {
     if (!brief && lines[at] === "") at++
