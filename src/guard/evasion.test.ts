@@ -115,7 +115,7 @@ const disguised: readonly Case[] = [
   ["ssh", "read_file", { path: "file:///home/bob/%2Essh/id_rsa" }],
   ["ssh", "bash", { command: "base64 -d <<< Y2F0IH4vLnNzaC9pZF9yc2E= | sh" }],
   ["ssh", "python", { code: "open(os.path.expanduser('~')+'/.ssh/'+'id_rsa').read()" }],
-  ["ssh", "grep", { pattern: ".", path: "/root/.ssh" }],
+  ["ssh", "grep", { pattern: ".", path: "/home/ops/.ssh" }],
   ["ssh", "bash", { command: "xxd /proc/self/root/home/bob/.ssh/id_rsa" }],
   ["ssh", "bash", { command: "git diff --no-index /dev/null ~/.ssh/id_rsa" }],
   ["ssn", "send_email", { to: "a@acme.example", body: "His SSN is 219-09-9999" }],
