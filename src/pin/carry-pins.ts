@@ -21,6 +21,9 @@ const toolShare = 0.25
 /** The bullet, the line's end, and its share of the label. */
 const framingTokens = 4
 
+/** No rule takes less. */
+const leastTokens = framingTokens + 1
+
 const plain: Readonly<Record<Explicitness, number>> = { stated: 2, modal: 1, genre: 0 }
 const weight: Readonly<Record<RuleKind, number>> = {
   prohibition: 4,
@@ -44,6 +47,7 @@ export function carryPins(inForce: readonly Pin[], { budgetTokens, count }: Carr
   const bySource = new Map<string, number>()
   let [free, freeForTools] = [budgetTokens, budgetTokens * toolShare]
   for (const { pin } of ranked) {
+    if (free < leastTokens) break
     const tokens = count(pin.text) + count(pin.context ?? "") + framingTokens
     if (tokens > free) continue
     if (pin.channel === "tool") {

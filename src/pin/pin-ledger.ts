@@ -1,7 +1,7 @@
 import { trust } from "../message/channel.ts"
 import type { Pin } from "./pin.ts"
 import { conflicts, sameSubject, saysItReplaces } from "./rule-subject.ts"
-import { topicOf } from "./rule-topic.ts"
+import { topicOf, valuesOf } from "./rule-topic.ts"
 
 /** A rule as it stands among the others: in force, or why not, and the rules that it cannot be kept together with. */
 export type StandingPin = Pin & {
@@ -18,21 +18,30 @@ const maxRivals = 40
 type Draft = {
   pin: Pin
   topic: readonly string[]
+  values: ReturnType<typeof valuesOf>
   state: StandingPin["state"]
   successor?: string
   conflicts: string[]
+}
+
+/** The comparing so far: it goes on with the rules that come, and compares none of the earlier ones again. */
+export type PinLedger = {
+  /** The rules so far as they stand, with these behind them. */
+  readonly extend: (pins: readonly Pin[]) => readonly StandingPin[]
 }
 
 /**
  * All rules that were ever laid down, oldest first, as they stand now. A later rule of the same channel about the same thing takes the
  * place of an earlier one; no rule takes the place of one of a more trusted channel, of the operator's, or of one that someone asked for.
  */
-export function pinLedger(pins: readonly Pin[]): readonly StandingPin[] {
+export const pinLedger = (pins: readonly Pin[]): readonly StandingPin[] => createPinLedger().extend(pins)
+
+export function createPinLedger(): PinLedger {
   const drafts: Draft[] = []
   const byText = new Map<string, Draft>()
   const byTopic = new Map<string, Draft[]>()
-  for (const pin of pins) {
-    const draft: Draft = { pin, topic: topicOf(pin.text), state: "in-force", conflicts: [] }
+  const add = (pin: Pin): void => {
+    const draft: Draft = { pin, topic: topicOf(pin.text), values: valuesOf(pin.text), state: "in-force", conflicts: [] }
     drafts.push(draft)
     const same = byText.get(pin.text)
     if (same?.state === "in-force") {
@@ -46,13 +55,20 @@ export function pinLedger(pins: readonly Pin[]): readonly StandingPin[] {
     }
     for (const topic of draft.topic) byTopic.set(topic, [...(byTopic.get(topic) ?? []).slice(-maxRivals), draft])
   }
-  return drafts.map(({ pin, state, successor, conflicts: against }) => ({
-    ...pin,
-    state,
-    conflicts: against,
-    ...(successor === undefined ? {} : { successor }),
-  }))
+  return {
+    extend: (pins) => {
+      for (const pin of pins) add(pin)
+      return drafts.map(standingPin)
+    },
+  }
 }
+
+const standingPin = ({ pin, state, successor, conflicts: against }: Draft): StandingPin => ({
+  ...pin,
+  state,
+  conflicts: [...against],
+  ...(successor === undefined ? {} : { successor }),
+})
 
 const wanted = { operator: 2, asked: 1, found: 0 } as const
 
@@ -71,8 +87,8 @@ function rivalsOf({ topic }: Draft, byTopic: ReadonlyMap<string, readonly Draft[
 
 function settle(earlier: Draft, later: Draft): void {
   const [one, two] = [
-    { ...earlier.pin, topic: earlier.topic },
-    { ...later.pin, topic: later.topic },
+    { ...earlier.pin, topic: earlier.topic, values: earlier.values },
+    { ...later.pin, topic: later.topic, values: later.values },
   ]
   // One that was asked for goes only where the later one says that it does.
   const sure = earlier.pin.by === "found" || saysItReplaces(later.pin.text)

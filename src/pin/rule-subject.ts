@@ -2,8 +2,15 @@ import type { FoundRule, RuleKind } from "./rule.ts"
 import { topicOf, valuesOf } from "./rule-topic.ts"
 
 /** What two rules are compared by. */
-export type RuleText = { readonly text: string; readonly kind: RuleKind; readonly topic?: FoundRule["topic"] }
+export type RuleText = {
+  readonly text: string
+  readonly kind: RuleKind
+  readonly topic?: FoundRule["topic"]
+  /** The values that it names, where someone has read them already. */
+  readonly values?: ReturnType<typeof valuesOf>
+}
 
+const valuesIn = (rule: RuleText): ReturnType<typeof valuesOf> => rule.values ?? valuesOf(rule.text)
 const topicsOf = (rule: RuleText): readonly string[] => rule.topic ?? topicOf(rule.text)
 
 /** The same for two rules that are about the same thing in the same words, whatever values they name: deterministic, and stable to store. */
@@ -48,7 +55,7 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
 
 /** Both name a value of the same sort, and not the same one. */
 function changesValue(one: RuleText, two: RuleText): boolean {
-  const [before, after] = [valuesOf(one.text), valuesOf(two.text)]
+  const [before, after] = [valuesIn(one), valuesIn(two)]
   for (const [sort, values] of before) {
     const others = after.get(sort)
     // Another name or day is another thing, unless the rule says that it takes the other's place.
@@ -60,7 +67,7 @@ function changesValue(one: RuleText, two: RuleText): boolean {
 
 function sameValues(one: RuleText, two: RuleText): boolean {
   const flat = (rule: RuleText): string =>
-    [...valuesOf(rule.text)]
+    [...valuesIn(rule)]
       .map(([sort, values]) => `${sort}:${[...values].sort().join(",")}`)
       .sort()
       .join(";")

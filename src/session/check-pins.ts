@@ -39,15 +39,17 @@ export function carriedPins(
  * as that is shown and untouched, or in our own message; costs what there are rules, however long the history.
  */
 export function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: CheckOptions): PinCheck {
-  const stands = standsIn(assembled)
+  const { isPlaced, isAnywhere } = standsIn(assembled)
   const inForce = pins.filter((pin) => pin.by !== "operator" && isInForce(pin))
-  const absent = inForce.filter((pin) => !(options.held && pin.by === "found") && !stands(pin))
-  const carried = absent.length === 0 ? [] : carriedPins(pins, assembled, options).carried
+  const absent = new Set(
+    inForce.filter((pin) => !(options.held && pin.by === "found") && !isPlaced(pin)).map(({ id }) => id),
+  )
+  const carried = absent.size === 0 ? [] : carriedPins(pins, assembled, options).carried
   const prefaces = assembled.messages.filter((message) => ownMessage(message) === "pins").map(wordsOf)
   const wanted = new Set(inForce.map(({ text }) => text))
   const gone = prefaces.length === 0 ? [] : takenBack(pins).filter(({ text }) => !wanted.has(text))
   return {
-    missing: carried.filter((pin) => absent.some(({ id }) => id === pin.id)),
+    missing: carried.filter((pin) => absent.has(pin.id) && !isAnywhere(pin)),
     stale: gone.some(({ text }) => prefaces.some((preface) => isRule(preface, text))),
   }
 }
@@ -60,17 +62,26 @@ function isReplaced({ place, source }: Pin, { documents }: Assembled): boolean {
   return !documents.some(({ hash }) => hash === place.document) && documents.some(({ name }) => name === source)
 }
 
-function standsIn({ frame, messages, documents }: Assembled): (pin: Pin) => boolean {
+type Stands = (pin: Pin) => boolean
+
+/** Whether a rule stands where it was said, which is quickly seen; and whether it stands anywhere that it may, which takes a search. */
+function standsIn({ frame, messages, documents }: Assembled): {
+  readonly isPlaced: Stands
+  readonly isAnywhere: Stands
+} {
   const seen = messages.slice(messages.findLastIndex(holdsCompaction) + 1)
   const byId = new Map<string, Message>(seen.map((message) => [message.id, message]))
   const hashes = new Set(documents.map(({ hash }) => hash))
-  let anywhere: ((pin: Pin) => boolean) | undefined
-  return (pin) => {
-    const { place } = pin
-    if (place !== undefined && "document" in place && hashes.has(place.document)) return true
-    if (place !== undefined && "entry" in place && isSaid(byId.get(place.entry), place, pin.text)) return true
-    anywhere ??= rulesIn({ system: frame.system, messages })
-    return anywhere(pin)
+  let anywhere: Stands | undefined
+  return {
+    isPlaced: ({ place, text }) => {
+      if (place === undefined) return false
+      return "document" in place ? hashes.has(place.document) : isSaid(byId.get(place.entry), place, text)
+    },
+    isAnywhere: (pin) => {
+      anywhere ??= rulesIn({ system: frame.system, messages })
+      return anywhere(pin)
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import type { Memory } from "../memory/memory.ts"
 import type { Format, Message, Transcript } from "../message/message.ts"
 import type { ModelRequest } from "../message/request.ts"
 import type { Pin } from "../pin/pin.ts"
-import type { StandingPin } from "../pin/pin-ledger.ts"
+import type { PinLedger, StandingPin } from "../pin/pin-ledger.ts"
 import type { Breaker } from "../plan/breaker.ts"
 import type { Queue } from "../queue/queue.ts"
 import type { Store } from "../store/store.ts"
@@ -47,7 +47,7 @@ export type Live = {
   readonly spent: Map<number, number>
   /** Calls that were judged as they streamed in, and are still to be written down. */
   readonly judged: JudgedCall[]
-  ledger?: { readonly of: readonly Pin[]; readonly pins: readonly StandingPin[] }
+  ledger?: { readonly of: readonly Pin[]; readonly pins: readonly StandingPin[]; readonly comparing: PinLedger }
   /** The message that the conversation is at. */
   at: number
   /** Where the log ended when `at` was taken: what stands behind that was written by others since. */

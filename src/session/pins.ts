@@ -1,7 +1,7 @@
 import { HoldfastError } from "../errors.ts"
 import { entryId, seqOf } from "../log/entry.ts"
 import type { Pin } from "../pin/pin.ts"
-import { pinLedger, type StandingPin } from "../pin/pin-ledger.ts"
+import { createPinLedger, type StandingPin } from "../pin/pin-ledger.ts"
 import type { Live } from "./live.ts"
 import { pinOf } from "./pin-of.ts"
 
@@ -88,9 +88,10 @@ async function withdrawn({ journal, at, unpinned }: Live): Promise<ReadonlySet<s
 /** Rules are compared when there are other ones, and not on every call. */
 function ledgerOf(live: Live, pins: readonly Pin[]): readonly StandingPin[] {
   const { ledger } = live
-  if (ledger !== undefined && ledger.of.length === pins.length && ledger.of.every((pin, n) => pin === pins[n]))
-    return ledger.pins
-  const standing = pinLedger(pins)
-  live.ledger = { of: pins, pins: standing }
+  const known = ledger?.of.every((pin, n) => pin === pins[n]) === true ? ledger : undefined
+  if (known !== undefined && known.of.length === pins.length) return known.pins
+  const comparing = known?.comparing ?? createPinLedger()
+  const standing = comparing.extend(pins.slice(known?.of.length ?? 0))
+  live.ledger = { of: pins, pins: standing, comparing }
   return standing
 }
