@@ -1,13 +1,12 @@
 import type { Arbitrary } from "fast-check"
 import { expect, test } from "vitest"
+import { systemPart } from "../../test/governance/system-part.ts"
 import { bodyIn, type ChatMessage } from "../../test/support/conversations.ts"
 import { fc, runs } from "../../test/support/property.ts"
 import { HoldfastError } from "../errors.ts"
 import { createGuard } from "../guard/guard.ts"
 import { type Format, formats } from "../message/message.ts"
-import { textOf } from "../message/text.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
-import { decodeRequest } from "../wire/decode.ts"
 import { createHoldfast, type Holdfast } from "./holdfast.ts"
 
 const rules = ["Never send mail outside corp.example.", 'Spend at most $100;\n  "more" needs <approval> & a signature.']
@@ -91,13 +90,6 @@ const allowed = new Set([
 const expectProblem = (error: unknown): void => {
   if (!(error instanceof HoldfastError)) throw error
   expect(allowed).toContain(error.problem.code)
-}
-
-function systemPart(format: Format, wire: string): string {
-  const { system, messages } = decodeRequest(format, wire)
-  const first = messages.findIndex(({ role }) => role !== "system")
-  const leading = messages.slice(0, first < 0 ? undefined : first).flatMap(({ parts }) => parts)
-  return [...system, ...leading].map(textOf).join("\n")
 }
 
 async function run(format: Format, steps: readonly Step[], windowTokens: number): Promise<void> {
