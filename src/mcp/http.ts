@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts"
+import { isLoopback } from "../http/admission.ts"
 import { present } from "../message/present.ts"
-import { isLoopback } from "./admission.ts"
 import type { McpServerOptions } from "./create-server.ts"
 import { createMcpHandler, maxBodyBytes, mcpPath } from "./handler.ts"
 import { listen } from "./listen.ts"
