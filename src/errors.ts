@@ -63,6 +63,10 @@ export type Problem =
   | { readonly code: "pin-unknown"; readonly pin: string }
   | { readonly code: "turn-too-long"; readonly iterations: number }
   | { readonly code: "turn-stopped"; readonly iterations: number }
+  | { readonly code: "access-refused"; readonly reason: string }
+  | { readonly code: "path-unknown"; readonly reason: string }
+  | { readonly code: "gateway-busy"; readonly what: string; readonly limit: number }
+  | { readonly code: "gateway-fault" }
 
 /** Why a signed command was not obeyed. */
 export type CommandRefusal =
@@ -279,6 +283,22 @@ const describers: Describe = {
   "turn-stopped": ({ iterations }) => ({
     sentence: `The turn was stopped after ${iterations} model calls.`,
     next: "Start a new turn with the transcript so far if it is to go on.",
+  }),
+  "access-refused": ({ reason }) => ({
+    sentence: `The gateway did not let this request through: ${reason}.`,
+    next: "Check the address, the token and the page that the request comes from.",
+  }),
+  "path-unknown": ({ reason }) => ({
+    sentence: `The gateway has nothing at this address: ${reason}.`,
+    next: "Check the path and the method.",
+  }),
+  "gateway-busy": ({ what, limit }) => ({
+    sentence: `The gateway has ${what} at its limit of ${limit}.`,
+    next: "Try again in a moment, or raise the limit in the configuration.",
+  }),
+  "gateway-fault": () => ({
+    sentence: "The gateway failed on this request, by a fault of its own.",
+    next: "Send it again; what happened is in the gateway's log under the trace id of this answer.",
   }),
 }
 

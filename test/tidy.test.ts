@@ -14,7 +14,7 @@ const floors: readonly (readonly string[])[] = [
   ["one-shot", "memory", "operator"],
   ["session"],
   ["adapter", "mcp", "gateway"],
-  ["demo"],
+  ["config", "demo"],
   ["browser.ts"],
   ["index.ts"],
   ["cli"],

@@ -52,6 +52,20 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     },
   ],
   [
+    "serve",
+    {
+      summary: "Serve as a gateway between agents and their models",
+      load: async () => (await import("./serve-command.ts")).serveCommand,
+    },
+  ],
+  [
+    "doctor",
+    {
+      summary: "Check what the gateway needs, and say what to do about what is amiss",
+      load: async () => (await import("./doctor-command.ts")).doctorCommand,
+    },
+  ],
+  [
     "mcp",
     {
       summary: "Let an agent recall what was compacted away, over MCP",

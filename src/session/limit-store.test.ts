@@ -47,3 +47,15 @@ test("a store that answers gives the same answers through its limits", async () 
   await store.close()
   await expect(store.read("s")).rejects.toMatchObject({ problem: { code: "store-closed" } })
 })
+
+test("names are put and found through its limits, and a store that hangs on them counts as out of reach", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+  const failing = createFailingStore(createMemoryStore())
+  const store = limitStore(failing.store)
+  await store.putAliases("s", [{ name: "n", entry: "e1" }])
+  expect(await store.findAliases(["n", "m"])).toEqual([{ name: "n", entry: "e1", session: "s" }])
+  failing.set({ at: 1, code: "store-unavailable", when: "hang", lasting: true })
+  const late = { problem: { code: "store-unavailable", store: "memory" } }
+  await expect(untilOver(store.putAliases("s", [{ name: "m" }]))).rejects.toMatchObject(late)
+  await expect(untilOver(store.findAliases(["n"]))).rejects.toMatchObject(late)
+})

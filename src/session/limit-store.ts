@@ -35,6 +35,8 @@ export function limitStore(store: Store, limitMs: number = storeMs): Store {
     sessions: limit(store.sessions.bind(store)),
     putSummary: limit(store.putSummary.bind(store)),
     getSummary: limit(store.getSummary.bind(store)),
+    putAliases: limit(store.putAliases.bind(store)),
+    findAliases: limit(store.findAliases.bind(store)),
     holdings: store.holdings.bind(store),
     copy: store.copy.bind(store),
     remove: store.remove.bind(store),

@@ -17,6 +17,8 @@ const calls: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
   remove: (store) => store.remove("s"),
   putSummary: (store) => store.putSummary("s", "k", "{}"),
   getSummary: (store) => store.getSummary("s", "k"),
+  putAliases: (store) => store.putAliases("s", [{ name: "n" }]),
+  findAliases: (store) => store.findAliases(["n"]),
   vacuum: (store) => store.vacuum(),
   "jobs.put": (store) => store.jobs.put(job("k"), 1),
   "jobs.lease": (store) => store.jobs.lease(1, 1),
@@ -49,6 +51,7 @@ export function describeClosing(open: OpenStore): void {
       if (reopen === undefined) return skip("this store does not last")
       await store.append("s", batch(0, 2, "a", { payloads: payloads("one"), agent: "clerk" }))
       await store.putSummary("s", "k", "{}")
+      await store.putAliases("s", [{ name: "n", entry: "e2" }])
       await store.jobs.put(job("j"), 10)
       await store.jobs.lease(20, 100)
       await store.memory.write([row(1, "the refund was paid"), row(2, "no it was not")])
@@ -58,6 +61,7 @@ export function describeClosing(open: OpenStore): void {
       expect(await again.payloads("s", [...payloads("one").keys()])).toEqual(payloads("one"))
       expect(await again.session("s")).toMatchObject({ agent: "clerk", createdMs: 100 })
       expect(await again.getSummary("s", "k")).toBe("{}")
+      expect(await again.findAliases(["n"])).toEqual([{ name: "n", entry: "e2", session: "s" }])
       expect(await again.jobs.lease(119, 10)).toBeUndefined()
       expect(await again.jobs.lease(120, 10)).toMatchObject({ key: "j", attempt: 2 })
       const hits = await again.memory.search({ agent: "clerk", text: "refund", withSuperseded: true })

@@ -29,7 +29,7 @@ export function describeReserved(open: OpenStore): void {
       expect(await store.sessions({ limit: 0 })).toEqual([])
     })
 
-    test("cannot be deleted, copied, copied over or given a summary, and outlives pruning", async () => {
+    test("cannot be deleted, copied, copied over or given a summary or an alias, and outlives pruning", async () => {
       const { store } = await open(() => 5)
       await store.append("a", batch(0, 1, "a"))
       const refused = { problem: { code: "option-invalid", option: "session" } }
@@ -39,6 +39,8 @@ export function describeReserved(open: OpenStore): void {
       await expect(store.copy(operatorLog, "b", 1)).rejects.toMatchObject(refused)
       await expect(store.copy("a", operatorLog, 1)).rejects.toMatchObject(refused)
       await expect(store.putSummary(operatorLog, "k", "{}")).rejects.toMatchObject(refused)
+      await expect(store.putAliases(operatorLog, [{ name: "n" }])).rejects.toMatchObject(refused)
+      expect(await store.findAliases(["n"])).toEqual([])
       expect(await pruneSessions(store, { updatedBeforeMs: 100, now: () => 200 })).toEqual({ removed: 1 })
       expect(await store.head(operatorLog)).toEqual({ seq: 1, hash: "o-1" })
       expect(await store.head("b")).toEqual({ seq: 0, hash: "" })

@@ -1,4 +1,6 @@
 import { describe } from "vitest"
+import { describeAliasModel } from "./describe-alias-model.ts"
+import { describeAliases } from "./describe-aliases.ts"
 import { describeClosing } from "./describe-closing.ts"
 import { describeJobs } from "./describe-jobs.ts"
 import { describeLog } from "./describe-log.ts"
@@ -20,6 +22,8 @@ export function describeStore(name: string, open: OpenStore): void {
     describeLogModel(open)
     describeSessions(open)
     describeReserved(open)
+    describeAliases(open)
+    describeAliasModel(open)
     describeJobs(open)
     describeMemory(open)
     describeMemoryWords(open)

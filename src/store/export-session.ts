@@ -6,7 +6,10 @@ import type { Holdings, SessionId, SessionRow, Store } from "./store.ts"
 /** How many entries, or memory rows, are in memory at a time. */
 const PAGE = 100
 
-/** A session as lines of JSON, without line ends: all that it was when the export began. Jobs are not part of it. */
+/**
+ * A session as lines of JSON, without line ends: all that it was when the export began. Jobs are not part of it, nor are aliases: they
+ * belong to the deployment whose clients say them, and elsewhere they could be another session's.
+ */
 export async function* exportSession(store: Store, session: SessionId): AsyncGenerator<string, void, undefined> {
   const row = await store.session(session)
   if (row === undefined) throw new HoldfastError({ code: "session-unknown", session })

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../errors.ts"
 import { checkBatch, isSameBatch, noHead, wholeRange } from "./batch.ts"
+import { createMemoryAliases, type MemoryAliases } from "./memory-aliases.ts"
 import { createMemoryJobs, type MemoryJobs } from "./memory-jobs.ts"
 import { createMemoryRows, type MemoryRows } from "./memory-rows.ts"
 import { isPayload } from "./payload-hash.ts"
@@ -19,6 +20,7 @@ type Tables = {
   readonly sessions: Map<SessionId, Session>
   readonly payloads: Map<SessionId, Map<string, string>>
   readonly summaries: Map<SessionId, Map<string, string>>
+  readonly aliases: MemoryAliases
   readonly jobs: MemoryJobs
   readonly rows: MemoryRows
 }
@@ -34,6 +36,7 @@ export function createMemoryStore({ now = Date.now }: { readonly now?: () => num
     sessions: new Map(),
     payloads: new Map(),
     summaries: new Map(),
+    aliases: createMemoryAliases(call),
     jobs: createMemoryJobs(call),
     rows: createMemoryRows(call),
   }
@@ -67,6 +70,8 @@ export function createMemoryStore({ now = Date.now }: { readonly now?: () => num
     remove: (session) => call(() => remove(tables, session)),
     putSummary: (session, key, json) => call(() => putFirst(tableOf(tables.summaries, session), key, json)),
     getSummary: (session, key) => call(() => tables.summaries.get(session)?.get(key)),
+    putAliases: tables.aliases.putAliases,
+    findAliases: tables.aliases.findAliases,
     jobs: tables.jobs,
     memory: tables.rows,
     vacuum: () => call(() => {}),
@@ -151,6 +156,7 @@ function remove(tables: Tables, session: SessionId): boolean {
     tables.summaries.delete(session),
     tables.jobs.removeAll(session),
     tables.rows.removeAll(session),
+    tables.aliases.removeAll(session),
   ]
   return removed.includes(true)
 }

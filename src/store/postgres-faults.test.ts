@@ -151,6 +151,9 @@ await describePostgres("a PostgreSQL that fails", (server) => {
     relay.loseNextAnswer()
     expect(await store.jobs.put({ key: "k", session: "s", kind: "x", payload: "{}" }, 1)).toBe(true)
     expect(await store.jobs.list()).toHaveLength(1)
+    relay.loseNextAnswer()
+    await store.putAliases("s", [{ name: "n", entry: "e1" }])
+    expect(await store.findAliases(["n"])).toEqual([{ name: "n", entry: "e1", session: "s" }])
     relay.stop()
   })
 
@@ -205,7 +208,7 @@ await describePostgres("several stores on one PostgreSQL", (server) => {
     const stores = await Promise.all([1, 2, 3, 4, 5].map(() => openStore({ url })))
     for (const [at, store] of stores.entries()) await store.append(`s${at}`, { after: 0, entries: [entry(1)] })
     expect(await stores[0]?.sessions()).toHaveLength(5)
-    expect(await query(url, "select version from holdfast.migration")).toEqual([{ version: 1 }])
+    expect(await query(url, "select version from holdfast.migration")).toEqual([{ version: 1 }, { version: 2 }])
   })
 
   test("a schema of a later version is left alone", async () => {
@@ -213,7 +216,7 @@ await describePostgres("several stores on one PostgreSQL", (server) => {
     await openStore({ url })
     await query(url, "insert into holdfast.migration values (7, now())")
     expect(await problemOf(openStore({ url }))).toMatchObject({
-      problem: { code: "store-newer", store: "postgres", version: 7, known: 1 },
+      problem: { code: "store-newer", store: "postgres", version: 7, known: 2 },
     })
   })
 

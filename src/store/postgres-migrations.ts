@@ -1,10 +1,12 @@
 /**
  * The tables, step by step: a step that was released is never changed, only followed by another. Every key begins with the session, no
- * table refers to another and nothing is numbered across sessions, so that the tables can be spread over servers by session.
- * Texts are ordered by their bytes, and times are kept as the double that a JavaScript number is.
+ * table refers to another and nothing is numbered across sessions, so that the tables can be spread over servers by session; aliases,
+ * by which a session is found, by their names. Texts are ordered by their bytes, and times are kept as the double that a JavaScript
+ * number is.
  */
 export const migrations: readonly ((schema: string) => readonly string[])[] = [
   (schema) => [...logTables(schema), ...workTables(schema), ...memoryTables(schema)],
+  aliasTables,
 ]
 
 /** Sessions, their logs and the large texts in them. */
@@ -92,5 +94,17 @@ function memoryTables(schema: string): readonly string[] {
     `create index memory_by_day on ${schema}.memory (agent, day)`,
     `create index memory_by_id on ${schema}.memory (agent, id)`,
     `create index memory_by_words on ${schema}.memory using gin (words) with (fastupdate = off)`,
+  ]
+}
+
+/** The names by which sessions are found; one may be there before its session. */
+function aliasTables(schema: string): readonly string[] {
+  return [
+    `create table ${schema}.alias (
+      name text collate "C" primary key,
+      session text collate "C" not null,
+      entry text
+    )`,
+    `create index alias_by_session on ${schema}.alias (session)`,
   ]
 }

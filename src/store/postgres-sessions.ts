@@ -6,7 +6,7 @@ import type { SessionRow, Store } from "./store.ts"
 
 const columns = "id, agent, head_seq, head_hash, created_ms, updated_ms"
 
-/** Every table that holds something of a session, by the column that names it. The session's own row comes first: it is the lock. */
+/** Every table that holds something of a session but its aliases, by the column that names it. The session's own row comes first: it is the lock. */
 const tables = [
   ["session", "id"],
   ["entry", "session"],
@@ -70,8 +70,7 @@ export function createSessions(
     remove: async (session) => {
       let removed = false
       const work = inTransaction(async (ask) => {
-        for (const [table, column] of tables) {
-          const text = `delete from ${schema}.${table} where ${column} = $1`
+        for (const text of deletionsIn(schema)) {
           // What an earlier try found may be gone by now.
           removed = (await ask({ text, values: [toStorable(session)] })).count > 0 || removed
         }
@@ -80,6 +79,14 @@ export function createSessions(
       return removed
     },
   }
+}
+
+/** Aliases are taken in the order in which they are put, so that nobody waits for another in a circle. */
+function deletionsIn(schema: string): readonly string[] {
+  const aliases = `delete from ${schema}.alias using (
+      select name as mine from ${schema}.alias where session = $1 order by name for update
+    ) as taken where name = mine and session = $1`
+  return [...tables.map(([table, column]) => `delete from ${schema}.${table} where ${column} = $1`), aliases]
 }
 
 /** One statement, so that it sees the other session as it is at one moment. */

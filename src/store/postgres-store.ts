@@ -1,3 +1,4 @@
+import { createAliases } from "./postgres-aliases.ts"
 import { createAppend } from "./postgres-append.ts"
 import { openDatabase } from "./postgres-database.ts"
 import { createJobStore } from "./postgres-jobs.ts"
@@ -31,11 +32,13 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createLogReader(database, schema),
     ...createSessions(database, schema, now),
     ...createSummaries(database, schema),
+    ...createAliases(database, schema),
     jobs: createJobStore(database, schema),
     memory: createPostgresMemory(database, schema),
     vacuum: async () => {
-      const tables = ["session", "entry", "payload", "summary", "job", "memory"].map((table) => `${schema}.${table}`)
-      await database.callLong(vacuumMs, (ask) => ask({ text: `vacuum (analyze) ${tables.join(", ")}` }))
+      const tables = ["session", "entry", "payload", "summary", "job", "memory", "alias"]
+      const named = tables.map((table) => `${schema}.${table}`)
+      await database.callLong(vacuumMs, (ask) => ask({ text: `vacuum (analyze) ${named.join(", ")}` }))
     },
     close: database.close,
   })

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../errors.ts"
+import { checkAliases, checkNames } from "./check-aliases.ts"
 import type { SessionId, Store } from "./store.ts"
 
 /** The log of the operator's channel. Its name has a blank, which no session's name may have, so that nobody can open one of that name. */
@@ -17,7 +18,7 @@ export function refuseReserved(session: SessionId): void {
 
 /**
  * The same store, in which our own logs are no sessions: they are read and appended to by name, and never listed, described, copied,
- * deleted or pruned. Every store is made through this one door.
+ * deleted, pruned or found by an alias. Every store is made through this one door, so aliases are checked here.
  */
 export function reserveLog(store: Store): Store {
   return {
@@ -46,5 +47,10 @@ export function reserveLog(store: Store): Store {
       refuseReserved(session)
       return store.putSummary(session, key, json)
     },
+    putAliases: async (session, aliases) => {
+      refuseReserved(session)
+      return store.putAliases(session, checkAliases(aliases))
+    },
+    findAliases: async (names) => store.findAliases(checkNames(names)),
   }
 }

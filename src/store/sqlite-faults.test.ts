@@ -117,7 +117,7 @@ describe("a file that cannot be used", () => {
     const path = join(folder, `${files}.db`)
     await database.maintain(["PRAGMA user_version = 99"])
     await store.close()
-    const newer = { problem: { code: "store-newer", store: "sqlite", version: 99, known: 1 } }
+    const newer = { problem: { code: "store-newer", store: "sqlite", version: 99, known: 2 } }
     await expect(openSqliteStore({ path })).rejects.toMatchObject(newer)
   })
 
@@ -175,6 +175,9 @@ test("a large text that repeats itself takes little room, and what was deleted g
   expect(statSync(path).size).toBeLessThan(full)
 })
 
+const aliasesOf = (session: string) =>
+  Array.from({ length: 40 }, (_, at) => ({ name: `${session} ${at}`, entry: `e${at}` }))
+
 /** Sessions with all that they can have, written and closed: the bytes of a healthy file. */
 async function healthyFile(): Promise<Buffer> {
   const path = newPath()
@@ -186,6 +189,7 @@ async function healthyFile(): Promise<Buffer> {
       payloads: payloads(`${session} payload `.repeat(40), `${session} large payload ${"abc def ".repeat(3000)}`),
     })
     await store.memory.write(Array.from({ length: 20 }, (_, at) => row(at, `${session} line ${at}`, { session })))
+    await store.putAliases(session, aliasesOf(session))
   }
   await store.close()
   return readFileSync(path)
@@ -218,6 +222,8 @@ async function readAll(store: Store): Promise<readonly string[]> {
     })
     await attempt(async () => void (await store.memory.search({ agent: "clerk", text: `${session} line`, session })))
     await attempt(async () => void (await store.holdings(session)))
+    await attempt(async () => void (await store.findAliases(aliasesOf(session).map(({ name }) => name))))
+    await attempt(() => store.putAliases(session, aliasesOf(session)))
     await attempt(async () => void (await store.append(session, batch(40, 1, session))))
   }
   return codes

@@ -85,4 +85,13 @@ export const sqliteMigrations: readonly string[] = [
     tags, terms, content = '', contentless_delete = 1, tokenize = 'ascii'
   );
   `,
+  `
+  -- A session may have names before it has a log, so this table refers to no other.
+  CREATE TABLE aliases (
+    name TEXT NOT NULL PRIMARY KEY,
+    session TEXT NOT NULL,
+    entry TEXT
+  ) WITHOUT ROWID;
+  CREATE INDEX aliases_by_session ON aliases (session);
+  `,
 ]

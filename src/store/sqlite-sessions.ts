@@ -104,6 +104,7 @@ function remove({ run }: SqliteTables, session: string): boolean {
     run("DELETE FROM jobs WHERE session = ?", session),
     run("DELETE FROM memory_words WHERE rowid IN (SELECT place FROM memory WHERE session = ?)", session),
     run("DELETE FROM memory WHERE session = ?", session),
+    run("DELETE FROM aliases WHERE session = ?", session),
   ]
   return removed.some((count) => count > 0)
 }

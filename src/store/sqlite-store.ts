@@ -1,6 +1,7 @@
 import { resolve } from "node:path"
 import { HoldfastError } from "../errors.ts"
 import { reserveLog } from "./reserved-log.ts"
+import { createSqliteAliases } from "./sqlite-aliases.ts"
 import { appendToSqlite } from "./sqlite-append.ts"
 import { openSqliteDatabase, type SqliteDatabase } from "./sqlite-database.ts"
 import { createSqliteJobs } from "./sqlite-jobs.ts"
@@ -38,6 +39,7 @@ export function createSqliteStore(database: SqliteDatabase, now: () => number): 
     append: (session, batch) => appendToSqlite(database, session, batch, now()),
     ...createSqliteLogReader(database),
     ...createSqliteSessions(database, now),
+    ...createSqliteAliases(database),
     jobs: createSqliteJobs(database),
     memory: createSqliteMemory(database),
     vacuum: () =>

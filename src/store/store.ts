@@ -1,7 +1,7 @@
 import type { JobStore } from "./job.ts"
 import type { MemoryStore } from "./memory-row.ts"
 
-/** A session's name. It is the partition key of every table. */
+/** A session's name. It is the partition key of every table but the one of aliases, which are found without it. */
 export type SessionId = string
 
 /**
@@ -56,6 +56,15 @@ export type Holdings = {
   readonly memory: readonly { readonly agent: string; readonly id: string }[]
 }
 
+/** A name by which a session is found beside its own: an id that a client or a provider gave, or a mark of what was said in it. */
+export type Alias = {
+  readonly name: string
+  /** The entry of the session's log that the name means, if it means one. */
+  readonly entry?: string
+}
+
+export type FoundAlias = Alias & { readonly session: SessionId }
+
 /** From `from` on, up to and including `to`, at most `limit`. */
 export type Range = { readonly from?: number; readonly to?: number; readonly limit?: number }
 
@@ -82,13 +91,17 @@ export type Store = {
   readonly session: (session: SessionId) => Promise<SessionRow | undefined>
   readonly holdings: (session: SessionId) => Promise<Holdings>
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
-  /** A new session with the first `upTo` entries of another and the payloads that the other has. False if `to` exists already. */
+  /** A new session with the first `upTo` entries of another and its payloads, without its aliases. False if `to` exists already. */
   readonly copy: (from: SessionId, to: SessionId, upTo: number) => Promise<boolean>
-  /** Everything of a session: log, payloads, summaries, jobs, memory. False if there was nothing. */
+  /** Everything of a session: log, payloads, summaries, jobs, memory, aliases. False if there was nothing. */
   readonly remove: (session: SessionId) => Promise<boolean>
   /** A background summary by the key of what it covers. False if one is there: the first stays. */
   readonly putSummary: (session: SessionId, key: string, json: string) => Promise<boolean>
   readonly getSummary: (session: SessionId, key: string) => Promise<string | undefined>
+  /** Names for a session, which exists or not yet; the last one said to bear a name has it. */
+  readonly putAliases: (session: SessionId, aliases: readonly Alias[]) => Promise<void>
+  /** Who bears these names, in the order asked and each once; names that nobody bears are not in the answer. */
+  readonly findAliases: (names: readonly string[]) => Promise<readonly FoundAlias[]>
   readonly jobs: JobStore
   readonly memory: MemoryStore
   /** Give back the room of what was deleted. */

@@ -103,6 +103,8 @@ const wrapLog = (inner: Store, wrap: Wrap): Omit<Store, "jobs" | "memory"> => ({
   remove: wrap("remove", inner.remove),
   putSummary: wrap("putSummary", inner.putSummary),
   getSummary: wrap("getSummary", inner.getSummary),
+  putAliases: wrap("putAliases", inner.putAliases),
+  findAliases: wrap("findAliases", inner.findAliases),
   vacuum: wrap("vacuum", inner.vacuum),
   close: inner.close,
 })

@@ -1,0 +1,173 @@
+import { configJsonSchema } from "../config/config-schema.ts"
+import { usualPort } from "../config/resolve-config.ts"
+import { startGateway } from "../gateway/gateway.ts"
+import type { Gateway, GatewayOptions } from "../gateway/gateway-options.ts"
+import { type OpenTelemetryOptions, openTelemetry, type Telemetry } from "../gateway/telemetry/open-telemetry.ts"
+import { present } from "../message/present.ts"
+import { createMask } from "../upstream/secret.ts"
+import type { Arguments, Options } from "./arguments.ts"
+import type { Command } from "./command.ts"
+import { type Failure, isFailure, misuse } from "./failure.ts"
+import { type Demo, wantsDemo } from "./serve-demo.ts"
+import { createLog, type LogSink } from "./serve-log.ts"
+import { type Ground, openGround } from "./serve-open.ts"
+import { gatewayOptions, secretsOf } from "./serve-options.ts"
+import { failedSettings, readSettings, type Settings, settingOptions } from "./serve-settings.ts"
+import { startOn, startTelemetry } from "./serve-start.ts"
+import { type Started, welcomeLine, welcomeText } from "./serve-welcome.ts"
+import { type StopSignal, stopSignal } from "./stop-signal.ts"
+import { readVersion } from "./version.ts"
+import type { World } from "./world.ts"
+
+/** All that the command needs beside its world. */
+export type ServeDeps = {
+  readonly startGateway: (options: GatewayOptions) => Promise<Gateway>
+  readonly openTelemetry: (options: OpenTelemetryOptions) => Promise<Telemetry | undefined>
+  readonly openDemo?: () => Promise<Demo>
+  readonly version: () => Promise<string>
+  readonly stop?: () => StopSignal
+}
+
+const options: Options = {
+  ...settingOptions,
+  demo: { help: "show a scripted agent at work, also where there is a key" },
+  "no-demo": { help: "show none, also where there is no key" },
+  "print-schema": { help: "print the JSON Schema of the configuration, and start nothing" },
+  json: { help: "JSON lines on stdout, and nothing else; the same as --log-format json" },
+}
+
+const notes = `Agents talk to it as they do to the model's own API; it needs no change to them but the address:
+
+  holdfast serve
+  ANTHROPIC_BASE_URL=http://127.0.0.1:${usualPort} claude
+
+Every option has its variable, HOLDFAST_PORT for --port; an option counts before its variable, that before the
+configuration, and that before the default. The client's own key is passed on unless an upstream has one in the
+configuration. Where others than this machine can reach it, it wants a token from every client:
+
+  holdfast serve --upstream http://127.0.0.1:8000 --window 32000
+  holdfast serve --host 0.0.0.0 --token-env HOLDFAST_TOKEN
+  holdfast serve --config deploy/holdfast.config.yaml --log-format json
+
+The first Ctrl-C lets the requests under way end; a second one ends it at once. holdfast doctor says what is amiss.`
+
+/** Put the gateway between agents and their models. */
+export const createServeCommand = (deps: ServeDeps): Command => ({
+  summary: "Serve as a gateway between agents and their models",
+  usage: "serve [--port N] [--host H] [--upstream URL] [--config FILE] [OPTIONS]",
+  options,
+  maxPositionals: 0,
+  notes,
+  run: (args, world) => serve(args, world, deps),
+})
+
+export const serveCommand: Command = createServeCommand({ startGateway, openTelemetry, version: readVersion })
+
+async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 | Failure> {
+  if (args.isOn("print-schema")) {
+    await world.stdout.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
+    return 0
+  }
+  if (args.isOn("demo") && args.isOn("no-demo"))
+    return misuse("--demo and --no-demo exclude one another.", "Choose one.")
+  const settings = await readSettings(args, world.env)
+  if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
+  const isDemo = wantsDemo(args, world.env, settings)
+  const demo = isDemo ? await deps.openDemo?.() : undefined
+  const stop = (deps.stop ?? stopSignal)()
+  try {
+    const ground = await openGround(settings.config, { now: world.dateMs, ...present({ guard: demo?.guard }) })
+    if (isFailure(ground)) return ground
+    try {
+      return await serveOn(ground, args, world, deps, { settings, stop: stop.signal, ...present({ demo }) })
+    } finally {
+      await ground.close()
+    }
+  } finally {
+    await demo?.close()
+    stop.release()
+  }
+}
+
+type Serving = { readonly settings: Settings; readonly stop: AbortSignal; readonly demo?: Demo }
+
+async function serveOn(
+  ground: Ground,
+  args: Arguments,
+  world: World,
+  deps: ServeDeps,
+  { settings, stop, demo }: Serving,
+): Promise<0 | Failure> {
+  const { config, file } = settings
+  const format = args.isOn("json") ? "json" : config.log.format
+  const sink = format === "json" ? world.stdout : world.stderr
+  const mask = createMask(secretsOf(config, ground.admin))
+  const log = createLog({ level: config.log.level, format, write: sink.write, now: world.dateMs, mask })
+  const version = await deps.version()
+  const base = gatewayOptions(config, ground)
+  const upstreams = demo === undefined ? base.upstreams : [demo.upstream, ...base.upstreams]
+  const telemetry = await startTelemetry(settings, deps.openTelemetry, {
+    version,
+    upstreams,
+    onFault: log.fault,
+    now: world.dateMs,
+  })
+  const onRecord: GatewayOptions["onRecord"] = (record) => {
+    log.record(record)
+    telemetry?.observe(record)
+  }
+  const silence = listenTo(ground, log)
+  try {
+    const gateway = await startOn(deps.startGateway, {
+      ...base,
+      upstreams,
+      version,
+      now: world.dateMs,
+      onRecord,
+      onFault: log.fault,
+    })
+    if (isFailure(gateway)) return gateway
+    try {
+      const wantsToken = config.listen.token !== undefined
+      const started: Started = {
+        url: gateway.url,
+        version,
+        ground,
+        upstreams,
+        wantsToken,
+        isDemo: demo !== undefined,
+        ...present({ config: file?.name }),
+      }
+      await sink.write(format === "json" ? welcomeLine(started, world.dateMs()) : welcomeText(started))
+      const where = {
+        url: gateway.url,
+        store: ground.store,
+        world,
+        signal: stop,
+        ...present({ token: config.listen.token, adminToken: ground.admin.token }),
+      }
+      demo?.run(where).catch(log.fault)
+      await ending(stop)
+      if (format === "text")
+        await sink.write("holdfast: ending, once the requests under way have. Ctrl-C again ends it at once.\n")
+    } finally {
+      await gateway.close()
+    }
+  } finally {
+    silence()
+    await telemetry?.close()
+  }
+  return 0
+}
+
+/** Ends when the program is to end. */
+async function ending(stop: AbortSignal): Promise<void> {
+  if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve, { once: true }))
+}
+
+function listenTo({ holdfast, operator }: Ground, log: LogSink): () => void {
+  const ends = [holdfast.subscribe(log.sessionEvent), operator?.subscribe(log.operatorEvent)]
+  return () => {
+    for (const end of ends) end?.()
+  }
+}

@@ -1,0 +1,144 @@
+import type { LogLevel } from "../config/resolved-config.ts"
+import { HoldfastError } from "../errors.ts"
+import type { ExchangeRecord } from "../gateway/exchange-record.ts"
+import { present } from "../message/present.ts"
+import type { OperatorEvent } from "../operator/hub.ts"
+import type { SessionEvent } from "../session/events.ts"
+import { clip } from "./printable.ts"
+import { compactionIn, denialsIn, doneWords } from "./serve-record-words.ts"
+
+/** Names that came in from outside are cut to this. */
+const maxName = 80
+
+/** Something to be logged. */
+export type Entry = {
+  readonly atMs: number
+  readonly level: LogLevel
+  readonly event: string
+  /** For people. */
+  readonly words: readonly string[]
+  /** For programs. */
+  readonly fields: object
+}
+
+export const missedEntry = (count: number, atMs: number): Entry => ({
+  atMs,
+  level: "warn",
+  event: "lines-left-out",
+  words: [`${count} lines were left out, as nobody read them`],
+  fields: { count },
+})
+
+const name = (text: string | undefined): string => clip(text ?? "", maxName)
+
+function levelOf({ ending, status, how }: ExchangeRecord): LogLevel {
+  if (ending === "upstream-failed" || ending === "upstream-cut" || status >= 500) return "warn"
+  return how === "passed" || how === "answered" ? "debug" : "info"
+}
+
+export function recordEntry(record: ExchangeRecord): Entry {
+  const { id, tenant, session, agent, method, path, format, model, stream, upstream } = record
+  const { how, ending, status, changed, usage, attempts, recalls, totalMs, problem } = record
+  return {
+    atMs: record.atMs,
+    level: levelOf(record),
+    event: "exchange",
+    words: [
+      `${name(method)} ${name(pathOnly(path))}`,
+      name(model),
+      String(status),
+      session === undefined ? "" : name(session),
+      doneWords(record).join(", "),
+      `${Math.round(totalMs)} ms`,
+    ],
+    fields: {
+      ...{ id, tenant, method: name(method), path: name(pathOnly(path)), stream, how, ending, status, changed },
+      ...present({ session, agent, format, model: model === undefined ? undefined : name(model), upstream, usage }),
+      ...present({ compacted: compactionIn(record), problem: problem?.code, firstByteMs: record.firstByteMs }),
+      ...{
+        denied: denialsIn(record),
+        attempts,
+        recalls,
+        requestBytes: record.requestBytes,
+        sentBytes: record.sentBytes,
+      },
+      ...{ responseBytes: record.responseBytes, preparedMs: record.preparedMs, totalMs },
+    },
+  }
+}
+
+/** A query may hold a key. */
+const pathOnly = (path: string): string => path.replace(/[?#].*$/s, "")
+
+/** An error's own words may repeat what was said in a conversation: its kind and its place are told, and no more. */
+export function faultEntry(error: unknown, atMs: number): Entry {
+  const kind = kindOf(error)
+  const at = placeOf(error)
+  return {
+    atMs,
+    level: "error",
+    event: "fault",
+    words: [`fault: ${kind}`, at ?? ""],
+    fields: { kind, ...present({ at }) },
+  }
+}
+
+function kindOf(error: unknown): string {
+  if (error instanceof HoldfastError) return error.problem.code
+  if (!(error instanceof Error)) return `a thrown ${typeof error}`
+  return "code" in error && typeof error.code === "string"
+    ? `${name(error.name)} ${name(error.code)}`
+    : name(error.name)
+}
+
+/** File and line of the innermost call, without the folders that it lies in. */
+function placeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || error instanceof HoldfastError) return undefined
+  return /\n {4}at [^\n]{0,300}?([\w.-]{1,80}:\d{1,7}):\d{1,7}\)?(?:\n|$)/.exec((error.stack ?? "").slice(-5000))?.[1]
+}
+
+/** Of what happens in sessions, what somebody may have to do something about. */
+export function sessionEntry(event: SessionEvent): Entry | undefined {
+  const { atMs, session, type } = event
+  const entry = (level: LogLevel, words: string, fields: object = {}): Entry => ({
+    atMs,
+    level,
+    event: type,
+    words: [`session ${name(session)}`, words],
+    fields: { session, ...fields },
+  })
+  if (type === "durability-degraded") return entry("warn", "the store does not take what is said; it waits in memory")
+  if (type === "durability-restored") return entry("info", "the store has everything again")
+  if (type === "background-failed")
+    return entry("warn", `${event.work} failed: ${event.problem.code}`, { problem: event.problem.code })
+  return undefined
+}
+
+export function operatorEntry(event: OperatorEvent): Entry {
+  const entry = (level: LogLevel, words: string, fields: object): Entry => ({
+    atMs: event.atMs,
+    level,
+    event: `operator-${event.type}`,
+    words: [`operator: ${words}`],
+    fields,
+  })
+  switch (event.type) {
+    case "rules-changed":
+      return entry("info", `${event.added.length} rules more, ${event.removed.length} less`, {
+        added: event.added.length,
+        removed: event.removed.length,
+      })
+    case "command-accepted":
+      return entry("info", `command ${event.line.number} is in force`, { number: event.line.number })
+    case "command-refused":
+      return entry("warn", `a command was refused: ${event.reason}`, { reason: event.reason })
+    case "policy-rejected":
+      return entry("error", `the policy directory is faulty (${event.problem.code}); what stood stays`, {
+        problem: event.problem.code,
+      })
+    case "refresh-failed":
+      return entry("warn", `it could not be looked at (${event.problem.code}); what stood stays`, {
+        problem: event.problem.code,
+      })
+  }
+}

@@ -1,0 +1,90 @@
+import { logFormats, logLevels } from "../config/config-schema.ts"
+import type { Fault, Place } from "../config/fault.ts"
+import { type OpenedConfig, openSecrets } from "../config/open-secrets.ts"
+import { type ConfigFile, readConfig } from "../config/read-config.ts"
+import { resolveConfig } from "../config/resolve-config.ts"
+import type { FlagName, Flags } from "../config/said.ts"
+import { present } from "../message/present.ts"
+import type { Arguments, Options } from "./arguments.ts"
+import { policyOption } from "./ask-operator.ts"
+import { dataOption } from "./data-place.ts"
+import type { Failure } from "./failure.ts"
+import { sentenceOf } from "./printable.ts"
+import type { World } from "./world.ts"
+
+/** The configuration with its secrets, and the file that it came from, if one did. */
+export type Settings = { readonly config: OpenedConfig; readonly file?: ConfigFile }
+
+/** What every command about the gateway takes. Each has its variable: HOLDFAST_PORT, HOLDFAST_LOG_FORMAT. */
+export const settingOptions: Options = {
+  config: { value: "FILE", help: "the configuration; holdfast.config.ts, .json, .yaml or .yml here unless given" },
+  port: { value: "N", help: "port to listen on; 4141 unless given, 0 for any" },
+  host: { value: "H", help: "address to listen on; 127.0.0.1 unless given" },
+  upstream: { value: "URL", help: "the one API for every request, in place of the vendors' own" },
+  window: { value: "TOKENS", help: "the window of every model, in place of its own" },
+  ...dataOption,
+  ...policyOption,
+  recall: { help: "offer models a tool by which they get back what was cut" },
+  "token-env": { value: "NAME", help: "environment variable that holds the token which requests have to carry" },
+  "log-format": { value: "F", help: "how to log", oneOf: logFormats },
+  "log-level": { value: "L", help: "what to log", oneOf: logLevels },
+}
+
+const valued = [
+  "port",
+  "host",
+  "upstream",
+  "window",
+  "data",
+  "policy",
+  "token-env",
+  "log-format",
+  "log-level",
+] as const satisfies readonly FlagName[]
+
+export function flagsOf(args: Arguments): Flags {
+  const flags: Partial<Record<FlagName, string>> = {}
+  for (const name of valued) {
+    const value = args.valueOf(name)
+    if (value !== undefined) flags[name] = value
+  }
+  return { ...flags, ...(args.isOn("recall") ? { recall: "true" } : {}) }
+}
+
+/** The file that is read: `--config`, else HOLDFAST_CONFIG, else the one of the usual name, if there is one. */
+export async function readSettingsFile(
+  args: Arguments,
+  env: World["env"],
+): Promise<ConfigFile | undefined | { readonly faults: readonly Fault[] }> {
+  const named = args.valueOf("config") ?? (env.HOLDFAST_CONFIG === "" ? undefined : env.HOLDFAST_CONFIG)
+  return await readConfig(named, process.cwd())
+}
+
+/** Read, resolve and open the configuration; or all that is wrong with it. */
+export async function readSettings(
+  args: Arguments,
+  env: World["env"],
+): Promise<Settings | { readonly faults: readonly Fault[] }> {
+  const file = await readSettingsFile(args, env)
+  if (file !== undefined && "faults" in file) return file
+  const result = resolveConfig({ flags: flagsOf(args), env, ...present({ file }) })
+  if ("faults" in result) return result
+  const nowhere: Place = { source: "the configuration", lineOf: () => undefined }
+  const opened = await openSecrets(result.resolved, env, file?.place ?? nowhere)
+  return "faults" in opened ? opened : { config: opened.opened, ...present({ file }) }
+}
+
+/** All faults at once. People read the lines first; a program has them in one object. */
+export async function failedSettings(faults: readonly Fault[], json: boolean, { stderr }: World): Promise<Failure> {
+  const [first] = faults
+  const isSpoken = faults.every(({ source }) => /^(?:--|HOLDFAST_|The host)/.test(source))
+  const told = { exit: isSpoken ? 2 : 1, code: "config-invalid", problem: { faults } } as const
+  if (faults.length === 1 && first !== undefined) return { ...told, sentence: first.sentence, next: first.next }
+  if (!json)
+    await stderr.write(faults.map(({ sentence, next }) => `  ${sentenceOf(sentence)} ${sentenceOf(next)}\n`).join(""))
+  return {
+    ...told,
+    sentence: `The configuration has ${faults.length} faults, and nothing was started.`,
+    next: "Mend them; holdfast serve --print-schema prints all that a configuration may say.",
+  }
+}

@@ -1,0 +1,86 @@
+import { relative } from "node:path"
+import type { Upstream } from "../gateway/upstream.ts"
+import { placeWords } from "./data-place.ts"
+import { count } from "./paper.ts"
+import { jsonLine, sentenceOf } from "./printable.ts"
+import { clientLines, sdkLine } from "./serve-clients.ts"
+import type { Ground } from "./serve-open.ts"
+import type { AdminAccess } from "./serve-options.ts"
+
+/** A gateway that has begun to listen. */
+export type Started = {
+  readonly url: string
+  readonly version: string
+  readonly ground: Pick<Ground, "place" | "operator" | "directory" | "admin">
+  readonly upstreams: readonly Pick<Upstream, "name" | "baseUrl" | "apiKey">[]
+  /** The configuration's name. */
+  readonly config?: string
+  readonly wantsToken: boolean
+  readonly isDemo: boolean
+}
+
+/** Of an address only where it leads: what else stands in it may not be for everyone. */
+const hostOf = ({ baseUrl }: Pick<Upstream, "baseUrl">): string => new URL(baseUrl).host
+
+const shorter = (path: string): string => {
+  const near = relative(process.cwd(), path)
+  return near !== "" && near.length < path.length ? near : path
+}
+
+/** What a person wants to know at the start, in lines. */
+export function welcomeText({ url, version, ground, upstreams, config, wantsToken, isDemo }: Started): string {
+  const { operator, directory, admin, place } = ground
+  const clients = clientLines(url).slice(0, 3)
+  const rules = operator === undefined ? undefined : count(operator.standing().rules.length, "rule")
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ...clients.map(({ program, line }) => [program, line] as const),
+    ["SDKs", sdkLine(url)],
+    ["token", wantsToken ? "every request has to carry it as x-holdfast-token" : undefined],
+    ["config", config],
+    ["store", placeWords(place).replace(/^the (?:store )?/, "")],
+    [
+      "upstreams",
+      upstreams.map((upstream) => `${upstream.name} (${hostOf(upstream)}, ${keyWords(upstream)})`).join(", "),
+    ],
+    [
+      "operator",
+      rules === undefined ? undefined : `${rules}${directory === undefined ? "" : ` in ${shorter(directory)}`}`,
+    ],
+    ["admin", adminWords(admin)],
+    ["demo", isDemo ? "no key was found, so a scripted agent is shown; --no-demo leaves it out" : undefined],
+  ]
+  const lines = facts.flatMap(([name, text]) =>
+    text === undefined ? [] : [`  ${name.padEnd(9)}  ${sentenceOf(text)}`],
+  )
+  return `holdfast ${version} listens at ${url}. Ctrl-C ends it.\n\n${lines.join("\n")}\n\n`
+}
+
+const keyWords = ({ apiKey }: Pick<Upstream, "apiKey">): string =>
+  apiKey === undefined ? "the client's key" : "its own key"
+
+const adminWords = ({ token, file }: AdminAccess): string => {
+  if (token === undefined) return "off: a store in PostgreSQL has no place for a token; name one in admin.token"
+  return file === undefined ? "on, with the token of the configuration" : `on, its token is in ${shorter(file)}`
+}
+
+/** The same for programs, in one line; no secret is in it. */
+export const welcomeLine = (started: Started, atMs: number): string => {
+  const { url, version, ground, upstreams, config, wantsToken, isDemo } = started
+  return jsonLine({
+    time: new Date(atMs).toISOString(),
+    level: "info",
+    event: "listening",
+    ...{ url, version, store: placeWords(ground.place), token: wantsToken, demo: isDemo },
+    upstreams: upstreams.map((upstream) => ({
+      name: upstream.name,
+      host: hostOf(upstream),
+      ownKey: upstream.apiKey !== undefined,
+    })),
+    admin: {
+      on: ground.admin.token !== undefined,
+      ...(ground.admin.file === undefined ? {} : { tokenFile: ground.admin.file }),
+    },
+    ...(config === undefined ? {} : { config }),
+    ...(ground.operator === undefined ? {} : { operatorRules: ground.operator.standing().rules.length }),
+  })
+}

@@ -1,0 +1,65 @@
+/** The way to a value: `upstreams`, `0`, `retries`. */
+export type Path = readonly (string | number)[]
+
+/** Something in the configuration that cannot be meant. No secret is ever in it. */
+export type Fault = {
+  /** The file, or what was said in its place: `--port`, `HOLDFAST_PORT`. */
+  readonly source: string
+  readonly line?: number
+  readonly path: string
+  readonly sentence: string
+  readonly next: string
+}
+
+/** Where a configuration stands: its name, and the line of a value where that is known. */
+export type Place = { readonly source: string; readonly lineOf: (path: Path) => number | undefined }
+
+/** `upstreams[0].retries` */
+export const pathText = (path: Path): string =>
+  path.reduce<string>((text, step) => {
+    if (typeof step === "number") return `${text}[${step}]`
+    return text === "" ? nameText(step) : `${text}.${nameText(step)}`
+  }, "")
+
+/** Names are short; a long one, or one that looks like a key, is not repeated. */
+const nameText = (name: string): string => (isPlain(name) ? name : "(a name that is not shown)")
+
+/** One fault at a place, in a sentence that begins there. */
+export function faultAt({ source, lineOf }: Place, path: Path, says: string, next: string): Fault {
+  const line = lineOf(path)
+  const where = line === undefined ? source : `${source}, line ${line}`
+  return {
+    source,
+    ...(line === undefined ? {} : { line }),
+    path: pathText(path),
+    sentence: `${where}${path.length === 0 ? "" : `: ${pathText(path)}`} ${says}${says.endsWith("?") ? "" : "."}`,
+    next,
+  }
+}
+
+/** A value that is not what was expected. */
+export function wrongValue(place: Place, path: Path, value: unknown, expected: string): Fault {
+  if (value === undefined)
+    return faultAt(place, path, `is missing, where ${expected} was expected`, `Write ${pathText(path)}: ${expected}.`)
+  return faultAt(place, path, `is ${foundWords(value, path)}, where ${expected} was expected`, `Give ${expected}.`)
+}
+
+/** Members whose value is a secret, or may have one in it. */
+const secretive = /key|token|header|secret|password|data|url|endpoint|redact/i
+/** A run of letters and digits that nobody would write as a word. */
+const keyLike = /(?=[a-z_-]{0,40}\d)[\w+/=-]{12,}|[\w+/=-]{25,}|^(?:sk|pk|rk|gh[a-z]|xox[a-z])[-_]|AIza|eyJ/i
+
+/** Words, numbers and paths, none of which looks like a key. */
+const isPlain = (text: string): boolean => /^[\w .,:/-]{0,60}$/.test(text) && !keyLike.test(text)
+
+/** What was found, in words. A text is repeated only where it cannot be a secret. */
+export function foundWords(value: unknown, path: Path): string {
+  if (value === null) return "empty"
+  if (Array.isArray(value)) return "a list"
+  if (typeof value === "object") return "an object"
+  if (typeof value === "function") return "a function"
+  if (typeof value !== "string") return String(value)
+  if (value === "") return "an empty text"
+  const isOpen = isPlain(value) && !path.some((step) => secretive.test(String(step)))
+  return isOpen ? JSON.stringify(value) : `a text of ${value.length} characters`
+}

@@ -1,0 +1,50 @@
+import type { Holdfast } from "../session/holdfast.ts"
+import type { SessionPin } from "../session/pins.ts"
+import { type ToldCompaction, tellCompaction } from "./told-compaction.ts"
+
+export type SessionWatch = {
+  /** The session goes by this name, as the gateway says. */
+  readonly follow: (id: string) => void
+  /** Compactions since the last look, oldest first. */
+  readonly compactions: () => Promise<readonly ToldCompaction[]>
+  /** A rule in force, to the letter; nothing if it is not pinned. */
+  readonly pinned: (rule: string) => Promise<SessionPin | undefined>
+  /** Calls that were refused so far, and kept from the agent. */
+  readonly denied: () => number
+  /** Entries in the log, and messages on the branch that the session is on. */
+  readonly size: () => Promise<{ readonly entries: number; readonly messages: number }>
+  readonly end: () => void
+}
+
+/** Look at a session from outside, while an agent uses it through the gateway. */
+export function watchSession(holdfast: Holdfast, name: string): SessionWatch {
+  const seen = new Set<string>()
+  const names = new Set([name])
+  let current = name
+  let denied = 0
+  const end = holdfast.subscribe((event) => {
+    const isRefusal = event.type === "call-judged" && event.decision === "deny" && event.enforced
+    if (isRefusal && names.has(event.session)) denied++
+  })
+  return {
+    follow: (id) => {
+      names.add(id)
+      current = id
+    },
+    compactions: async () => {
+      const session = holdfast.session(current)
+      const { checkpoints } = await session.overview()
+      const fresh = checkpoints.filter(({ id }) => !seen.has(id)).reverse()
+      for (const { id } of fresh) seen.add(id)
+      const told = await Promise.all(fresh.map(({ id }) => tellCompaction(session, id)))
+      return told.filter((one) => one !== undefined)
+    },
+    pinned: async (rule) => (await holdfast.session(current).pins()).find(({ text }) => text === rule),
+    denied: () => denied,
+    size: async () => {
+      const { entries, branches } = await holdfast.session(current).overview()
+      return { entries, messages: branches[0]?.messages ?? 0 }
+    },
+    end,
+  }
+}

@@ -1,0 +1,31 @@
+import type { Operator } from "../../operator/operator.ts"
+import type { Holdfast } from "../../session/holdfast.ts"
+import type { Store } from "../../store/store.ts"
+import type { Books } from "../books.ts"
+import type { Upstream } from "../upstream.ts"
+import type { Approvals } from "./approvals.ts"
+import type { GatewayStatus } from "./gateway-status.ts"
+
+/** All that the admin API tells of. */
+export type AdminDeps = {
+  readonly holdfast: Holdfast
+  /** The store of the sessions. */
+  readonly store: Store
+  readonly operator?: Operator
+  readonly books: Books
+  readonly approvals: Approvals
+  readonly upstreams: readonly Upstream[]
+  /** What every request has to carry, as `Authorization: Bearer`. Without one nothing is told. */
+  readonly token?: string
+  /** Web pages that may call it, beside those of the gateway's own address. */
+  readonly origins: readonly string[]
+  readonly version: string
+  readonly now: () => number
+  readonly status: () => GatewayStatus
+  /** How often an event stream is told that it is alive. */
+  readonly keepAliveMs?: number
+  /** Tells the events of this program from those of another: the first part of their ids. */
+  readonly newId?: () => string
+  /** What is our own fault. */
+  readonly onFault?: (error: unknown) => void
+}

@@ -1,0 +1,139 @@
+import { expect, test } from "vitest"
+import { fc, runs } from "../../../test/support/property.ts"
+import { HoldfastError } from "../../errors.ts"
+import { noonMs } from "../../operator/fixtures/signer.ts"
+import { createMemoryStore } from "../../store/memory-store.ts"
+import type { Store } from "../../store/store.ts"
+import { converse, exchange, openAdminHouse, upstream } from "./fixtures/admin-house.ts"
+
+test("who comes first is told what there is, and every path of it is there", async () => {
+  const { ask, read, holdfast } = await openAdminHouse()
+  await converse(holdfast, "s")
+  const { name, version, links } = await read("/admin")
+  expect({ name, version }).toEqual({ name: "holdfast", version: "1.2.3" })
+  for (const link of Object.values(Object(links)).map(String)) {
+    if (link.startsWith("POST")) continue
+    const path = link
+      .replace(/[? ].*$/, "")
+      .replace("{id}", "s")
+      .replace("{entry}", "e1")
+    const answer = await ask(path)
+    expect([path, answer.status]).toEqual([path, path === "/admin/traces/s" ? 404 : 200])
+    await answer.body?.cancel()
+  }
+})
+
+test("the status says how long, how much, on which store, and whether it has everything", async () => {
+  const { read } = await openAdminHouse()
+  expect(await read("/admin/status")).toEqual({
+    version: "1.2.3",
+    nowMs: noonMs,
+    startedMs: noonMs - 5000,
+    uptimeMs: 5000,
+    closing: false,
+    requestsInFlight: 3,
+    openSessions: 2,
+    store: "memory",
+    durability: { durable: true, sessions: 0 },
+    operator: { audience: "harbour" },
+    approvals: 0,
+    streams: 0,
+  })
+})
+
+test("a store that is away is told with its problem, until it has everything", async () => {
+  const store = createMemoryStore()
+  let away = false
+  const failing: Store = {
+    ...store,
+    append: async (session, batch) => {
+      if (away) throw new HoldfastError({ code: "store-unavailable", store: "memory", reason: "it is away" })
+      return store.append(session, batch)
+    },
+  }
+  const { holdfast, read } = await openAdminHouse({ store: failing })
+  const session = holdfast.session("s")
+  const body = (...said: readonly string[]) => ({
+    model: "any",
+    messages: said.map((content) => ({ role: "user", content })),
+  })
+  await session.prepare({ body: body("one") })
+  away = true
+  await session.prepare({ body: body("one", "two") })
+  expect(await read("/admin/status")).toMatchObject({
+    durability: { durable: false, sessions: 1, problem: { code: "store-unavailable", next: expect.any(String) } },
+  })
+  away = false
+  await session.prepare({ body: body("one", "two", "three") })
+  expect(await read("/admin/status")).toMatchObject({ durability: { durable: true, sessions: 0 } })
+})
+
+test("exchanges are told in short, newest first, by session, and one in full without the words of its calls", async () => {
+  const { books, read, ask } = await openAdminHouse()
+  const facts = { text: "the words of the call" }
+  const verdict = { decision: "deny", reasons: [{ policy: "p", rule: "No.", decision: "deny", facts: {} }], errors: [] }
+  const judged = [{ callId: "c", tool: "mail", verdict: { ...verdict, facts }, enforced: true, result: "refused" }]
+  books.add(exchange("t1", { session: "s" }))
+  books.add(exchange("t2", { session: "other", problem: { code: "store-closed", store: "memory" } }))
+  // The facts of a verdict hold sets and much else; one text stands for all of it here.
+  books.add({ ...exchange("t3", { session: "s" }), ...JSON.parse(JSON.stringify({ judged })) })
+  const { traces } = await read("/admin/traces")
+  expect(traces).toMatchObject([
+    { id: "t3", traceEvents: 1, judged: [{ callId: "c", tool: "mail", decision: "deny", enforced: true }] },
+    { id: "t2", problem: { code: "store-closed", sentence: expect.any(String), next: expect.any(String) } },
+    { id: "t1" },
+  ])
+  expect(await read("/admin/traces?session=s&limit=1")).toMatchObject({ traces: [{ id: "t3" }] })
+  const whole = await (await ask("/admin/traces/t3")).text()
+  expect(JSON.parse(whole)).toMatchObject({
+    trace: { trace: [{ type: "history-matched" }], judged: [{ reasons: [{ rule: "No." }], result: "refused" }] },
+  })
+  expect(whole).not.toContain("the words of the call")
+})
+
+test("an upstream is told by name and host, and whose key it takes", async () => {
+  const upstreams = [
+    upstream,
+    { ...upstream, name: "own", models: ["gpt-*"], apiKey: "key", baseUrl: "not an address" },
+  ]
+  const { read } = await openAdminHouse({ upstreams })
+  expect(await read("/admin/upstreams")).toEqual({
+    upstreams: [
+      { name: "house", families: ["openai"], key: "client's", host: "models.example" },
+      { name: "own", families: ["openai"], key: "own", models: ["gpt-*"] },
+    ],
+  })
+})
+
+test("no answer holds a key, a header or a password of an upstream, nor a token", async () => {
+  const secret = fc.stringMatching(/^[A-Za-z0-9_-]{12,60}$/)
+  const paths = ["", "/status", "/sessions", "/traces", "/pins", "/audit", "/approvals", "/upstreams", "/nothing"]
+  await fc.assert(
+    fc.asyncProperty(secret, secret, secret, async (apiKey, header, password) => {
+      const own = `${apiKey}${header}`
+      const baseUrl = `https://user:${password}@models.example/${password}/v1?key=${password}`
+      const upstreams = [{ ...upstream, apiKey, headers: { "x-tenant": header }, baseUrl }]
+      const { admin } = await openAdminHouse({ upstreams, token: own })
+      for (const path of paths) {
+        const request = new Request(`http://h/admin${path}`, { headers: { authorization: `Bearer ${own}` } })
+        const answer = await admin(request)
+        const told = `${await answer.text()}${JSON.stringify([...answer.headers])}`
+        for (const hidden of [apiKey, header, password]) expect(told).not.toContain(hidden)
+      }
+      admin.close()
+    }),
+    { numRuns: Math.ceil(runs / 16) },
+  )
+})
+
+test("what goes wrong by our own fault is told to the owner, and nothing of it to the client", async () => {
+  const faults: unknown[] = []
+  const status = () => {
+    throw new Error("the secret inside")
+  }
+  const { ask } = await openAdminHouse({ status, onFault: (error) => faults.push(error) })
+  const answer = await ask("/admin/status")
+  expect(answer.status).toBe(500)
+  expect(await answer.text()).not.toContain("secret")
+  expect(faults).toHaveLength(1)
+})

@@ -1,0 +1,89 @@
+/** How much of a value is told. */
+export type Bounds = {
+  /** Characters of one text. */
+  readonly text: number
+  /** Elements of one list, and members of one object. */
+  readonly items: number
+  /** Characters of all texts and names together, with a few for each value. */
+  readonly total: number
+}
+
+export type Bounded = { readonly value: unknown; readonly cut: boolean }
+
+/** Deeper values are left out: nothing that people write nests further, and a circle ends here. */
+const maxDepth = 40
+/** What a number, a bracket or a comma counts for. */
+const valueLength = 8
+
+/** A copy fit for JSON, of which no more is told than the bounds say. The work ends with the bounds, however large the value is. */
+export function boundValue(value: unknown, bounds: Bounds): Bounded {
+  const reader = { bounds, left: bounds.total, cut: false }
+  return { value: copyOf(value, reader, 0), cut: reader.cut }
+}
+
+type Reader = { readonly bounds: Bounds; left: number; cut: boolean }
+
+function copyOf(value: unknown, reader: Reader, depth: number): unknown {
+  reader.left -= valueLength
+  if (reader.left < 0 || depth > maxDepth) return leave(reader)
+  switch (typeof value) {
+    case "string":
+      return copyText(value, reader)
+    case "bigint":
+      return String(value)
+    case "number":
+    case "boolean":
+      return value
+    case "object":
+      return value === null ? null : copyObject(value, reader, depth)
+    default:
+      return undefined
+  }
+}
+
+const leave = (reader: Reader): undefined => {
+  reader.cut = true
+  return undefined
+}
+
+function copyText(text: string, reader: Reader): string {
+  const most = Math.min(reader.bounds.text, reader.left)
+  reader.left -= Math.min(text.length, most)
+  if (text.length <= most) return text
+  reader.cut = true
+  return `${cutText(text, most)} … (${text.length - most} more characters)`
+}
+
+/** The beginning of a text, without half a character at its end. */
+export function cutText(text: string, most: number): string {
+  const cut = text.slice(0, Math.max(0, most))
+  return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut
+}
+
+function copyObject(value: object, reader: Reader, depth: number): unknown {
+  const list = Array.isArray(value) ? value : value instanceof Set ? [...value] : undefined
+  if (list !== undefined) return copyList(list, reader, depth)
+  const members: [string, unknown][] = []
+  for (const [name, member] of Object.entries(value)) {
+    if (members.length >= reader.bounds.items || reader.left <= name.length || name.length > reader.bounds.text) {
+      reader.cut = true
+      break
+    }
+    if (member === undefined) continue
+    reader.left -= name.length
+    members.push([name, copyOf(member, reader, depth + 1)])
+  }
+  return Object.fromEntries(members)
+}
+
+function copyList(list: readonly unknown[], reader: Reader, depth: number): readonly unknown[] {
+  const copies: unknown[] = []
+  for (const element of list) {
+    if (copies.length >= reader.bounds.items || reader.left <= 0) {
+      reader.cut = true
+      break
+    }
+    copies.push(copyOf(element, reader, depth + 1))
+  }
+  return copies
+}

@@ -1,0 +1,98 @@
+import type { Context, Hono } from "hono"
+import { HoldfastError } from "../../errors.ts"
+import { present } from "../../message/present.ts"
+import type { AuditLine } from "../../operator/audit-view.ts"
+import type { Operator } from "../../operator/operator.ts"
+import { readLimited } from "../../upstream/read-limited.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import { addRoute } from "./add-route.ts"
+import type { AdminDeps } from "./admin-deps.ts"
+import type { Approvals } from "./approvals.ts"
+import { boundValue } from "./bound-value.ts"
+import { readNumber } from "./read-query.ts"
+import { maxCommandBytes, refusals, refuse, refuseProblem } from "./refusal.ts"
+import { tellStanding } from "./tell-standing.ts"
+
+const auditPage = { usual: 100, most: 1000 } as const
+/** The last line that a log can have. */
+const lastLine = 999_999_999_999_999
+/** What is told of one line: a command may hold a whole policy. */
+const lineBounds = { text: 4000, items: 200, total: 20_000 }
+
+type Deps = Pick<AdminDeps, "operator" | "approvals">
+
+/** What the operator laid down, who said so, which calls wait for a person, and the one way to change any of it: a signed command. */
+export function addOperatorRoutes(app: Hono, { operator, approvals }: Deps): void {
+  const withOperator = (answer: (c: Context, operator: Operator) => Promise<Response>) => (c: Context) =>
+    operator === undefined ? refuse(refusals.operator) : answer(c, operator)
+  addRoute(app, "GET", "/admin/pins", withOperator(showStanding))
+  addRoute(app, "GET", "/admin/audit", withOperator(showAudit))
+  addRoute(app, "GET", "/admin/approvals", (c) => c.json({ approvals: approvals.pending() }))
+  addRoute(
+    app,
+    "POST",
+    "/admin/commands",
+    withOperator((c, known) => takeCommand(c, known, approvals)),
+  )
+}
+
+async function showStanding(c: Context, operator: Operator): Promise<Response> {
+  return c.json(tellStanding(operator, await readAudit(operator)))
+}
+
+/** What stands is told even where the log cannot be read now. */
+async function readAudit(operator: Operator): Promise<readonly AuditLine[] | undefined> {
+  try {
+    return await operator.audit()
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    return undefined
+  }
+}
+
+async function showAudit(c: Context, operator: Operator): Promise<Response> {
+  const from = readNumber(c, "from", 1, { least: 1, most: lastLine })
+  const limit = readNumber(c, "limit", auditPage.usual, { least: 1, most: auditPage.most })
+  const lines = await operator.audit({ from, limit: limit + 1 })
+  const told = lines.slice(0, limit).map((line) => boundValue(line, lineBounds).value)
+  const next = lines.length > limit ? `/admin/audit?from=${lines[limit]?.number}&limit=${limit}` : undefined
+  return c.json({ lines: told, ...present({ next }) })
+}
+
+const jsonType = /^application\/json[ \t]*(?:;|$)/i
+
+async function takeCommand(c: Context, operator: Operator, approvals: Approvals): Promise<Response> {
+  if (!jsonType.test(c.req.header("content-type") ?? "")) return refuse(refusals.type)
+  const text = await readLimited(new Response(c.req.raw.body), maxCommandBytes)
+  if (text === undefined) return refuse(refusals.size)
+  const body = tryParse(text)
+  const command = isObject(body) && Object.keys(body).length === 1 ? body.command : undefined
+  if (typeof command !== "string")
+    return refuseProblem({
+      code: "request-invalid",
+      path: "the body",
+      expected: '{"command": "hf1.…"}',
+      found: body === undefined ? "no JSON" : "something else",
+    })
+  return c.json(await submit(command, operator, approvals))
+}
+
+/** The line that it stands in now, what stands beside it, and for a decision whether the call waited here or waits elsewhere. */
+async function submit(command: string, operator: Operator, approvals: Approvals) {
+  const settled = new Set<string>()
+  const stop = approvals.subscribe((event) => {
+    if (event.type === "approval-settled") settled.add(event.id)
+  })
+  try {
+    const { line, rule } = await operator.submit(command)
+    const call = "call" in line.command ? line.command.call : undefined
+    const approval = call === undefined ? undefined : { id: call, waitedHere: settled.has(call) }
+    return {
+      accepted: line,
+      ...present({ rule, approval }),
+      standing: tellStanding(operator, await readAudit(operator)),
+    }
+  } finally {
+    stop()
+  }
+}

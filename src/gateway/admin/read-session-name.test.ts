@@ -1,0 +1,20 @@
+import { expect, test } from "vitest"
+import { anonymousSession, groupSession, sideSession, toolsSession } from "../identity/session-name.ts"
+import { readSessionName } from "./read-session-name.ts"
+
+const tenant = "0123456789abcdef"
+const group = groupSession(tenant, "4f1c", undefined)
+const scout = groupSession(tenant, "4f1c", "scout")
+
+test.each([
+  [group, { tenant, conversation: "4f1c", role: "main" }],
+  [scout, { tenant, conversation: "4f1c", role: "agent", subagent: "scout" }],
+  [sideSession(group, "00ff00ff00ff00ff"), { tenant, conversation: "4f1c", role: "side" }],
+  [toolsSession(scout), { tenant, conversation: "4f1c", role: "tools", subagent: "scout" }],
+  [anonymousSession(tenant, "77"), { tenant, conversation: "~77", role: "main" }],
+  ["log", undefined],
+  [".x", undefined],
+  ["a.b~", undefined],
+])("%s says %j", (id, said) => {
+  expect(readSessionName(id)).toEqual(said)
+})

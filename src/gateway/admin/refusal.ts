@@ -1,0 +1,118 @@
+import { type CommandRefusal, describe, HoldfastError, type Problem } from "../../errors.ts"
+import { statusOf } from "../problem-status.ts"
+
+/** Bytes of a body: a signed command has some hundreds. */
+export const maxCommandBytes = 64 * 1024
+
+/** How every refusal is told. */
+export type Told = { readonly code: string; readonly sentence: string; readonly next: string }
+
+type Refusal = Told & { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+
+const refusal = (status: number, code: string, sentence: string, next: string): Refusal => ({
+  status,
+  code,
+  sentence,
+  next,
+})
+
+/** What is refused before anything is asked of a session or the operator. */
+export const refusals = {
+  off: refusal(
+    403,
+    "admin-off",
+    "The admin API is off, because no admin token is set.",
+    "Set one of at least 16 characters in the gateway's configuration (admin.token), and start the gateway again.",
+  ),
+  token: {
+    ...refusal(
+      401,
+      "token-wrong",
+      "The admin API wants its token.",
+      "Send it as a header: Authorization: Bearer ADMIN-TOKEN. It is read from nowhere else.",
+    ),
+    headers: { "www-authenticate": "Bearer" },
+  },
+  page: refusal(
+    403,
+    "page-refused",
+    "Pages of that origin may not call the admin API.",
+    "List the page's origin in the gateway's configuration (admin.origins), if it is yours.",
+  ),
+  path: refusal(404, "path-unknown", "There is nothing at that path.", "See GET /admin for what there is."),
+  type: refusal(
+    415,
+    "content-type-wrong",
+    "A command is read from application/json alone.",
+    'Send {"command": "hf1.…"} with Content-Type: application/json.',
+  ),
+  size: refusal(
+    413,
+    "body-too-large",
+    `A command of more than ${maxCommandBytes / 1024} KB is not read.`,
+    "Put a policy of that size into a file of the policy directory.",
+  ),
+  trace: refusal(
+    404,
+    "trace-unknown",
+    "No exchange of that id is in the books.",
+    "See GET /admin/traces: the newest exchanges are kept, of this process alone.",
+  ),
+  operator: refusal(
+    404,
+    "operator-missing",
+    "This gateway has no operator's channel.",
+    "Give it a policy directory or a trusted key, and start it again.",
+  ),
+  busy: {
+    ...refusal(503, "admin-busy", "Too much of this is under way already.", "Ask again in a moment."),
+    headers: { "retry-after": "1" },
+  },
+  fault: refusal(500, "fault", "Something went wrong that is our fault.", "See the gateway's own log, and report it."),
+} as const satisfies Readonly<Record<string, Refusal>>
+
+export function refuse({ status, headers = {}, code, sentence, next }: Refusal): Response {
+  return Response.json({ error: { code, sentence, next } }, { status, headers })
+}
+
+/** A method that this path does not have. */
+export const refuseMethod = (allow: string): Response =>
+  refuse({
+    ...refusal(405, "method-wrong", `Only ${allow} is answered here.`, `Ask with ${allow}.`),
+    headers: { allow },
+  })
+
+/** Here a faulty policy is the directory's, and stands in the way of every command. */
+const ownStatuses: Readonly<Partial<Record<Problem["code"], number>>> = {
+  "policy-invalid": 409,
+  "key-invalid": 409,
+}
+
+const commandStatuses: Readonly<Record<CommandRefusal, number>> = {
+  malformed: 400,
+  "key-unknown": 403,
+  "signature-wrong": 403,
+  "audience-wrong": 403,
+  "sequence-used": 409,
+  expired: 409,
+  "not-yet-valid": 409,
+  impossible: 409,
+}
+
+export const statusHere = (problem: Problem): number =>
+  problem.code === "command-refused"
+    ? commandStatuses[problem.reason]
+    : (ownStatuses[problem.code] ?? statusOf[problem.code])
+
+/** A problem in words, under its code. */
+export const tellProblem = (problem: Problem): Told => ({ code: problem.code, ...describe(problem) })
+
+export const refuseProblem = (problem: Problem): Response =>
+  refuse({ status: statusHere(problem), ...tellProblem(problem) })
+
+/** What was thrown: a problem is told; anything else is a bug, of which the client learns nothing. */
+export function refuseError(error: unknown, onFault: (error: unknown) => void): Response {
+  if (error instanceof HoldfastError) return refuseProblem(error.problem)
+  onFault(error)
+  return refuse(refusals.fault)
+}

@@ -1,0 +1,16 @@
+/** Below this a loop is faster than another comparison of stretches. */
+const nearBy = 64
+
+/** How many bytes two texts have in common at their beginning; found by native comparison of ever smaller stretches. */
+export function commonPrefix(one: Buffer, other: Buffer): number {
+  let low = 0
+  let high = Math.min(one.length, other.length)
+  if (one.compare(other, 0, high, 0, high) === 0) return high
+  while (high - low > nearBy) {
+    const middle = (low + high) >>> 1
+    if (one.compare(other, low, middle, low, middle) === 0) low = middle
+    else high = middle
+  }
+  while (low < high && one[low] === other[low]) low++
+  return low
+}

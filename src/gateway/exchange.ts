@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from "node:http"
+import type { Problem } from "../errors.ts"
+import type { Format } from "../message/message.ts"
+import type { Approvals } from "./admin/approvals.ts"
+import type { Books } from "./books.ts"
+import type { GatewayOptions } from "./gateway-options.ts"
+import { ownHeaders } from "./response-headers.ts"
+import type { Tally } from "./tally.ts"
+import type { Transport } from "./transport.ts"
+import type { TurnDeps } from "./turns.ts"
+import { wireError } from "./wire-error.ts"
+
+/** All that an exchange may touch. */
+export type ExchangeDeps = GatewayOptions &
+  TurnDeps & {
+    readonly transport: Transport
+    readonly books: Books
+    readonly approvals: Approvals
+  }
+
+/** One request and its answer, under way. */
+export type Exchange = {
+  readonly deps: ExchangeDeps
+  readonly incoming: IncomingMessage
+  readonly response: ServerResponse
+  readonly tally: Tally
+  readonly tenant: string
+  /** Aborts when the client has gone. */
+  readonly gone: AbortSignal
+}
+
+/** Answer with a problem in the wire's own shape. */
+export function answerProblem({ response, tally }: Exchange, problem: Problem, format?: Format): void {
+  const { status, headers, body } = wireError(format, problem)
+  tally.noted.problem = problem
+  answerText({ response, tally }, status, headers, body)
+}
+
+export function answerText(
+  { response, tally }: Pick<Exchange, "response" | "tally">,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): void {
+  if (response.headersSent) {
+    response.destroy()
+    tally.close("upstream-cut", response.statusCode)
+    return
+  }
+  response.writeHead(status, {
+    ...headers,
+    ...Object.fromEntries(pairs(ownHeaders({ trace: tally.id }))),
+    "content-length": Buffer.byteLength(body),
+  })
+  response.end(body)
+  tally.close("refused", status)
+}
+
+const pairs = (flat: readonly string[]): readonly (readonly [string, string])[] =>
+  flat.flatMap((name, n) => (n % 2 === 0 ? [[name, flat[n + 1] ?? ""] as const] : []))

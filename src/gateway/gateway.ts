@@ -1,0 +1,181 @@
+import { randomBytes, randomUUID } from "node:crypto"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { getRequestListener } from "@hono/node-server"
+import { isLoopback } from "../http/admission.ts"
+import { present } from "../message/present.ts"
+import { createAdmin } from "./admin/admin.ts"
+import { createApprovals } from "./admin/approvals.ts"
+import { approvalsFromOperator } from "./admin/approvals-from-operator.ts"
+import { createBooks } from "./books.ts"
+import { answerProblem, type Exchange, type ExchangeDeps } from "./exchange.ts"
+import { flatOf } from "./flat-headers.ts"
+import type { Gateway, GatewayOptions } from "./gateway-options.ts"
+import { createLineages } from "./identity/lineages.ts"
+import { tenantOf } from "./identity/tenant-of.ts"
+import { createLanes } from "./lanes.ts"
+import { listen } from "./listen.ts"
+import { modelCall } from "./model-call.ts"
+import { passThrough } from "./pass-through.ts"
+import { problemOf } from "./problem-of.ts"
+import { refuseEntry } from "./refuse-entry.ts"
+import { type Route, routeOf } from "./route.ts"
+import { openTally } from "./tally.ts"
+import { createHealth } from "./telemetry/health.ts"
+import { createMetrics } from "./telemetry/metrics.ts"
+import { createTransport } from "./transport.ts"
+import { createWorkLines } from "./work-lines.ts"
+
+/** Start a gateway; it serves when this ends. */
+export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  const house = openHouse(options)
+  const { deps, state } = house
+  const server = await listen(options, (incoming, response) => {
+    serve(house, incoming, response).catch((error: unknown) => {
+      options.onFault(error)
+      response.destroy()
+    })
+  })
+  return {
+    url: server.url,
+    port: server.port,
+    close: async () => {
+      state.closing = true
+      await server.close()
+      await deps.lines.allIdle()
+      await deps.transport.close()
+      house.end()
+    },
+  }
+}
+
+/** What changes while the gateway runs. */
+type State = { closing: boolean; inFlight: number }
+
+type House = {
+  readonly deps: ExchangeDeps
+  readonly state: State
+  readonly metrics: ReturnType<typeof createMetrics>
+  readonly health: ReturnType<typeof createHealth>
+  readonly admin: (incoming: IncomingMessage, response: ServerResponse) => void
+  readonly end: () => void
+}
+
+function openHouse(options: GatewayOptions): House {
+  const { store, holdfast, operator, now, onFault } = options
+  const state: State = { closing: false, inFlight: 0 }
+  const books = createBooks()
+  const approvals = createApprovals({ now, newId: () => randomBytes(12).toString("base64url") })
+  const metrics = createMetrics({ now, version: options.version })
+  const deps: ExchangeDeps = {
+    ...options,
+    books,
+    approvals,
+    transport: createTransport(),
+    lanes: createLanes(),
+    lines: createWorkLines(onFault),
+    lineages: createLineages({ find: store.findAliases, put: store.putAliases, newId: randomUUID, now }),
+    windows: new Map(),
+  }
+  const ends = [
+    books.subscribe((record) => {
+      metrics.observe(record)
+      options.onRecord?.(record)
+    }),
+    holdfast.subscribe(metrics.sessionEvent),
+    ...(operator === undefined ? [] : [approvalsFromOperator(operator, approvals)]),
+  ]
+  const admin = createAdmin({
+    ...deps,
+    ...options.admin,
+    status: () => ({ requestsInFlight: state.inFlight, closing: state.closing }),
+  })
+  const listener = getRequestListener(admin)
+  return {
+    deps,
+    state,
+    metrics,
+    health: createHealth({ store, version: options.version, closing: () => state.closing, ...present({ operator }) }),
+    admin: (incoming, response) => void listener(incoming, response),
+    end: () => {
+      for (const end of ends) end()
+    },
+  }
+}
+
+/** One request. Whatever goes wrong with it, the next one is answered. */
+async function serve(house: House, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { deps, state } = house
+  const { method = "GET", url: target = "/" } = incoming
+  const route = routeOf(method, target, incoming.headers)
+  const loopback = isLoopback(deps.host)
+  const refusal = refuseEntry(deps, incoming.headers, { loopback, route })
+  if (route.type === "health" || route.type === "ready" || route.type === "metrics") {
+    return refusal === undefined ? tellMachines(house, route.type, response) : void response.writeHead(403).end()
+  }
+  if (route.type === "admin" && refusal === undefined) return house.admin(incoming, response)
+  const exchange = openExchange(deps, incoming, response, route)
+  state.inFlight++
+  try {
+    if (refusal !== undefined) return answerProblem(exchange, refusal, formatOf(route))
+    if (state.closing || state.inFlight > deps.limits.requests) {
+      const busy = { code: "gateway-busy", what: "requests at a time", limit: deps.limits.requests } as const
+      return answerProblem(exchange, busy, formatOf(route))
+    }
+    await dispatch(exchange, route)
+  } catch (error) {
+    answerProblem(exchange, problemOf(error, deps.onFault), formatOf(route))
+  } finally {
+    state.inFlight--
+  }
+}
+
+async function dispatch(exchange: Exchange, route: Route): Promise<void> {
+  switch (route.type) {
+    case "model-call":
+      return modelCall(exchange, route)
+    case "pass":
+      return passThrough(exchange, route.family, route.path)
+    case "compact":
+      return passThrough(exchange, "openai", route.path)
+    case "refused":
+      return answerProblem(exchange, { code: "path-unknown", reason: route.reason })
+    default:
+      return answerProblem(exchange, { code: "path-unknown", reason: "it is not served here" })
+  }
+}
+
+const formatOf = (route: Route) => (route.type === "model-call" ? route.format : undefined)
+
+function openExchange(deps: ExchangeDeps, incoming: IncomingMessage, response: ServerResponse, route: Route): Exchange {
+  const { method = "GET", url = "/" } = incoming
+  const id = `hx-${randomBytes(9).toString("base64url")}`
+  const path = url.split("?", 1)[0]?.slice(0, 200) ?? "/"
+  const clock = (): number => performance.now()
+  const tally = openTally({ books: deps.books, now: deps.now, clock }, id, method, path)
+  const gone = new AbortController()
+  response.on("close", () => {
+    if (!response.writableFinished) gone.abort()
+  })
+  response.on("error", () => gone.abort())
+  const tenant = deps.tenants === "one" ? "one" : tenantOf(flatOf(incoming.headers), keyIn(route))
+  return { deps, incoming, response, tally, tenant, gone: gone.signal }
+}
+
+/** Gemini's clients may write their key into the path's query. */
+function keyIn(route: Route): string | undefined {
+  return "path" in route ? /[?&]key=([^&]+)/.exec(route.path)?.[1] : undefined
+}
+
+async function tellMachines(
+  { metrics, health, state }: House,
+  what: "health" | "ready" | "metrics",
+  response: ServerResponse,
+): Promise<void> {
+  if (what === "metrics") {
+    metrics.requestsInFlight(state.inFlight)
+    response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(metrics.render())
+    return
+  }
+  const { status, body } = what === "health" ? health.live() : await health.ready()
+  response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" }).end(body)
+}

@@ -1,0 +1,44 @@
+import type { Message } from "../../message/message.ts"
+import type { Part } from "../../message/part.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import { type Fields, objectIn, textIn } from "./body-fields.ts"
+import { digest } from "./digest.ts"
+import { isRandomId } from "./is-random-id.ts"
+
+const known = new WeakMap<Message, readonly string[]>()
+
+/**
+ * What in a message only one conversation can have: random ids of calls and of items that the provider holds, and what the provider
+ * wrote in place of a history. Clients that rewrite everything else send these back as they are.
+ */
+export function anchorsOf(message: Message): readonly string[] {
+  const before = known.get(message)
+  if (before !== undefined) return before
+  const found = [...new Set([...itemId(message), ...message.parts.flatMap(anchorsIn)])]
+  known.set(message, found)
+  return found
+}
+
+function anchorsIn(part: Part): readonly string[] {
+  if (part.type === "tool-call" || part.type === "tool-result") return isRandomId(part.callId) ? [part.callId] : []
+  if (part.type !== "opaque") return []
+  if (part.kind === "item_reference") return random(textIn(objectIn(part.wire), "id"))
+  return part.kind.startsWith("compaction") && part.kind !== "compaction_trigger" ? compaction(part.wire) : []
+}
+
+/** Shorter texts are no history in a nutshell. */
+const leastCompaction = 16
+
+/** It comes back with its keys in another order, or with a cache marker; what it says stays. */
+function compaction(wire: string): readonly string[] {
+  const parsed = tryParse(wire)
+  const block: Fields = isObject(parsed) ? parsed : {}
+  const said = textIn(block, "encrypted_content") ?? textIn(block, "content") ?? textIn(block, "id")
+  return said === undefined || said.length < leastCompaction ? [] : [digest("compaction", said)]
+}
+
+/** On OpenAI Responses each item of an answer has an id, by which clients may refer to it. */
+const itemId = ({ format, role, wire }: Message): readonly string[] =>
+  format === "openai-responses" && role === "assistant" ? random(textIn(objectIn(wire), "id")) : []
+
+const random = (id: string | undefined): readonly string[] => (id !== undefined && isRandomId(id) ? [id] : [])

@@ -1,0 +1,96 @@
+import type { Message } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import type { ModelRequest } from "../../message/request.ts"
+import { isObject } from "../../wire/json.ts"
+import { anchorsOf } from "./anchors-of.ts"
+import type { Assignment } from "./assignment.ts"
+import { bodyFields } from "./body-fields.ts"
+import type { Place, Write } from "./decision.ts"
+import { markAfter } from "./history.ts"
+import type { Look } from "./look.ts"
+import { ambiguous, type Names, unshown } from "./names.ts"
+import { toldLines } from "./retelling.ts"
+import { isTelling, saidKey } from "./said-key.ts"
+
+/** What is known of an answer beside its words. */
+export type Answered = {
+  /** The provider's id of it. */
+  readonly responseId?: string
+  /** The entry of the session's log that it became. */
+  readonly entry?: string
+  /** It was not seen to its end: the client may have got less of it, or more, or may ask again. */
+  readonly isCut?: boolean
+}
+
+type About = {
+  readonly place: Place
+  readonly names: Names
+  readonly session: string
+  readonly role: Assignment["role"]
+  readonly request: ModelRequest
+  readonly answer: readonly Message[]
+  readonly seen: Answered
+  readonly look: Look
+}
+
+/** An answer with more calls has them all in one round, and any of them will do. */
+const maxAnchors = 64
+
+/** What is remembered of an answer, so that the next request finds its session. */
+export function answeredWrites(about: About): { readonly writes: readonly Write[] } {
+  const { answer, place } = about
+  const byPlace =
+    answer.length === 0 ? [] : place.type === "group" ? inGroup(about, place.base) : behindMark(about, place)
+  return { writes: [...byPlace, ...anchorWrites(about), ...responseWrites(about)] }
+}
+
+const inGroup = ({ answer, names, session }: About, base: string): readonly Write[] =>
+  answer.filter(isTelling).map((message) => ({ name: names.answer(base, saidKey(message)), session }))
+
+function behindMark(about: About, { frame, mark }: Extract<Place, { type: "alone" }>): readonly Write[] {
+  const { answer, names, session, seen, look, request } = about
+  const entry = present({ entry: seen.entry })
+  const after = answer.reduce(markAfter, mark)
+  const asked = names.asked(frame, mark)
+  const isClosed = seen.isCut !== true && after !== mark && look(asked)?.session === session
+  return [
+    ...(after === mark || request.held !== undefined ? [] : [{ name: names.history(frame, after), session, ...entry }]),
+    ...(isClosed ? [{ name: asked, session, entry: "answered" }] : []),
+    ...(request.held === undefined ? retellingWrites(about) : []),
+  ]
+}
+
+/** The lines of an answer in words alone, for the conversation that the session is. */
+function retellingWrites({ answer, names, session, look, role }: About): readonly Write[] {
+  const [mark, frame] = look(names.tip(session))?.entry?.split(".") ?? []
+  const isWords = answer.every(({ parts }) => parts.every(({ type }) => type === "text" || type === "reasoning"))
+  if (mark === undefined || frame === undefined || !isWords) return []
+  const entry = `${mark}.${role === "side" ? unshown : "shown"}`
+  return toldLines(answer).map((line) => ({ name: names.told(frame, line), session, entry }))
+}
+
+/** An id that another session has had tells neither of them: some servers number their calls, or answer from a cache. */
+function anchorWrites({ answer, names, session, look }: About): readonly Write[] {
+  const anchors = [...new Set(answer.flatMap(anchorsOf))].slice(0, maxAnchors)
+  return anchors.flatMap((anchor): readonly Write[] => {
+    const name = names.anchor(anchor)
+    const known = look(name)
+    if (known === undefined) return [{ name, session }]
+    if (known.session === session || known.entry === ambiguous) return []
+    return [{ name, session: known.session, entry: ambiguous }]
+  })
+}
+
+/** The provider's id of an answer, where a client may go on from it. */
+function responseWrites({ place, names, session, seen, request }: About): readonly Write[] {
+  const { responseId, entry } = seen
+  if (responseId === undefined || !isStateful(request)) return []
+  const answered: Write = { name: names.response(responseId), session, ...present({ entry }) }
+  if (place.type === "group") return [answered]
+  return [answered, { name: names.responseTo(responseId), session, entry: place.mark }]
+}
+
+function isStateful(request: ModelRequest): boolean {
+  if (request.format === "openai-responses" || request.held !== undefined) return true
+  return request.format === "anthropic-messages" && isObject(bodyFields(request).thread)
+}

@@ -1,0 +1,64 @@
+import type { Message } from "../../message/message.ts"
+import type { Part } from "../../message/part.ts"
+import type { ModelRequest } from "../../message/request.ts"
+import { isVolatile } from "../../prompt/fingerprint.ts"
+import { digest } from "./digest.ts"
+import { isFrame } from "./history.ts"
+
+/**
+ * What stands around a conversation, as one mark: the instructions but for the time of day in them, and which tools there are. Without
+ * an id only requests with the same mark can be one conversation by their words alone: rules stand in instructions too, and one key
+ * may serve many customers whose instructions differ in a line.
+ */
+export const frameMark = (request: ModelRequest, hint: string | undefined): string =>
+  digest("frame", request.format, toolNames(request), frameParts(request).map(steady), hint ?? "")
+
+/** Tools by name, whatever their order. */
+export const toolNames = (request: ModelRequest): readonly string[] =>
+  [...new Set([...request.tools.map(({ name }) => name), ...listedTools(request.messages)])].sort()
+
+/** A list of tools among the messages counts by its length: what is in it has no name for us. */
+const listedTools = (messages: readonly Message[]): readonly string[] =>
+  messages.flatMap(({ parts }) =>
+    parts.flatMap((part) =>
+      part.type === "opaque" && (part.kind === "additional_tools" || part.kind === "mcp_list_tools")
+        ? `${part.kind}:${part.wire.length}`
+        : [],
+    ),
+  )
+
+/** The instructions, in the system part and before the first turn. */
+export function frameParts({ system, messages }: ModelRequest): readonly Part[] {
+  const first = messages.findIndex((message) => !isFrame(message, false))
+  const leading = messages.slice(0, first < 0 ? messages.length : first)
+  const parts = [...system, ...leading.flatMap((message) => (message.role === "system" ? message.parts : []))]
+  return parts.filter((part) => !isVolatile(part))
+}
+
+export const textOf = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
+
+const months =
+  "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?"
+/** Dates and times of day, which change without anyone meaning anything by it. Other numbers may be rules. */
+const moments = new RegExp(
+  [
+    String.raw`\b\d{4}[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?`,
+    String.raw`\b\d{1,2}[-/.]\d{1,2}[-/.]\d{4}\b`,
+    String.raw`\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\b`,
+    String.raw`\b(?:${months})\.? \d{1,2}(?:st|nd|rd|th)?(?:,? \d{4})?\b`,
+    String.raw`\b\d{1,2}\.? (?:${months})(?:,? \d{4})?\b`,
+    String.raw`\b(?:Mon|Tues?|Wed(?:nes)?|Thu(?:rs)?|Fri|Sat(?:ur)?|Sun)(?:day)?\b`,
+    String.raw`\b1\d{9}(?:\d{3})?\b`,
+  ].join("|"),
+  "g",
+)
+
+const known = new WeakMap<Part, string>()
+
+function steady(part: Part): string {
+  const before = known.get(part)
+  if (before !== undefined) return before
+  const mark = digest("text", textOf(part).replace(moments, "·"))
+  known.set(part, mark)
+  return mark
+}

@@ -1,0 +1,50 @@
+import { present } from "../../message/present.ts"
+import type { Bearer } from "./alias-cache.ts"
+import type { Assignment, Why } from "./assignment.ts"
+import { type Decision, type Question, unseenAnchors, type Write } from "./decision.ts"
+import { anonymousSession } from "./session-name.ts"
+
+/** A question about a session without an id: the frame that it has to have, and the mark of all that is asked. */
+export type Line = Question & { readonly frame: string; readonly mark: string }
+
+export type Tip = { readonly mark: string; readonly frame: string }
+
+/** What a session was asked last. One that belongs to a client's id has none. */
+export function tipOf({ look, names }: Line, session: string): Tip | undefined {
+  const [mark, frame] = look(names.tip(session))?.entry?.split(".") ?? []
+  return mark === undefined || frame === undefined ? undefined : { mark, frame }
+}
+
+type More = Partial<Pick<Assignment, "role" | "entry" | "held" | "fork">>
+
+/** A session of its own. */
+export function beginLine(line: Line, more: More = {}, why: Why = "new"): Decision {
+  const session = anonymousSession(line.tenant, line.freshId())
+  return decided(line, { session, isNew: true, why, role: "main", ...more }, unseenAnchors(line, session))
+}
+
+/** A session of its own that begins as a copy of another, up to an answer. */
+export function forkLine(line: Line, { session, entry }: Bearer, messages: number, why: Why): Decision {
+  return beginLine(line, { fork: { from: session, messages, ...present({ at: entry }) } }, why)
+}
+
+/** The same session. A request in another frame leaves it where it is. */
+export function goOnLine(line: Line, session: string, why: Why, more: More = {}): Decision {
+  const anchors = why === "calls" || why === "retelling" ? unseenAnchors(line, session) : []
+  return decided(line, { session, isNew: false, why, role: "main", ...more }, anchors)
+}
+
+function decided(line: Line, assignment: Assignment, anchors: readonly Write[]): Decision {
+  const { names, frame, mark, history, look } = line
+  const { session, role, fork } = assignment
+  const tip: Write = { name: names.tip(session), session, entry: `${mark}.${frame}` }
+  const asked: Write = { name: names.asked(frame, mark), session, entry: "open" }
+  const answered =
+    history.answered === undefined || fork !== undefined ? undefined : names.history(frame, history.answered.mark)
+  const isUnseen = answered !== undefined && line.mark === history.whole && look(answered) === undefined
+  return {
+    assignment,
+    writes: [...(role === "side" ? [] : [tip, asked]), ...(isUnseen ? [{ name: answered, session }] : []), ...anchors],
+    place: { type: "alone", frame, mark },
+  }
+}

@@ -1,0 +1,166 @@
+import { expect, test } from "vitest"
+import { corpus, linesOf, recordedRequests, withoutCorpus } from "../../../test/support/corpus.ts"
+import { messageId } from "../../message/ids.ts"
+import type { Message, Transcript } from "../../message/message.ts"
+import type { ModelRequest } from "../../message/request.ts"
+import { decodeRequest } from "../../wire/decode.ts"
+import { isObject } from "../../wire/json.ts"
+import { anchorsOf } from "./anchors-of.ts"
+import type { Answered } from "./answered-writes.ts"
+import { createWorld, lettersOf } from "./fixtures/world.ts"
+import { toolNames } from "./frame-mark.ts"
+import type { Headers } from "./identity.ts"
+import { identityOf } from "./identity-of.ts"
+import { saidKey } from "./said-key.ts"
+import { tenantOf } from "./tenant-of.ts"
+
+type Played = { readonly headers: Headers; readonly request: ModelRequest }
+
+/** What real clients sent, each recording in its order. Counting tokens is no part of a conversation. */
+function recordings(): ReadonlyMap<string, readonly Played[]> {
+  const lines = linesOf("requests")
+  const played = recordedRequests().flatMap(({ file, path, format, text }, n) => {
+    if (path.includes("count_tokens")) return []
+    const recorded: unknown = JSON.parse(lines[n]?.line ?? "{}")
+    const headers = isObject(recorded) && isObject(recorded.headers) ? recorded.headers : {}
+    const texts = Object.entries(headers).flatMap(([name, value]) =>
+      typeof value === "string" ? [[name.toLowerCase(), value] as const] : [],
+    )
+    return [{ file, headers: Object.fromEntries(texts), request: decodeRequest(format, text) }]
+  })
+  return Map.groupBy(played, ({ file }) => file.replace(".jsonl.gz", ""))
+}
+
+const keysOf = (messages: Transcript): readonly string[] => messages.map(saidKey).filter((key) => key !== "")
+const startsWith = (keys: readonly string[], start: readonly string[]): boolean =>
+  start.every((key, n) => keys[n] === key)
+const opening = ({ messages }: ModelRequest): Message | undefined => messages.find(({ role }) => role === "user")
+
+type Outcome = { readonly answer: readonly Message[]; readonly seen: Answered }
+
+/**
+ * The recordings have no answers: they are read off what was sent next. A request that is sent again got none. The calls of a stateful
+ * answer are those whose results follow. Otherwise the answer is what stands behind this request in a later one; or, where the client
+ * rewrote its history, what is new in the next request of the same kind: a call, an item, or the text that it opens with.
+ */
+function outcomeOf(requests: readonly ModelRequest[], n: number): Outcome {
+  const [request, next] = [requests[n], requests[n + 1]]
+  if (request === undefined || next === undefined) return { answer: [said("All done, as you asked.")], seen: {} }
+  const mine = keysOf(request.messages)
+  if (keysOf(next.messages).join() === mine.join()) return { answer: [], seen: { isCut: true } }
+  if (next.held?.id !== undefined) return { answer: callsBehind(next), seen: { responseId: next.held.id } }
+  const later = requests.slice(n + 1)
+  const further = later.find(
+    ({ messages }) => messages.length > request.messages.length && startsWith(keysOf(messages), mine),
+  )
+  if (further !== undefined) return { answer: firstAnswer(further.messages.slice(request.messages.length)), seen: {} }
+  const tools = toolNames(request).join()
+  const alike = later.find((other) => toolNames(other).join() === tools) ?? next
+  const known = new Set(requests.slice(0, n + 1).flatMap(({ messages }) => messages.flatMap(anchorsOf)))
+  const canBe = ({ role, parts }: Message): boolean =>
+    role === "assistant" && (tools !== "" || parts.every(({ type }) => type !== "tool-call"))
+  const news = alike.messages.filter((one) => canBe(one) && anchorsOf(one).some((id) => !known.has(id)))
+  if (news.length > 0) return { answer: news.slice(0, 1), seen: {} }
+  const [before, after] = [opening(request), opening(alike)]
+  const isRetold = before !== undefined && after !== undefined && saidKey(before) !== saidKey(after)
+  return { answer: isRetold ? [{ ...after, role: "assistant" }] : [], seen: { isCut: !isRetold } }
+}
+
+const said = (text: string): Message => ({ id: messageId("a"), role: "assistant", parts: [{ type: "text", text }] })
+
+const firstAnswer = (rest: Transcript): Transcript => {
+  const end = rest.findIndex(({ role }) => role !== "assistant")
+  return end < 0 ? rest : rest.slice(0, end)
+}
+
+const callsBehind = ({ messages }: ModelRequest): readonly Message[] => [
+  {
+    ...said("I look."),
+    parts: messages.flatMap(({ parts }) =>
+      parts.flatMap((part) =>
+        part.type === "tool-result"
+          ? [{ type: "tool-call", callId: part.callId, tool: "bash", kind: "function", input: {} } as const]
+          : [],
+      ),
+    ),
+  },
+]
+
+/** Who is with whom, where it is not one conversation from the first request to the last. */
+const parted: Readonly<Record<string, string>> = {
+  // A subagent that is marked.
+  "claude-code-2.1.325.subagent": "ABBA",
+  // A title comes first, and after a while a summary in other instructions; what goes on from it is the conversation.
+  "opencode-1.18.18.anthropic-basic": "ABBBB",
+  "opencode-1.18.18.anthropic-ctx-error": "ABBBCBB",
+  "opencode-1.18.18.anthropic-resume": "ABBBB",
+  "opencode-1.18.18.anthropic-thinking": "ABBBB",
+  "opencode-1.18.18.chat-autocompact": "ABBCBBB",
+  "opencode-1.18.18.chat-basic": "ABBBB",
+  "opencode-1.18.18.chat-long-context-limit": "ABBBBBBBBBBBBBCB",
+  "opencode-1.18.18.chat-subagent": "ABCCB",
+  "opencode-1.18.18.responses-basic": "ABBBB",
+  "opencode-1.18.18.responses-thinking": "ABBBB",
+  // A summary of the conversation as text, without any id.
+  "pi-0.87.1.anthropic-ctx-error": "AAABAA",
+  "pi-0.87.1.chat-autocompact": "AABAAA",
+  // A subagent that is not marked.
+  "qwen-code-0.24.4.chat-subagent": "AABBA",
+}
+
+type Player = { readonly isRestarted?: boolean }
+
+async function play(played: readonly Played[], { isRestarted = false }: Player = {}) {
+  const world = createWorld()
+  const requests = played.map(({ request }) => request)
+  const sessions: string[] = []
+  for (const [n, { headers, request }] of played.entries()) {
+    const assignment = await world.assign(tenantOf(headers), identityOf(headers, request), request)
+    sessions.push(assignment.session)
+    expect(assignment.fork).toBeUndefined()
+    const { answer, seen } = outcomeOf(requests, n)
+    await world.answered(assignment, request, answer, seen)
+    if (isRestarted) world.restart()
+  }
+  return lettersOf(sessions)
+}
+
+test.skipIf(corpus === undefined)(`every recording is told apart as its client meant it${withoutCorpus}`, async () => {
+  const found: Record<string, string> = {}
+  for (const [file, played] of recordings()) {
+    const letters = await play(played)
+    if (/[^A]/.test(letters)) found[file] = letters
+  }
+  expect(found).toEqual(parted)
+})
+
+test.skipIf(corpus === undefined)(
+  `and so it is by a process that is started anew for each${withoutCorpus}`,
+  async () => {
+    for (const [file, played] of recordings()) {
+      expect([file, await play(played, { isRestarted: true })]).toEqual([file, await play(played)])
+    }
+  },
+)
+
+test.skipIf(corpus === undefined)(`all recordings of one key at once share no session${withoutCorpus}`, async () => {
+  const world = createWorld()
+  const bySession = new Map<string, Set<string>>()
+  const all = [...recordings()]
+  const longest = Math.max(...all.map(([, played]) => played.length))
+  for (let n = 0; n < longest; n++) {
+    for (const [file, played] of all) {
+      const one = played[n]
+      if (one === undefined) continue
+      const { answer, seen } = outcomeOf(
+        played.map(({ request }) => request),
+        n,
+      )
+      const { session } = await world.exchange(identityOf(one.headers, one.request), one.request, answer, seen)
+      // What was refused may be sent again by anyone with the same words.
+      if (answer.length > 0) bySession.set(session, (bySession.get(session) ?? new Set()).add(file))
+    }
+  }
+  const shared = [...bySession.values()].filter((files) => files.size > 1).map((files) => [...files].sort())
+  expect(shared).toEqual([])
+})

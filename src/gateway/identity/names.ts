@@ -1,0 +1,49 @@
+import { digest } from "./digest.ts"
+
+/**
+ * The names under which sessions are found again. Each is a hash of the tenant and of what it names, so that nobody finds by any id
+ * what belongs to another tenant, and no word of a conversation stands in a name.
+ */
+export type Names = {
+  /** The main conversation of a group; with it a likeness of its frame. */
+  readonly group: (base: string) => string
+  /** A session of a group, once it is there. */
+  readonly known: (session: string) => string
+  /** A call, an item or a compaction; with it `ambiguous` if two sessions had it. */
+  readonly anchor: (id: string) => string
+  /** An answer within a group. */
+  readonly answer: (base: string, key: string) => string
+  /** All that was said up to an answer; with it the log entry of the answer. */
+  readonly history: (frame: string, mark: string) => string
+  /** A request as it was asked; with it whether it was answered. */
+  readonly asked: (frame: string, mark: string) => string
+  /** A line of an answer that may come back as a summary; with it the mark that the session was at, and whether only the client saw it. */
+  readonly told: (frame: string, line: string) => string
+  /** What a session without an id was asked last; with it the mark and the frame of that. */
+  readonly tip: (session: string) => string
+  /** An answer by the provider's id; with it its log entry. */
+  readonly response: (id: string) => string
+  /** The same; with it the mark of the request that it answered. */
+  readonly responseTo: (id: string) => string
+}
+
+export const ambiguous = "ambiguous"
+export const unshown = "unshown"
+
+const tipKind = "t:"
+
+/** Of the names only this one changes its meaning as a conversation goes on. */
+export const isTip = (name: string): boolean => name.startsWith(tipKind)
+
+export const namesOf = (tenant: string): Names => ({
+  group: (base) => `g:${digest(tenant, base)}`,
+  known: (session) => `s:${digest(tenant, session)}`,
+  anchor: (id) => `c:${digest(tenant, id)}`,
+  answer: (base, key) => `a:${digest(tenant, base, key)}`,
+  history: (frame, mark) => `h:${digest(tenant, frame, mark)}`,
+  asked: (frame, mark) => `o:${digest(tenant, frame, mark)}`,
+  told: (frame, line) => `l:${digest(tenant, frame, line)}`,
+  tip: (session) => `${tipKind}${digest(tenant, session)}`,
+  response: (id) => `r:${digest(tenant, id)}`,
+  responseTo: (id) => `q:${digest(tenant, id)}`,
+})

@@ -1,0 +1,84 @@
+import { expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import { decodeRequest } from "../wire/decode.ts"
+import { goesOn, type Lane, laneOf } from "./lane.ts"
+
+type Said = { readonly role: string; readonly content: string }
+
+const said = (text: string, n: number): Said => ({ role: n % 2 === 0 ? "user" : "assistant", content: text })
+const bodyOf = (texts: readonly string[]): Buffer =>
+  Buffer.from(JSON.stringify({ model: "m", max_tokens: 9, messages: texts.map(said), tools: [] }))
+
+const receipt = {
+  session: "s",
+  entry: "e1",
+  contextTokens: 1000,
+  stackTokens: 10,
+  windowTokens: 100_000,
+  stableTokens: 0,
+  changed: false,
+  durable: true,
+}
+
+function laneAfter(texts: readonly string[], rules: readonly string[] = [], other: Partial<typeof receipt> = {}): Lane {
+  const bytes = bodyOf(texts)
+  const request = decodeRequest("anthropic-messages", bytes.toString())
+  const seen = { ...receipt, ...other }
+  return laneOf({ session: "s", bytes, request, receipt: seen, changed: seen.changed, rules })
+}
+
+const history = ["Hello", "Hi.", "Never push to main.", "Fine.", "Go on."]
+
+test("a history that goes on may be sent at once", () => {
+  expect(goesOn(laneAfter(history), bodyOf([...history, "Done.", "Next."]))).toBeDefined()
+  expect(goesOn(laneAfter(history), bodyOf(history))).toBeDefined()
+})
+
+const others: readonly [why: string, lane: Lane, next: readonly string[]][] = [
+  ["the request before was changed", laneAfter(history, [], { changed: true }), [...history, "a", "b"]],
+  ["it begins otherwise", laneAfter(history), ["Hey", ...history.slice(1), "a", "b"]],
+  ["an early message is another one", laneAfter(history), ["Hello", "Ho.", ...history.slice(2), "a", "b"]],
+  ["it is near the window", laneAfter(history, [], { contextTokens: 54_900 }), [...history, "x".repeat(500), "b"]],
+  ["so much was added that it may be", laneAfter(history), [...history, "x".repeat(200_000), "b"]],
+  ["a rule stands in it no more", laneAfter(history, ["Go on."]), [...history.slice(0, 4), "Stop.", "a", "b"]],
+  ["a rule did not stand in the last one either", laneAfter(history, ["Be kind."]), [...history, "a", "b"]],
+  ["it is much shorter", laneAfter([...history, "y".repeat(9000), "z"]), [...history, "y"]],
+]
+
+test.each(others)("not if %s", (_why, lane, next) => {
+  expect(goesOn(lane, bodyOf(next))).toBeUndefined()
+})
+
+test("a rule in the last message is found where it stands in the next body, in another shape", () => {
+  const lane = laneAfter(history, ["Never push to main.", "Go on."])
+  const later = goesOn(
+    lane,
+    Buffer.from(
+      bodyOf([...history, "a", "b"])
+        .toString()
+        .replace('"Go on."', '[{"type":"text","text":"Go on."}]'),
+    ),
+  )
+  expect(later).toBeDefined()
+})
+
+const texts = fc.array(fc.oneof(fc.constantFrom("Never push.", "ok", 'é\n"q"'), fc.string()), {
+  minLength: 1,
+  maxLength: 8,
+})
+
+test("for any two bodies: what is sent at once has every rule and the same history but for its end", () => {
+  const property = fc.property(texts, texts, fc.nat(8), (before, added, keep) => {
+    const rules = before.filter((text) => text === "Never push.")
+    const lane = laneAfter(before, rules)
+    const next = bodyOf([...before.slice(0, keep), ...added])
+    if (goesOn(lane, next) === undefined) return
+    const decoded = decodeRequest("anthropic-messages", next.toString())
+    const kept = Math.max(1, before.length - 2)
+    expect(decoded.messages.slice(0, kept).map(({ wire }) => wire)).toEqual(
+      lane.request.messages.slice(0, kept).map(({ wire }) => wire),
+    )
+    for (const rule of rules) expect(next.toString()).toContain(rule)
+  })
+  fc.assert(property)
+})

@@ -1,0 +1,75 @@
+import type { Asked } from "./asked.ts"
+import { commonPrefix } from "./common-prefix.ts"
+import type { Lane } from "./lane.ts"
+
+/** The newest requests of the sessions that are in use, found by what the next one looks like. */
+export type Lanes = {
+  /** The lane that a request most likely goes on from. */
+  readonly find: (asked: Asked) => Lane | undefined
+  readonly put: (asked: Asked, lane: Lane) => void
+  readonly drop: (session: string) => void
+}
+
+/** What is held at most. A body is held beside the session's own record of it, so there are fewer lanes than sessions may be open. */
+const maxBytes = 256 * 1024 * 1024
+const maxLanes = 500
+/** Lanes that look alike from outside: conversations of one agent program that tells them apart by nothing but what was said. */
+const maxAlike = 8
+
+/** Headers in which clients name their conversation. A wrong guess costs nothing: what decides is the text. */
+const idHeaders = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id", "conversation_id"]
+
+/** How much of a body's beginning tells agent programs apart. */
+const headBytes = 256
+
+function hintOf({ tenant, headers, own, format, bytes }: Asked): string {
+  const id = own.session ?? idHeaders.map((name) => headers[name]).find((value) => value !== undefined)
+  const agent = own.agent ?? headers["x-claude-code-agent-id"] ?? ""
+  const head = id === undefined ? bytes.toString("latin1", 0, headBytes) : ""
+  return JSON.stringify([tenant, format, id, agent, head])
+}
+
+export function createLanes(): Lanes {
+  const byHint = new Map<string, Map<string, Lane>>()
+  /** Oldest first: where each session's lane is. */
+  const order = new Map<string, { readonly hint: string; readonly bytes: number }>()
+  let held = 0
+  const drop = (session: string): void => {
+    const place = order.get(session)
+    if (place === undefined) return
+    order.delete(session)
+    held -= place.bytes
+    const alike = byHint.get(place.hint)
+    alike?.delete(session)
+    if (alike?.size === 0) byHint.delete(place.hint)
+  }
+  return {
+    find: (asked) => {
+      const alike = [...(byHint.get(hintOf(asked))?.values() ?? [])].reverse()
+      if (alike.length < 2) return alike[0]
+      let best: Lane | undefined
+      let most = -1
+      for (const lane of alike.slice(0, maxAlike)) {
+        const common = commonPrefix(lane.bytes, asked.bytes)
+        if (common > most) [best, most] = [lane, common]
+      }
+      return best
+    },
+    put: (asked, lane) => {
+      drop(lane.session)
+      const hint = hintOf(asked)
+      const alike = byHint.get(hint) ?? new Map<string, Lane>()
+      alike.set(lane.session, lane)
+      byHint.set(hint, alike)
+      order.set(lane.session, { hint, bytes: lane.bytes.length })
+      held += lane.bytes.length
+      for (const oldest of order.keys()) {
+        if (order.size <= maxLanes && held <= maxBytes) break
+        if (oldest !== lane.session) drop(oldest)
+      }
+      const eldest = alike.keys().next().value
+      if (alike.size > maxAlike && eldest !== undefined) drop(eldest)
+    },
+    drop,
+  }
+}

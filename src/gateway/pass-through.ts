@@ -1,0 +1,47 @@
+import { chooseUpstream } from "./choose-upstream.ts"
+import { answerProblem, type Exchange } from "./exchange.ts"
+import type { Family } from "./family.ts"
+import { problemOf } from "./problem-of.ts"
+import { relayBytes } from "./relay.ts"
+import { forwardedHeaders } from "./request-headers.ts"
+import { ownHeaders, relayedHeaders } from "./response-headers.ts"
+import { targetUrl } from "./target.ts"
+
+/** Whatever is no model call goes to the upstream as it is, and its answer comes back as it is: nothing is kept or looked at. */
+export async function passThrough(exchange: Exchange, family: Family, path: string): Promise<void> {
+  const { deps, incoming, response, tally, gone } = exchange
+  const upstream = chooseUpstream(deps.upstreams, family, undefined)
+  tally.noted.how = "passed"
+  if (upstream === undefined) return answerProblem(exchange, noUpstream(family))
+  tally.noted.upstream = upstream.name
+  const { method = "GET" } = incoming
+  const hasBody = incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"]) > 0
+  try {
+    const answer = await deps.transport.send({
+      upstream,
+      ...targetUrl(upstream, path),
+      method,
+      headers: forwardedHeaders(incoming.rawHeaders, upstream),
+      body: hasBody ? incoming : undefined,
+      signal: gone,
+    })
+    tally.sent()
+    tally.noted.attempts = answer.attempts
+    response.writeHead(answer.status, [
+      ...relayedHeaders(answer.rawHeaders, { keepLength: true }),
+      ...ownHeaders({ trace: tally.id }),
+    ])
+    const { ending, bytes } = await relayBytes(answer, response, { onFirstByte: tally.firstByte })
+    tally.noted.responseBytes = bytes
+    tally.close(ending, answer.status)
+  } catch (error) {
+    answerProblem(exchange, problemOf(error, deps.onFault))
+  }
+}
+
+export const noUpstream = (family: Family, model?: string) =>
+  ({
+    code: "upstream-unreachable",
+    host: `for ${family}${model === undefined ? "" : ` and the model ${model.slice(0, 80)}`}`,
+    reason: "no upstream in the configuration serves it",
+  }) as const

@@ -1,0 +1,63 @@
+import { isStray } from "../../guard/stray-call.ts"
+import type { Format } from "../../message/message.ts"
+import { elements, isObject, member, readJson, wireOf } from "../../wire/json.ts"
+import { overlay, writeList } from "../../wire/overlay.ts"
+import type { SseEvent } from "../../wire/sse.ts"
+import { replaceData } from "../../wire/sse-write.ts"
+import { indexOf, type StreamEvent } from "../../wire/stream.ts"
+import { isRecall } from "./round-results.ts"
+
+/** Recalls that were taken out of a stream: the id of each by the number of its part. */
+export type TakenRecalls = Map<number, string>
+
+/**
+ * A stream without its recalls: nobody else gets to see or judge them. A wire event that carries more than was read in it is looked
+ * at whole by whoever judges calls; where its first piece is taken out here, that look is taken here.
+ */
+export async function* withoutRecalls(
+  format: Format,
+  events: AsyncIterable<StreamEvent>,
+  taken: TakenRecalls,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  let listed: { readonly sse: SseEvent; readonly rest: SseEvent } | undefined
+  for await (const event of events) {
+    if (event.type === "part-start" && event.part === "tool-call" && isRecall(event)) {
+      taken.set(event.index, event.callId)
+    }
+    const index = indexOf(event)
+    if (index !== undefined && taken.has(index)) {
+      if (!isStray(format, event, true)) continue
+      yield { type: "error", problem: stray }
+      return
+    }
+    const { wire } = event
+    if (wire === undefined || taken.size === 0 || !listsItems(format, event)) {
+      yield event
+      continue
+    }
+    if (listed?.sse !== wire.sse) listed = { sse: wire.sse, rest: unlisted(wire.sse, taken) }
+    yield { ...event, wire: { ...wire, sse: listed.rest } }
+  }
+}
+
+const stray = {
+  code: "stream-invalid",
+  event: "data",
+  expected: "calls where they can be judged",
+  found: "something that could be one elsewhere",
+} as const
+
+/** The finished answer of OpenAI Responses lists its items once more. */
+const listsItems = (format: Format, { type }: StreamEvent): boolean =>
+  format === "openai-responses" && (type === "usage" || type === "response-stop" || type === "response-end")
+
+function unlisted(sse: SseEvent, taken: TakenRecalls): SseEvent {
+  const ids = new Set(taken.values())
+  const body = readJson(sse.data, "response")
+  const response = member(body, "response")
+  const output = response === undefined ? undefined : member(response, "output")
+  if (response === undefined || output === undefined) return sse
+  const left = elements(output).filter(({ value }) => !isObject(value) || !ids.has(String(value.call_id)))
+  const answer = overlay(wireOf(response), { output: writeList(left.map(wireOf)) })
+  return replaceData(sse, overlay(wireOf(body), { response: answer }))
+}

@@ -1,0 +1,68 @@
+import type { Books } from "./books.ts"
+import type { ExchangeRecord } from "./exchange-record.ts"
+
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
+
+/** What is noted of an exchange while it goes on; what was not seen is left out. */
+export type Noted = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
+
+/** One exchange while it goes on. It is entered in the books once, when it has ended. */
+export type Tally = {
+  readonly id: string
+  readonly noted: Noted
+  /** It was sent on; the answer's first byte was passed on. */
+  readonly sent: () => void
+  readonly firstByte: () => void
+  readonly close: (ending: ExchangeRecord["ending"], status: number) => void
+}
+
+export type TallyDeps = {
+  readonly books: Books
+  readonly now: () => number
+  /** For how long something took. */
+  readonly clock: () => number
+}
+
+export function openTally({ books, now, clock }: TallyDeps, id: string, method: string, path: string): Tally {
+  const atMs = now()
+  const start = clock()
+  const noted: Noted = {}
+  let closed = false
+  return {
+    id,
+    noted,
+    sent: () => {
+      noted.preparedMs ??= clock() - start
+    },
+    firstByte: () => {
+      noted.firstByteMs ??= clock() - start
+    },
+    close: (ending, status) => {
+      if (closed) return
+      closed = true
+      const totalMs = clock() - start
+      books.add({
+        tenant: "none",
+        method,
+        path,
+        stream: false,
+        how: "refused",
+        changed: false,
+        trace: [],
+        judged: [],
+        attempts: 0,
+        recalls: 0,
+        requestBytes: 0,
+        sentBytes: 0,
+        responseBytes: 0,
+        preparedMs: totalMs,
+        ...noted,
+        id,
+        atMs,
+        ending,
+        status,
+        totalMs,
+      })
+    },
+  }
+}

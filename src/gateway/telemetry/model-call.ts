@@ -1,0 +1,119 @@
+import type { Problem } from "../../errors.ts"
+import type { Format } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import type { ExchangeRecord } from "../exchange-record.ts"
+import { familyOf } from "../family.ts"
+import type { LabelValues } from "./label-values.ts"
+import { providerOf } from "./provider-of.ts"
+import type { Server } from "./servers-of.ts"
+
+export type Attributes = Readonly<Record<string, string | number | boolean>>
+
+/** A model call in the words of OpenTelemetry's GenAI conventions. */
+export type ModelCall = {
+  readonly name: string
+  readonly attributes: Attributes
+  /** What tells its metrics apart: the same, with the number of models kept in bounds. */
+  readonly dimensions: Attributes
+  readonly errorType?: string
+  /** It went out to a model, and was not answered or refused here. */
+  readonly sent: boolean
+}
+
+const operationOf: Readonly<Record<Format, string>> = {
+  "anthropic-messages": "chat",
+  "openai-chat": "chat",
+  "openai-responses": "chat",
+  gemini: "generate_content",
+}
+
+/** Say what a record is, or nothing if it is no model call. */
+export function modelCallOf(
+  record: ExchangeRecord,
+  servers: ReadonlyMap<string, Server>,
+  modelNames: LabelValues,
+): ModelCall | undefined {
+  const { format, how, model, upstream } = record
+  if (format === undefined || how === "passed") return undefined
+  const server = upstream === undefined ? undefined : servers.get(upstream)
+  const operation = operationOf[format]
+  const dimensions = {
+    "gen_ai.operation.name": operation,
+    "gen_ai.provider.name": providerOf(familyOf[format], server?.address),
+    ...present({ "server.address": server?.address, "server.port": server?.port }),
+  }
+  const errorType = errorTypeOf(record)
+  const own = { ...usageAttributes(record), ...ownAttributes(record), ...present({ "error.type": errorType }) }
+  const call = { attributes: { ...dimensions, ...own }, sent: record.attempts > 0, ...present({ errorType }) }
+  if (model === undefined) return { ...call, name: operation, dimensions }
+  // A model that nobody answered for is just a word of the client's, and takes nobody's place among the names.
+  const named = modelNames(model, errorType === undefined)
+  return {
+    ...call,
+    name: `${operation} ${named}`,
+    attributes: { ...call.attributes, "gen_ai.request.model": model },
+    dimensions: { ...dimensions, "gen_ai.request.model": named },
+  }
+}
+
+/** By the conventions input counts all that was read, cached or not; so does ours. */
+function usageAttributes({ session, status, stream, usage, firstByteMs }: ExchangeRecord): Attributes {
+  return present({
+    "gen_ai.conversation.id": session,
+    // A client that left got none.
+    "http.response.status_code": status > 0 ? status : undefined,
+    "gen_ai.request.stream": stream ? true : undefined,
+    "gen_ai.response.time_to_first_chunk": stream && firstByteMs !== undefined ? firstByteMs / 1000 : undefined,
+    "gen_ai.usage.input_tokens": usage?.inputTokens,
+    "gen_ai.usage.output_tokens": usage?.outputTokens,
+    "gen_ai.usage.cache_read.input_tokens": usage?.cacheReadTokens,
+    "gen_ai.usage.cache_creation.input_tokens": usage?.cacheWriteTokens,
+  })
+}
+
+function ownAttributes(record: ExchangeRecord): Attributes {
+  const { receipt, judged, trace } = record
+  let [remedy, reasserted, found]: [string | undefined, number, number] = [undefined, 0, 0]
+  for (const event of trace) {
+    if (event.type === "remedy-installed") remedy = event.remedy
+    if (event.type === "pins-reasserted") reasserted += event.pins.length
+    if (event.type === "rules-found") found += event.pins.length
+  }
+  return {
+    "holdfast.trace_id": record.id,
+    "holdfast.how": record.how,
+    "holdfast.ending": record.ending,
+    "holdfast.changed": record.changed,
+    "holdfast.attempts": record.attempts,
+    "holdfast.recalls": record.recalls,
+    "holdfast.prepare_ms": record.preparedMs,
+    "holdfast.request_bytes": record.requestBytes,
+    "holdfast.sent_bytes": record.sentBytes,
+    "holdfast.response_bytes": record.responseBytes,
+    "holdfast.pins.reasserted": reasserted,
+    "holdfast.pins.found": found,
+    "holdfast.guard.judged": judged.length,
+    "holdfast.guard.denied": judged.filter(({ verdict }) => verdict.decision === "deny").length,
+    ...present({
+      "holdfast.upstream": record.upstream,
+      "holdfast.compaction.remedy": remedy,
+      "holdfast.context_tokens": receipt?.contextTokens,
+      "holdfast.window_tokens": receipt?.windowTokens,
+      "holdfast.stable_tokens": receipt?.stableTokens,
+      "holdfast.durable": receipt?.durable,
+    }),
+  }
+}
+
+/** A provider's word for an error is told only if it is a word, and no sentence. */
+const errorWord = /^[A-Za-z][\w.-]{0,63}$/
+
+/** What it failed of, in one word. A client that left is no failure. */
+function errorTypeOf({ problem, ending, status }: ExchangeRecord): string | undefined {
+  if (problem !== undefined) return wordFor(problem)
+  if (ending === "complete" || ending === "client-left") return status >= 400 ? String(status) : undefined
+  return ending === "upstream-cut" || status < 400 ? ending : String(status)
+}
+
+const wordFor = (problem: Problem): string =>
+  problem.code === "upstream-error" && errorWord.test(problem.type) ? problem.type : problem.code

@@ -1,0 +1,122 @@
+import { type Label, type MetricFamily, type Sample, writeExposition } from "./exposition.ts"
+
+export type Counter = { readonly add: (amount: number, ...values: readonly string[]) => void }
+export type Gauge = { readonly set: (value: number, ...values: readonly string[]) => void }
+export type Histogram = { readonly observe: (value: number) => void }
+
+type Named = { readonly name: string; readonly help: string }
+type Labelled = Named & { readonly labels?: readonly string[] }
+
+/** The metrics of a process, in the order in which they were made. */
+export type Registry = {
+  readonly counter: (metric: Labelled) => Counter
+  readonly gauge: (metric: Labelled) => Gauge
+  /** A value that is asked for when it is written down; no value at all while there is none. */
+  readonly measured: (metric: Named, read: () => number | undefined) => void
+  readonly histogram: (metric: Named & { readonly bounds: readonly number[] }) => Histogram
+  readonly render: () => string
+}
+
+/** Values by the values of their labels, one level for each label, so that finding one makes no key. */
+type Level = { readonly next: Map<string, Level>; value: number }
+
+const newLevel = (): Level => ({ next: new Map(), value: Number.NaN })
+
+function find(level: Level, values: readonly string[]): Level {
+  let at = level
+  for (const value of values) {
+    let next = at.next.get(value)
+    if (next === undefined) {
+      next = newLevel()
+      at.next.set(value, next)
+    }
+    at = next
+  }
+  return at
+}
+
+function* samplesIn(level: Level, names: readonly string[], labels: readonly Label[] = []): Generator<Sample> {
+  const [name, ...rest] = names
+  if (name === undefined) {
+    if (!Number.isNaN(level.value)) yield { labels, value: level.value }
+    return
+  }
+  for (const [value, next] of level.next) yield* samplesIn(next, rest, [...labels, [name, value]])
+}
+
+/** A sum must stay one: what is no amount is not added. */
+const isAmount = (value: number): boolean => value >= 0 && value < Infinity
+
+export function createRegistry(): Registry {
+  const families: MetricFamily[] = []
+  const labelled = ({ name, help, labels = [] }: Labelled, type: "counter" | "gauge"): Level => {
+    const top = newLevel()
+    families.push({ name, help, type, samples: () => samplesIn(top, labels) })
+    return top
+  }
+  return {
+    counter: (metric) => {
+      const top = labelled(metric, "counter")
+      // Without labels there is one value from the start, so that its first step is seen.
+      if (metric.labels === undefined) top.value = 0
+      return {
+        add: (amount, ...values) => {
+          if (!isAmount(amount)) return
+          const level = find(top, values)
+          level.value = (Number.isNaN(level.value) ? 0 : level.value) + amount
+        },
+      }
+    },
+    gauge: (metric) => {
+      const top = labelled(metric, "gauge")
+      return {
+        set: (value, ...values) => {
+          find(top, values).value = value
+        },
+      }
+    },
+    measured: ({ name, help }, read) => {
+      const samples = (): readonly Sample[] => {
+        const value = read()
+        return value === undefined ? [] : [{ labels: [], value }]
+      }
+      families.push({ name, help, type: "gauge", samples })
+    },
+    histogram: (metric) => addHistogram(families, metric),
+    render: () => writeExposition(families),
+  }
+}
+
+function addHistogram(
+  families: MetricFamily[],
+  { name, help, bounds }: Named & { readonly bounds: readonly number[] },
+): Histogram {
+  const counts = new Float64Array(bounds.length + 1)
+  let sum = 0
+  families.push({
+    name,
+    help,
+    type: "histogram",
+    samples: () => bucketSamples(bounds, counts, sum),
+  })
+  return {
+    observe: (value) => {
+      if (!isAmount(value)) return
+      let at = 0
+      while (at < bounds.length && value > (bounds[at] ?? Infinity)) at += 1
+      counts[at] = (counts[at] ?? 0) + 1
+      sum += value
+    },
+  }
+}
+
+function* bucketSamples(bounds: readonly number[], counts: Float64Array, sum: number): Generator<Sample> {
+  let count = 0
+  for (const [at, inBucket] of counts.entries()) {
+    count += inBucket
+    const bound = bounds[at]
+    yield { suffix: "_bucket", labels: [["le", bound === undefined ? "+Inf" : String(bound)]], value: count }
+  }
+  yield { suffix: "_sum", labels: [], value: sum }
+  yield { suffix: "_count", labels: [], value: count }
+}

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest"
+import { createWorkLines } from "./work-lines.ts"
+
+const faults: unknown[] = []
+const lines = () => createWorkLines((error) => faults.push(error))
+
+test("work of one line is done in order, beside that of another", async () => {
+  const done: string[] = []
+  const { add, allIdle } = lines()
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  void add("a", async () => {
+    await held
+    done.push("a1")
+  })
+  void add("a", async () => void done.push("a2"))
+  await add("b", async () => void done.push("b1"))
+  expect(done).toEqual(["b1"])
+  release()
+  await allIdle()
+  expect(done).toEqual(["b1", "a1", "a2"])
+})
+
+test("what goes wrong is told, and the next is done", async () => {
+  const { add, waiting } = lines()
+  const wrong = new Error("no")
+  void add("a", () => Promise.reject(wrong))
+  let done = false
+  const last = add("a", async () => {
+    done = true
+  })
+  expect(waiting("a")).toBe(2)
+  await last
+  expect(done).toBe(true)
+  expect(faults).toEqual([wrong])
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(waiting("a")).toBe(0)
+})
+
+test("what is added while one waits for all to be done is waited for as well", async () => {
+  const { add, allIdle } = lines()
+  let late = false
+  void add("a", async () => {
+    void add("a", async () => {
+      late = true
+    })
+  })
+  await allIdle()
+  expect(late).toBe(true)
+})

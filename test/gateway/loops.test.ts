@@ -1,0 +1,9 @@
+import { describeLoops } from "../sdk/describe-loops.ts"
+
+describeLoops(
+  "through the gateway every SDK's loop ends as it does without, and every request arrives as it was sent",
+  {
+    gateway: {},
+  },
+)
+describeLoops("so it does when the stream is cut inside events and characters", { gateway: {}, chunkBytes: 37 })

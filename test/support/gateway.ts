@@ -1,0 +1,56 @@
+import type { ExchangeRecord } from "../../src/gateway/exchange-record.ts"
+import { startGateway } from "../../src/gateway/gateway.ts"
+import { type Gateway, type GatewayOptions, usualLimits, usualTimes } from "../../src/gateway/gateway-options.ts"
+import { createHoldfast, type Holdfast } from "../../src/session/holdfast.ts"
+import type { HoldfastOptions } from "../../src/session/options.ts"
+import { createMemoryStore } from "../../src/store/memory-store.ts"
+import type { Store } from "../../src/store/store.ts"
+
+export type TestGateway = Gateway & {
+  readonly holdfast: Holdfast
+  readonly store: Store
+  /** Everything that went through it, oldest first. */
+  readonly records: readonly ExchangeRecord[]
+  /** What went wrong and was nobody's request: nothing should. */
+  readonly faults: readonly unknown[]
+}
+
+export type TestGatewayOptions = Partial<GatewayOptions> & { readonly sessions?: HoldfastOptions }
+
+export const adminToken = "admin-token-of-this-test"
+
+/** A gateway on this machine in front of one upstream for every wire, with its sessions in memory. */
+export async function startTestGateway(upstream: string, options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const { sessions = {}, ...rest } = options
+  const store = rest.store ?? createMemoryStore()
+  const { operator } = rest
+  const holdfast =
+    rest.holdfast ?? createHoldfast({ store, ...(operator === undefined ? {} : { operator }), ...sessions })
+  const records: ExchangeRecord[] = []
+  const faults: unknown[] = []
+  const gateway = await startGateway({
+    host: "127.0.0.1",
+    port: 0,
+    allowedHosts: [],
+    allowedOrigins: [],
+    upstreams: [{ name: "model", families: ["anthropic", "openai", "gemini"], baseUrl: upstream, ...usualTimes }],
+    tenants: "by-key",
+    recall: false,
+    limits: { ...usualLimits, graceMs: 500 },
+    admin: { token: adminToken, origins: [] },
+    askTimeoutMs: 2000,
+    keepAliveMs: 15_000,
+    version: "0.0.0",
+    now: Date.now,
+    ...rest,
+    holdfast,
+    store,
+    onRecord: (record) => records.push(record),
+    onFault: (error) => faults.push(error),
+  })
+  const close = async (): Promise<void> => {
+    await gateway.close()
+    await holdfast.close()
+  }
+  return { ...gateway, close, holdfast, store, records, faults }
+}
