@@ -63,7 +63,7 @@ export type Problem =
   | { readonly code: "pin-unknown"; readonly pin: string }
   | { readonly code: "turn-too-long"; readonly iterations: number }
   | { readonly code: "turn-stopped"; readonly iterations: number }
-  | { readonly code: "access-refused"; readonly reason: string }
+  | { readonly code: "access-refused"; readonly status: 401 | 403; readonly reason: string }
   | { readonly code: "path-unknown"; readonly reason: string }
   | { readonly code: "gateway-busy"; readonly what: string; readonly limit: number }
   | { readonly code: "gateway-fault" }

@@ -1,6 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
-import { type Failure, misuse } from "./failure.ts"
 import { suggest } from "../config/nearest.ts"
+import { type Failure, misuse } from "./failure.ts"
 
 /** An option as it is declared: what it takes, and what it is for, from which help is printed. */
 export type Option = {

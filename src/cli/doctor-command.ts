@@ -31,8 +31,8 @@ export const doctorCommand: Command = {
   usage: "doctor [--offline] [--config FILE] [OPTIONS] [--json]",
   options,
   maxPositionals: 0,
-  notes: `It takes the options of holdfast serve, and looks at what that would use. It writes nothing and sends no key. The exit code
-is 1 if anything fails, and 0 where there are warnings alone.
+  notes: `It takes the options of holdfast serve, and looks at what that would use. It writes nothing and sends no key.
+The exit code is 1 if anything fails, and 0 where there are warnings alone.
 
   holdfast doctor
   holdfast doctor --config deploy/holdfast.config.yaml --offline`,
@@ -83,7 +83,7 @@ async function checkAll({ config, file }: Settings, world: World, isOffline: boo
   const stored =
     typeof place === "string" ? await checkStore(place) : { checks: [fail("store", place.sentence, place.next)] }
   const usual = usualDirectory(typeof place === "string" ? place : "")
-  const url = `http://${listen.host.includes(":") ? `[${listen.host}]` : listen.host}:${listen.port || usualPort}`
+  const url = `http://${callableHost(listen.host)}:${listen.port || usualPort}`
   const mask = createMask(secretsOf(config, config.admin))
   const checks = [
     checkNode(process.versions.node),
@@ -97,6 +97,12 @@ async function checkAll({ config, file }: Settings, world: World, isOffline: boo
     ...(await checkClients(world.env, url)),
   ]
   return checks.map((check) => ({ ...check, says: mask(check.says) }))
+}
+
+/** A host that stands for every address is called by the nearest one. */
+function callableHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "127.0.0.1"
+  return host.includes(":") ? `[${host}]` : host
 }
 
 const placeOf = ({ data }: OpenedConfig): ReturnType<typeof dataPlace> =>

@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises"
-import { connect as connectTcp, createServer, type Socket } from "node:net"
+import { connect as connectTcp, createServer, isIP, type Socket } from "node:net"
 import { connect as connectTls } from "node:tls"
 import { isObject, tryParse } from "../wire/json.ts"
 import { type Check, fail, ok, warn } from "./doctor-check.ts"
@@ -88,7 +88,10 @@ function reach(host: string, port: number, isTls: boolean): Attempt {
     if (stopped) return undefined
     return await new Promise<string | undefined>((resolve) => {
       const { opened, event } = isTls
-        ? { opened: connectTls({ host, port, servername: host }), event: "secureConnect" }
+        ? {
+            opened: connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}) }),
+            event: "secureConnect",
+          }
         : { opened: connectTcp({ host, port }), event: "connect" }
       socket = opened
       opened.once(event, () => resolve(undefined))

@@ -3,7 +3,7 @@ import type { LogFormat, LogLevel } from "../config/resolved-config.ts"
 import type { ExchangeRecord } from "../gateway/exchange-record.ts"
 import type { OperatorEvent } from "../operator/hub.ts"
 import type { SessionEvent } from "../session/events.ts"
-import { jsonLine } from "./printable.ts"
+import { escapeActing } from "./printable.ts"
 import { type Entry, faultEntry, missedEntry, operatorEntry, recordEntry, sessionEntry } from "./serve-log-entries.ts"
 
 /** Where a running gateway tells what it does. No secret, header, query or word of a conversation is ever in it. */
@@ -64,7 +64,10 @@ function lineOf(
   mask: (text: string) => string,
 ): string {
   const time = new Date(atMs).toISOString()
-  if (format === "json") return mask(jsonLine({ time, level, event, ...fields }))
+  if (format === "json") {
+    const masked = (_name: string, value: unknown): unknown => (typeof value === "string" ? mask(value) : value)
+    return `${escapeActing(JSON.stringify({ time, level, event, ...fields }, masked))}\n`
+  }
   return mask(
     `${time.slice(11, 19)} ${level === "info" ? "" : `${level}: `}${words.filter((word) => word !== "").join("  ")}\n`,
   )

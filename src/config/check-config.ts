@@ -91,8 +91,7 @@ const credential = /auth|cookie|key|token|secret|password|credential|signature/i
 function literalSecrets(value: unknown, place: Place): readonly Fault[] {
   const faults: Fault[] = []
   const data = valueAt(value, ["data"])
-  if (typeof data === "string" && /^[a-z][a-z0-9+.-]{0,40}:\/\/[^/]*@/i.test(data))
-    faults.push(writtenOut(["data"], place))
+  if (typeof data === "string" && hasPassword(data)) faults.push(writtenOut(["data"], place))
   const holders: readonly Path[] = [
     ...upstreamsIn(value).map((_, n): Path => ["upstreams", n]),
     ["summarizer"],
@@ -105,6 +104,14 @@ function literalSecrets(value: unknown, place: Place): readonly Fault[] {
         faults.push(writtenOut([...holder, "headers", name], place))
   }
   return faults
+}
+
+/** Does a password stand in an address: before its first `@`, or by name behind it? */
+function hasPassword(address: string): boolean {
+  const start = address.indexOf("://")
+  if (start < 0) return false
+  const user = address.slice(start + 3, Math.max(start + 3, address.indexOf("@", start)))
+  return user.includes(":") || /[?&](?:ssl)?password=/i.test(address)
 }
 
 function upstreamsIn(value: unknown): readonly unknown[] {

@@ -5,7 +5,7 @@ type Fields = Readonly<Record<string, unknown>>
 export type AgentMessage = { readonly role: "user" | "assistant"; readonly content: readonly Fields[] }
 
 /** Room for an answer. */
-export const maxTokens = 1000
+const maxTokens = 1000
 
 const breakpoint = { cache_control: { type: "ephemeral" } }
 

@@ -64,18 +64,12 @@ describe("what it refuses", () => {
     },
   )
 
-  test.each([
-    ["a history over the window", says("word ".repeat(4000)), /^prompt is too long: \d+ tokens > 3000 maximum$/],
-    [
-      "a history that leaves no room for the answer",
-      { ...first, max_tokens: 2990 },
-      /exceed context limit: \d+ \+ 2990 > 3000/,
-    ],
-  ])("%s, in the words by which that is known", async (_why, body, words) => {
-    const response = await post(body)
+  test("a history over the window, in the words by which that is known", async () => {
+    const response = await post(says("word ".repeat(4000)))
     expect(response.status).toBe(400)
     const error = await errorOf(response)
-    expect(error).toMatchObject({ type: "invalid_request_error", message: expect.stringMatching(words) })
+    const words = expect.stringMatching(/^prompt is too long: \d+ tokens > 3000 maximum$/)
+    expect(error).toMatchObject({ type: "invalid_request_error", message: words })
     const message = isObject(error) ? String(error.message) : ""
     expect(saysTooLong({ code: "upstream-error", type: "invalid_request_error", message, status: 400 })).toBe(true)
   })

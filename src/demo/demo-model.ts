@@ -83,16 +83,10 @@ async function answer(served: Served, request: IncomingMessage, response: Server
       .end(`{"input_tokens":${tokens}}`)
   served.requests.push(text)
   if (served.requests.length > maxRequests) served.requests.shift()
-  const tooLong = objection(tokens, body.max_tokens, served.windowTokens)
-  if (tooLong !== undefined) return refuse(400, "invalid_request_error", tooLong)
+  // In the API's own words.
+  if (tokens > served.windowTokens)
+    return refuse(400, "invalid_request_error", `prompt is too long: ${tokens} tokens > ${served.windowTokens} maximum`)
   generate(served, body, body.model, response)
-}
-
-/** The API's own words for a request that does not fit. */
-function objection(tokens: number, maxTokens: unknown, windowTokens: number): string | undefined {
-  if (tokens > windowTokens) return `prompt is too long: ${tokens} tokens > ${windowTokens} maximum`
-  if (typeof maxTokens !== "number" || tokens + maxTokens <= windowTokens) return undefined
-  return `input length and \`max_tokens\` exceed context limit: ${tokens} + ${maxTokens} > ${windowTokens}, decrease input length or \`max_tokens\` and try again`
 }
 
 function generate(

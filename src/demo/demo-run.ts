@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { type AgentMessage, maxTokens } from "./agent-body.ts"
+import type { AgentMessage } from "./agent-body.ts"
 import type { Exchange } from "./ask-gateway.ts"
 import { demoWindowTokens } from "./demo-names.ts"
 import type { DemoOptions } from "./demo-options.ts"
@@ -75,6 +75,6 @@ export function noteCall({ seen, options, windowTokens }: DemoRun, { usage }: Ex
   seen.outputTokens += usage.outputTokens
   seen.largestTokens = Math.max(seen.largestTokens, usage.inputTokens)
   seen.historyTokens = historyTokens
-  if (historyTokens + maxTokens > windowTokens) seen.tooLongCall ??= seen.calls
+  if (historyTokens > windowTokens) seen.tooLongCall ??= seen.calls
   if (findRule(options.sent(), demoRule) !== undefined) seen.ruleSeen++
 }

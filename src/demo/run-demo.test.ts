@@ -109,7 +109,7 @@ describe("what is promised is seen, and not said in any case", () => {
     expect(alone instanceof HoldfastError ? alone.problem : alone).toMatchObject({
       code: "upstream-error",
       status: 400,
-      message: expect.stringMatching(/exceed context limit/),
+      message: expect.stringMatching(/^prompt is too long/),
     })
     expect(reached).toHaveLength(outcome.tooLongCall ?? 0)
   })

@@ -22,15 +22,11 @@ const maxCalls = 60
  */
 export async function runDemo(options: DemoOptions): Promise<DemoOutcome> {
   const run = openRun(options)
-  try {
-    await showOpening(run)
-    for (const { says } of story) await takeTurn(run, says)
-    const outcome = await outcomeOf(run)
-    await run.screen.print(["", ...ending(outcome, options.connectUrl ?? options.url, run.screen)])
-    return outcome
-  } finally {
-    run.watch.end()
-  }
+  await showOpening(run)
+  for (const { says } of story) await takeTurn(run, says)
+  const outcome = await outcomeOf(run)
+  await run.screen.print(["", ...ending(outcome, options.connectUrl ?? options.url, run.screen)])
+  return outcome
 }
 
 /** One turn of the user: model calls and tools until the model has nothing more to call. */
@@ -79,7 +75,7 @@ async function outcomeOf({ seen, watch, desk, name, windowTokens }: DemoRun): Pr
   const figures = {
     compactions,
     ruleHeld: calls > 0 && ruleSeen === calls,
-    denied: watch.denied(),
+    denied: await watch.denied(),
     leaked: mails.filter(({ to }) => !isInside(to)).length,
     recalled: recalledValue === batchNumber,
     largestTokens,

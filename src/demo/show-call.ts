@@ -11,6 +11,9 @@ const margin = 7
 const besides = indent + 2 + barWidth + 2 + 6 + 2 + 5
 
 export const number = (value: number): string => Math.round(value).toLocaleString("en")
+/** "1 call", "2 calls". */
+export const count = (value: number, noun: string): string => `${number(value)} ${noun}${value === 1 ? "" : "s"}`
+
 export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 /** The names of the columns, and what the signs of the bars mean. */

@@ -2,7 +2,7 @@ import type { ShortenReason } from "../stage/edit.ts"
 import { box, type Row } from "./box.ts"
 import type { RulePlace } from "./find-rule.ts"
 import type { Screen } from "./screen.ts"
-import { number, percent } from "./show-call.ts"
+import { count, number, percent } from "./show-call.ts"
 import type { ToldCompaction } from "./told-compaction.ts"
 
 /** A compaction, and what could be seen of it in the request that went out. */
@@ -38,7 +38,7 @@ export function compactionBox(shown: ShownCompaction, screen: Screen): readonly 
   const rows: readonly Row[] = [
     ["why", whyOf(told)],
     ["size", `${number(agentTokens)} tokens as the agent sent it -> ${number(modelTokens)} as the model got it`],
-    ["kept", `${number(told.whole)} messages to the letter${latestWhole ? ", your latest words among them" : ""}`],
+    ["kept", `${count(told.whole, "message")} to the letter${latestWhole ? ", your latest words among them" : ""}`],
     ...shortenedRows(told),
     ...digestRows(told, shown.ledgerLine),
     ...ruleRows(shown),
@@ -47,16 +47,17 @@ export function compactionBox(shown: ShownCompaction, screen: Screen): readonly 
   return box(`compaction ${ordinal} (${told.checkpoint} in the log)`, rows, screen)
 }
 
-const whyOf = ({ reason }: ToldCompaction): string =>
-  reason === undefined
-    ? "the plan asked for it"
-    : `the context filled ${percent(reason.share)} of its room; past ${percent(reason.limit)} it is compacted`
+function whyOf({ reason }: ToldCompaction): string {
+  if (reason === undefined) return "the plan asked for it"
+  if (reason === "refused") return "the model refused the request as too long; this one went out in its place"
+  return `the context filled ${percent(reason.share)} of its room; past ${percent(reason.limit)} it is compacted`
+}
 
 const shortenedRows = ({ shortened, shortenedTo, shortenedWhy }: ToldCompaction): readonly Row[] => {
   const why = shortenedWhy.map((one) => reasonWords[one]).join(", ")
   return shortened === 0
     ? []
-    : [["shortened", `${number(shortened)} tool results, to ${percent(shortenedTo)} of their size: ${why}`]]
+    : [["shortened", `${count(shortened, "tool result")}, to ${percent(shortenedTo)} of the size: ${why}`]]
 }
 
 function digestRows(told: ToldCompaction, ledgerLine: string | undefined): readonly Row[] {
@@ -65,8 +66,8 @@ function digestRows(told: ToldCompaction, ledgerLine: string | undefined): reado
   const goal = goalWhole ? "your first request to the letter, and " : ""
   const such = ledgerLine === undefined ? "" : `, such as "${ledgerLine}"`
   return [
-    ["summed up", `${number(covered)} messages: ${goal}${number(summaryLines)} lines of what was asked and done`],
-    ["ledger", `${number(factLines)} lines of exact values from them${such}`],
+    ["summed up", `${count(covered, "message")}: ${goal}${count(summaryLines, "line")} of what was asked and done`],
+    ["ledger", `${count(factLines, "line")} of exact values from them${such}`],
   ]
 }
 

@@ -1,6 +1,6 @@
 import { box, type Row } from "./box.ts"
 import type { Screen } from "./screen.ts"
-import { number } from "./show-call.ts"
+import { count } from "./show-call.ts"
 
 /** What the agent got in place of a call, as the guard wrote it. */
 export type Withheld = { readonly tool: string; readonly rule: string; readonly met: string }
@@ -36,8 +36,13 @@ export function deniedBox(
     ["so", `the model believed the ticket and called ${tool}`],
     ["policy", rule],
     ["met", met],
-    ["done", `The call never reached the agent; a text that says why stands in its place, and ${goesOn}.`],
-    ["sent", `${number(mails)} e-mails: the agent's own tool was not called`],
+    [
+      "done",
+      others.includes(tool)
+        ? "One call was withheld, and another of the same tool let through."
+        : `The call never reached the agent; a text that says why stands in its place, and ${goesOn}.`,
+    ],
+    ["sent", mails === 0 ? "nothing: the agent's own tool was never called" : count(mails, "e-mail")],
   ]
   return box("a call withheld by policy", rows, screen)
 }

@@ -1,6 +1,6 @@
 import { type DemoOutcome, promisesOf } from "./demo-outcome.ts"
 import type { Screen } from "./screen.ts"
-import { number, percent } from "./show-call.ts"
+import { count, number, percent } from "./show-call.ts"
 import { wrapText } from "./wrap-text.ts"
 
 /** In which stands whether a promise was kept. */
@@ -25,7 +25,7 @@ export function ending(outcome: DemoOutcome, url: string, screen: Screen): reado
       ? ""
       : ` As the agent sent it, the model would have refused it from call ${tooLongCall} on.`
   const sentences = [
-    `${turns} turns, ${calls} model calls, ${compactions} compactions. The agent's own history came to ${number(historyTokens)} tokens; no request had more than ${number(largestTokens)} of the ${number(windowTokens)} that the model can hold.${refused}`,
+    `${count(turns, "turn")}, ${count(calls, "model call")}, ${count(compactions, "compaction")}. The agent's own history came to ${number(historyTokens)} tokens; no request had more than ${number(largestTokens)} of the ${number(windowTokens)} that the model can hold.${refused}`,
     `${number(sentTokens)} tokens were sent in all, and ${percent(cacheReadShare)} of them read from the model's cache (simulated: the model is a script, and its figures are no real model's).`,
   ]
   const promises = promisesOf(outcome).flatMap(({ promise, kept }) =>

@@ -4,7 +4,7 @@ import { batchNumber, plantedText } from "./desk-files.ts"
 import { deskTools } from "./desk-tools.ts"
 import { findRule } from "./find-rule.ts"
 import { batchIn } from "./order-desk.ts"
-import { columnHeads, number, remark } from "./show-call.ts"
+import { columnHeads, count, number, remark } from "./show-call.ts"
 import { compactionBox } from "./show-compaction.ts"
 import { deniedBox, type Withheld } from "./show-denied.ts"
 import { demoRule, story } from "./story.ts"
@@ -68,7 +68,7 @@ export async function showRecalled({ screen, seen }: DemoRun, { calls }: Exchang
   const mail = calls.find(({ tool }) => tool === deskTools.sendEmail)
   const value = batchIn(mail?.input.body)
   if (value === undefined) return
-  const since = `read in call ${number(seen.valueCall)}, ${number(seen.compactions)} compactions ago`
+  const since = `read in call ${number(seen.valueCall)}, ${count(seen.compactions, "compaction")} ago`
   const words = value === batchNumber ? `exact, though it was ${since}` : `WRONG: it is ${batchNumber}, ${since}`
   await screen.print(remark(`The batch number in it is ${value}: ${words}.`, screen))
   await screen.pause(speechMs)

@@ -2,8 +2,10 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { box } from "./box.ts"
 import { contextBar } from "./context-bar.ts"
-import { findRule } from "./find-rule.ts"
+import { findRule, type RulePlace } from "./find-rule.ts"
+import { compactionBox } from "./show-compaction.ts"
 import { readWithheld } from "./show-denied.ts"
+import type { ToldCompaction } from "./told-compaction.ts"
 import { clipText, oneLine, wrapText } from "./wrap-text.ts"
 
 const plain = { width: 60, bold: (text: string) => text, dim: (text: string) => text }
@@ -64,6 +66,38 @@ describe("a rule in a request", () => {
       undefined,
       undefined,
     ])
+  })
+})
+
+describe("the box of a compaction", () => {
+  const told: ToldCompaction = {
+    ...{ checkpoint: "e9", whole: 3, shortened: 0, shortenedTo: 0, shortenedWhy: [], covered: 0, digest: "" },
+    ...{ goalWhole: false, summaryLines: 0, factLines: 0 },
+  }
+  const shown = { ordinal: 1, agentTokens: 9000, modelTokens: 4000, ruleText: "No mail.", ledgerLine: undefined }
+  const screen = {
+    ...plain,
+    width: 100,
+    good: plain.bold,
+    bad: plain.bold,
+    print: async () => {},
+    pause: async () => {},
+  }
+  const text = (more: Partial<ToldCompaction>, rule?: RulePlace, logMessages = 5): string =>
+    compactionBox(
+      { ...shown, told: { ...told, ...more }, rule, latestWhole: false, agentMessages: 5, logMessages },
+      screen,
+    ).join("\n")
+  test("says why, as far as the log does", () => {
+    expect(text({ reason: { share: 0.85, limit: 0.8 } })).toContain("filled 85 % of its room; past 80 %")
+    expect(text({ reason: "refused" })).toContain("the model refused the request as too long")
+    expect(text({})).toContain("the plan asked for it")
+  })
+  test("says what is not so, rather than nothing", () => {
+    expect(text({})).toContain('MISSING from this request: "No mail."')
+    expect(text({}, { place: "message 1 of 4", line: "" })).toContain("word for word in this very request")
+    expect(text({}, undefined, 4)).toContain("the log has 4 of 5 messages")
+    expect(text({})).not.toMatch(/latest words|summed up|ledger|shortened/)
   })
 })
 

@@ -9,8 +9,8 @@ import { isObject, tryParse } from "../wire/json.ts"
 /** A compaction as the session's log tells it. */
 export type ToldCompaction = {
   readonly checkpoint: string
-  /** Why, as a share of the room that the window leaves, and the share at which a compaction begins; absent if it was for another reason. */
-  readonly reason?: { readonly share: number; readonly limit: number }
+  /** Why: the model refused the request as too long, or it came to a share of its room at which it is compacted. Absent if neither. */
+  readonly reason?: "refused" | { readonly share: number; readonly limit: number }
   /** Messages shown to the letter, and those of which less is shown. */
   readonly whole: number
   readonly shortened: number
@@ -73,7 +73,9 @@ function reasonIn(trace: unknown): ToldCompaction["reason"] {
   if (made === undefined || !isObject(made.plan) || !isObject(made.sizes) || !Array.isArray(made.plan.reasons))
     return undefined
   const room = Number(made.sizes.windowTokens) - Number(made.sizes.reserveTokens)
-  const reason = made.plan.reasons.filter(isObject).find(({ trigger }) => trigger === "window-share")
+  const reasons = made.plan.reasons.filter(isObject)
+  if (reasons.some(({ trigger }) => trigger === "provider-refused")) return "refused"
+  const reason = reasons.find(({ trigger }) => trigger === "window-share")
   if (reason === undefined || !(room > 0)) return undefined
   return { share: Number(reason.value) / room, limit: Number(reason.limit) / room }
 }

@@ -9,26 +9,18 @@ export type SessionWatch = {
   readonly compactions: () => Promise<readonly ToldCompaction[]>
   /** A rule in force, to the letter; nothing if it is not pinned. */
   readonly pinned: (rule: string) => Promise<SessionPin | undefined>
-  /** Calls that were refused so far, and kept from the agent. */
-  readonly denied: () => number
+  /** Calls that the log says were refused, and kept from the agent. */
+  readonly denied: () => Promise<number>
   /** Entries in the log, and messages on the branch that the session is on. */
   readonly size: () => Promise<{ readonly entries: number; readonly messages: number }>
-  readonly end: () => void
 }
 
 /** Look at a session from outside, while an agent uses it through the gateway. */
 export function watchSession(holdfast: Holdfast, name: string): SessionWatch {
   const seen = new Set<string>()
-  const names = new Set([name])
   let current = name
-  let denied = 0
-  const end = holdfast.subscribe((event) => {
-    const isRefusal = event.type === "call-judged" && event.decision === "deny" && event.enforced
-    if (isRefusal && names.has(event.session)) denied++
-  })
   return {
     follow: (id) => {
-      names.add(id)
       current = id
     },
     compactions: async () => {
@@ -40,11 +32,15 @@ export function watchSession(holdfast: Holdfast, name: string): SessionWatch {
       return told.filter((one) => one !== undefined)
     },
     pinned: async (rule) => (await holdfast.session(current).pins()).find(({ text }) => text === rule),
-    denied: () => denied,
+    denied: async () => {
+      const entries = await holdfast.session(current).history()
+      const judged = entries.flatMap(({ body }) => (body?.type === "calls-judged" ? body.calls : []))
+      return judged.filter(({ decision, enforced, approved }) => decision !== "allow" && enforced && approved !== true)
+        .length
+    },
     size: async () => {
       const { entries, branches } = await holdfast.session(current).overview()
       return { entries, messages: branches[0]?.messages ?? 0 }
     },
-    end,
   }
 }

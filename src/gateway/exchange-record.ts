@@ -29,6 +29,8 @@ export type ExchangeRecord = {
   readonly format?: Format
   readonly model?: string
   readonly stream: boolean
+  /** The W3C trace context that the client sent, for spans that join its own. */
+  readonly traceparent?: string
   readonly upstream?: string
   readonly how: How
   readonly ending: Ending

@@ -8,7 +8,7 @@ import { ownHeaders } from "./response-headers.ts"
 import type { Tally } from "./tally.ts"
 import type { Transport } from "./transport.ts"
 import type { TurnDeps } from "./turns.ts"
-import { wireError } from "./wire-error.ts"
+import { wireError, wireRefusal } from "./wire-error.ts"
 
 /** All that an exchange may touch. */
 export type ExchangeDeps = GatewayOptions &
@@ -34,6 +34,16 @@ export function answerProblem({ response, tally }: Exchange, problem: Problem, f
   const { status, headers, body } = wireError(format, problem)
   tally.noted.problem = problem
   answerText({ response, tally }, status, headers, body)
+}
+
+/** Answer a request that no wire's shape is known for. */
+export function answerRefusal(
+  exchange: Exchange,
+  { status, reason }: { readonly status: number; readonly reason: string },
+): void {
+  const { headers, body } = wireRefusal(undefined, { status, message: reason })
+  exchange.tally.noted.problem = { code: "path-unknown", reason }
+  answerText(exchange, status, headers, body)
 }
 
 export function answerText(

@@ -7,7 +7,7 @@ import { createAdmin } from "./admin/admin.ts"
 import { createApprovals } from "./admin/approvals.ts"
 import { approvalsFromOperator } from "./admin/approvals-from-operator.ts"
 import { createBooks } from "./books.ts"
-import { answerProblem, type Exchange, type ExchangeDeps } from "./exchange.ts"
+import { answerProblem, answerRefusal, type Exchange, type ExchangeDeps } from "./exchange.ts"
 import { flatOf } from "./flat-headers.ts"
 import type { Gateway, GatewayOptions } from "./gateway-options.ts"
 import { createLineages } from "./identity/lineages.ts"
@@ -20,8 +20,10 @@ import { problemOf } from "./problem-of.ts"
 import { refuseEntry } from "./refuse-entry.ts"
 import { type Route, routeOf } from "./route.ts"
 import { openTally } from "./tally.ts"
+import { expositionType } from "./telemetry/exposition.ts"
 import { createHealth } from "./telemetry/health.ts"
 import { createMetrics } from "./telemetry/metrics.ts"
+import { watchProcess } from "./telemetry/watch-process.ts"
 import { createTransport } from "./transport.ts"
 import { createWorkLines } from "./work-lines.ts"
 
@@ -40,6 +42,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     port: server.port,
     close: async () => {
       state.closing = true
+      house.closeAdmin()
       await server.close()
       await deps.lines.allIdle()
       await deps.transport.close()
@@ -57,6 +60,7 @@ type House = {
   readonly metrics: ReturnType<typeof createMetrics>
   readonly health: ReturnType<typeof createHealth>
   readonly admin: (incoming: IncomingMessage, response: ServerResponse) => void
+  readonly closeAdmin: () => void
   readonly end: () => void
 }
 
@@ -65,7 +69,8 @@ function openHouse(options: GatewayOptions): House {
   const state: State = { closing: false, inFlight: 0 }
   const books = createBooks()
   const approvals = createApprovals({ now, newId: () => randomBytes(12).toString("base64url") })
-  const metrics = createMetrics({ now, version: options.version })
+  const watched = watchProcess()
+  const metrics = createMetrics({ now, version: options.version, readProcess: watched.read })
   const deps: ExchangeDeps = {
     ...options,
     books,
@@ -83,19 +88,29 @@ function openHouse(options: GatewayOptions): House {
     }),
     holdfast.subscribe(metrics.sessionEvent),
     ...(operator === undefined ? [] : [approvalsFromOperator(operator, approvals)]),
+    watched.stop,
   ]
+  const { token: _forClients, ...rest } = deps
+  const startedMs = now()
   const admin = createAdmin({
-    ...deps,
+    ...rest,
     ...options.admin,
-    status: () => ({ requestsInFlight: state.inFlight, closing: state.closing }),
+    status: () => ({ requestsInFlight: state.inFlight, closing: state.closing, startedMs }),
   })
   const listener = getRequestListener(admin)
   return {
     deps,
     state,
     metrics,
-    health: createHealth({ store, version: options.version, closing: () => state.closing, ...present({ operator }) }),
+    health: createHealth({
+      store,
+      version: options.version,
+      closing: () => state.closing,
+      onStore: metrics.storeUp,
+      ...present({ operator }),
+    }),
     admin: (incoming, response) => void listener(incoming, response),
+    closeAdmin: admin.close,
     end: () => {
       for (const end of ends) end()
     },
@@ -138,7 +153,7 @@ async function dispatch(exchange: Exchange, route: Route): Promise<void> {
     case "compact":
       return passThrough(exchange, "openai", route.path)
     case "refused":
-      return answerProblem(exchange, { code: "path-unknown", reason: route.reason })
+      return answerRefusal(exchange, route)
     default:
       return answerProblem(exchange, { code: "path-unknown", reason: "it is not served here" })
   }
@@ -167,13 +182,14 @@ function keyIn(route: Route): string | undefined {
 }
 
 async function tellMachines(
-  { metrics, health, state }: House,
+  { metrics, health, state, deps }: House,
   what: "health" | "ready" | "metrics",
   response: ServerResponse,
 ): Promise<void> {
   if (what === "metrics") {
     metrics.requestsInFlight(state.inFlight)
-    response.writeHead(200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" }).end(metrics.render())
+    metrics.pendingApprovals(deps.approvals.pending().length)
+    response.writeHead(200, { "content-type": expositionType }).end(metrics.render())
     return
   }
   const { status, body } = what === "health" ? health.live() : await health.ready()

@@ -29,7 +29,8 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
   Object.assign(tally.noted, { format, tenant })
   try {
     const { asked, packed } = await readAsked(exchange, route)
-    Object.assign(tally.noted, { requestBytes: packed.length, ...present({ agent: asked.own.agent }) })
+    const traceparent = /^[\da-f-]{55}$/.exec(asked.headers.traceparent ?? "")?.[0]
+    Object.assign(tally.noted, { requestBytes: packed.length, ...present({ agent: asked.own.agent, traceparent }) })
     const turn = await turnFor(exchange, asked)
     if (turn === "answered") return
     await callUpstream(exchange, route, { asked, packed, turn }).finally(() => turn.ended(undefined))
@@ -123,10 +124,10 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
 
 async function send(
   { deps, incoming, tally, gone }: Exchange,
-  { path }: ModelRoute,
+  { path, format }: ModelRoute,
   { upstream, body, changed }: Pick<Sending, "upstream"> & { readonly body: Buffer; readonly changed: boolean },
 ): Promise<UpstreamAnswer> {
-  const headers = forwardedHeaders(incoming.rawHeaders, upstream)
+  const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
   // An answer is read as it passes, so it comes unpacked; a body that was changed is sent unpacked.
   const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
   const answer = await deps.transport.send({

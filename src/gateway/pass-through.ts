@@ -21,7 +21,7 @@ export async function passThrough(exchange: Exchange, family: Family, path: stri
       upstream,
       ...targetUrl(upstream, path),
       method,
-      headers: forwardedHeaders(incoming.rawHeaders, upstream),
+      headers: forwardedHeaders(incoming.rawHeaders, upstream, family),
       body: hasBody ? incoming : undefined,
       signal: gone,
     })

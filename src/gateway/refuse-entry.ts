@@ -26,5 +26,6 @@ export function refuseEntry(
     refuseHost(headers.host ?? null, admission) ??
     (isAdmin ? undefined : refuseOrigin(headers.origin ?? null, admission)) ??
     (isAdmin || isProbe ? undefined : refuseToken(bearer, admission))
-  return refusal === undefined ? undefined : { code: "access-refused", reason: refusal.message.replace(/\.$/, "") }
+  if (refusal === undefined) return undefined
+  return { code: "access-refused", status: refusal.status, reason: refusal.message.replace(/\.$/, "") }
 }

@@ -152,3 +152,10 @@ test("bytes that are no HTTP are a Problem", async () => {
     code: "upstream-unreachable",
   })
 })
+
+test("an answer without a body ends, whenever it is taken", async () => {
+  const origin = await serving((_request, response) => void response.writeHead(204).end())
+  const answer = await transport.send(sendingTo(origin, { method: "HEAD", body: undefined }))
+  await new Promise((resolve) => setTimeout(resolve, 30))
+  expect(await wholeOf(answer, 10)).toEqual(Buffer.alloc(0))
+})

@@ -89,6 +89,9 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
   const { host } = new URL(origin)
   const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | Failed>()
   let taker: Taker | undefined
+  /** How it ended, where that was before anyone took it: an answer without a body does. */
+  let ending: ((given: Taker) => void) | undefined
+  let answered = false
   let abort = (): void => {}
   const stopped = (): void => abort()
   const over = (): void => signal.removeEventListener("abort", stopped)
@@ -103,6 +106,7 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
       onResponseStart: (controller, status, parsed) => {
         if (status < 200) return
         controller.pause()
+        answered = true
         const { rawHeaders } = controller
         resolve({
           status,
@@ -111,7 +115,8 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
           attempts,
           take: (given) => {
             taker = given
-            controller.resume()
+            if (ending === undefined) controller.resume()
+            else ending(given)
           },
           resume: () => controller.resume(),
           drop: () => controller.abort(new Error("the rest is not wanted")),
@@ -122,13 +127,15 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
       },
       onResponseEnd: () => {
         over()
-        taker?.end()
+        ending = (given) => given.end()
+        if (taker !== undefined) ending(taker)
       },
       onResponseError: (_controller, error) => {
         over()
         const failed = failureOf(error, host, upstream, signal)
-        if (taker === undefined) resolve(failed)
-        else taker.fail(failed.problem)
+        if (!answered) return resolve(failed)
+        ending = (given) => given.fail(failed.problem)
+        if (taker !== undefined) ending(taker)
       },
     },
   )

@@ -55,7 +55,8 @@ test.each<[problem: Problem, status: number, retry: string | undefined, after: s
   [{ code: "upstream-error", type: "t", message: "m", status: 429 }, 429, undefined, "1"],
   [{ code: "upstream-error", type: "t", message: "m", status: 422 }, 422, "false", undefined],
   [{ code: "upstream-error", type: "t", message: "m", status: 200 }, 502, undefined, undefined],
-  [{ code: "access-refused", reason: "r" }, 401, "false", undefined],
+  [{ code: "access-refused", status: 401, reason: "r" }, 401, "false", undefined],
+  [{ code: "access-refused", status: 403, reason: "r" }, 403, "false", undefined],
 ])("whether to try %j again", (problem, status, retry, after) => {
   const error = wireError("openai-chat", problem)
   expect([error.status, error.headers["x-should-retry"], error.headers["retry-after"]]).toEqual([status, retry, after])

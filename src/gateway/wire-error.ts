@@ -44,7 +44,7 @@ const tooLong = (format: Format | undefined, problem: Problem, neededTokens: num
 
 function plainly(problem: Problem): Said {
   const { sentence, next } = describe(problem)
-  const theirs = problem.code === "upstream-error" ? (problem.status ?? 0) : 0
+  const theirs = problem.code === "upstream-error" || problem.code === "access-refused" ? (problem.status ?? 0) : 0
   const status = Number.isInteger(theirs) && theirs >= 400 && theirs <= 599 ? theirs : statusOf[problem.code]
   return { status, message: `${sentence} ${next}`.slice(0, maxMessageLength).toWellFormed(), code: problem.code }
 }

@@ -1,6 +1,6 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
-import { answer, maxAnswerCharacters, type OnFault } from "./answer.ts"
 import { fenceStored, labelOf } from "../session/fence-stored.ts"
+import { answer, maxAnswerCharacters, type OnFault } from "./answer.ts"
 import { cutText, fitItems } from "./fit-items.ts"
 import type { Sdk } from "./load-sdk.ts"
 import { readOnly } from "./read-only.ts"

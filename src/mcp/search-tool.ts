@@ -1,7 +1,7 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { present } from "../message/present.ts"
-import { answer, maxAnswerCharacters, type OnFault, refuseArgument } from "./answer.ts"
 import { fenceStored, labelOf, storedNote } from "../session/fence-stored.ts"
+import { answer, maxAnswerCharacters, type OnFault, refuseArgument } from "./answer.ts"
 import { cutText, fitItems } from "./fit-items.ts"
 import type { Sdk } from "./load-sdk.ts"
 import { readOnly } from "./read-only.ts"

@@ -1,6 +1,6 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
-import { faultWords, type OnFault } from "./answer.ts"
 import { labelOf } from "../session/fence-stored.ts"
+import { faultWords, type OnFault } from "./answer.ts"
 import type { Sdk } from "./load-sdk.ts"
 import type { ListedTrace, McpSource } from "./source.ts"
 

@@ -1,4 +1,5 @@
 import { rechunk, type Step } from "./delivery.ts"
+import type { Measured } from "./measure.ts"
 import type { Fault } from "./script.ts"
 import type { Failure, FailureKind, Reply, Wire, WireEvent } from "./wire.ts"
 
@@ -8,6 +9,8 @@ export type Answer = {
   readonly headers: Readonly<Record<string, string>>
   readonly delayMs: number
   readonly steps: readonly Step[]
+  /** What the request was found to be, where the server measures. */
+  readonly measured?: Measured
 }
 
 const encoder = new TextEncoder()

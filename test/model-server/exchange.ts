@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http"
 import type { Json } from "./json.ts"
+import type { Measured } from "./measure.ts"
 
 /** One request as it was received and what was sent back. */
 export type Exchange = {
@@ -11,6 +12,8 @@ export type Exchange = {
   readonly body: Uint8Array
   /** The same, parsed; `null` where it is no JSON. */
   readonly json: Json
+  /** Its size, and what a prompt cache would have made of it, where the server measures. */
+  readonly measured?: Measured
   readonly response: {
     readonly status: number
     readonly headers: Readonly<Record<string, string>>

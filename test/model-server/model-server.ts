@@ -42,6 +42,7 @@ export async function startModelServer(options: ScriptedModelOptions): Promise<M
     requests.push({
       ...asking,
       method: request.method ?? "GET",
+      ...(answer.measured === undefined ? {} : { measured: answer.measured }),
       response: {
         status: answer.status,
         headers: answer.headers,

@@ -12,23 +12,24 @@ const piecesOf = ({ reasoning, text, blocks = [], calls = [] }: Output): readonl
 /** A quarter of the bytes: a stand-in that only has to be the same every time. */
 const tokensOf = (pieces: readonly Piece[]): number => Math.ceil(Buffer.byteLength(JSON.stringify(pieces)) / 4)
 
+/** What the server itself knows of the input's size. */
+export type InputUsage = Pick<ScriptedUsage, "inputTokens" | "cacheReadTokens" | "cacheWriteTokens">
+
 /** Turn what the script said into an answer; of `stop`, `usage` and `fault` the last one said counts. */
 export function replyOf(
   said: Output | readonly Output[],
   asked: Asked,
   body: Json,
   index: number,
-  inputTokens: number,
+  input: InputUsage,
 ): { readonly reply: Reply; readonly fault: Fault | undefined } {
   const outputs: readonly Output[] = Array.isArray(said) ? said : [said]
   const pieces = outputs.flatMap(piecesOf)
   const reasoning = pieces.filter((piece) => piece.type === "reasoning")
   const usage: ScriptedUsage = {
-    inputTokens,
+    ...input,
     outputTokens: tokensOf(pieces),
     reasoningTokens: reasoning.length === 0 ? 0 : tokensOf(reasoning),
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
     ...outputs.findLast((output) => output.usage !== undefined)?.usage,
   }
   const natural = pieces.some((piece) => piece.type === "call") ? "tool-calls" : "end"

@@ -2,9 +2,10 @@ import { type Answer, answerOf, jsonAnswer } from "./answer.ts"
 import { anthropicMessages } from "./anthropic-messages.ts"
 import { gemini } from "./gemini.ts"
 import type { Json } from "./json.ts"
+import { createMeasure, type Measured } from "./measure.ts"
 import { openaiChat } from "./openai-chat.ts"
 import { createOpenaiResponses } from "./openai-responses.ts"
-import { replyOf } from "./reply.ts"
+import { type InputUsage, replyOf } from "./reply.ts"
 import type { Script } from "./script.ts"
 import type { Asked, Wire } from "./wire.ts"
 
@@ -14,6 +15,10 @@ export type ScriptedModelOptions = {
   readonly chunkBytes?: number
   /** Refuse, as the providers do, histories with unpaired calls or results, or with reasoning that was tampered with. */
   readonly strict?: boolean
+  /** Refuse, in the wire's own words, requests of more tokens than this. */
+  readonly windowTokens?: number
+  /** Report in the usage what a provider's prompt cache would have read and written; a simulation. */
+  readonly simulateCache?: boolean
 }
 
 /** A request as the model gets to see it. */
@@ -32,18 +37,24 @@ const notFound = {
 /** A model behind four APIs that says what its script says. It holds what the Responses API holds, and a count of its calls. */
 export function createScriptedModel(options: ScriptedModelOptions): (asking: Asking) => Answer {
   const wires = [anthropicMessages, openaiChat, createOpenaiResponses(), gemini]
+  const measure = createMeasure(options)
   let calls = 0
 
   const generate = (wire: Wire, asked: Asked, asking: Asking, index: number): Answer => {
     const { path, headers, json } = asking
+    const measured = measure(wire.format, asked.model, asking.body)
+    if (measured?.tooLong !== undefined) {
+      return { ...jsonAnswer(wire.fail(measured.tooLong, index), wire.headers(index), wire.indent), measured }
+    }
     const objection = options.strict === true ? wire.objection(json, asked.model) : undefined
     if (objection !== undefined) return jsonAnswer(wire.refuse(objection, index), wire.headers(index), wire.indent)
     const { rounds, model, framing } = asked
     const stream = framing !== "whole"
     const said = options.script({ index, rounds, format: wire.format, model, stream, path, headers, body: json })
-    const { reply, fault } = replyOf(said, asked, json, index, inputTokensOf(asking))
+    const { reply, fault } = replyOf(said, asked, json, index, inputOf(asking, measured))
     wire.remember?.(reply)
-    return answerOf(wire, reply, fault, options.chunkBytes)
+    const answer = answerOf(wire, reply, fault, options.chunkBytes)
+    return measured === undefined ? answer : { ...answer, measured }
   }
 
   return (asking) => {
@@ -52,7 +63,8 @@ export function createScriptedModel(options: ScriptedModelOptions): (asking: Ask
       const asked = wire.ask(url, asking.json)
       if (asked === undefined) continue
       if ("kind" in asked && asked.kind === "count") {
-        return jsonAnswer({ status: 200, body: wire.count(inputTokensOf(asking)) }, {}, wire.indent)
+        const { inputTokens } = inputOf(asking, measure(wire.format, asked.model, asking.body, "count"))
+        return jsonAnswer({ status: 200, body: wire.count(inputTokens) }, {}, wire.indent)
       }
       const index = calls
       calls += 1
@@ -63,5 +75,9 @@ export function createScriptedModel(options: ScriptedModelOptions): (asking: Ask
   }
 }
 
-/** A quarter of the bytes: a stand-in that only has to be the same every time. */
-const inputTokensOf = ({ body }: Asking): number => Math.ceil(body.length / 4)
+/** As measured; otherwise a quarter of the bytes: a stand-in that only has to be the same every time. */
+const inputOf = ({ body }: Asking, measured: Measured | undefined): InputUsage => ({
+  inputTokens: measured?.inputTokens ?? Math.ceil(body.length / 4),
+  cacheReadTokens: measured?.cache?.readTokens ?? 0,
+  cacheWriteTokens: measured?.cache?.writtenTokens ?? 0,
+})

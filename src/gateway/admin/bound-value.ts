@@ -15,7 +15,7 @@ const maxDepth = 40
 /** What a number, a bracket or a comma counts for. */
 const valueLength = 8
 
-/** A copy fit for JSON, of which no more is told than the bounds say. The work ends with the bounds, however large the value is. */
+/** A copy fit for JSON that has no more in it than the bounds say, however large, deep or odd the value is. */
 export function boundValue(value: unknown, bounds: Bounds): Bounded {
   const reader = { bounds, left: bounds.total, cut: false }
   return { value: copyOf(value, reader, 0), cut: reader.cut }

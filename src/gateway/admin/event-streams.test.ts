@@ -48,6 +48,7 @@ const open = async ({ ask }: AdminHouse, path = "/admin/events", lastId?: string
 }
 
 const typeOf = ({ name, data }: Event): string => `${name} ${JSON.parse(data ?? "{}").type}`
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1))
 const never = new AbortController().signal
 const verdict = JSON.parse('{"decision":"ask","reasons":[],"errors":[],"facts":{}}')
 
@@ -159,11 +160,22 @@ test("a reader that does not keep up is cut off, and nothing is kept for it; oth
   streams.close()
 })
 
+test("a reader whose next event is not kept any more is cut off rather than left to wait for it", async () => {
+  const feed = createFeed("feed", 10)
+  const streams = createEventStreams(feed, 1_000_000)
+  const slow = streams.open({ signal: never })
+  await pause()
+  for (let n = 0; n <= 10; n++) feed.publish("session", "s", { n })
+  expect(streams.count()).toBe(0)
+  await expect(slow?.getReader().read()).rejects.toThrow("did not keep up")
+  streams.close()
+})
+
 test("a reader that takes nothing at all is taken for gone", async () => {
   const feed = createFeed("feed")
   const streams = createEventStreams(feed, 1)
   streams.open({ signal: never })
-  while (streams.count() > 0) await new Promise((resolve) => setTimeout(resolve, 1))
+  while (streams.count() > 0) await pause()
   streams.close()
 })
 
@@ -216,8 +228,6 @@ async function listen({ admin }: AdminHouse) {
   }
   return { port, close }
 }
-
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1))
 
 test("over a real connection events arrive as they happen, and a client that leaves gives its place back", async () => {
   const house = await openAdminHouse()

@@ -1,6 +1,10 @@
-import { expect, test } from "vitest"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { expect, onTestFinished, test } from "vitest"
 import { audience, createSigner, noonMs } from "../../operator/fixtures/signer.ts"
 import { openOperator } from "../../operator/operator.ts"
+import { createMemoryStore } from "../../store/memory-store.ts"
 import { createApprovals } from "./approvals.ts"
 import { approvalsFromOperator } from "./approvals-from-operator.ts"
 import { openAdminHouse, token } from "./fixtures/admin-house.ts"
@@ -36,6 +40,29 @@ test("a signed command is obeyed, and the answer says what is in force now and w
     policies: [{ name: "pay", text: noPaying, by: "command", command: "c3" }],
     judging: [{ id: "pay", decision: "deny", rule: "No paying." }],
   })
+})
+
+test("what comes from a file is told with its file, and cannot be taken back here", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-admin-"))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  writeFileSync(join(directory, "rules.md"), "- Never sell a boat.\n")
+  writeFileSync(join(directory, "pay.cedar"), noPaying)
+  const signer = createSigner()
+  const keys = [signer.pair.publicKey]
+  const operator = await openOperator({
+    store: createMemoryStore(),
+    directory,
+    keys,
+    audience,
+    now: () => noonMs,
+    watch: false,
+  })
+  const { read, command } = await openAdminHouse({ operator })
+  const { rules, policies } = await read("/admin/pins")
+  expect(rules).toMatchObject([{ text: "Never sell a boat.", by: "file", source: "rules.md" }])
+  expect(policies).toMatchObject([{ name: "pay.cedar", by: "file" }])
+  const answer = await command(signer.sign({ type: "unpin", rule: Object(rules)[0].id }))
+  expect(answer.status).toBe(409)
 })
 
 test("the audit log is told page by page", async () => {
@@ -108,7 +135,8 @@ test.each([
   const request = { method: "POST", headers, body: stream, duplex: "half" } as const
   const answer = await ask("/admin/commands", request)
   expect(answer.status).toBe(status)
-  expect(await answer.json()).toHaveProperty("error.sentence")
+  const code = status === 413 ? "body-too-large" : "request-invalid"
+  expect(await answer.json()).toMatchObject({ error: { code, sentence: expect.any(String) } })
 })
 
 test("a good command without the token, or from a foreign page, changes nothing", async () => {

@@ -31,6 +31,7 @@ test("the log is told page by page, each entry once and in order", async () => {
   }
   expect(paged).toEqual(all)
   expect(all.map(({ seq }) => seq)).toEqual(all.map((_, n) => n + 1))
+  expect(await house.read(`/admin/sessions/s/history?limit=${all.length}`)).not.toHaveProperty("next")
   expect(await house.read("/admin/sessions/s/history?from=999999")).toEqual({ entries: [] })
 })
 

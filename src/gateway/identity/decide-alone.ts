@@ -3,7 +3,7 @@ import type { Bearer } from "./alias-cache.ts"
 import type { Decision, Question } from "./decision.ts"
 import { digest } from "./digest.ts"
 import { frameMark } from "./frame-mark.ts"
-import type { History } from "./history.ts"
+import { type History, holds } from "./history.ts"
 import { beginLine, forkLine, goOnLine, type Line, tipOf } from "./line.ts"
 import { lookFirst } from "./look.ts"
 import { ambiguous, unshown } from "./names.ts"
@@ -59,7 +59,7 @@ function fromAnswered(line: Line, answered: History["answered"]): Decision | und
   const known = answered === undefined ? undefined : look(names.history(frame, answered.mark))
   if (answered === undefined || known === undefined) return undefined
   const tip = tipOf(line, known.session)
-  if (tip === undefined || history.marks.has(tip.mark)) return goOnLine(line, known.session, "history")
+  if (tip === undefined || holds(history, tip.mark)) return goOnLine(line, known.session, "history")
   return sentAgain(line) ?? forkLine(line, known, answered.messages, "history")
 }
 

@@ -3,7 +3,7 @@ import type { Part } from "../../message/part.ts"
 import type { ModelRequest } from "../../message/request.ts"
 import { isVolatile } from "../../prompt/fingerprint.ts"
 import { digest } from "./digest.ts"
-import { isFrame } from "./history.ts"
+import { isFrame, isToolList } from "./history.ts"
 
 /**
  * What stands around a conversation, as one mark: the instructions but for the time of day in them, and which tools there are. Without
@@ -18,14 +18,15 @@ export const toolNames = (request: ModelRequest): readonly string[] =>
   [...new Set([...request.tools.map(({ name }) => name), ...listedTools(request.messages)])].sort()
 
 /** A list of tools among the messages counts by its length: what is in it has no name for us. */
-const listedTools = (messages: readonly Message[]): readonly string[] =>
-  messages.flatMap(({ parts }) =>
-    parts.flatMap((part) =>
-      part.type === "opaque" && (part.kind === "additional_tools" || part.kind === "mcp_list_tools")
-        ? `${part.kind}:${part.wire.length}`
-        : [],
-    ),
-  )
+function listedTools(messages: readonly Message[]): readonly string[] {
+  const found: string[] = []
+  for (const { parts } of messages) {
+    for (const part of parts) {
+      if (part.type === "opaque" && isToolList(part.kind)) found.push(`${part.kind}:${part.wire.length}`)
+    }
+  }
+  return found
+}
 
 /** The instructions, in the system part and before the first turn. */
 export function frameParts({ system, messages }: ModelRequest): readonly Part[] {

@@ -9,7 +9,7 @@ export type History = {
   /** All that was said. */
   readonly whole: string
   /** Up to each message, the last included. */
-  readonly marks: ReadonlySet<string>
+  readonly marks: readonly string[]
   /** Up to the last answer, if there is one, and how many messages that is. */
   readonly answered?: { readonly mark: string; readonly messages: number }
   /** Up to what the last answer answers. */
@@ -31,10 +31,10 @@ export const isFrame = ({ role, parts }: Message, spoken: boolean): boolean =>
   (role === "system" && !spoken) ||
   (parts.length > 0 && parts.every((part) => part.type === "opaque" && isToolList(part.kind)))
 
-const isToolList = (kind: string): boolean => kind === "additional_tools" || kind === "mcp_list_tools"
+export const isToolList = (kind: string): boolean => kind === "additional_tools" || kind === "mcp_list_tools"
 
 export function readHistory({ messages }: ModelRequest): History {
-  const marks = new Set<string>()
+  const marks: string[] = []
   let mark = beginning
   let asked: string | undefined
   let answered: History["answered"]
@@ -48,7 +48,7 @@ export function readHistory({ messages }: ModelRequest): History {
     spoken = true
     answering = isAnswer
     mark = markAfter(mark, message)
-    marks.add(mark)
+    marks.push(mark)
     if (isAnswer) {
       answered = { mark, messages: n + 1 }
       answers.push(message)
@@ -63,6 +63,9 @@ export function readHistory({ messages }: ModelRequest): History {
     answers: answers.slice(-maxAnswers).toReversed(),
   }
 }
+
+/** Did it go through this place? The last places are looked at first: a conversation mostly goes on from there. */
+export const holds = ({ marks }: History, mark: string): boolean => marks.lastIndexOf(mark) >= 0
 
 const known = new WeakMap<Message, { readonly before: string; readonly after: string }>()
 

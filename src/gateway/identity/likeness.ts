@@ -10,7 +10,7 @@ const maxTools = 14
 const maxWords = 24
 const hexes = 6
 /** Instructions are looked at up to here: what an agent is stands at their beginning. */
-const maxLength = 60_000
+const maxLength = 20_000
 /** Half of what two have is in both: agents get tools and lines as they go, and are not another for it. */
 const leastShare = 0.5
 

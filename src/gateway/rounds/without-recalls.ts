@@ -18,6 +18,7 @@ export async function* withoutRecalls(
   format: Format,
   events: AsyncIterable<StreamEvent>,
   taken: TakenRecalls,
+  guarded: boolean,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   let listed: { readonly sse: SseEvent; readonly rest: SseEvent } | undefined
   for await (const event of events) {
@@ -26,7 +27,7 @@ export async function* withoutRecalls(
     }
     const index = indexOf(event)
     if (index !== undefined && taken.has(index)) {
-      if (!isStray(format, event, true)) continue
+      if (!guarded || !isStray(format, event, true)) continue
       yield { type: "error", problem: stray }
       return
     }

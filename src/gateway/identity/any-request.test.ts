@@ -1,0 +1,52 @@
+import { expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { requestText } from "../../../test/support/requests.ts"
+import { HoldfastError } from "../../errors.ts"
+import { formats } from "../../message/message.ts"
+import type { ModelRequest } from "../../message/request.ts"
+import { checkSessionId } from "../../session/options.ts"
+import { decodeRequest } from "../../wire/decode.ts"
+import { createWorld } from "./fixtures/world.ts"
+import { identityOf } from "./identity-of.ts"
+import { tenantOf } from "./tenant-of.ts"
+
+const names = [
+  "session-id",
+  "x-holdfast-session",
+  "x-holdfast-agent",
+  "x-codex-turn-metadata",
+  "x-codex-window-id",
+  "authorization",
+]
+const headers = fc.dictionary(
+  fc.constantFrom(...names),
+  fc.oneof(fc.string(), fc.string({ unit: "binary" }), fc.json()),
+)
+
+function decoded(text: string, format: (typeof formats)[number]): ModelRequest | undefined {
+  try {
+    return decodeRequest(format, text)
+  } catch (error) {
+    if (error instanceof HoldfastError) return undefined
+    throw error
+  }
+}
+
+test.each(formats)(
+  "whatever stands in a request (%s) and its headers, it gets a session, and again the same",
+  async (format) => {
+    await fc.assert(
+      fc.asyncProperty(requestText(format), headers, async (text, own) => {
+        const request = decoded(text, format)
+        if (request === undefined) return
+        const world = createWorld()
+        const identity = identityOf(own, request)
+        const given = await world.exchange(identity, request, [], { tenant: tenantOf(own), isCut: true })
+        checkSessionId(given.session)
+        world.restart()
+        const again = await world.exchange(identity, request, [], { tenant: tenantOf(own), isCut: true })
+        if (request.held === undefined) expect(again.session).toBe(given.session)
+      }),
+    )
+  },
+)

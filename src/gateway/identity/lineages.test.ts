@@ -1,0 +1,295 @@
+import { describe, expect, test } from "vitest"
+import { agent, call, calls, chat, type Frame, result, says, user, words } from "./fixtures/chat.ts"
+import { createWorld, lettersOf } from "./fixtures/world.ts"
+import type { Identity } from "./identity.ts"
+
+const id: Identity = { client: "ses_1a2b3c4d5e" }
+const nobody: Identity = {}
+const c1 = "call_8f3kd02mXz71"
+const c2 = "call_9d1ma77bQw02"
+const title: Frame = { system: "Name this conversation in five words." }
+const plain: Frame = { system: "You are a friendly helper." }
+
+describe("with the client's id", () => {
+  test("a conversation, its rewinds and its retries are one session", async () => {
+    const world = createWorld()
+    const first = await world.exchange(id, chat(agent, user("go")), call(c1))
+    const history = [user("go"), calls(c1), result(c1)]
+    const second = await world.exchange(id, chat(agent, ...history), words("It is all done."))
+    const again = await world.exchange(id, chat(agent, ...history), words("It is all done."))
+    const edited = await world.exchange(id, chat(agent, user("stop")), words("As you wish, I stop here."))
+    expect(lettersOf([first, second, again, edited].map(({ session }) => session))).toBe("AAAA")
+    expect([first.isNew, second.isNew, first.why, second.role]).toEqual([true, false, "client-id", "main"])
+  })
+
+  test.each([
+    ["before", [0, 1, 2]],
+    ["behind", [1, 0, 2]],
+    ["between", [1, 2, 0]],
+  ] as const)("a title that is asked for %s the conversation is a session of its own", async (_when, order) => {
+    const world = createWorld()
+    const requests = [
+      chat(title, user("go")),
+      chat(agent, user("go")),
+      chat(agent, user("go"), calls(c1), result(c1)),
+    ] as const
+    const answers = [words("Going places, for a while"), call(c1), words("It is all done.")] as const
+    const sessions = new Map<number, string>()
+    for (const n of order) sessions.set(n, (await world.exchange(id, requests[n], answers[n])).session)
+    expect(lettersOf([0, 1, 2].map((n) => sessions.get(n) ?? ""))).toBe("ABB")
+    expect(sessions.get(1)).toBe("t.ses_1a2b3c4d5e")
+  })
+
+  test("requests at the same time come out as they would one after another", async () => {
+    const requests = [
+      chat(title, user("go")),
+      chat(agent, user("go")),
+      chat(agent, user("go")),
+      chat(title, user("go")),
+    ]
+    const world = createWorld()
+    const given = await Promise.all(requests.map((request) => world.assign("t", id, request)))
+    expect(lettersOf(given.map(({ session }) => session))).toBe("ABBA")
+    expect(given.filter(({ isNew }) => isNew)).toHaveLength(2)
+  })
+
+  test("what goes on after the client's compaction is the conversation, and the summary call is not", async () => {
+    const world = createWorld()
+    const given = [
+      await world.exchange(id, chat(agent, user("go")), words("I have begun with the first part.")),
+      await world.exchange(
+        id,
+        chat({ system: "You summarize what you are given to read." }, user("USER: go")),
+        words("sum"),
+      ),
+      await world.exchange(
+        id,
+        chat(agent, user("Summary so far: sum"), says("Understood."), user("go on")),
+        words("ok"),
+      ),
+    ]
+    expect(lettersOf(given.map(({ session }) => session))).toBe("ABA")
+    expect(given.map(({ role }) => role)).toEqual(["main", "side", "main"])
+  })
+
+  test("a compaction call that drops the tools and shares the history is in the conversation", async () => {
+    const world = createWorld()
+    const one = await world.exchange(id, chat(agent, user("go")), call(c1))
+    const history = [user("go"), calls(c1), result(c1), user("Sum it up.")]
+    const bare = { system: agent.system ?? "" }
+    const two = await world.exchange(id, chat(bare, ...history), words("sum"))
+    const said = await world.exchange({ ...id, kind: "compaction" }, chat(bare, user("Sum it up.")), words("sum"))
+    expect(lettersOf([one, two, said].map(({ session }) => session))).toBe("AAA")
+  })
+
+  test("an agent below it has a session of its own, and so has one with another prompt and no mark", async () => {
+    const world = createWorld()
+    const scout: Frame = { system: "You only look for files, and you report what you found.", tools: ["read", "find"] }
+    const main = await world.exchange(id, chat(agent, user("go")), call(c1))
+    const marked = await world.exchange({ ...id, agent: "a1" }, chat(agent, user("look")), call(c2))
+    const unmarked = await world.exchange(id, chat(scout, user("look")), words("Nothing was found anywhere."))
+    const more = await world.exchange(
+      id,
+      chat(scout, user("look"), says("Nothing was found anywhere."), user("look again")),
+      words("Still nothing."),
+    )
+    expect(lettersOf([main, marked, unmarked, more].map(({ session }) => session))).toBe("ABCC")
+  })
+
+  test("a chat without tools keeps its session when it forgets its oldest turns", async () => {
+    const world = createWorld()
+    const explicit: Identity = { explicit: "support-17" }
+    const one = await world.exchange(
+      explicit,
+      chat(plain, user("My order is late.")),
+      words("I am sorry to hear that."),
+    )
+    const two = await world.exchange(
+      explicit,
+      chat(plain, says("I am sorry to hear that."), user("When does it come?")),
+      words("Tomorrow."),
+    )
+    expect([one.session, two.session]).toEqual(["t.support-17", "t.support-17"])
+    const tools = await world.exchange(explicit, chat(agent, user("go")), words("ok"))
+    expect([tools.session, tools.role, tools.why]).toEqual(["t.support-17~tools", "main", "explicit"])
+  })
+
+  test("an id of another's is no way into that session", async () => {
+    const world = createWorld()
+    const mine = await world.exchange(id, chat(agent, user("go")), call(c1), { tenant: "mine" })
+    const theirs = await world.exchange(id, chat(agent, user("go"), calls(c1), result(c1)), words("ok"), {
+      tenant: "theirs",
+    })
+    expect(theirs.session).not.toBe(mine.session)
+    expect(theirs.isNew).toBe(true)
+  })
+})
+
+describe("without any id", () => {
+  test("a history that goes on is found by its words, however the answer is spaced", async () => {
+    const world = createWorld()
+    const one = await world.exchange(
+      nobody,
+      chat(plain, user("hi")),
+      words("<think>A greeting.</think>\n\nHello!  How\ncan I help? "),
+    )
+    const two = await world.exchange(
+      nobody,
+      chat(plain, user("hi"), says("Hello! How can I help?"), user("Sing.")),
+      words("La."),
+    )
+    expect([two.session, two.why, two.isNew]).toEqual([one.session, "history", false])
+  })
+
+  test("two who begin alike and are answered alike part where their words part", async () => {
+    const world = createWorld()
+    const hi = chat(plain, user("hi"))
+    const hello = words("Hello! How can I help?")
+    const one = await world.exchange(nobody, hi, hello, { entry: "e2" })
+    const two = await world.exchange(nobody, hi, hello, { entry: "e2" })
+    expect(two.session).not.toBe(one.session)
+    const greeted = [user("hi"), says("Hello! How can I help?")]
+    const first = await world.exchange(nobody, chat(plain, ...greeted, user("Always rhyme.")), words("In time."))
+    const second = await world.exchange(nobody, chat(plain, ...greeted, user("Never rhyme.")), words("Fine."))
+    expect(second.session).not.toBe(first.session)
+    expect(second.fork).toEqual({ from: first.session, at: "e2", messages: 3 })
+    const rest = [user("Never rhyme."), says("Fine."), user("Sing.")]
+    expect(await world.exchange(nobody, chat(plain, ...greeted, ...rest), words("La."))).toEqual({
+      session: second.session,
+      isNew: false,
+      why: "history",
+      role: "main",
+    })
+  })
+
+  test("what was copied is not copied again when it is sent again", async () => {
+    const world = createWorld()
+    await world.exchange(nobody, chat(plain, user("hi")), words("Hello!"))
+    const greeted = [user("hi"), says("Hello!")]
+    await world.exchange(nobody, chat(plain, ...greeted, user("one")), words("1"))
+    const parted = await world.exchange(nobody, chat(plain, ...greeted, user("two")), [], { isCut: true })
+    const again = await world.exchange(nobody, chat(plain, ...greeted, user("two")), words("2"))
+    expect([parted.isNew, again.isNew, again.session]).toEqual([true, false, parted.session])
+  })
+
+  test("instructions that differ in a number keep alike conversations apart, and the time of day does not", async () => {
+    const world = createWorld()
+    const shop = (percent: number, day: string): Frame => ({ system: `Today is ${day}. Discounts up to ${percent} %.` })
+    const next = [user("hi"), says("Hello!"), user("Can you do better?")]
+    const one = await world.exchange(nobody, chat(shop(5, "2026-03-01 09:15"), user("hi")), words("Hello!"))
+    const later = await world.assign("t", nobody, chat(shop(5, "2026-03-02 10:20"), ...next))
+    const other = await world.assign("t", nobody, chat(shop(9, "2026-03-01 09:15"), ...next))
+    expect(lettersOf([one, later, other].map(({ session }) => session))).toBe("AAB")
+  })
+
+  test("a rewritten history is found by a call, and a numbered call finds nothing", async () => {
+    const world = createWorld()
+    for (const [call1, letters] of [
+      [c1, "AA"],
+      ["call_1", "AB"],
+    ] as const) {
+      const one = await world.exchange(nobody, chat(agent, user(`go ${call1}`)), call(call1))
+      const two = await world.exchange(
+        nobody,
+        chat(agent, user("In short: go."), calls(call1), result(call1)),
+        words("ok"),
+      )
+      expect(lettersOf([one.session, two.session])).toBe(letters)
+    }
+  })
+
+  test("a call that two sessions were given tells neither", async () => {
+    const world = createWorld()
+    const one = await world.exchange(nobody, chat(agent, user("red")), call(c1))
+    const two = await world.exchange(nobody, chat(agent, user("blue")), call(c1))
+    const third = await world.exchange(nobody, chat(agent, user("In short: go."), calls(c1), result(c1)), words("ok"))
+    const fourth = await world.exchange(nobody, chat(agent, user("blue"), calls(c1), result(c1)), words("ok"))
+    expect(lettersOf([one, two, third, fourth].map(({ session }) => session))).toBe("ABCB")
+  })
+
+  test("a summary in other instructions is an aside, and the conversation goes on from where it was", async () => {
+    const world = createWorld()
+    const history = [user("go"), calls(c1), result(c1)]
+    const one = await world.exchange(nobody, chat(agent, user("go")), call(c1))
+    const two = await world.exchange(nobody, chat(agent, ...history), words("I am at it, give me a moment."))
+    const aside = await world.exchange(
+      nobody,
+      chat({ system: "You summarize." }, ...history, user("Now.")),
+      words("They want it to go, and it goes as it should."),
+    )
+    expect([aside.session, aside.role, aside.why]).toEqual([one.session, "side", "calls"])
+    const rest = [says("I am at it, give me a moment."), user("well?")]
+    const on = await world.exchange(nobody, chat(agent, ...history, ...rest), words("Done."))
+    expect([two.session, on.session, on.fork]).toEqual([one.session, one.session, undefined])
+  })
+
+  test("a history that its client made up from the session's own summary is the session's; a pasted answer is not", async () => {
+    const summary =
+      "They want the tests to run green before anything is merged.\nThe parser is done, and the printer is still to do."
+    const told = user(`<summary>${summary}</summary>\nGo on from here.`)
+    const world = createWorld()
+    const one = await world.exchange(
+      nobody,
+      chat(agent, user("go"), user("Sum it up.")),
+      words(`<summary>${summary}</summary>`),
+    )
+    const pasted = await world.exchange(nobody, chat(agent, told), words("Well."))
+    const on = await world.exchange(nobody, chat(agent, told, says("Got it.")), words("So."))
+    const other = await world.exchange(nobody, chat(plain, told, says("Got it.")), words("So."))
+    expect(lettersOf([one, pasted, on, other].map(({ session }) => session))).toBe("ABAC")
+    expect(on.why).toBe("retelling")
+  })
+
+  test("an opening is sent again while nothing was answered, and is another's while it is on its way", async () => {
+    const world = createWorld()
+    const hi = chat(plain, user("hi"))
+    const first = await world.assign("t", nobody, hi)
+    const meanwhile = await world.assign("t", nobody, hi)
+    await world.answered(first, hi, words("Hello!"))
+    await world.answered(meanwhile, hi, words("Hel"), { isCut: true })
+    const again = await world.assign("t", nobody, hi)
+    await world.answered(again, hi, words("Hello!"))
+    const later = await world.assign("t", nobody, hi)
+    const all = [first, meanwhile, again, later]
+    expect(lettersOf(all.map(({ session }) => session))).toBe("ABBC")
+    expect(again.why).toBe("opening")
+  })
+
+  test("an answer that was lost on the way is taken from the client's word", async () => {
+    const world = createWorld()
+    const one = await world.exchange(nobody, chat(plain, user("hi")), [], { isCut: true })
+    world.restart()
+    const two = await world.exchange(nobody, chat(plain, user("hi"), says("Hello!"), user("Sing.")), words("La."))
+    expect([two.session, two.why]).toEqual([one.session, "history"])
+  })
+
+  test("a turn that goes on reads nothing from the store before it is sent", async () => {
+    const world = createWorld()
+    await world.exchange(nobody, chat(agent, user("go")), call(c1))
+    const before = world.reads()
+    await world.assign("t", nobody, chat(agent, user("go"), calls(c1), result(c1)))
+    expect(world.reads()).toBe(before)
+  })
+})
+
+test("a store that is away costs no request, and is told of", async () => {
+  const faults: unknown[] = []
+  const away = () => Promise.reject(new Error("away"))
+  const world = createWorld({ find: away, put: away, onFault: (error) => faults.push(error) })
+  const one = await world.exchange(nobody, chat(agent, user("go")), call(c1))
+  const two = await world.exchange(nobody, chat(agent, user("go"), calls(c1), result(c1)), words("ok"))
+  const named = await world.exchange(id, chat(agent, user("go")), call(c2))
+  expect([two.session, named.session]).toEqual([one.session, "t.ses_1a2b3c4d5e"])
+  expect(faults.length).toBeGreaterThan(0)
+})
+
+test("another process that shares the store sees where a session is now", async () => {
+  const world = createWorld({ isShared: true })
+  const other = world.another()
+  await world.exchange(nobody, chat(plain, user("hi")), words("Hello!"))
+  const greeted = [user("hi"), says("Hello!")]
+  const there = await other.assign("t", nobody, chat(plain, ...greeted, user("one")))
+  const here = await world.assign("t", nobody, chat(plain, ...greeted, user("two")))
+  expect(here.session).not.toBe(there.session)
+  expect(here.fork?.from).toBe(there.session)
+})

@@ -1,0 +1,39 @@
+import type { Format } from "../../src/message/message.ts"
+import type { Json } from "../model-server/json.ts"
+import type { Call } from "../model-server/script.ts"
+
+/** What one run of a client is about. */
+export type Errand = {
+  /** Where it believes the model's API to be. */
+  readonly url: string
+  readonly prompt: string
+  /** Go on with the conversation of the run before. */
+  readonly continues?: boolean
+  /** Have the client compact by itself once the reported usage reaches this. */
+  readonly ownLimitTokens?: number
+  /** Only where a client has the choice. */
+  readonly webSocket?: boolean
+}
+
+/** How a process is started. `files` are laid down in its home before. */
+export type Launch = {
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly files: Readonly<Record<string, string>>
+}
+
+/** An agent program of its own, run without a terminal. */
+export type Client = {
+  readonly name: string
+  /** Its file under `node_modules/.bin`. */
+  readonly program: string
+  readonly format: Format
+  readonly model: string
+  readonly launch: (errand: Errand, home: string) => Launch
+  /** A call of the client's own shell tool. */
+  readonly shell: (command: string) => Call
+  /** Does a request belong to the conversation, rather than ask for a title or a summary of it? */
+  readonly isMain: (body: Json) => boolean
+  /** How many tokens a session of the client asks for at most in its answer, which is how much the gateway has to keep free. */
+  readonly compacts: "by-command" | "by-usage"
+}

@@ -1,0 +1,63 @@
+import { join } from "node:path"
+import type { Format } from "../../src/message/message.ts"
+import { field, type Json, listAt, textAt } from "../model-server/json.ts"
+import type { Client, Errand } from "./client.ts"
+
+const apis: Readonly<Record<Format, { readonly api: string; readonly path: string }>> = {
+  "openai-chat": { api: "openai-completions", path: "/v1" },
+  "openai-responses": { api: "openai-responses", path: "/v1" },
+  "anthropic-messages": { api: "anthropic-messages", path: "" },
+  gemini: { api: "google-generative-ai", path: "/v1beta" },
+}
+
+/** What it believes of the model: far more than it has, unless it is to compact by itself. */
+const believedTokens = 200_000
+/** Of what it may use, the share that it keeps as it is when it compacts. */
+const keptShare = 0.3
+
+function settings({ ownLimitTokens }: Errand): string {
+  const limit = ownLimitTokens ?? believedTokens
+  return JSON.stringify({
+    compaction: { enabled: true, reserveTokens: 1000, keepRecentTokens: Math.floor(limit * keptShare) },
+  })
+}
+
+const models = (format: Format, { url, ownLimitTokens }: Errand): string => {
+  const { api, path } = apis[format]
+  const model = {
+    id: "scripted",
+    contextWindow: (ownLimitTokens ?? believedTokens) + (ownLimitTokens === undefined ? 0 : 1000),
+    maxTokens: 8000,
+    reasoning: true,
+  }
+  return JSON.stringify({
+    providers: { scripted: { baseUrl: url + path, api, apiKey: "sk-dummy", models: [model] } },
+  })
+}
+
+function toolNames(body: Json): readonly string[] {
+  const tools = listAt(body, "tools")
+  const all = [...tools, ...tools.map((tool) => field(tool, "function"))]
+  const declared = tools.flatMap((tool) => listAt(tool, "functionDeclarations"))
+  return [...all, ...declared].map((tool) => textAt(tool, "name") ?? "")
+}
+
+/** pi speaks all four wires. */
+export const createPi = (format: Format): Client => ({
+  name: `pi ${format}`,
+  program: "pi",
+  format,
+  model: "scripted",
+  launch: (errand, home) => ({
+    args: [
+      ...["--provider", "scripted", "--model", "scripted"],
+      ...(errand.continues === true ? ["-c"] : []),
+      ...["-p", errand.prompt],
+    ],
+    env: { PI_CODING_AGENT_DIR: join(home, ".pi/agent"), PI_OFFLINE: "1" },
+    files: { ".pi/agent/models.json": models(format, errand), ".pi/agent/settings.json": settings(errand) },
+  }),
+  shell: (command) => ({ tool: "bash", input: { command } }),
+  isMain: (body) => toolNames(body).includes("bash"),
+  compacts: "by-usage",
+})

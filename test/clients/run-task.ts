@@ -1,0 +1,61 @@
+import type { ExchangeRecord } from "../../src/gateway/exchange-record.ts"
+import type { Exchange } from "../model-server/exchange.ts"
+import { startModelServer } from "../model-server/model-server.ts"
+import type { Script } from "../model-server/script.ts"
+import { startTestGateway, type TestGatewayOptions } from "../support/gateway.ts"
+import { type Account, accountOf, writeAccount } from "./account.ts"
+import type { Client, Errand } from "./client.ts"
+import { prompt, taskScript } from "./task.ts"
+import { openWorkplace, type Ran } from "./workplace.ts"
+
+export type Task = {
+  readonly situation: string
+  readonly steps: number
+  readonly stepBytes: number
+  /** The model's own window. */
+  readonly windowTokens?: number
+  readonly gateway?: TestGatewayOptions
+  /** What the model says; it walks through the steps unless given. */
+  readonly script?: Script
+  /** The runs of the client, one after another; one with the task unless given. */
+  readonly errands?: readonly Partial<Errand>[]
+}
+
+export type TaskRun = {
+  readonly runs: readonly Ran[]
+  /** As the model received them. */
+  readonly requests: readonly Exchange[]
+  readonly records: readonly ExchangeRecord[]
+  /** What broke in the model or the gateway. */
+  readonly failures: readonly unknown[]
+  readonly account: Account
+}
+
+/** One client on one task, with a gateway and a scripted model of their own. */
+export async function runTask(client: Client, task: Task): Promise<TaskRun> {
+  const { situation, steps, stepBytes, windowTokens, errands = [{}] } = task
+  const script = task.script ?? taskScript(client, steps)
+  const server = await startModelServer({
+    script,
+    strict: true,
+    simulateCache: true,
+    ...(windowTokens === undefined ? {} : { windowTokens }),
+  })
+  const gateway = await startTestGateway(server.url, task.gateway)
+  const place = openWorkplace(steps, stepBytes)
+  try {
+    const runs: Ran[] = []
+    for (const errand of errands) runs.push(await place.run(client, { url: gateway.url, prompt, ...errand }))
+    await gateway.holdfast.idle()
+    const { records } = gateway
+    const { requests } = server
+    const seconds = runs.reduce((sum, ran) => sum + ran.seconds, 0)
+    const account = accountOf(client, situation, { requests, records, seconds })
+    writeAccount(account)
+    return { runs, requests, records, failures: [...server.failures, ...gateway.faults], account }
+  } finally {
+    await gateway.close()
+    await server.close()
+    place.close()
+  }
+}

@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process"
+import { createHash } from "node:crypto"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { delimiter, dirname, join } from "node:path"
+import { root } from "../support/source.ts"
+import type { Client, Errand } from "./client.ts"
+import { clientsDirectory } from "./installed.ts"
+
+export type Ran = {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+  readonly seconds: number
+}
+
+/** A home and a folder to work in, both new, in which a client runs with nothing of this machine's but its programs. */
+export type Workplace = {
+  readonly folder: string
+  readonly run: (client: Client, errand: Errand, limitMs?: number) => Promise<Ran>
+  readonly close: () => void
+}
+
+/** Lines of which none is like another, so that nothing in them can be folded. */
+function variedLines(seed: string, bytes: number): string {
+  const lines: string[] = []
+  for (let length = 0, n = 0; length < bytes; n++) {
+    const digits = createHash("sha256").update(`${seed}/${n}`).digest("hex")
+    const line = `${seed} line ${n}: module ${digits.slice(0, 6)} took ${Number.parseInt(digits.slice(6, 10), 16)} ms, ${digits.slice(10, 22)}`
+    lines.push(line)
+    length += line.length + 1
+  }
+  return `${lines.join("\n")}\n`
+}
+
+export const stepFile = (step: number): string => `step-${step}.txt`
+
+export function openWorkplace(steps: number, stepBytes: number): Workplace {
+  const place = mkdtempSync(join(tmpdir(), "holdfast-client-"))
+  const [home, folder] = [join(place, "home"), join(place, "project")]
+  const lay = (path: string, text: string): void => {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+  }
+  lay(join(home, ".profile"), "")
+  lay(join(folder, "README.md"), "# A project\n\nIts steps are in the files of that name.\n")
+  lay(join(folder, "vault/secret.txt"), "Nobody reads this.\n")
+  for (let step = 1; step <= steps; step++) lay(join(folder, stepFile(step)), variedLines(`s${step}`, stepBytes))
+  return {
+    folder,
+    run: (client, errand, limitMs = 300_000) => {
+      const { args, env, files } = client.launch(errand, home)
+      for (const [name, text] of Object.entries(files)) lay(join(home, name), text)
+      const path = [join(root, "node_modules/.bin"), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter)
+      const program = join(clientsDirectory, "node_modules/.bin", client.program)
+      return runProcess(program, args, { cwd: folder, env: { ...env, PATH: path, HOME: home }, limitMs })
+    },
+    close: () => rmSync(place, { recursive: true, force: true, maxRetries: 5 }),
+  }
+}
+
+type Surroundings = {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly limitMs: number
+}
+
+/** More of what a process says is of no use to a test. */
+const maxOutput = 16 * 1024 * 1024
+
+async function runProcess(program: string, args: readonly string[], { cwd, env, limitMs }: Surroundings): Promise<Ran> {
+  const start = performance.now()
+  const child = spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] })
+  const said = { stdout: "", stderr: "" }
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].setEncoding("utf8").on("data", (chunk: string) => {
+      if (said[name].length < maxOutput) said[name] += chunk
+    })
+  }
+  const timer = setTimeout(() => child.pid !== undefined && process.kill(-child.pid, "SIGKILL"), limitMs)
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on("close", resolve)
+    child.on("error", reject)
+  }).finally(() => clearTimeout(timer))
+  return { code, ...said, seconds: (performance.now() - start) / 1000 }
+}

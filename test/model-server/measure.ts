@@ -1,0 +1,39 @@
+import type { Format } from "../../src/message/message.ts"
+import { requestPieces, tokensIn } from "./request-pieces.ts"
+import { type CacheReading, createSimulatedCache } from "./simulated-cache.ts"
+import type { FailureKind } from "./wire.ts"
+
+/** What one request was found to be. */
+export type Measured = {
+  /** By an honest count: system, tools and framing included. */
+  readonly inputTokens: number
+  /** It is more than the model takes, and was refused. */
+  readonly tooLong?: Extract<FailureKind, { readonly type: "context-length" }>
+  /** A simulation; there is none of a request that was refused. */
+  readonly cache?: CacheReading
+}
+
+export type MeasureOptions = { readonly windowTokens?: number; readonly simulateCache?: boolean }
+
+/** Measures a request, as a call or only as a question for its size; nothing where nobody wants to know, or it cannot be read. */
+export type Measure = (
+  format: Format,
+  model: string,
+  body: Uint8Array,
+  purpose?: "call" | "count",
+) => Measured | undefined
+
+export function createMeasure({ windowTokens, simulateCache = false }: MeasureOptions): Measure {
+  const cache = createSimulatedCache()
+  return (format, model, body, purpose = "call") => {
+    if (windowTokens === undefined && !simulateCache) return undefined
+    const pieces = requestPieces(format, body, model)
+    if (pieces === undefined) return undefined
+    const inputTokens = tokensIn(pieces)
+    if (purpose === "count") return { inputTokens }
+    if (windowTokens !== undefined && inputTokens > windowTokens) {
+      return { inputTokens, tooLong: { type: "context-length", tokens: inputTokens, limit: windowTokens } }
+    }
+    return { inputTokens, ...(simulateCache ? { cache: cache.read(format, model, pieces) } : {}) }
+  }
+}

@@ -1,0 +1,80 @@
+import type { Format, Message } from "../../src/message/message.ts"
+import type { Part } from "../../src/message/part.ts"
+import type { ModelRequest } from "../../src/message/request.ts"
+import { createMeter, type Meter } from "../../src/tokens/meter.ts"
+import { decodeRequest } from "../../src/wire/decode.ts"
+import { parseJson } from "./json.ts"
+
+/** A piece of a request, in the order in which providers cache: tools, system, messages. */
+export type RequestPiece = {
+  /** What it says, without its cache marks and in one shape. */
+  readonly content: string
+  readonly tokens: number
+  /** Does it belong to the stack: tools, system, and what a system says before the first turn? */
+  readonly isStack: boolean
+  readonly isBreakpoint: boolean
+}
+
+const isTools = (part: Part): boolean => part.type === "opaque" && part.kind === "additional_tools"
+
+const contentOf = (wire: string): string =>
+  JSON.stringify(parseJson(wire), (key, value: unknown) => (key === "cache_control" ? undefined : value))
+
+const textOf = (part: Part): string => {
+  if (part.type === "text") return part.text
+  return part.wire === undefined ? JSON.stringify(part) : contentOf(part.wire)
+}
+
+function messagePieces(message: Message, meter: Meter, isStack: boolean): readonly RequestPiece[] {
+  const { role, parts } = message
+  const own = meter.message(message) - parts.reduce((sum, part) => sum + meter.part(part), 0)
+  return [
+    { content: role, tokens: own, isStack, isBreakpoint: false },
+    ...parts.map((part) => partPiece(part, meter, isStack)),
+  ]
+}
+
+const partPiece = (part: Part, meter: Meter, isStack: boolean): RequestPiece => ({
+  content: textOf(part),
+  tokens: meter.part(part),
+  isStack,
+  isBreakpoint: part.breakpoint !== undefined,
+})
+
+/** How many messages at the beginning are nobody's turn. */
+function leading(messages: readonly Message[]): number {
+  const first = messages.findIndex(({ role, parts }) => role !== "system" && !parts.every(isTools))
+  return first < 0 ? messages.length : first
+}
+
+function piecesIn(request: ModelRequest, meter: Meter): readonly RequestPiece[] {
+  const { tools, system, messages } = request
+  const listed = [
+    ...tools.map((tool) => ({
+      tokens: meter.tool(tool),
+      isBreakpoint: tool.breakpoint !== undefined,
+      wire: tool.wire,
+    })),
+  ].map(({ tokens, isBreakpoint, wire }) => ({ content: contentOf(wire), tokens, isStack: true, isBreakpoint }))
+  const said = system.map((part) => partPiece(part, meter, true))
+  const framing = [...listed, ...said].reduce((sum, piece) => sum - piece.tokens, meter.overhead(request) as number)
+  const stackEnd = leading(messages)
+  return [
+    { content: "", tokens: framing, isStack: true, isBreakpoint: false },
+    ...listed,
+    ...said,
+    ...messages.flatMap((message, n) => messagePieces(message, meter, n < stackEnd)),
+  ]
+}
+
+/** All that a request asks a model to read; nothing where the body is none. What the server holds for a client is not in it. */
+export function requestPieces(format: Format, body: Uint8Array, model: string): readonly RequestPiece[] | undefined {
+  try {
+    const request = decodeRequest(format, new TextDecoder().decode(body))
+    return piecesIn(request, createMeter({ model }))
+  } catch {
+    return undefined
+  }
+}
+
+export const tokensIn = (pieces: readonly RequestPiece[]): number => pieces.reduce((sum, { tokens }) => sum + tokens, 0)
