@@ -15,7 +15,7 @@ import { failureOf, isFailure, tellFailure } from "./failure.ts"
 import { exampleRecord } from "./fixtures/example-record.ts"
 import { commandHelp } from "./help.ts"
 import { createServeCommand, serveCommand } from "./serve-command.ts"
-import type { Demo, DemoPlace } from "./serve-demo.ts"
+import type { DemoPlace, ShowDemo } from "./serve-demo.ts"
 import type { Sink, World } from "./world.ts"
 
 const root = await mkdtemp(join(tmpdir(), "holdfast-serve-"))
@@ -36,7 +36,7 @@ type Given = {
   readonly env?: Record<string, string>
   readonly whileServing?: (options: GatewayOptions) => Promise<void>
   readonly failure?: unknown
-  readonly demo?: Demo
+  readonly demo?: ShowDemo
 }
 
 /** The command in a world of its own, on a gateway that only notes what it is given and then is told to end. */
@@ -61,7 +61,7 @@ async function serve(argv: readonly string[], { env = {}, whileServing = async (
     },
     version: async () => "9.9.9",
     stop: () => ({ signal: stop.signal, release: () => {} }),
-    ...(demo === undefined ? {} : { openDemo: async () => demo }),
+    showDemo: demo ?? (async () => {}),
   })
   const world: World = {
     stdin: (async function* () {})(),
@@ -159,7 +159,7 @@ test("programs get one JSON object a line, and nothing else", async () => {
 const everything = `
 listen: { port: 5151, token: { env: T }, allowedHosts: [box], allowedOrigins: ["https://a.example"], keepAliveMs: 9 }
 upstreams:
-  - { name: own, families: [gemini], models: [g-*], baseUrl: "https://u.example", key: { env: K }, headers: { x-k: { env: H } }, timeouts: { idleMs: 7 }, retries: 5 }
+  - { name: own, families: [gemini], models: [g-*], baseUrl: "https://u.example", windowTokens: 777, key: { env: K }, headers: { x-k: { env: H } }, timeouts: { idleMs: 7 }, retries: 5 }
 windowTokens: 9000
 recall: true
 tenants: one
@@ -197,6 +197,7 @@ test("all that a configuration says reaches the gateway, and none of its secrets
       families: ["gemini"],
       models: ["g-*"],
       baseUrl: "https://u.example",
+      windowTokens: 777,
       apiKey: "kkkkkkkk",
       headers: { "x-k": "hhhhhhhh" },
       ...usualTimes,
@@ -254,25 +255,13 @@ test("the operator's rules are read where there is a policy directory, and a fau
   expect(again.stderr).toContain("broken.cedar")
 })
 
-const demoUpstream = {
-  name: "demo",
-  families: ["anthropic"],
-  models: ["demo-*"],
-  baseUrl: "http://127.0.0.1:9",
-  ...usualTimes,
-} as const
-
 /** A demo that notes where it plays. */
-function demoOf(places: DemoPlace[], doings: string[]): Demo {
-  return {
-    upstream: demoUpstream,
-    run: async (place) => {
-      places.push(place)
-      throw new Error("a demo that fails is no fault of the gateway")
-    },
-    close: async () => void doings.push("demo closed"),
+const demoOf =
+  (places: DemoPlace[]) =>
+  async (place: DemoPlace): Promise<void> => {
+    places.push(place)
+    throw new Error("a demo that fails is no fault of the gateway")
   }
-}
 
 const demoCases: [why: string, argv: readonly string[], env: Record<string, string>, isShown: boolean][] = [
   ["without a key", [], {}, true],
@@ -283,18 +272,16 @@ const demoCases: [why: string, argv: readonly string[], env: Record<string, stri
   ["with an upstream in a variable", [], { HOLDFAST_UPSTREAM: "http://127.0.0.1:9" }, false],
 ]
 test.each(demoCases)("%s the demo is shown or not", async (_why, argv, env, isShown) => {
-  const [places, doings]: [DemoPlace[], string[]] = [[], []]
-  const { exit, options } = await serve([...here(), ...argv], { env, demo: demoOf(places, doings) })
+  const places: DemoPlace[] = []
+  const { exit } = await serve([...here(), ...argv], { env, demo: demoOf(places) })
   expect(exit).toBe(0)
   expect(places.map(({ url }) => url)).toEqual(isShown ? ["http://127.0.0.1:4141"] : [])
-  expect(options?.upstreams[0]?.name === "demo").toBe(isShown)
-  expect(doings).toEqual(isShown ? ["demo closed"] : [])
 })
 
 test("with a configuration file there is no demo", async () => {
   await writeFile(join(folder, "c.yaml"), "recall: true")
   const places: DemoPlace[] = []
-  await serve([...here(), "--config", join(folder, "c.yaml")], { demo: demoOf(places, []) })
+  await serve([...here(), "--config", join(folder, "c.yaml")], { demo: demoOf(places) })
   expect(places).toEqual([])
 })
 

@@ -8,7 +8,7 @@ import { createMask } from "../upstream/secret.ts"
 import type { Arguments, Options } from "./arguments.ts"
 import type { Command } from "./command.ts"
 import { type Failure, isFailure, misuse } from "./failure.ts"
-import { type Demo, wantsDemo } from "./serve-demo.ts"
+import { type ShowDemo, showDemo, wantsDemo } from "./serve-demo.ts"
 import { createLog, type LogSink } from "./serve-log.ts"
 import { type Ground, openGround } from "./serve-open.ts"
 import { gatewayOptions, secretsOf } from "./serve-options.ts"
@@ -23,7 +23,7 @@ import type { World } from "./world.ts"
 export type ServeDeps = {
   readonly startGateway: (options: GatewayOptions) => Promise<Gateway>
   readonly openTelemetry: (options: OpenTelemetryOptions) => Promise<Telemetry | undefined>
-  readonly openDemo?: () => Promise<Demo>
+  readonly showDemo: ShowDemo
   readonly version: () => Promise<string>
   readonly stop?: () => StopSignal
 }
@@ -61,7 +61,12 @@ export const createServeCommand = (deps: ServeDeps): Command => ({
   run: (args, world) => serve(args, world, deps),
 })
 
-export const serveCommand: Command = createServeCommand({ startGateway, openTelemetry, version: readVersion })
+export const serveCommand: Command = createServeCommand({
+  startGateway,
+  openTelemetry,
+  showDemo,
+  version: readVersion,
+})
 
 async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 | Failure> {
   if (args.isOn("print-schema")) {
@@ -73,30 +78,28 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 
   const settings = await readSettings(args, world.env)
   if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
   const isDemo = wantsDemo(args, world.env, settings)
-  const demo = isDemo ? await deps.openDemo?.() : undefined
   const stop = (deps.stop ?? stopSignal)()
   try {
-    const ground = await openGround(settings.config, { now: world.dateMs, ...present({ guard: demo?.guard }) })
+    const ground = await openGround(settings.config, world.dateMs)
     if (isFailure(ground)) return ground
     try {
-      return await serveOn(ground, args, world, deps, { settings, stop: stop.signal, ...present({ demo }) })
+      return await serveOn(ground, args, world, deps, { settings, stop: stop.signal, isDemo })
     } finally {
       await ground.close()
     }
   } finally {
-    await demo?.close()
     stop.release()
   }
 }
 
-type Serving = { readonly settings: Settings; readonly stop: AbortSignal; readonly demo?: Demo }
+type Serving = { readonly settings: Settings; readonly stop: AbortSignal; readonly isDemo: boolean }
 
 async function serveOn(
   ground: Ground,
   args: Arguments,
   world: World,
   deps: ServeDeps,
-  { settings, stop, demo }: Serving,
+  { settings, stop, isDemo }: Serving,
 ): Promise<0 | Failure> {
   const { config, file } = settings
   const format = args.isOn("json") ? "json" : config.log.format
@@ -105,7 +108,7 @@ async function serveOn(
   const log = createLog({ level: config.log.level, format, write: sink.write, now: world.dateMs, mask })
   const version = await deps.version()
   const base = gatewayOptions(config, ground)
-  const upstreams = demo === undefined ? base.upstreams : [demo.upstream, ...base.upstreams]
+  const { upstreams } = base
   const telemetry = await startTelemetry(settings, deps.openTelemetry, {
     version,
     upstreams,
@@ -114,13 +117,12 @@ async function serveOn(
   })
   const onRecord: GatewayOptions["onRecord"] = (record) => {
     log.record(record)
-    telemetry?.observe(record)
+    telemetry?.observe(record, present({ traceparent: record.traceparent }))
   }
   const silence = listenTo(ground, log)
   try {
     const gateway = await startOn(deps.startGateway, {
       ...base,
-      upstreams,
       version,
       now: world.dateMs,
       onRecord,
@@ -135,21 +137,17 @@ async function serveOn(
         ground,
         upstreams,
         wantsToken,
-        isDemo: demo !== undefined,
+        isDemo,
         ...present({ config: file?.name }),
       }
       await sink.write(format === "json" ? welcomeLine(started, world.dateMs()) : welcomeText(started))
-      const where = {
-        url: gateway.url,
-        store: ground.store,
-        world,
-        signal: stop,
-        ...present({ token: config.listen.token, adminToken: ground.admin.token }),
-      }
-      demo?.run(where).catch(log.fault)
+      const place = { url: gateway.url, store: ground.store, version, world, signal: stop, onFault: log.fault }
+      const shown = isDemo
+        ? deps.showDemo(place).catch((error: unknown) => stop.aborted || log.fault(error))
+        : undefined
       await ending(stop)
-      if (format === "text")
-        await sink.write("holdfast: ending, once the requests under way have. Ctrl-C again ends it at once.\n")
+      if (format === "text") await sink.write(lastWords)
+      await shown
     } finally {
       await gateway.close()
     }
@@ -159,6 +157,8 @@ async function serveOn(
   }
   return 0
 }
+
+const lastWords = "holdfast: ending, once the requests under way have. Ctrl-C again ends it at once.\n"
 
 /** Ends when the program is to end. */
 async function ending(stop: AbortSignal): Promise<void> {

@@ -1,27 +1,32 @@
-import type { Upstream } from "../gateway/upstream.ts"
-import type { Guarding } from "../guard/guard-use.ts"
 import type { Store } from "../store/store.ts"
 import type { Arguments } from "./arguments.ts"
 import type { Settings } from "./serve-settings.ts"
 import type { World } from "./world.ts"
 
-/** Where a demo plays: through a gateway that listens. */
+/** Where a demo plays: beside a gateway that listens. */
 export type DemoPlace = {
+  /** The gateway's address, for real agents. */
   readonly url: string
-  readonly token?: string
-  readonly adminToken?: string
   readonly store: Store
+  readonly version: string
   readonly world: World
   /** Aborts when the gateway is to end. */
   readonly signal: AbortSignal
+  readonly onFault: (error: unknown) => void
 }
 
-/** Something to see without a key: a model of its own that is asked first, what judges its agent's calls, and the play itself. */
-export type Demo = {
-  readonly upstream: Upstream
-  readonly guard?: Guarding
-  readonly run: (place: DemoPlace) => Promise<void>
-  readonly close: () => Promise<void>
+/** Something to see without a key. It ends when it has been seen. */
+export type ShowDemo = (place: DemoPlace) => Promise<void>
+
+const usualColumns = 80
+
+/** A scripted agent at work, at a pace to read along where someone does. */
+export const showDemo: ShowDemo = async ({ url, store, version, world, signal, onFault }) => {
+  const { playDemo } = await import("../demo/play-demo.ts")
+  const { stdout, dateMs: now } = world
+  const { write, hasColour: colour, columns = usualColumns } = stdout
+  const pace = stdout.isTerminal ? "read" : "none"
+  await playDemo({ connectUrl: url, store, version, now, write, colour, columns, pace, signal, onFault })
 }
 
 /** Without one of these nobody here could ask a real model by what is known. */

@@ -1,7 +1,6 @@
 import { open, stat } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { OpenedConfig } from "../config/open-secrets.ts"
-import type { Guarding } from "../guard/guard-use.ts"
 import { present } from "../message/present.ts"
 import { maxKeyBytes } from "../operator/limits.ts"
 import { type Operator, openOperator } from "../operator/operator.ts"
@@ -26,10 +25,7 @@ export type Ground = {
 }
 
 /** Open the store, the operator's channel and the sessions. What was opened is closed again if the rest cannot be. */
-export async function openGround(
-  config: OpenedConfig,
-  { guard, now }: { readonly guard?: Guarding; readonly now: () => number },
-): Promise<Ground | Failure> {
+export async function openGround(config: OpenedConfig, now: () => number): Promise<Ground | Failure> {
   const data = config.data === undefined ? undefined : "place" in config.data ? config.data.place : config.data.secret
   const place = dataPlace(data, {})
   if (isFailure(place)) return place
@@ -48,7 +44,7 @@ export async function openGround(
         now,
         ...present({ directory: channel.directory, audience: config.operator.audience }),
       })
-    const holdfast = createHoldfast({ ...sessionOptions(config), store, now, ...present({ operator, guard }) })
+    const holdfast = createHoldfast({ ...sessionOptions(config), store, now, ...present({ operator }) })
     await holdfast.open()
     const close = async (): Promise<void> => {
       try {

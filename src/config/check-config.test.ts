@@ -203,3 +203,10 @@ test("the example is valid, and leaves out nothing that can be said", () => {
 test("every strategy can be named", () => {
   expect([...strategyNames].sort()).toEqual(Object.keys(strategies).sort())
 })
+
+test("of thousands of faults the first hundred are told", () => {
+  const names = Array.from({ length: 2000 }, (_, n) => `name${n}: 1`).join("\n")
+  expect(faultsIn(names)).toHaveLength(100)
+  const upstreams = JSON.stringify({ upstreams: Array.from({ length: 900 }, () => ({ retries: "x" })) })
+  expect(faultsIn(upstreams, "json")).toHaveLength(100)
+})

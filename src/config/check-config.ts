@@ -13,7 +13,7 @@ const maxFaults = 100
 /** A configuration as it was written, checked; every fault at once, in the order of the file where lines are known. */
 export function checkConfig(value: unknown, place: Place): Checked {
   const { success, data, error } = configSchema.safeParse(value)
-  const issues = success ? [] : error.issues.flatMap((issue) => faultsOf(issue, [], value, place))
+  const issues = success ? [] : error.issues.slice(0, maxFaults).flatMap((issue) => faultsOf(issue, [], value, place))
   const faults = [...issues, ...literalSecrets(value, place), ...doubleNames(value, place)]
   return success && faults.length === 0 ? { config: data } : { faults: inOrder(faults) }
 }
@@ -26,11 +26,12 @@ type Issue = z.core.$ZodIssue
 /** An issue of the schema in our words; `above` is the way to what it was found in. */
 function faultsOf(issue: Issue, above: Path, whole: unknown, place: Place): readonly Fault[] {
   const path: Path = [...above, ...issue.path.map((step) => (typeof step === "number" ? step : String(step)))]
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownName([...path, key], place))
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.slice(0, maxFaults).map((key) => unknownName([...path, key], place))
   const value = valueAt(whole, path)
   if (issue.code === "invalid_union") {
     const meant = isObject(value) ? meantBranch(issue.errors) : undefined
-    if (meant !== undefined) return meant.flatMap((inner) => faultsOf(inner, path, whole, place))
+    if (meant !== undefined) return meant.slice(0, maxFaults).flatMap((inner) => faultsOf(inner, path, whole, place))
   }
   if (typeof value === "string" && value !== "" && issue.message.includes(secretExpected))
     return [writtenOut(path, place)]
@@ -55,8 +56,16 @@ const writtenOut = (path: Path, place: Place): Fault =>
     "Put the secret in an environment variable or a file of its own, and name that.",
   )
 
+let written: unknown
+
+/** Written once, and only where something is wrong. */
+const schema = (): unknown => {
+  written ??= configJsonSchema()
+  return written
+}
+
 function unknownName(path: Path, place: Place): Fault {
-  const known = namesAt(configJsonSchema(), path.slice(0, -1))
+  const known = namesAt(schema(), path.slice(0, -1))
   const meant = nearest(String(path.at(-1)), known)
   if (meant === undefined) return faultAt(place, path, "is not known", `Leave it out. Known are: ${known.join(", ")}.`)
   const better = pathText([...path.slice(0, -1), meant])

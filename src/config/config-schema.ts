@@ -56,6 +56,7 @@ const upstream = members({
     .optional(),
   models: list(text("the name of a model, * for any piece of it"), "models").optional(),
   baseUrl: httpUrl(),
+  windowTokens: whole(1, mostTokens).optional(),
   key: z.union([z.literal("passthrough"), secretRef()], { error: `passthrough, ${secretExpected}` }).optional(),
   headers: headers().optional(),
   timeouts: timeouts.optional(),

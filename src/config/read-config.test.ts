@@ -49,14 +49,14 @@ test.each([
   [".", ". is no configuration by its ending."],
   ["settings.toml", "settings.toml is no configuration by its ending."],
   ["folder.yaml", "folder.yaml is a folder."],
-  ["large.json", "large.json has 1000001 bytes, and at most 1000000 are read."],
+  ["large.json", "large.json has 100001 bytes, and at most 100000 are read."],
   ["none.ts", "none.ts has no default export."],
   ["throws.ts", "throws.ts could not be run: it threw TypeError."],
   ["wrong.ts", 'wrong.ts: listen.port is "x", where a whole number from 0 to 65535 was expected.'],
 ])("%s: one sentence", async (name, sentence) => {
   await mkdir(join(folder, "folder.yaml"))
   await write("settings.toml", "")
-  await write("large.json", " ".repeat(1_000_001))
+  await write("large.json", " ".repeat(100_001))
   await write("none.ts", "export const port = 1\n")
   await write("throws.ts", "throw new TypeError(`hunter2`)\n")
   await write("wrong.ts", "export default { listen: { port: 'x' } }\n")

@@ -21,8 +21,8 @@ export type ReadConfig = ConfigFile | { readonly faults: readonly Fault[] }
 
 const usualNames = ["ts", "json", "yaml", "yml"].map((ending) => `holdfast.config.${ending}`)
 
-/** A configuration of a megabyte is another file. */
-const maxBytes = 1_000_000
+/** A larger one is another file; and the time that YAML takes grows with the square of the names in one object. */
+const maxBytes = 100_000
 
 /** The first Node.js that reads TypeScript by itself. */
 const leastForTypes = [22, 18] as const

@@ -131,7 +131,7 @@ function upstreamsOf(config: Config, said: Said, below: Below): readonly Resolve
     headers: headersBelow(upstream.headers, below),
     ...usualTimes,
     ...present({ ...upstream.timeouts, retries: upstream.retries }),
-    ...present({ models: upstream.models, key: secretBelow(upstream.key, below) }),
+    ...present({ models: upstream.models, windowTokens: upstream.windowTokens, key: secretBelow(upstream.key, below) }),
   }))
 }
 

@@ -19,6 +19,7 @@ export type ResolvedUpstream<Secret> = {
   readonly families: readonly Family[]
   readonly models?: readonly string[]
   readonly baseUrl: string
+  readonly windowTokens?: number
   /** The client's own is passed on unless given. */
   readonly key?: Secret
   readonly headers: HeaderValues<Secret>

@@ -43,7 +43,7 @@ export type GatewayOptions = {
   readonly upstreams: readonly Upstream[]
   /** Whose sessions are whose: each credential has its own, or all who can reach the gateway are one. */
   readonly tenants: "by-key" | "one"
-  /** The window of every model, where the table of models does not know better. */
+  /** The window of every model, whatever the table of models says, but for upstreams that say it themselves. */
   readonly windowTokens?: number
   /** Offer the model a tool by which it gets back what was cut. */
   readonly recall: boolean

@@ -10,6 +10,8 @@ import { createBooks } from "./books.ts"
 import { answerProblem, answerRefusal, type Exchange, type ExchangeDeps } from "./exchange.ts"
 import { flatOf } from "./flat-headers.ts"
 import type { Gateway, GatewayOptions } from "./gateway-options.ts"
+import { compactCall } from "./held/compact-call.ts"
+import { createHeld } from "./held/held.ts"
 import { createLineages } from "./identity/lineages.ts"
 import { tenantOf } from "./identity/tenant-of.ts"
 import { createLanes } from "./lanes.ts"
@@ -78,8 +80,16 @@ function openHouse(options: GatewayOptions): House {
     transport: createTransport(),
     lanes: createLanes(),
     lines: createWorkLines(onFault),
-    lineages: createLineages({ find: store.findAliases, put: store.putAliases, newId: randomUUID, now }),
+    lineages: createLineages({
+      find: store.findAliases,
+      put: store.putAliases,
+      newId: randomUUID,
+      now,
+      isShared: store.kind === "postgres",
+      onFault,
+    }),
     windows: new Map(),
+    held: createHeld({ store, onFault }),
   }
   const ends = [
     books.subscribe((record) => {
@@ -151,7 +161,7 @@ async function dispatch(exchange: Exchange, route: Route): Promise<void> {
     case "pass":
       return passThrough(exchange, route.family, route.path)
     case "compact":
-      return passThrough(exchange, "openai", route.path)
+      return compactCall(exchange, route)
     case "refused":
       return answerRefusal(exchange, route)
     default:

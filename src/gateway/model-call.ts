@@ -1,4 +1,5 @@
 import { HoldfastError, type Problem } from "../errors.ts"
+import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Asked } from "./asked.ts"
 import { chooseUpstream } from "./choose-upstream.ts"
@@ -8,6 +9,8 @@ import { deliver } from "./deliver.ts"
 import { answerProblem, answerText, type Exchange } from "./exchange.ts"
 import { familyOf } from "./family.ts"
 import { bare, flatOf } from "./flat-headers.ts"
+import { giveAnswer } from "./held/give-answer.ts"
+import type { Instead } from "./held/instead.ts"
 import { noUpstream } from "./pass-through.ts"
 import { problemOf } from "./problem-of.ts"
 import { readBody } from "./read-body.ts"
@@ -33,6 +36,10 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
     Object.assign(tally.noted, { requestBytes: packed.length, ...present({ agent: asked.own.agent, traceparent }) })
     const turn = await turnFor(exchange, asked)
     if (turn === "answered") return
+    if (turn.answer !== undefined) {
+      giveAnswer(exchange, turn.answer, turn.known())
+      return turn.ended(undefined)
+    }
     await callUpstream(exchange, route, { asked, packed, turn }).finally(() => turn.ended(undefined))
   } catch (error) {
     answerProblem(exchange, problemOf(error, deps.onFault), format)
@@ -41,9 +48,9 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
 
 type Call = { readonly asked: Asked; readonly packed: Buffer; readonly turn: Turn }
 
-async function readAsked(
+export async function readAsked(
   { deps, incoming, tally, tenant }: Exchange,
-  { format, model }: ModelRoute,
+  { format, model }: Pick<ModelRoute, "format" | "model">,
 ): Promise<{ readonly asked: Asked; readonly packed: Buffer }> {
   const headers = flatOf(incoming.headers)
   const { session, agent, bypass, focus } = holdfastHeaders(headers)
@@ -107,24 +114,47 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
   let body = changed ? turn.bytes : call.packed
   for (let shrunk = 0; ; shrunk++) {
     const answer = await send(exchange, route, { upstream, body, changed })
-    const refused = answer.status === 400 || answer.status === 413 || answer.status === 422
-    if (!refused) return deliver(exchange, { format, path: route.path, turn, answer, changed })
+    if (!refusals.has(answer.status)) return deliver(exchange, { format, path: route.path, turn, answer, changed })
     const error = (await wholeOf(answer, maxErrorBytes)) ?? Buffer.alloc(0)
-    const tooLong = readContextError(format, answer.status, error.toString("utf8"))
-    const smaller =
-      tooLong === undefined || tooLong.output === true || shrunk >= maxShrinking
-        ? undefined
-        : await turn.smaller(tooLong)
-    if (smaller === undefined)
+    const refused = { format, status: answer.status, error, body, changed, mayShrink: shrunk < maxShrinking }
+    const instead = await insteadOf(turn, refused)
+    if (instead === undefined)
       return deliver(exchange, { format, path: route.path, turn, answer, changed, whole: error })
-    body = smaller
+    if (instead.type === "answer") {
+      giveAnswer(exchange, instead.answer, turn.known())
+      return turn.ended(instead.response)
+    }
+    body = instead.body
     changed = true
   }
 }
 
-async function send(
+/** Statuses of refusals that may be mended: too long, unknown to the upstream, or not taken in this shape. */
+const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 422, 501])
+
+type RefusedBody = {
+  readonly format: Format
+  readonly status: number
+  readonly error: Buffer
+  readonly body: Buffer
+  readonly changed: boolean
+  readonly mayShrink: boolean
+}
+
+/** What to do about a refusal: a smaller request where it was too long, and otherwise what the turn knows. */
+async function insteadOf(turn: Turn, refused: RefusedBody): Promise<Instead | undefined> {
+  const { format, status, error, body, changed, mayShrink } = refused
+  const text = error.toString("utf8")
+  const tooLong = readContextError(format, status, text)
+  const isTooLong = tooLong !== undefined && tooLong.output !== true
+  const smaller = tooLong !== undefined && isTooLong && mayShrink ? await turn.smaller(tooLong) : undefined
+  if (smaller !== undefined) return { type: "send", body: smaller }
+  return turn.instead?.({ status, body: text, sent: body, changed, isTooLong })
+}
+
+export async function send(
   { deps, incoming, tally, gone }: Exchange,
-  { path, format }: ModelRoute,
+  { path, format }: Pick<ModelRoute, "path" | "format">,
   { upstream, body, changed }: Pick<Sending, "upstream"> & { readonly body: Buffer; readonly changed: boolean },
 ): Promise<UpstreamAnswer> {
   const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])

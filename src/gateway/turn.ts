@@ -3,6 +3,8 @@ import type { SessionGuarding } from "../session/judge.ts"
 import type { Receipt } from "../session/prepared.ts"
 import type { Trace } from "../trace.ts"
 import type { How } from "./exchange-record.ts"
+import type { Instead, RefusedCall } from "./held/instead.ts"
+import type { OwnAnswer } from "./held/own-answer.ts"
 
 /** Why an upstream refused a request as too long, as far as it said. */
 export type TooLong = { readonly windowTokens?: number; readonly neededTokens?: number }
@@ -28,6 +30,10 @@ export type Turn = {
   readonly guarding: () => Promise<SessionGuarding | undefined>
   /** A smaller request, after this one was refused as too long; nothing if there is none. */
   readonly smaller: (refusal: TooLong) => Promise<Buffer | undefined>
+  /** What the client is told without asking the upstream. */
+  readonly answer?: OwnAnswer
+  /** What to do about a refusal that `smaller` does not help with; nothing if it is the client's to see. */
+  readonly instead?: (refused: RefusedCall) => Promise<Instead | undefined>
   /** What came of it: the answer as the client got it, what there was of it, or nothing. It is written down later; only the first word on it counts. */
   readonly ended: (answer: ModelResponse | undefined, isCut?: boolean) => void
 }

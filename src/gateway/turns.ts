@@ -8,16 +8,30 @@ import type { Session } from "../session/session.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { decodeNext } from "../wire/resume.ts"
 import type { Asked } from "./asked.ts"
+import { chooseUpstream } from "./choose-upstream.ts"
+import { familyOf } from "./family.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
+import { formOf } from "./held/form.ts"
+import type { Belonging, Held } from "./held/held.ts"
+import { insteadOf, type RefusedCall } from "./held/instead.ts"
+import { type OwnAnswer, previousNotFound, threadUnsupported } from "./held/own-answer.ts"
+import { isOwnResponseId } from "./held/own-item.ts"
+import type { Sent } from "./held/sent.ts"
+import type { Whole } from "./held/whole.ts"
 import type { Assignment } from "./identity/assignment.ts"
 import { identityOf } from "./identity/identity-of.ts"
 import type { Lineages } from "./identity/lineages.ts"
 import { goesOn, type Lane, laneOf } from "./lane.ts"
 import type { Lanes } from "./lanes.ts"
 import type { Known, TooLong, Turn } from "./turn.ts"
+import { untouchedTurn } from "./untouched-turn.ts"
 import type { WorkLines } from "./work-lines.ts"
 
-export type TurnDeps = Pick<GatewayOptions, "holdfast" | "operator" | "store" | "windowTokens" | "onFault"> & {
+export type TurnDeps = Pick<
+  GatewayOptions,
+  "holdfast" | "operator" | "store" | "upstreams" | "windowTokens" | "now" | "onFault"
+> & {
+  readonly held: Held
   readonly lanes: Lanes
   readonly lineages: Lineages
   readonly lines: WorkLines
@@ -25,12 +39,18 @@ export type TurnDeps = Pick<GatewayOptions, "holdfast" | "operator" | "store" | 
   readonly windows: Map<string, number>
 }
 
-/** A request that its session has taken in. */
-type Taken = {
-  readonly assignment: Assignment
-  readonly session: Session
+/** A request and where it belongs, with everything that it stands for as far as that is known. */
+export type Located = Belonging & {
   readonly request: ModelRequest
+  readonly whole?: Whole
+}
+
+/** A request that its session has taken in. */
+type Taken = Located & {
   readonly prepared: Prepared
+  readonly sent: Sent
+  /** Its answer, if there was one, has been written down. */
+  readonly done: (id: string | undefined) => void
 }
 
 /** Work that waits for one session: with more, the next request waits for it rather than pile up more. */
@@ -51,7 +71,8 @@ function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
   deps.lanes.put(asked, lane)
   let taken: Taken | undefined
   const taking = deps.lines.add(lane.session, async () => {
-    taken = await take(deps, asked, lane)
+    const got = await take(deps, asked, lane)
+    if ("session" in got) taken = got
   })
   const after = async (): Promise<Taken> => {
     await taking
@@ -65,6 +86,7 @@ function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
     known: () => (taken === undefined ? { session: lane.session, trace: [] } : knownOf(taken)),
     guarding: () => deps.holdfast.session(lane.session).guarding(),
     smaller: async (refusal) => smaller(deps, asked, await after(), refusal),
+    instead: async (refused) => instead(deps, asked, await after(), refused),
     ended: firstOf((end) => void deps.lines.add(lane.session, async () => record(deps, await after(), end))),
   }
 }
@@ -72,17 +94,31 @@ function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
 async function preparedTurn(deps: TurnDeps, asked: Asked, lane: Lane | undefined): Promise<Turn> {
   if (lane !== undefined) await deps.lines.idle(lane.session)
   const taken = await take(deps, asked, lane)
-  const { prepared, request, session } = taken
+  if ("status" in taken) return { ...untouchedTurn(asked, "answered", deps.operator), answer: taken }
+  const { request, session, sent } = taken
+  const changed = sent.form.type === "send" && sent.form.body !== request.wire
   return {
     how: "prepared",
-    bytes: prepared.receipt.changed ? Buffer.from(prepared.wire) : asked.bytes,
-    changed: prepared.receipt.changed,
+    bytes: sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : asked.bytes,
+    changed,
     request,
+    ...(sent.form.type === "send" ? {} : { answer: threadUnsupported(`req_${asked.id}`) }),
     known: () => knownOf(taken),
-    guarding: (): Promise<SessionGuarding | undefined> => session.guarding(),
+    guarding: async () => noting(await session.guarding(), sent),
     smaller: (refusal) => smaller(deps, asked, taken, refusal),
+    instead: (refused) => instead(deps, asked, taken, refused),
     ended: firstOf((end) => void deps.lines.add(session.id, () => record(deps, taken, end))),
   }
+}
+
+/** A call that is withheld stands in what the provider keeps of the answer, and not in what the client has of it. */
+function noting(guarding: SessionGuarding | undefined, sent: Sent): SessionGuarding | undefined {
+  if (guarding === undefined) return undefined
+  const onJudged: SessionGuarding["onJudged"] = async (judged) => {
+    if (judged.result !== undefined) sent.isOther = true
+    await guarding.onJudged(judged)
+  }
+  return { ...guarding, onJudged }
 }
 
 type End = { readonly answer: ModelResponse | undefined; readonly isCut: boolean }
@@ -103,21 +139,54 @@ const knownOf = ({ session, prepared: { receipt, trace }, request }: Taken): Kno
   ...present({ model: request.model }),
 })
 
-/** Find the session of a request, and have it prepare the call. */
-async function take(deps: TurnDeps, asked: Asked, lane: Lane | undefined): Promise<Taken> {
+/** Read a request, and find the session that it belongs to. */
+export async function locate(deps: TurnDeps, asked: Asked, lane?: Lane): Promise<Located> {
   const { format, tenant, headers } = asked
   const text = asked.bytes.toString("utf8")
   const earlier = lane?.request
   const request = earlier?.format === format ? decodeNext(earlier, text) : decodeRequest(format, text)
+  await deps.held.settle(tenant, request)
   const assignment = await deps.lineages.assign(tenant, identityOf(headers, request), request)
   const session = await sessionOf(deps, assignment)
-  const prepared = await prepare(deps, asked, session, request)
-  const pins = await session.pins()
-  const rules = pins.filter(isInForce).map((pin) => pin.text)
-  const { receipt } = prepared
-  const seen = { session: session.id, bytes: asked.bytes, request, receipt, changed: receipt.changed, rules }
-  deps.lanes.put(asked, laneOf(seen))
-  return { assignment, session, request, prepared }
+  const whole = await deps.held.open({ tenant, assignment, session }, request)
+  return { tenant, assignment, session, request, ...present({ whole }) }
+}
+
+/** Find the session of a request, and have it prepare the call. Of some it is known at once what the answer is. */
+async function take(deps: TurnDeps, asked: Asked, lane: Lane | undefined): Promise<Taken | OwnAnswer> {
+  const located = await locate(deps, asked, lane)
+  const { session, request, whole } = located
+  const previous = whole === undefined ? request.held?.id : undefined
+  if (previous !== undefined && isOwnResponseId(previous)) return previousNotFound(previous)
+  const done = deps.held.begin(asked.tenant, asked.format)
+  try {
+    const prepared = await prepare(deps, asked, located)
+    const { receipt, wire } = prepared
+    const form = whole === undefined ? { type: "send" as const, body: wire, elements: () => [] } : formOf(whole, wire)
+    const sent: Sent = { form, wire, isOther: false, tried: new Set(), ...present({ whole }) }
+    if (request.held === undefined) {
+      const rules = (await session.pins()).filter(isInForce).map((pin) => pin.text)
+      const changed = form.type !== "send" || form.body !== request.wire
+      deps.lanes.put(asked, laneOf({ session: session.id, bytes: asked.bytes, request, receipt, changed, rules }))
+    }
+    return { ...located, prepared, sent, done }
+  } catch (error) {
+    done(undefined)
+    await deps.lineages.answered(located.assignment, request, [], { isCut: true })
+    const isTooLong = error instanceof HoldfastError && tooLong.has(error.problem.code)
+    if (isTooLong && request.held?.type === "thread") return threadUnsupported(`req_${asked.id}`)
+    throw error
+  }
+}
+
+const tooLong: ReadonlySet<string> = new Set(["budget-impossible", "floor-exceeds-window"])
+
+/** What to do about a refusal. The next request may not be sent on as it comes, for it would be refused as well. */
+function instead(deps: TurnDeps, asked: Asked, taken: Taken, refused: RefusedCall) {
+  const model = asked.model ?? taken.request.model
+  const windowTokens = windowOf(deps, asked, model)
+  deps.lanes.drop(taken.session.id)
+  return insteadOf(taken, refused, { id: asked.id, atMs: deps.now(), ...present({ model, windowTokens }) })
 }
 
 /** The session of an assignment; one that begins as a copy of another is copied first, if that is still there. */
@@ -131,42 +200,73 @@ async function sessionOf({ holdfast }: TurnDeps, { session, isNew, fork }: Assig
   }
 }
 
-function prepare(deps: TurnDeps, asked: Asked, session: Session, request: ModelRequest, window?: number) {
+function prepare(deps: TurnDeps, asked: Asked, { session, request, whole }: Located, window?: number) {
   const model = asked.model ?? request.model
-  const windowTokens = window ?? deps.windowTokens ?? (model === undefined ? undefined : deps.windows.get(model))
-  const { format, own, bytes } = asked
+  const windowTokens = window ?? windowOf(deps, asked, model)
+  const { format, own } = asked
   return session.prepare({
     format,
-    body: bytes.toString("utf8"),
+    body: whole?.text ?? request.wire,
     ...present({ model, windowTokens, focus: own.focus }),
   })
+}
+
+/** The window that is laid down for a model, or that its upstream named when it refused a request, if that is less. */
+function windowOf(
+  { upstreams, windowTokens, windows }: TurnDeps,
+  { format }: Asked,
+  model: string | undefined,
+): number | undefined {
+  const laid = chooseUpstream(upstreams, familyOf[format], model)?.windowTokens ?? windowTokens
+  const learned = windows.get(model ?? "")
+  return laid === undefined || learned === undefined ? (laid ?? learned) : Math.min(laid, learned)
 }
 
 /** Where a refusal names no figure, the next request is made this much smaller. */
 const lessShare = 0.75
 
-async function smaller(
-  deps: TurnDeps,
-  asked: Asked,
-  { session, request, prepared }: Taken,
-  refusal: TooLong,
-): Promise<Buffer | undefined> {
-  const { contextTokens } = prepared.receipt
-  const window = refusal.windowTokens ?? Math.floor(contextTokens * lessShare)
-  const model = asked.model ?? request.model
-  if (model !== undefined && refusal.windowTokens !== undefined) deps.windows.set(model, refusal.windowTokens)
-  const again = await prepare(deps, asked, session, request, window).catch((error: unknown) => {
+async function smaller(deps: TurnDeps, asked: Asked, taken: Taken, refusal: TooLong): Promise<Buffer | undefined> {
+  const { session, request, prepared, sent } = taken
+  const { windowTokens } = refusal
+  if (windowTokens !== undefined) deps.windows.set(asked.model ?? request.model ?? "", windowTokens)
+  const again = await prepare(deps, asked, taken, tighter(refusal, prepared)).catch((error: unknown) => {
     if (error instanceof HoldfastError) return undefined
     throw error
   })
   deps.lanes.drop(session.id)
-  return again === undefined || again.wire.length >= prepared.wire.length ? undefined : Buffer.from(again.wire)
+  if (again === undefined || again.wire.length >= prepared.wire.length) return undefined
+  const form = sent.whole === undefined ? undefined : formOf(sent.whole, again.wire)
+  if (form?.type === "unthreadable") return undefined
+  sent.wire = again.wire
+  sent.form = form ?? { type: "send", body: again.wire, elements: () => [] }
+  return Buffer.from(sent.form.body)
 }
 
-async function record({ lineages }: TurnDeps, { session, assignment, request }: Taken, end: End): Promise<void> {
+/** The window that the upstream named, in our own tokens: it may count more of them in the same text. */
+function tighter({ windowTokens, neededTokens }: TooLong, { receipt: { contextTokens } }: Prepared): number {
+  if (windowTokens === undefined) return Math.max(1, Math.floor(contextTokens * lessShare))
+  const ratio = neededTokens === undefined ? 1 : Math.min(1, contextTokens / neededTokens)
+  return Math.max(1, Math.floor(windowTokens * ratio))
+}
+
+async function record({ lineages, held }: TurnDeps, taken: Taken, end: End): Promise<void> {
+  const { session, assignment, request, whole, sent, done } = taken
   const { answer, isCut } = end
-  const messages = answer?.messages ?? []
-  const recorded = answer === undefined || messages.length === 0 ? undefined : await session.record(answer)
-  const seen = { isCut, ...present({ responseId: answer?.id, entry: recorded?.entries.at(-1) }) }
-  await lineages.answered(assignment, request, messages, seen)
+  try {
+    const messages = answer?.messages ?? []
+    const recorded = answer === undefined || messages.length === 0 ? undefined : await session.record(answer)
+    const seen = { isCut, ...present({ responseId: answer?.id, entry: recorded?.entries.at(-1) }) }
+    await lineages.answered(assignment, request, messages, seen)
+    const { form, wire, isOther, tried } = sent
+    if (answer === undefined || isCut || whole === undefined || form.type !== "send") return
+    await held.remember(taken, whole, {
+      answer,
+      wire,
+      elements: form.elements,
+      isOther,
+      isInline: tried.has("inline"),
+    })
+  } finally {
+    done(answer?.id)
+  }
 }

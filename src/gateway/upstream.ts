@@ -7,6 +7,8 @@ export type Upstream = {
   /** Which models it serves, `*` for any piece of a name; all of them unless given. The first upstream that fits is taken. */
   readonly models?: readonly string[]
   readonly baseUrl: string
+  /** The window of its models, whatever the table of models says. */
+  readonly windowTokens?: number
   /** Its own key, in place of whatever the client sends; the client's is passed on unless given. */
   readonly apiKey?: string
   /** Sent beside the client's, and over those of the same name. */

@@ -1,4 +1,5 @@
 import { assert } from "./assert.ts"
+import { type CheckOptions, isStillGood, keepGood } from "./good.ts"
 import { groupTurns } from "./group.ts"
 import type { CallId, MessageId } from "./ids.ts"
 import type { Message, Transcript } from "./message.ts"
@@ -22,18 +23,20 @@ export type Fault = {
   readonly callId?: CallId
 }
 
-export type CheckOptions = {
-  /** Also name results that come too late for the letter of an API; many accept them. */
-  readonly adjacent?: Adjacency
-  /** Nobody will answer any more: a request about to be sent, a finished recording. Otherwise the last calls may still run. */
-  readonly ended?: boolean
+export type { CheckOptions } from "./good.ts"
+
+/**
+ * Everything that is wrong with a transcript; nothing for a good one. Calls of the last group may still wait for their results. Of one
+ * that was good and goes on, only what is new is looked at.
+ */
+export function checkTranscript(messages: Transcript, options: CheckOptions = {}): readonly Fault[] {
+  if (isStillGood(messages, options, faultsIn)) return []
+  const faults = faultsIn(messages, options)
+  if (faults.length === 0) keepGood(messages, options)
+  return faults
 }
 
-/** Everything that is wrong with a transcript; nothing for a good one. Calls of the last group may still wait for their results. */
-export function checkTranscript(
-  messages: Transcript,
-  { adjacent, ended = false }: CheckOptions = {},
-): readonly Fault[] {
+function faultsIn(messages: Transcript, { adjacent, ended = false }: CheckOptions): readonly Fault[] {
   return [
     ...repeatedIds(messages),
     ...pairFaults(messages, ended),
@@ -103,7 +106,8 @@ function pairFaults(messages: Transcript, ended: boolean): readonly Fault[] {
 
 /** The open calls that will get no result: all but those of the last group, if the user has not spoken since. */
 export function abandonedCalls(messages: Transcript, open: readonly Place[], ended: boolean): readonly Place[] {
-  const lastGroup = groupTurns(messages).at(-1)?.start ?? 0
+  if (open.length === 0) return []
+  const lastGroup = groupTurns(messages, []).at(-1)?.start ?? 0
   const relayed = new Set(open.filter(({ kind }) => kind === "other").map(({ message }) => message))
   const lastSpoken = messages.findLastIndex(({ role, parts }, at) => {
     const spoken = parts.some(({ type }) => type !== "tool-result" && type !== "tool-call" && type !== "reasoning")

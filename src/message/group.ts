@@ -1,6 +1,7 @@
 import type { CallId } from "./ids.ts"
 import type { Message, Transcript } from "./message.ts"
 import { pairCalls } from "./pair.ts"
+import { createRecall } from "./recall.ts"
 
 /**
  * The unit of everything that comes after: a user's message, an answer, or a tool round whole, from the assistant's first word
@@ -16,8 +17,27 @@ export type Group = {
   readonly pending: readonly CallId[]
 }
 
-/** Group a transcript. `earlier` are the groups of a prefix of it: only what can still change is looked at again. */
-export function groupTurns(messages: Transcript, earlier: readonly Group[] = []): readonly Group[] {
+const recall = createRecall<readonly Group[]>()
+
+/** Group a transcript. What was grouped before and cannot change any more is not looked at again. */
+export function groupTurns(messages: Transcript, earlier?: readonly Group[]): readonly Group[] {
+  if (earlier !== undefined) return groupOn(messages, earlier)
+  const known = recall.find(messages)
+  if (known !== undefined && known.common === messages.length && known.of.length === messages.length) return known.made
+  const groups = groupOn(messages, known === undefined ? [] : groupsWithin(known.made, known.common))
+  recall.keep(messages, groups)
+  return groups
+}
+
+/** The groups that end within the first messages. */
+function groupsWithin(groups: readonly Group[], length: number): readonly Group[] {
+  let count = groups.length
+  while (count > 0 && (groups[count - 1]?.end ?? 0) > length) count--
+  return groups.slice(0, count)
+}
+
+/** `earlier` are the groups of a prefix: only what can still change is looked at again. */
+function groupOn(messages: Transcript, earlier: readonly Group[]): readonly Group[] {
   const waiting = earlier.findIndex(({ pending }) => pending.length > 0)
   const settled = earlier.slice(0, waiting < 0 ? Math.max(0, earlier.length - 1) : waiting)
   const from = settled.at(-1)?.end ?? 0

@@ -35,6 +35,8 @@ const oneShot: Partial<Policy> = { compactAt: 1, toolOutputTokens: Number.POSITI
 const mostReserve = 0.5
 /** Kept free where nobody says how long the answer may be. */
 const usualReserve = 4096
+/** Clients ask for the longest answer that they can take. Beside a large stack they get this share of what it leaves, and not less than usual. */
+const yieldingShare = 0.25
 
 export function planRequest(request: ModelRequest, meter: Meter, options: CompactOptions): Planned {
   const { conversation } = separate(request)
@@ -95,12 +97,16 @@ function windowSizes(
   { windowTokens = meter.model.windowTokens, reserveTokens, pins = [] }: CompactOptions,
   { stackTokens, outsideTokens, wordTokens }: Counted,
 ): Omit<Sizes, "toolOutputTokens" | "toolRounds"> {
-  const wanted = reserveTokens ?? request.maxOutputTokens ?? Math.min(usualReserve, meter.model.outputTokens)
-  const reserve = tokens(Math.min(wanted, Math.floor(windowTokens * mostReserve)))
   const tools = request.tools.reduce((sum, tool) => sum + meter.tool(tool), 0)
+  const pinTokens = pins.reduce((sum, pin) => sum + meter.text(pin), 0)
+  const wanted = request.maxOutputTokens ?? Math.min(usualReserve, meter.model.outputTokens)
+  const left = windowTokens - stackTokens - pinTokens - wordTokens
+  const yielding = Math.min(wanted, Math.max(usualReserve, Math.floor(left * yieldingShare)))
+  const held = reserveTokens ?? (wanted > left - yielding ? yielding : wanted)
+  const reserve = tokens(Math.min(held, Math.floor(windowTokens * mostReserve)))
   const floor = irreducibleFloor({
     stack: tokens(Math.max(0, stackTokens - tools)),
-    pins: tokens(pins.reduce((sum, pin) => sum + meter.text(pin), 0)),
+    pins: tokens(pinTokens),
     tools: tokens(tools),
     latestUserMessage: tokens(wordTokens),
     outputReserve: reserve,

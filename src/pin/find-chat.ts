@@ -1,3 +1,5 @@
+import { type Cue, cue } from "./find-cue.ts"
+
 /** Words before what is meant, as people type them: a no, that it was said before, that it holds whatever comes. Folded. */
 const opening =
   /^(?:(?:no|nope|nah|wrong|again|stop|argh|ugh|ok|okay|sorry|hey|btw|oh|nein|non|mais non|pero no)[,.!:]+ (?=\S)|(?:as |like )?i(?:'ve| have)? (?:already |just )?(?:told you|said|asked you|mentioned)(?: (?:already|before|twice|again|once|earlier|it|this|so many times|a thousand times))*(?: now)?(?: (?:to|that))?[,:;]? (?!not to\b)|you keep forgetting[,:]? |(?:and |ok[,.]? )?(?:next|also|another|second|one more)(?: thing)?: |whatever (?:you do|happens)[,:]? |just so you know[,:]? |(?:pls|plz|pleas) |ich hab(?:e)? (?:es |dir )?(?:doch |schon |dir )*gesagt[,:]? (?:dass )?|je t'ai (?:deja )?dit (?:de |que )|(?:ya )?te (?:lo )?(?:he dicho|dije) que )/
@@ -31,7 +33,7 @@ const things =
   "(?:pr|prs|commit|commits|file|files|turn|message|answer|reply|call|calls|function|line|lines|user|customer|ticket|day|week|page|class|endpoint|test)s?"
 
 /** How people put a rule in a few words: one thing and not another, how their answers are to be, so many of each, who asks first. */
-const patterns: readonly RegExp[] = [
+const patterns: readonly Cue[] = [
   // use pnpm not npm
   /^(?:please |always )?(?:use|prefer|write|call|name|run|put|import|say|address|send|reply|answer|commit|deploy|store|log|return|throw|indent|format)\b(?!.*\b(?:this|that|these|those|it|first|second|next|last)\b)[^,.;]{2,60}?(?<!\b(?:do|does|did|is|are|was|were|can|will|would|could|should|must|may)),? (?:not|never|and not|instead of|rather than|over) (?!sure\b|yet\b)[^,.;]{2,40}$/,
   // tabs not spaces
@@ -86,7 +88,7 @@ const patterns: readonly RegExp[] = [
   /\bbrauch(?:t|en) (?:meine|unsere|die|eine) (?:freigabe|genehmigung|zustimmung|ok)\b|\b(?:keine?[nrs]?) .{2,60}\bohne (?:ruck\w+|absprache|mich|freigabe|genehmigung|zu fragen)/,
   /^(?:bitte )?kein(?:e|en)? (?!ahnung|problem|sorge|zeit|fehler|frage|antwort|angst|lust|chance|ergebnis|treffer|daten|grund|bedarf)[\w -]{2,40} (?:im|in|mehr)\b/,
   /^(?:别|不要|请不要|不许).{1,20}了$/,
-]
+].map(cue)
 
 /** Is a sentence of a person's a rule by its shape, though no word in it says that it lasts? English first, and what is as short elsewhere. */
 export function isTypedRule(text: string): boolean {
@@ -106,7 +108,7 @@ export const withoutSpeaker = (text: string): string => (text.includes("i") ? te
 
 const once =
   "(?:cancel|book|rebook|downgrade|upgrade|rename|delete|remove|convert|migrate|move|fix|change|refund|list|show|find|replace|close|open|reopen|merge|add|create|build|implement|draw|port|refactor|translate|sort|export|import)"
-const wholeTasks: readonly RegExp[] = [
+const wholeTasks: readonly Cue[] = [
   // cancel all my reservations
   new RegExp(
     `^(?:hi[,.!]? |please |can you |ok |and |i(?:'d| would)? (?:just )?(?:need|want|like) to )*${once} (?:me )?(?:all|every|each|any)\\b`,
@@ -124,10 +126,11 @@ const wholeTasks: readonly RegExp[] = [
   /^\d{1,5}: /,
   /^only (?:the )?[\w']+(?: of (?:them|us|the \w+))? (?:has|have|had|was|were|did|works?|happens?)\b/,
   new RegExp(`^(?:please )?${once}\\b.{2,60}\\beverywhere\\b`),
-]
+].map(cue)
 
-const lastsAnyway =
-  /\b(?:from (?:now|here|today|this point)|going forward|in (?:the )?future|every time|each time|whenever|never again|until further notice)\b/
+const lastsAnyway = cue(
+  /\b(?:from (?:now|here|today|this point)|going forward|in (?:the )?future|every time|each time|whenever|never again|until further notice)\b/,
+)
 
 /** Is it work for now, or a word about the speaker, however general it sounds? */
 export const isWholeTask = (text: string): boolean =>

@@ -1,7 +1,9 @@
 import { foldCharacter } from "../gate/fold.ts"
+import { type Cue, cue } from "./find-cue.ts"
 
 /** Patterns folded as the view is folded: without accents, kana without their marks, Hangul taken apart. */
-const any = (...patterns: readonly string[]): RegExp => new RegExp([...patterns.join("|")].map(foldCharacter).join(""))
+const any = (...patterns: readonly string[]): Cue =>
+  cue(new RegExp([...patterns.join("|")].map(foldCharacter).join("")))
 const latin = (list: string): string => `(?<![\\w-])(?:${list})(?![\\w])`
 
 /** What the cues of one kind are in the other languages: Chinese, Spanish, Portuguese, German, French, Japanese, Russian, Korean. */

@@ -1,4 +1,5 @@
 import type { Channel } from "../message/channel.ts"
+import { type Cue, cue } from "./find-cue.ts"
 
 /** How a text is meant: a page of rules, talk in which rules are rare, or data that may hold one. */
 export type Genre = "rules" | "talk" | "data"
@@ -8,12 +9,14 @@ const ruleFile =
   /(?:^|[\\/ ])(?!(?:es|style|css|js|ts)?-?lint|firewall|build|css)(?:\w{2,20}[-_]){0,2}(?:agents?|claude|gemini|copilot-instructions|codex|conventions?|contributing|rules|guidelines|style-?guide|memory|instructions|system[-_]?prompt|handbook|runbook)(?:\.\w{1,12})?\.(?:mdx?|mdc|txt|rst|ya?ml)$|\.(?:cursor|windsurf|cline|roo|goose)?rules$|[\\/](?:rules|policies|guidelines)[\\/]|polic(?:y|ies)/i
 
 /** Headings under which rules stand. */
-export const ruleHeading: RegExp =
-  /\b(?:rules?|polic(?:y|ies)|guidelines?|guidance|conventions?|constraints?|restrictions?|requirements?|instructions?|standards?|best practices?|principles?|boundaries|guardrails?|do'?s (?:and|&) don'?ts?|do not|don'?t|never|always|must|prohibited|forbidden|permissions?|limits?|code of conduct|compliance|gotchas|pitfalls|style guide|preferences?|important|critical|security|quality|checklist|expectations|notes? to (?:the )?(?:agent|assistant|self)|standing orders?|reglas?|normas?|politicas?|instrucciones|requisitos|restricciones|directrices|regras|regeln|richtlinien|vorgaben|regles|consignes|directives|politique)\b|规则|規則|规定|規定|政策|准则|準則|守则|要求|限制|约束|注意事项|须知|指令|规范|ルール|規則|方針|禁止|注意|правила|политика|규칙|정책/
+export const ruleHeading: Cue = cue(
+  /\b(?:rules?|polic(?:y|ies)|guidelines?|guidance|conventions?|constraints?|restrictions?|requirements?|instructions?|standards?|best practices?|principles?|boundaries|guardrails?|do'?s (?:and|&) don'?ts?|do not|don'?t|never|always|must|prohibited|forbidden|permissions?|limits?|code of conduct|compliance|gotchas|pitfalls|style guide|preferences?|important|critical|security|quality|checklist|expectations|notes? to (?:the )?(?:agent|assistant|self)|standing orders?|reglas?|normas?|politicas?|instrucciones|requisitos|restricciones|directrices|regras|regeln|richtlinien|vorgaben|regles|consignes|directives|politique)\b|规则|規則|规定|規定|政策|准则|準則|守则|要求|限制|约束|注意事项|须知|指令|规范|ルール|規則|方針|禁止|注意|правила|политика|규칙|정책/,
+)
 
 /** Headings under which a text tells what there is. */
-export const tellingHeading: RegExp =
-  /^(?:\d+[.)] )?(?:the |key |main |core |public |available |project |system |high-level |quick |basic )*(?:architecture|overview|usage|features?|examples?|reference|apis?|endpoints?|background|history|changelog|glossary|classes|about|introduction|what (?:is|it)|how it works|tech stack|import path|file locations|entry points|problem|why)\b/
+export const tellingHeading: Cue = cue(
+  /^(?:\d+[.)] )?(?:the |key |main |core |public |available |project |system |high-level |quick |basic )*(?:architecture|overview|usage|features?|examples?|reference|apis?|endpoints?|background|history|changelog|glossary|classes|about|introduction|what (?:is|it)|how it works|tech stack|import path|file locations|entry points|problem|why)\b/,
+)
 
 /** The genre that a channel has by itself; a tool's output and a message of the user show theirs. */
 export function genreOf(channel: Channel, source: string | undefined): Genre {
@@ -23,8 +26,9 @@ export function genreOf(channel: Channel, source: string | undefined): Genre {
 }
 
 /** Words by which a page says of itself that it holds rules. */
-export const namesRules: RegExp =
-  /\b(?:rules?|polic(?:y|ies)|guidelines?|conventions?|constraints?|restrictions?|standards?|best practices?|instructions|code of conduct|compliance|guardrails?|handbook|playbook|runbook|do'?s (?:and|&) don'?ts?|do not|never|must|prohibited|forbidden|agents?\.md|claude\.md|reglas?|normas?|politicas?|directrices|regras|regeln|richtlinien|regles|consignes)\b|规则|規則|规定|規定|政策|准则|守则|规范|制度|规章|条例|须知|ルール|規則|方針/
+export const namesRules: Cue = cue(
+  /\b(?:rules?|polic(?:y|ies)|guidelines?|conventions?|constraints?|restrictions?|standards?|best practices?|instructions|code of conduct|compliance|guardrails?|handbook|playbook|runbook|do'?s (?:and|&) don'?ts?|do not|never|must|prohibited|forbidden|agents?\.md|claude\.md|reglas?|normas?|politicas?|directrices|regras|regeln|richtlinien|regles|consignes)\b|规则|規則|规定|規定|政策|准则|守则|规范|制度|规章|条例|须知|ルール|規則|方針/,
+)
 
 /** So large a share of the sentences of a page must bind for it to be one of rules, and so many there must be. */
 const namedShare = 0.3
@@ -37,8 +41,9 @@ export const isRulePage = (named: "titled" | "named" | "no", binding: number, se
   binding >= sentences * (named === "no" ? ruleShare : namedShare)
 
 /** Policies of machines, not for whoever reads them. */
-const machinery =
-  /\b(?:retry|cache|caching|restart|eviction|backoff|scaling|retention_policy|pull|update|rotation|lint|linting|eslint|routing|firewall|iptables|css|grammar|validation|build|make|proxy|scheduling|replication|merge|referrer|security-policy|content security|cors|iam|bucket|password) (?:polic(?:y|ies)|rules?)\b/
+const machinery = cue(
+  /\b(?:retry|cache|caching|restart|eviction|backoff|scaling|retention_policy|pull|update|rotation|lint|linting|eslint|routing|firewall|iptables|css|grammar|validation|build|make|proxy|scheduling|replication|merge|referrer|security-policy|content security|cors|iam|bucket|password) (?:polic(?:y|ies)|rules?)\b/,
+)
 
 /** Words that a title of rules has at most. */
 const maxTitle = 8

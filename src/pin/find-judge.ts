@@ -1,3 +1,4 @@
+import { type Cue, cue } from "./find-cue.ts"
 import { asks, isCode, status } from "./find-doubts.ts"
 import { foreign } from "./find-foreign.ts"
 import type { Genre } from "./find-genre.ts"
@@ -11,12 +12,14 @@ import type { Explicitness, RuleKind } from "./rule.ts"
 export type Verdict = { readonly kind: RuleKind; readonly explicitness: Explicitness }
 
 /** It only says that something comes. */
-const announces =
-  /^(?:here(?:'s| is| are)\b|the following\b.{0,60}:$|(?:this|the) (?:file|document|guide|section|page) (?:is|describes|documents|contains|covers|provides|explains)\b)/
+const announces = cue(
+  /^(?:here(?:'s| is| are)\b|the following\b.{0,60}:$|(?:this|the) (?:file|document|guide|section|page) (?:is|describes|documents|contains|covers|provides|explains)\b)/,
+)
 
 /** A name and a word or two behind it: how a program is set. */
-export const setting: RegExp =
-  /^[\w.-]{1,40}: ?[\w./-]{1,24}$|^(?:info|debug|warn|trace|error)\b|^(?:how|why) (?:we|to|i|you|they)\b/
+export const setting: Cue = cue(
+  /^[\w.-]{1,40}: ?[\w./-]{1,24}$|^(?:info|debug|warn|trace|error)\b|^(?:how|why) (?:we|to|i|you|they)\b/,
+)
 
 /** The rule that a sentence lays down in a text of this genre, if it lays down any. */
 export function judge(seen: Seen, signs: Signs, genre: Genre): Verdict | undefined {
@@ -45,8 +48,9 @@ function explicitnessOf({ lasts, forbids: no, demands: must, bounds: only, allow
 }
 
 /** A limit that is all a prohibition says is a limit: "never more than", "not without approval". */
-const limits =
-  /\b(?:more|less|fewer|later|longer) than|\bexceed|\bat (?:most|least)\b|\bonly\b|\bunless\b|\bwithout (?:\w+ ){0,3}(?:approval|permission|consent|asking|confirmation|sign-?off|review|authori[sz]ation)|\blimit|\bcap\b|\bmaximum\b|\bup to\b|未经|未經|除非|只|仅|不超过|最多|上限|\bsolo\b|\bsin \w+ (?:aprobacion|permiso|autorizacion)|\bmas de\b|\ba menos que\b|\bnur\b|\bohne\b|\bseulement\b|\bsans\b|のみ/
+const limits = cue(
+  /\b(?:more|less|fewer|later|longer) than|\bexceed|\bat (?:most|least)\b|\bonly\b|\bunless\b|\bwithout (?:\w+ ){0,3}(?:approval|permission|consent|asking|confirmation|sign-?off|review|authori[sz]ation)|\blimit|\bcap\b|\bmaximum\b|\bup to\b|未经|未經|除非|只|仅|不超过|最多|上限|\bsolo\b|\bsin \w+ (?:aprobacion|permiso|autorizacion)|\bmas de\b|\ba menos que\b|\bnur\b|\bohne\b|\bseulement\b|\bsans\b|のみ/,
+)
 
 function kindOf({ text }: Seen, signs: Signs): RuleKind {
   if (signs.forbids) return limits.test(text) ? "permission-limit" : "prohibition"

@@ -1,3 +1,4 @@
+import { cue } from "./find-cue.ts"
 import { demands, forbids } from "./find-cues.ts"
 import { behaves } from "./find-doubts.ts"
 import { foreign } from "./find-foreign.ts"
@@ -6,14 +7,15 @@ import { kindOnly, oneWay, setsLimit, staysSo } from "./find-talk-cues.ts"
 import type { Seen } from "./find-view.ts"
 
 /** Labels behind which a line tells what something is for. */
-const tellingLabel =
-  /^(?:purpose|goals?|overview|description|role|what|why|reason|rationale|problem|example|examples|correct|incorrect|good|bad|result|results|effect|default|defaults|symptom|cause|summary|location|path|used (?:by|for|in)|why this matters|status|version|type|returns?|output|input)\b/
+const tellingLabel = cue(
+  /^(?:purpose|goals?|overview|description|role|what|why|reason|rationale|problem|example|examples|correct|incorrect|good|bad|result|results|effect|default|defaults|symptom|cause|summary|location|path|used (?:by|for|in)|why this matters|status|version|type|returns?|output|input)\b/,
+)
 
 /** It only says where rules are. */
-const tellsOfRules = /^(?:see|none|n\/a|tbd|unknown|https?:|qlink)\b/
+const tellsOfRules = cue(/^(?:see|none|n\/a|tbd|unknown|https?:|qlink)\b/)
 
 /** A name and a command line behind it: a listing of what can be run. */
-const listing = /^[a-z][\w/(),-]{0,24}(?: [\w&/(),-]{1,24}){0,2}: ?qcode(?:[ ,;/|.]|or|and|qcode|\([^)]{0,80}\))*$/
+const listing = cue(/^[a-z][\w/(),-]{0,24}(?: [\w&/(),-]{1,24}){0,2}: ?qcode(?:[ ,;/|.]|or|and|qcode|\([^)]{0,80}\))*$/)
 
 /** In a file of rules a bare command is a rule; a statement of what a thing does is none. */
 export function bindsOnPage(seen: Seen, signs: Signs): boolean {
@@ -36,8 +38,9 @@ export function bindsOnPage(seen: Seen, signs: Signs): boolean {
 }
 
 /** A thing that is not to be there, and nothing else. */
-const bareNo =
-  /^no (?!longer|one|need|such|problem|idea|changes?|errors?|results?|matter)[\w./-]+(?: [\w./-]+){0,2}[.!]?$/
+const bareNo = cue(
+  /^no (?!longer|one|need|such|problem|idea|changes?|errors?|results?|matter)[\w./-]+(?: [\w./-]+){0,2}[.!]?$/,
+)
 
 /** Where a sentence stops saying what to do and starts saying why, or of what it speaks. */
 const aside =
@@ -55,9 +58,12 @@ function bindsMainly({ text, named, label }: Seen, signs: Signs, describing: boo
   return !describing || signs.addresses || /\b(?:must|should|shall)\b/.test(main)
 }
 
-const recountsHere =
-  /\b(?:must|should|could|would) have (?:been|\w+ed)\b|\b(?:yesterday|last (?:week|month|year|night))\b|^(?:for example|for instance|e\.g\.)/
-const canOnly =
-  /\b(?:can|may|must|should) (?:have |use |be |\w+ )?(?:only|at most|at least|up to|no more)\b|只能|仅限|只在|只走|只发|只用|只给|最多|不超过|\bsolo (?:se )?(?:puede|debe)|\b(?:solo|unicamente|exclusivamente|solamente) (?:en|a|con|por)\b|\b(?:is|are) (?:capped|limited|restricted|confined) (?:at|to)\b|^(?:nur|solo|seulement|uniquement|apenas|somente)\b/
-const iPrefer =
-  /\b(?:prefer|prefers|preferred|i like|i want|i'd (?:like|rather)|preferably|favou?r|user (?:wants|likes|expects|dislikes|hates|asked|insists))\b|\busuari[oa] (?:quiere|prefiere|desea|pide)\b|称呼|优先|喜欢|希望|prefiero|bevorzug|\bprefere[rz]?\b|lieber/
+const recountsHere = cue(
+  /\b(?:must|should|could|would) have (?:been|\w+ed)\b|\b(?:yesterday|last (?:week|month|year|night))\b|^(?:for example|for instance|e\.g\.)/,
+)
+const canOnly = cue(
+  /\b(?:can|may|must|should) (?:have |use |be |\w+ )?(?:only|at most|at least|up to|no more)\b|只能|仅限|只在|只走|只发|只用|只给|最多|不超过|\bsolo (?:se )?(?:puede|debe)|\b(?:solo|unicamente|exclusivamente|solamente) (?:en|a|con|por)\b|\b(?:is|are) (?:capped|limited|restricted|confined) (?:at|to)\b|^(?:nur|solo|seulement|uniquement|apenas|somente)\b/,
+)
+const iPrefer = cue(
+  /\b(?:prefer|prefers|preferred|i like|i want|i'd (?:like|rather)|preferably|favou?r|user (?:wants|likes|expects|dislikes|hates|asked|insists))\b|\busuari[oa] (?:quiere|prefiere|desea|pide)\b|称呼|优先|喜欢|希望|prefiero|bevorzug|\bprefere[rz]?\b|lieber/,
+)

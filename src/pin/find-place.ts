@@ -1,5 +1,6 @@
 import type { Channel } from "../message/channel.ts"
 import type { Span } from "../message/request.ts"
+import { cue } from "./find-cue.ts"
 import { type Genre, ruleHeading, tellingHeading } from "./find-genre.ts"
 import { asRule, judge, type Verdict } from "./find-judge.ts"
 import { saysHowLong, saysHowMade } from "./find-lead.ts"
@@ -29,16 +30,20 @@ export const createPlace = (statements: readonly Statement[], genre: Genre, chan
 export type Judged = Verdict & { readonly context: Span | undefined; readonly needsContext: boolean }
 
 /** Headings and leads that turn what stands under them: a bullet below says what not to do. */
-const forbidding =
-  /^(?:\d+[.)] )?(?:never|don'?ts?|do not|avoid|things? (?:to avoid|not to do|you (?:must|should) (?:not|never))|what not to do|prohibited|forbidden|not allowed|off[- ]limits|anti-?patterns?|禁止(?:事项)?|不要|严禁|不得|prohibido|prohibiciones|nunca|verboten|interdit|interdictions|proibido|禁止事項)(?: (?:do|the following|these|any of (?:these|the following)))?\W*$/
-const openEnded =
-  /^(?:\d+[.)] )?(?:what |things? (?:that |you )?)?(?:must |should |can |may )?(?:never|not|do not|don'?t|avoid)(?: ever)?(?: (?:be|do|doing|move|put|add|include|contains?|use|touch|belongs?|goes?|go|lives?|allowed))?(?: (?:in |into |on )?(?:here|this|these|it|there|the following|any of (?:these|the following)|(?:this|the) \w+))?\W*$/
-const demanding =
-  /^(?:\d+[.)] )?(?:always|must|required|do'?s|mandatory|siempre|obligatorio|必须|务必|immer|toujours)\W*$/
+const forbidding = cue(
+  /^(?:\d+[.)] )?(?:never|don'?ts?|do not|avoid|things? (?:to avoid|not to do|you (?:must|should) (?:not|never))|what not to do|prohibited|forbidden|not allowed|off[- ]limits|anti-?patterns?|禁止(?:事项)?|不要|严禁|不得|prohibido|prohibiciones|nunca|verboten|interdit|interdictions|proibido|禁止事項)(?: (?:do|the following|these|any of (?:these|the following)))?\W*$/,
+)
+const openEnded = cue(
+  /^(?:\d+[.)] )?(?:what |things? (?:that |you )?)?(?:must |should |can |may )?(?:never|not|do not|don'?t|avoid)(?: ever)?(?: (?:be|do|doing|move|put|add|include|contains?|use|touch|belongs?|goes?|go|lives?|allowed))?(?: (?:in |into |on )?(?:here|this|these|it|there|the following|any of (?:these|the following)|(?:this|the) \w+))?\W*$/,
+)
+const demanding = cue(
+  /^(?:\d+[.)] )?(?:always|must|required|do'?s|mandatory|siempre|obligatorio|必须|务必|immer|toujours)\W*$/,
+)
 
 /** Leads that say when: without them the bullet is another rule. */
-const conditional =
-  /^(?:if|when|whenever|before|after|once|while|unless|until|during|for|on|cuando|si|antes|wenn|bevor|quand|avant|当|如果|每次)/
+const conditional = cue(
+  /^(?:if|when|whenever|before|after|once|while|unless|until|during|for|on|cuando|si|antes|wenn|bevor|quand|avant|当|如果|每次)/,
+)
 
 /** What a statement is as a rule, where it stands. */
 export function judgeInPlace(statement: Statement, place: Place): Judged | undefined {
@@ -85,8 +90,9 @@ const frames = (lead: string, { channel }: Place): boolean =>
   saysHowLong(lead) || (channel === "user" && saysHowMade(lead))
 
 /** Words with which talk comes back to the work at hand. */
-const turnsToWork =
-  /^(?:(?:now|ok|okay|so|then|next|first|today|thanks|ahora|jetzt|nun|maintenant|agora)\b|现在|好|接下来)/
+const turnsToWork = cue(
+  /^(?:(?:now|ok|okay|so|then|next|first|today|thanks|ahora|jetzt|nun|maintenant|agora)\b|现在|好|接下来)/,
+)
 
 /** What a statement is by itself; under a lead that frames every line that says something is a rule. */
 function judged(
@@ -125,8 +131,9 @@ function genreAt({ block }: Statement, place: Place, heading: string, lead: Stat
 }
 
 /** A cell of a table that starts as a rule does. */
-const bindingCell =
-  /(?:^|\| ?)(?:never|do not|don't|always|must|avoid|only|no [a-z]+ing)\b|\b(?:must|should|shall)(?: not| never)\b/
+const bindingCell = cue(
+  /(?:^|\| ?)(?:never|do not|don't|always|must|avoid|only|no [a-z]+ing)\b|\b(?:must|should|shall)(?: not| never)\b/,
+)
 
 /** A bare command under a heading that tells what there is, or in a table, is no rule. */
 function isIdle({ block, seen }: Statement, own: Verdict, heading: string, lead: Statement | undefined): boolean {
@@ -144,8 +151,9 @@ function turnedBy({ block, seen, signs, start }: Statement, over: string, genre:
 }
 
 /** The assistant lays down no rules; what it promises for good is kept. */
-const promise =
-  /\b(?:from now on|going forward|in (?:the )?future|for the rest of)\b.{0,40}\b(?:i|we)(?:'ll| will)\b|\b(?:i|we)(?:'ll| will) (?:always|never|only ever|from now on)\b|\b(?:i|we)(?:'ll| will)\b.{0,80}\b(?:from now on|going forward)\b|(?:从现在起|今后|以后).{0,12}我(?:会|将|只|不)|我(?:会|将)(?:始终|总是|永远)|我(?:绝不|永远不)会|\b(?:a partir de ahora|de ahora en adelante|siempre|nunca)\b.{0,40}\b\w+r(?:e|emos)\b/
+const promise = cue(
+  /\b(?:from now on|going forward|in (?:the )?future|for the rest of)\b.{0,40}\b(?:i|we)(?:'ll| will)\b|\b(?:i|we)(?:'ll| will) (?:always|never|only ever|from now on)\b|\b(?:i|we)(?:'ll| will)\b.{0,80}\b(?:from now on|going forward)\b|(?:从现在起|今后|以后).{0,12}我(?:会|将|只|不)|我(?:会|将)(?:始终|总是|永远)|我(?:绝不|永远不)会|\b(?:a partir de ahora|de ahora en adelante|siempre|nunca)\b.{0,40}\b\w+r(?:e|emos)\b/,
+)
 
 function promised({ seen, signs, block }: Statement, context: Span | undefined): Judged | undefined {
   if (!promise.test(seen.text) || block.kind === "quote" || seen.text.endsWith("?")) return undefined

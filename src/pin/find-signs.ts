@@ -1,16 +1,18 @@
 import { withoutSpeaker } from "./find-chat.ts"
 import { isCommand } from "./find-clauses.ts"
+import { type Cue, cue } from "./find-cue.ts"
 import { allows, bindsReader, bounds, demands, forbids, general, lasting, prefers } from "./find-cues.ts"
 import { relative } from "./find-doubts.ts"
 import { foreign } from "./find-foreign.ts"
 import type { Seen } from "./find-view.ts"
 
 /** "Only" before a kind of thing, not before a number of them. */
-const onlyFirst =
-  /^(?:please )?(?:[a-z]+ )?only\b(?! (?:the|one|two|three|four|five|\d+|a|an|some|half|part|my|his|her)\b)/
+const onlyFirst = cue(
+  /^(?:please )?(?:[a-z]+ )?only\b(?! (?:the|one|two|three|four|five|\d+|a|an|some|half|part|my|his|her)\b)/,
+)
 
 /** The reader, in other languages. */
-const you = /你|您|助手|\b(?:tu|usted|du|vous|voce|debes|tienes que|puedes|musst|darfst|dois|devez)\b/
+const you = cue(/你|您|助手|\b(?:tu|usted|du|vous|voce|debes|tienes que|puedes|musst|darfst|dois|devez)\b/)
 
 /** What the cues say of a sentence, each for itself. */
 export type Signs = {
@@ -33,7 +35,7 @@ export function signsOf({ text, body, label, declared }: Seen, abroad: boolean):
     isCommand(body) || (label.split(" ").length > 2 && isCommand(label)) || (any && foreign.commands.test(body))
   const bare = withoutSpeaker(text)
   const told = commands ? bare.replace(relative, " ") : bare
-  const has = (english: RegExp, other: RegExp): boolean => english.test(told) || (any && other.test(told))
+  const has = (english: Cue, other: Cue): boolean => english.test(told) || (any && other.test(told))
   const never = /^(?:never|don'?ts?|do not|avoid|not allowed|forbidden|prohibited)$/.test(label)
   return {
     forbids: never || has(forbids, foreign.forbids) || forbids.test(withoutSpeaker(body)),

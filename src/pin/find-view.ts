@@ -1,4 +1,5 @@
 import { normalize } from "../gate/normalize.ts"
+import { survey } from "../gate/survey.ts"
 import { withoutOpening } from "./find-chat.ts"
 import { saysHowLong } from "./find-lead.ts"
 
@@ -37,32 +38,49 @@ const clausal =
 
 /** What the cues see of a sentence. */
 export function seenOf(sentence: string): Seen {
-  const masked = sentence
-    .replace(code, " qcode ")
-    .replace(link, " $1 ")
-    .replace(address, " qlink ")
-    .replace(quoted, "$1 qquote ")
-    .replace(apart, "$1 qquote ")
-  const whole = normalize(masked)
-    .text.replace(/[\s_]+/g, " ")
+  const whole = folded(masked(sentence))
+    .replace(/[\s_]+/g, " ")
     .trim()
     .replace(/^["'(]+ ?/, "")
   const hailed = withoutOpening(stripHails(whole))
   const lead = leadOf(hailed)
   const text = lead === 0 ? hailed : stripHails(hailed.slice(lead))
   const declared = lead > 0 || (text !== whole && declares.test(whole.slice(0, whole.length - text.length)))
-  const [before = "", label = ""] = labelled.exec(text) ?? []
+  const [before = "", label = ""] = parts.test(text) ? (labelled.exec(text) ?? []) : []
   const body = text.slice(before.length)
   if (before === "" || (clausal.test(label) && label.includes(" ")) || label.split(" ").length > 6 || body === "")
     return { text, label: "", body: text, named: /^(?:the )?qcode\b/.test(text), declared }
   return { text, label: label.trim(), body, named: /qcode|[a-z]\.[a-z]|\//.test(label), declared }
 }
 
+/** Code, links, addresses and quotations put aside; each is looked for only where its signs are. */
+function masked(sentence: string): string {
+  const bare = sentence.includes("`") ? sentence.replace(code, " qcode ") : sentence
+  const linked = bare.includes("](") ? bare.replace(link, " $1 ") : bare
+  const addressed = linked.includes("://") ? linked.replace(address, " qlink ") : linked
+  const said = quotes.test(addressed) ? addressed.replace(quoted, "$1 qquote ") : addressed
+  return said.includes("'") ? said.replace(apart, "$1 qquote ") : said
+}
+const quotes = /["“«„「『]/
+
+/** As `normalize` has it, which changes only the case of a text without a sign of anything else. */
+function folded(text: string): string {
+  const found = survey(text)
+  const { foreign, escaped, dressed, spaced } = found
+  const isPlain = !foreign && !escaped && !dressed && !spaced && !lookAlikes.test(text)
+  return isPlain ? text.toLowerCase() : normalize(text, found).text
+}
+/** Digits and signs that may stand for letters. */
+const lookAlikes = /[013457$@]/
+
 /** How long the lead is that only says for how long the rest holds. */
 function leadOf(text: string): number {
-  const [whole = "", lead = ""] = leading.exec(text) ?? []
+  const [whole = "", lead = ""] = parts.test(text) ? (leading.exec(text) ?? []) : []
   return whole.length < text.length && saysHowLong(lead) ? whole.length : 0
 }
+
+/** A lead or a label ends in one of these. */
+const parts = /[:：–—-]/
 
 const leading = /^([^:：]{6,140}?)(?:\s?[:：]\s?|\s[-–—]{1,2}\s)/
 

@@ -58,16 +58,15 @@ export type Plan =
 export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): Plan {
   const roomTokens = sizes.windowTokens - sizes.reserveTokens
   if (sizes.floorTokens > roomTokens) return { type: "refuse", shortTokens: tokens(sizes.floorTokens - roomTokens) }
-  const full = fullReasons(sizes, occasion, policy, roomTokens)
-  const optional = occasion.phaseEnded === true && sizes.contextTokens > policy.flushAt * roomTokens
+  const mark = marksOf(sizes, policy, roomTokens)
+  const full = fullReasons(sizes, occasion, policy, mark)
+  const optional = occasion.phaseEnded === true && sizes.contextTokens > mark(policy.flushAt)
   const micro = microReasons(sizes, policy)
   if (full.length === 0 && !optional && micro.length === 0) {
-    const over = (share: number): boolean => sizes.contextTokens > share * roomTokens
+    const over = (share: number): boolean => sizes.contextTokens > mark(share)
     return { type: "leave", flush: over(policy.flushAt), speculate: over(policy.speculateAt) }
   }
-  const phase: readonly Reason[] = optional
-    ? [reason("phase-end", sizes.contextTokens, policy.flushAt * roomTokens)]
-    : []
+  const phase: readonly Reason[] = optional ? [reason("phase-end", sizes.contextTokens, mark(policy.flushAt))] : []
   return {
     type: "compact",
     depth: full.length > 0 || optional ? "full" : "micro",
@@ -78,26 +77,31 @@ export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): P
   }
 }
 
+/** Where a share of the room ends, in tokens. */
+type Mark = (share: number) => number
+
+/**
+ * Shares are of the room. Where what can never be left out reaches above the low-water mark, they are of what it leaves: nothing could
+ * come down to the mark otherwise, and every turn would compact again.
+ */
+function marksOf({ floorTokens }: Sizes, { lowWater }: Policy, roomTokens: number): Mark {
+  const base = floorTokens > lowWater * roomTokens ? floorTokens : 0
+  return (share) => base + share * (roomTokens - base)
+}
+
 const reason = (trigger: Trigger, value: number, limit: number): Reason => ({
   trigger,
   value,
   limit: Math.floor(limit),
 })
 
-function fullReasons(
-  sizes: Sizes,
-  { asked, refused }: Occasion,
-  policy: Policy,
-  roomTokens: number,
-): readonly Reason[] {
+function fullReasons(sizes: Sizes, { asked, refused }: Occasion, policy: Policy, mark: Mark): readonly Reason[] {
   const { contextTokens } = sizes
   const absolute = policy.compactAtTokens ?? Number.POSITIVE_INFINITY
   return [
     ...(asked === undefined ? [] : [reason("asked", contextTokens, 0)]),
-    ...(refused === true ? [reason("provider-refused", contextTokens, roomTokens)] : []),
-    ...(contextTokens > policy.compactAt * roomTokens
-      ? [reason("window-share", contextTokens, policy.compactAt * roomTokens)]
-      : []),
+    ...(refused === true ? [reason("provider-refused", contextTokens, mark(1))] : []),
+    ...(contextTokens > mark(policy.compactAt) ? [reason("window-share", contextTokens, mark(policy.compactAt))] : []),
     ...(contextTokens > absolute ? [reason("absolute-tokens", contextTokens, absolute)] : []),
   ]
 }
@@ -116,13 +120,9 @@ function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: Policy): 
  * The low-water mark, never below the floor. Of what there is, if someone asked for less of it, or if the provider refused what we
  * thought would fit: then our count is off.
  */
-function targetOf(
-  sizes: Sizes,
-  { asked, refused }: Occasion,
-  { lowWater, compactAtTokens }: Policy,
-  roomTokens: number,
-): Tokens {
+function targetOf(sizes: Sizes, { asked, refused }: Occasion, policy: Policy, roomTokens: number): Tokens {
   const fromContext = refused === true || asked !== undefined
-  const base = Math.min(roomTokens, fromContext ? sizes.contextTokens : roomTokens, compactAtTokens ?? roomTokens)
-  return tokens(Math.max(sizes.floorTokens, Math.floor(lowWater * base)))
+  const fixed = policy.compactAtTokens ?? roomTokens
+  const most = Math.min(roomTokens, fromContext ? sizes.contextTokens : roomTokens, fixed)
+  return tokens(Math.max(sizes.floorTokens, Math.floor(marksOf(sizes, policy, most)(policy.lowWater))))
 }

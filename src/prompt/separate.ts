@@ -1,5 +1,6 @@
 import type { Message, Transcript } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
+import { createRecall } from "../message/recall.ts"
 import type { Tool } from "../message/request.ts"
 import { type Marker, markersIn, type RequestPieces } from "./breakpoint.ts"
 import { documentName } from "./document.ts"
@@ -35,24 +36,94 @@ export type Separation = {
 /**
  * Part a request into what stands and what was said. Documents are lifted out of the turn that opens the session; later ones are
  * news: they stay in their turn, marked as documents, and age with it. `standing` names by hash the documents that opened this
- * session once: they are lifted wherever a client puts them again after its own compaction.
+ * session once: they are lifted wherever a client puts them again after its own compaction. Of a request that goes on from one that was
+ * parted, only what is new is looked at.
  */
 export function separate(
   request: RequestPieces,
   { standing = new Set() }: { readonly standing?: ReadonlySet<string> } = {},
 ): Separation {
   const { messages, system, tools } = request
-  const opening = openingEnd(messages)
-  const whole = messages.filter((message, n) => isToolList(message) || (message.role === "system" && n < opening))
-  const found = findDocuments(messages)
-  const documents = found.filter(({ place, hash }) => place.message < opening || standing.has(hash))
+  const { conversation, ...found } = partOf(messages, standing)
   return {
     request,
-    infrastructure: { system, tools, messages: whole, documents },
-    conversation: withoutInfrastructure(messages, new Set(whole), found, new Set(documents)),
-    breakpoints: markersIn(request),
+    infrastructure: { system, tools, messages: found.whole.map(({ message }) => message), documents: found.documents },
+    conversation,
+    // Few ask for them.
+    get breakpoints() {
+      return markersIn(request)
+    },
   }
 }
+
+/** The messages of a request, parted. */
+type Parted = {
+  readonly standing: ReadonlySet<string>
+  readonly opening: number
+  readonly whole: readonly { readonly message: Message; readonly at: number }[]
+  readonly found: readonly InjectedDocument[]
+  readonly documents: readonly InjectedDocument[]
+  readonly conversation: Transcript
+  /** The places of messages of which nothing is in the conversation. */
+  readonly gone: readonly number[]
+}
+
+const recall = createRecall<Parted>()
+
+function partOf(messages: Transcript, standing: ReadonlySet<string>): Parted {
+  const known = recall.find(messages, (made) => isSameSet(made.standing, standing))
+  const isWhole = known !== undefined && known.common === messages.length && known.of.length === messages.length
+  if (isWhole) return known.made
+  // A turn ends before each answer, and nothing behind that changes what was found before it.
+  const from = known === undefined ? -1 : lastAnswer(messages, known.common)
+  const made = known === undefined || from < 0 ? partFrom(messages, standing) : partOn(messages, known.made, from)
+  recall.keep(messages, made)
+  return made
+}
+
+/** Where the last answer of the first messages stands; -1 if there is none. */
+function lastAnswer(messages: Transcript, length: number): number {
+  for (let at = length - 1; at >= 0; at--) {
+    const message = messages[at]
+    if (message !== undefined && isAnswer(message)) return at
+  }
+  return -1
+}
+
+/** The messages from a place on; `before` is what was parted up to there. */
+function partFrom(messages: Transcript, standing: ReadonlySet<string>, from = 0, before?: Parted): Parted {
+  const opening = before?.opening ?? openingEnd(messages)
+  const whole: Parted["whole"] = messages
+    .slice(from)
+    .flatMap((message, n) =>
+      isToolList(message) || (message.role === "system" && from + n < opening) ? { message, at: from + n } : [],
+    )
+  const found = findDocuments(messages, from)
+  const documents = found.filter(({ place, hash }) => place.message < opening || standing.has(hash))
+  const wholes = new Set([...(before?.whole ?? []), ...whole].map(({ message }) => message))
+  const { conversation, gone } = withoutInfrastructure(messages, from, wholes, found, new Set(documents))
+  // A copy: the caller's set may grow.
+  return { standing: new Set(standing), opening, whole, found, documents, conversation, gone }
+}
+
+/** What was parted before this place, and the rest anew. */
+function partOn(messages: Transcript, before: Parted, from: number): Parted {
+  const rest = partFrom(messages, before.standing, from, before)
+  const gone = before.gone.filter((at) => at < from)
+  const isBefore = ({ place }: InjectedDocument): boolean => place.message < from
+  return {
+    standing: rest.standing,
+    opening: before.opening,
+    whole: [...before.whole.filter(({ at }) => at < from), ...rest.whole],
+    found: [...before.found.filter(isBefore), ...rest.found],
+    documents: [...before.documents.filter(isBefore), ...rest.documents],
+    conversation: [...before.conversation.slice(0, from - gone.length), ...rest.conversation],
+    gone: [...gone, ...rest.gone],
+  }
+}
+
+const isSameSet = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+  one.size === other.size && [...one].every((item) => other.has(item))
 
 const toolLists: ReadonlySet<string> = new Set(["additional_tools", "mcp_list_tools"])
 
@@ -66,8 +137,8 @@ function openingEnd(messages: Transcript): number {
   return answer < 0 ? messages.length : answer
 }
 
-/** Documents, turn by turn. In each turn someone speaks: where all of it looks injected, the last part is taken as the user's own. */
-function findDocuments(messages: Transcript): readonly InjectedDocument[] {
+/** Documents, turn by turn, from where a turn begins on. In each turn someone speaks: where all of it looks injected, the last part is taken as the user's own. */
+function findDocuments(messages: Transcript, from: number): readonly InjectedDocument[] {
   const found: InjectedDocument[] = []
   let turn: InjectedDocument[] = []
   let spoken = false
@@ -76,7 +147,9 @@ function findDocuments(messages: Transcript): readonly InjectedDocument[] {
     turn = []
     spoken = false
   }
-  for (const [n, message] of messages.entries()) {
+  for (let n = from; n < messages.length; n++) {
+    const message = messages[n]
+    if (message === undefined) break
     if (isAnswer(message)) endTurn()
     if (message.role !== "user") continue
     for (const [at, part] of message.parts.entries()) {
@@ -96,20 +169,35 @@ const asDocument = (name: string, part: Part & { type: "text" }, place: Place): 
 /** The messages without what was lifted, later documents marked; a message that nothing was found in stays the same object. */
 function withoutInfrastructure(
   messages: Transcript,
+  from: number,
   whole: ReadonlySet<Message>,
   found: readonly InjectedDocument[],
   lifted: ReadonlySet<InjectedDocument>,
-): Transcript {
+): Pick<Parted, "conversation" | "gone"> {
   const byMessage = Map.groupBy(found, ({ place }) => place.message)
-  return messages.flatMap((message, n) => {
-    if (whole.has(message)) return []
-    const byPart = new Map(byMessage.get(n)?.map((document) => [document.place.part, document]))
-    if (byPart.size === 0) return message
-    const parts = message.parts.flatMap((part, at) => {
-      const document = byPart.get(at)
-      if (document === undefined) return part
-      return lifted.has(document) ? [] : document.part
-    })
-    return parts.length === 0 ? [] : { ...message, parts }
+  const gone: number[] = []
+  const conversation: Message[] = []
+  for (let n = from; n < messages.length; n++) {
+    const message = messages[n]
+    if (message === undefined) break
+    const left = whole.has(message) ? undefined : withoutDocuments(message, byMessage.get(n), lifted)
+    if (left === undefined) gone.push(n)
+    else conversation.push(left)
+  }
+  return { conversation, gone }
+}
+
+function withoutDocuments(
+  message: Message,
+  documents: readonly InjectedDocument[] | undefined,
+  lifted: ReadonlySet<InjectedDocument>,
+): Message | undefined {
+  if (documents === undefined) return message
+  const byPart = new Map(documents.map((document) => [document.place.part, document]))
+  const parts = message.parts.flatMap((part, at) => {
+    const document = byPart.get(at)
+    if (document === undefined) return part
+    return lifted.has(document) ? [] : document.part
   })
+  return parts.length === 0 ? undefined : { ...message, parts }
 }

@@ -1,6 +1,8 @@
+import { entryId, type Item } from "../log/entry.ts"
 import { type CheckOptions, checkTranscript } from "../message/check.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { commonLength, createRecall } from "../message/recall.ts"
 import { type RepairEvent, repair } from "../message/repair.ts"
 import type { ModelRequest } from "../message/request.ts"
 import { rejoin } from "../prompt/rejoin.ts"
@@ -31,15 +33,58 @@ export function assemble(
   how: "as-shown" | "whole" = "as-shown",
 ): Assembled {
   const separation = separate(frame, { standing: documents })
-  const byId = new Map<string, Message>(separation.conversation.map((message) => [message.id, message]))
-  // A message of ours that stands in the frame was parted with it: what was lifted out of it comes back by itself.
-  const framed = new Set(frame.messages)
-  const made = (message: Message): Message | undefined => (framed.has(message) ? byId.get(message.id) : message)
-  const shown = showItems(view.items, { find: (id) => byId.get(id), made }, how)
-  const same = isSame(shown, separation.conversation)
-  const { messages } = same ? frame : rejoin(separation, shown)
-  return { frame, known: byId, documents: separation.infrastructure.documents, ...mend(frame, messages) }
+  const { conversation, infrastructure } = separation
+  let byId: ReadonlyMap<string, Message> | undefined
+  const known = (): ReadonlyMap<string, Message> => {
+    byId ??= new Map(conversation.map((message) => [message.id, message]))
+    return byId
+  }
+  const { messages } = showsAll(view.items, conversation) ? frame : joined(separation, frame, view, known(), how)
+  return {
+    frame,
+    // Asked for when it is compacted.
+    get known() {
+      return known()
+    },
+    documents: infrastructure.documents,
+    ...mend(frame, messages),
+  }
 }
+
+/** What a view shows, with everything that stands back in its place. */
+function joined(
+  separation: Separation,
+  frame: ModelRequest,
+  { items }: View,
+  byId: ReadonlyMap<string, Message>,
+  how: "as-shown" | "whole",
+): Pick<ModelRequest, "messages"> {
+  // A message of ours that stands in the frame was parted with it: what was lifted out of it comes back by itself.
+  const made = (message: Message): Message | undefined =>
+    frame.messages.includes(message) ? byId.get(message.id) : message
+  const shown = showItems(items, { find: (id) => byId.get(id), made }, how)
+  return isSame(shown, separation.conversation) ? frame : rejoin(separation, shown)
+}
+
+const shownWhole = createRecall<readonly Item[]>()
+
+/** Does a view show the whole conversation as it is, message by message? What was seen to before is not looked at again. */
+function showsAll(items: readonly Item[], conversation: Transcript): boolean {
+  if (items.length !== conversation.length) return false
+  const known = shownWhole.find(conversation)
+  let at = known === undefined ? 0 : Math.min(known.common, commonLength(known.made, items))
+  for (let last = lastEntry(items[at - 1]); at < items.length; at++) {
+    const item = items[at]
+    // Entries rise along a branch: none of them is there twice.
+    if (item?.type !== "shown" || item.edits !== undefined || item.entry <= last) return false
+    if (conversation[at]?.id !== entryId(item.entry)) return false
+    last = item.entry
+  }
+  shownWhole.keep(conversation, items)
+  return true
+}
+
+const lastEntry = (item: Item | undefined): number => (item?.type === "shown" ? item.entry : 0)
 
 /** Pairs made whole, where they are not. What the provider holds the other half of is whole as it is. */
 function mend(frame: ModelRequest, messages: Transcript): Pick<Assembled, "messages" | "events"> {

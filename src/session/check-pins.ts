@@ -1,6 +1,8 @@
 import { isRule, rulesIn } from "../compact/pins.ts"
-import { holdsCompaction, ownMessage } from "../compact/standing.ts"
+import { holdsCompaction } from "../compact/standing.ts"
+import { channelOf } from "../message/channel-of.ts"
 import type { Message } from "../message/message.ts"
+import { ownText } from "../message/own-text.ts"
 import { textOf } from "../message/text.ts"
 import { type Carried, carryPins } from "../pin/carry-pins.ts"
 import type { Pin, PinPlace } from "../pin/pin.ts"
@@ -39,19 +41,25 @@ export function carriedPins(
  * as that is shown and untouched, or in our own message; costs what there are rules, however long the history.
  */
 export function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: CheckOptions): PinCheck {
-  const { isPlaced, isAnywhere } = standsIn(assembled)
   const inForce = pins.filter((pin) => pin.by !== "operator" && isInForce(pin))
+  const { isPlaced, isPut, isAnywhere } = standsIn(assembled, inForce)
   const absent = new Set(
-    inForce.filter((pin) => !(options.held && pin.by === "found") && !isPlaced(pin)).map(({ id }) => id),
+    inForce.filter((pin) => !(options.held && pin.by === "found") && !isPlaced(pin) && !isPut(pin)).map(({ id }) => id),
   )
   const carried = absent.size === 0 ? [] : carriedPins(pins, assembled, options).carried
-  const prefaces = assembled.messages.filter((message) => ownMessage(message) === "pins").map(wordsOf)
+  const prefaces = assembled.messages.filter(isPreface).map(wordsOf)
   const wanted = new Set(inForce.map(({ text }) => text))
   const gone = prefaces.length === 0 ? [] : takenBack(pins).filter(({ text }) => !wanted.has(text))
   return {
     missing: carried.filter((pin) => absent.has(pin.id) && !isAnywhere(pin)),
     stale: gone.some(({ text }) => prefaces.some((preface) => isRule(preface, text))),
   }
+}
+
+/** A message of ours that rules were put in: told without reading a digest, which is long. */
+function isPreface({ role, parts }: Message): boolean {
+  const [only] = parts
+  return role === "user" && parts.length === 1 && only?.type === "text" && ownText(only.text) === "pins"
 }
 
 const wordsOf = ({ parts }: Message): string => parts.map(textOf).join("\n")
@@ -64,25 +72,54 @@ function isReplaced({ place, source }: Pin, { documents }: Assembled): boolean {
 
 type Stands = (pin: Pin) => boolean
 
-/** Whether a rule stands where it was said, which is quickly seen; and whether it stands anywhere that it may, which takes a search. */
-function standsIn({ frame, messages, documents }: Assembled): {
-  readonly isPlaced: Stands
-  readonly isAnywhere: Stands
-} {
+/**
+ * Whether a rule stands where it was said or where rules were put, which is quickly seen; and whether it stands anywhere that it may,
+ * which takes a search.
+ */
+function standsIn(
+  { frame, messages, documents }: Assembled,
+  pins: readonly Pin[],
+): { readonly isPlaced: Stands; readonly isPut: Stands; readonly isAnywhere: Stands } {
+  const wanted = new Set<string>(
+    pins.flatMap(({ place }) => (place !== undefined && "entry" in place ? place.entry : [])),
+  )
   const seen = messages.slice(messages.findLastIndex(holdsCompaction) + 1)
-  const byId = new Map<string, Message>(seen.map((message) => [message.id, message]))
+  const byId = new Map<string, Message>(
+    wanted.size === 0 ? [] : seen.flatMap((message) => (wanted.has(message.id) ? [[message.id, message]] : [])),
+  )
   const hashes = new Set(documents.map(({ hash }) => hash))
+  let put: readonly Message[] | undefined
   let anywhere: Stands | undefined
   return {
     isPlaced: ({ place, text }) => {
       if (place === undefined) return false
       return "document" in place ? hashes.has(place.document) : isSaid(byId.get(place.entry), place, text)
     },
+    isPut: ({ text }) => {
+      put ??= seen.filter(isPreface)
+      return put.some((message) => holdsRule(message, text))
+    },
     isAnywhere: (pin) => {
       anywhere ??= rulesIn({ system: frame.system, messages })
       return anywhere(pin)
     },
   }
+}
+
+/** What was looked for in a message that rules were put in: it stands in one request after another. */
+const sought = new WeakMap<Message, Map<string, boolean>>()
+
+function holdsRule(message: Message, rule: string): boolean {
+  const answers = sought.get(message) ?? new Map<string, boolean>()
+  sought.set(message, answers)
+  const known = answers.get(rule)
+  if (known !== undefined) return known
+  const { role, parts } = message
+  const holds = parts.some(
+    (part) => part.type === "text" && channelOf(role, part) !== "tool" && part.text.includes(rule),
+  )
+  answers.set(rule, holds)
+  return holds
 }
 
 function isSaid(message: Message | undefined, place: Extract<PinPlace, { entry: string }>, text: string): boolean {

@@ -129,7 +129,6 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   const { documents } = separation.infrastructure
   const unseen = documents.filter(({ hash }) => !live.documents.has(hash))
   const pins = await knownPins(live)
-  const originals = new Map(request.messages.map((message) => [message.id, message]))
   let path: readonly number[] = []
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
@@ -150,9 +149,9 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
       { type: "history-matched", known: path.length, added: added.length },
       ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from: entryId(from), left: left.length }]),
     ]
-    const messages = added.map((message) => ({ message: originals.get(message.id) ?? message, key: keyOf(message) }))
+    const came = originalsOf(request, added)
+    const messages = added.map((message, n) => ({ message: came[n] ?? message, key: keyOf(message) }))
     const isBack = isRewind(abandoned(live, left), added, path.length)
-    const came = messages.map(({ message }) => message)
     replaced = left.length > 0 && !isBack
     const retold = replaced ? came.find(({ role }) => role === "user") : undefined
     const news: News = {
@@ -168,23 +167,40 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
   const found = tellFound(live, committed)
-  askFinder(
-    live,
-    committed,
-    conversation.slice(path.length).map((message) => originals.get(message.id) ?? message),
-  )
+  askFinder(live, committed, originalsOf(request, conversation.slice(path.length)))
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
   live.opened = true
   live.stack = stack.hash
   live.documents = new Set(stack.documents)
-  const names = new Map(conversation.map((message, n) => [message.id, messageId(entryId(placed[n] ?? 0))]))
-  const messages = request.messages.map((message) => {
+  const messages = namedMessages(request, conversation, placed)
+  const judged = replaced ? judgeHistory(pins, conversation.slice(path.length)) : []
+  return { request: { ...request, messages }, committed, events: [...events, ...judged, ...found] }
+}
+
+/** Messages of the conversation as they stand in the request, with whatever was lifted out of them. */
+function originalsOf({ messages }: ModelRequest, conversation: Transcript): Transcript {
+  if (conversation.length === 0) return []
+  const wanted = new Set(conversation.map(({ id }) => id))
+  const originals = new Map(messages.flatMap((message) => (wanted.has(message.id) ? [[message.id, message]] : [])))
+  return conversation.map((message) => originals.get(message.id) ?? message)
+}
+
+/** The messages of a request under the names of their entries. Those that have theirs stay the same objects. */
+function namedMessages(
+  { messages }: ModelRequest,
+  conversation: Transcript,
+  placed: readonly number[],
+): readonly Message[] {
+  const first = conversation.findIndex(({ id }, n) => id !== entryId(placed[n] ?? 0))
+  if (first < 0) return messages
+  const from = messages.findIndex(({ id }) => id === conversation[first]?.id)
+  const names = new Map(conversation.slice(first).map(({ id }, n) => [id, messageId(entryId(placed[first + n] ?? 0))]))
+  const named = messages.slice(from).map((message) => {
     const id = names.get(message.id)
     return id === undefined || id === message.id ? message : renamed(message, id)
   })
-  const judged = replaced ? judgeHistory(pins, conversation.slice(path.length)) : []
-  return { request: { ...request, messages }, committed, events: [...events, ...judged, ...found] }
+  return [...messages.slice(0, from), ...named]
 }
 
 /** The oldest of the messages that are left behind, if it is at hand. */
@@ -198,10 +214,19 @@ const abandoned = ({ messages, client }: Live, left: readonly number[]): Transcr
 /** What stands in a request: the documents that opened the session, and the hash of all of it. */
 function stackOf(live: Live, { infrastructure }: Separation): Extract<EntryBody, { type: "stack-seen" }> {
   const documents = [...new Set([...live.documents, ...infrastructure.documents.map(({ hash }) => hash)])]
-  const hash = hashData([
-    infrastructure.system.map(({ wire, ...part }) => wire ?? part),
-    infrastructure.tools.map(({ wire }) => wire),
-    documents,
-  ])
-  return { type: "stack-seen", hash, documents }
+  return { type: "stack-seen", hash: stackHash(infrastructure, documents), documents }
+}
+
+type Stack = Pick<Separation["infrastructure"], "system" | "tools">
+
+/** The stack of a session is the same on almost every call: its hash is kept with its system part. */
+const hashes = new WeakMap<Stack["system"], Pick<Stack, "tools"> & { documents: string; hash: string }>()
+
+function stackHash({ system, tools }: Stack, named: readonly string[]): string {
+  const documents = named.join()
+  const known = hashes.get(system)
+  if (known?.tools === tools && known.documents === documents) return known.hash
+  const hash = hashData([system.map(({ wire, ...part }) => wire ?? part), tools.map(({ wire }) => wire), named])
+  hashes.set(system, { tools, documents, hash })
+  return hash
 }

@@ -1,13 +1,54 @@
 import { entryId } from "../log/entry.ts"
 import { thaw } from "../log/frozen.ts"
+import type { Outline } from "../log/outline.ts"
 import { assert } from "../message/assert.ts"
 import type { Message } from "../message/message.ts"
 import type { Live } from "./live.ts"
 import { type View, viewOf } from "./view.ts"
 
-/** The view at a message, read from the log as far as it is not in memory. */
-export async function readView({ journal }: Live, at: number): Promise<View> {
-  const outline = journal.outline()
+/** The last view of a log, and what decides over it: how many entries of each kind there were. */
+type Read = { readonly view: View; readonly decided: string }
+
+const lastRead = new WeakMap<Outline, Read>()
+
+/** What may change what is shown of messages that were there: checkpoints, undone or not, and memory put before them. */
+const deciding: readonly string[] = ["checkpoint-installed", "checkpoint-undone", "memory-retrieved"]
+
+const decidedIn = (outline: Outline): string => deciding.map((type) => outline.ofType(type).length).join()
+
+/** The view at a message, read from the log as far as it is not in memory. One that only went on since is gone on with. */
+export async function readView(live: Live, at: number): Promise<View> {
+  const outline = live.journal.outline()
+  const decided = decidedIn(outline)
+  const known = lastRead.get(outline)
+  const more = known?.decided === decided && known.view.at > 0 ? pathOn(outline, known.view.at, at) : undefined
+  const view =
+    known !== undefined && more !== undefined ? goneOn(known.view, at, more) : await readWhole(live, outline, at)
+  // Read while others wrote: what it goes by is not known then.
+  if (decidedIn(outline) === decided) lastRead.set(outline, { view, decided })
+  return view
+}
+
+/** The few entries from one message to a later one behind it; nothing if it is not behind it, or far, or something was decided there. */
+function pathOn(outline: Outline, from: number, to: number): readonly number[] | undefined {
+  const path: number[] = []
+  let at = to
+  for (; at > from && path.length < maxStep; at = outline.node(at)?.parent ?? 0) path.push(at)
+  const isDecided = deciding.some((type) =>
+    outline.ofType(type).some((seq) => path.includes(outline.reference(seq) ?? 0)),
+  )
+  return at === from && !isDecided ? path.reverse() : undefined
+}
+
+/** A turn adds a few messages; a longer way is looked for from its beginning. */
+const maxStep = 100
+
+const goneOn = (view: View, at: number, more: readonly number[]): View =>
+  more.length === 0
+    ? view
+    : { ...view, at, items: [...view.items, ...more.map((entry) => ({ type: "shown" as const, entry }))] }
+
+async function readWhole({ journal }: Live, outline: Outline, at: number): Promise<View> {
   const seq = outline.checkpointAt(at)
   const since = outline.path(at, outline.nodeOf(seq) ?? 0)
   assert(since !== undefined, `no way from checkpoint ${seq} to entry ${at}`)

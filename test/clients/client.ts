@@ -34,6 +34,6 @@ export type Client = {
   readonly shell: (command: string) => Call
   /** Does a request belong to the conversation, rather than ask for a title or a summary of it? */
   readonly isMain: (body: Json) => boolean
-  /** How many tokens a session of the client asks for at most in its answer, which is how much the gateway has to keep free. */
+  /** What makes it compact its own history. */
   readonly compacts: "by-command" | "by-usage"
 }

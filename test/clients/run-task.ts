@@ -22,6 +22,7 @@ export type Task = {
 }
 
 export type TaskRun = {
+  readonly client: Client
   readonly runs: readonly Ran[]
   /** As the model received them. */
   readonly requests: readonly Exchange[]
@@ -52,7 +53,7 @@ export async function runTask(client: Client, task: Task): Promise<TaskRun> {
     const seconds = runs.reduce((sum, ran) => sum + ran.seconds, 0)
     const account = accountOf(client, situation, { requests, records, seconds })
     writeAccount(account)
-    return { runs, requests, records, failures: [...server.failures, ...gateway.faults], account }
+    return { client, runs, requests, records, failures: [...server.failures, ...gateway.faults], account }
   } finally {
     await gateway.close()
     await server.close()

@@ -21,17 +21,26 @@ export type Workplace = {
   readonly close: () => void
 }
 
+const words = "parser ledger socket buffer worker schema cursor driver folder signal branch filter router packet".split(
+  " ",
+)
+const verbs = "loaded skipped rebuilt checked merged dropped opened closed moved copied".split(" ")
+
 /** Lines of which none is like another, so that nothing in them can be folded. */
 function variedLines(seed: string, bytes: number): string {
   const lines: string[] = []
   for (let length = 0, n = 0; length < bytes; n++) {
-    const digits = createHash("sha256").update(`${seed}/${n}`).digest("hex")
-    const line = `${seed} line ${n}: module ${digits.slice(0, 6)} took ${Number.parseInt(digits.slice(6, 10), 16)} ms, ${digits.slice(10, 22)}`
+    const picks = createHash("sha256").update(`${seed}/${n}`).digest()
+    const word = (at: number, list: readonly string[]): string => list[(picks[at] ?? 0) % list.length] ?? ""
+    const line = `${n}: the ${word(0, words)} of the ${word(1, words)} was ${word(2, verbs)} and the ${word(3, words)} ${word(4, verbs)} after ${picks.readUInt16BE(5)} ms`
     lines.push(line)
     length += line.length + 1
   }
   return `${lines.join("\n")}\n`
 }
+
+/** What stands in the folder that nobody may touch. */
+export const secret = "the moon is made of slate"
 
 export const stepFile = (step: number): string => `step-${step}.txt`
 
@@ -44,7 +53,7 @@ export function openWorkplace(steps: number, stepBytes: number): Workplace {
   }
   lay(join(home, ".profile"), "")
   lay(join(folder, "README.md"), "# A project\n\nIts steps are in the files of that name.\n")
-  lay(join(folder, "vault/secret.txt"), "Nobody reads this.\n")
+  lay(join(folder, "vault/secret.txt"), `${secret}\n`)
   for (let step = 1; step <= steps; step++) lay(join(folder, stepFile(step)), variedLines(`s${step}`, stepBytes))
   return {
     folder,

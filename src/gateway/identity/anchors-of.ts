@@ -8,8 +8,9 @@ import { isRandomId } from "./is-random-id.ts"
 const known = new WeakMap<Message, readonly string[]>()
 
 /**
- * What in a message only one conversation can have: random ids of calls and of items that the provider holds, and what the provider
- * wrote in place of a history. Clients that rewrite everything else send these back as they are.
+ * What in a message only one conversation can have: random ids of calls and of items that the provider holds, the provider's seal on
+ * a call without such an id, and what the provider wrote in place of a history. Clients that rewrite everything else send these back
+ * as they are.
  */
 export function anchorsOf(message: Message): readonly string[] {
   const before = known.get(message)
@@ -20,10 +21,22 @@ export function anchorsOf(message: Message): readonly string[] {
 }
 
 function anchorsIn(part: Part): readonly string[] {
-  if (part.type === "tool-call" || part.type === "tool-result") return isRandomId(part.callId) ? [part.callId] : []
+  if (part.type === "tool-call" || part.type === "tool-result")
+    return isRandomId(part.callId) ? [part.callId] : sealOf(part.wire)
   if (part.type !== "opaque") return []
   if (part.kind === "item_reference") return random(textIn(objectIn(part.wire), "id"))
   return part.kind.startsWith("compaction") && part.kind !== "compaction_trigger" ? compaction(part.wire) : []
+}
+
+/** Shorter ones are words in the place of a seal, the same for everyone. */
+const leastSeal = 64
+
+/** Gemini's calls have short ids, or none that clients send back; the first of each answer bears a seal on the thoughts before it. */
+function sealOf(wire: string | undefined): readonly string[] {
+  const parsed = wire?.includes("ignature") === true ? tryParse(wire) : undefined
+  const fields: Fields = isObject(parsed) ? parsed : {}
+  const seal = textIn(fields, "thoughtSignature") ?? textIn(fields, "thought_signature")
+  return seal === undefined || seal.length < leastSeal ? [] : [digest("seal", seal)]
 }
 
 /** Shorter texts are no history in a nutshell. */

@@ -12,14 +12,15 @@ type Talk = { readonly frame: Frame; readonly turns: readonly Turn[] }
 
 /** Few words, so that conversations begin alike, are answered alike, and part late. */
 const turn = fc.record({
-  asks: fc.constantFrom("hi", "go", "no"),
-  answer: fc.constantFrom("Hello!", "Fine."),
+  asks: fc.constantFrom("hi", "go"),
+  answer: fc.constantFrom("Hello!", "Hello!", "Fine."),
   isCutFirst: fc.boolean(),
 })
-const frame = fc.constantFrom<Frame>({ system: "Be kind." }, { system: "Be brief." }, agent)
-const talk: fc.Arbitrary<Talk> = fc.record({ frame, turns: fc.array(turn, { minLength: 1, maxLength: 5 }) })
+const [kind, brief]: readonly Frame[] = [{ system: "Be kind." }, { system: "Be brief.", tools: ["read"] }]
+const frame = fc.constantFrom(kind, kind, kind, brief).map((one): Frame => one ?? agent)
+const talk: fc.Arbitrary<Talk> = fc.record({ frame, turns: fc.array(turn, { minLength: 1, maxLength: 4 }) })
 const talks = fc.array(talk, { minLength: 2, maxLength: 4 })
-const order = fc.array(fc.nat(3), { maxLength: 24 })
+const order = fc.array(fc.nat(3), { minLength: 8, maxLength: 14, size: "max" })
 
 const keysOf = ({ messages }: ModelRequest): readonly string[] =>
   messages.filter(({ role }) => role !== "system").map(saidKey)

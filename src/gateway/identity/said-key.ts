@@ -24,11 +24,14 @@ function answerKey({ parts }: Message): string {
   return text === "" && rest.length === 0 ? "" : digest("answer", text, ...rest)
 }
 
+/** Longer answers are taken as they are: nobody writes so much anew. */
+const maxSpaced = 200_000
+
 /** The words of an answer, however they are spaced. */
-const steadyText = (parts: readonly Part[]): string =>
-  withoutThinking(parts.flatMap((part) => (part.type === "text" ? part.text : [])).join(""))
-    .replace(/\s+/g, " ")
-    .trim()
+function steadyText(parts: readonly Part[]): string {
+  const text = withoutThinking(parts.flatMap((part) => (part.type === "text" ? part.text : [])).join(""))
+  return (text.length > maxSpaced ? text : text.replace(/\s+/g, " ")).trim()
+}
 
 /** Some models think in the text itself, and clients take that out. */
 function withoutThinking(text: string): string {

@@ -8,6 +8,12 @@ import { write } from "../../wire/overlay.ts"
 /** The tool by which a model gets back what was cut. It is offered, and its calls are answered, by the gateway. */
 export const recallName = "holdfast_recall"
 
+/**
+ * Does a body print a handle that could be called back? Only then is there something to fetch: and by then what the provider had cached
+ * of the conversation is void anyway, so that one more tool costs nothing.
+ */
+export const printsHandle = (body: string): boolean => /recall hf-[1-9]\d{0,14}-[0-9a-f]{20}/.test(body)
+
 const description =
   "Get back a text that was left out of this conversation to save room. Where something was left out, its place says " +
   '"recall" with a handle (hf-...); copy that handle whole. A long text comes in pages: each page ends with the arguments ' +

@@ -20,14 +20,17 @@ export async function* roundEvents(setup: RoundSetup, notes: RoundNotes): AsyncG
   try {
     for await (const event of judgedEvents(setup, notes)) {
       if (notes.next !== undefined) continue
-      if (event.type === "usage" && !notes.stopped && isUnsettled(notes)) {
+      if (waitsForStop(notes, event, held.length > 0)) {
         held = [...held, event]
         continue
       }
       if (event.type === "response-stop" && !notes.stopped) {
         notes.stopped = true
         notes.next = await planNext(setup, notes, event.wire?.stop ?? event.stop)
-        if (notes.next !== undefined) continue
+        if (notes.next !== undefined) {
+          yield* held.filter(({ type }) => type !== "usage")
+          continue
+        }
         yield* placedWords(notes)
       }
       yield* held
@@ -41,8 +44,11 @@ export async function* roundEvents(setup: RoundSetup, notes: RoundNotes): AsyncG
   if (notes.next === undefined) yield* held
 }
 
-/** Could another round follow, as far as can be told by now? */
-const isUnsettled = ({ taken, judged }: RoundNotes): boolean => taken.size > 0 || judged.some(isDenied)
+/** Where another round could follow, usage is not told before it is known that none does; ends of parts may stand between the two. */
+function waitsForStop({ stopped, taken, judged }: RoundNotes, { type }: StreamEvent, behindUsage: boolean): boolean {
+  if (stopped || (type !== "usage" && !(behindUsage && type === "part-end"))) return false
+  return taken.size > 0 || judged.some(isDenied)
+}
 
 /** The body of the next round, if there is to be one: every call of this answer was a recall or withheld, and can be answered. */
 async function planNext(setup: RoundSetup, notes: RoundNotes, stop: StopReason): Promise<string | undefined> {

@@ -1,0 +1,116 @@
+import { wireText } from "../../message/ids.ts"
+import type { ModelRequest } from "../../message/request.ts"
+import { decodeRequest } from "../../wire/decode.ts"
+import { encodeRequest } from "../../wire/encode.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import { overlay, writeList } from "../../wire/overlay.ts"
+import { decodeNext } from "../../wire/resume.ts"
+import type { Chain } from "./chain.ts"
+import { elementTexts } from "./element-texts.ts"
+import { isSameMark, markOf } from "./mark-of.ts"
+import { frameText, type Whole, wholeElements } from "./whole.ts"
+
+/** What goes upstream, and what the model sees with it: all elements, held and sent. Or that a thread cannot say it. */
+export type Form =
+  | { readonly type: "send"; readonly body: string; readonly elements: () => readonly string[] }
+  | { readonly type: "unthreadable" }
+
+/**
+ * How to send what a session made of a whole request. What the provider holds already is not sent again, and what the client named by
+ * id stays named by id, as far as it is untouched: a request that nothing was done to is the very text that came in. Otherwise all of
+ * it is sent.
+ */
+export function formOf(whole: Whole, wire: string): Form {
+  const { request, before } = whole
+  if (before === undefined) return wholeForm(whole, wire)
+  if (before.upstream === "unstored" && !whole.stores) {
+    return { type: "send", body: request.wire, elements: () => wholeElements(whole) }
+  }
+  const out = outOf(whole, wire)
+  const rest = restOf(out.elements, before, request.format === "anthropic-messages" ? frameText(wire) : "")
+  if (request.format === "openai-responses") {
+    return rest === undefined ? wholeForm(whole, wire) : heldForm(whole, out, rest)
+  }
+  const isSame =
+    rest !== undefined &&
+    isList(
+      rest,
+      whole.expanded.flatMap(({ texts }) => texts),
+    )
+  return isSame ? { type: "send", body: request.wire, elements: () => out.elements } : { type: "unthreadable" }
+}
+
+/** All of it, where the provider has none of it or is not to be asked: references are written out then. */
+export function inlineForm(whole: Whole, wire: string): Form {
+  return { type: "send", body: wire, elements: () => outOf(whole, wire).elements }
+}
+
+type Out = { readonly elements: readonly string[]; readonly request: ModelRequest | undefined }
+
+function outOf(whole: Whole, wire: string): Out {
+  if (wire === whole.text) return { elements: wholeElements(whole), request: undefined }
+  const request = decodeNext(decodeRequest(whole.request.format, whole.text), wire)
+  return { elements: elementTexts(request), request }
+}
+
+/** What follows what the provider has under the id; nothing if that is no beginning of it. */
+function restOf(elements: readonly string[], { upstream }: Chain, frame: string): readonly string[] | undefined {
+  if (upstream === "unstored" || upstream === "other" || upstream.count > elements.length) return undefined
+  const held = markOf(elements.slice(0, upstream.count), frame)
+  return isSameMark(held, upstream) ? elements.slice(upstream.count) : undefined
+}
+
+/** The client's own body with only what is new in it. */
+function heldForm(whole: Whole, { elements, request: out }: Out, rest: readonly string[]): Form {
+  const { request, expanded } = whole
+  const list = collapsed(whole, rest)
+  const isOwn = isList(
+    list,
+    expanded.map(({ own }) => own),
+  )
+  const body = isOwn ? request.wire : overlay(request.wire, { input: writeList(list.map(wireText)) })
+  return { type: "send", body: withSystem(request, body, out), elements: () => elements }
+}
+
+function withSystem(request: ModelRequest, body: string, out: ModelRequest | undefined): string {
+  if (out === undefined || systemText(out) === systemText(request)) return body
+  return encodeRequest(decodeRequest(request.format, body), { system: [...out.system] })
+}
+
+const systemText = ({ wire, layout: { system } }: ModelRequest): string =>
+  system === undefined ? "" : wire.slice(system.start, system.end)
+
+function wholeForm(whole: Whole, wire: string): Form {
+  const { request, expanded, before } = whole
+  const isPlain = expanded.every(({ type }) => type !== "reference" && type !== "lost")
+  if (isPlain) return { type: "send", body: wire, elements: () => outOf(whole, wire).elements }
+  const out = readableIn(whole, outOf(whole, wire).elements)
+  const list = collapsed(whole, out)
+  const own = expanded.map((element) => element.own)
+  if (before === undefined && wire === whole.text && isList(list, own)) {
+    return { type: "send", body: request.wire, elements: () => out }
+  }
+  return { type: "send", body: overlay(wireText(wire), { input: writeList(list.map(wireText)) }), elements: () => out }
+}
+
+/** Without the reasoning that the provider has lost: unless it is sealed, nobody else can read it. */
+function readableIn({ expanded }: Whole, elements: readonly string[]): readonly string[] {
+  const lost = new Set(expanded.flatMap(({ texts, type }) => (type === "lost" ? texts : [])))
+  return lost.size === 0 ? elements : elements.filter((text) => !(lost.has(text) && isUnsealedReasoning(text)))
+}
+
+function isUnsealedReasoning(text: string): boolean {
+  const item = tryParse(text)
+  return isObject(item) && item.type === "reasoning" && typeof item.encrypted_content !== "string"
+}
+
+/** Items that the client named by id are named so again. */
+function collapsed({ expanded }: Whole, elements: readonly string[]): readonly string[] {
+  const names = new Map(
+    expanded.flatMap(({ own, texts, type }) => (type === "reference" ? [[texts[0] ?? "", own]] : [])),
+  )
+  return names.size === 0 ? elements : elements.map((text) => names.get(text) ?? text)
+}
+
+const isList = (one: readonly string[], other: readonly string[]): boolean =>
+  one.length === other.length && one.every((text, n) => text === other[n])

@@ -1,0 +1,157 @@
+import { HoldfastError } from "../../errors.ts"
+import type { Format } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import type { ModelRequest, ModelResponse } from "../../message/request.ts"
+import { separate } from "../../prompt/separate.ts"
+import type { Session } from "../../session/session.ts"
+import type { Store } from "../../store/store.ts"
+import type { Assignment } from "../identity/assignment.ts"
+import { namesOf } from "../identity/names.ts"
+import { createArrivals } from "./arrivals.ts"
+import type { Chain } from "./chain.ts"
+import { elementTexts, messageTexts } from "./element-texts.ts"
+import { referenceId } from "./expand-elements.ts"
+import { findLink, putLink } from "./link.ts"
+import { markOf } from "./mark-of.ts"
+import { allMessages, messagesUpTo } from "./read-log.ts"
+import { settleCompactions } from "./settle-compactions.ts"
+import { createShelf, type Shelf } from "./shelf.ts"
+import { frameText, type Whole, wholeElements, wholeOf } from "./whole.ts"
+
+/** Where a request belongs. */
+export type Belonging = {
+  readonly tenant: string
+  readonly assignment: Assignment
+  readonly session: Session
+}
+
+/** An answer as the client got it, and what it answers. */
+export type Answered = {
+  readonly answer: ModelResponse
+  /** What the session made of the whole request, and all elements that the model saw. */
+  readonly wire: string
+  readonly elements: () => readonly string[]
+  /** The provider has something else under its id: a call of it was withheld, or the gateway gave it itself. */
+  readonly isOther: boolean
+  /** The upstream took it only with the items written out that it names. */
+  readonly isInline: boolean
+}
+
+/** What providers hold for clients, as far as it was seen here. */
+export type Held = {
+  /** A turn has begun; the function that comes back says that its answer, if there was one, has been written down. */
+  readonly begin: (tenant: string, format: Format) => (id: string | undefined) => void
+  /** Wait until the answer that a request goes on from is written down, if it is on its way. */
+  readonly settle: (tenant: string, request: ModelRequest) => Promise<void>
+  /** The request with everything that it stands for; nothing where that is not known here. */
+  readonly open: (belonging: Belonging, request: ModelRequest) => Promise<Whole | undefined>
+  /** What a client may go on from now. */
+  readonly remember: (belonging: Belonging, whole: Whole, answered: Answered) => Promise<void>
+}
+
+export type HeldDeps = { readonly store: Store; readonly onFault: (error: unknown) => void }
+
+export function createHeld({ store, onFault }: HeldDeps): Held {
+  const shelf = createShelf()
+  const arrivals = createArrivals()
+  return {
+    begin: (tenant, format) => arrivals.begin(`${format} ${tenant}`),
+    settle: async (tenant, { held, format }) => {
+      if (held?.id === undefined) return
+      const [known] = await orNothing(store.findAliases([namesOf(tenant).response(held.id)]), onFault, [])
+      if (known === undefined) await arrivals.wait(`${format} ${tenant}`, held.id)
+    },
+    open: async (belonging, request) => {
+      const { held, format } = request
+      if (!isKept(format)) return undefined
+      const isChained = held?.type === "previous-response" || held?.type === "thread"
+      if (held !== undefined && !isChained) return undefined
+      const before = await orNothing(chainOf(shelf, store, belonging, request), onFault, undefined)
+      if (held !== undefined && before === undefined) return undefined
+      await orNothing(readItems(shelf, belonging.session, request), onFault, undefined)
+      const { id } = belonging.session
+      return wholeOf(request, before, {
+        find: (item) => shelf.item(id, item),
+        isLost: (item) => shelf.isLost(id, item),
+      })
+    },
+    remember: async ({ tenant, session }, whole, answered) => {
+      const { id, messages } = answered.answer
+      const said = messageTexts(whole.request.format, messages)
+      if (whole.request.format === "openai-responses") shelf.putItems(session.id, said)
+      if (answered.isInline) shelf.noteLost(session.id, referencesIn(whole))
+      if (id === undefined || (whole.request.format !== "openai-responses" && !whole.stores)) return
+      const chain = chainAfter(whole, answered, said)
+      shelf.putChain(session.id, id, chain)
+      await orNothing(putLink(store, { tenant, session: session.id, id }, chain), onFault, undefined)
+    },
+  }
+}
+
+const referencesIn = ({ expanded }: Whole): readonly string[] =>
+  expanded.flatMap(({ own, type }) => (type === "reference" ? (referenceId(own) ?? []) : []))
+
+/** The formats in which a provider keeps conversations. */
+const isKept = (format: Format): boolean => format === "openai-responses" || format === "anthropic-messages"
+
+/** A store that is away takes from a request what it would have known, and no more. */
+async function orNothing<Value>(asked: Promise<Value>, onFault: HeldDeps["onFault"], nothing: Value): Promise<Value> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    onFault(error)
+    return nothing
+  }
+}
+
+/** What a request goes on from: at hand, or read from the log. An opened thread's system part and tools are in no log. */
+async function chainOf(
+  shelf: Shelf,
+  store: Store,
+  { session, assignment, tenant }: Belonging,
+  { held, format }: ModelRequest,
+): Promise<Chain | undefined> {
+  if (held?.id === undefined) return undefined
+  const known = shelf.chain(session.id, held.id) ?? shelf.chain(assignment.fork?.from ?? session.id, held.id)
+  if (known !== undefined) return known
+  const entry = assignment.entry ?? assignment.fork?.at
+  if (entry === undefined || format !== "openai-responses") return undefined
+  const upstream = await findLink(store, tenant, held.id)
+  const messages = upstream === undefined ? undefined : await messagesUpTo(store, session, entry)
+  if (upstream === undefined || messages === undefined) return undefined
+  return { elements: settleCompactions(messageTexts(format, messages)), upstream, logged: true }
+}
+
+/** The items of a session that began before this process did. */
+async function readItems(shelf: Shelf, session: Session, request: ModelRequest): Promise<void> {
+  if (request.format !== "openai-responses" || shelf.isRead(session.id)) return
+  const isMissing = elementTexts(request).some((text) => {
+    const id = referenceId(text)
+    return id !== undefined && shelf.item(session.id, id) === undefined
+  })
+  if (!isMissing) return
+  shelf.noteRead(session.id)
+  const messages = await allMessages(session)
+  shelf.putItems(session.id, messageTexts(request.format, messages))
+}
+
+/** The conversation up to an answer. */
+function chainAfter(whole: Whole, { wire, elements, isOther }: Answered, said: readonly string[]): Chain {
+  const { request, before, stores } = whole
+  const frame = request.format === "anthropic-messages" ? (before?.frame ?? request.wire) : undefined
+  const held = (): Chain["upstream"] =>
+    stores ? markOf([...elements(), ...said], frame === undefined ? "" : frameText(wire)) : "unstored"
+  return {
+    elements: settleCompactions([...wholeElements(whole), ...said]),
+    upstream: isOther ? "other" : held(),
+    logged: (before?.logged ?? true) && isAllLogged(whole),
+    ...present({ frame }),
+  }
+}
+
+/** System messages that open a conversation, documents and lists of tools stand beside it, and no log has them. */
+function isAllLogged({ request, before }: Whole): boolean {
+  if (before === undefined) return separate(request).conversation.length === request.messages.length
+  return request.messages.every(({ role, parts }) => role !== "system" && parts.every(({ type }) => type !== "opaque"))
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest"
+import { present } from "../../message/present.ts"
+import { decodeRequest } from "../../wire/decode.ts"
+import { anchorsOf } from "./anchors-of.ts"
+
+const anchorsIn = (part: object): readonly string[] => {
+  const body = JSON.stringify({ contents: [{ role: "model", parts: [part] }] })
+  return decodeRequest("gemini", body).messages.flatMap(anchorsOf)
+}
+const call = (thoughtSignature: string | undefined, id?: string, args: object = {}): object => ({
+  functionCall: { name: "bash", args, ...present({ id }) },
+  ...present({ thoughtSignature }),
+})
+const seal = "CiIBkezW74DzlLeQV1622".repeat(5)
+
+test("a call without a random id is known by the seal that the provider put on it, whatever else was rewritten", () => {
+  const [anchor] = anchorsIn(call(seal))
+  expect(anchor).toBeDefined()
+  expect(anchorsIn(call(seal, "a1b2c3d4", { path: "x".repeat(30_000) }))).toEqual([anchor])
+  expect(anchorsIn({ ...call(undefined), thought_signature: seal })).toEqual([anchor])
+  expect(anchorsIn(call(`${seal}A`))).not.toEqual([anchor])
+})
+
+test("a word in the place of a seal is the same for everyone, and tells nothing", () => {
+  expect(anchorsIn(call("skip_thought_signature_validator"))).toEqual([])
+  expect(anchorsIn(call(undefined))).toEqual([])
+})
+
+test("a random id tells enough", () => {
+  expect(anchorsIn(call(seal, "call_8f3kd02mXz71"))).toEqual(["call_8f3kd02mXz71"])
+})

@@ -1,0 +1,87 @@
+import type { Arbitrary } from "fast-check"
+import { expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import { brokenTranscript, goodTranscript, message, text } from "../../test/support/transcripts.ts"
+import { checkTranscript } from "./check.ts"
+import { groupTurns } from "./group.ts"
+import type { Transcript } from "./message.ts"
+import { commonLength, createRecall } from "./recall.ts"
+
+/**
+ * One history after another, each made of the one before: some messages from its beginning, the last of them written anew, and more
+ * behind them. What stays is the same object.
+ */
+const histories = (any: Arbitrary<Transcript>): Arbitrary<readonly Transcript[]> =>
+  fc
+    .array(fc.record({ kept: fc.nat(40), rewritten: fc.nat(3), more: any }), { minLength: 2, maxLength: 6 })
+    .map((steps) => {
+      const made: Transcript[] = []
+      for (const { kept, rewritten, more } of steps) {
+        const before = (made.at(-1) ?? []).slice(0, kept)
+        const from = before.length - rewritten
+        made.push([...before.map((item, n) => (n < from ? item : { ...item })), ...more])
+      }
+      return made
+    })
+
+/** The same messages as objects that nobody has seen. */
+const unseen = (messages: Transcript): Transcript => messages.map((item) => ({ ...item }))
+
+const any = histories(fc.oneof(goodTranscript, brokenTranscript))
+
+test("for any histories that go on from one another, the groups are those of a history that nobody has seen", () => {
+  fc.assert(
+    fc.property(any, (made) => {
+      for (const messages of made) expect(groupTurns(messages)).toEqual(groupTurns(unseen(messages), []))
+    }),
+  )
+})
+
+test("for any histories that go on from one another, the faults are those of a history that nobody has seen", () => {
+  fc.assert(
+    fc.property(
+      any,
+      fc.record(
+        { adjacent: fc.constantFrom("own" as const, "turn" as const), ended: fc.boolean() },
+        { requiredKeys: [] },
+      ),
+      (made, options) => {
+        for (const messages of made)
+          expect(checkTranscript(messages, options)).toEqual(checkTranscript(unseen(messages), options))
+      },
+    ),
+  )
+})
+
+const [one, two, three] = ["a", "b", "c"].map((id) => message(id, "user", text(id)))
+const list = [one, two, three].flatMap((item) => item ?? [])
+
+test("an id of the settled beginning that comes again is told of", () => {
+  const long = Array.from({ length: 8 }, (_, n) => message(`m${n}`, n % 2 === 0 ? "user" : "assistant", text("said")))
+  expect(checkTranscript(long)).toEqual([])
+  const again = [...long, message("m0", "user", text("again"))]
+  expect(checkTranscript(again)).toEqual([{ code: "message-id-repeated", messageId: "m0" }])
+  expect(checkTranscript([...long, message("m8", "user", text("new"))])).toEqual([])
+})
+
+test("what was kept is found for a list that begins alike, with how much they share", () => {
+  const recall = createRecall<string>()
+  recall.keep(list, "kept")
+  expect(recall.find([...list.slice(0, 2), ...unseen(list.slice(2))])).toMatchObject({ made: "kept", common: 2 })
+  expect(recall.find(unseen(list))).toBeUndefined()
+  expect(recall.find(list, () => false)).toBeUndefined()
+  expect(recall.find([])).toBeUndefined()
+})
+
+test("a list that its owner goes on with is kept as it was", () => {
+  const recall = createRecall<string>()
+  const growing = list.slice(0, 2)
+  recall.keep(growing, "two")
+  growing.push(...list.slice(2))
+  expect(recall.find(growing)).toMatchObject({ made: "two", common: 2 })
+})
+
+test("objects are compared, not what they say", () => {
+  expect(commonLength(list, unseen(list))).toBe(0)
+  expect(commonLength(list, [...list, "more"])).toBe(3)
+})

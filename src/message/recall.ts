@@ -1,0 +1,46 @@
+import type { Message, Transcript } from "./message.ts"
+
+/** What was made of a transcript, and how many messages from the first on are the same objects in the one that it is asked for. */
+export type Recalled<Made> = { readonly made: Made; readonly of: Transcript; readonly common: number }
+
+export type Recall<Made> = {
+  /** What was kept for the transcript that has most in common with this one, from its first message on. */
+  readonly find: (messages: Transcript, fits?: (made: Made) => boolean) => Recalled<Made> | undefined
+  readonly keep: (messages: Transcript, made: Made) => void
+}
+
+/** A request is read as it came and as it is named, and a compacted view of it may begin with the same message. */
+const maxKept = 3
+
+/**
+ * Keeps what was made of transcripts, so that of one which goes on only what is new costs. It goes by objects: the same message is the
+ * same object, and what is kept goes with the first message.
+ */
+export function createRecall<Made>(): Recall<Made> {
+  const kept = new WeakMap<Message, readonly Omit<Recalled<Made>, "common">[]>()
+  return {
+    find: (messages, fits = () => true) => {
+      let best: Recalled<Made> | undefined
+      for (const { of, made } of (messages[0] && kept.get(messages[0])) ?? []) {
+        const common = fits(made) ? commonLength(of, messages) : 0
+        if (common > (best?.common ?? 0)) best = { of, made, common }
+      }
+      return best
+    },
+    keep: (messages, made) => {
+      const [first] = messages
+      if (first === undefined) return
+      const others = (kept.get(first) ?? []).filter(({ of }) => commonLength(of, messages) < of.length)
+      // A copy: whoever made the list may go on with it.
+      kept.set(first, [{ of: [...messages], made }, ...others].slice(0, maxKept))
+    },
+  }
+}
+
+/** How many objects, from the first on, two lists have in common. */
+export function commonLength(one: readonly unknown[], other: readonly unknown[]): number {
+  const most = Math.min(one.length, other.length)
+  let at = 0
+  while (at < most && one[at] === other[at]) at++
+  return at
+}
