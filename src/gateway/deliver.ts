@@ -10,6 +10,7 @@ import { type Relayed, relayBytes, relayEvents } from "./relay.ts"
 import { ownHeaders, relayedHeaders } from "./response-headers.ts"
 import type { UpstreamAnswer } from "./transport.ts"
 import type { Turn } from "./turn.ts"
+import { packingOf } from "./unpacked-answer.ts"
 
 /** An answer that is there, and the turn that it is to. */
 export type Delivery = {
@@ -29,12 +30,19 @@ export async function deliver(exchange: Exchange, delivery: Delivery): Promise<v
   const contentType = String(answer.headers["content-type"] ?? "")
   const framing = framingOf(format, contentType, path)
   Object.assign(tally.noted, { how: turn.how, stream: framing !== undefined })
-  const relayed = await pass(exchange, delivery, framing)
+  const relayed = await pass(exchange, delivery, framing).catch((error: unknown) => {
+    // Nobody takes it any more: its connection must not wait for someone who does.
+    answer.drop()
+    throw error
+  })
   const { session, receipt, trace, model } = turn.known()
   const read = answer.status < 300 && relayed.kept !== undefined ? readAnswer(format, relayed.kept, framing) : undefined
-  turn.ended(read, relayed.ending !== "complete")
+  turn.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false)
   Object.assign(tally.noted, { responseBytes: relayed.bytes, trace })
-  Object.assign(tally.noted, present({ session, receipt, model: model ?? read?.model, usage: read?.usage }))
+  Object.assign(
+    tally.noted,
+    present({ session, receipt, model: model ?? read?.response.model, usage: read?.response.usage }),
+  )
   tally.close(relayed.ending, answer.status)
 }
 
@@ -45,16 +53,18 @@ async function pass(exchange: Exchange, delivery: Delivery, framing: Framing | u
   const { deps, response, tally, gone } = exchange
   const { answer, turn, format, whole } = delivery
   if (whole !== undefined) {
-    head(exchange, delivery, true)
+    head(exchange, delivery, false)
     response.end(whole)
     return { ending: "complete", bytes: whole.length, kept: whole }
   }
   const guarding = answer.status < 300 ? await turn.guarding() : undefined
-  const keepAlive = framing === "events" ? { keepAliveMs: deps.keepAliveMs } : {}
+  const packing = packingOf(answer)
+  const keepAlive = framing === "events" && packing === undefined ? { keepAliveMs: deps.keepAliveMs } : {}
   if (guarding === undefined) {
     head(exchange, delivery, true)
     return relayBytes(answer, response, { ...keepAlive, onFirstByte: tally.firstByte })
   }
+  if (packing !== undefined) throw unreadable(packing)
   const here = guardHere(exchange, guarding, turn.known().session ?? "")
   tally.noted.judged = here.judged
   if (framing === undefined) {
@@ -80,6 +90,15 @@ async function pass(exchange: Exchange, delivery: Delivery, framing: Framing | u
   if (cause !== undefined && !(cause instanceof HoldfastError)) deps.onFault(cause)
   return relayed
 }
+
+/** What nobody can read nobody can judge. */
+const unreadable = (packing: string): HoldfastError =>
+  new HoldfastError({
+    code: "response-invalid",
+    path: "content-encoding",
+    expected: "an answer that is not packed, as it was asked for",
+    found: JSON.stringify(packing.slice(0, 40)),
+  })
 
 /** The head of the answer, as it came, with ours beside it. */
 function head({ response, tally }: Exchange, { answer, turn, changed }: Delivery, keepLength: boolean): void {

@@ -57,13 +57,30 @@ export function answerText(
     tally.close("upstream-cut", response.statusCode)
     return
   }
+  const isTooMuch = status === tooMuch && !response.req.complete
   response.writeHead(status, {
     ...headers,
     ...Object.fromEntries(pairs(ownHeaders({ trace: tally.id }))),
     "content-length": Buffer.byteLength(body),
+    ...(isTooMuch ? { connection: "close" } : {}),
   })
-  response.end(body)
+  if (isTooMuch) endAfterwards(response, body)
+  else response.end(body)
   tally.close("refused", status)
+}
+
+const tooMuch = 413
+/** A connection that is closed while its client still sends tears the answer away from it; so much time it has to see that there is one. */
+const lingerMs = 1000
+
+function endAfterwards(response: ServerResponse, body: string): void {
+  response.write(body)
+  const end = (): void => {
+    clearTimeout(timer)
+    response.end()
+  }
+  const timer = setTimeout(end, lingerMs)
+  response.req.once("end", end)
 }
 
 const pairs = (flat: readonly string[]): readonly (readonly [string, string])[] =>

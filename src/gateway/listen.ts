@@ -25,7 +25,7 @@ export async function listen(
   )
   server.maxConnections = limits.connections
   server.on("upgrade", (_request, socket) => refuseUpgrade(socket))
-  server.on("connect", (_request, socket) => socket.destroy())
+  server.on("connect", (_request, socket) => refuseTunnel(socket))
   server.on("clientError", refuseBytes)
   const name = host.replace(/^\[|\]$/g, "")
   await open(server, port, name)
@@ -43,6 +43,12 @@ export async function listen(
 function refuseUpgrade(socket: Duplex): void {
   socket.on("error", () => {})
   socket.end("HTTP/1.1 426 Upgrade Required\r\nconnection: close\r\ncontent-length: 0\r\nupgrade: HTTP/1.1\r\n\r\n")
+}
+
+/** What asks for a tunnel asks another kind of proxy. */
+function refuseTunnel(socket: Duplex): void {
+  socket.on("error", () => {})
+  socket.end("HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
 }
 
 const badBytes: Readonly<Record<string, string>> = {

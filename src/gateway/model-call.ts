@@ -21,6 +21,7 @@ import { targetUrl } from "./target.ts"
 import type { Sending, UpstreamAnswer } from "./transport.ts"
 import type { Turn } from "./turn.ts"
 import { openTurn } from "./turns.ts"
+import { unpackedAnswer } from "./unpacked-answer.ts"
 import { untouchedTurn } from "./untouched-turn.ts"
 
 export type ModelRoute = Extract<Route, { type: "model-call" }>
@@ -121,8 +122,10 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
     if (instead === undefined)
       return deliver(exchange, { format, path: route.path, turn, answer, changed, whole: error })
     if (instead.type === "answer") {
-      giveAnswer(exchange, instead.answer, turn.known())
-      return turn.ended(instead.response)
+      turn.ended(instead.response)
+      // Whoever goes on from it is to be recognised.
+      await deps.lines.idle(turn.known().session ?? "")
+      return giveAnswer(exchange, instead.answer, turn.known())
     }
     body = instead.body
     changed = true
@@ -160,7 +163,7 @@ export async function send(
   const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
   // An answer is read as it passes, so it comes unpacked; a body that was changed is sent unpacked.
   const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
-  const answer = await deps.transport.send({
+  const sent = await deps.transport.send({
     upstream,
     ...targetUrl(upstream, path),
     method: "POST",
@@ -168,6 +171,7 @@ export async function send(
     body,
     signal: gone,
   })
+  const answer = unpackedAnswer(sent)
   tally.sent()
   tally.noted.attempts = (tally.noted.attempts ?? 0) + answer.attempts
   tally.noted.sentBytes = body.length

@@ -5,22 +5,35 @@ import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { decodeResponse } from "../wire/decode.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../wire/sse.ts"
 import { arrayEnd, arrayStep, startArray } from "../wire/sse-array.ts"
+import type { StreamEvent } from "../wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
 import type { Framing } from "./events-in.ts"
 
-/** What a client got, as an answer: whole, or as far as it came. Nothing where it cannot be read. */
-export function readAnswer(format: Format, bytes: Buffer, framing: Framing | undefined): ModelResponse | undefined {
+/** An answer as far as it came. */
+export type ReadAnswer = {
+  readonly response: ModelResponse
+  /** The model came to its end: no error stands in the stream, and why it stopped is said. */
+  readonly isWhole: boolean
+}
+
+/** What a client got, as an answer. Nothing where it cannot be read. */
+export function readAnswer(format: Format, bytes: Buffer, framing: Framing | undefined): ReadAnswer | undefined {
   try {
-    if (framing === undefined) return decodeResponse(format, bytes.toString("utf8"))
+    if (framing === undefined) return { response: decodeResponse(format, bytes.toString("utf8")), isWhole: true }
     let reading = startDecode(format)
     let collecting = startCollect(format)
+    let failed = false
+    const take = (event: StreamEvent): void => {
+      failed ||= event.type === "error"
+      collecting = collectStep(collecting, event)
+    }
     for (const sse of framesOf(bytes, framing)) {
       const [next, events] = decodeStep(reading, sse)
       reading = next
-      for (const event of events) collecting = collectStep(collecting, event)
+      events.forEach(take)
     }
-    for (const event of decodeEnd(reading)) collecting = collectStep(collecting, event)
-    return collectEnd(collecting)
+    decodeEnd(reading).forEach(take)
+    return { response: collectEnd(collecting), isWhole: !failed && collecting.stop !== undefined }
   } catch (error) {
     if (error instanceof HoldfastError) return undefined
     throw error

@@ -66,12 +66,7 @@ function unpackOne(bytes: Buffer, layer: Unpack, maxBytes: number): Promise<Buff
 }
 
 const tooLarge = (maxBytes: number): HoldfastError =>
-  new HoldfastError({
-    code: "request-invalid",
-    path: "the body",
-    expected: `at most ${maxBytes} bytes when unpacked`,
-    found: "more",
-  })
+  new HoldfastError({ code: "body-too-large", length: maxBytes + 1, limit: maxBytes })
 
 const invalid = (expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "request-invalid", path: "content-encoding", expected, found })

@@ -44,6 +44,7 @@ function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: Re
       if (bytes === 0) onFirstByte()
       bytes += chunk.length
       if (bytes <= maxKept) kept.push(chunk)
+      else kept.length = 0
       if (timer !== undefined) {
         lastMs = performance.now()
         atBoundary = endsEvent(chunk)

@@ -1,3 +1,4 @@
+import type { Problem } from "../errors.ts"
 import type { Books } from "./books.ts"
 import type { ExchangeRecord } from "./exchange-record.ts"
 
@@ -57,6 +58,7 @@ export function openTally({ books, now, clock }: TallyDeps, id: string, method: 
         responseBytes: 0,
         preparedMs: totalMs,
         ...noted,
+        ...(noted.problem === undefined ? {} : { problem: withoutText(noted.problem) }),
         id,
         atMs,
         ending,
@@ -66,3 +68,7 @@ export function openTally({ books, now, clock }: TallyDeps, id: string, method: 
     },
   }
 }
+
+/** What a body that is no JSON has in it is quoted where that is said, and the books quote nobody. */
+const withoutText = (problem: Problem): Problem =>
+  problem.code === "json-invalid" ? { ...problem, reason: "it does not parse" } : problem

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Pool } from "undici"
+import { errors, Pool } from "undici"
 import { HoldfastError, type Problem } from "../errors.ts"
 import type { Upstream } from "./upstream.ts"
 
@@ -94,7 +94,12 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
   let answered = false
   let abort = (): void => {}
   const stopped = (): void => abort()
-  const over = (): void => signal.removeEventListener("abort", stopped)
+  /** Word that an answer will come is no answer, however often it is given: it does not move the limit. */
+  let waiting: NodeJS.Timeout | undefined
+  const over = (): void => {
+    clearTimeout(waiting)
+    signal.removeEventListener("abort", stopped)
+  }
   pool.dispatch(
     { path, method, headers, body: body ?? null },
     {
@@ -104,7 +109,11 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
         if (signal.aborted) abort()
       },
       onResponseStart: (controller, status, parsed) => {
-        if (status < 200) return
+        if (status < 200) {
+          waiting ??= setTimeout(() => controller.abort(new errors.HeadersTimeoutError()), upstream.answerMs)
+          return
+        }
+        clearTimeout(waiting)
         controller.pause()
         answered = true
         const { rawHeaders } = controller

@@ -16,7 +16,7 @@ import type { Belonging, Held } from "./held/held.ts"
 import { insteadOf, type RefusedCall } from "./held/instead.ts"
 import { type OwnAnswer, previousNotFound, threadUnsupported } from "./held/own-answer.ts"
 import { isOwnResponseId } from "./held/own-item.ts"
-import type { Sent } from "./held/sent.ts"
+import { type Sent, spare } from "./held/sent.ts"
 import type { Whole } from "./held/whole.ts"
 import type { Assignment } from "./identity/assignment.ts"
 import { identityOf } from "./identity/identity-of.ts"
@@ -164,9 +164,10 @@ async function take(deps: TurnDeps, asked: Asked, lane: Lane | undefined): Promi
     const { receipt, wire } = prepared
     const form = whole === undefined ? { type: "send" as const, body: wire, elements: () => [] } : formOf(whole, wire)
     const sent: Sent = { form, wire, isOther: false, tried: new Set(), ...present({ whole }) }
+    spare(sent, request, deps.held.minded(session.id))
     if (request.held === undefined) {
       const rules = (await session.pins()).filter(isInForce).map((pin) => pin.text)
-      const changed = form.type !== "send" || form.body !== request.wire
+      const changed = sent.form.type !== "send" || sent.form.body !== request.wire
       deps.lanes.put(asked, laneOf({ session: session.id, bytes: asked.bytes, request, receipt, changed, rules }))
     }
     return { ...located, prepared, sent, done }
@@ -185,7 +186,8 @@ const tooLong: ReadonlySet<string> = new Set(["budget-impossible", "floor-exceed
 function instead(deps: TurnDeps, asked: Asked, taken: Taken, refused: RefusedCall) {
   const model = asked.model ?? taken.request.model
   const windowTokens = windowOf(deps, asked, model)
-  deps.lanes.drop(taken.session.id)
+  const lane = deps.lanes.find(asked)
+  if (lane?.session === taken.session.id) deps.lanes.put(asked, { ...lane, plain: false })
   return insteadOf(taken, refused, { id: asked.id, atMs: deps.now(), ...present({ model, windowTokens }) })
 }
 
@@ -239,6 +241,7 @@ async function smaller(deps: TurnDeps, asked: Asked, taken: Taken, refusal: TooL
   if (form?.type === "unthreadable") return undefined
   sent.wire = again.wire
   sent.form = form ?? { type: "send", body: again.wire, elements: () => [] }
+  spare(sent, request, deps.held.minded(session.id))
   return Buffer.from(sent.form.body)
 }
 
@@ -258,6 +261,8 @@ async function record({ lineages, held }: TurnDeps, taken: Taken, end: End): Pro
     const seen = { isCut, ...present({ responseId: answer?.id, entry: recorded?.entries.at(-1) }) }
     await lineages.answered(assignment, request, messages, seen)
     const { form, wire, isOther, tried } = sent
+    const minded = tried.has("without-reasoning") ? "all" : tried.has("without-old-reasoning") ? "old" : undefined
+    if (minded !== undefined && answer !== undefined) held.noteMinded(session.id, minded)
     if (answer === undefined || isCut || whole === undefined || form.type !== "send") return
     await held.remember(taken, whole, {
       answer,

@@ -36,9 +36,11 @@ test("a store that never answers counts as out of reach after a while, and what 
     durable: false,
     trace: [{ type: "durability-degraded", problem: { code: "store-unavailable" } }],
   })
+  expect((await session.append([said("while it is away, at once")])).durable).toBe(false)
   failing.set(undefined)
+  await vi.advanceTimersByTimeAsync(storeMs)
   expect((await session.append([said("three")])).durable).toBe(true)
-  expect((await inner.outline("s")).filter(({ type }) => type === "message-appended").length).toBe(3)
+  expect((await inner.outline("s")).filter(({ type }) => type === "message-appended").length).toBe(4)
 })
 
 test("a store that answers gives the same answers through its limits", async () => {

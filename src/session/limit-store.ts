@@ -1,26 +1,42 @@
-import type { Problem } from "../errors.ts"
+import { HoldfastError, type Problem } from "../errors.ts"
 import type { Store } from "../store/store.ts"
 import { withinMs } from "../upstream/within-ms.ts"
+import { createStoreWatch, type StoreWatch } from "./store-watch.ts"
 
-/** Our own stores give up after ten seconds; one that took twice as long will not answer any more, and a turn hangs on it. */
-export const storeMs = 20_000
+/** No one call of a turn takes as long on a store that works, and a turn hangs on it. */
+export const storeMs = 5000
 
 type Act<Args extends readonly unknown[], Value> = (...args: Args) => Promise<Value>
 
+/** Whoever uses a store through its limits learns together with all others that it is away. */
+const watches = new WeakMap<Store, StoreWatch>()
+
+function watchOf(store: Store): StoreWatch {
+  const known = watches.get(store)
+  if (known !== undefined) return known
+  const watch = createStoreWatch(() => store.head("is the store there?"))
+  watches.set(store, watch)
+  return watch
+}
+
 /**
- * The same store, whose calls in the midst of a turn end one way or another: after so long it counts as out of reach. What it still
- * does after that is as if its answer had got lost, and whoever wrote writes the same again. Calls that are long by nature are let be.
+ * The same store, whose calls in the midst of a turn end one way or another: after so long, or as soon as it turns out that the store
+ * answers nobody, it counts as out of reach, and then no call waits until it answers again. What it still does after that is as if its
+ * answer had got lost, and whoever wrote writes the same again. Calls that are long by nature are let be.
  */
 export function limitStore(store: Store, limitMs: number = storeMs): Store {
-  const late = (): Problem => ({
-    code: "store-unavailable",
-    store: store.kind,
-    reason: `it did not answer within ${limitMs} ms`,
-  })
+  const watch = watchOf(store)
+  const away = (reason: string): Problem => ({ code: "store-unavailable", store: store.kind, reason })
+  const late = (): Problem => away(`it did not answer within ${limitMs} ms`)
+  const stopped = (): Problem => away("it does not answer")
   const limit =
     <Args extends readonly unknown[], Value>(act: Act<Args, Value>): Act<Args, Value> =>
-    (...args) =>
-      withinMs(() => act(...args), limitMs, late)
+    async (...args) => {
+      if (watch.isAway()) throw new HoldfastError(stopped())
+      return watch.during((signal) =>
+        withinMs(() => act(...args), limitMs, late, { signal, onStop: stopped }),
+      )
+    }
   const { kind, jobs, memory } = store
   return {
     kind,

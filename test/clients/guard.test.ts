@@ -34,7 +34,9 @@ async function run(client: Client, alone: boolean) {
 }
 
 describeClients("the operator's policy denies a call", () => {
-  test.each(allClients)("$name runs the other call, goes on and finishes", async (client) => {
+  // Gemini's seal stands on the first call alone: with that call withheld the other has none, and the provider refuses it.
+  const sealedEach = allClients.filter(({ format }) => format !== "gemini")
+  test.each(sealedEach)("$name runs the other call, goes on and finishes", async (client) => {
     const { runs, requests, records, failures, account } = await run(client, false)
     expect(failures).toEqual([])
     expect(runs.map(({ code, stdout }) => [code, stdout.includes(finalText)])).toEqual([[0, true]])

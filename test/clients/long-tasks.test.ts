@@ -17,7 +17,7 @@ function expectFinished(run: TaskRun, turns: number): void {
   expect(requestsWithout(run, rule)).toEqual([])
 }
 
-const twelve = { steps: 12, stepBytes: 12_000, windowTokens }
+const twelve = { steps: 12, stepBytes: 13_000, windowTokens }
 
 describeClients("twelve large tool turns on a model of 45,000 tokens", () => {
   test.each(allClients)("$name finishes, and the model refuses nothing", async (client) => {

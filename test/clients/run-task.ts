@@ -5,6 +5,7 @@ import type { Script } from "../model-server/script.ts"
 import { startTestGateway, type TestGatewayOptions } from "../support/gateway.ts"
 import { type Account, accountOf, writeAccount } from "./account.ts"
 import type { Client, Errand } from "./client.ts"
+import { startTap } from "./tap.ts"
 import { prompt, taskScript } from "./task.ts"
 import { openWorkplace, type Ran } from "./workplace.ts"
 
@@ -27,6 +28,8 @@ export type TaskRun = {
   /** As the model received them. */
   readonly requests: readonly Exchange[]
   readonly records: readonly ExchangeRecord[]
+  /** The beginning of each connection to the gateway. */
+  readonly openings: readonly string[]
   /** What broke in the model or the gateway. */
   readonly failures: readonly unknown[]
   readonly account: Account
@@ -43,19 +46,22 @@ export async function runTask(client: Client, task: Task): Promise<TaskRun> {
     ...(windowTokens === undefined ? {} : { windowTokens }),
   })
   const gateway = await startTestGateway(server.url, task.gateway)
+  const tap = await startTap(gateway.url)
   const place = openWorkplace(steps, stepBytes)
   try {
     const runs: Ran[] = []
-    for (const errand of errands) runs.push(await place.run(client, { url: gateway.url, prompt, ...errand }))
+    for (const errand of errands) runs.push(await place.run(client, { url: tap.url, prompt, ...errand }))
     await gateway.holdfast.idle()
     const { records } = gateway
     const { requests } = server
     const seconds = runs.reduce((sum, ran) => sum + ran.seconds, 0)
     const account = accountOf(client, situation, { requests, records, seconds })
     writeAccount(account)
-    return { client, runs, requests, records, failures: [...server.failures, ...gateway.faults], account }
+    const failures = [...server.failures, ...gateway.faults]
+    return { client, runs, requests, records, openings: tap.openings, failures, account }
   } finally {
     await gateway.close()
+    await tap.close()
     await server.close()
     place.close()
   }

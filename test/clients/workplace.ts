@@ -32,7 +32,7 @@ function variedLines(seed: string, bytes: number): string {
   for (let length = 0, n = 0; length < bytes; n++) {
     const picks = createHash("sha256").update(`${seed}/${n}`).digest()
     const word = (at: number, list: readonly string[]): string => list[(picks[at] ?? 0) % list.length] ?? ""
-    const line = `${n}: the ${word(0, words)} of the ${word(1, words)} was ${word(2, verbs)} and the ${word(3, words)} ${word(4, verbs)} after ${picks.readUInt16BE(5)} ms`
+    const line = `${n}: the ${word(0, words)} of the ${word(1, words)} was ${word(2, verbs)} after ${picks.readUInt16BE(5)} ms, code ${picks.toString("hex", 8, 15)}`
     lines.push(line)
     length += line.length + 1
   }

@@ -8,16 +8,16 @@ import type { OwnAnswer } from "./own-answer.ts"
 export function giveAnswer(
   { response, tally }: Pick<Exchange, "response" | "tally">,
   { status, headers, body }: OwnAnswer,
-  known: { readonly session?: string; readonly receipt?: Receipt } = {},
+  { session, receipt }: { readonly session?: string; readonly receipt?: Receipt } = {},
 ): void {
   const isStream = headers["content-type"]?.startsWith("text/event-stream") === true
   Object.assign(tally.noted, { how: "answered", stream: isStream, responseBytes: Buffer.byteLength(body) })
-  Object.assign(tally.noted, present({ session: known.session, receipt: known.receipt }))
+  Object.assign(tally.noted, present({ session, receipt }))
   response.writeHead(status, [
     ...Object.entries(headers).flat(),
     "content-length",
     String(Buffer.byteLength(body)),
-    ...ownHeaders({ trace: tally.id, ...known }),
+    ...ownHeaders({ trace: tally.id, session, receipt }),
   ])
   tally.firstByte()
   response.end(body)

@@ -37,6 +37,12 @@ export type Answered = {
   readonly isInline: boolean
 }
 
+/** Reasoning of turns that are over, or any. */
+export type Minded = "old" | "all"
+
+/** Sessions of which it is known how much reasoning their upstream minds. */
+const maxMinded = 10_000
+
 /** What providers hold for clients, as far as it was seen here. */
 export type Held = {
   /** A turn has begun; the function that comes back says that its answer, if there was one, has been written down. */
@@ -45,6 +51,9 @@ export type Held = {
   readonly settle: (tenant: string, request: ModelRequest) => Promise<void>
   /** The request with everything that it stands for; nothing where that is not known here. */
   readonly open: (belonging: Belonging, request: ModelRequest) => Promise<Whole | undefined>
+  /** How much of the reasoning an upstream did not take back in this session once its surroundings had changed. */
+  readonly minded: (session: string) => Minded | undefined
+  readonly noteMinded: (session: string, minded: Minded) => void
   /** What a client may go on from now. */
   readonly remember: (belonging: Belonging, whole: Whole, answered: Answered) => Promise<void>
 }
@@ -54,7 +63,17 @@ export type HeldDeps = { readonly store: Store; readonly onFault: (error: unknow
 export function createHeld({ store, onFault }: HeldDeps): Held {
   const shelf = createShelf()
   const arrivals = createArrivals()
+  const minded = new Map<string, Minded>()
   return {
+    minded: (session) => minded.get(session),
+    noteMinded: (session, how) => {
+      minded.delete(session)
+      minded.set(session, how)
+      for (const oldest of minded.keys()) {
+        if (minded.size <= maxMinded) break
+        minded.delete(oldest)
+      }
+    },
     begin: (tenant, format) => arrivals.begin(`${format} ${tenant}`),
     settle: async (tenant, { held, format }) => {
       if (held?.id === undefined) return
@@ -150,8 +169,12 @@ function chainAfter(whole: Whole, { wire, elements, isOther }: Answered, said: r
   }
 }
 
+const toolLists: ReadonlySet<string> = new Set(["additional_tools", "mcp_list_tools"])
+
 /** System messages that open a conversation, documents and lists of tools stand beside it, and no log has them. */
 function isAllLogged({ request, before }: Whole): boolean {
   if (before === undefined) return separate(request).conversation.length === request.messages.length
-  return request.messages.every(({ role, parts }) => role !== "system" && parts.every(({ type }) => type !== "opaque"))
+  return request.messages.every(({ parts }) =>
+    parts.every((part) => part.type !== "opaque" || !toolLists.has(part.kind)),
+  )
 }

@@ -38,7 +38,16 @@ test.each(formats)("%s: offered once, it is not offered again", (format) => {
 })
 
 test.each(formats)("%s: a request without tools stays what it is", (format) => {
-  for (const body of [`{${listNames[format]}}`, bodyOf(format, "[]"), bodyOf(format, "null"), bodyOf(format, "{}")]) {
+  for (const body of [
+    "",
+    "no json",
+    "[]",
+    "null",
+    `{${listNames[format]}}`,
+    bodyOf(format, "[]"),
+    bodyOf(format, "null"),
+    bodyOf(format, "{}"),
+  ]) {
     expect(withRecallTool(body, format)).toBe(body)
   }
 })

@@ -1,3 +1,4 @@
+import { HoldfastError } from "../../errors.ts"
 import { type Wire, wireText } from "../../message/ids.ts"
 import type { Format } from "../../message/message.ts"
 import type { ModelRequest } from "../../message/request.ts"
@@ -51,16 +52,27 @@ export const recallDeclarations: Readonly<Record<Format, Wire>> = {
 
 /**
  * The body with the tool as the last of its tools, or the very text that came where it is not offered: in a request that gives the
- * model no tool to run (a side call stays what it is), that has one of that name, or whose answer would not come here alone.
+ * model no tool to run (a side call stays what it is), that has one of that name, that cannot be
+ * read, or whose answer would not come here alone.
  */
 export function withRecallTool(sent: string | ModelRequest, format: Format): string {
   const text = typeof sent === "string" ? sent : sent.wire
-  const body = readJson(text, "request")
-  const list = comesAlone(format, body) ? listFor(format, body) : undefined
+  const body = readable(text)
+  const list = body !== undefined && comesAlone(format, body) ? listFor(format, body) : undefined
   const last = list === undefined ? undefined : elements(list).at(-1)
   if (last === undefined) return text
   const { end } = spanOf(last)
   return wireText(`${text.slice(0, end)},${recallDeclarations[format]}${text.slice(end)}`)
+}
+
+/** What is no JSON is for the upstream to refuse. */
+function readable(text: string): Json | undefined {
+  try {
+    return readJson(text, "request")
+  } catch (error) {
+    if (error instanceof HoldfastError) return undefined
+    throw error
+  }
 }
 
 /** One answer, and given in this exchange: neither several to choose from nor one that is fetched later. */

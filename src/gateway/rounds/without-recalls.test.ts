@@ -39,7 +39,7 @@ test("Chat: a call beside a recall, in a choice that nobody reads, does not go o
   const out = await through("openai-chat", [
     chunk([{ index: 0, delta: { role: "assistant", content: "" } }]),
     chunk([
-      { index: 0, delta: { tool_calls: [chatCall(recallName)] } },
+      { index: 0, delta: { tool_calls: [chatCall(recallName), { ...chatCall("read_file"), index: 1, id: "c2" }] } },
       { index: 1, delta: { tool_calls: [chatCall("bad_shell")] } },
     ]),
     chunk([{ index: 0, delta: {}, finish_reason: "tool_calls" }]),
@@ -49,10 +49,12 @@ test("Chat: a call beside a recall, in a choice that nobody reads, does not go o
 })
 
 test("Gemini: a call beside a recall, in a candidate that nobody reads, does not go out", async () => {
-  const calling = (name: string) => ({ content: { role: "model", parts: [{ functionCall: { name, args: {} } }] } })
+  const calling = (...names: readonly string[]) => ({
+    content: { role: "model", parts: names.map((name) => ({ functionCall: { name, args: {} } })) },
+  })
   const out = await through("gemini", [
     { candidates: [{ content: { role: "model", parts: [{ text: "Hm." }] } }] },
-    { candidates: [calling(recallName), calling("bad_shell")] },
+    { candidates: [calling(recallName, "read_file"), calling("bad_shell")] },
     { candidates: [{ content: { parts: [] }, finishReason: "STOP" }] },
   ])
   expect(out).not.toContain("bad_shell")

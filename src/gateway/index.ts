@@ -1,0 +1,7 @@
+export type { Books } from "./books.ts"
+export type { Ending, ExchangeRecord, How } from "./exchange-record.ts"
+export type { Family } from "./family.ts"
+export { startGateway } from "./gateway.ts"
+export type { AdminOptions, Gateway, GatewayLimits, GatewayOptions } from "./gateway-options.ts"
+export { usualLimits, usualTimes } from "./gateway-options.ts"
+export type { Upstream } from "./upstream.ts"

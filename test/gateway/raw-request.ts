@@ -1,0 +1,40 @@
+import { connect, type Socket } from "node:net"
+
+/** What came back over a connection, and whether the other side ended it. */
+export type RawAnswer = { readonly text: string; readonly isClosed: boolean }
+
+/** An answer is taken for whole when nothing came for this long. */
+const quietMs = 150
+const longestMs = 5000
+
+/** Write bytes to a port as they are, and read what comes back until there is silence after it, or the end. */
+export function sendRaw(port: number, pieces: string | Buffer | readonly (string | Buffer)[]): Promise<RawAnswer> {
+  const socket = connect(port, "127.0.0.1")
+  for (const piece of Array.isArray(pieces) ? pieces : [pieces]) socket.write(latin(piece))
+  return readRaw(socket)
+}
+
+const latin = (piece: string | Buffer): Buffer => (typeof piece === "string" ? Buffer.from(piece, "latin1") : piece)
+
+export function readRaw(socket: Socket): Promise<RawAnswer> {
+  const { promise, resolve } = Promise.withResolvers<RawAnswer>()
+  let text = ""
+  let quiet = setTimeout(() => end(false), longestMs)
+  const end = (isClosed: boolean): void => {
+    clearTimeout(quiet)
+    socket.destroy()
+    resolve({ text, isClosed })
+  }
+  socket.on("data", (data: Buffer) => {
+    text += data.toString("latin1")
+    clearTimeout(quiet)
+    quiet = setTimeout(() => end(false), quietMs)
+  })
+  socket.on("error", () => end(true))
+  socket.on("close", () => end(true))
+  return promise
+}
+
+/** The status of every answer in what came back. */
+export const statusesIn = ({ text }: RawAnswer): readonly number[] =>
+  [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status))
