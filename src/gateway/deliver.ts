@@ -1,12 +1,11 @@
 import { HoldfastError } from "../errors.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { chunksOf, wholeOf } from "./chunks-of.ts"
-import { eventsIn, type Framing, framingOf } from "./events-in.ts"
+import { roundsOf, streamAnswer, wholeAnswer } from "./deliver-rounds.ts"
+import { type Framing, framingOf } from "./events-in.ts"
 import type { Exchange } from "./exchange.ts"
-import { guardHere, guardStream, guardWhole } from "./guarded.ts"
 import { readAnswer } from "./read-answer.ts"
-import { type Relayed, relayBytes, relayEvents } from "./relay.ts"
+import { type Relayed, relayBytes } from "./relay.ts"
 import { ownHeaders, relayedHeaders } from "./response-headers.ts"
 import type { UpstreamAnswer } from "./transport.ts"
 import type { Turn } from "./turn.ts"
@@ -21,6 +20,11 @@ export type Delivery = {
   readonly changed: boolean
   /** The body, where it was read already. */
   readonly whole?: Buffer
+  /** What was sent for it, unpacked, and whether the model was offered to call back what was cut. */
+  readonly sent: Buffer
+  readonly recalls: boolean
+  /** Ask the same upstream again, with another body. */
+  readonly again: (body: string) => Promise<UpstreamAnswer>
 }
 
 /** Give the client its answer: as it came, with its calls judged where someone judges them. What it got is then written down. */
@@ -46,49 +50,35 @@ export async function deliver(exchange: Exchange, delivery: Delivery): Promise<v
   tally.close(relayed.ending, answer.status)
 }
 
-/** The largest whole answer that is read before it is judged. */
-const maxWhole = 64 * 1024 * 1024
-
 async function pass(exchange: Exchange, delivery: Delivery, framing: Framing | undefined): Promise<Relayed> {
-  const { deps, response, tally, gone } = exchange
-  const { answer, turn, format, whole } = delivery
+  const { deps, response, tally } = exchange
+  const { answer, turn, whole, recalls } = delivery
   if (whole !== undefined) {
-    head(exchange, delivery, false)
+    head(exchange, delivery, { keepLength: false })
     response.end(whole)
     return { ending: "complete", bytes: whole.length, kept: whole }
   }
-  const guarding = answer.status < 300 ? await turn.guarding() : undefined
+  const isAnswer = answer.status < 300
+  const guarding = isAnswer ? await turn.guarding() : undefined
   const packing = packingOf(answer)
   const keepAlive = framing === "events" && packing === undefined ? { keepAliveMs: deps.keepAliveMs } : {}
-  if (guarding === undefined) {
-    head(exchange, delivery, true)
-    return relayBytes(answer, response, { ...keepAlive, onFirstByte: tally.firstByte })
+  const options = { ...keepAlive, onFirstByte: tally.firstByte }
+  if (!isAnswer || (guarding === undefined && !recalls)) {
+    head(exchange, delivery, { keepLength: true })
+    return relayBytes(answer, response, options)
   }
   if (packing !== undefined) throw unreadable(packing)
-  const here = guardHere(exchange, guarding, turn.known().session ?? "")
-  tally.noted.judged = here.judged
+  const rounds = roundsOf(exchange, delivery, guarding)
   if (framing === undefined) {
-    const bytes = await wholeOf(answer, maxWhole)
-    if (bytes === undefined) {
-      throw new HoldfastError({ code: "upstream-too-large", host: "upstream", limitBytes: maxWhole })
-    }
-    const judged = await guardWhole(format, bytes, here)
-    head(exchange, delivery, judged === bytes)
+    const { status, bytes } = await wholeAnswer(delivery, rounds)
+    head(exchange, delivery, { keepLength: false, status })
     tally.firstByte()
-    response.end(judged)
-    return { ending: "complete", bytes: judged.length, kept: judged }
+    response.end(bytes)
+    return { ending: "complete", bytes: bytes.length, kept: bytes }
   }
-  head(exchange, delivery, false)
+  head(exchange, delivery, { keepLength: false })
   response.flushHeaders()
-  const events = guardStream(format, eventsIn(chunksOf(answer), framing), here)
-  const { cause, ...relayed } = await relayEvents(
-    events,
-    response,
-    { ...keepAlive, onFirstByte: tally.firstByte },
-    gone,
-  )
-  if (cause !== undefined && !(cause instanceof HoldfastError)) deps.onFault(cause)
-  return relayed
+  return streamAnswer(exchange, delivery, rounds, { ...options, framing })
 }
 
 /** What nobody can read nobody can judge. */
@@ -100,10 +90,12 @@ const unreadable = (packing: string): HoldfastError =>
     found: JSON.stringify(packing.slice(0, 40)),
   })
 
+type Head = { readonly keepLength: boolean; readonly status?: number }
+
 /** The head of the answer, as it came, with ours beside it. */
-function head({ response, tally }: Exchange, { answer, turn, changed }: Delivery, keepLength: boolean): void {
+function head({ response, tally }: Exchange, { answer, turn, changed }: Delivery, { keepLength, status }: Head): void {
   const { session, receipt } = turn.known()
-  response.writeHead(answer.status, [
+  response.writeHead(status ?? answer.status, [
     ...relayedHeaders(answer.rawHeaders, { keepLength }),
     ...ownHeaders({ trace: tally.id, changed, ...present({ session, receipt }) }),
   ])

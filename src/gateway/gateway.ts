@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { getRequestListener } from "@hono/node-server"
 import { isLoopback } from "../http/admission.ts"
 import { present } from "../message/present.ts"
+import { limitStore } from "../session/limit-store.ts"
 import { createAdmin } from "./admin/admin.ts"
 import { createApprovals } from "./admin/approvals.ts"
 import { approvalsFromOperator } from "./admin/approvals-from-operator.ts"
@@ -17,6 +18,7 @@ import { tenantOf } from "./identity/tenant-of.ts"
 import { createLanes } from "./lanes.ts"
 import { listen } from "./listen.ts"
 import { modelCall } from "./model-call.ts"
+import { createNewSessions } from "./new-sessions.ts"
 import { passThrough } from "./pass-through.ts"
 import { problemOf } from "./problem-of.ts"
 import { refuseEntry } from "./refuse-entry.ts"
@@ -68,6 +70,7 @@ type House = {
 
 function openHouse(options: GatewayOptions): House {
   const { store, holdfast, operator, now, onFault } = options
+  const limited = limitStore(store)
   const state: State = { closing: false, inFlight: 0 }
   const books = createBooks()
   const approvals = createApprovals({ now, newId: () => randomBytes(12).toString("base64url") })
@@ -80,16 +83,17 @@ function openHouse(options: GatewayOptions): House {
     transport: createTransport(),
     lanes: createLanes(),
     lines: createWorkLines(onFault),
+    newSessions: createNewSessions(options.limits.newSessions, now),
     lineages: createLineages({
-      find: store.findAliases,
-      put: store.putAliases,
+      find: limited.findAliases,
+      put: limited.putAliases,
       newId: randomUUID,
       now,
       isShared: store.kind === "postgres",
       onFault,
     }),
     windows: new Map(),
-    held: createHeld({ store, onFault }),
+    held: createHeld({ store: limited, onFault }),
   }
   const ends = [
     books.subscribe((record) => {
@@ -133,7 +137,7 @@ async function serve(house: House, incoming: IncomingMessage, response: ServerRe
   const { method = "GET", url: target = "/" } = incoming
   const route = routeOf(method, target, incoming.headers)
   const loopback = isLoopback(deps.host)
-  const refusal = refuseEntry(deps, incoming.headers, { loopback, route })
+  const refusal = refuseEntry(deps, incoming.headers, { loopback, route, raw: incoming.rawHeaders })
   if (route.type === "health" || route.type === "ready" || route.type === "metrics") {
     return refusal === undefined ? tellMachines(house, route.type, response) : void response.writeHead(403).end()
   }

@@ -16,6 +16,7 @@ import { problemOf } from "./problem-of.ts"
 import { readBody } from "./read-body.ts"
 import { unpack } from "./read-packed.ts"
 import { forwardedHeaders, holdfastHeaders } from "./request-headers.ts"
+import { printsHandle, withRecallTool } from "./rounds/recall-tool.ts"
 import type { Route } from "./route.ts"
 import { targetUrl } from "./target.ts"
 import type { Sending, UpstreamAnswer } from "./transport.ts"
@@ -111,26 +112,36 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
   const upstream = chooseUpstream(deps.upstreams, familyOf[format], model ?? modelIn(asked.bytes))
   if (upstream === undefined) return answerProblem(exchange, noUpstream(familyOf[format], model), format)
   tally.noted.upstream = upstream.name
-  let changed = turn.changed
-  let body = changed ? turn.bytes : call.packed
+  const again = (next: string) => send(exchange, route, { upstream, body: Buffer.from(next), changed: true })
+  let { body, recalls } = offerRecall(exchange, route, turn.bytes, turn)
+  let changed = turn.changed || recalls
   for (let shrunk = 0; ; shrunk++) {
-    const answer = await send(exchange, route, { upstream, body, changed })
-    if (!refusals.has(answer.status)) return deliver(exchange, { format, path: route.path, turn, answer, changed })
+    const answer = await send(exchange, route, { upstream, body: changed ? body : call.packed, changed })
+    const delivery = { format, path: route.path, turn, answer, changed, sent: body, recalls, again }
+    if (!refusals.has(answer.status)) return deliver(exchange, delivery)
     const error = (await wholeOf(answer, maxErrorBytes)) ?? Buffer.alloc(0)
     const refused = { format, status: answer.status, error, body, changed, mayShrink: shrunk < maxShrinking }
     const instead = await insteadOf(turn, refused)
-    if (instead === undefined)
-      return deliver(exchange, { format, path: route.path, turn, answer, changed, whole: error })
+    if (instead === undefined) return deliver(exchange, { ...delivery, whole: error })
     if (instead.type === "answer") {
       turn.ended(instead.response)
       // Whoever goes on from it is to be recognised.
       await deps.lines.idle(turn.known().session ?? "")
       return giveAnswer(exchange, instead.answer, turn.known())
     }
-    body = instead.body
+    ;({ body, recalls } = offerRecall(exchange, route, instead.body, turn))
     changed = true
   }
 }
+
+/** Offer the model the recall tool, where something can be called back: the session has printed a handle into the request. */
+function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, turn: Turn): Offered {
+  const text = deps.recall && turn.known().session !== undefined ? body.toString("utf8") : ""
+  const offered = printsHandle(text) ? withRecallTool(text, format) : text
+  return offered === text ? { body, recalls: false } : { body: Buffer.from(offered), recalls: true }
+}
+
+type Offered = { readonly body: Buffer; readonly recalls: boolean }
 
 /** Statuses of refusals that may be mended: too long, unknown to the upstream, or not taken in this shape. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 422, 501])

@@ -5,17 +5,34 @@ import { present } from "../message/present.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 import type { Route } from "./route.ts"
 
-type Entry = { readonly loopback: boolean; readonly route: Route }
+type Entry = { readonly loopback: boolean; readonly route: Route; readonly raw: readonly string[] }
+
+/** What says who calls whom. Said twice, each server on the way may believe another one of the two. */
+const saidOnce = /^(?:host|origin|authorization|x-api-key|x-goog-api-key|api-key|x-holdfast-[a-z-]+|content-type)$/i
+
+function repeatedIn(raw: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  for (let n = 0; n < raw.length; n += 2) {
+    const name = raw[n]?.toLowerCase() ?? ""
+    if (seen.has(name) && saidOnce.test(name)) return name
+    seen.add(name)
+  }
+  return undefined
+}
 
 /**
- * Who may not come in: whoever calls the gateway by a name that is not its own, a web page that is not on the list, and, where a token is
+ * Who may not come in: whoever says twice who it is or whom it calls, whoever calls the gateway by a name that is not its own, a web page that is not on the list, and, where a token is
  * asked for, whoever does not have it. The admin API looks after its own pages and its own token.
  */
 export function refuseEntry(
   { host, token, allowedHosts, allowedOrigins }: GatewayOptions,
   headers: IncomingHttpHeaders,
-  { loopback, route }: Entry,
+  { loopback, route, raw }: Entry,
 ): Problem | undefined {
+  const repeated = repeatedIn(raw)
+  if (repeated !== undefined) {
+    return { code: "request-invalid", path: `the header ${repeated}`, expected: "one value", found: "more than one" }
+  }
   const hosts = [...allowedHosts, ...(loopback ? [] : [host])]
   const admission = { loopback, hosts, origins: allowedOrigins, ...present({ token }) }
   const isAdmin = route.type === "admin"

@@ -23,18 +23,20 @@ import { identityOf } from "./identity/identity-of.ts"
 import type { Lineages } from "./identity/lineages.ts"
 import { goesOn, type Lane, laneOf } from "./lane.ts"
 import type { Lanes } from "./lanes.ts"
+import type { NewSessions } from "./new-sessions.ts"
 import type { Known, TooLong, Turn } from "./turn.ts"
 import { untouchedTurn } from "./untouched-turn.ts"
 import type { WorkLines } from "./work-lines.ts"
 
 export type TurnDeps = Pick<
   GatewayOptions,
-  "holdfast" | "operator" | "store" | "upstreams" | "windowTokens" | "now" | "onFault"
+  "holdfast" | "operator" | "store" | "upstreams" | "windowTokens" | "limits" | "now" | "onFault"
 > & {
   readonly held: Held
   readonly lanes: Lanes
   readonly lineages: Lineages
   readonly lines: WorkLines
+  readonly newSessions: NewSessions
   /** Windows that upstreams named when they refused a request, by model. */
   readonly windows: Map<string, number>
 }
@@ -145,11 +147,31 @@ export async function locate(deps: TurnDeps, asked: Asked, lane?: Lane): Promise
   const text = asked.bytes.toString("utf8")
   const earlier = lane?.request
   const request = earlier?.format === format ? decodeNext(earlier, text) : decodeRequest(format, text)
+  checkSize(request)
   await deps.held.settle(tenant, request)
   const assignment = await deps.lineages.assign(tenant, identityOf(headers, request), request)
+  if (!deps.newSessions.admit(tenant, assignment.session, assignment.isNew)) {
+    await deps.lineages.answered(assignment, request, [], { isCut: true })
+    throw new HoldfastError({ code: "gateway-busy", what: "new sessions in an hour", limit: deps.limits.newSessions })
+  }
   const session = await sessionOf(deps, assignment)
   const whole = await deps.held.open({ tenant, assignment, session }, request)
   return { tenant, assignment, session, request, ...present({ whole }) }
+}
+
+/**
+ * More than this is no conversation that a model was ever asked to go on with, and would keep all others waiting while it is looked at:
+ * like one for which there is no room among the tenant's new sessions, it goes on as it came, in no session, unless there are operator's
+ * rules, which it would have to carry.
+ */
+const maxPieces = 20_000
+
+function checkSize({ messages }: ModelRequest): void {
+  let pieces = messages.length
+  for (const { parts } of messages) pieces += parts.length
+  if (pieces <= maxPieces) return
+  const expected = `at most ${maxPieces} messages and parts`
+  throw new HoldfastError({ code: "request-invalid", path: "the history", expected, found: `${pieces}` })
 }
 
 /** Find the session of a request, and have it prepare the call. Of some it is known at once what the answer is. */

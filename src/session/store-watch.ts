@@ -21,10 +21,8 @@ export function createStoreWatch(ask: () => Promise<unknown>): StoreWatch {
   const answered = async (): Promise<boolean> => {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const timer = later(() => resolve(false), answerMs)
-    ask().then(
-      () => resolve(true),
-      () => resolve(true),
-    )
+    const isThere = (): void => resolve(true)
+    Promise.resolve().then(ask).then(isThere, isThere)
     return promise.finally(() => clearTimeout(timer))
   }
   const wonder = async (): Promise<void> => {

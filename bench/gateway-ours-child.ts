@@ -1,0 +1,74 @@
+import { startGateway } from "../src/gateway/gateway.ts"
+import { usualLimits, usualTimes } from "../src/gateway/gateway-options.ts"
+import { createGuard } from "../src/guard/guard.ts"
+import { createHoldfast } from "../src/session/holdfast.ts"
+import { openStore } from "../src/store/open-store.ts"
+import { tell } from "./gateway-child.ts"
+
+/** Our gateway, as `holdfast serve` builds it: `node gateway-ours-child UPSTREAM STORE [WINDOW|-] [guard]`. */
+export type Account = {
+  readonly how: Readonly<Record<string, number>>
+  readonly changed: number
+  readonly faults: readonly string[]
+  readonly heapMb: number
+  readonly rssMb: number
+}
+
+const [upstream = "", place = "memory", window = "-", guarded = ""] = process.argv.slice(2)
+const windowTokens = window === "-" ? {} : { windowTokens: Number(window) }
+const guard =
+  guarded === ""
+    ? {}
+    : {
+        guard: {
+          guard: createGuard([
+            { template: "no-secrets" },
+            { template: "protected-paths", paths: ["/etc", "~/.ssh"], access: "any" },
+            { template: "no-production-destruction" },
+          ]),
+        },
+      }
+
+const store = await openStore(place)
+const holdfast = createHoldfast({ store, ...windowTokens, ...guard })
+await holdfast.open()
+const how: Record<string, number> = {}
+const faults: string[] = []
+let changed = 0
+
+const gateway = await startGateway({
+  host: "127.0.0.1",
+  port: 0,
+  allowedHosts: [],
+  allowedOrigins: [],
+  upstreams: [{ name: "model", families: ["anthropic", "openai", "gemini"], baseUrl: upstream, ...usualTimes }],
+  tenants: "by-key",
+  recall: false,
+  limits: { ...usualLimits, newSessions: Number.MAX_SAFE_INTEGER },
+  admin: { origins: [] },
+  askTimeoutMs: 2000,
+  keepAliveMs: 15_000,
+  version: "0.0.0",
+  now: Date.now,
+  ...windowTokens,
+  holdfast,
+  store,
+  onRecord: (record) => {
+    how[record.how] = (how[record.how] ?? 0) + 1
+    if (record.changed) changed++
+    if (record.problem !== undefined && faults.length < 20) faults.push(record.problem.code)
+  },
+  onFault: (error) => {
+    if (faults.length < 20) faults.push(String(error))
+  },
+})
+
+/** Any message is the question how it goes; the counts begin anew with each. */
+process.on("message", () => {
+  globalThis.gc?.()
+  const { heapUsed, rss } = process.memoryUsage()
+  process.send?.({ how: { ...how }, changed, faults: [...faults], heapMb: heapUsed / 1e6, rssMb: rss / 1e6 })
+  for (const name of Object.keys(how)) delete how[name]
+  changed = 0
+})
+tell(gateway.url)

@@ -1,0 +1,77 @@
+import { answerText } from "./gateway-answer.ts"
+import { createIds, makeAsk, makeWork } from "./sessions.ts"
+import { createRandom, type Random, writers } from "./texts.ts"
+
+/** A conversation of a coding agent that sends its whole history each time, as an OpenAI chat body. */
+export type Talk = {
+  /** The body with so many turns behind the first request; each is the model's answer and some 1.3 kB of the user's. */
+  readonly body: (turns: number) => Buffer
+}
+
+export type TalkOptions = {
+  readonly seed: number
+  /** The first body has about so many bytes. */
+  readonly bytes: number
+  readonly stream: boolean
+  /** Ask for a tool call. */
+  readonly calls?: boolean
+  /** Characters that the user says in each turn. */
+  readonly turnUnits?: number
+}
+
+/** A window of a million tokens: no body of the bench comes near it. */
+const model = "gpt-5.4"
+const unitsPerMessage = 1200
+const systemUnits = 4000
+
+const english = (random: Random, units: number): string => {
+  let text = ""
+  while (text.length < units) text += writers.english?.(random) ?? "."
+  return text.slice(0, units)
+}
+
+const toolNames = ["read_file", "write_file", "bash", "search"]
+
+const toolsOf = (random: Random): readonly object[] =>
+  toolNames.map((name) => ({
+    type: "function",
+    function: { name, description: english(random, 300), parameters: { type: "object", properties: {} } },
+  }))
+
+export function createTalk({ seed, bytes, stream, calls = false, turnUnits = 1250 }: TalkOptions): Talk {
+  // What the agent program says is the same in each of its conversations.
+  const program = createRandom(1)
+  const random = createRandom(seed)
+  const nextId = createIds(random)
+  const isSmall = bytes < 10_000
+  const system = { role: "system", content: english(program, isSmall ? 300 : systemUnits) }
+  const first = { role: "user", content: makeAsk(random, isSmall ? Math.max(100, bytes - 600) : 300) }
+  const messages = [system, first].map((message) => JSON.stringify(message))
+  let length = messages.join(",").length
+  while (length < bytes * 0.97) {
+    for (const message of makeWork(random, unitsPerMessage, nextId)) {
+      const text = JSON.stringify(message)
+      messages.push(text)
+      length += Buffer.byteLength(text) + 1
+      if (length >= bytes * 0.97 && message.role === "tool") break
+    }
+  }
+  if (messages.length > 2) messages.push(JSON.stringify({ role: "user", content: makeAsk(random, 200) }))
+  const head = Buffer.from(`{"model":"${model}","messages":[${messages.join(",")}`)
+  const rest = { ...(isSmall ? {} : { tools: toolsOf(program) }), ...(calls ? { tool_choice: "required" } : {}), stream }
+  const tail = Buffer.from(`],${JSON.stringify(rest).slice(1)}`)
+  const turns: Buffer[] = []
+  const nextTurn = (): Buffer => {
+    const said = [
+      { role: "assistant", content: answerText },
+      { role: "user", content: makeAsk(random, turnUnits) },
+    ]
+    return Buffer.from(said.map((message) => `,${JSON.stringify(message)}`).join(""))
+  }
+  return {
+    body: (count) => {
+      while (turns.length < count) turns.push(nextTurn())
+      return Buffer.concat([head, ...turns.slice(0, count), tail])
+    },
+  }
+}

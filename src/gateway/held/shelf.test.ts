@@ -1,0 +1,30 @@
+import { expect, test } from "vitest"
+import type { Chain } from "./chain.ts"
+import { createShelf } from "./shelf.ts"
+
+const chain = (text: string): Chain => ({ elements: [text], upstream: "unstored", logged: true })
+
+test("items are found by their ids within their session alone, and a reference is no item", () => {
+  const shelf = createShelf()
+  shelf.putItems("one", ['{"id":"msg_1","type":"message"}', '{"id":"msg_2","type":"item_reference"}', "no json"])
+  expect(shelf.item("one", "msg_1")).toBe('{"id":"msg_1","type":"message"}')
+  expect(shelf.item("one", "msg_2")).toBeUndefined()
+  expect(shelf.item("two", "msg_1")).toBeUndefined()
+})
+
+test("the newest answers of a session are at hand", () => {
+  const shelf = createShelf()
+  for (let n = 0; n < 20; n += 1) shelf.putChain("one", `resp_${n}`, chain(`${n}`))
+  expect(shelf.chain("one", "resp_19")).toEqual(chain("19"))
+  expect(shelf.chain("one", "resp_12")).toEqual(chain("12"))
+  expect(shelf.chain("one", "resp_11")).toBeUndefined()
+})
+
+test("the session unused for longest is let go when there is too much", () => {
+  const shelf = createShelf()
+  const large = "a".repeat(50 * 1024 * 1024)
+  for (const session of ["one", "two", "three"]) shelf.putChain(session, "resp_1", chain(large))
+  expect(shelf.chain("one", "resp_1")).toBeUndefined()
+  expect(shelf.chain("two", "resp_1")).toBeDefined()
+  expect(shelf.chain("three", "resp_1")).toBeDefined()
+})

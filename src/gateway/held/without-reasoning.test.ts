@@ -1,0 +1,54 @@
+import { expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { decodeRequest } from "../../wire/decode.ts"
+import { withoutReasoning } from "./without-reasoning.ts"
+
+const block = fc.oneof(
+  fc.record({ type: fc.constant("thinking"), thinking: fc.string(), signature: fc.string() }),
+  fc.record({ type: fc.constant("redacted_thinking"), data: fc.string() }),
+  fc.record({ type: fc.constant("text"), text: fc.string() }),
+)
+const message = fc.oneof(
+  fc.record({ role: fc.constant("assistant"), content: fc.array(block, { minLength: 1, maxLength: 4 }) }),
+  fc.record({ role: fc.constant("user"), content: fc.string() }),
+)
+const body = fc
+  .array(message, { maxLength: 10 })
+  .map((messages) => JSON.stringify({ model: "m", max_tokens: 1, messages }))
+
+const format = "anthropic-messages"
+const partsOf = (wire: string) => decodeRequest(format, wire).messages.flatMap(({ parts }) => parts)
+
+test("all reasoning goes and all else stays, and there is nothing left to do after it", () => {
+  const property = fc.property(body, (wire) => {
+    const out = withoutReasoning(format, wire, false)
+    expect(partsOf(out)).toEqual(partsOf(wire).filter(({ type }) => type !== "reasoning"))
+    expect(withoutReasoning(format, out, false)).toBe(out)
+  })
+  fc.assert(property)
+})
+
+test("that of the turn under way stays where it is wanted", () => {
+  const property = fc.property(body, (wire) => {
+    const { messages } = decodeRequest(format, wire)
+    const spoken = messages.findLastIndex(({ role }) => role === "user")
+    const out = partsOf(withoutReasoning(format, wire, true))
+    const isKept = (n: number): boolean => n >= spoken
+    const wanted = messages.flatMap(({ parts }, n) => parts.filter(({ type }) => type !== "reasoning" || isKept(n)))
+    expect(out).toEqual(wanted)
+  })
+  fc.assert(property)
+})
+
+test("items of reasoning go whole", () => {
+  const input = [
+    { role: "user", content: "Go." },
+    { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "Hm." }] },
+    { type: "function_call", id: "fc_1", call_id: "call_1", name: "read", arguments: "{}" },
+    { type: "function_call_output", call_id: "call_1", output: "ok" },
+  ]
+  const wire = JSON.stringify({ model: "m", input })
+  expect(withoutReasoning("openai-responses", wire, true)).toBe(wire)
+  const out: unknown = JSON.parse(withoutReasoning("openai-responses", wire, false))
+  expect(out).toEqual({ model: "m", input: input.filter(({ type }) => type !== "reasoning") })
+})
