@@ -3,6 +3,7 @@ import type { Problem } from "../errors.ts"
 import { refuseHost, refuseOrigin, refuseToken } from "../http/admission.ts"
 import { present } from "../message/present.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
+import { hasOwnKey } from "./request-headers-key.ts"
 import type { Route } from "./route.ts"
 
 type Entry = { readonly loopback: boolean; readonly route: Route; readonly raw: readonly string[] }
@@ -20,12 +21,17 @@ function repeatedIn(raw: readonly string[]): string | undefined {
   return undefined
 }
 
+/** A page that fetches without saying its Origin is given away by its browser. */
+const pageIn = (headers: IncomingHttpHeaders): string | null =>
+  /^(?:cross-site|same-site)$/i.test(String(headers["sec-fetch-site"] ?? "")) ? "some other page" : null
+
 /**
- * Who may not come in: whoever says twice who it is or whom it calls, whoever calls the gateway by a name that is not its own, a web page that is not on the list, and, where a token is
- * asked for, whoever does not have it. The admin API looks after its own pages and its own token.
+ * Who may not come in: whoever says twice who it is or whom it calls, whoever calls the gateway by a name that is not its own, a web page
+ * that is not on the list, and, where a token is asked for, whoever does not have it. The admin API looks after its own pages and its own
+ * token.
  */
 export function refuseEntry(
-  { host, token, allowedHosts, allowedOrigins }: GatewayOptions,
+  { host, token, allowedHosts, allowedOrigins, upstreams }: GatewayOptions,
   headers: IncomingHttpHeaders,
   { loopback, route, raw }: Entry,
 ): Problem | undefined {
@@ -38,10 +44,12 @@ export function refuseEntry(
   const isAdmin = route.type === "admin"
   const isProbe = route.type === "health" || route.type === "ready"
   const given = headers["x-holdfast-token"]
-  const bearer = given === undefined ? (headers.authorization ?? null) : `Bearer ${String(given)}`
+  // Where the client's credential goes on to an upstream, the gateway's token in its place would go there too.
+  const takesBearer = route.type === "metrics" || upstreams.every(hasOwnKey)
+  const bearer = given === undefined ? (takesBearer ? (headers.authorization ?? null) : null) : `Bearer ${given}`
   const refusal =
     refuseHost(headers.host ?? null, admission) ??
-    (isAdmin ? undefined : refuseOrigin(headers.origin ?? null, admission)) ??
+    (isAdmin ? undefined : refuseOrigin(headers.origin ?? (isProbe ? null : pageIn(headers)), admission)) ??
     (isAdmin || isProbe ? undefined : refuseToken(bearer, admission))
   if (refusal === undefined) return undefined
   return { code: "access-refused", status: refusal.status, reason: refusal.message.replace(/\.$/, "") }

@@ -33,9 +33,7 @@ export function limitStore(store: Store, limitMs: number = storeMs): Store {
     <Args extends readonly unknown[], Value>(act: Act<Args, Value>): Act<Args, Value> =>
     async (...args) => {
       if (watch.isAway()) throw new HoldfastError(stopped())
-      return watch.during((signal) =>
-        withinMs(() => act(...args), limitMs, late, { signal, onStop: stopped }),
-      )
+      return watch.during((signal) => withinMs(() => act(...args), limitMs, late, { signal, onStop: stopped }))
     }
   const { kind, jobs, memory } = store
   return {
