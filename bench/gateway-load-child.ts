@@ -105,8 +105,10 @@ const settling = 2
 async function work(job: Job, worker: number, note: Note): Promise<void> {
   for (let n = 0; n < job.count; n++) {
     if (job.kind === "compacting") await untilCompacted(job, note)
-    else if (job.kind === "first") await one(job, begin(job), begin(job).talk.body(0), note)
-    else {
+    else if (job.kind === "first") {
+      const now = begin(job)
+      await one(job, now, now.talk.body(0), note)
+    } else {
       const now = conversation(job, worker)
       for (let left = now.turns === 0 ? settling : 0; left > 0; left--) {
         await one(job, now, now.talk.body(now.turns), undefined)

@@ -13,6 +13,8 @@ const names = [
   "guard",
   "constraintrot",
   "drift",
+  "gateway",
+  "cache",
 ] as const
 /** Options that a word of their own follows. */
 const valued: ReadonlySet<string> = new Set(["--corpus", "--html", "--seed", "--only", "--workers"])

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process"
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { fileURLToPath } from "node:url"
 
 /** Agent programs that the tests in test/clients run. They are no dependencies: only this command installs them, in a folder of its own. */
 const programs: Readonly<Record<string, string>> = {
@@ -9,7 +10,7 @@ const programs: Readonly<Record<string, string>> = {
   "@earendil-works/pi-coding-agent": "0.87.1",
 }
 
-const root = new URL("..", import.meta.url).pathname
+const root = fileURLToPath(new URL("..", import.meta.url))
 const cache = join(root, "node_modules/.cache/holdfast-clients")
 const directory = process.env.HOLDFAST_CLIENTS_DIR ?? cache
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -52,7 +53,6 @@ function tell(file: string): void {
 }
 
 install()
-const asked = process.argv.slice(2)
 const accounts = join(root, "node_modules/.cache/holdfast-clients.accounts.jsonl")
 mkdirSync(join(root, "node_modules/.cache"), { recursive: true })
 rmSync(accounts, { force: true })
@@ -61,15 +61,17 @@ const env = {
   HOLDFAST_TEST_CLIENTS: "1",
   HOLDFAST_CLIENTS_DIR: directory,
   HOLDFAST_CLIENTS_ACCOUNTS: accounts,
-  ...(asked.includes("--long") ? { HOLDFAST_TEST_CLIENTS_LONG: "1" } : {}),
 }
-const rest = asked.filter((word) => word !== "--long")
 // One file after another: an agent program takes a core or two by itself.
 const vitest = join(root, "node_modules/vitest/vitest.mjs")
-const { status } = spawnSync(process.execPath, [vitest, "run", "test/clients", "--no-file-parallelism", ...rest], {
-  cwd: root,
-  env,
-  stdio: "inherit",
-})
+const { status } = spawnSync(
+  process.execPath,
+  [vitest, "run", "test/clients", "--no-file-parallelism", ...process.argv.slice(2)],
+  {
+    cwd: root,
+    env,
+    stdio: "inherit",
+  },
+)
 tell(accounts)
 process.exitCode = status ?? 1

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
+import { setTimeout as sleep } from "node:timers/promises"
 import { getRequestListener } from "@hono/node-server"
 import { isLoopback } from "../http/admission.ts"
 import { present } from "../message/present.ts"
@@ -29,17 +30,23 @@ import { createHealth } from "./telemetry/health.ts"
 import { createMetrics } from "./telemetry/metrics.ts"
 import { watchProcess } from "./telemetry/watch-process.ts"
 import { createTransport } from "./transport.ts"
+import { warmUp } from "./warm-up.ts"
 import { createWorkLines } from "./work-lines.ts"
 
 /** Start a gateway; it serves when this ends. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
+  warmUp()
   const house = openHouse(options)
   const { deps, state } = house
+  const serving = new Set<Promise<void>>()
   const server = await listen(options, (incoming, response) => {
-    serve(house, incoming, response).catch((error: unknown) => {
-      options.onFault(error)
-      response.destroy()
-    })
+    const served = serve(house, incoming, response)
+      .catch((error: unknown) => {
+        options.onFault(error)
+        response.destroy()
+      })
+      .finally(() => serving.delete(served))
+    serving.add(served)
   })
   return {
     url: server.url,
@@ -48,12 +55,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       state.closing = true
       house.closeAdmin()
       await server.close()
+      // Those that were cut off just now still have to say what came of them.
+      await Promise.race([Promise.all(serving), sleep(lastWordsMs, undefined, { ref: false })])
       await deps.lines.allIdle()
       await deps.transport.close()
       house.end()
     },
   }
 }
+
+/** An exchange whose client has gone ends at once, or as soon as it knows that its store is away. */
+const lastWordsMs = 10_000
 
 /** What changes while the gateway runs. */
 type State = { closing: boolean; inFlight: number }
@@ -93,6 +105,7 @@ function openHouse(options: GatewayOptions): House {
       onFault,
     }),
     windows: new Map(),
+    waiting: new Map(),
     held: createHeld({ store: limited, onFault }),
   }
   const ends = [
@@ -178,7 +191,8 @@ const formatOf = (route: Route) => (route.type === "model-call" ? route.format :
 function openExchange(deps: ExchangeDeps, incoming: IncomingMessage, response: ServerResponse, route: Route): Exchange {
   const { method = "GET", url = "/" } = incoming
   const id = `hx-${randomBytes(9).toString("base64url")}`
-  const path = url.split("?", 1)[0]?.slice(0, 200) ?? "/"
+  // What is no path may be a whole address, with a password in it.
+  const path = url.startsWith("/") ? (url.split("?", 1)[0]?.slice(0, 200) ?? "/") : "(no path)"
   const clock = (): number => performance.now()
   const tally = openTally({ books: deps.books, now: deps.now, clock }, id, method, path)
   const gone = new AbortController()

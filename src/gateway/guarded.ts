@@ -4,14 +4,16 @@ import type { Exchange } from "./exchange.ts"
 
 /** The guard of a session, with the approvals desk as the person to ask; whatever it decides is in the books as well. */
 export function guardHere(
-  { deps, tally, tenant }: Exchange,
+  { deps, tally, tenant, gone }: Exchange,
   guarding: SessionGuarding,
   session: string,
 ): SessionGuarding & { readonly judged: readonly JudgedCall[] } {
   const judged: JudgedCall[] = []
   return {
     askTimeoutMs: deps.askTimeoutMs,
-    approve: (call, verdict, signal) => deps.approvals.ask({ session, tenant, trace: tally.id, call, verdict }, signal),
+    // Nobody is asked about the call of a client that has gone.
+    approve: (call, verdict, signal) =>
+      deps.approvals.ask({ session, tenant, trace: tally.id, call, verdict }, AbortSignal.any([signal, gone])),
     ...guarding,
     judged,
     onJudged: async (one) => {

@@ -41,7 +41,6 @@ const others: readonly [why: string, lane: Lane, next: readonly string[]][] = [
   ["it is near the window", laneAfter(history, [], { contextTokens: 54_900 }), [...history, "x".repeat(500), "b"]],
   ["so much was added that it may be", laneAfter(history), [...history, "x".repeat(200_000), "b"]],
   ["a rule stands in it no more", laneAfter(history, ["Go on."]), [...history.slice(0, 4), "Stop.", "a", "b"]],
-  ["a rule did not stand in the last one either", laneAfter(history, ["Be kind."]), [...history, "a", "b"]],
   ["it is much shorter", laneAfter([...history, "y".repeat(9000), "z"]), [...history, "y"]],
 ]
 

@@ -11,6 +11,7 @@ import { familyOf } from "./family.ts"
 import { bare, flatOf } from "./flat-headers.ts"
 import { giveAnswer } from "./held/give-answer.ts"
 import type { Instead } from "./held/instead.ts"
+import { maskedAnswer } from "./masked-answer.ts"
 import { noUpstream } from "./pass-through.ts"
 import { problemOf } from "./problem-of.ts"
 import { readBody } from "./read-body.ts"
@@ -112,7 +113,10 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
   const upstream = chooseUpstream(deps.upstreams, familyOf[format], model ?? modelIn(asked.bytes))
   if (upstream === undefined) return answerProblem(exchange, noUpstream(familyOf[format], model), format)
   tally.noted.upstream = upstream.name
-  const again = (next: string) => send(exchange, route, { upstream, body: Buffer.from(next), changed: true })
+  const again = (next: string) => {
+    turn.repeated?.()
+    return send(exchange, route, { upstream, body: Buffer.from(next), changed: true })
+  }
   let { body, recalls } = offerRecall(exchange, route, turn.bytes, turn)
   let changed = turn.changed || recalls
   for (let shrunk = 0; ; shrunk++) {
@@ -137,7 +141,8 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
 /** Offer the model the recall tool, where something can be called back: the session has printed a handle into the request. */
 function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, turn: Turn): Offered {
   const text = deps.recall && turn.known().session !== undefined ? body.toString("utf8") : ""
-  const offered = printsHandle(text) ? withRecallTool(text, format) : text
+  const isPrinted = text !== "" && printsHandle(turn.seen?.() ?? text)
+  const offered = isPrinted ? withRecallTool(text, format) : text
   return offered === text ? { body, recalls: false } : { body: Buffer.from(offered), recalls: true }
 }
 
@@ -174,6 +179,7 @@ export async function send(
   const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
   // An answer is read as it passes, so it comes unpacked; a body that was changed is sent unpacked.
   const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
+  tally.sent()
   const sent = await deps.transport.send({
     upstream,
     ...targetUrl(upstream, path),
@@ -182,8 +188,7 @@ export async function send(
     body,
     signal: gone,
   })
-  const answer = unpackedAnswer(sent)
-  tally.sent()
+  const answer = maskedAnswer(unpackedAnswer(sent), upstream)
   tally.noted.attempts = (tally.noted.attempts ?? 0) + answer.attempts
   tally.noted.sentBytes = body.length
   tally.noted.changed = changed

@@ -1,6 +1,7 @@
 import { chooseUpstream } from "./choose-upstream.ts"
 import { answerProblem, type Exchange } from "./exchange.ts"
 import type { Family } from "./family.ts"
+import { maskedAnswer } from "./masked-answer.ts"
 import { problemOf } from "./problem-of.ts"
 import { relayBytes } from "./relay.ts"
 import { forwardedHeaders } from "./request-headers.ts"
@@ -17,7 +18,7 @@ export async function passThrough(exchange: Exchange, family: Family, path: stri
   const { method = "GET" } = incoming
   const hasBody = incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"]) > 0
   try {
-    const answer = await deps.transport.send({
+    const sent = await deps.transport.send({
       upstream,
       ...targetUrl(upstream, path),
       method,
@@ -25,6 +26,7 @@ export async function passThrough(exchange: Exchange, family: Family, path: stri
       body: hasBody ? incoming : undefined,
       signal: gone,
     })
+    const answer = maskedAnswer(sent, upstream)
     tally.sent()
     tally.noted.attempts = answer.attempts
     response.writeHead(answer.status, [

@@ -30,6 +30,10 @@ export type Turn = {
   readonly guarding: () => Promise<SessionGuarding | undefined>
   /** A smaller request, after this one was refused as too long; nothing if there is none. */
   readonly smaller: (refusal: TooLong) => Promise<Buffer | undefined>
+  /** A body with all that the model sees, where what is sent is only what the provider does not hold yet. */
+  readonly seen?: () => string
+  /** The model is asked again before the client has its answer: what the provider keeps under the first answer's id is not all of it. */
+  readonly repeated?: () => void
   /** What the client is told without asking the upstream. */
   readonly answer?: OwnAnswer
   /** What to do about a refusal that `smaller` does not help with; nothing if it is the client's to see. */

@@ -1,7 +1,6 @@
 import { HoldfastError } from "../errors.ts"
 import { present } from "../message/present.ts"
 import type { ModelRequest, ModelResponse } from "../message/request.ts"
-import type { SessionGuarding } from "../session/judge.ts"
 import { isInForce } from "../session/pins.ts"
 import type { Prepared } from "../session/prepared.ts"
 import type { Session } from "../session/session.ts"
@@ -11,12 +10,12 @@ import type { Asked } from "./asked.ts"
 import { chooseUpstream } from "./choose-upstream.ts"
 import { familyOf } from "./family.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
-import { formOf } from "./held/form.ts"
+import { formFor } from "./held/form.ts"
 import type { Belonging, Held } from "./held/held.ts"
 import { insteadOf, type RefusedCall } from "./held/instead.ts"
 import { type OwnAnswer, previousNotFound, threadUnsupported } from "./held/own-answer.ts"
 import { isOwnResponseId } from "./held/own-item.ts"
-import { type Sent, spare } from "./held/sent.ts"
+import { noting, type Sent, spare } from "./held/sent.ts"
 import type { Whole } from "./held/whole.ts"
 import type { Assignment } from "./identity/assignment.ts"
 import { identityOf } from "./identity/identity-of.ts"
@@ -37,6 +36,8 @@ export type TurnDeps = Pick<
   readonly lineages: Lineages
   readonly lines: WorkLines
   readonly newSessions: NewSessions
+  /** By session: what was sent on at once last and is still to be taken in. */
+  readonly waiting: Map<string, Waiting>
   /** Windows that upstreams named when they refused a request, by model. */
   readonly windows: Map<string, number>
 }
@@ -56,7 +57,7 @@ type Taken = Located & {
 }
 
 /** Work that waits for one session: with more, the next request waits for it rather than pile up more. */
-const maxWaiting = 8
+const maxWaiting = 32
 
 /** Open a turn: send it on as it came if it plainly only goes on, otherwise have its session prepare it. */
 export async function openTurn(deps: TurnDeps, asked: Asked): Promise<Turn> {
@@ -69,15 +70,35 @@ export async function openTurn(deps: TurnDeps, asked: Asked): Promise<Turn> {
 const mayGoAtOnce = ({ store, operator, lines }: TurnDeps, { session }: Lane): boolean =>
   store.kind !== "postgres" && (operator?.standing().rules.length ?? 0) === 0 && lines.waiting(session) < maxWaiting
 
+/** A request that waits to be taken in: the next one of its session, which has all of it and its answer, may come first. */
+export type Waiting = { readonly bytes: Buffer; hasEnded: boolean; isBegun: boolean; isSpared: boolean }
+
+/** What a request that goes on from another says again need not be taken in twice. */
+function spareEarlier({ waiting }: TurnDeps, session: string, bytes: Buffer): Waiting {
+  const earlier = waiting.get(session)
+  if (earlier?.hasEnded && !earlier.isBegun && earlier.bytes.length < bytes.length) earlier.isSpared = true
+  const one: Waiting = { bytes, hasEnded: false, isBegun: false, isSpared: false }
+  waiting.set(session, one)
+  return one
+}
+
 function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
   deps.lanes.put(asked, lane)
   let taken: Taken | undefined
-  const taking = deps.lines.add(lane.session, async () => {
+  const judged = { isOther: false }
+  const own = spareEarlier(deps, lane.session, asked.bytes)
+  const takeIn = async (): Promise<void> => {
+    own.isBegun = true
+    if (deps.waiting.get(lane.session) === own) deps.waiting.delete(lane.session)
     const got = await take(deps, asked, lane)
     if ("session" in got) taken = got
+  }
+  const taking = deps.lines.add(lane.session, async () => {
+    if (!own.isSpared) await takeIn()
   })
   const after = async (): Promise<Taken> => {
     await taking
+    if (own.isSpared) await takeIn()
     if (taken === undefined) throw new HoldfastError({ code: "session-unknown", session: lane.session })
     return taken
   }
@@ -86,10 +107,20 @@ function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
     bytes: asked.bytes,
     changed: false,
     known: () => (taken === undefined ? { session: lane.session, trace: [] } : knownOf(taken)),
-    guarding: () => deps.holdfast.session(lane.session).guarding(),
+    guarding: async () => noting(await deps.holdfast.session(lane.session).guarding(), judged),
+    repeated: () => {
+      judged.isOther = true
+    },
     smaller: async (refusal) => smaller(deps, asked, await after(), refusal),
     instead: async (refused) => instead(deps, asked, await after(), refused),
-    ended: firstOf((end) => void deps.lines.add(lane.session, async () => record(deps, await after(), end))),
+    ended: firstOf((end) => {
+      own.hasEnded = true
+      void deps.lines.add(lane.session, async () => {
+        if (own.isSpared) return
+        const { sent, ...rest } = await after()
+        await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end)
+      })
+    }),
   }
 }
 
@@ -107,20 +138,14 @@ async function preparedTurn(deps: TurnDeps, asked: Asked, lane: Lane | undefined
     ...(sent.form.type === "send" ? {} : { answer: threadUnsupported(`req_${asked.id}`) }),
     known: () => knownOf(taken),
     guarding: async () => noting(await session.guarding(), sent),
+    seen: () => sent.wire,
+    repeated: () => {
+      sent.isOther = true
+    },
     smaller: (refusal) => smaller(deps, asked, taken, refusal),
     instead: (refused) => instead(deps, asked, taken, refused),
     ended: firstOf((end) => void deps.lines.add(session.id, () => record(deps, taken, end))),
   }
-}
-
-/** A call that is withheld stands in what the provider keeps of the answer, and not in what the client has of it. */
-function noting(guarding: SessionGuarding | undefined, sent: Sent): SessionGuarding | undefined {
-  if (guarding === undefined) return undefined
-  const onJudged: SessionGuarding["onJudged"] = async (judged) => {
-    if (judged.result !== undefined) sent.isOther = true
-    await guarding.onJudged(judged)
-  }
-  return { ...guarding, onJudged }
 }
 
 type End = { readonly answer: ModelResponse | undefined; readonly isCut: boolean }
@@ -184,7 +209,7 @@ async function take(deps: TurnDeps, asked: Asked, lane: Lane | undefined): Promi
   try {
     const prepared = await prepare(deps, asked, located)
     const { receipt, wire } = prepared
-    const form = whole === undefined ? { type: "send" as const, body: wire, elements: () => [] } : formOf(whole, wire)
+    const form = formFor(whole, request, wire)
     const sent: Sent = { form, wire, isOther: false, tried: new Set(), ...present({ whole }) }
     spare(sent, request, deps.held.minded(session.id))
     if (request.held === undefined) {
@@ -259,10 +284,10 @@ async function smaller(deps: TurnDeps, asked: Asked, taken: Taken, refusal: TooL
   })
   deps.lanes.drop(session.id)
   if (again === undefined || again.wire.length >= prepared.wire.length) return undefined
-  const form = sent.whole === undefined ? undefined : formOf(sent.whole, again.wire)
-  if (form?.type === "unthreadable") return undefined
+  const form = formFor(sent.whole, request, again.wire)
+  if (form.type !== "send") return undefined
   sent.wire = again.wire
-  sent.form = form ?? { type: "send", body: again.wire, elements: () => [] }
+  sent.form = form
   spare(sent, request, deps.held.minded(session.id))
   return Buffer.from(sent.form.body)
 }

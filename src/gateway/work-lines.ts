@@ -1,24 +1,34 @@
-/** What is done for each session after its requests were answered, one thing after the other, and beside those of other sessions. */
+/** What is done for each session beside its requests, one thing after the other, and beside those of other sessions. */
 export type WorkLines = {
   /** Ends when the work has been done; what goes wrong in it is told, and breaks nothing. */
   readonly add: (line: string, work: () => Promise<void>) => Promise<void>
   readonly waiting: (line: string) => number
-  /** Ends when all work of a line that is known now has been done. */
+  /** Ends when all work of a line that is known now has been done; it begins at once. */
   readonly idle: (line: string) => Promise<void>
   readonly allIdle: () => Promise<void>
 }
 
-type Line = { tail: Promise<void>; waiting: number }
+/** Resolves `soon` when someone waits for the line, so that its work begins. */
+type Line = { tail: Promise<void>; waiting: number; readonly soon: Promise<void>; readonly hurry: () => void }
+
+/**
+ * Work begins this long after it was added, or at once if someone waits for it: an answer that comes sooner is passed on before, and a
+ * model thinks for longer.
+ */
+const restMs = 10
 
 export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
   const lines = new Map<string, Line>()
+  const open = (): Line => {
+    const { promise: soon, resolve } = Promise.withResolvers<void>()
+    return { tail: Promise.resolve(), waiting: 0, soon, hurry: resolve }
+  }
   return {
     add: (name, work) => {
-      const line = lines.get(name) ?? { tail: Promise.resolve(), waiting: 0 }
+      const line = lines.get(name) ?? open()
       lines.set(name, line)
       line.waiting++
-      line.tail = line.tail
-        .then(() => new Promise<void>((resolve) => setImmediate(resolve)))
+      line.tail = Promise.all([line.tail, rest(line.soon)])
         .then(work)
         .catch(onFault)
         .finally(() => {
@@ -29,10 +39,25 @@ export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
     },
     waiting: (name) => lines.get(name)?.waiting ?? 0,
     idle: async (name) => {
-      await lines.get(name)?.tail
+      const line = lines.get(name)
+      line?.hurry()
+      await line?.tail
     },
     allIdle: async () => {
-      while (lines.size > 0) await Promise.all([...lines.values()].map(({ tail }) => tail))
+      while (lines.size > 0) {
+        for (const { hurry } of lines.values()) hurry()
+        await Promise.all([...lines.values()].map(({ tail }) => tail))
+      }
     },
   }
+}
+
+function rest(soon: Promise<void>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, restMs)
+  void soon.then(() => {
+    clearTimeout(timer)
+    resolve()
+  })
+  return promise
 }

@@ -7,6 +7,7 @@ import type { Guard } from "./guard.ts"
 import { checkGuardUse, type GuardUse } from "./guard-use.ts"
 import { type JudgedCall, judgeCall, judgedCall, unreadVerdict } from "./judge-call.ts"
 import { ownText, responseWire, strayAnswers, writtenMessage } from "./response-wire.ts"
+import { type Seal, sealOf, withSeal } from "./sealed-call.ts"
 import { spentWith, withSpent } from "./spend.ts"
 import { withheldText } from "./withheld-text.ts"
 
@@ -59,11 +60,18 @@ async function guardMessage(
 ): Promise<Message> {
   const parts: Part[] = []
   const said: string[] = []
+  let seal: Seal | undefined
   for (const part of message.parts) {
     const found = findCall(format, part)
     const call = found === undefined ? undefined : await judge(found)
-    if (call?.result === undefined) parts.push(part)
-    else if (format === "openai-chat") said.push(withheldText(call))
+    if (call?.result === undefined) {
+      const next = withSeal(part, seal)
+      if (next !== part) seal = undefined
+      parts.push(next)
+      continue
+    }
+    seal ??= sealOf(format, part)
+    if (format === "openai-chat") said.push(withheldText(call))
     else parts.push(ownText(format, withheldText(call)))
   }
   const same = parts.length === message.parts.length && parts.every((part, n) => part === message.parts[n])

@@ -24,6 +24,8 @@ export type WatchedPart = {
   readonly outcome: "open" | "asked" | "released" | "withheld"
   /** What stands in its place once it is withheld. */
   readonly instead?: string
+  /** The provider's seal of a withheld call before it, which it bears from now on. */
+  readonly seal?: string
 }
 
 /** A call that a person has to decide on. */
@@ -44,6 +46,8 @@ export type GuardState = {
   /** How many calls that a client would run went out, and how many did not. */
   readonly released: number
   readonly withheld: number
+  /** The provider's seal of a call that was withheld, until another call bears it. */
+  readonly seal?: string | undefined
   /** Hundredths that those which went out spend. */
   readonly spentMinor: number
   /** Calls that were let through, so that a copy of one is known when it comes. Only grows, in place: an answer may have many. */

@@ -190,18 +190,29 @@ function hardestOf(verdicts: readonly Verdict[]): number {
 /** Note what becomes of a part; its events are no longer needed for judging. */
 function decide(state: GuardState, index: number, part: WatchedPart, judged: JudgedCall): GuardState {
   const withheld = judged.result !== undefined
+  const own = sealIn(state, part)
+  const bears = !withheld && own === undefined && part.start.part === "tool-call" && part.start.kind === "function"
+  const borne = bears ? state.seal : undefined
   const settled: WatchedPart = {
     ...part,
     events: undefined,
     outcome: withheld ? "withheld" : "released",
     ...(withheld ? { instead: withheldText(judged) } : {}),
+    ...(borne === undefined ? {} : { seal: borne }),
   }
   const parts = new Map(state.parts).set(index, settled)
   const spentMinor = state.spentMinor + spentWith([judged])
   if (!judged.enforced) return { ...state, parts, spentMinor }
   return withheld
-    ? { ...state, parts, withheld: state.withheld + 1 }
-    : { ...state, parts, spentMinor, released: state.released + 1 }
+    ? { ...state, parts, withheld: state.withheld + 1, seal: state.seal ?? own }
+    : { ...state, parts, spentMinor, released: state.released + 1, seal: bears ? undefined : state.seal }
+}
+
+/** Gemini seals the thoughts before its calls on the first of them, and refuses calls that come back without: see `sealed-call.ts`. */
+function sealIn({ format }: GuardState, { events }: WatchedPart): string | undefined {
+  if (format !== "gemini") return undefined
+  const seal = listOf(events).find((event) => event.type === "signature-delta")
+  return seal?.type === "signature-delta" ? seal.signature : undefined
 }
 
 function withhold(state: GuardState, index: number, why: string): Step {

@@ -1,6 +1,6 @@
 import { codecOf } from "../wire/codecs.ts"
 import { elements, member, readJson } from "../wire/json.ts"
-import { indexOf, type StreamEvent } from "../wire/stream.ts"
+import { indexOf, type StreamEvent, withoutWire } from "../wire/stream.ts"
 import { type Chain, listOf } from "../wire/stream-codec.ts"
 import { type FoundCall, findCall } from "./find-call.ts"
 import type { GuardState } from "./guard-state.ts"
@@ -74,6 +74,11 @@ function releasedAs(state: GuardState, event: StreamEvent): readonly StreamEvent
       { type: "text-delta", index, text: part.instead ?? "" },
       { type: "part-end", index },
     ]
+  }
+  if (index !== undefined && part?.outcome === "released" && part.seal !== undefined) {
+    // Written anew: as it came it has no seal.
+    const own = withoutWire(event)
+    return event.type === "part-end" ? [{ type: "signature-delta", index, signature: part.seal }, own] : [own]
   }
   const ends = event.type === "response-stop" || event.type === "response-end"
   if (!ends || event.stop !== "tool-calls" || state.withheld === 0 || state.released > 0) return [event]

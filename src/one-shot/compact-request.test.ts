@@ -251,6 +251,15 @@ describe("bad input gets a clear answer", () => {
     expect(problem).toMatchObject({ code: "floor-exceeds-window" })
   })
 
+  test("a window that holds the prompt stack, but not the longest answer that the client would take beside it", async () => {
+    const messages = [{ role: "system" as const, content: words(3000) }, user("hi")]
+    const asked = { ...chat(messages), max_tokens: 30_000 }
+    const { body } = await compactRequest(asked, { format: "openai-chat", windowTokens: 12_000 })
+    expect(body).toBe(asked)
+    const strict = { format: "openai-chat", windowTokens: 12_000, reserveTokens: 6000 } as const
+    expect(await problemOf(compactRequest(asked, strict))).toMatchObject({ code: "floor-exceeds-window" })
+  })
+
   const invalid: readonly [why: string, body: string | object, options: object, code: string][] = [
     ["a body that is not JSON", "{", {}, "json-invalid"],
     ["binary garbage", "\u0000\u0001\ufffd\ud800", {}, "json-invalid"],

@@ -87,7 +87,27 @@ describe("what to do", () => {
       { toolRounds: 8 },
       { type: "compact", depth: "micro", forced: false },
     ],
-    ["never below the floor", sizes(900, { floorTokens: 700 }), {}, {}, { type: "compact", targetTokens: 700 }],
+    [
+      "a floor above the low-water mark: shares are of what it leaves",
+      sizes(940, { floorTokens: 700 }),
+      {},
+      {},
+      { type: "leave", flush: true, speculate: true },
+    ],
+    [
+      "one token over that: so is what is left of the history",
+      sizes(941, { floorTokens: 700 }),
+      {},
+      {},
+      { type: "compact", forced: true, targetTokens: 820 },
+    ],
+    [
+      "never below the floor",
+      sizes(351, { floorTokens: 350 }),
+      {},
+      { compactAtTokens: 300 },
+      { type: "compact", targetTokens: 350 },
+    ],
     [
       "a floor that cannot fit: refuse, and say by how much",
       sizes(900, { floorTokens: 1001 }),

@@ -1,6 +1,6 @@
 import type { Format } from "../../src/message/message.ts"
 import type { Json } from "../model-server/json.ts"
-import type { Call } from "../model-server/script.ts"
+import type { Call, Output } from "../model-server/script.ts"
 
 /** What one run of a client is about. */
 export type Errand = {
@@ -34,6 +34,8 @@ export type Client = {
   readonly shell: (command: string) => Call
   /** Does a request belong to the conversation, rather than ask for a title or a summary of it? */
   readonly isMain: (body: Json) => boolean
+  /** The model's answer to a request beside the conversation; a text unless given. */
+  readonly aside?: (text: string) => Output
   /** What makes it compact its own history. */
   readonly compacts: "by-command" | "by-usage"
 }

@@ -1,14 +1,17 @@
 import { join } from "node:path"
-import { listAt, textAt } from "../model-server/json.ts"
+import { type Json, listAt, textAt } from "../model-server/json.ts"
 import type { Client, Errand } from "./client.ts"
 
-const config = ({ url, ownLimitTokens, webSocket = false }: Errand): string =>
+/** By this name it takes the provider for OpenAI itself, and has it compact its history. */
+type Provider = "scripted" | "OpenAI"
+
+const config = (provider: Provider, { url, ownLimitTokens, webSocket = false }: Errand): string =>
   [
     'model = "gpt-scripted"',
     'model_provider = "scripted"',
     ...(ownLimitTokens === undefined ? [] : [`model_auto_compact_token_limit = ${ownLimitTokens}`]),
     "[model_providers.scripted]",
-    'name = "scripted"',
+    `name = "${provider}"`,
     `base_url = "${url}/v1"`,
     'wire_api = "responses"',
     'env_key = "SCRIPTED_KEY"',
@@ -19,8 +22,12 @@ const config = ({ url, ownLimitTokens, webSocket = false }: Errand): string =>
     "",
   ].join("\n")
 
-export const codex: Client = {
-  name: "codex",
+const isTrigger = (body: Json): boolean => textAt(listAt(body, "input").at(-1) ?? null, "type") === "compaction_trigger"
+
+const hasShell = (body: Json): boolean => listAt(body, "tools").some((tool) => textAt(tool, "name") === "exec_command")
+
+const createCodex = (name: string, provider: Provider): Client => ({
+  name,
   program: "codex",
   format: "openai-responses",
   model: "gpt-scripted",
@@ -31,9 +38,16 @@ export const codex: Client = {
       ...["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", errand.prompt],
     ],
     env: { CODEX_HOME: join(home, ".codex"), SCRIPTED_KEY: "sk-dummy" },
-    files: { ".codex/config.toml": config(errand) },
+    files: { ".codex/config.toml": config(provider, errand) },
   }),
   shell: (command) => ({ tool: "exec_command", input: { cmd: command } }),
-  isMain: (body) => listAt(body, "tools").some((tool) => textAt(tool, "name") === "exec_command"),
+  isMain: (body) => hasShell(body) && !isTrigger(body),
+  ...(provider === "OpenAI"
+    ? { aside: (text) => ({ blocks: [{ type: "compaction", encrypted_content: text }] }) }
+    : {}),
   compacts: "by-usage",
-}
+})
+
+export const codex = createCodex("codex", "scripted")
+
+export const codexOfOpenai = createCodex("codex of OpenAI", "OpenAI")

@@ -2,9 +2,6 @@ import { describe } from "vitest"
 
 const isWanted = process.env.HOLDFAST_TEST_CLIENTS === "1"
 
-/** Runs of minutes; `npm run test:clients -- --long` asks for them. */
-export const areLongWanted = process.env.HOLDFAST_TEST_CLIENTS_LONG === "1"
-
 /** Tests with agent programs that are not part of this project, and so only run when asked for. */
 export function describeClients(situation: string, tests: () => void): void {
   if (isWanted) describe(situation, tests)

@@ -34,9 +34,7 @@ async function run(client: Client, alone: boolean) {
 }
 
 describeClients("the operator's policy denies a call", () => {
-  // Gemini's seal stands on the first call alone: with that call withheld the other has none, and the provider refuses it.
-  const sealedEach = allClients.filter(({ format }) => format !== "gemini")
-  test.each(sealedEach)("$name runs the other call, goes on and finishes", async (client) => {
+  test.each(allClients)("$name runs the other call, goes on and finishes", async (client) => {
     const { runs, requests, records, failures, account } = await run(client, false)
     expect(failures).toEqual([])
     expect(runs.map(({ code, stdout }) => [code, stdout.includes(finalText)])).toEqual([[0, true]])
@@ -45,11 +43,12 @@ describeClients("the operator's policy denies a call", () => {
     expect(records.flatMap(({ judged }) => judged.map(({ verdict }) => verdict.decision))).toContain("deny")
   })
 
-  test.each(allClients)("$name ends in peace, and shows why", async (client) => {
-    const { runs, requests, failures } = await run(client, true)
+  test.each(allClients)("$name goes on and finishes, though it was all that the model asked for", async (client) => {
+    const { runs, requests, failures, account } = await run(client, true)
     expect(failures).toEqual([])
-    expect(runs.map(({ code }) => code)).toEqual([0])
-    expect(runs[0]?.stdout).toContain("Withheld by policy")
+    expect(runs.map(({ code, stdout }) => [code, stdout.includes(finalText)])).toEqual([[0, true]])
+    // The model hears of the refusal in a round of its own, of which the client sees nothing.
+    expect(account).toMatchObject({ turns: 5, sessions: [4], refusedForClient: 0 })
     expect(requests.filter(({ body }) => Buffer.from(body).includes(secret))).toEqual([])
   })
 })

@@ -1,20 +1,12 @@
 import { expect, test } from "vitest"
-import type { Script } from "../model-server/script.ts"
 import { allClients } from "./all-clients.ts"
 import { claude } from "./claude.ts"
-import type { Client } from "./client.ts"
+import { codexOfOpenai } from "./codex.ts"
 import { describeClients } from "./describe-clients.ts"
+import { goOn, inTwoHalves } from "./in-two-halves.ts"
 import { requestsWithout } from "./rule-check.ts"
 import { runTask } from "./run-task.ts"
-import { finalText, rule, taskScript } from "./task.ts"
-
-const goOn = "Now go on with the remaining steps."
-
-/** Half of the way at first, and the rest when asked to go on. */
-function inTwoHalves(client: Client, steps: number): Script {
-  const [half, whole] = [taskScript(client, steps / 2), taskScript(client, steps)]
-  return (turn) => (JSON.stringify(turn.body).includes(goOn) ? whole : half)(turn)
-}
+import { finalText, rule } from "./task.ts"
 
 /** No summary of the scripted model ever tells the rule: what it is told again for is the gateway's doing. */
 describeClients("the client compacts its own history", () => {
@@ -31,7 +23,7 @@ describeClients("the client compacts its own history", () => {
     expect(run.account.sessions).toHaveLength(1)
   })
 
-  const byUsage = allClients.filter(({ compacts }) => compacts === "by-usage")
+  const byUsage = [...allClients, codexOfOpenai].filter(({ compacts }) => compacts === "by-usage")
   test.each(byUsage)("$name, by the usage it is told: the rule stands in every later request", async (client) => {
     const errands = [{ ownLimitTokens: 22_000 }]
     const situation = "client's own compaction"

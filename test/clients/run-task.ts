@@ -15,11 +15,15 @@ export type Task = {
   readonly stepBytes: number
   /** The model's own window. */
   readonly windowTokens?: number
+  /** How many tokens the model counts where we count one. */
+  readonly tokenScale?: number
   readonly gateway?: TestGatewayOptions
   /** What the model says; it walks through the steps unless given. */
   readonly script?: Script
   /** The runs of the client, one after another; one with the task unless given. */
   readonly errands?: readonly Partial<Errand>[]
+  /** So many clients do this at the same time in the same folder, each with a home of its own. */
+  readonly atOnce?: number
 }
 
 export type TaskRun = {
@@ -37,20 +41,25 @@ export type TaskRun = {
 
 /** One client on one task, with a gateway and a scripted model of their own. */
 export async function runTask(client: Client, task: Task): Promise<TaskRun> {
-  const { situation, steps, stepBytes, windowTokens, errands = [{}] } = task
+  const { situation, steps, stepBytes, windowTokens, tokenScale = 1, errands = [{}] } = task
   const script = task.script ?? taskScript(client, steps)
   const server = await startModelServer({
     script,
     strict: true,
     simulateCache: true,
+    tokenScale,
     ...(windowTokens === undefined ? {} : { windowTokens }),
   })
   const gateway = await startTestGateway(server.url, task.gateway)
   const tap = await startTap(gateway.url)
   const place = openWorkplace(steps, stepBytes)
-  try {
+  const walk = async (_: unknown, who: number): Promise<readonly Ran[]> => {
     const runs: Ran[] = []
-    for (const errand of errands) runs.push(await place.run(client, { url: tap.url, prompt, ...errand }))
+    for (const errand of errands) runs.push(await place.run(client, { url: tap.url, prompt, ...errand }, who))
+    return runs
+  }
+  try {
+    const runs = (await Promise.all(Array.from({ length: task.atOnce ?? 1 }, walk))).flat()
     await gateway.holdfast.idle()
     const { records } = gateway
     const { requests } = server

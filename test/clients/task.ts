@@ -22,7 +22,10 @@ export function lastStep(body: Json): number {
 export function taskScript(client: Client, steps: number): Script {
   return ({ body }) => {
     const done = lastStep(body)
-    if (!client.isMain(body)) return { text: `The steps are being printed; the last one with: cat ${stepFile(done)}` }
+    if (!client.isMain(body)) {
+      const text = `The steps are being printed; the last one with: cat ${stepFile(done)}`
+      return client.aside?.(text) ?? { text }
+    }
     if (done >= steps) return { text: finalText }
     return {
       reasoning: `Step ${done} is printed, step ${done + 1} is next.`,

@@ -14,10 +14,11 @@ export type Ran = {
   readonly seconds: number
 }
 
-/** A home and a folder to work in, both new, in which a client runs with nothing of this machine's but its programs. */
+/** A folder to work in and homes beside it, all new, in which clients run with nothing of this machine's but its programs. */
 export type Workplace = {
   readonly folder: string
-  readonly run: (client: Client, errand: Errand, limitMs?: number) => Promise<Ran>
+  /** Each who has a home of their own. */
+  readonly run: (client: Client, errand: Errand, who: number) => Promise<Ran>
   readonly close: () => void
 }
 
@@ -46,23 +47,24 @@ export const stepFile = (step: number): string => `step-${step}.txt`
 
 export function openWorkplace(steps: number, stepBytes: number): Workplace {
   const place = mkdtempSync(join(tmpdir(), "holdfast-client-"))
-  const [home, folder] = [join(place, "home"), join(place, "project")]
+  const folder = join(place, "project")
   const lay = (path: string, text: string): void => {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
   }
-  lay(join(home, ".profile"), "")
   lay(join(folder, "README.md"), "# A project\n\nIts steps are in the files of that name.\n")
   lay(join(folder, "vault/secret.txt"), `${secret}\n`)
   for (let step = 1; step <= steps; step++) lay(join(folder, stepFile(step)), variedLines(`s${step}`, stepBytes))
   return {
     folder,
-    run: (client, errand, limitMs = 300_000) => {
+    run: (client, errand, who) => {
+      const home = join(place, `home-${who}`)
+      mkdirSync(home, { recursive: true })
       const { args, env, files } = client.launch(errand, home)
       for (const [name, text] of Object.entries(files)) lay(join(home, name), text)
       const path = [join(root, "node_modules/.bin"), "/usr/local/bin", "/usr/bin", "/bin"].join(delimiter)
       const program = join(clientsDirectory, "node_modules/.bin", client.program)
-      return runProcess(program, args, { cwd: folder, env: { ...env, PATH: path, HOME: home }, limitMs })
+      return runProcess(program, args, { cwd: folder, env: { ...env, PATH: path, HOME: home } })
     },
     close: () => rmSync(place, { recursive: true, force: true, maxRetries: 5 }),
   }
@@ -71,13 +73,15 @@ export function openWorkplace(steps: number, stepBytes: number): Workplace {
 type Surroundings = {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  readonly limitMs: number
 }
+
+/** A hundred turns take some seconds, and minutes on a busy machine; a client that takes longer hangs. */
+const limitMs = 600_000
 
 /** More of what a process says is of no use to a test. */
 const maxOutput = 16 * 1024 * 1024
 
-async function runProcess(program: string, args: readonly string[], { cwd, env, limitMs }: Surroundings): Promise<Ran> {
+async function runProcess(program: string, args: readonly string[], { cwd, env }: Surroundings): Promise<Ran> {
   const start = performance.now()
   const child = spawn(program, args, { cwd, env, detached: true, stdio: ["ignore", "pipe", "pipe"] })
   const said = { stdout: "", stderr: "" }

@@ -13,15 +13,21 @@ test("who goes on from an answer waits until it is written down", async () => {
   expect(seen).toEqual(["written down", "went on"])
 })
 
+/** Did it end before the process came to anything else? */
+const isAtOnce = (waiting: Promise<void>): Promise<boolean> =>
+  Promise.race([waiting.then(() => true), new Promise<boolean>((resolve) => setImmediate(() => resolve(false)))])
+
 test("nobody waits for an answer that is there, or where none is on its way, or for another's", async () => {
   const arrivals = createArrivals()
-  await arrivals.wait("one", "resp_0")
+  expect(await isAtOnce(arrivals.wait("one", "resp_0"))).toBe(true)
   const done = arrivals.begin("one")
   arrivals.begin("one")("resp_1")
-  await arrivals.wait("one", "resp_1")
-  await arrivals.wait("two", "resp_2")
+  expect(await isAtOnce(arrivals.wait("one", "resp_1"))).toBe(true)
+  expect(await isAtOnce(arrivals.wait("two", "resp_2"))).toBe(true)
+  const waiting = arrivals.wait("one", "resp_2")
+  expect(await isAtOnce(waiting)).toBe(false)
   done(undefined)
+  expect(await isAtOnce(waiting)).toBe(true)
   done(undefined)
-  await arrivals.wait("one", "resp_2")
-  expect(true).toBe(true)
+  expect(await isAtOnce(arrivals.wait("one", "resp_2"))).toBe(true)
 })

@@ -1,12 +1,9 @@
-import { wireText } from "../../message/ids.ts"
 import type { ModelRequest } from "../../message/request.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { overlay, writeList } from "../../wire/overlay.ts"
-import { decodeNext } from "../../wire/resume.ts"
 import type { Chain } from "./chain.ts"
-import { elementTexts } from "./element-texts.ts"
+import { elementTexts, withElements } from "./element-texts.ts"
 import { isSameMark, markOf } from "./mark-of.ts"
 import { frameText, type Whole, wholeElements } from "./whole.ts"
 
@@ -14,6 +11,14 @@ import { frameText, type Whole, wholeElements } from "./whole.ts"
 export type Form =
   | { readonly type: "send"; readonly body: string; readonly elements: () => readonly string[] }
   | { readonly type: "unthreadable" }
+
+/** How to send what a session made of a request, of which it may not be known all that it stands for. */
+export function formFor(whole: Whole | undefined, { wire: came, held }: ModelRequest, wire: string): Form {
+  if (whole !== undefined) return formOf(whole, wire)
+  // A thread takes no system part, and what else was put in is not worth its refusal.
+  if (held?.type === "thread" && wire !== came) return { type: "unthreadable" }
+  return { type: "send", body: wire, elements: () => [] }
+}
 
 /**
  * How to send what a session made of a whole request. What the provider holds already is not sent again, and what the client named by
@@ -49,7 +54,7 @@ type Out = { readonly elements: readonly string[]; readonly request: ModelReques
 
 function outOf(whole: Whole, wire: string): Out {
   if (wire === whole.text) return { elements: wholeElements(whole), request: undefined }
-  const request = decodeNext(decodeRequest(whole.request.format, whole.text), wire)
+  const request = decodeRequest(whole.request.format, wire)
   return { elements: elementTexts(request), request }
 }
 
@@ -68,7 +73,7 @@ function heldForm(whole: Whole, { elements, request: out }: Out, rest: readonly 
     list,
     expanded.map(({ own }) => own),
   )
-  const body = isOwn ? request.wire : overlay(request.wire, { input: writeList(list.map(wireText)) })
+  const body = isOwn ? request.wire : withElements(request.format, request.wire, list)
   return { type: "send", body: withSystem(request, body, out), elements: () => elements }
 }
 
@@ -90,7 +95,7 @@ function wholeForm(whole: Whole, wire: string): Form {
   if (before === undefined && wire === whole.text && isList(list, own)) {
     return { type: "send", body: request.wire, elements: () => out }
   }
-  return { type: "send", body: overlay(wireText(wire), { input: writeList(list.map(wireText)) }), elements: () => out }
+  return { type: "send", body: withElements(request.format, wire, list), elements: () => out }
 }
 
 /** Without the reasoning that the provider has lost: unless it is sealed, nobody else can read it. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { HoldfastError } from "../../errors.ts"
 import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
@@ -40,6 +41,12 @@ export type Answered = {
 /** Reasoning of turns that are over, or any. */
 export type Minded = "old" | "all"
 
+/** How long another process has to write an answer down before its id counts as unknown. */
+const sharedWaitsMs = [25, 50, 100]
+
+/** An upstream that lost what it held this often does not hold anything: it is sent all of it from then on. */
+const maxLosses = 2
+
 /** Sessions of which it is known how much reasoning their upstream minds. */
 const maxMinded = 10_000
 
@@ -77,8 +84,15 @@ export function createHeld({ store, onFault }: HeldDeps): Held {
     begin: (tenant, format) => arrivals.begin(`${format} ${tenant}`),
     settle: async (tenant, { held, format }) => {
       if (held?.id === undefined) return
-      const [known] = await orNothing(store.findAliases([namesOf(tenant).response(held.id)]), onFault, [])
-      if (known === undefined) await arrivals.wait(`${format} ${tenant}`, held.id)
+      const name = namesOf(tenant).response(held.id)
+      const isKnown = async () => (await orNothing(store.findAliases([name]), onFault, [])).length > 0
+      if (await isKnown()) return
+      await arrivals.wait(`${format} ${tenant}`, held.id)
+      // Another process may be the one that writes it down.
+      for (const waitMs of store.kind === "postgres" ? sharedWaitsMs : []) {
+        if (await isKnown()) return
+        await sleep(waitMs)
+      }
     },
     open: async (belonging, request) => {
       const { held, format } = request
@@ -87,19 +101,25 @@ export function createHeld({ store, onFault }: HeldDeps): Held {
       if (held !== undefined && !isChained) return undefined
       const before = await orNothing(chainOf(shelf, store, belonging, request), onFault, undefined)
       if (held !== undefined && before === undefined) return undefined
-      await orNothing(readItems(shelf, belonging.session, request), onFault, undefined)
+      await orNothing(readItems(shelf, belonging, request), onFault, undefined)
       const { id } = belonging.session
-      return wholeOf(request, before, {
+      const isForgotten = before !== undefined && shelf.losses(id) >= maxLosses
+      return wholeOf(request, isForgotten ? { ...before, upstream: "other" } : before, {
         find: (item) => shelf.item(id, item),
         isLost: (item) => shelf.isLost(id, item),
       })
     },
     remember: async ({ tenant, session }, whole, answered) => {
       const { id, messages } = answered.answer
+      // Nobody goes on from what nobody keeps, unless it goes on itself from something that is kept.
+      if (!whole.stores && whole.before === undefined) return
       const said = messageTexts(whole.request.format, messages)
-      if (whole.request.format === "openai-responses") shelf.putItems(session.id, said)
-      if (answered.isInline) shelf.noteLost(session.id, referencesIn(whole))
-      if (id === undefined || (whole.request.format !== "openai-responses" && !whole.stores)) return
+      if (whole.request.format === "openai-responses" && whole.stores) shelf.putItems(session.id, said)
+      if (answered.isInline) {
+        shelf.noteLost(session.id, referencesIn(whole))
+        if (whole.before !== undefined) shelf.noteLoss(session.id)
+      }
+      if (id === undefined) return
       const chain = chainAfter(whole, answered, said)
       shelf.putChain(session.id, id, chain)
       await orNothing(putLink(store, { tenant, session: session.id, id }, chain), onFault, undefined)
@@ -143,16 +163,16 @@ async function chainOf(
 }
 
 /** The items of a session that began before this process did. */
-async function readItems(shelf: Shelf, session: Session, request: ModelRequest): Promise<void> {
-  if (request.format !== "openai-responses" || shelf.isRead(session.id)) return
+async function readItems(shelf: Shelf, { session, assignment }: Belonging, request: ModelRequest): Promise<void> {
+  const isUnread = !shelf.isRead(session.id) && (!assignment.isNew || assignment.fork !== undefined)
+  if (request.format !== "openai-responses" || !isUnread) return
   const isMissing = elementTexts(request).some((text) => {
     const id = referenceId(text)
     return id !== undefined && shelf.item(session.id, id) === undefined
   })
   if (!isMissing) return
+  shelf.putItems(session.id, messageTexts(request.format, await allMessages(session)))
   shelf.noteRead(session.id)
-  const messages = await allMessages(session)
-  shelf.putItems(session.id, messageTexts(request.format, messages))
 }
 
 /** The conversation up to an answer. */

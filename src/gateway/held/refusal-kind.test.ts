@@ -33,6 +33,15 @@ const cases: [format: Format, status: number, body: string, kind: RefusalKind | 
     openai("Item 'rs_1' of type 'reasoning' was provided without its required following item."),
     "reasoning",
   ],
+  [
+    responses,
+    400,
+    openai("Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'."),
+    "reasoning",
+  ],
+  [responses, 404, openai("Response with id 'resp_1' not found."), "previous-unknown"],
+  [responses, 400, openai("Unsupported parameter: previous_response_id"), "previous-unknown"],
+  [responses, 400, openai("Invalid value: 'item_reference'."), "item-unknown"],
   [responses, 500, openai("Previous response with id 'resp_1' not found."), undefined],
   [messages, 400, anthropic("messages.1.content.0: Invalid `signature` in `thinking` block"), "reasoning"],
   [

@@ -29,13 +29,28 @@ export function refusalKind(format: Format, { status, body }: Refused): RefusalK
   const { code, message } = saidIn(body)
   const words = message.toLowerCase()
   if (format === "openai-responses") {
-    if (code === "previous_response_not_found") return "previous-unknown"
     const isMissing = words.includes("not found") || words.includes("does not exist")
+    if (code === "previous_response_not_found" || isNotTaken(words, "previous_response_id")) return "previous-unknown"
+    if (isMissing && words.includes("response with id")) return "previous-unknown"
     if (isMissing && words.includes("previous response")) return "previous-unknown"
-    if (isMissing && /\bitems?\b/.test(words)) return "item-unknown"
+    if ((isMissing && /\bitems?\b/.test(words)) || isNotTaken(words, "item_reference")) return "item-unknown"
   }
   return status !== 404 && mindsReasoning(words) ? "reasoning" : undefined
 }
+
+/** Words of upstreams that keep nothing for their clients. */
+const notTakenWords = [
+  "not supported",
+  "unsupported",
+  "invalid",
+  "unknown",
+  "not allowed",
+  "not permitted",
+  "unrecognized",
+]
+
+const isNotTaken = (words: string, name: string): boolean =>
+  words.includes(name) && notTakenWords.some((word) => words.includes(word))
 
 const reasoningWords = [
   "thinking",
@@ -50,7 +65,7 @@ const mindedWords = [
   "cannot be modified",
   "could not be verified",
   "could not be decrypted",
-  "without its required following item",
+  "without its required",
   "binding",
   "bound to",
   "prefix",

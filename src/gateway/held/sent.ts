@@ -1,4 +1,5 @@
 import type { ModelRequest } from "../../message/request.ts"
+import type { SessionGuarding } from "../../session/judge.ts"
 import type { Form } from "./form.ts"
 import type { Minded } from "./held.ts"
 import type { Whole } from "./whole.ts"
@@ -26,4 +27,17 @@ export function spare(sent: Sent, { format, wire }: ModelRequest, minded: Minded
   if (body === form.body) return
   sent.form = { ...form, body }
   sent.isOther = true
+}
+
+/** A call that is withheld stands in what the provider keeps of the answer, and not in what the client has of it. */
+export function noting(
+  guarding: SessionGuarding | undefined,
+  sent: Pick<Sent, "isOther">,
+): SessionGuarding | undefined {
+  if (guarding === undefined) return undefined
+  const onJudged: SessionGuarding["onJudged"] = async (judged) => {
+    if (judged.result !== undefined) sent.isOther = true
+    await guarding.onJudged(judged)
+  }
+  return { ...guarding, onJudged }
 }

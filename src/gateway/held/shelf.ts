@@ -11,6 +11,9 @@ export type Shelf = {
   /** Items that the provider does not have any more. */
   readonly isLost: (session: string, id: string) => boolean
   readonly noteLost: (session: string, ids: readonly string[]) => void
+  /** How often the provider did not have what it should have held. */
+  readonly losses: (session: string) => number
+  readonly noteLoss: (session: string) => void
   /** Whether the items of the session's log were put here. */
   readonly isRead: (session: string) => boolean
   readonly noteRead: (session: string) => void
@@ -26,20 +29,24 @@ type Held = {
   readonly items: Map<string, string>
   readonly lost: Set<string>
   bytes: number
+  losses: number
   isRead: boolean
 }
+
+const emptyHeld = (): Held => ({
+  chains: new Map(),
+  items: new Map(),
+  lost: new Set(),
+  bytes: 0,
+  losses: 0,
+  isRead: false,
+})
 
 export function createShelf(): Shelf {
   const sessions = new Map<string, Held>()
   let total = 0
   const use = (session: string): Held => {
-    const held = sessions.get(session) ?? {
-      chains: new Map(),
-      items: new Map(),
-      lost: new Set<string>(),
-      bytes: 0,
-      isRead: false,
-    }
+    const held = sessions.get(session) ?? emptyHeld()
     sessions.delete(session)
     sessions.set(session, held)
     return held
@@ -57,8 +64,9 @@ export function createShelf(): Shelf {
     chain: (session, id) => sessions.get(session)?.chains.get(id),
     putChain: (session, id, chain) => {
       const held = use(session)
+      const before = held.chains.get(id)
       held.chains.set(id, chain)
-      grow(held, sizeOf(chain))
+      grow(held, sizeOf(chain) - (before === undefined ? 0 : sizeOf(before)))
       for (const [oldest, gone] of held.chains) {
         if (held.chains.size <= maxChains) break
         held.chains.delete(oldest)
@@ -79,6 +87,10 @@ export function createShelf(): Shelf {
     noteLost: (session, ids) => {
       const { lost } = use(session)
       for (const id of ids) lost.add(id)
+    },
+    losses: (session) => sessions.get(session)?.losses ?? 0,
+    noteLoss: (session) => {
+      use(session).losses++
     },
     isRead: (session) => sessions.get(session)?.isRead === true,
     noteRead: (session) => {

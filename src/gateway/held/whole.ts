@@ -1,10 +1,10 @@
 import { wireText } from "../../message/ids.ts"
 import type { ModelRequest } from "../../message/request.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { overlay, writeList } from "../../wire/overlay.ts"
+import { overlay } from "../../wire/overlay.ts"
 import { bodyFields } from "../identity/body-fields.ts"
 import type { Chain } from "./chain.ts"
-import { elementTexts } from "./element-texts.ts"
+import { elementTexts, withElements } from "./element-texts.ts"
 import { type Expanded, expandElements, type Items } from "./expand-elements.ts"
 
 /** A request with everything that it stands for: what the provider holds, what it names by id, what a compaction of ours holds. */
@@ -21,13 +21,16 @@ export type Whole = {
 }
 
 export function wholeOf(request: ModelRequest, before: Chain | undefined, items: Items): Whole {
-  const expanded = expandElements(elementTexts(request), items)
+  const expanded = expandElements(elementTexts(request), request.format === "openai-responses" ? items : noItems)
   const stores = storesAnswer(request)
   const isPlain = before === undefined && expanded.every(({ type }) => type === "itself")
   if (isPlain) return { request, text: request.wire, expanded, stores }
   const text = bodyOf(request, before, [...(before?.elements ?? []), ...expanded.flatMap(({ texts }) => texts)])
   return { request, text, expanded, stores, ...(before === undefined ? {} : { before }) }
 }
+
+/** Only on OpenAI Responses are items named by their ids. */
+const noItems: Items = { find: () => undefined, isLost: () => false }
 
 /** All elements of the whole: what it goes on from, and what is new. */
 export const wholeElements = ({ before, expanded }: Whole): readonly string[] => [
@@ -36,11 +39,11 @@ export const wholeElements = ({ before, expanded }: Whole): readonly string[] =>
 ]
 
 function bodyOf(request: ModelRequest, before: Chain | undefined, elements: readonly string[]): string {
-  const list = writeList(elements.map(wireText))
   if (request.format === "anthropic-messages")
-    return overlay(wireText(before?.frame ?? request.wire), { messages: list })
-  const previous = before === undefined ? {} : { previous_response_id: undefined }
-  return overlay(request.wire, { ...previous, input: list })
+    return withElements(request.format, before?.frame ?? request.wire, elements)
+  const wire =
+    before === undefined ? request.wire : overlay(wireText(request.wire), { previous_response_id: undefined })
+  return withElements(request.format, wire, elements)
 }
 
 /** Responses are kept unless the client says otherwise; of Anthropic's messages only those of a thread are. */

@@ -40,15 +40,21 @@ test("that of the turn under way stays where it is wanted", () => {
   fc.assert(property)
 })
 
-test("items of reasoning go whole", () => {
+test("items of reasoning go whole, and with them the ids that tie what follows to them", () => {
+  const call = { type: "function_call", call_id: "call_1", name: "read", arguments: "{}" }
+  const said = { type: "message", role: "assistant", content: [{ type: "output_text", text: "I look." }] }
+  const result = { type: "function_call_output", id: "fco_1", call_id: "call_1", output: "ok" }
+  const last = { ...said, id: "msg_2" }
   const input = [
     { role: "user", content: "Go." },
     { type: "reasoning", id: "rs_1", summary: [{ type: "summary_text", text: "Hm." }] },
-    { type: "function_call", id: "fc_1", call_id: "call_1", name: "read", arguments: "{}" },
-    { type: "function_call_output", call_id: "call_1", output: "ok" },
+    { ...said, id: "msg_1" },
+    { ...call, id: "fc_1" },
+    result,
+    last,
   ]
   const wire = JSON.stringify({ model: "m", input })
   expect(withoutReasoning("openai-responses", wire, true)).toBe(wire)
   const out: unknown = JSON.parse(withoutReasoning("openai-responses", wire, false))
-  expect(out).toEqual({ model: "m", input: input.filter(({ type }) => type !== "reasoning") })
+  expect(out).toEqual({ model: "m", input: [input[0], said, call, result, last] })
 })

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest"
+import { allClients } from "./all-clients.ts"
+import { describeClients } from "./describe-clients.ts"
+import { goOn, inTwoHalves } from "./in-two-halves.ts"
+import { requestsWithout } from "./rule-check.ts"
+import { runTask } from "./run-task.ts"
+import { finalText, rule } from "./task.ts"
+
+describeClients("one conversation is one session", () => {
+  test.each(allClients)("$name, stopped and taken up again", async (client) => {
+    const errands = [{}, { prompt: goOn, continues: true }]
+    const script = inTwoHalves(client, 6)
+    const run = await runTask(client, { situation: "taken up again", steps: 6, stepBytes: 2000, script, errands })
+    expect(run.failures).toEqual([])
+    expect(run.runs.map(({ code, stdout }) => [code, stdout.includes(finalText)])).toEqual([
+      [0, true],
+      [0, true],
+    ])
+    expect(run.account.sessions).toEqual([8])
+    expect(requestsWithout(run, rule)).toEqual([])
+  })
+
+  // Over Gemini's wire nothing that every client sends back tells them apart, and what they say is the same to the letter.
+  const told = allClients.filter(({ format }) => format !== "gemini")
+  test.each(told)("$name, three of them at the same time in the same words", async (client) => {
+    const task = { situation: "three at a time", steps: 4, stepBytes: 2000, atOnce: 3 }
+    const run = await runTask(client, task)
+    expect(run.failures).toEqual([])
+    expect(run.runs.map(({ code, stdout }) => [code, stdout.includes(finalText)])).toEqual([
+      [0, true],
+      [0, true],
+      [0, true],
+    ])
+    expect(run.account.sessions).toEqual([5, 5, 5])
+  })
+})
