@@ -48,6 +48,25 @@ test.each(others)("not if %s", (_why, lane, next) => {
   expect(goesOn(lane, bodyOf(next))).toBeUndefined()
 })
 
+const chatOf = (...messages: readonly (readonly [role: string, content: string])[]): Buffer =>
+  Buffer.from(JSON.stringify({ model: "m", messages: messages.map(([role, content]) => ({ role, content })) }))
+
+function chatLane(bytes: Buffer): Lane {
+  const request = decodeRequest("openai-chat", bytes.toString())
+  return laneOf({ session: "s", bytes, request, receipt, changed: false, rules: [] })
+}
+
+test("not if another conversation begins under the same instructions, however short both are", () => {
+  const [system, context] = [
+    ["system", "You sum up what was said."],
+    ["user", "The folder is /srv."],
+  ] as const
+  const lane = chatLane(chatOf(system, context, ["user", "One thing."]))
+  expect(goesOn(lane, chatOf(system, context, ["user", "Quite another thing."]))).toBeUndefined()
+  const after = [["assistant", "Done."] as const, ["user", "More."] as const]
+  expect(goesOn(lane, chatOf(system, context, ["user", "One thing."], ...after))).toBeDefined()
+})
+
 test("a rule in the last message is found where it stands in the next body, in another shape", () => {
   const lane = laneAfter(history, ["Never push to main.", "Go on."])
   const later = goesOn(

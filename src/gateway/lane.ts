@@ -13,7 +13,7 @@ export type Lane = {
   readonly session: string
   readonly bytes: Buffer
   readonly request: ModelRequest
-  /** Up to here the next body has to be the same: all of the history but its end, where clients move cache marks and change shapes. */
+  /** Up to here the next body has to be the same: all of the history but what follows its opening at its end, where clients move cache marks and change shapes. */
   readonly safe: number
   /** Nothing stands in the way of sending the next one as it comes: no compaction is in force, and nothing was added to this one. */
   readonly plain: boolean
@@ -58,9 +58,15 @@ export function laneOf({ session, bytes, request, receipt, changed, rules }: See
   }
 }
 
-function safeBytes(bytes: Buffer, { wire, layout }: ModelRequest): number {
+/**
+ * Never less than the whole opening, up to the first answer: instructions are the same in every conversation of a program, and often the
+ * first message is too.
+ */
+function safeBytes(bytes: Buffer, { wire, layout, messages }: ModelRequest): number {
   const elements = layout.messages?.elements ?? []
-  const last = elements[Math.max(0, elements.length - 1 - unsettled)]
+  const answer = messages.findIndex(({ role }) => role === "assistant")
+  const opening = (answer < 0 ? elements.length : answer) - 1
+  const last = elements[Math.max(opening, elements.length - 1 - unsettled)]
   if (last === undefined) return Number.POSITIVE_INFINITY
   return wire.length === bytes.length ? last.end : Buffer.byteLength(wire.slice(0, last.end))
 }

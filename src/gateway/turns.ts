@@ -1,52 +1,32 @@
 import { HoldfastError } from "../errors.ts"
 import { present } from "../message/present.ts"
-import type { ModelRequest, ModelResponse } from "../message/request.ts"
+import type { ModelResponse } from "../message/request.ts"
 import { isInForce } from "../session/pins.ts"
 import type { Prepared } from "../session/prepared.ts"
-import type { Session } from "../session/session.ts"
-import { decodeRequest } from "../wire/decode.ts"
-import { decodeNext } from "../wire/resume.ts"
 import type { Asked } from "./asked.ts"
 import { chooseUpstream } from "./choose-upstream.ts"
 import { familyOf } from "./family.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 import { formFor } from "./held/form.ts"
-import type { Belonging, Held } from "./held/held.ts"
 import { insteadOf, type RefusedCall } from "./held/instead.ts"
 import { type OwnAnswer, previousNotFound, threadUnsupported } from "./held/own-answer.ts"
 import { isOwnResponseId } from "./held/own-item.ts"
 import { noting, type Sent, spare } from "./held/sent.ts"
-import type { Whole } from "./held/whole.ts"
-import type { Assignment } from "./identity/assignment.ts"
-import { identityOf } from "./identity/identity-of.ts"
-import type { Lineages } from "./identity/lineages.ts"
+import { storesAnswer } from "./held/whole.ts"
 import { goesOn, type Lane, laneOf } from "./lane.ts"
 import type { Lanes } from "./lanes.ts"
-import type { NewSessions } from "./new-sessions.ts"
+import { type LocateDeps, type Located, locate } from "./locate.ts"
 import type { Known, TooLong, Turn } from "./turn.ts"
 import { untouchedTurn } from "./untouched-turn.ts"
-import type { WorkLines } from "./work-lines.ts"
 
-export type TurnDeps = Pick<
-  GatewayOptions,
-  "holdfast" | "operator" | "store" | "upstreams" | "windowTokens" | "limits" | "now" | "onFault"
-> & {
-  readonly held: Held
-  readonly lanes: Lanes
-  readonly lineages: Lineages
-  readonly lines: WorkLines
-  readonly newSessions: NewSessions
-  /** By session: what was sent on at once last and is still to be taken in. */
-  readonly waiting: Map<string, Waiting>
-  /** Windows that upstreams named when they refused a request, by model. */
-  readonly windows: Map<string, number>
-}
-
-/** A request and where it belongs, with everything that it stands for as far as that is known. */
-export type Located = Belonging & {
-  readonly request: ModelRequest
-  readonly whole?: Whole
-}
+export type TurnDeps = LocateDeps &
+  Pick<GatewayOptions, "operator" | "store" | "upstreams" | "windowTokens" | "now" | "onFault"> & {
+    readonly lanes: Lanes
+    /** By session: what was sent on at once last and is still to be taken in. */
+    readonly waiting: Map<string, Waiting>
+    /** Windows that upstreams named when they refused a request, by model. */
+    readonly windows: Map<string, number>
+  }
 
 /** A request that its session has taken in. */
 type Taken = Located & {
@@ -74,9 +54,11 @@ const mayGoAtOnce = ({ store, operator, lines }: TurnDeps, { session }: Lane): b
 export type Waiting = { readonly bytes: Buffer; hasEnded: boolean; isBegun: boolean; isSpared: boolean }
 
 /** What a request that goes on from another says again need not be taken in twice. */
-function spareEarlier({ waiting }: TurnDeps, session: string, bytes: Buffer): Waiting {
+function spareEarlier({ waiting }: TurnDeps, { session, request }: Lane, bytes: Buffer): Waiting {
   const earlier = waiting.get(session)
-  if (earlier?.hasEnded && !earlier.isBegun && earlier.bytes.length < bytes.length) earlier.isSpared = true
+  const isSaidAgain = earlier?.hasEnded && !earlier.isBegun && earlier.bytes.length < bytes.length
+  // Of an answer that the provider keeps, the next request may have no more than its id.
+  if (isSaidAgain && !storesAnswer(request)) earlier.isSpared = true
   const one: Waiting = { bytes, hasEnded: false, isBegun: false, isSpared: false }
   waiting.set(session, one)
   return one
@@ -86,11 +68,12 @@ function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
   deps.lanes.put(asked, lane)
   let taken: Taken | undefined
   const judged = { isOther: false }
-  const own = spareEarlier(deps, lane.session, asked.bytes)
+  const own = spareEarlier(deps, lane, asked.bytes)
+  const done = deps.held.begin(asked.tenant, asked.format)
   const takeIn = async (): Promise<void> => {
     own.isBegun = true
     if (deps.waiting.get(lane.session) === own) deps.waiting.delete(lane.session)
-    const got = await take(deps, asked, lane)
+    const got = await take(deps, asked, lane, done)
     if ("session" in got) taken = got
   }
   const taking = deps.lines.add(lane.session, async () => {
@@ -115,11 +98,13 @@ function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
     instead: async (refused) => instead(deps, asked, await after(), refused),
     ended: firstOf((end) => {
       own.hasEnded = true
-      void deps.lines.add(lane.session, async () => {
-        if (own.isSpared) return
-        const { sent, ...rest } = await after()
-        await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end)
-      })
+      void deps.held.ending(asked.tenant, lane.session, () =>
+        deps.lines.add(lane.session, async () => {
+          if (own.isSpared) return done(undefined)
+          const { sent, ...rest } = await after()
+          await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end)
+        }),
+      )
     }),
   }
 }
@@ -144,7 +129,9 @@ async function preparedTurn(deps: TurnDeps, asked: Asked, lane: Lane | undefined
     },
     smaller: (refusal) => smaller(deps, asked, taken, refusal),
     instead: (refused) => instead(deps, asked, taken, refused),
-    ended: firstOf((end) => void deps.lines.add(session.id, () => record(deps, taken, end))),
+    ended: firstOf((end) => {
+      void deps.held.ending(asked.tenant, session.id, () => deps.lines.add(session.id, () => record(deps, taken, end)))
+    }),
   }
 }
 
@@ -166,46 +153,24 @@ const knownOf = ({ session, prepared: { receipt, trace }, request }: Taken): Kno
   ...present({ model: request.model }),
 })
 
-/** Read a request, and find the session that it belongs to. */
-export async function locate(deps: TurnDeps, asked: Asked, lane?: Lane): Promise<Located> {
-  const { format, tenant, headers } = asked
-  const text = asked.bytes.toString("utf8")
-  const earlier = lane?.request
-  const request = earlier?.format === format ? decodeNext(earlier, text) : decodeRequest(format, text)
-  checkSize(request)
-  await deps.held.settle(tenant, request)
-  const assignment = await deps.lineages.assign(tenant, identityOf(headers, request), request)
-  if (!deps.newSessions.admit(tenant, assignment.session, assignment.isNew)) {
-    await deps.lineages.answered(assignment, request, [], { isCut: true })
-    throw new HoldfastError({ code: "gateway-busy", what: "new sessions in an hour", limit: deps.limits.newSessions })
-  }
-  const session = await sessionOf(deps, assignment)
-  const whole = await deps.held.open({ tenant, assignment, session }, request)
-  return { tenant, assignment, session, request, ...present({ whole }) }
-}
-
-/**
- * More than this is no conversation that a model was ever asked to go on with, and would keep all others waiting while it is looked at:
- * like one for which there is no room among the tenant's new sessions, it goes on as it came, in no session, unless there are operator's
- * rules, which it would have to carry.
- */
-const maxPieces = 20_000
-
-function checkSize({ messages }: ModelRequest): void {
-  let pieces = messages.length
-  for (const { parts } of messages) pieces += parts.length
-  if (pieces <= maxPieces) return
-  const expected = `at most ${maxPieces} messages and parts`
-  throw new HoldfastError({ code: "request-invalid", path: "the history", expected, found: `${pieces}` })
-}
-
 /** Find the session of a request, and have it prepare the call. Of some it is known at once what the answer is. */
-async function take(deps: TurnDeps, asked: Asked, lane: Lane | undefined): Promise<Taken | OwnAnswer> {
-  const located = await locate(deps, asked, lane)
+async function take(
+  deps: TurnDeps,
+  asked: Asked,
+  lane: Lane | undefined,
+  begun?: Taken["done"],
+): Promise<Taken | OwnAnswer> {
+  const located = await locate(deps, asked, lane).catch((error: unknown) => {
+    begun?.(undefined)
+    throw error
+  })
   const { session, request, whole } = located
   const previous = whole === undefined ? request.held?.id : undefined
-  if (previous !== undefined && isOwnResponseId(previous)) return previousNotFound(previous)
-  const done = deps.held.begin(asked.tenant, asked.format)
+  if (previous !== undefined && isOwnResponseId(previous)) {
+    await deps.lineages.answered(located.assignment, request, [], { isCut: true })
+    return previousNotFound(previous)
+  }
+  const done = begun ?? deps.held.begin(asked.tenant, asked.format)
   try {
     const prepared = await prepare(deps, asked, located)
     const { receipt, wire } = prepared
@@ -236,17 +201,6 @@ function instead(deps: TurnDeps, asked: Asked, taken: Taken, refused: RefusedCal
   const lane = deps.lanes.find(asked)
   if (lane?.session === taken.session.id) deps.lanes.put(asked, { ...lane, plain: false })
   return insteadOf(taken, refused, { id: asked.id, atMs: deps.now(), ...present({ model, windowTokens }) })
-}
-
-/** The session of an assignment; one that begins as a copy of another is copied first, if that is still there. */
-async function sessionOf({ holdfast }: TurnDeps, { session, isNew, fork }: Assignment): Promise<Session> {
-  if (!isNew || fork?.at === undefined) return holdfast.session(session)
-  try {
-    return await holdfast.session(fork.from).fork(session, { at: fork.at })
-  } catch (error) {
-    if (!(error instanceof HoldfastError)) throw error
-    return holdfast.session(session)
-  }
 }
 
 function prepare(deps: TurnDeps, asked: Asked, { session, request, whole }: Located, window?: number) {

@@ -171,7 +171,7 @@ test("an upstream that compacts is left to it, and its item is its own", async (
     encrypted_content: "b3BhcXVlIHRvIGV2ZXJ5Ym9keSBidXQgaXRzIG1ha2Vy",
   }
   const { upstream, gateway } = await start({
-    say: (call) => (call === 2 ? { blocks: [own] } : say(call)),
+    say: (call) => (call === 2 ? { blocks: [own] } : say(call, "")),
   })
   const history = await work(gateway.url, [developer, user(question)], 2)
   const items = itemsDone(await post(gateway.url, [...history, trigger]))
@@ -213,7 +213,7 @@ test("a client asks the endpoint that the upstream does not have", async () => {
 test("@openai/agents has its session compacted by nothing but the last answer's id", async () => {
   const { upstream, gateway } = await start({
     refuse,
-    say: (call) => (call % 4 === 3 ? { text: `Done with ${call}.` } : say(call)),
+    say: (call) => (call % 4 === 3 ? { text: `Done with ${call}.` } : say(call, "")),
   })
   const client = new OpenAI({
     baseURL: `${gateway.url}/v1`,

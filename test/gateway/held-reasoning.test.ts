@@ -114,7 +114,9 @@ test("an upstream that minds all of it gets none at all", async () => {
         : undefined,
   })
   expect(new Set(await work(gateway.url, 20))).toEqual(new Set([200]))
-  expect(upstream.requests.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(3)
+  const refused = upstream.requests.filter(({ status }) => status === 400).length
+  expect(refused).toBeGreaterThan(0)
+  expect(refused).toBeLessThanOrEqual(2)
 })
 
 test("a refusal of what the client itself sent is the client's to see", async () => {

@@ -1,6 +1,7 @@
 import OpenAI from "openai"
 import { afterEach, expect, test } from "vitest"
 import { createMemoryStore } from "../../src/store/memory-store.ts"
+import { textAt } from "../model-server/json.ts"
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts"
 import { type HeldUpstream, type HeldUpstreamOptions, startHeldUpstream } from "./held-upstream.ts"
 
@@ -133,6 +134,7 @@ test("the gateway starts anew in between, on the same store", async () => {
   const { client, bodies } = clientOf(() => gateway)
   const onTurn = async (turn: number): Promise<void> => {
     if (turn % 7 !== 6) return
+    await gateway.close()
     gateway = await startTestGateway(upstream.url, { windowTokens, store })
     open.push(gateway.close)
   }
@@ -213,4 +215,44 @@ test("two people who go on from one answer at the same time do not hear of each 
     const { context = "" } = upstream.requests.at(-1) ?? {}
     expect(ways.filter((way) => context.includes(way))).toEqual([ways[n]])
   }
+})
+
+test("an upstream that keeps nothing serves a client that goes by ids", async () => {
+  const { upstream, gateway } = await start({
+    refuse: ({ json }) =>
+      textAt(json, "previous_response_id") === undefined
+        ? undefined
+        : {
+            status: 400,
+            body: { error: { message: "Unsupported parameter: previous_response_id", type: "invalid_request_error" } },
+          },
+  })
+  const { client } = clientOf(() => gateway)
+  expect(await runLoop(client)).toBe("All parts are read.")
+  expect(upstream.requests.filter(({ status }) => status === 400)).toHaveLength(2)
+  for (const { context } of upstream.requests) expect(context).toContain(rule)
+})
+
+test("what was cut from a chain can be called back, whoever holds the chain", async () => {
+  let asked = 0
+  const { upstream, gateway } = await start(
+    {
+      say: (call, context) => {
+        const handle = /recall (hf-[1-9]\d*-[0-9a-f]{20})/.exec(context)?.[1]
+        if (handle === undefined || asked > 1) return say(call, context)
+        asked += 1
+        return { calls: [{ tool: "holdfast_recall", input: { handle } }] }
+      },
+    },
+    { windowTokens, recall: true, sessions: { recall: true } },
+  )
+  const { client } = clientOf(() => gateway)
+  expect(await runLoop(client)).toBe("All parts are read.")
+  expect(asked).toBe(2)
+  for (const { context, status, text } of upstream.requests) {
+    expect(status).toBe(200)
+    expect(context).toContain(rule)
+    expect(text.includes('"name":"holdfast_recall","description"')).toBe(/recall hf-\d/.test(context))
+  }
+  expect(gateway.faults).toEqual([])
 })

@@ -4,6 +4,7 @@ import { createMeter } from "../../src/tokens/meter.ts"
 import { decodeRequest } from "../../src/wire/decode.ts"
 import { type Answer, answerOf, jsonAnswer } from "../model-server/answer.ts"
 import { anthropicMessages } from "../model-server/anthropic-messages.ts"
+import { anthropicObjection } from "../model-server/anthropic-objection.ts"
 import { deliver } from "../model-server/delivery.ts"
 import { createHeldItems } from "../model-server/held-items.ts"
 import { field, type Json, listAt, parseJson, textAt } from "../model-server/json.ts"
@@ -11,6 +12,7 @@ import { listen, readBody } from "../model-server/loopback.ts"
 import { createOpenaiResponses } from "../model-server/openai-responses.ts"
 import { replyOf } from "../model-server/reply.ts"
 import { inputItems } from "../model-server/responses-items.ts"
+import { responsesObjection } from "../model-server/responses-objection.ts"
 import type { Output } from "../model-server/script.ts"
 import type { Failure, Reply, Wire } from "../model-server/wire.ts"
 
@@ -26,8 +28,8 @@ export type Arrived = {
 }
 
 export type HeldUpstreamOptions = {
-  /** What the model says to its n-th answered call. */
-  readonly say: (call: number) => Output
+  /** What the model says to its n-th answered call, and to what it sees. */
+  readonly say: (call: number, context: string) => Output
   readonly limitTokens?: number
   /** Refuse with this, if it says so. */
   readonly refuse?: (arrived: Pick<Arrived, "path" | "json" | "context">) => Failure | undefined
@@ -122,16 +124,24 @@ export async function startHeldUpstream(options: HeldUpstreamOptions): Promise<H
       const refused = options.refuse?.({ path, json, context })
       if (refused !== undefined) return jsonAnswer(refused)
       if ("refused" in expanded) return jsonAnswer(expanded.refused)
+      const objection = objectionTo(format, expanded)
+      if (objection !== undefined) return jsonAnswer(wire.refuse(objection, calls))
       const limit = options.limitTokens ?? Number.POSITIVE_INFINITY
       if (tokens > limit) return jsonAnswer(wire.fail({ type: "context-length", tokens, limit }, calls))
       const index = calls++
       const model = textAt(json, "model") ?? "scripted"
       const framing = field(json, "stream") === true ? "sse" : "whole"
-      const { reply } = replyOf(options.say(index), { kind: "generate", model, framing, rounds: 0 }, json, index, {
-        inputTokens: tokens,
-        cacheReadTokens: 0,
-        cacheWriteTokens: 0,
-      })
+      const { reply } = replyOf(
+        options.say(index, context),
+        { kind: "generate", model, framing, rounds: 0 },
+        json,
+        index,
+        {
+          inputTokens: tokens,
+          cacheReadTokens: 0,
+          cacheWriteTokens: 0,
+        },
+      )
       remember(held, format, reply, expanded, wire)
       return answerOf(wire, reply, undefined, undefined)
     }
@@ -159,6 +169,13 @@ export async function startHeldUpstream(options: HeldUpstreamOptions): Promise<H
     },
   }
 }
+
+/** What the provider would mind in the conversation: unpaired calls and results, reasoning that was tampered with or stands alone. */
+const objectionTo = (
+  format: Format,
+  { body, elements }: Exclude<Expanded, { readonly refused: Failure }>,
+): string | undefined =>
+  format === "openai-responses" ? responsesObjection(elements) : anthropicObjection(parseJson(JSON.stringify(body)))
 
 const tokensOf = (format: Format, body: object): number =>
   Object.keys(body).length === 0

@@ -25,18 +25,18 @@ const marked = (text: string) => [{ type: "text", text, ...mark }]
 const askAnthropic = (server: ModelServer, body: object) => post(server, "/v1/messages", body)
 
 test("a request beyond the window is refused in the wire's own words, and counted honestly", async () => {
-  const server = await start({ script: () => ({ text: "ok" }), windowTokens: 2500 })
+  const server = await start({ script: () => ({ text: "ok" }), windowTokens: 3000 })
   const small = anthropic([{ role: "user", content: "hi" }], "short")
-  const large = anthropic([{ role: "user", content: "hi" }], long("rule", 900))
+  const large = anthropic([{ role: "user", content: "hi" }], long("rule", 2000))
   expect((await askAnthropic(server, small)).status).toBe(200)
   const refused = await askAnthropic(server, large)
   const counted = createMeter({ model: "claude-sonnet-4-5" }).request(
     decodeRequest("anthropic-messages", JSON.stringify(large)),
   )
-  expect(counted).toBeGreaterThan(2500)
+  expect(counted).toBeGreaterThan(3000)
   expect([refused.status, await refused.text()]).toEqual([
     400,
-    expect.stringContaining(`prompt is too long: ${counted} tokens > 2500 maximum`),
+    expect.stringContaining(`prompt is too long: ${counted} tokens > 3000 maximum`),
   ])
   expect(server.requests.map(({ measured }) => measured?.tooLong?.tokens)).toEqual([undefined, counted])
 })

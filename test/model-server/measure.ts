@@ -13,7 +13,11 @@ export type Measured = {
   readonly cache?: CacheReading
 }
 
-export type MeasureOptions = { readonly windowTokens?: number; readonly simulateCache?: boolean }
+export type MeasureOptions = {
+  readonly windowTokens?: number
+  readonly tokenScale?: number
+  readonly simulateCache?: boolean
+}
 
 /** Measures a request, as a call or only as a question for its size; nothing where nobody wants to know, or it cannot be read. */
 export type Measure = (
@@ -23,11 +27,11 @@ export type Measure = (
   purpose?: "call" | "count",
 ) => Measured | undefined
 
-export function createMeasure({ windowTokens, simulateCache = false }: MeasureOptions): Measure {
+export function createMeasure({ windowTokens, tokenScale = 1, simulateCache = false }: MeasureOptions): Measure {
   const cache = createSimulatedCache()
   return (format, model, body, purpose = "call") => {
     if (windowTokens === undefined && !simulateCache) return undefined
-    const pieces = requestPieces(format, body, model)
+    const pieces = requestPieces(format, body, model, tokenScale)
     if (pieces === undefined) return undefined
     const inputTokens = tokensIn(pieces)
     if (purpose === "count") return { inputTokens }

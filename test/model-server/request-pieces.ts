@@ -68,10 +68,16 @@ function piecesIn(request: ModelRequest, meter: Meter): readonly RequestPiece[] 
 }
 
 /** All that a request asks a model to read; nothing where the body is none. What the server holds for a client is not in it. */
-export function requestPieces(format: Format, body: Uint8Array, model: string): readonly RequestPiece[] | undefined {
+export function requestPieces(
+  format: Format,
+  body: Uint8Array,
+  model: string,
+  tokenScale = 1,
+): readonly RequestPiece[] | undefined {
   try {
     const request = decodeRequest(format, new TextDecoder().decode(body))
-    return piecesIn(request, createMeter({ model }))
+    const pieces = piecesIn(request, createMeter({ model }))
+    return pieces.map((piece) => ({ ...piece, tokens: Math.ceil(piece.tokens * tokenScale) }))
   } catch {
     return undefined
   }

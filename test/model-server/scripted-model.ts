@@ -17,6 +17,8 @@ export type ScriptedModelOptions = {
   readonly strict?: boolean
   /** Refuse, in the wire's own words, requests of more tokens than this. */
   readonly windowTokens?: number
+  /** What the model counts as a token is not what we do: how many it counts where we count one. */
+  readonly tokenScale?: number
   /** Report in the usage what a provider's prompt cache would have read and written; a simulation. */
   readonly simulateCache?: boolean
 }

@@ -11,6 +11,7 @@ import { namesOf } from "../identity/names.ts"
 import { createArrivals } from "./arrivals.ts"
 import type { Chain } from "./chain.ts"
 import { elementTexts, messageTexts } from "./element-texts.ts"
+import { createEndings, type Endings } from "./endings.ts"
 import { referenceId } from "./expand-elements.ts"
 import { findLink, putLink } from "./link.ts"
 import { markOf } from "./mark-of.ts"
@@ -51,7 +52,7 @@ const maxLosses = 2
 const maxMinded = 10_000
 
 /** What providers hold for clients, as far as it was seen here. */
-export type Held = {
+export type Held = Endings & {
   /** A turn has begun; the function that comes back says that its answer, if there was one, has been written down. */
   readonly begin: (tenant: string, format: Format) => (id: string | undefined) => void
   /** Wait until the answer that a request goes on from is written down, if it is on its way. */
@@ -72,6 +73,7 @@ export function createHeld({ store, onFault }: HeldDeps): Held {
   const arrivals = createArrivals()
   const minded = new Map<string, Minded>()
   return {
+    ...createEndings(),
     minded: (session) => minded.get(session),
     noteMinded: (session, how) => {
       minded.delete(session)

@@ -47,7 +47,7 @@ function bodyOf(request: ModelRequest, before: Chain | undefined, elements: read
 }
 
 /** Responses are kept unless the client says otherwise; of Anthropic's messages only those of a thread are. */
-function storesAnswer(request: ModelRequest): boolean {
+export function storesAnswer(request: ModelRequest): boolean {
   const fields = bodyFields(request)
   if (request.format === "openai-responses") return fields.store !== false
   return request.format === "anthropic-messages" && isObject(fields.thread)

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest"
+import { createEndings } from "./endings.ts"
+
+test("a session is named from the end of an answer until all of its answers are written down", async () => {
+  const { ending, ended } = createEndings()
+  const first = Promise.withResolvers<void>()
+  const second = Promise.withResolvers<void>()
+  const works = [ending("one", "a", () => first.promise), ending("one", "a", () => second.promise)]
+  expect(ended("one")).toEqual(["a"])
+  expect(ended("two")).toEqual([])
+  first.resolve()
+  await works[0]
+  expect(ended("one")).toEqual(["a"])
+  second.resolve()
+  await works[1]
+  expect(ended("one")).toEqual([])
+})

@@ -1,0 +1,78 @@
+import { HoldfastError } from "../errors.ts"
+import { present } from "../message/present.ts"
+import type { ModelRequest } from "../message/request.ts"
+import type { Session } from "../session/session.ts"
+import { decodeRequest } from "../wire/decode.ts"
+import { decodeNext } from "../wire/resume.ts"
+import type { Asked } from "./asked.ts"
+import type { GatewayOptions } from "./gateway-options.ts"
+import type { Belonging, Held } from "./held/held.ts"
+import type { Whole } from "./held/whole.ts"
+import type { Assignment } from "./identity/assignment.ts"
+import { identityOf } from "./identity/identity-of.ts"
+import type { Lineages } from "./identity/lineages.ts"
+import type { Lane } from "./lane.ts"
+import type { NewSessions } from "./new-sessions.ts"
+import type { WorkLines } from "./work-lines.ts"
+
+export type LocateDeps = Pick<GatewayOptions, "holdfast" | "limits"> & {
+  readonly held: Held
+  readonly lineages: Lineages
+  readonly lines: WorkLines
+  readonly newSessions: NewSessions
+}
+
+/** A request and where it belongs, with everything that it stands for as far as that is known. */
+export type Located = Belonging & {
+  readonly request: ModelRequest
+  readonly whole?: Whole
+}
+
+/** Read a request, and find the session that it belongs to. */
+export async function locate(deps: LocateDeps, asked: Asked, lane?: Lane): Promise<Located> {
+  const { format, tenant, headers } = asked
+  const text = asked.bytes.toString("utf8")
+  const earlier = lane?.request
+  const request = earlier?.format === format ? decodeNext(earlier, text) : decodeRequest(format, text)
+  checkSize(request)
+  if (lane === undefined && goesBack(request)) await Promise.all(deps.held.ended(tenant).map(deps.lines.idle))
+  await deps.held.settle(tenant, request)
+  const assignment = await deps.lineages.assign(tenant, identityOf(headers, request), request)
+  if (!deps.newSessions.admit(tenant, assignment.session, assignment.isNew)) {
+    await deps.lineages.answered(assignment, request, [], { isCut: true })
+    throw new HoldfastError({ code: "gateway-busy", what: "new sessions in an hour", limit: deps.limits.newSessions })
+  }
+  const session = await sessionOf(deps, assignment)
+  const whole = await deps.held.open({ tenant, assignment, session }, request)
+  return { tenant, assignment, session, request, ...present({ whole }) }
+}
+
+/**
+ * More than this is no conversation that a model was ever asked to go on with, and would keep all others waiting while it is looked at:
+ * like one for which there is no room among the tenant's new sessions, it goes on as it came, in no session, unless there are operator's
+ * rules, which it would have to carry.
+ */
+const maxPieces = 20_000
+
+function checkSize({ messages }: ModelRequest): void {
+  let pieces = messages.length
+  for (const { parts } of messages) pieces += parts.length
+  if (pieces <= maxPieces) return
+  const expected = `at most ${maxPieces} messages and parts`
+  throw new HoldfastError({ code: "request-invalid", path: "the history", expected, found: `${pieces}` })
+}
+
+/** Does it go on from something, by which its session is known? Then what was answered last has to be written down first. */
+const goesBack = ({ held, messages }: ModelRequest): boolean =>
+  held !== undefined || messages.some(({ role }) => role === "assistant")
+
+/** The session of an assignment; one that begins as a copy of another is copied first, if that is still there. */
+async function sessionOf({ holdfast }: LocateDeps, { session, isNew, fork }: Assignment): Promise<Session> {
+  if (!isNew || fork?.at === undefined) return holdfast.session(session)
+  try {
+    return await holdfast.session(fork.from).fork(session, { at: fork.at })
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    return holdfast.session(session)
+  }
+}
