@@ -5,7 +5,13 @@ import { tellUrl } from "./gateway-child.ts"
 /** The least that a gateway of this runtime can do: read a request, send it on, and pass the answer back as it comes. */
 const [upstream = ""] = process.argv.slice(2)
 const pool = new Pool(upstream, { pipelining: 1 })
-const dropped: ReadonlySet<string> = new Set(["host", "connection", "content-length", "transfer-encoding", "keep-alive"])
+const dropped: ReadonlySet<string> = new Set([
+  "host",
+  "connection",
+  "content-length",
+  "transfer-encoding",
+  "keep-alive",
+])
 
 function kept(raw: readonly (string | Buffer)[]): string[] {
   const list: string[] = []
@@ -25,6 +31,7 @@ const server = createServer((incoming, response) => {
     pool.dispatch(
       { path, method: "POST", headers: kept(incoming.rawHeaders), body },
       {
+        onRequestStart: () => {},
         onResponseStart: ({ rawHeaders }, status) => {
           response.writeHead(status, kept(Array.isArray(rawHeaders) ? rawHeaders : []))
         },

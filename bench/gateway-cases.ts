@@ -32,7 +32,12 @@ const kB = 1000
 const sizes = [2 * kB, 500 * kB, 800 * kB]
 const named = (bytes: number, stream: boolean): string => `${bytes / kB} kB, ${stream ? "streamed" : "whole"}`
 
-function both(name: string, bytes: readonly number[], job: Partial<JobShape>, more: Partial<Case> = {}): readonly Case[] {
+function both(
+  name: string,
+  bytes: readonly number[],
+  job: Partial<JobShape>,
+  more: Partial<Case> = {},
+): readonly Case[] {
   return bytes.flatMap((size) =>
     [false, true].map((stream) => ({
       name: `${name}, ${named(size, stream)}`,

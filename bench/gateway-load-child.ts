@@ -18,6 +18,8 @@ export type Job = {
   readonly calls: boolean
   readonly turnUnits: number
   readonly count: number
+  /** No new request after so long, whatever the count. */
+  readonly forMs?: number
   readonly thinkMs: number
   /** Conversations at once. */
   readonly workers: number
@@ -51,6 +53,7 @@ function ask({ url, headers }: Job, name: string | undefined, body: Buffer): Pro
   poolFor(url).dispatch(
     { path: "/v1/chat/completions", method: "POST", headers: all, body },
     {
+      onRequestStart: () => {},
       onResponseStart: (_controller, code, answered) => {
         status = code
         changed = String(answered["x-holdfast-receipt"] ?? "").includes("changed=1")
@@ -89,7 +92,9 @@ function conversation(job: Job, worker: number): Going {
 type Note = { readonly samples: Sample[]; failed: number; changed: number; failure?: string }
 
 async function one(job: Job, going: Going, body: Buffer, note: Note | undefined): Promise<Answered> {
-  const seen = await ask(job, job.isNamed ? going.name : undefined, body)
+  const name = job.isNamed ? going.name : undefined
+  // A server may close an idle connection at the very moment at which it is used: then once more, with a new clock.
+  const seen = await ask(job, name, body).catch(() => ask(job, name, body))
   if (note === undefined) return seen
   if (seen.status !== 200 || seen.bytes === 0) {
     note.failed++
@@ -103,7 +108,8 @@ async function one(job: Job, going: Going, body: Buffer, note: Note | undefined)
 const settling = 2
 
 async function work(job: Job, worker: number, note: Note): Promise<void> {
-  for (let n = 0; n < job.count; n++) {
+  const endMs = performance.now() + (job.forMs ?? Number.POSITIVE_INFINITY)
+  for (let n = 0; n < job.count && performance.now() < endMs; n++) {
     if (job.kind === "compacting") await untilCompacted(job, note)
     else if (job.kind === "first") {
       const now = begin(job)

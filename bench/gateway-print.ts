@@ -1,4 +1,5 @@
 import type { CaseReport, Measured, Report } from "./gateway.ts"
+import type { SoakReport } from "./gateway-soak.ts"
 
 const figure = (value: number): string =>
   Number.isNaN(value)
@@ -8,7 +9,8 @@ const figure = (value: number): string =>
       : value < 100
         ? value.toFixed(1)
         : Math.round(value).toLocaleString("en")
-const times = (value: number, base: number | undefined): string => (base === undefined ? "" : `${figure(value / base)}x`)
+const times = (value: number, base: number | undefined): string =>
+  base === undefined ? "" : `${figure(value / base)}x`
 
 function table(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)))
@@ -63,7 +65,21 @@ function printThroughput({ name, measured }: CaseReport): void {
   console.log(table(["|requests a second|: bare|p50 ms|p99 ms|failed|".split("|"), ...lines]))
 }
 
-export function print({ conditions, latency, throughput, memory, installed, faults }: Report): void {
+function printSoak({ conditions, minutes, faults }: SoakReport): void {
+  const told = Object.entries(conditions).map(([key, value]) => `${key} ${value}`)
+  console.log(`gateway: memory over time (${told.join(", ")})`)
+  const lines = minutes.map((one) => [
+    String(one.minute),
+    ...[one.rssMb, one.heapMb, one.requests, one.p50, one.p99, one.load].map(figure),
+    one.failed === 0 ? "" : String(one.failed),
+  ])
+  console.log(table(["minute|rss MB|heap MB after gc|requests|p50 ms|p99 ms|load|failed".split("|"), ...lines]))
+  if (faults.length > 0) console.log(`\n  faults: ${faults.join("; ")}`)
+}
+
+export function print(report: Report | SoakReport): void {
+  if ("minutes" in report) return printSoak(report)
+  const { conditions, latency, throughput, memory, installed, faults } = report
   const told = Object.entries(conditions).map(([key, value]) => `${key} ${value}`)
   console.log(`gateway: what it adds to a call (${told.join(", ")})`)
   for (const one of latency) printCase(one)

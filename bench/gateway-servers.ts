@@ -43,7 +43,10 @@ export async function startChild(
 ): Promise<Served> {
   const file = started.get(name) ?? bundled(name)
   started.set(name, file)
-  const child = fork(await file, args, { execArgv: ["--expose-gc", ...execArgv], stdio: ["ignore", "inherit", "inherit", "ipc"] })
+  const child = fork(await file, args, {
+    execArgv: ["--expose-gc", ...execArgv],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  })
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   child.once("message", ({ url }: { readonly url: string }) => resolve(url))
   child.once("exit", (code) => reject(new Error(`${name} ended with ${code}`)))
@@ -67,7 +70,8 @@ async function stopped(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return
   const { promise, resolve } = Promise.withResolvers<void>()
   child.once("exit", () => resolve())
-  child.kill("SIGTERM")
+  if (child.connected) child.disconnect()
+  else child.kill("SIGTERM")
   const timer = setTimeout(() => child.kill("SIGKILL"), 5000)
   await promise
   clearTimeout(timer)

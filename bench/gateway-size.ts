@@ -5,7 +5,12 @@ import { fileURLToPath } from "node:url"
 import { packageFolder } from "./gateway-servers.ts"
 
 /** What a package puts on the disk: its own files, and with all that it depends on. */
-export type Installed = { readonly name: string; readonly ownMb: number; readonly allMb: number; readonly packages: number }
+export type Installed = {
+  readonly name: string
+  readonly ownMb: number
+  readonly allMb: number
+  readonly packages: number
+}
 
 type Manifest = {
   readonly dependencies?: Readonly<Record<string, string>>
@@ -54,8 +59,5 @@ async function sizeOf(name: string, folder: string, own: string): Promise<Instal
 export async function installedSize(): Promise<readonly Installed[]> {
   const root = join(dirname(fileURLToPath(import.meta.url)), "..")
   const portkey = packageFolder("@portkey-ai/gateway")
-  return [
-    await sizeOf("holdfast", root, join(root, "dist")),
-    await sizeOf("@portkey-ai/gateway", portkey, portkey),
-  ]
+  return [await sizeOf("holdfast", root, join(root, "dist")), await sizeOf("@portkey-ai/gateway", portkey, portkey)]
 }

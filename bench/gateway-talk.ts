@@ -27,8 +27,12 @@ const systemUnits = 4000
 const english = (random: Random, units: number): string => {
   let text = ""
   while (text.length < units) text += writers.english?.(random) ?? "."
-  return text.slice(0, units)
+  return (plain(text) ?? "").slice(0, units)
 }
+
+/** The generator's English says "don't" in every tenth sentence; a standing rule in each of them would be more than people make. */
+const plain = (text: string | null): string | null => text?.replaceAll("don't", "and so") ?? null
+const asking = (random: Random, units: number): string => plain(makeAsk(random, units)) ?? ""
 
 const toolNames = ["read_file", "write_file", "bash", "search"]
 
@@ -45,26 +49,29 @@ export function createTalk({ seed, bytes, stream, calls = false, turnUnits = 125
   const nextId = createIds(random)
   const isSmall = bytes < 10_000
   const system = { role: "system", content: english(program, isSmall ? 300 : systemUnits) }
-  const first = { role: "user", content: makeAsk(random, isSmall ? Math.max(100, bytes - 600) : 300) }
+  const first = { role: "user", content: asking(random, isSmall ? Math.max(100, bytes - 500) : 300) }
   const messages = [system, first].map((message) => JSON.stringify(message))
   let length = messages.join(",").length
-  while (length < bytes * 0.97) {
+  while (!isSmall && length < bytes - systemUnits) {
     for (const message of makeWork(random, unitsPerMessage, nextId)) {
-      const text = JSON.stringify(message)
+      const text = JSON.stringify(message.role === "tool" ? message : { ...message, content: plain(message.content) })
       messages.push(text)
       length += Buffer.byteLength(text) + 1
-      if (length >= bytes * 0.97 && message.role === "tool") break
     }
   }
-  if (messages.length > 2) messages.push(JSON.stringify({ role: "user", content: makeAsk(random, 200) }))
+  if (messages.length > 2) messages.push(JSON.stringify({ role: "user", content: asking(random, 200) }))
   const head = Buffer.from(`{"model":"${model}","messages":[${messages.join(",")}`)
-  const rest = { ...(isSmall ? {} : { tools: toolsOf(program) }), ...(calls ? { tool_choice: "required" } : {}), stream }
+  const rest = {
+    ...(isSmall ? {} : { tools: toolsOf(program) }),
+    ...(calls ? { tool_choice: "required" } : {}),
+    stream,
+  }
   const tail = Buffer.from(`],${JSON.stringify(rest).slice(1)}`)
   const turns: Buffer[] = []
   const nextTurn = (): Buffer => {
     const said = [
       { role: "assistant", content: answerText },
-      { role: "user", content: makeAsk(random, turnUnits) },
+      { role: "user", content: asking(random, turnUnits) },
     ]
     return Buffer.from(said.map((message) => `,${JSON.stringify(message)}`).join(""))
   }

@@ -4,9 +4,10 @@ import { join } from "node:path"
 import { conditionsNow } from "./conditions.ts"
 import { type Case, latencyCases, type Target, throughputCases } from "./gateway-cases.ts"
 import type { Job, Sample, Seen } from "./gateway-load-child.ts"
-import { type Account } from "./gateway-ours-child.ts"
-import { type Installed, installedSize } from "./gateway-size.ts"
+import type { Account } from "./gateway-ours-child.ts"
 import { askChild, residentMb, type Served, startChild, startPortkey } from "./gateway-servers.ts"
+import { type Installed, installedSize } from "./gateway-size.ts"
+import { type SoakReport, soak } from "./gateway-soak.ts"
 import { quantile } from "./quantile.ts"
 
 /**
@@ -37,8 +38,10 @@ export type Report = {
   readonly faults: readonly string[]
 }
 
+const usualSoakMinutes = 30
+
 /** So small that a body of 800 kB does not fit, and one of 640 kB does. */
-const smallWindow = 400_000
+const smallWindow = 300_000
 
 type Fleet = {
   readonly load: Served
@@ -73,7 +76,10 @@ async function startFleet(folder: string): Promise<Fleet> {
 }
 
 /** A profile of each of our gateways, where one is asked for. */
-const profiling = process.env.HOLDFAST_BENCH_PROFILE === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${process.env.HOLDFAST_BENCH_PROFILE}`]
+const profiling =
+  process.env.HOLDFAST_BENCH_PROFILE === undefined
+    ? []
+    : ["--cpu-prof", `--cpu-prof-dir=${process.env.HOLDFAST_BENCH_PROFILE}`]
 
 const isOurs = (target: Target): boolean => target !== "direct" && target !== "bare" && target !== "portkey"
 
@@ -131,7 +137,9 @@ async function measure(fleet: Fleet, one: Case, rounds: number, count: number): 
   }
 }
 
-export async function run({ quick = false }: Options = {}): Promise<Report> {
+export async function run({ quick = false }: Options = {}): Promise<Report | SoakReport> {
+  const soakAt = process.argv.indexOf("--soak")
+  if (soakAt >= 0) return soak(Number(process.argv[soakAt + 1] ?? usualSoakMinutes))
   const folder = await mkdtemp(join(tmpdir(), "holdfast-gateway-"))
   const fleet = await startFleet(folder)
   const resident = (): ReadonlyMap<Target, number> =>
@@ -154,7 +162,8 @@ export async function run({ quick = false }: Options = {}): Promise<Report> {
     const end = resident()
     const faults: string[] = []
     for (const [target, server] of fleet.servers) {
-      if (isOurs(target)) faults.push(...(await askChild<Account>(server, {})).faults.map((fault) => `${target}: ${fault}`))
+      if (isOurs(target))
+        faults.push(...(await askChild<Account>(server, {})).faults.map((fault) => `${target}: ${fault}`))
     }
     const conditions = {
       ...conditionsNow(),

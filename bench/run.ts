@@ -17,7 +17,7 @@ const names = [
   "cache",
 ] as const
 /** Options that a word of their own follows. */
-const valued: ReadonlySet<string> = new Set(["--corpus", "--html", "--seed", "--only", "--workers"])
+const valued: ReadonlySet<string> = new Set(["--corpus", "--html", "--seed", "--only", "--workers", "--soak"])
 
 type Options = { readonly corpus?: string; readonly quick: boolean; readonly repeats?: number }
 type Bench = { readonly run: (options: Options) => Promise<unknown>; readonly print: (report: never) => void }
@@ -29,6 +29,10 @@ const help = `Measures Holdfast beside its peers, in one run, and prints ratios.
   --quick        fewer repeats
   --json         the figures as JSON
   --corpus DIR   also measure on the real traces in DIR (or HOLDFAST_CORPUS)
+
+gateway also takes
+
+  --soak MINUTES the memory of the gateway under 200 sessions, minute by minute
 
 constraintrot and drift also take
 

@@ -6,6 +6,7 @@ import type { Delivery } from "./deliver.ts"
 import { eventsIn, type Framing, framingOf } from "./events-in.ts"
 import type { Exchange } from "./exchange.ts"
 import { guardHere } from "./guarded.ts"
+import { plainEvents } from "./plain-events.ts"
 import { type Relayed, type RelayOptions, relayEvents } from "./relay.ts"
 import { answerRecall } from "./rounds/answer-recall.ts"
 import type { RoundsOptions } from "./rounds/round.ts"
@@ -43,8 +44,18 @@ export async function wholeAnswer(
   const bytes = await allOf(answer)
   const first = { status: answer.status, text: bytes.toString("utf8") }
   const send = async (body: string) => textOf(await again(body))
-  const { status, text } = await wholeRounds({ ...rounds, first, send })
+  const { status, text } = await wholeRounds({ ...rounds, first, send }).catch((error: unknown) => {
+    throw asAnswers(error)
+  })
   return { status, bytes: text === first.text ? bytes : Buffer.from(text) }
+}
+
+/** What is no JSON here is the upstream's, and not the client's. */
+function asAnswers(error: unknown): unknown {
+  const code = error instanceof HoldfastError ? error.problem.code : undefined
+  if (code !== "json-invalid" && code !== "json-too-deep") return error
+  const found = code === "json-invalid" ? "something else" : "JSON that nests too deep"
+  return new HoldfastError({ code: "response-invalid", path: "the body", expected: "JSON", found }, { cause: error })
 }
 
 /** A streamed answer, passed on round by round as it comes. */
@@ -58,9 +69,10 @@ export async function streamAnswer(
     const next = await again(body)
     const nextFraming = framingOf(format, String(next.headers["content-type"] ?? ""), path)
     if (nextFraming === undefined || next.status >= 300) return textOf(next)
-    return { status: next.status, framing: nextFraming, events: eventsIn(chunksOf(next), nextFraming) }
+    return { status: next.status, framing: nextFraming, events: plainEvents(eventsIn(chunksOf(next), nextFraming)) }
   }
-  const events = streamRounds({ ...rounds, framing, events: eventsIn(chunksOf(answer), framing), send })
+  const first = plainEvents(eventsIn(chunksOf(answer), framing))
+  const events = streamRounds({ ...rounds, framing, events: first, send })
   const { cause, ...relayed } = await relayEvents(events, response, options, gone)
   if (cause !== undefined && !(cause instanceof HoldfastError)) deps.onFault(cause)
   return relayed

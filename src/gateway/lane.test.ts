@@ -67,6 +67,11 @@ test("not if another conversation begins under the same instructions, however sh
   expect(goesOn(lane, chatOf(system, context, ["user", "One thing."], ...after))).toBeDefined()
 })
 
+test("not if it is the same opening once more: somebody else may begin in the same words", () => {
+  const opening = chatOf(["system", "You are an agent."], ["user", "Go."])
+  expect(goesOn(chatLane(opening), opening)).toBeUndefined()
+})
+
 test("a rule in the last message is found where it stands in the next body, in another shape", () => {
   const lane = laneAfter(history, ["Never push to main.", "Go on."])
   const later = goesOn(

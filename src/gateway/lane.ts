@@ -1,6 +1,9 @@
+import { isUtf8 } from "node:buffer"
+import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
 import type { Receipt } from "../session/prepared.ts"
 import { commonPrefix } from "./common-prefix.ts"
+import { commonSuffix } from "./common-suffix.ts"
 
 /** A rule that has to stand in every request: as its bytes stand in a body, and where they stood last. */
 type Needle = { readonly bytes: Buffer; readonly at: number }
@@ -15,12 +18,16 @@ export type Lane = {
   readonly request: ModelRequest
   /** Up to here the next body has to be the same: all of the history but what follows its opening at its end, where clients move cache marks and change shapes. */
   readonly safe: number
-  /** Nothing stands in the way of sending the next one as it comes: no compaction is in force, and nothing was added to this one. */
+  /** Nothing stands in the way of sending the next one at once: this one was not changed, or only before a place that will not move. */
   readonly plain: boolean
+  readonly splice?: Splice
   readonly receipt: Receipt
   readonly countedBytes: number
   readonly needles: readonly Needle[]
 }
+
+/** What a compaction made of the beginning of a body: `head` in place of all before `from`; from there on it goes on as it comes. */
+type Splice = { readonly head: Buffer; readonly from: number }
 
 /** Elements at the end of a history that a client may still send in another shape. */
 const unsettled = 2
@@ -34,29 +41,58 @@ type Seen = {
   readonly bytes: Buffer
   readonly request: ModelRequest
   readonly receipt: Receipt
+  /** What was sent in its place, where it was changed. */
+  readonly sent?: Buffer
   readonly changed: boolean
   readonly rules: readonly string[]
 }
 
-export function laneOf({ session, bytes, request, receipt, changed, rules }: Seen): Lane {
-  // A rule that the session let a request go without (one of a document that is gone) is not asked for in the next.
-  const needles = rules.flatMap((rule): readonly Needle[] => {
-    const needle = Buffer.from(JSON.stringify(rule).slice(1, -1))
-    const at = bytes.indexOf(needle)
-    return at < 0 ? [] : [{ bytes: needle, at }]
-  })
-  const plain = !changed && receipt.checkpoint === undefined
+export function laneOf({ session, bytes, request, receipt, sent, changed, rules }: Seen): Lane {
+  const safe = safeBytes(bytes, request)
+  const splice = sent === undefined || receipt.checkpoint === undefined ? undefined : spliceOf(sent, bytes, safe)
+  const isUnchanged = !changed && receipt.checkpoint === undefined
+  const needles = isUnchanged || splice !== undefined ? needlesIn(sent ?? bytes, rules, splice) : undefined
   return {
     session,
     bytes,
     request,
-    safe: safeBytes(bytes, request),
-    plain,
+    safe,
+    plain: needles !== undefined,
+    ...present({ splice }),
     receipt,
     countedBytes: bytes.length,
-    needles,
+    needles: needles ?? [],
   }
 }
+
+/** The part of a body that went on as it came has to begin where the next body is still the same. */
+function spliceOf(sent: Buffer, bytes: Buffer, safe: number): Splice | undefined {
+  const same = commonSuffix(sent, bytes)
+  const from = bytes.length - same
+  // A copy: what follows it need not be held.
+  return from <= safe ? { head: Buffer.from(sent.subarray(0, sent.length - same)), from } : undefined
+}
+
+/**
+ * Where the rules stand, as places in the client's body; nothing where one lies across a seam. One that stands before it will stand there
+ * again, and a rule that the session let a request go without (one of a document that is gone) is not asked for in the next.
+ */
+function needlesIn(sent: Buffer, rules: readonly string[], splice: Splice | undefined): readonly Needle[] | undefined {
+  const { head, from } = splice ?? { head: Buffer.alloc(0), from: 0 }
+  const needles: Needle[] = []
+  for (const rule of rules) {
+    const bytes = Buffer.from(JSON.stringify(rule).slice(1, -1))
+    const at = sent.indexOf(bytes)
+    if (at < 0 || at + bytes.length <= head.length) continue
+    if (at < head.length) return undefined
+    needles.push({ bytes, at: at - head.length + from })
+  }
+  return needles
+}
+
+/** What to send for the body of a lane. */
+export const bodyFor = ({ bytes, splice }: Lane): Buffer =>
+  splice === undefined ? bytes : Buffer.concat([splice.head, bytes.subarray(splice.from)])
 
 /**
  * Never less than the whole opening, up to the first answer: instructions are the same in every conversation of a program, and often the
@@ -68,7 +104,11 @@ function safeBytes(bytes: Buffer, { wire, layout, messages }: ModelRequest): num
   const opening = (answer < 0 ? elements.length : answer) - 1
   const last = elements[Math.max(opening, elements.length - 1 - unsettled)]
   if (last === undefined) return Number.POSITIVE_INFINITY
-  return wire.length === bytes.length ? last.end : Buffer.byteLength(wire.slice(0, last.end))
+  if (wire.length === bytes.length) return last.end
+  // What follows is short, and what comes before may be a megabyte; where bytes were replaced as they were read, only that tells.
+  return isUtf8(bytes)
+    ? bytes.length - Buffer.byteLength(wire.slice(last.end))
+    : Buffer.byteLength(wire.slice(0, last.end))
 }
 
 /** The lane with the next body, if that may be sent on as it came. */
@@ -78,7 +118,7 @@ export function goesOn(lane: Lane, bytes: Buffer): Lane | undefined {
   const added = Math.max(0, bytes.length - lane.countedBytes) / leastBytesPerToken
   if (contextTokens + added > windowTokens * mostShare) return undefined
   const common = commonPrefix(lane.bytes, bytes)
-  if (common < lane.safe) return undefined
+  if (common < lane.safe || isSameOpening(lane, bytes, common)) return undefined
   const needles: Needle[] = []
   for (const needle of lane.needles) {
     const stands = needle.at + needle.bytes.length <= common
@@ -88,6 +128,10 @@ export function goesOn(lane: Lane, bytes: Buffer): Lane | undefined {
   }
   return { ...lane, bytes, needles }
 }
+
+/** The very opening once more: sent again, or somebody else's who begins in the same words. */
+const isSameOpening = ({ request, bytes: before }: Lane, { length }: Buffer, common: number): boolean =>
+  common === length && common === before.length && !request.messages.some(({ role }) => role === "assistant")
 
 /** A body may become shorter by as much when a client writes its last message in another shape; a history that shrank is looked at. */
 const slackBytes = 2000

@@ -4,7 +4,10 @@ import type { Lane } from "./lane.ts"
 
 /** The newest requests of the sessions that are in use, found by what the next one looks like. */
 export type Lanes = {
-  /** The lane that a request most likely goes on from. */
+  /**
+   * The lane that a request most likely goes on from. Where it could go on from several, which began in the same words, none of them is
+   * plain: whose it is, is for the session's lineage to say.
+   */
   readonly find: (asked: Asked) => Lane | undefined
   readonly put: (asked: Asked, lane: Lane) => void
   readonly drop: (session: string) => void
@@ -49,11 +52,13 @@ export function createLanes(): Lanes {
       if (alike.length < 2) return alike[0]
       let best: Lane | undefined
       let most = -1
+      let fitting = 0
       for (const lane of alike.slice(0, maxAlike)) {
         const common = commonPrefix(lane.bytes, asked.bytes)
+        if (common >= lane.safe) fitting += 1
         if (common > most) [best, most] = [lane, common]
       }
-      return best
+      return best !== undefined && fitting > 1 ? { ...best, plain: false } : best
     },
     put: (asked, lane) => {
       drop(lane.session)
@@ -61,8 +66,9 @@ export function createLanes(): Lanes {
       const alike = byHint.get(hint) ?? new Map<string, Lane>()
       alike.set(lane.session, lane)
       byHint.set(hint, alike)
-      order.set(lane.session, { hint, bytes: lane.bytes.length })
-      held += lane.bytes.length
+      const bytes = lane.bytes.length + (lane.splice?.head.length ?? 0)
+      order.set(lane.session, { hint, bytes })
+      held += bytes
       for (const oldest of order.keys()) {
         if (order.size <= maxLanes && held <= maxBytes) break
         if (oldest !== lane.session) drop(oldest)

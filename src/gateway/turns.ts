@@ -13,7 +13,7 @@ import { type OwnAnswer, previousNotFound, threadUnsupported } from "./held/own-
 import { isOwnResponseId } from "./held/own-item.ts"
 import { noting, type Sent, spare } from "./held/sent.ts"
 import { storesAnswer } from "./held/whole.ts"
-import { goesOn, type Lane, laneOf } from "./lane.ts"
+import { bodyFor, goesOn, type Lane, laneOf } from "./lane.ts"
 import type { Lanes } from "./lanes.ts"
 import { type LocateDeps, type Located, locate } from "./locate.ts"
 import type { Known, TooLong, Turn } from "./turn.ts"
@@ -32,6 +32,8 @@ export type TurnDeps = LocateDeps &
 type Taken = Located & {
   readonly prepared: Prepared
   readonly sent: Sent
+  /** What to send, where that is not what came. */
+  readonly body?: Buffer
   /** Its answer, if there was one, has been written down. */
   readonly done: (id: string | undefined) => void
 }
@@ -87,8 +89,8 @@ function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
   }
   return {
     how: "at-once",
-    bytes: asked.bytes,
-    changed: false,
+    bytes: bodyFor(lane),
+    changed: lane.splice !== undefined,
     known: () => (taken === undefined ? { session: lane.session, trace: [] } : knownOf(taken)),
     guarding: async () => noting(await deps.holdfast.session(lane.session).guarding(), judged),
     repeated: () => {
@@ -100,7 +102,7 @@ function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
       own.hasEnded = true
       void deps.held.ending(asked.tenant, lane.session, () =>
         deps.lines.add(lane.session, async () => {
-          if (own.isSpared) return done(undefined)
+          if (own.isSpared) return passOver(deps, asked, lane, end).finally(() => done(undefined))
           const { sent, ...rest } = await after()
           await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end)
         }),
@@ -109,16 +111,22 @@ function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
   }
 }
 
+/** A request that the next one says again is not taken in; where it belongs is written down, otherwise the next would seem to leap. */
+async function passOver(deps: TurnDeps, asked: Asked, lane: Lane, { answer, isCut }: End): Promise<void> {
+  const { assignment, request } = await locate(deps, asked, lane)
+  const seen = { isCut, ...present({ responseId: answer?.id }) }
+  await deps.lineages.answered(assignment, request, answer?.messages ?? [], seen)
+}
+
 async function preparedTurn(deps: TurnDeps, asked: Asked, lane: Lane | undefined): Promise<Turn> {
   if (lane !== undefined) await deps.lines.idle(lane.session)
   const taken = await take(deps, asked, lane)
   if ("status" in taken) return { ...untouchedTurn(asked, "answered", deps.operator), answer: taken }
-  const { request, session, sent } = taken
-  const changed = sent.form.type === "send" && sent.form.body !== request.wire
+  const { request, session, sent, body } = taken
   return {
     how: "prepared",
-    bytes: sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : asked.bytes,
-    changed,
+    bytes: body ?? asked.bytes,
+    changed: body !== undefined,
     request,
     ...(sent.form.type === "send" ? {} : { answer: threadUnsupported(`req_${asked.id}`) }),
     known: () => knownOf(taken),
@@ -177,12 +185,14 @@ async function take(
     const form = formFor(whole, request, wire)
     const sent: Sent = { form, wire, isOther: false, tried: new Set(), ...present({ whole }) }
     spare(sent, request, deps.held.minded(session.id))
+    const changed = sent.form.type !== "send" || sent.form.body !== request.wire
+    const body = sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : undefined
     if (request.held === undefined) {
       const rules = (await session.pins()).filter(isInForce).map((pin) => pin.text)
-      const changed = sent.form.type !== "send" || sent.form.body !== request.wire
-      deps.lanes.put(asked, laneOf({ session: session.id, bytes: asked.bytes, request, receipt, changed, rules }))
+      const seen = { session: session.id, bytes: asked.bytes, request, receipt, changed, rules }
+      deps.lanes.put(asked, laneOf({ ...seen, ...present({ sent: whole === undefined ? body : undefined }) }))
     }
-    return { ...located, prepared, sent, done }
+    return { ...located, prepared, sent, done, ...present({ body }) }
   } catch (error) {
     done(undefined)
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })

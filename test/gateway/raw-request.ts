@@ -37,4 +37,4 @@ export function readRaw(socket: Socket): Promise<RawAnswer> {
 
 /** The status of every answer in what came back. */
 export const statusesIn = ({ text }: RawAnswer): readonly number[] =>
-  [...text.matchAll(/^HTTP\/1\.1 (\d{3}) /gm)].map(([, status]) => Number(status))
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status))

@@ -1,0 +1,37 @@
+import { findModel } from "../src/tokens/models.ts"
+import type { CacheReading } from "../test/model-server/simulated-cache.ts"
+
+/** Tokens of prompts by what a provider charges for them; a simulation of its cache said which is which. */
+export type Charged = {
+  readonly requests: number
+  readonly readTokens: number
+  readonly writtenTokens: number
+  readonly uncachedTokens: number
+  readonly dollars: number
+}
+
+export const nothingCharged: Charged = { requests: 0, readTokens: 0, writtenTokens: 0, uncachedTokens: 0, dollars: 0 }
+
+const perMillion = 1_000_000
+
+/** What reading one prompt costs, at the model's prices. */
+export function charge(model: string, { readTokens, writtenTokens, uncachedTokens }: CacheReading): Charged {
+  const found = findModel(model)
+  const whole = readTokens + writtenTokens + uncachedTokens
+  const { input, cacheRead, cacheWrite } =
+    found.long !== undefined && whole > found.long.aboveTokens ? found.long.prices : found.prices
+  const dollars = (readTokens * cacheRead + writtenTokens * cacheWrite + uncachedTokens * input) / perMillion
+  return { requests: 1, readTokens, writtenTokens, uncachedTokens, dollars }
+}
+
+export const added = (one: Charged, other: Charged): Charged => ({
+  requests: one.requests + other.requests,
+  readTokens: one.readTokens + other.readTokens,
+  writtenTokens: one.writtenTokens + other.writtenTokens,
+  uncachedTokens: one.uncachedTokens + other.uncachedTokens,
+  dollars: one.dollars + other.dollars,
+})
+
+/** Of all that was read, how much came from the cache. */
+export const readShare = ({ readTokens, writtenTokens, uncachedTokens }: Charged): number =>
+  readTokens / Math.max(1, readTokens + writtenTokens + uncachedTokens)

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { loadavg, tmpdir } from "node:os"
+import { join } from "node:path"
+import { conditionsNow } from "./conditions.ts"
+import type { Job, Seen } from "./gateway-load-child.ts"
+import type { Account } from "./gateway-ours-child.ts"
+import { askChild, startChild } from "./gateway-servers.ts"
+import { quantile } from "./quantile.ts"
+
+/** The gateway's memory while sessions grow and others begin, minute by minute: a leak is a floor that rises. */
+export type SoakReport = {
+  readonly conditions: Readonly<Record<string, string | number>>
+  readonly minutes: readonly Minute[]
+  readonly faults: readonly string[]
+}
+
+type Minute = {
+  readonly minute: number
+  readonly rssMb: number
+  /** After a collection. */
+  readonly heapMb: number
+  readonly requests: number
+  readonly failed: number
+  readonly p50: number
+  readonly p99: number
+  readonly load: number
+}
+
+const sessions = 200
+/** Each session asks about twice a second at most; one that has grown to 120 kB ends, and another begins. */
+const thinkMs = 2000
+const minuteMs = 60_000
+
+export async function soak(minutes: number): Promise<SoakReport> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-soak-"))
+  const upstream = await startChild("gateway-upstream-child")
+  const gateway = await startChild("gateway-ours-child", [upstream.url, join(folder, "soak.db")])
+  const load = await startChild("gateway-load-child")
+  const found: Minute[] = []
+  try {
+    const faults = new Set<string>()
+    for (let minute = 1; minute <= minutes; minute++) {
+      const job: Job = {
+        ...{ url: gateway.url, headers: {}, kind: "next", key: "soak", isNamed: true, bytes: 2000, stream: true },
+        ...{
+          calls: false,
+          turnUnits: 1250,
+          count: Number.MAX_SAFE_INTEGER,
+          forMs: minuteMs,
+          thinkMs,
+          workers: sessions,
+        },
+      }
+      const seen = await askChild<Seen>(load, job)
+      const account = await askChild<Account>(gateway, {})
+      for (const fault of account.faults) faults.add(fault)
+      const totals = seen.samples.map(({ totalMs }) => totalMs)
+      const one = {
+        minute,
+        rssMb: account.rssMb,
+        heapMb: account.heapMb,
+        requests: seen.samples.length,
+        failed: seen.failed,
+        p50: quantile(totals, 0.5),
+        p99: quantile(totals, 0.99),
+        load: loadavg()[0] ?? 0,
+      }
+      console.error(`  gateway: soak ${JSON.stringify(one)}`)
+      found.push(one)
+    }
+    return {
+      conditions: { ...conditionsNow(), sessions, thinkMs, store: "sqlite" },
+      minutes: found,
+      faults: [...faults],
+    }
+  } finally {
+    for (const server of [load, gateway, upstream]) await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}

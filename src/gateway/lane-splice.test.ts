@@ -1,0 +1,100 @@
+import { expect, test } from "vitest"
+import { startModelServer } from "../../test/model-server/model-server.ts"
+import { startTestGateway } from "../../test/support/gateway.ts"
+import type { Receipt } from "../session/prepared.ts"
+import { decodeRequest } from "../wire/decode.ts"
+import { commonPrefix } from "./common-prefix.ts"
+import { bodyFor, goesOn, type Lane, laneOf } from "./lane.ts"
+
+const said = (texts: readonly string[]): Buffer =>
+  Buffer.from(
+    JSON.stringify({
+      model: "m",
+      messages: texts.map((content, n) => ({ role: n % 2 === 0 ? "user" : "assistant", content })),
+      stream: true,
+    }),
+  )
+const receipt: Receipt = {
+  session: "s",
+  entry: "e12",
+  stackTokens: 0,
+  contextTokens: 100,
+  windowTokens: 10_000,
+  stableTokens: 0,
+  changed: true,
+  durable: true,
+  checkpoint: "e9",
+}
+type Made = { readonly body: Buffer; readonly sent: Buffer; readonly rules?: readonly string[] }
+const laneFor = ({ body, sent, rules = [] }: Made): Lane =>
+  laneOf({
+    session: "s",
+    bytes: body,
+    sent,
+    request: decodeRequest("openai-chat", body.toString()),
+    receipt,
+    changed: true,
+    rules,
+  })
+const history = ["go", "ö old", "old", "more", "now", "yes", "on", "right"]
+const short = [history[0] ?? "", "[left out: ö]", ...history.slice(4)]
+
+test("a compacted beginning goes before the next turn as it was, and the rest as it comes", () => {
+  const lane = laneFor({ body: said(history), sent: said(short) })
+  const next = goesOn(lane, said([...history, "and ü?"]))
+  expect(next === undefined ? "" : bodyFor(next).toString()).toBe(said([...short, "and ü?"]).toString())
+})
+
+test("a body that was changed to its very end is for the session to make", () => {
+  const lane = laneFor({ body: said(history), sent: said([...short, "[rules]"]) })
+  expect(lane.plain).toBe(false)
+})
+
+test("a rule in the compacted beginning stands by itself; one behind it has to be there in the next body", () => {
+  const lane = laneFor({ body: said(history), sent: said(short), rules: ["left out", "right"] })
+  expect(lane.needles.map(({ bytes }) => bytes.toString())).toEqual(["right"])
+  expect(goesOn(lane, said([...history.slice(0, -1), "wrong"]))).toBeUndefined()
+  expect(goesOn(lane, said([...history, "next"]))).toBeDefined()
+})
+
+const windowTokens = 12_000
+const turns = 60
+
+test("while a compaction is in force, requests go on at once and each goes on from the last", {
+  timeout: 60_000,
+}, async () => {
+  const model = await startModelServer({
+    script: ({ index }) => ({ text: `Step ${index} is done.` }),
+    strict: true,
+    windowTokens,
+  })
+  const gateway = await startTestGateway(model.url, { windowTokens, sessions: { windowTokens } })
+  const messages: object[] = [{ role: "system", content: "You write tests." }]
+  for (let turn = 0; turn < turns; turn++) {
+    messages.push({ role: "user", content: `Grüße, part ${turn}: ${"some words of the matter ".repeat(40)}` })
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: "Bearer k", "x-session-id": "spliced" },
+      body: JSON.stringify({ model: "gpt-5.4", messages }),
+    })
+    expect(answer.status).toBe(200)
+    const { choices }: { readonly choices: readonly { readonly message: object }[] } = JSON.parse(await answer.text())
+    messages.push(choices[0]?.message ?? {})
+    // Whoever thinks before asking again finds that the session has taken in what was said.
+    await gateway.holdfast.idle()
+    await new Promise((resolve) => setTimeout(resolve, 15))
+  }
+  await gateway.close()
+  await model.close()
+  const bodies = model.requests.map(({ body }) => Buffer.from(body))
+  const broken = bodies.filter((body, n) => {
+    const before = bodies[n - 1]
+    return before !== undefined && commonPrefix(before, body) < before.length - 2
+  })
+  const compactions = new Set(gateway.records.flatMap(({ receipt }) => receipt?.checkpoint ?? [])).size
+  const spliced = gateway.records.filter(({ how, changed }) => how === "at-once" && changed)
+  expect(gateway.faults).toEqual([])
+  expect(spliced.length).toBeGreaterThan(0)
+  expect(compactions).toBeGreaterThan(1)
+  expect(broken.length).toBeLessThanOrEqual(compactions + 1)
+})

@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { createStoreWatch } from "./store-watch.ts"
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A store that answers, or that does not. */
+function createWorld() {
+  const world = { hangs: false, asked: 0 }
+  const watch = createStoreWatch(async () => {
+    world.asked++
+    if (world.hangs) await new Promise(() => {})
+  })
+  return { world, watch }
+}
+
+/** A call that ends when it is let, or when it is told that nobody answers. */
+function open(watch: ReturnType<typeof createStoreWatch>): {
+  readonly end: () => void
+  readonly ended: Promise<string>
+} {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const ended = watch.during((signal) => {
+    signal.addEventListener("abort", () => resolve("told that it is away"))
+    return promise
+  })
+  return { end: () => resolve("answered"), ended }
+}
+
+test("a store whose calls end in time is asked nothing", async () => {
+  const { world, watch } = createWorld()
+  const call = open(watch)
+  await vi.advanceTimersByTimeAsync(500)
+  call.end()
+  expect(await call.ended).toBe("answered")
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect([world.asked, watch.isAway()]).toEqual([0, false])
+})
+
+test("a call that takes long is let be while the store answers others", async () => {
+  const { world, watch } = createWorld()
+  const call = open(watch)
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect([world.asked > 0, watch.isAway()]).toEqual([true, false])
+  call.end()
+  expect(await call.ended).toBe("answered")
+})
+
+test("a store that answers nobody is away: all calls end, and it is asked until it answers", async () => {
+  const { world, watch } = createWorld()
+  world.hangs = true
+  const calls = [open(watch), open(watch)]
+  await vi.advanceTimersByTimeAsync(3100)
+  expect(await Promise.all(calls.map(({ ended }) => ended))).toEqual(["told that it is away", "told that it is away"])
+  expect(watch.isAway()).toBe(true)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(watch.isAway()).toBe(true)
+  world.hangs = false
+  await vi.advanceTimersByTimeAsync(3100)
+  expect(watch.isAway()).toBe(false)
+  const after = open(watch)
+  after.end()
+  expect(await after.ended).toBe("answered")
+})
+
+test("a store that fails answers", async () => {
+  const watch = createStoreWatch(() => {
+    throw new Error("closed")
+  })
+  const call = open(watch)
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(watch.isAway()).toBe(false)
+  call.end()
+  await call.ended
+})

@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { createHoldfast } from "../../src/session/holdfast.ts"
+import { createMemoryStore } from "../../src/store/memory-store.ts"
+import { openSqliteStore } from "../../src/store/sqlite-store.ts"
+import type { Store } from "../../src/store/store.ts"
+import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
+import { createFailingStore, type Fault } from "../support/failing-store.ts"
+import { startTestGateway, type TestGateway } from "../support/gateway.ts"
+import { startTalk, type Told } from "./talk.ts"
+
+let model: ModelServer
+
+beforeAll(async () => {
+  model = await startModelServer({ script: ({ index }) => ({ text: `Answer ${index}.` }) })
+})
+afterAll(() => model.close())
+
+const turns = 8
+/** Everything that was said is in the log of the store itself, in its order, and the log holds together. */
+async function checkLog(store: Store, id: string, said: readonly string[]): Promise<void> {
+  const session = createHoldfast({ store }).session(id)
+  expect((await session.verify()).seq).toBeGreaterThan(0)
+  const log = JSON.stringify(await session.history())
+  let at = 0
+  for (const text of said) {
+    at = log.indexOf(JSON.stringify(text).slice(1, -1), at)
+    expect(at, text).toBeGreaterThanOrEqual(0)
+  }
+}
+
+async function converse(store: Store, fault: () => void, mend: () => void): Promise<readonly Told[]> {
+  const gateway = await startTestGateway(model.url, { store })
+  const talk = startTalk(() => gateway.url, { session: "mine" })
+  const told: Told[] = []
+  fault()
+  for (let turn = 0; turn < turns; turn++) told.push(await talk.say(`Question ${turn}: never delete file ${turn}.txt.`))
+  mend()
+  told.push(await talk.say("Is all well?"))
+  await settled(gateway)
+  const named = told.at(-1)?.session ?? ""
+  await gateway.close()
+  await checkLog(store, named, talk.said())
+  return told
+}
+
+async function settled({ holdfast, records }: TestGateway): Promise<void> {
+  await expect.poll(() => records.length).toBe(turns + 1)
+  await holdfast.idle()
+}
+
+const faults: readonly Pick<Fault, "code" | "when">[] = [
+  { code: "store-unavailable", when: "before" },
+  { code: "store-full", when: "after" },
+]
+
+describe.each(faults)("a store with $code, $when", ({ code, when }) => {
+  test("whichever one call fails, every turn is answered and all of it is in the log", async () => {
+    for (let at = 1; at <= 40; at++) {
+      const failing = createFailingStore(createMemoryStore())
+      const fault = () => failing.set({ at, code, when })
+      const told = await converse(failing.store, fault, () => failing.set(undefined))
+      expect(told.map(({ status }) => status)).toEqual(told.map(() => 200))
+    }
+  })
+
+  test("from any call on until it is mended, every turn is answered, and all of it is in the log in the end", async () => {
+    for (const at of [1, 2, 3, 5, 8, 13, 21, 34]) {
+      const failing = createFailingStore(createMemoryStore())
+      const fault = () => failing.set({ at, code, when, lasting: true })
+      const told = await converse(failing.store, fault, () => failing.set(undefined))
+      expect(told.map(({ status }) => status)).toEqual(told.map(() => 200))
+    }
+  })
+})
+
+test.each([1, 12])(
+  "a store that hangs from its %i. call on keeps no turn waiting for long, and has all of it in the end",
+  async (at) => {
+    const failing = createFailingStore(createMemoryStore())
+    const gateway = await startTestGateway(model.url, { store: failing.store })
+    const talk = startTalk(() => gateway.url, { session: "mine" })
+    failing.set({ at, code: "store-unavailable", when: "hang", lasting: true })
+    const told: Told[] = []
+    for (let turn = 0; turn < turns; turn++) told.push(await talk.say(`Question ${turn}.`))
+    expect(told.map(({ status }) => status)).toEqual(told.map(() => 200))
+    failing.set(undefined)
+    await sleep(1500)
+    told.push(await talk.say("And now?"))
+    await gateway.close()
+    await checkLog(failing.store, told.at(-1)?.session ?? "", talk.said())
+  },
+  30_000,
+)
+
+test("a store that is closed under its feet leaves the answers coming", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "holdfast-closed-"))
+  const store = await openSqliteStore({ path: join(directory, "sessions.db") })
+  const gateway = await startTestGateway(model.url, { store })
+  const talk = startTalk(() => gateway.url, { session: "mine" })
+  const told = [await talk.say("One.")]
+  expect(told[0]?.receipt).toContain("durable=1")
+  await store.close()
+  for (const text of ["Two.", "Three.", "Four."]) told.push(await talk.say(text))
+  expect(told.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  await gateway.close().catch(() => undefined)
+  const again = await openSqliteStore({ path: join(directory, "sessions.db") })
+  await checkLog(again, told[0]?.session ?? "", talk.said().slice(0, 1))
+  await again.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+test("a client that says no name and goes on at once stays in one session", async () => {
+  const gateway = await startTestGateway(model.url)
+  const talk = startTalk(() => gateway.url)
+  const sessions = new Set<string>()
+  for (let turn = 0; turn < turns; turn++) sessions.add((await talk.say(`Question ${turn}.`)).session)
+  await gateway.close()
+  expect([...sessions]).toHaveLength(1)
+  await checkLog(gateway.store, [...sessions][0] ?? "", talk.said())
+})

@@ -1,0 +1,109 @@
+import { connect, type Socket } from "node:net"
+import { expect, test } from "vitest"
+import { usualLimits } from "../../src/gateway/gateway-options.ts"
+import { startModelServer } from "../model-server/model-server.ts"
+import type { Script } from "../model-server/script.ts"
+import { adminToken, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts"
+import { readRaw } from "./raw-request.ts"
+import { isWireError, wires } from "./wires.ts"
+
+const hello: Script = () => ({ text: "Hello." })
+
+async function within(
+  limits: Partial<typeof usualLimits>,
+  { script = hello, ...options }: TestGatewayOptions & { readonly script?: Script },
+  act: (gateway: TestGateway) => Promise<void>,
+): Promise<void> {
+  const model = await startModelServer({ script })
+  const gateway = await startTestGateway(model.url, { ...options, limits: { ...usualLimits, graceMs: 500, ...limits } })
+  try {
+    await act(gateway)
+    expect(gateway.faults).toEqual([])
+  } finally {
+    await gateway.close()
+    await model.close()
+  }
+}
+
+const send = ({ url }: TestGateway, [, path, body]: (typeof wires)[number], headers: Record<string, string> = {}) =>
+  fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body), headers })
+
+test("one request more than are worked on is told to come again, and the next one after them is served", async () => {
+  const slow: Script = () => ({ text: "Hello.", fault: { type: "delay", ms: 400 } })
+  await within({ requests: 2 }, { script: slow }, async (gateway) => {
+    const [first, ...others] = wires
+    if (first === undefined) throw new Error("no wire")
+    const busy = [send(gateway, first), send(gateway, first)]
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    for (const wire of others) {
+      const turnedAway = await send(gateway, wire)
+      expect([turnedAway.status, turnedAway.headers.get("retry-after")]).toEqual([503, "1"])
+      expect(isWireError(wire[0], await turnedAway.text())).toBe(true)
+    }
+    expect((await Promise.all(busy)).map(({ status }) => status)).toEqual([200, 200])
+    expect((await send(gateway, first)).status).toBe(200)
+  })
+})
+
+test("connections beyond the limit are not taken, and those that end make room", async () => {
+  await within({ connections: 3 }, {}, async ({ port }) => {
+    const held: Socket[] = []
+    for (let n = 0; n < 3; n++) {
+      const socket = connect(port, "127.0.0.1")
+      await new Promise((resolve) => socket.once("connect", resolve))
+      held.push(socket)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    const one = connect(port, "127.0.0.1")
+    one.write("GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+    expect(await readRaw(one)).toEqual({ text: "", isClosed: true })
+    for (const socket of held) socket.destroy()
+    await expect.poll(async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
+  })
+})
+
+test("sessions beyond a tenant's limit are not begun: the request goes on as it came, and others are not concerned", async () => {
+  await within({ newSessions: 2 }, {}, async (gateway) => {
+    const [wire] = wires
+    if (wire === undefined) throw new Error("no wire")
+    const named = async (key: string, session: string) => {
+      const response = await send(gateway, wire, { "x-api-key": key, "x-holdfast-session": session })
+      await response.text()
+      return [response.status, response.headers.get("x-holdfast-session") === null ? "none" : "in a session"]
+    }
+    expect(await named("one", "a")).toEqual([200, "in a session"])
+    expect(await named("one", "b")).toEqual([200, "in a session"])
+    expect(await named("one", "c")).toEqual([200, "none"])
+    expect(await named("one", "c")).toEqual([200, "none"])
+    expect(await named("one", "a")).toEqual([200, "in a session"])
+    expect(await named("two", "c")).toEqual([200, "in a session"])
+    expect(gateway.records.map(({ how }) => how)).toContain("passed")
+    expect((await gateway.holdfast.sessions()).length).toBe(3)
+  })
+})
+
+test("a history of more pieces than a session takes goes on as it came", async () => {
+  await within({}, {}, async (gateway) => {
+    const messages = Array.from({ length: 10_001 }, () => ({ role: "user", content: "a" }))
+    const response = await send(gateway, ["openai-chat", "/v1/chat/completions", { model: "gpt-5", messages }])
+    await response.text()
+    expect(response.status).toBe(200)
+    expect(gateway.records[0]).toMatchObject({ how: "passed", problem: { code: "request-invalid" } })
+  })
+})
+
+test("watchers beyond the limit are turned away, and those that leave make room", async () => {
+  await within({}, {}, async ({ url }) => {
+    const watch = async (): Promise<AbortController | number> => {
+      const stop = new AbortController()
+      const headers = { authorization: `Bearer ${adminToken}` }
+      const response = await fetch(`${url}/admin/events`, { headers, signal: stop.signal })
+      return response.status === 200 ? stop : response.status
+    }
+    const watching = await Promise.all(Array.from({ length: 50 }, watch))
+    expect(watching.filter((one) => typeof one === "number")).toEqual([])
+    expect(await watch()).toBe(503)
+    for (const one of watching) if (typeof one !== "number") one.abort()
+    await expect.poll(async () => typeof (await watch())).toBe("object")
+  })
+})

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises"
+
+/** A client that keeps its own history and says one thing after the other on the chat wire. */
+export type Talk = {
+  /** Say something; ends with the answer, or with why there is none. */
+  readonly say: (text: string) => Promise<Told>
+  readonly said: () => readonly string[]
+}
+
+export type Told = {
+  readonly status: number
+  readonly text: string
+  readonly session: string
+  /** What the gateway said of it: `durable=1` and the like. */
+  readonly receipt: string
+}
+
+export type TalkOptions = {
+  readonly session?: string
+  readonly key?: string
+  readonly system?: string
+  readonly model?: string
+  /** How often a request that was cut off is sent again. */
+  readonly tries?: number
+}
+
+type Line = { readonly role: string; readonly content: string }
+
+export function startTalk(url: () => string, options: TalkOptions = {}): Talk {
+  const { session, key = "k", system, model = "gpt-5", tries = 1 } = options
+  const history: Line[] = system === undefined ? [] : [{ role: "system", content: system }]
+  const send = async (messages: readonly Line[]): Promise<Told> => {
+    const response = await fetch(`${url()}/v1/chat/completions`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${key}`,
+        "content-type": "application/json",
+        ...(session === undefined ? {} : { "x-holdfast-session": session }),
+      },
+      body: JSON.stringify({ model, messages, stream: true }),
+    })
+    const text = wordsIn(await response.text())
+    const [own, receipt] = ["x-holdfast-session", "x-holdfast-receipt"].map((name) => response.headers.get(name) ?? "")
+    return { status: response.status, text, session: own ?? "", receipt: receipt ?? "" }
+  }
+  return {
+    said: () => history.map(({ content }) => content),
+    say: async (text) => {
+      const messages = [...history, { role: "user", content: text }]
+      for (let tried = 1; ; tried++) {
+        try {
+          const told = await send(messages)
+          if (told.status === 200)
+            history.splice(0, history.length, ...messages, { role: "assistant", content: told.text })
+          return told
+        } catch (error) {
+          if (tried >= tries) throw error
+          await sleep(20 * tried)
+        }
+      }
+    },
+  }
+}
+
+/** The words of a streamed answer; one that broke off in its midst is none. */
+function wordsIn(text: string): string {
+  if (!text.startsWith("data:") && !text.startsWith(":")) return text
+  if (!text.includes("data: [DONE]")) throw new Error("the stream ended before its end")
+  return [...text.matchAll(/"content": ?("(?:[^"\\]|\\.)*")/g)]
+    .map(([, word]) => String(JSON.parse(word ?? '""')))
+    .join("")
+}
