@@ -78,8 +78,11 @@ function printSoak({ conditions, minutes, faults }: SoakReport): void {
 }
 
 export function print(report: Report | SoakReport): void {
-  if ("minutes" in report) return printSoak(report)
-  const { conditions, latency, throughput, memory, installed, faults } = report
+  if ("minutes" in report) printSoak(report)
+  else printReport(report)
+}
+
+function printReport({ conditions, latency, throughput, memory, installed, faults }: Report): void {
   const told = Object.entries(conditions).map(([key, value]) => `${key} ${value}`)
   console.log(`gateway: what it adds to a call (${told.join(", ")})`)
   for (const one of latency) printCase(one)

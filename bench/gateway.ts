@@ -147,10 +147,11 @@ export async function run({ quick = false }: Options = {}): Promise<Report | Soa
   try {
     const loadBefore = loadavg()[0] ?? 0
     const start = resident()
-    const [rounds, count] = quick ? [2, 10] : [6, 25]
+    const [rounds, count] = quick ? [2, 10] : [5, 20]
     const latency: CaseReport[] = []
     const throughput: CaseReport[] = []
-    const only = process.env.HOLDFAST_BENCH_CASE ?? ""
+    const onlyAt = process.argv.indexOf("--only")
+    const only = onlyAt < 0 ? "" : (process.argv[onlyAt + 1] ?? "")
     for (const one of latencyCases.filter(({ name }) => name.includes(only))) {
       console.error(`  gateway: ${one.name}`)
       latency.push(await measure(fleet, one, rounds, count))

@@ -6,7 +6,7 @@ import { commonPrefix } from "./common-prefix.ts"
 import { commonSuffix } from "./common-suffix.ts"
 
 /** A rule that has to stand in every request: as its bytes stand in a body, and where they stood last. */
-type Needle = { readonly bytes: Buffer; readonly at: number }
+type Needle = { readonly rule: string; readonly bytes: Buffer; readonly at: number }
 
 /**
  * The last request of a session, as far as one needs it to see that the next one only goes on from it: then it is sent on as it came,
@@ -45,13 +45,16 @@ type Seen = {
   readonly sent?: Buffer
   readonly changed: boolean
   readonly rules: readonly string[]
+  /** The lane that it went on from: its rules mostly stand where they stood. */
+  readonly before?: Pick<Lane, "needles">
 }
 
-export function laneOf({ session, bytes, request, receipt, sent, changed, rules }: Seen): Lane {
+export function laneOf({ session, bytes, request, receipt, sent, changed, rules, before }: Seen): Lane {
   const safe = safeBytes(bytes, request)
   const splice = sent === undefined || receipt.checkpoint === undefined ? undefined : spliceOf(sent, bytes, safe)
   const isUnchanged = !changed && receipt.checkpoint === undefined
-  const needles = isUnchanged || splice !== undefined ? needlesIn(sent ?? bytes, rules, splice) : undefined
+  const needles =
+    isUnchanged || splice !== undefined ? needlesIn(sent ?? bytes, rules, splice, before?.needles ?? []) : undefined
   return {
     session,
     bytes,
@@ -77,17 +80,31 @@ function spliceOf(sent: Buffer, bytes: Buffer, safe: number): Splice | undefined
  * Where the rules stand, as places in the client's body; nothing where one lies across a seam. One that stands before it will stand there
  * again, and a rule that the session let a request go without (one of a document that is gone) is not asked for in the next.
  */
-function needlesIn(sent: Buffer, rules: readonly string[], splice: Splice | undefined): readonly Needle[] | undefined {
+function needlesIn(
+  sent: Buffer,
+  rules: readonly string[],
+  splice: Splice | undefined,
+  before: readonly Needle[],
+): readonly Needle[] | undefined {
   const { head, from } = splice ?? { head: Buffer.alloc(0), from: 0 }
+  const known = new Map(before.map((needle) => [needle.rule, needle]))
   const needles: Needle[] = []
   for (const rule of rules) {
-    const bytes = Buffer.from(JSON.stringify(rule).slice(1, -1))
-    const at = sent.indexOf(bytes)
+    const stood = known.get(rule)
+    const bytes = stood?.bytes ?? Buffer.from(JSON.stringify(rule).slice(1, -1))
+    const at = placeOf(sent, bytes, stood === undefined ? -1 : stood.at - from + head.length)
     if (at < 0 || at + bytes.length <= head.length) continue
     if (at < head.length) return undefined
-    needles.push({ bytes, at: at - head.length + from })
+    needles.push({ rule, bytes, at: at - head.length + from })
   }
   return needles
+}
+
+/** Where some bytes stand: at the place that was guessed, or where they are found. */
+function placeOf(text: Buffer, bytes: Buffer, guess: number): number {
+  const end = guess + bytes.length
+  const stands = guess >= 0 && end <= text.length && text.compare(bytes, 0, bytes.length, guess, end) === 0
+  return stands ? guess : text.indexOf(bytes)
 }
 
 /** What to send for the body of a lane. */
@@ -124,7 +141,7 @@ export function goesOn(lane: Lane, bytes: Buffer): Lane | undefined {
     const stands = needle.at + needle.bytes.length <= common
     const at = stands ? needle.at : bytes.indexOf(needle.bytes, Math.min(common, needle.at))
     if (at < 0) return undefined
-    needles.push(stands ? needle : { bytes: needle.bytes, at })
+    needles.push(stands ? needle : { ...needle, at })
   }
   return { ...lane, bytes, needles }
 }

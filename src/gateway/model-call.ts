@@ -19,6 +19,7 @@ import { unpack } from "./read-packed.ts"
 import { forwardedHeaders, holdfastHeaders } from "./request-headers.ts"
 import { printsHandle, withRecallTool } from "./rounds/recall-tool.ts"
 import type { Route } from "./route.ts"
+import { sharesAccount } from "./shared-account.ts"
 import { targetUrl } from "./target.ts"
 import type { Sending, UpstreamAnswer } from "./transport.ts"
 import type { Turn } from "./turn.ts"
@@ -74,12 +75,15 @@ export async function readAsked(
  */
 async function turnFor(exchange: Exchange, asked: Asked): Promise<Turn | "answered"> {
   const { deps } = exchange
-  if (asked.own.bypass && !hasOperatorRules(exchange)) return untouchedTurn(asked, "bypassed", deps.operator)
+  const isShared = deps.upstreams.some((upstream) => sharesAccount(deps, upstream))
+  if (asked.own.bypass && !hasOperatorRules(exchange) && !isShared)
+    return untouchedTurn(asked, "bypassed", deps.operator)
   try {
     return await openTurn(deps, asked)
   } catch (error) {
     const problem = problemOf(error, deps.onFault)
     exchange.tally.noted.problem = problem
+    if (problem.code === "access-refused") throw error
     const sizes = sizesIn(problem)
     if (sizes !== undefined && deps.windowTokens !== undefined) {
       const { status, headers, body } = contextError(asked.format, sizes)

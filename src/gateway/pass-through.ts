@@ -6,6 +6,7 @@ import { problemOf } from "./problem-of.ts"
 import { relayBytes } from "./relay.ts"
 import { forwardedHeaders } from "./request-headers.ts"
 import { ownHeaders, relayedHeaders } from "./response-headers.ts"
+import { isForEveryone, notYours, sharesAccount } from "./shared-account.ts"
 import { targetUrl } from "./target.ts"
 
 /** Whatever is no model call goes to the upstream as it is, and its answer comes back as it is: nothing is kept or looked at. */
@@ -15,6 +16,7 @@ export async function passThrough(exchange: Exchange, family: Family, path: stri
   tally.noted.how = "passed"
   if (upstream === undefined) return answerProblem(exchange, noUpstream(family))
   tally.noted.upstream = upstream.name
+  if (sharesAccount(deps, upstream) && !isForEveryone(path)) return answerProblem(exchange, notYours)
   const { method = "GET" } = incoming
   const hasBody = incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"]) > 0
   try {

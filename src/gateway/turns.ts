@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts"
 import { present } from "../message/present.ts"
-import type { ModelResponse } from "../message/request.ts"
+import type { ModelRequest, ModelResponse } from "../message/request.ts"
 import { isInForce } from "../session/pins.ts"
 import type { Prepared } from "../session/prepared.ts"
 import type { Asked } from "./asked.ts"
@@ -16,11 +16,13 @@ import { storesAnswer } from "./held/whole.ts"
 import { bodyFor, goesOn, type Lane, laneOf } from "./lane.ts"
 import type { Lanes } from "./lanes.ts"
 import { type LocateDeps, type Located, locate } from "./locate.ts"
+import { notYours, sharesAccount } from "./shared-account.ts"
 import type { Known, TooLong, Turn } from "./turn.ts"
 import { untouchedTurn } from "./untouched-turn.ts"
+import type { Upstream } from "./upstream.ts"
 
 export type TurnDeps = LocateDeps &
-  Pick<GatewayOptions, "operator" | "store" | "upstreams" | "windowTokens" | "now" | "onFault"> & {
+  Pick<GatewayOptions, "operator" | "store" | "tenants" | "upstreams" | "windowTokens" | "now" | "onFault"> & {
     readonly lanes: Lanes
     /** By session: what was sent on at once last and is still to be taken in. */
     readonly waiting: Map<string, Waiting>
@@ -178,6 +180,12 @@ async function take(
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
     return previousNotFound(previous)
   }
+  if (located.assignment.held === "unknown" && sharesAccount(deps, upstreamOf(deps, asked, request))) {
+    begun?.(undefined)
+    await deps.lineages.answered(located.assignment, request, [], { isCut: true })
+    if (previous !== undefined && request.held?.type === "previous-response") return previousNotFound(previous)
+    throw new HoldfastError(notYours)
+  }
   const done = begun ?? deps.held.begin(asked.tenant, asked.format)
   try {
     const prepared = await prepare(deps, asked, located)
@@ -189,7 +197,15 @@ async function take(
     const body = sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : undefined
     if (request.held === undefined) {
       const rules = (await session.pins()).filter(isInForce).map((pin) => pin.text)
-      const seen = { session: session.id, bytes: asked.bytes, request, receipt, changed, rules }
+      const seen = {
+        session: session.id,
+        bytes: asked.bytes,
+        request,
+        receipt,
+        changed,
+        rules,
+        ...present({ before: lane }),
+      }
       deps.lanes.put(asked, laneOf({ ...seen, ...present({ sent: whole === undefined ? body : undefined }) }))
     }
     return { ...located, prepared, sent, done, ...present({ body }) }
@@ -223,6 +239,9 @@ function prepare(deps: TurnDeps, asked: Asked, { session, request, whole }: Loca
     ...present({ model, windowTokens, focus: own.focus }),
   })
 }
+
+const upstreamOf = ({ upstreams }: TurnDeps, { format, model }: Asked, request: ModelRequest): Upstream | undefined =>
+  chooseUpstream(upstreams, familyOf[format], model ?? request.model)
 
 /** The window that is laid down for a model, or that its upstream named when it refused a request, if that is less. */
 function windowOf(

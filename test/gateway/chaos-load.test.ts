@@ -7,7 +7,7 @@ import { startModelServer } from "../model-server/model-server.ts"
 import { startTalk } from "./talk.ts"
 
 const clients = 200
-const rounds = Number(process.env.HOLDFAST_LOAD_ROUNDS ?? 3)
+const rounds = Number(process.env.HOLDFAST_LOAD_ROUNDS ?? 2)
 /** What may be left behind in all: names by which sessions are known again (some 20 MB at most), and records for who looks. */
 const mostGrowthMb = 25
 
