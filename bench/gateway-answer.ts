@@ -11,16 +11,20 @@ const words =
 export const answerText: string = words
 
 const frame = { id: "chatcmpl-fixed", created: 1_760_000_000, model: "gpt-5.4" }
-const usage = { prompt_tokens: 1000, completion_tokens: 150, total_tokens: 1150 }
+/** Tokens in a byte of the generated conversations: a model that reports another size would be believed. */
+const tokensPerByte = 0.345
 
-export const wholeAnswer: Buffer = Buffer.from(
-  JSON.stringify({
-    ...frame,
-    object: "chat.completion",
-    choices: [{ index: 0, message: { role: "assistant", content: words }, finish_reason: "stop" }],
-    usage,
-  }),
-)
+const wholeHead = JSON.stringify({
+  ...frame,
+  object: "chat.completion",
+  choices: [{ index: 0, message: { role: "assistant", content: words }, finish_reason: "stop" }],
+}).slice(0, -1)
+
+/** The whole answer to a body of so many bytes. */
+export function wholeAnswer(bytes: number): Buffer {
+  const usage = { prompt_tokens: Math.ceil(bytes * tokensPerByte), completion_tokens: 150 }
+  return Buffer.from(`${wholeHead},"usage":${JSON.stringify(usage)}}`)
+}
 
 const eventCount = 20
 

@@ -23,8 +23,9 @@ function answer(incoming: IncomingMessage, response: ServerResponse): void {
     const body = Buffer.concat(chunks)
     if (body.includes('"tool_choice":"required"')) return stream(response, streamedCall)
     if (body.includes('"stream":true')) return stream(response, streamedAnswer)
-    response.writeHead(200, { "content-type": "application/json", "content-length": wholeAnswer.length })
-    response.end(wholeAnswer)
+    const whole = wholeAnswer(body.length)
+    response.writeHead(200, { "content-type": "application/json", "content-length": whole.length })
+    response.end(whole)
   })
 }
 

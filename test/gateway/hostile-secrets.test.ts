@@ -132,7 +132,7 @@ test("no key and no token is in anything that the gateway says, notes, stores or
 
 const echoes: readonly (readonly [string, path: string, RawUpstream | undefined])[] = [
   ["a model call", "/v1/chat/completions", undefined],
-  ["whatever else is asked", "/v1/files", undefined],
+  ["whatever else is asked", "/v1/models", undefined],
 ]
 
 test.each(echoes)(
