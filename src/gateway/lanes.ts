@@ -14,7 +14,7 @@ export type Lanes = {
 }
 
 /** What is held at most. A body is held beside the session's own record of it, so there are fewer lanes than sessions may be open. */
-const maxBytes = 256 * 1024 * 1024
+const maxBytes = 96 * 1024 * 1024
 const maxLanes = 500
 /** Lanes that look alike from outside: conversations of one agent program that tells them apart by nothing but what was said. */
 const maxAlike = 8

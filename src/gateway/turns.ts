@@ -54,16 +54,27 @@ export async function openTurn(deps: TurnDeps, asked: Asked): Promise<Turn> {
 const mayGoAtOnce = ({ store, operator, lines }: TurnDeps, { session }: Lane): boolean =>
   store.kind !== "postgres" && (operator?.standing().rules.length ?? 0) === 0 && lines.waiting(session) < maxWaiting
 
-/** A request that waits to be taken in: the next one of its session, which has all of it and its answer, may come first. */
-export type Waiting = { readonly bytes: Buffer; hasEnded: boolean; isBegun: boolean; isSpared: boolean }
+/**
+ * A request that waits to be taken in: the next one of its session, which has all of it and its answer, may come first, or the very same
+ * once more, from a client that did not take the answer.
+ */
+export type Waiting = {
+  readonly bytes: Buffer
+  hasEnded: boolean
+  isBegun: boolean
+  isSpared: boolean
+  isRepeated: boolean
+}
 
 /** What a request that goes on from another says again need not be taken in twice. */
 function spareEarlier({ waiting }: TurnDeps, { session, request }: Lane, bytes: Buffer): Waiting {
   const earlier = waiting.get(session)
-  const isSaidAgain = earlier?.hasEnded && !earlier.isBegun && earlier.bytes.length < bytes.length
   // Of an answer that the provider keeps, the next request may have no more than its id.
-  if (isSaidAgain && !storesAnswer(request)) earlier.isSpared = true
-  const one: Waiting = { bytes, hasEnded: false, isBegun: false, isSpared: false }
+  if (earlier?.hasEnded && !earlier.isBegun && !storesAnswer(request)) {
+    earlier.isRepeated = earlier.bytes.equals(bytes)
+    earlier.isSpared = earlier.isRepeated || earlier.bytes.length < bytes.length
+  }
+  const one: Waiting = { bytes, hasEnded: false, isBegun: false, isSpared: false, isRepeated: false }
   waiting.set(session, one)
   return one
 }
@@ -104,6 +115,7 @@ function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
       own.hasEnded = true
       void deps.held.ending(asked.tenant, lane.session, () =>
         deps.lines.add(lane.session, async () => {
+          if (own.isRepeated) return done(undefined)
           if (own.isSpared) return passOver(deps, asked, lane, end).finally(() => done(undefined))
           const { sent, ...rest } = await after()
           await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end)
@@ -236,6 +248,7 @@ function prepare(deps: TurnDeps, asked: Asked, { session, request, whole }: Loca
   return session.prepare({
     format,
     body: whole?.text ?? request.wire,
+    mend: "when-changed",
     ...present({ model, windowTokens, focus: own.focus }),
   })
 }
@@ -259,8 +272,7 @@ const lessShare = 0.75
 
 async function smaller(deps: TurnDeps, asked: Asked, taken: Taken, refusal: TooLong): Promise<Buffer | undefined> {
   const { session, request, prepared, sent } = taken
-  const { windowTokens } = refusal
-  if (windowTokens !== undefined) deps.windows.set(asked.model ?? request.model ?? "", windowTokens)
+  learnWindow(deps, asked.model ?? request.model ?? "", refusal.windowTokens ?? prepared.receipt.contextTokens)
   const again = await prepare(deps, asked, taken, tighter(refusal, prepared)).catch((error: unknown) => {
     if (error instanceof HoldfastError) return undefined
     throw error
@@ -273,6 +285,18 @@ async function smaller(deps: TurnDeps, asked: Asked, taken: Taken, refusal: TooL
   sent.form = form
   spare(sent, request, deps.held.minded(session.id))
   return Buffer.from(sent.form.body)
+}
+
+/** Models that windows are remembered of. */
+const maxWindows = 1000
+/** No model holds less: a refusal of less was about something else. */
+const leastWindow = 4000
+
+/** What a model's upstream named as its window; where it names none, it is less than what it refused. */
+function learnWindow({ windows }: TurnDeps, model: string, tokens: number): void {
+  if (tokens < leastWindow) return
+  if (windows.size >= maxWindows) windows.clear()
+  windows.set(model, Math.min(tokens, windows.get(model) ?? tokens))
 }
 
 /** The window that the upstream named, in our own tokens: it may count more of them in the same text. */

@@ -13,9 +13,10 @@ type Line = { tail: Promise<void>; waiting: number; readonly soon: Promise<void>
 
 /**
  * Work begins this long after it was added, or at once if someone waits for it: an answer that comes sooner is passed on before, and a
- * model thinks for longer.
+ * model thinks for longer. With much to do it rests longer, so that what comes meanwhile is done with it.
  */
 const restMs = 10
+const longestRestMs = 250
 
 export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
   const lines = new Map<string, Line>()
@@ -28,7 +29,7 @@ export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
       const line = lines.get(name) ?? open()
       lines.set(name, line)
       line.waiting++
-      line.tail = Promise.all([line.tail, rest(line.soon)])
+      line.tail = Promise.all([line.tail, rest(line.soon, Math.min(longestRestMs, restMs * lines.size))])
         .then(work)
         .catch(onFault)
         .finally(() => {
@@ -52,9 +53,9 @@ export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
   }
 }
 
-function rest(soon: Promise<void>): Promise<void> {
+function rest(soon: Promise<void>, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, restMs)
+  const timer = setTimeout(resolve, ms)
   void soon.then(() => {
     clearTimeout(timer)
     resolve()

@@ -15,6 +15,8 @@ export type Assembled = {
   /** The request whose messages these are of: the client's own, or the log's messages in a frame. */
   readonly frame: ModelRequest
   readonly messages: Transcript
+  /** Nothing is left out, shortened or put in: what differs from the frame was mended. */
+  readonly showsAll: boolean
   /** The conversation's messages as they came in, by id, before anything was shortened or mended. */
   readonly known: ReadonlyMap<string, Message>
   readonly events: readonly RepairEvent[]
@@ -39,9 +41,11 @@ export function assemble(
     byId ??= new Map(conversation.map((message) => [message.id, message]))
     return byId
   }
-  const { messages } = showsAll(view.items, conversation) ? frame : joined(separation, frame, view, known(), how)
+  const isAll = showsAll(view.items, conversation)
+  const { messages } = isAll ? frame : joined(separation, frame, view, known(), how)
   return {
     frame,
+    showsAll: isAll,
     // Asked for when it is compacted.
     get known() {
       return known()

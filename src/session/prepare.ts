@@ -83,7 +83,9 @@ async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   const budgeted = budgetOf(preparing, assembled)
   const made: PlanEvent = { type: "plan-made", plan: budgeted.plan, sizes: budgeted.sizes }
   if (budgeted.plan.type !== "compact" && budgeted.pinsStand) {
-    return { assembled, wire: encodeView(assembled), budgeted, trace: [made, ...applied(call), ...assembled.events] }
+    const isLeft = preparing.options.mend === "when-changed" && call.kind === "client" && assembled.showsAll
+    const [wire, events] = isLeft ? [call.frame.wire, []] : [encodeView(assembled), assembled.events]
+    return { assembled, wire, budgeted, trace: [made, ...applied(call), ...events] }
   }
   if (budgeted.check.missing.length > 0) preparing.notes.push(reasserted(budgeted.check.missing))
   const compaction = await compactView(preparing, budgeted, assembled)

@@ -24,6 +24,11 @@ export type PrepareOptions = {
   readonly focus?: string
   readonly occasion?: Occasion
   readonly maxWaitMs?: number
+  /**
+   * Mend a client's history always, so that every call has its result, or only where it is changed anyway: providers differ in what they
+   * take, and one that took it as it came has it in its cache. Always unless given.
+   */
+  readonly mend?: "always" | "when-changed"
 }
 
 /** What a prepared request is, for the books. */
