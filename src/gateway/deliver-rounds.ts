@@ -19,18 +19,18 @@ const maxWhole = 64 * 1024 * 1024
 
 /** An answer whose calls are judged or answered here: the model may be asked again before the client has all of it. */
 export function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuarding | undefined): RoundsOptions {
-  const { deps, tally } = exchange
-  const { format, turn, sent, recalls } = delivery
-  const session = turn.known().session ?? ""
+  const { deps, docket } = exchange
+  const { format, passage, sent, recalls } = delivery
+  const session = passage.known().session ?? ""
   const here = guarding === undefined ? undefined : guardHere(exchange, guarding, session)
-  if (here !== undefined) tally.noted.judged = here.judged
+  if (here !== undefined) docket.noted.judged = here.judged
   return {
     format,
     sent: sent.toString("utf8"),
     ...present({ guarding: here }),
     ...(recalls ? { recall: (input: unknown) => answerRecall(deps.holdfast.session(session), input) } : {}),
     onRound: ({ recalls: answered }) => {
-      tally.noted.recalls = (tally.noted.recalls ?? 0) + answered
+      docket.noted.recalls = (docket.noted.recalls ?? 0) + answered
     },
   }
 }

@@ -4,18 +4,18 @@ import { present } from "../message/present.ts"
 import { roundsOf, streamAnswer, wholeAnswer } from "./deliver-rounds.ts"
 import { type Framing, framingOf } from "./events-in.ts"
 import type { Exchange } from "./exchange.ts"
+import type { Passage } from "./passage.ts"
 import { readAnswer } from "./read-answer.ts"
 import { type Relayed, relayBytes } from "./relay.ts"
 import { ownHeaders, relayedHeaders } from "./response-headers.ts"
 import type { UpstreamAnswer } from "./transport.ts"
-import type { Turn } from "./turn.ts"
 import { packingOf } from "./unpacked-answer.ts"
 
-/** An answer that is there, and the turn that it is to. */
+/** An answer that is there, and the passage that it ends. */
 export type Delivery = {
   readonly format: Format
   readonly path: string
-  readonly turn: Turn
+  readonly passage: Passage
   readonly answer: UpstreamAnswer
   readonly changed: boolean
   /** The body, where it was read already. */
@@ -29,40 +29,40 @@ export type Delivery = {
 
 /** Give the client its answer: as it came, with its calls judged where someone judges them. What it got is then written down. */
 export async function deliver(exchange: Exchange, delivery: Delivery): Promise<void> {
-  const { tally } = exchange
-  const { answer, turn, format, path } = delivery
+  const { docket } = exchange
+  const { answer, passage, format, path } = delivery
   const contentType = String(answer.headers["content-type"] ?? "")
   const framing = framingOf(format, contentType, path)
-  Object.assign(tally.noted, { how: turn.how, stream: framing !== undefined })
+  Object.assign(docket.noted, { how: passage.how, stream: framing !== undefined })
   const relayed = await pass(exchange, delivery, framing).catch((error: unknown) => {
     // Nobody takes it any more: its connection must not wait for someone who does.
     answer.drop()
     throw error
   })
-  const { session, receipt, trace, model } = turn.known()
+  const { session, receipt, trace, model } = passage.known()
   const read = answer.status < 300 && relayed.kept !== undefined ? readAnswer(format, relayed.kept, framing) : undefined
-  turn.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false)
-  Object.assign(tally.noted, { responseBytes: relayed.bytes, trace })
+  passage.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false)
+  Object.assign(docket.noted, { responseBytes: relayed.bytes, trace })
   Object.assign(
-    tally.noted,
+    docket.noted,
     present({ session, receipt, model: model ?? read?.response.model, usage: read?.response.usage }),
   )
-  tally.close(relayed.ending, answer.status)
+  docket.close(relayed.ending, answer.status)
 }
 
 async function pass(exchange: Exchange, delivery: Delivery, framing: Framing | undefined): Promise<Relayed> {
-  const { deps, response, tally } = exchange
-  const { answer, turn, whole, recalls } = delivery
+  const { deps, response, docket } = exchange
+  const { answer, passage, whole, recalls } = delivery
   if (whole !== undefined) {
     head(exchange, delivery, { keepLength: false })
     response.end(whole)
     return { ending: "complete", bytes: whole.length, kept: whole }
   }
   const isAnswer = answer.status < 300
-  const guarding = isAnswer ? await turn.guarding() : undefined
+  const guarding = isAnswer ? await passage.guarding() : undefined
   const packing = packingOf(answer)
   const keepAlive = framing === "events" && packing === undefined ? { keepAliveMs: deps.keepAliveMs } : {}
-  const options = { ...keepAlive, onFirstByte: tally.firstByte }
+  const options = { ...keepAlive, onFirstByte: docket.firstByte }
   if (!isAnswer || (guarding === undefined && !recalls)) {
     head(exchange, delivery, { keepLength: true })
     return relayBytes(answer, response, options)
@@ -72,7 +72,7 @@ async function pass(exchange: Exchange, delivery: Delivery, framing: Framing | u
   if (framing === undefined) {
     const { status, bytes } = await wholeAnswer(delivery, rounds)
     head(exchange, delivery, { keepLength: false, status })
-    tally.firstByte()
+    docket.firstByte()
     response.end(bytes)
     return { ending: "complete", bytes: bytes.length, kept: bytes }
   }
@@ -93,10 +93,14 @@ const unreadable = (packing: string): HoldfastError =>
 type Head = { readonly keepLength: boolean; readonly status?: number }
 
 /** The head of the answer, as it came, with ours beside it. */
-function head({ response, tally }: Exchange, { answer, turn, changed }: Delivery, { keepLength, status }: Head): void {
-  const { session, receipt } = turn.known()
+function head(
+  { response, docket }: Exchange,
+  { answer, passage, changed }: Delivery,
+  { keepLength, status }: Head,
+): void {
+  const { session, receipt } = passage.known()
   response.writeHead(status ?? answer.status, [
     ...relayedHeaders(answer.rawHeaders, { keepLength }),
-    ...ownHeaders({ trace: tally.id, changed, ...present({ session, receipt }) }),
+    ...ownHeaders({ trace: docket.id, changed, ...present({ session, receipt }) }),
   ])
 }

@@ -3,16 +3,16 @@ import type { Problem } from "../errors.ts"
 import type { Format } from "../message/message.ts"
 import type { Approvals } from "./admin/approvals.ts"
 import type { Books } from "./books.ts"
+import type { Docket } from "./docket.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
+import type { PassageDeps } from "./open-passage.ts"
 import { ownHeaders } from "./response-headers.ts"
-import type { Tally } from "./tally.ts"
 import type { Transport } from "./transport.ts"
-import type { TurnDeps } from "./turns.ts"
 import { wireError, wireRefusal } from "./wire-error.ts"
 
 /** All that an exchange may touch. */
 export type ExchangeDeps = GatewayOptions &
-  TurnDeps & {
+  PassageDeps & {
     readonly transport: Transport
     readonly books: Books
     readonly approvals: Approvals
@@ -23,17 +23,17 @@ export type Exchange = {
   readonly deps: ExchangeDeps
   readonly incoming: IncomingMessage
   readonly response: ServerResponse
-  readonly tally: Tally
+  readonly docket: Docket
   readonly tenant: string
   /** Aborts when the client has gone. */
   readonly gone: AbortSignal
 }
 
 /** Answer with a problem in the wire's own shape. */
-export function answerProblem({ response, tally }: Exchange, problem: Problem, format?: Format): void {
+export function answerProblem({ response, docket }: Exchange, problem: Problem, format?: Format): void {
   const { status, headers, body } = wireError(format, problem)
-  tally.noted.problem = problem
-  answerText({ response, tally }, status, headers, body)
+  docket.noted.problem = problem
+  answerText({ response, docket }, status, headers, body)
 }
 
 /** Answer a request that no wire's shape is known for. */
@@ -42,31 +42,31 @@ export function answerRefusal(
   { status, reason }: { readonly status: number; readonly reason: string },
 ): void {
   const { headers, body } = wireRefusal(undefined, { status, message: reason })
-  exchange.tally.noted.problem = { code: "path-unknown", reason }
+  exchange.docket.noted.problem = { code: "path-unknown", reason }
   answerText(exchange, status, headers, body)
 }
 
 export function answerText(
-  { response, tally }: Pick<Exchange, "response" | "tally">,
+  { response, docket }: Pick<Exchange, "response" | "docket">,
   status: number,
   headers: Readonly<Record<string, string>>,
   body: string,
 ): void {
   if (response.headersSent) {
     response.destroy()
-    tally.close("upstream-cut", response.statusCode)
+    docket.close("upstream-cut", response.statusCode)
     return
   }
   const isTooMuch = status === tooMuch && !response.req.complete
   response.writeHead(status, {
     ...headers,
-    ...Object.fromEntries(pairs(ownHeaders({ trace: tally.id }))),
+    ...Object.fromEntries(pairs(ownHeaders({ trace: docket.id }))),
     "content-length": Buffer.byteLength(body),
     ...(isTooMuch ? { connection: "close" } : {}),
   })
   if (isTooMuch) endAfterwards(response, body)
   else response.end(body)
-  tally.close("refused", status)
+  docket.close("refused", status)
 }
 
 const tooMuch = 413

@@ -9,6 +9,7 @@ import { createAdmin } from "./admin/admin.ts"
 import { createApprovals } from "./admin/approvals.ts"
 import { approvalsFromOperator } from "./admin/approvals-from-operator.ts"
 import { createBooks } from "./books.ts"
+import { openDocket } from "./docket.ts"
 import { answerProblem, answerRefusal, type Exchange, type ExchangeDeps } from "./exchange.ts"
 import { flatOf } from "./flat-headers.ts"
 import type { Gateway, GatewayOptions } from "./gateway-options.ts"
@@ -24,7 +25,6 @@ import { passThrough } from "./pass-through.ts"
 import { problemOf } from "./problem-of.ts"
 import { refuseEntry } from "./refuse-entry.ts"
 import { type Route, routeOf } from "./route.ts"
-import { openTally } from "./tally.ts"
 import { expositionType } from "./telemetry/exposition.ts"
 import { createHealth } from "./telemetry/health.ts"
 import { createMetrics } from "./telemetry/metrics.ts"
@@ -194,14 +194,14 @@ function openExchange(deps: ExchangeDeps, incoming: IncomingMessage, response: S
   // What is no path may be a whole address, with a password in it.
   const path = url.startsWith("/") ? (url.split("?", 1)[0]?.slice(0, 200) ?? "/") : "(no path)"
   const clock = (): number => performance.now()
-  const tally = openTally({ books: deps.books, now: deps.now, clock }, id, method, path)
+  const docket = openDocket({ books: deps.books, now: deps.now, clock }, id, method, path)
   const gone = new AbortController()
   response.on("close", () => {
     if (!response.writableFinished) gone.abort()
   })
   response.on("error", () => gone.abort())
   const tenant = deps.tenants === "one" ? "one" : tenantOf(flatOf(incoming.headers), keyIn(route))
-  return { deps, incoming, response, tally, tenant, gone: gone.signal }
+  return { deps, incoming, response, docket, tenant, gone: gone.signal }
 }
 
 /** Gemini's clients may write their key into the path's query. */

@@ -4,7 +4,7 @@ import type { Exchange } from "./exchange.ts"
 
 /** The guard of a session, with the approvals desk as the person to ask; whatever it decides is in the books as well. */
 export function guardHere(
-  { deps, tally, tenant, gone }: Exchange,
+  { deps, docket, tenant, gone }: Exchange,
   guarding: SessionGuarding,
   session: string,
 ): SessionGuarding & { readonly judged: readonly JudgedCall[] } {
@@ -13,7 +13,7 @@ export function guardHere(
     askTimeoutMs: deps.askTimeoutMs,
     // Nobody is asked about the call of a client that has gone.
     approve: (call, verdict, signal) =>
-      deps.approvals.ask({ session, tenant, trace: tally.id, call, verdict }, AbortSignal.any([signal, gone])),
+      deps.approvals.ask({ session, tenant, trace: docket.id, call, verdict }, AbortSignal.any([signal, gone])),
     ...guarding,
     judged,
     onJudged: async (one) => {

@@ -12,7 +12,9 @@ import { bare, flatOf } from "./flat-headers.ts"
 import { giveAnswer } from "./held/give-answer.ts"
 import type { Instead } from "./held/instead.ts"
 import { maskedAnswer } from "./masked-answer.ts"
+import { openPassage } from "./open-passage.ts"
 import { noUpstream } from "./pass-through.ts"
+import type { Passage } from "./passage.ts"
 import { problemOf } from "./problem-of.ts"
 import { readBody } from "./read-body.ts"
 import { unpack } from "./read-packed.ts"
@@ -22,38 +24,36 @@ import type { Route } from "./route.ts"
 import { sharesAccount } from "./shared-account.ts"
 import { targetUrl } from "./target.ts"
 import type { Sending, UpstreamAnswer } from "./transport.ts"
-import type { Turn } from "./turn.ts"
-import { openTurn } from "./turns.ts"
 import { unpackedAnswer } from "./unpacked-answer.ts"
-import { untouchedTurn } from "./untouched-turn.ts"
+import { untouchedPassage } from "./untouched-passage.ts"
 
 export type ModelRoute = Extract<Route, { type: "model-call" }>
 
 /** A call of a model: through its session, upstream, and back. */
 export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<void> {
-  const { deps, tally, tenant } = exchange
+  const { deps, docket, tenant } = exchange
   const { format } = route
-  Object.assign(tally.noted, { format, tenant })
+  Object.assign(docket.noted, { format, tenant })
   try {
     const { asked, packed } = await readAsked(exchange, route)
     const traceparent = /^[\da-f-]{55}$/.exec(asked.headers.traceparent ?? "")?.[0]
-    Object.assign(tally.noted, { requestBytes: packed.length, ...present({ agent: asked.own.agent, traceparent }) })
-    const turn = await turnFor(exchange, asked)
-    if (turn === "answered") return
-    if (turn.answer !== undefined) {
-      giveAnswer(exchange, turn.answer, turn.known())
-      return turn.ended(undefined)
+    Object.assign(docket.noted, { requestBytes: packed.length, ...present({ agent: asked.own.agent, traceparent }) })
+    const passage = await passageFor(exchange, asked)
+    if (passage === "answered") return
+    if (passage.answer !== undefined) {
+      giveAnswer(exchange, passage.answer, passage.known())
+      return passage.ended(undefined)
     }
-    await callUpstream(exchange, route, { asked, packed, turn }).finally(() => turn.ended(undefined))
+    await callUpstream(exchange, route, { asked, packed, passage }).finally(() => passage.ended(undefined))
   } catch (error) {
     answerProblem(exchange, problemOf(error, deps.onFault), format)
   }
 }
 
-type Call = { readonly asked: Asked; readonly packed: Buffer; readonly turn: Turn }
+type Call = { readonly asked: Asked; readonly packed: Buffer; readonly passage: Passage }
 
 export async function readAsked(
-  { deps, incoming, tally, tenant }: Exchange,
+  { deps, incoming, docket, tenant }: Exchange,
   { format, model }: Pick<ModelRoute, "format" | "model">,
 ): Promise<{ readonly asked: Asked; readonly packed: Buffer }> {
   const headers = flatOf(incoming.headers)
@@ -66,23 +66,23 @@ export async function readAsked(
   if (packed === "cut") throw new HoldfastError({ code: "upstream-stopped", host: "the client" })
   const bytes = await unpack(packed, headers["content-encoding"], deps.limits.unpackedBytes)
   const own = { bypass, ...present({ session, agent, focus }) }
-  return { packed, asked: { id: tally.id, tenant, headers, own, format, bytes, ...present({ model }) } }
+  return { packed, asked: { id: docket.id, tenant, headers, own, format, bytes, ...present({ model }) } }
 }
 
 /**
- * The turn of a call. What cannot be read goes on as it came, for the upstream to say what is wrong with it, unless the operator's rules
+ * The passage of a call. What cannot be read goes on as it came, for the upstream to say what is wrong with it, unless the operator's rules
  * would be missing in it then. What cannot be made to fit does so too where the window is only what we believe of the model.
  */
-async function turnFor(exchange: Exchange, asked: Asked): Promise<Turn | "answered"> {
+async function passageFor(exchange: Exchange, asked: Asked): Promise<Passage | "answered"> {
   const { deps } = exchange
   const isShared = deps.upstreams.some((upstream) => sharesAccount(deps, upstream))
   if (asked.own.bypass && !hasOperatorRules(exchange) && !isShared)
-    return untouchedTurn(asked, "bypassed", deps.operator)
+    return untouchedPassage(asked, "bypassed", deps.operator)
   try {
-    return await openTurn(deps, asked)
+    return await openPassage(deps, asked)
   } catch (error) {
     const problem = problemOf(error, deps.onFault)
-    exchange.tally.noted.problem = problem
+    exchange.docket.noted.problem = problem
     if (problem.code === "access-refused") throw error
     const sizes = sizesIn(problem)
     if (sizes !== undefined && deps.windowTokens !== undefined) {
@@ -91,7 +91,7 @@ async function turnFor(exchange: Exchange, asked: Asked): Promise<Turn | "answer
       return "answered"
     }
     if (hasOperatorRules(exchange) && sizes === undefined) throw error
-    return untouchedTurn(asked, "passed", deps.operator)
+    return untouchedPassage(asked, "passed", deps.operator)
   }
 }
 
@@ -110,42 +110,42 @@ const maxShrinking = 2
 const maxErrorBytes = 1024 * 1024
 
 async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): Promise<void> {
-  const { deps, tally } = exchange
-  const { turn, asked } = call
+  const { deps, docket } = exchange
+  const { passage, asked } = call
   const { format } = route
-  const model = asked.model ?? turn.request?.model ?? turn.known().model
+  const model = asked.model ?? passage.request?.model ?? passage.known().model
   const upstream = chooseUpstream(deps.upstreams, familyOf[format], model ?? modelIn(asked.bytes))
   if (upstream === undefined) return answerProblem(exchange, noUpstream(familyOf[format], model), format)
-  tally.noted.upstream = upstream.name
+  docket.noted.upstream = upstream.name
   const again = (next: string) => {
-    turn.repeated?.()
+    passage.repeated?.()
     return send(exchange, route, { upstream, body: Buffer.from(next), changed: true })
   }
-  let { body, recalls } = offerRecall(exchange, route, turn.bytes, turn)
-  let changed = turn.changed || recalls
+  let { body, recalls } = offerRecall(exchange, route, passage.bytes, passage)
+  let changed = passage.changed || recalls
   for (let shrunk = 0; ; shrunk++) {
     const answer = await send(exchange, route, { upstream, body: changed ? body : call.packed, changed })
-    const delivery = { format, path: route.path, turn, answer, changed, sent: body, recalls, again }
+    const delivery = { format, path: route.path, passage, answer, changed, sent: body, recalls, again }
     if (!refusals.has(answer.status)) return deliver(exchange, delivery)
     const error = (await wholeOf(answer, maxErrorBytes)) ?? Buffer.alloc(0)
     const refused = { format, status: answer.status, error, body, changed, mayShrink: shrunk < maxShrinking }
-    const instead = await insteadOf(turn, refused)
+    const instead = await insteadOf(passage, refused)
     if (instead === undefined) return deliver(exchange, { ...delivery, whole: error })
     if (instead.type === "answer") {
-      turn.ended(instead.response)
+      passage.ended(instead.response)
       // Whoever goes on from it is to be recognised.
-      await deps.lines.idle(turn.known().session ?? "")
-      return giveAnswer(exchange, instead.answer, turn.known())
+      await deps.lines.idle(passage.known().session ?? "")
+      return giveAnswer(exchange, instead.answer, passage.known())
     }
-    ;({ body, recalls } = offerRecall(exchange, route, instead.body, turn))
+    ;({ body, recalls } = offerRecall(exchange, route, instead.body, passage))
     changed = true
   }
 }
 
 /** Offer the model the recall tool, where something can be called back: the session has printed a handle into the request. */
-function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, turn: Turn): Offered {
-  const text = deps.recall && turn.known().session !== undefined ? body.toString("utf8") : ""
-  const isPrinted = text !== "" && printsHandle(turn.seen?.() ?? text)
+function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, passage: Passage): Offered {
+  const text = deps.recall && passage.known().session !== undefined ? body.toString("utf8") : ""
+  const isPrinted = text !== "" && printsHandle(passage.seen?.() ?? text)
   const offered = isPrinted ? withRecallTool(text, format) : text
   return offered === text ? { body, recalls: false } : { body: Buffer.from(offered), recalls: true }
 }
@@ -164,26 +164,26 @@ type RefusedBody = {
   readonly mayShrink: boolean
 }
 
-/** What to do about a refusal: a smaller request where it was too long, and otherwise what the turn knows. */
-async function insteadOf(turn: Turn, refused: RefusedBody): Promise<Instead | undefined> {
+/** What to do about a refusal: a smaller request where it was too long, and otherwise what the passage knows. */
+async function insteadOf(passage: Passage, refused: RefusedBody): Promise<Instead | undefined> {
   const { format, status, error, body, changed, mayShrink } = refused
   const text = error.toString("utf8")
   const tooLong = readContextError(format, status, text)
   const isTooLong = tooLong !== undefined && tooLong.output !== true
-  const smaller = tooLong !== undefined && isTooLong && mayShrink ? await turn.smaller(tooLong) : undefined
+  const smaller = tooLong !== undefined && isTooLong && mayShrink ? await passage.smaller(tooLong) : undefined
   if (smaller !== undefined) return { type: "send", body: smaller }
-  return turn.instead?.({ status, body: text, sent: body, changed, isTooLong })
+  return passage.instead?.({ status, body: text, sent: body, changed, isTooLong })
 }
 
 export async function send(
-  { deps, incoming, tally, gone }: Exchange,
+  { deps, incoming, docket, gone }: Exchange,
   { path, format }: Pick<ModelRoute, "path" | "format">,
   { upstream, body, changed }: Pick<Sending, "upstream"> & { readonly body: Buffer; readonly changed: boolean },
 ): Promise<UpstreamAnswer> {
   const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
   // An answer is read as it passes, so it comes unpacked; a body that was changed is sent unpacked.
   const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
-  tally.sent()
+  docket.sent()
   const sent = await deps.transport.send({
     upstream,
     ...targetUrl(upstream, path),
@@ -193,9 +193,9 @@ export async function send(
     signal: gone,
   })
   const answer = maskedAnswer(unpackedAnswer(sent), upstream)
-  tally.noted.attempts = (tally.noted.attempts ?? 0) + answer.attempts
-  tally.noted.sentBytes = body.length
-  tally.noted.changed = changed
+  docket.noted.attempts = (docket.noted.attempts ?? 0) + answer.attempts
+  docket.noted.sentBytes = body.length
+  docket.noted.changed = changed
   return answer
 }
 

@@ -11,11 +11,11 @@ import { targetUrl } from "./target.ts"
 
 /** Whatever is no model call goes to the upstream as it is, and its answer comes back as it is: nothing is kept or looked at. */
 export async function passThrough(exchange: Exchange, family: Family, path: string): Promise<void> {
-  const { deps, incoming, response, tally, gone } = exchange
+  const { deps, incoming, response, docket, gone } = exchange
   const upstream = chooseUpstream(deps.upstreams, family, undefined)
-  tally.noted.how = "passed"
+  docket.noted.how = "passed"
   if (upstream === undefined) return answerProblem(exchange, noUpstream(family))
-  tally.noted.upstream = upstream.name
+  docket.noted.upstream = upstream.name
   if (sharesAccount(deps, upstream) && !isForEveryone(path)) return answerProblem(exchange, notYours)
   const { method = "GET" } = incoming
   const hasBody = incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"]) > 0
@@ -29,15 +29,15 @@ export async function passThrough(exchange: Exchange, family: Family, path: stri
       signal: gone,
     })
     const answer = maskedAnswer(sent, upstream)
-    tally.sent()
-    tally.noted.attempts = answer.attempts
+    docket.sent()
+    docket.noted.attempts = answer.attempts
     response.writeHead(answer.status, [
       ...relayedHeaders(answer.rawHeaders, { keepLength: true }),
-      ...ownHeaders({ trace: tally.id }),
+      ...ownHeaders({ trace: docket.id }),
     ])
-    const { ending, bytes } = await relayBytes(answer, response, { onFirstByte: tally.firstByte })
-    tally.noted.responseBytes = bytes
-    tally.close(ending, answer.status)
+    const { ending, bytes } = await relayBytes(answer, response, { onFirstByte: docket.firstByte })
+    docket.noted.responseBytes = bytes
+    docket.close(ending, answer.status)
   } catch (error) {
     answerProblem(exchange, problemOf(error, deps.onFault))
   }

@@ -3,7 +3,7 @@
  * have passed, let alone been written down.
  */
 export type Arrivals = {
-  /** A turn has begun whose answer someone may go on from; the function that comes back says that it has been written down. */
+  /** A passage has begun whose answer someone may go on from; the function that comes back says that it has been written down. */
   readonly begin: (tenant: string) => (id: string | undefined) => void
   /** Ends when the answer of this id is written down, when no answer is on its way any more, or after a moment. */
   readonly wait: (tenant: string, id: string) => Promise<void>

@@ -27,16 +27,16 @@ const maxAnswerBytes = 64 * 1024 * 1024
 
 /** `POST /v1/responses/compact`: the upstream's to answer, and the gateway's where the upstream cannot. */
 export async function compactCall(exchange: Exchange, route: CompactRoute): Promise<void> {
-  const { deps, tally, tenant } = exchange
+  const { deps, docket, tenant } = exchange
   const { format, path } = route
-  Object.assign(tally.noted, { format, tenant, how: "passed" })
+  Object.assign(docket.noted, { format, tenant, how: "passed" })
   try {
     const { asked, packed } = await readAsked(exchange, route)
-    tally.noted.requestBytes = packed.length
+    docket.noted.requestBytes = packed.length
     const located = asked.own.bypass ? undefined : await locateOrPass(exchange, asked)
     const upstream = chooseUpstream(deps.upstreams, "openai", located?.request.model)
     if (upstream === undefined) return answerProblem(exchange, noUpstream("openai", located?.request.model), format)
-    tally.noted.upstream = upstream.name
+    docket.noted.upstream = upstream.name
     const ours = located === undefined ? undefined : readable(located)
     const body = ours === undefined ? packed : Buffer.from(ours)
     const answer = await send(exchange, { format, path }, { upstream, body, changed: ours !== undefined })
@@ -79,16 +79,16 @@ function cannotAnswer(status: number, bytes: Buffer): boolean {
 }
 
 async function answerHere(exchange: Exchange, located: Located): Promise<void> {
-  const { deps, tally } = exchange
+  const { deps, docket } = exchange
   const { session, request, whole, assignment } = located
   const { model } = request
   if (whole === undefined) return
   await deps.lines.idle(session.id)
   const windowTokens = deps.windowTokens
   const compacted = await compactWhole(session, whole, { keepsUser: true, ...present({ model, windowTokens }) })
-  const answer = compactedResponse(compacted, { seed: tally.id, atMs: deps.now(), ...present({ model }) })
+  const answer = compactedResponse(compacted, { seed: docket.id, atMs: deps.now(), ...present({ model }) })
   await noteAnswer(exchange, located, Buffer.from(answer.body))
-  tally.noted.changed = true
+  docket.noted.changed = true
   giveAnswer(exchange, answer, { session: assignment.session, receipt: compacted.receipt })
 }
 
@@ -114,14 +114,14 @@ async function relay(
   bytes: Buffer,
   located: Located | undefined,
 ): Promise<void> {
-  const { response, tally } = exchange
+  const { response, docket } = exchange
   if (located !== undefined) await noteAnswer(exchange, located, answer.status < 300 ? bytes : Buffer.alloc(0))
   response.writeHead(answer.status, [
     ...relayedHeaders(answer.rawHeaders, { keepLength: true }),
-    ...ownHeaders({ trace: tally.id, ...present({ session: located?.session.id }) }),
+    ...ownHeaders({ trace: docket.id, ...present({ session: located?.session.id }) }),
   ])
-  tally.firstByte()
+  docket.firstByte()
   response.end(bytes)
-  tally.noted.responseBytes = bytes.length
-  tally.close("complete", answer.status)
+  docket.noted.responseBytes = bytes.length
+  docket.close("complete", answer.status)
 }

@@ -53,7 +53,7 @@ const maxMinded = 10_000
 
 /** What providers hold for clients, as far as it was seen here. */
 export type Held = Endings & {
-  /** A turn has begun; the function that comes back says that its answer, if there was one, has been written down. */
+  /** A passage has begun; the function that comes back says that its answer, if there was one, has been written down. */
   readonly begin: (tenant: string, format: Format) => (id: string | undefined) => void
   /** Wait until the answer that a request goes on from is written down, if it is on its way. */
   readonly settle: (tenant: string, request: ModelRequest) => Promise<void>

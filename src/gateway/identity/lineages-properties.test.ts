@@ -7,8 +7,8 @@ import { createWorld, lettersOf } from "./fixtures/world.ts"
 import type { Identity } from "./identity.ts"
 import { saidKey } from "./said-key.ts"
 
-type Turn = { readonly asks: string; readonly answer: string; readonly isCutFirst: boolean }
-type Talk = { readonly frame: Frame; readonly turns: readonly Turn[] }
+type Passage = { readonly asks: string; readonly answer: string; readonly isCutFirst: boolean }
+type Talk = { readonly frame: Frame; readonly turns: readonly Passage[] }
 
 /** Few words, so that conversations begin alike, are answered alike, and part late. */
 const turn = fc.record({

@@ -16,18 +16,18 @@ import { storesAnswer } from "./held/whole.ts"
 import { bodyFor, goesOn, type Lane, laneOf } from "./lane.ts"
 import type { Lanes } from "./lanes.ts"
 import { type LocateDeps, type Located, locate } from "./locate.ts"
+import type { Known, Passage, TooLong } from "./passage.ts"
 import { notYours, sharesAccount } from "./shared-account.ts"
-import type { Known, TooLong, Turn } from "./turn.ts"
-import { untouchedTurn } from "./untouched-turn.ts"
+import { untouchedPassage } from "./untouched-passage.ts"
 import type { Upstream } from "./upstream.ts"
+import { learnWindow, tighter, type WindowDeps, windowOf } from "./window-of.ts"
 
-export type TurnDeps = LocateDeps &
+export type PassageDeps = LocateDeps &
+  WindowDeps &
   Pick<GatewayOptions, "operator" | "store" | "tenants" | "upstreams" | "windowTokens" | "now" | "onFault"> & {
     readonly lanes: Lanes
     /** By session: what was sent on at once last and is still to be taken in. */
     readonly waiting: Map<string, Waiting>
-    /** Windows that upstreams named when they refused a request, by model. */
-    readonly windows: Map<string, number>
   }
 
 /** A request that its session has taken in. */
@@ -43,15 +43,15 @@ type Taken = Located & {
 /** Work that waits for one session: with more, the next request waits for it rather than pile up more. */
 const maxWaiting = 32
 
-/** Open a turn: send it on as it came if it plainly only goes on, otherwise have its session prepare it. */
-export async function openTurn(deps: TurnDeps, asked: Asked): Promise<Turn> {
+/** Open a passage: send it on as it came if it plainly only goes on, otherwise have its session prepare it. */
+export async function openPassage(deps: PassageDeps, asked: Asked): Promise<Passage> {
   const lane = deps.lanes.find(asked)
   const next = lane === undefined || !mayGoAtOnce(deps, lane) ? undefined : goesOn(lane, asked.bytes)
-  return next === undefined ? preparedTurn(deps, asked, lane) : turnAtOnce(deps, asked, next)
+  return next === undefined ? preparedPassage(deps, asked, lane) : passageAtOnce(deps, asked, next)
 }
 
 /** Other processes may write the same sessions, and the operator's rules have to be put into every request: then each is prepared. */
-const mayGoAtOnce = ({ store, operator, lines }: TurnDeps, { session }: Lane): boolean =>
+const mayGoAtOnce = ({ store, operator, lines }: PassageDeps, { session }: Lane): boolean =>
   store.kind !== "postgres" && (operator?.standing().rules.length ?? 0) === 0 && lines.waiting(session) < maxWaiting
 
 /**
@@ -67,7 +67,7 @@ export type Waiting = {
 }
 
 /** What a request that goes on from another says again need not be taken in twice. */
-function spareEarlier({ waiting }: TurnDeps, { session, request }: Lane, bytes: Buffer): Waiting {
+function spareEarlier({ waiting }: PassageDeps, { session, request }: Lane, bytes: Buffer): Waiting {
   const earlier = waiting.get(session)
   // Of an answer that the provider keeps, the next request may have no more than its id.
   if (earlier?.hasEnded && !earlier.isBegun && !storesAnswer(request)) {
@@ -79,7 +79,7 @@ function spareEarlier({ waiting }: TurnDeps, { session, request }: Lane, bytes: 
   return one
 }
 
-function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
+function passageAtOnce(deps: PassageDeps, asked: Asked, lane: Lane): Passage {
   deps.lanes.put(asked, lane)
   let taken: Taken | undefined
   const judged = { isOther: false }
@@ -126,16 +126,16 @@ function turnAtOnce(deps: TurnDeps, asked: Asked, lane: Lane): Turn {
 }
 
 /** A request that the next one says again is not taken in; where it belongs is written down, otherwise the next would seem to leap. */
-async function passOver(deps: TurnDeps, asked: Asked, lane: Lane, { answer, isCut }: End): Promise<void> {
+async function passOver(deps: PassageDeps, asked: Asked, lane: Lane, { answer, isCut }: End): Promise<void> {
   const { assignment, request } = await locate(deps, asked, lane)
   const seen = { isCut, ...present({ responseId: answer?.id }) }
   await deps.lineages.answered(assignment, request, answer?.messages ?? [], seen)
 }
 
-async function preparedTurn(deps: TurnDeps, asked: Asked, lane: Lane | undefined): Promise<Turn> {
+async function preparedPassage(deps: PassageDeps, asked: Asked, lane: Lane | undefined): Promise<Passage> {
   if (lane !== undefined) await deps.lines.idle(lane.session)
   const taken = await take(deps, asked, lane)
-  if ("status" in taken) return { ...untouchedTurn(asked, "answered", deps.operator), answer: taken }
+  if ("status" in taken) return { ...untouchedPassage(asked, "answered", deps.operator), answer: taken }
   const { request, session, sent, body } = taken
   return {
     how: "prepared",
@@ -159,8 +159,8 @@ async function preparedTurn(deps: TurnDeps, asked: Asked, lane: Lane | undefined
 
 type End = { readonly answer: ModelResponse | undefined; readonly isCut: boolean }
 
-/** The first word on how a turn ended; any later one is not heard. */
-function firstOf(hear: (end: End) => void): Turn["ended"] {
+/** The first word on how a passage ended; any later one is not heard. */
+function firstOf(hear: (end: End) => void): Passage["ended"] {
   let heard = false
   return (answer, isCut = false) => {
     if (!heard) hear({ answer, isCut })
@@ -177,7 +177,7 @@ const knownOf = ({ session, prepared: { receipt, trace }, request }: Taken): Kno
 
 /** Find the session of a request, and have it prepare the call. Of some it is known at once what the answer is. */
 async function take(
-  deps: TurnDeps,
+  deps: PassageDeps,
   asked: Asked,
   lane: Lane | undefined,
   begun?: Taken["done"],
@@ -233,7 +233,7 @@ async function take(
 const tooLong: ReadonlySet<string> = new Set(["budget-impossible", "floor-exceeds-window"])
 
 /** What to do about a refusal. The next request may not be sent on as it comes, for it would be refused as well. */
-function instead(deps: TurnDeps, asked: Asked, taken: Taken, refused: RefusedCall) {
+function instead(deps: PassageDeps, asked: Asked, taken: Taken, refused: RefusedCall) {
   const model = asked.model ?? taken.request.model
   const windowTokens = windowOf(deps, asked, model)
   const lane = deps.lanes.find(asked)
@@ -241,7 +241,7 @@ function instead(deps: TurnDeps, asked: Asked, taken: Taken, refused: RefusedCal
   return insteadOf(taken, refused, { id: asked.id, atMs: deps.now(), ...present({ model, windowTokens }) })
 }
 
-function prepare(deps: TurnDeps, asked: Asked, { session, request, whole }: Located, window?: number) {
+function prepare(deps: PassageDeps, asked: Asked, { session, request, whole }: Located, window?: number) {
   const model = asked.model ?? request.model
   const windowTokens = window ?? windowOf(deps, asked, model)
   const { format, own } = asked
@@ -253,24 +253,13 @@ function prepare(deps: TurnDeps, asked: Asked, { session, request, whole }: Loca
   })
 }
 
-const upstreamOf = ({ upstreams }: TurnDeps, { format, model }: Asked, request: ModelRequest): Upstream | undefined =>
-  chooseUpstream(upstreams, familyOf[format], model ?? request.model)
+const upstreamOf = (
+  { upstreams }: PassageDeps,
+  { format, model }: Asked,
+  request: ModelRequest,
+): Upstream | undefined => chooseUpstream(upstreams, familyOf[format], model ?? request.model)
 
-/** The window that is laid down for a model, or that its upstream named when it refused a request, if that is less. */
-function windowOf(
-  { upstreams, windowTokens, windows }: TurnDeps,
-  { format }: Asked,
-  model: string | undefined,
-): number | undefined {
-  const laid = chooseUpstream(upstreams, familyOf[format], model)?.windowTokens ?? windowTokens
-  const learned = windows.get(model ?? "")
-  return laid === undefined || learned === undefined ? (laid ?? learned) : Math.min(laid, learned)
-}
-
-/** Where a refusal names no figure, the next request is made this much smaller. */
-const lessShare = 0.75
-
-async function smaller(deps: TurnDeps, asked: Asked, taken: Taken, refusal: TooLong): Promise<Buffer | undefined> {
+async function smaller(deps: PassageDeps, asked: Asked, taken: Taken, refusal: TooLong): Promise<Buffer | undefined> {
   const { session, request, prepared, sent } = taken
   learnWindow(deps, asked.model ?? request.model ?? "", refusal.windowTokens ?? prepared.receipt.contextTokens)
   const again = await prepare(deps, asked, taken, tighter(refusal, prepared)).catch((error: unknown) => {
@@ -287,26 +276,7 @@ async function smaller(deps: TurnDeps, asked: Asked, taken: Taken, refusal: TooL
   return Buffer.from(sent.form.body)
 }
 
-/** Models that windows are remembered of. */
-const maxWindows = 1000
-/** No model holds less: a refusal of less was about something else. */
-const leastWindow = 4000
-
-/** What a model's upstream named as its window; where it names none, it is less than what it refused. */
-function learnWindow({ windows }: TurnDeps, model: string, tokens: number): void {
-  if (tokens < leastWindow) return
-  if (windows.size >= maxWindows) windows.clear()
-  windows.set(model, Math.min(tokens, windows.get(model) ?? tokens))
-}
-
-/** The window that the upstream named, in our own tokens: it may count more of them in the same text. */
-function tighter({ windowTokens, neededTokens }: TooLong, { receipt: { contextTokens } }: Prepared): number {
-  if (windowTokens === undefined) return Math.max(1, Math.floor(contextTokens * lessShare))
-  const ratio = neededTokens === undefined ? 1 : Math.min(1, contextTokens / neededTokens)
-  return Math.max(1, Math.floor(windowTokens * ratio))
-}
-
-async function record({ lineages, held }: TurnDeps, taken: Taken, end: End): Promise<void> {
+async function record({ lineages, held }: PassageDeps, taken: Taken, end: End): Promise<void> {
   const { session, assignment, request, whole, sent, done } = taken
   const { answer, isCut } = end
   try {

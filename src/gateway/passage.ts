@@ -18,7 +18,7 @@ export type Known = {
 }
 
 /** One model call on its way through a session. */
-export type Turn = {
+export type Passage = {
   readonly how: How
   /** What to send; the client's own bytes where nothing was changed. */
   readonly bytes: Buffer

@@ -8,7 +8,7 @@ type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 export type Noted = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
 
 /** One exchange while it goes on. It is entered in the books once, when it has ended. */
-export type Tally = {
+export type Docket = {
   readonly id: string
   readonly noted: Noted
   /** It was sent on; the answer's first byte was passed on. */
@@ -17,14 +17,14 @@ export type Tally = {
   readonly close: (ending: ExchangeRecord["ending"], status: number) => void
 }
 
-export type TallyDeps = {
+export type DocketDeps = {
   readonly books: Books
   readonly now: () => number
   /** For how long something took. */
   readonly clock: () => number
 }
 
-export function openTally({ books, now, clock }: TallyDeps, id: string, method: string, path: string): Tally {
+export function openDocket({ books, now, clock }: DocketDeps, id: string, method: string, path: string): Docket {
   const atMs = now()
   const start = clock()
   const noted: Noted = {}

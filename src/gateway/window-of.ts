@@ -1,0 +1,44 @@
+import type { Prepared } from "../session/prepared.ts"
+import type { Asked } from "./asked.ts"
+import { chooseUpstream } from "./choose-upstream.ts"
+import { familyOf } from "./family.ts"
+import type { GatewayOptions } from "./gateway-options.ts"
+import type { TooLong } from "./passage.ts"
+
+export type WindowDeps = Pick<GatewayOptions, "upstreams" | "windowTokens"> & {
+  /** Windows that upstreams named when they refused a request, by model. */
+  readonly windows: Map<string, number>
+}
+
+/** The window that is laid down for a model, or that its upstream named when it refused a request, if that is less. */
+export function windowOf(
+  { upstreams, windowTokens, windows }: WindowDeps,
+  { format }: Asked,
+  model: string | undefined,
+): number | undefined {
+  const laid = chooseUpstream(upstreams, familyOf[format], model)?.windowTokens ?? windowTokens
+  const learned = windows.get(model ?? "")
+  return laid === undefined || learned === undefined ? (laid ?? learned) : Math.min(laid, learned)
+}
+
+/** Models that windows are remembered of. */
+const maxWindows = 1000
+/** No model holds less: a refusal of less was about something else. */
+const leastWindow = 4000
+
+/** What a model's upstream named as its window; where it names none, it is less than what it refused. */
+export function learnWindow({ windows }: WindowDeps, model: string, tokens: number): void {
+  if (tokens < leastWindow) return
+  if (windows.size >= maxWindows) windows.clear()
+  windows.set(model, Math.min(tokens, windows.get(model) ?? tokens))
+}
+
+/** Where a refusal names no figure, the next request is made this much smaller. */
+const lessShare = 0.75
+
+/** The window that the upstream named, in our own tokens: it may count more of them in the same text. */
+export function tighter({ windowTokens, neededTokens }: TooLong, { receipt: { contextTokens } }: Prepared): number {
+  if (windowTokens === undefined) return Math.max(1, Math.floor(contextTokens * lessShare))
+  const ratio = neededTokens === undefined ? 1 : Math.min(1, contextTokens / neededTokens)
+  return Math.max(1, Math.floor(windowTokens * ratio))
+}
