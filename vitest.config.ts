@@ -7,5 +7,7 @@ export default defineConfig({
     reporters: ["default", new ClosingLine()],
     testTimeout: 120_000,
     hookTimeout: 240_000,
+    // Much of the time is spent waiting: for databases, processes and clocks.
+    maxWorkers: "100%",
   },
 })
