@@ -17,7 +17,7 @@ COPY --from=build /tmp/holdfast-*.tgz /tmp/
 RUN npm install --omit=dev --no-fund --no-audit /tmp/holdfast-*.tgz pg-boss@12.35.0 \
       @opentelemetry/api@1.10.0 @opentelemetry/resources@3.1.0 @opentelemetry/sdk-trace@3.1.0 @opentelemetry/sdk-metrics@3.1.0 \
       @opentelemetry/exporter-trace-otlp-http@0.301.0 @opentelemetry/exporter-metrics-otlp-http@0.301.0 \
-  && rm -rf /tmp/*.tgz /root/.npm && mkdir /data && chown node:node /data
+  && npm cache clean --force && rm -rf /tmp/*.tgz && mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 4141

@@ -51,7 +51,11 @@ const cases: readonly [why: string, headers: Headers, body: object, identity: Id
   ],
   [
     "a thread below another",
-    { "session-id": one, "thread-id": other, "x-codex-turn-metadata": turn({ agent_name: "/root/scout" }) },
+    {
+      "session-id": one,
+      "thread-id": other,
+      "x-codex-turn-metadata": turn({ agent_name: ["", "root", "scout"].join("/") }),
+    },
     {},
     { client: one, agent: other },
   ],
