@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { decodeRequest } from "../wire/decode.ts"
+import { receipt } from "./fixtures/receipt.ts"
 import { goesOn, type Lane, laneOf } from "./lane.ts"
 
 type Said = { readonly role: string; readonly content: string }
@@ -8,17 +9,6 @@ type Said = { readonly role: string; readonly content: string }
 const said = (text: string, n: number): Said => ({ role: n % 2 === 0 ? "user" : "assistant", content: text })
 const bodyOf = (texts: readonly string[]): Buffer =>
   Buffer.from(JSON.stringify({ model: "m", max_tokens: 9, messages: texts.map(said), tools: [] }))
-
-const receipt = {
-  session: "s",
-  entry: "e1",
-  contextTokens: 1000,
-  stackTokens: 10,
-  windowTokens: 100_000,
-  stableTokens: 0,
-  changed: false,
-  durable: true,
-}
 
 function laneAfter(texts: readonly string[], rules: readonly string[] = [], other: Partial<typeof receipt> = {}): Lane {
   const bytes = bodyOf(texts)

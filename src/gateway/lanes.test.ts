@@ -1,19 +1,9 @@
 import { expect, test } from "vitest"
 import { decodeRequest } from "../wire/decode.ts"
 import type { Asked } from "./asked.ts"
+import { receipt } from "./fixtures/receipt.ts"
 import { goesOn, laneOf } from "./lane.ts"
 import { createLanes, type Lanes } from "./lanes.ts"
-
-const receipt = {
-  session: "s",
-  entry: "e1",
-  contextTokens: 1000,
-  stackTokens: 10,
-  windowTokens: 100_000,
-  stableTokens: 0,
-  changed: false,
-  durable: true,
-}
 
 const system = { role: "system", content: "You are an agent. ".repeat(40) }
 const user = (content: string) => ({ role: "user", content })

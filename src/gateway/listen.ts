@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
-import { HoldfastError } from "../errors.ts"
+import { listenProblem } from "../http/listen-problem.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 
 export type Listening = { readonly url: string; readonly port: number; readonly close: () => Promise<void> }
@@ -67,7 +67,7 @@ async function open(server: Server, port: number, host: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once("error", reject)
   server.listen({ port, host }, resolve)
-  await promise.catch((error: unknown) => Promise.reject(asProblem(error, port, host)))
+  await promise.catch((error: unknown) => Promise.reject(listenProblem(error, port, host)))
   server.off("error", reject)
 }
 
@@ -81,15 +81,4 @@ async function close(server: Server, graceMs: number): Promise<void> {
   await promise
   clearTimeout(timer)
   clearInterval(idle)
-}
-
-function asProblem(error: unknown, port: number, host: string): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined
-  const option = (name: string, expected: string, found: string): HoldfastError =>
-    new HoldfastError({ code: "option-invalid", option: name, expected, found }, { cause: error })
-  if (code === "EADDRINUSE") return option("port", "a port that is free", `${port}, which is in use`)
-  if (code === "EACCES") return option("port", "a port that may be opened", `${port}, which may not`)
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return option("host", "an address of this machine", JSON.stringify(host.slice(0, 80)))
-  return error
 }

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import { HoldfastError } from "../errors.ts"
+import { listenProblem } from "../http/listen-problem.ts"
 
 /** A port that is open. */
 export type Listening = { readonly port: number; readonly close: () => Promise<void> }
@@ -41,7 +41,7 @@ export async function listen(handle: Handle, options: ListenOptions): Promise<Li
   const { promise: opened, resolve, reject } = Promise.withResolvers<void>()
   server.once("error", reject)
   server.listen({ port, host }, resolve)
-  await opened.catch((error: unknown) => Promise.reject(asProblem(error, port, host)))
+  await opened.catch((error: unknown) => Promise.reject(listenProblem(error, port, host)))
   server.off("error", reject).on("error", onFault)
   const address = server.address()
   return {
@@ -118,15 +118,4 @@ function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Body> {
     incoming.on("error", () => resolve("cut"))
     incoming.on("close", () => resolve("cut"))
   })
-}
-
-function asProblem(error: unknown, port: number, host: string): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined
-  const option = (name: string, expected: string, found: string): HoldfastError =>
-    new HoldfastError({ code: "option-invalid", option: name, expected, found }, { cause: error })
-  if (code === "EADDRINUSE") return option("port", "a port that is free", `${port}, which is in use`)
-  if (code === "EACCES") return option("port", "a port that may be opened", `${port}, which may not`)
-  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN")
-    return option("host", "an address of this machine", JSON.stringify(host.slice(0, 80)))
-  return error
 }

@@ -1,31 +1,10 @@
-import type { Arbitrary } from "fast-check"
 import { expect, test } from "vitest"
+import { histories, unseen } from "../../test/support/histories.ts"
 import { fc } from "../../test/support/property.ts"
 import { brokenTranscript, goodTranscript, message, text } from "../../test/support/transcripts.ts"
 import { checkTranscript } from "./check.ts"
 import { groupTurns } from "./group.ts"
-import type { Transcript } from "./message.ts"
 import { commonLength, createRecall } from "./recall.ts"
-
-/**
- * One history after another, each made of the one before: some messages from its beginning, the last of them written anew, and more
- * behind them. What stays is the same object.
- */
-const histories = (any: Arbitrary<Transcript>): Arbitrary<readonly Transcript[]> =>
-  fc
-    .array(fc.record({ kept: fc.nat(40), rewritten: fc.nat(3), more: any }), { minLength: 2, maxLength: 6 })
-    .map((steps) => {
-      const made: Transcript[] = []
-      for (const { kept, rewritten, more } of steps) {
-        const before = (made.at(-1) ?? []).slice(0, kept)
-        const from = before.length - rewritten
-        made.push([...before.map((item, n) => (n < from ? item : { ...item })), ...more])
-      }
-      return made
-    })
-
-/** The same messages as objects that nobody has seen. */
-const unseen = (messages: Transcript): Transcript => messages.map((item) => ({ ...item }))
 
 const any = histories(fc.oneof(goodTranscript, brokenTranscript))
 

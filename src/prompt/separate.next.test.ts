@@ -1,32 +1,12 @@
-import type { Arbitrary } from "fast-check"
 import { expect, test } from "vitest"
+import { histories, unseen } from "../../test/support/histories.ts"
 import { fc } from "../../test/support/property.ts"
 import { call, message, result, text } from "../../test/support/transcripts.ts"
 import { wireText } from "../message/ids.ts"
-import type { Message, Role, Transcript } from "../message/message.ts"
+import type { Message, Role } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 import { hashText } from "./hash.ts"
 import { separate } from "./separate.ts"
-
-/**
- * One history after another, each made of the one before: some messages from its beginning, the last of them written anew, and more
- * behind them. What stays is the same object.
- */
-const histories = (any: Arbitrary<Transcript>): Arbitrary<readonly Transcript[]> =>
-  fc
-    .array(fc.record({ kept: fc.nat(40), rewritten: fc.nat(3), more: any }), { minLength: 2, maxLength: 6 })
-    .map((steps) => {
-      const made: Transcript[] = []
-      for (const { kept, rewritten, more } of steps) {
-        const before = (made.at(-1) ?? []).slice(0, kept)
-        const from = before.length - rewritten
-        made.push([...before.map((item, n) => (n < from ? item : { ...item })), ...more])
-      }
-      return made
-    })
-
-/** The same messages as objects that nobody has seen. */
-const unseen = (messages: Transcript): Transcript => messages.map((item) => ({ ...item }))
 
 const reminder = "<system-reminder>The branch is main.</system-reminder>"
 const memory = "<context>Notes of the day.</context>"
