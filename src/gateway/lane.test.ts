@@ -24,6 +24,11 @@ test("a history that goes on may be sent at once", () => {
   expect(goesOn(laneAfter(history), bodyOf(history))).toBeDefined()
 })
 
+test("a rule is held in a buffer of its own size", () => {
+  const { needles } = laneAfter(history, ["Never push to main."])
+  expect(needles.map(({ bytes }) => [bytes.toString(), bytes.buffer.byteLength])).toEqual([["Never push to main.", 19]])
+})
+
 const others: readonly [why: string, lane: Lane, next: readonly string[]][] = [
   ["the request before was changed", laneAfter(history, [], { changed: true }), [...history, "a", "b"]],
   ["it begins otherwise", laneAfter(history), ["Hey", ...history.slice(1), "a", "b"]],

@@ -91,13 +91,20 @@ function needlesIn(
   const needles: Needle[] = []
   for (const rule of rules) {
     const stood = known.get(rule)
-    const bytes = stood?.bytes ?? Buffer.from(JSON.stringify(rule).slice(1, -1))
+    const bytes = stood?.bytes ?? ownBytes(JSON.stringify(rule).slice(1, -1))
     const at = placeOf(sent, bytes, stood === undefined ? -1 : stood.at - from + head.length)
     if (at < 0 || at + bytes.length <= head.length) continue
     if (at < head.length) return undefined
     needles.push({ rule, bytes, at: at - head.length + from })
   }
   return needles
+}
+
+/** A buffer of its own: a short one of the runtime's pool would keep all of its 64 kB for as long as the session lasts. */
+function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return bytes
 }
 
 /** Where some bytes stand: at the place that was guessed, or where they are found. */

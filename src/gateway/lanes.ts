@@ -13,8 +13,8 @@ export type Lanes = {
   readonly drop: (session: string) => void
 }
 
-/** What is held at most. A body is held beside the session's own record of it, so there are fewer lanes than sessions may be open. */
-const maxBytes = 96 * 1024 * 1024
+/** The bodies that are held at most; each takes some six times as much again, for it is held as it was read too. */
+const maxBytes = 48 * 1024 * 1024
 const maxLanes = 500
 /** Lanes that look alike from outside: conversations of one agent program that tells them apart by nothing but what was said. */
 const maxAlike = 8
