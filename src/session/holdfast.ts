@@ -12,6 +12,7 @@ import { createHub, type Listener } from "./events.ts"
 import { limitStore } from "./limit-store.ts"
 import type { Live } from "./live.ts"
 import { openLive, redactorOf, type Shared, wake } from "./open-live.ts"
+import { createOpenSessions } from "./open-sessions.ts"
 import { checkHoldfastOptions, checkSessionId, type HoldfastOptions } from "./options.ts"
 import { createSession, type Session } from "./session.ts"
 import { createSharedRules } from "./shared-rules.ts"
@@ -33,8 +34,8 @@ export type Holdfast = {
 
 const usualStore = ".holdfast/holdfast.db"
 const usualAgent = "default"
-/** A session holds the messages of its view: some megabytes. */
-const usualOpenSessions = 200
+/** Of small sessions; large ones are held for as long as there is room. */
+const usualOpenSessions = 1000
 /** A summary is a model call; more than a few at once would crowd out the agent's own. */
 const usualSpeculations = 2
 
@@ -43,7 +44,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   checkHoldfastOptions(options)
   const hub = createHub(options.now ?? Date.now)
   const pending = new Set<Promise<void>>()
-  const lives = new Map<string, Live>()
+  const lives = createOpenSessions<Live>(options.openSessions ?? usualOpenSessions)
   let opening: Promise<Shared> | undefined
 
   const later: Shared["later"] = (session, work, act) => {
@@ -61,11 +62,8 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     return opening
   }
   const live = async (id: string): Promise<Live> => {
-    const known = lives.get(id) ?? openLive(await shared(), id)
-    lives.delete(id)
-    lives.set(id, known)
-    evict(lives, options.openSessions ?? usualOpenSessions)
-    return known
+    const all = await shared()
+    return lives.take(id, () => openLive(all, id))
   }
   const open = (id: string): Session => {
     checkSessionId(id)
@@ -74,7 +72,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
       open,
       newId: randomUUID,
       subscribe: hub.subscribe,
-      forget: (gone) => lives.delete(gone),
+      forget: lives.forget,
     })
   }
   const idle = async (): Promise<void> => {
@@ -97,7 +95,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
       while (pending.size > 0) await Promise.all(pending)
       await queue?.close()
       try {
-        await Promise.all([saveAll(lives), rules.save()])
+        await Promise.all([saveAll(lives.all()), rules.save()])
       } finally {
         if (typeof options.store !== "object") await store.close()
       }
@@ -105,17 +103,9 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   }
 }
 
-/** The session unused for longest goes, unless it holds what the store does not have. */
-function evict(lives: Map<string, Live>, most: number): void {
-  for (const [id, { journal, judged }] of lives) {
-    if (lives.size <= Math.max(1, most)) return
-    if (journal.isDurable() && judged.length === 0) lives.delete(id)
-  }
-}
-
 /** What waits in memory is written if the store is there again; if it is not, nobody else has it. */
-async function saveAll(lives: ReadonlyMap<string, Live>): Promise<void> {
-  const waiting = [...lives.values()].filter(({ journal }) => !journal.isDurable())
+async function saveAll(lives: readonly Live[]): Promise<void> {
+  const waiting = lives.filter(({ journal }) => !journal.isDurable())
   await Promise.all(waiting.map(({ lock, journal }) => lock(() => journal.commit(() => []))))
 }
 

@@ -63,7 +63,7 @@ export type HoldfastOptions = ContextOptions & {
   readonly redact?: readonly (RegExp | Redaction)[]
   readonly hooks?: Hooks
   readonly now?: () => number
-  /** How many sessions are held in memory; the one unused for longest is let go. */
+  /** How many sessions are held in memory at most; the one unused for longest is let go, and large ones sooner. */
   readonly openSessions?: number
   /** How many entries may wait in memory for a store that is away. */
   readonly unsavedEntries?: number

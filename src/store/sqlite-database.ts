@@ -5,6 +5,7 @@ import { HoldfastError } from "../errors.ts"
 import { migrateSqlite } from "./sqlite-migrate.ts"
 import { GONE, isBusy, sqliteError } from "./sqlite-problem.ts"
 import type { SqliteRow } from "./sqlite-row.ts"
+import { createSqliteWrites } from "./sqlite-writes.ts"
 
 type Value = string | number | null | Uint8Array
 type Connection = import("node:sqlite").DatabaseSync
@@ -86,20 +87,22 @@ function guard(connection: Connection, { path, busyMs }: SqliteSettings): Sqlite
       throw error
     }
   }
+  const { write, flush } = createSqliteWrites((session, work) =>
+    patiently(
+      () => {
+        checkOpen()
+        if (identityOf(path) !== identity) {
+          throw new HoldfastError({ code: "store-unavailable", store: "sqlite", reason: GONE })
+        }
+        return within("BEGIN IMMEDIATE", work)
+      },
+      session,
+      busyMs,
+    ),
+  )
   return {
     read: (session, work) => patiently(() => within("BEGIN", work), session, busyMs),
-    write: (session, work) =>
-      patiently(
-        () => {
-          checkOpen()
-          if (identityOf(path) !== identity) {
-            throw new HoldfastError({ code: "store-unavailable", store: "sqlite", reason: GONE })
-          }
-          return within("BEGIN IMMEDIATE", work)
-        },
-        session,
-        busyMs,
-      ),
+    write,
     maintain: async (sql) => {
       for (const one of sql) {
         await patiently(
@@ -113,6 +116,7 @@ function guard(connection: Connection, { path, busyMs }: SqliteSettings): Sqlite
       }
     },
     close: () => {
+      flush()
       if (connection.isOpen) connection.close()
     },
   }
