@@ -90,6 +90,7 @@ function openHouse(options: GatewayOptions): House {
   const metrics = createMetrics({ now, version: options.version, readProcess: watched.read })
   const deps: ExchangeDeps = {
     ...options,
+    store: limited,
     books,
     approvals,
     transport: createTransport(),

@@ -4,6 +4,7 @@ import type { ModelRequest } from "../message/request.ts"
 import type { Receipt } from "../session/prepared.ts"
 import { commonPrefix } from "./common-prefix.ts"
 import { commonSuffix } from "./common-suffix.ts"
+import { hasRoom } from "./room.ts"
 
 /** A rule that has to stand in every request: as its bytes stand in a body, and where they stood last. */
 type Needle = { readonly rule: string; readonly bytes: Buffer; readonly at: number }
@@ -31,10 +32,6 @@ type Splice = { readonly head: Buffer; readonly from: number }
 
 /** Elements at the end of a history that a client may still send in another shape. */
 const unsettled = 2
-/** Of the window; above it the session has work to do before it compacts, and decides itself. */
-const mostShare = 0.55
-/** A token is rarely less than two bytes; texts in which it is are counted before they matter. */
-const leastBytesPerToken = 2
 
 type Seen = {
   readonly session: string
@@ -139,8 +136,7 @@ function safeBytes(bytes: Buffer, { wire, layout, messages }: ModelRequest): num
 export function goesOn(lane: Lane, bytes: Buffer): Lane | undefined {
   if (!lane.plain || bytes.length < lane.bytes.length - slackBytes) return undefined
   const { contextTokens, windowTokens } = lane.receipt
-  const added = Math.max(0, bytes.length - lane.countedBytes) / leastBytesPerToken
-  if (contextTokens + added > windowTokens * mostShare) return undefined
+  if (!hasRoom(contextTokens, bytes.length - lane.countedBytes, windowTokens)) return undefined
   const common = commonPrefix(lane.bytes, bytes)
   if (common < lane.safe || isSameOpening(lane, bytes, common)) return undefined
   const needles: Needle[] = []

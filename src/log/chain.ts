@@ -1,7 +1,6 @@
-import { sha256 } from "@noble/hashes/sha2.js"
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import { HoldfastError } from "../errors.ts"
 import { present } from "../message/present.ts"
+import { sha256Hex } from "../message/sha256.ts"
 import { toStorable } from "../store/storable-text.ts"
 import type { Head, StoredEntry } from "../store/store.ts"
 import { type EntryBody, refersTo } from "./entry.ts"
@@ -9,10 +8,8 @@ import { type EntryBody, refersTo } from "./entry.ts"
 /** Longer texts of a body are kept apart, by their hash: one text is stored once, however many entries name it. */
 export const payloadLength = 1024
 
-const hashOf = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)))
-
 /** The name of a payload, as stores check it: of its UTF-8, in which lone surrogates are told apart by their escapes. */
-export const hashPayload = (text: string): string => hashOf(text.isWellFormed() ? text : toStorable(text))
+export const hashPayload = (text: string): string => sha256Hex(text.isWellFormed() ? text : toStorable(text))
 
 export type Chained = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
@@ -35,7 +32,7 @@ const referenceOf = (body: EntryBody): Pick<StoredEntry, "parent" | "key"> =>
 
 /** The hash of an entry: over the hash before it and everything that is kept of it. */
 export function hashEntry(before: string, { seq, type, atMs, parent, key, body }: Omit<StoredEntry, "hash">): string {
-  return hashOf(JSON.stringify([before, seq, type, atMs, parent ?? null, key ?? null, body]).toWellFormed())
+  return sha256Hex(JSON.stringify([before, seq, type, atMs, parent ?? null, key ?? null, body]).toWellFormed())
 }
 
 /** The first entry that does not follow from the one before it. */

@@ -1,5 +1,4 @@
-import { sha256 } from "@noble/hashes/sha2.js"
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
+import { sha256Hex } from "../message/sha256.ts"
 
 /** Of a sha256 so many hex digits: 80 bits, which nobody guesses. */
 const proofLength = 20
@@ -9,7 +8,7 @@ const proofLength = 20
  * proof is made with the session's secret, so a handle that was made up, or printed in another session, is none.
  */
 export function handleFor(secret: string, seq: number, callId: string): string {
-  const proof = bytesToHex(sha256(utf8ToBytes(JSON.stringify([secret, seq, callId]).toWellFormed())))
+  const proof = sha256Hex(JSON.stringify([secret, seq, callId]).toWellFormed())
   return `hf-${seq}-${proof.slice(0, proofLength)}`
 }
 

@@ -1,7 +1,6 @@
-import { sha256 } from "@noble/hashes/sha2.js"
-import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import type { Message, Transcript } from "./message.ts"
 import type { Part } from "./part.ts"
+import { sha256Hex } from "./sha256.ts"
 
 /**
  * What a message keeps when a client sends it again: who spoke, the words, the calls and their results. Cache markers move, a text
@@ -9,7 +8,7 @@ import type { Part } from "./part.ts"
  */
 export function lineageKey({ role, parts }: Message): string {
   const said = parts.flatMap((part) => partKey(part))
-  return bytesToHex(sha256(utf8ToBytes(JSON.stringify([role, ...said]).toWellFormed()))).slice(0, 32)
+  return sha256Hex(JSON.stringify([role, ...said]).toWellFormed()).slice(0, 32)
 }
 
 function partKey(part: Part): readonly unknown[] {

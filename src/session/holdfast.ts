@@ -23,6 +23,8 @@ export type Holdfast = {
   readonly session: (id: string) => Session
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
   readonly memory: () => Promise<Memory>
+  /** Is something put into requests that their own session does not say: rules of the operator's, of the options or of many sessions, or what memory knows? */
+  readonly addsToRequests: () => Promise<boolean>
   /** Open the store now rather than at first use, and take up background work that was left over. */
   readonly open: () => Promise<void>
   readonly subscribe: (listener: Listener) => () => void
@@ -84,6 +86,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     session: open,
     sessions: async (filter) => (await shared()).store.sessions(filter),
     memory: async () => (await shared()).memory,
+    addsToRequests: async () => addsToRequests(await shared()),
     open: async () => {
       await shared()
     },
@@ -101,6 +104,13 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
       }
     },
   }
+}
+
+async function addsToRequests({ options, rules, agent }: Shared): Promise<boolean> {
+  const { operator, pins = [], memory } = options
+  if (pins.length > 0 || memory?.retrieve !== undefined) return true
+  const laidDown = await operator?.refresh()
+  return (laidDown?.rules.length ?? 0) > 0 || (await rules.read(agent)).some(({ id }) => !rules.isGone(id))
 }
 
 /** What waits in memory is written if the store is there again; if it is not, nobody else has it. */

@@ -71,11 +71,16 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
   }
   const flush = async (): Promise<void> => {
     try {
-      for (const [session, names] of Map.groupBy([...unsaved], ([, bearer]) => bearer.session)) {
-        const aliases = names.map(([name, { entry }]) => ({ name, ...present({ entry }) }))
-        await put(session, aliases)
-        for (const [name, bearer] of names) if (unsaved.get(name) === bearer) unsaved.delete(name)
-      }
+      const bySession = Map.groupBy([...unsaved], ([, bearer]) => bearer.session)
+      await Promise.all(
+        [...bySession].map(async ([session, names]) => {
+          await put(
+            session,
+            names.map(([name, { entry }]) => ({ name, ...present({ entry }) })),
+          )
+          for (const [name, bearer] of names) if (unsaved.get(name) === bearer) unsaved.delete(name)
+        }),
+      )
     } catch (error) {
       onFault(error)
     }

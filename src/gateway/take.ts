@@ -1,0 +1,112 @@
+import { HoldfastError } from "../errors.ts"
+import { present } from "../message/present.ts"
+import type { ModelRequest } from "../message/request.ts"
+import { isInForce } from "../session/pins.ts"
+import type { Prepared } from "../session/prepared.ts"
+import type { Asked } from "./asked.ts"
+import { chooseUpstream } from "./choose-upstream.ts"
+import { familyOf } from "./family.ts"
+import type { GatewayOptions } from "./gateway-options.ts"
+import { formFor } from "./held/form.ts"
+import { type OwnAnswer, previousNotFound, threadUnsupported } from "./held/own-answer.ts"
+import { isOwnResponseId } from "./held/own-item.ts"
+import { type Sent, spare } from "./held/sent.ts"
+import { type Lane, laneOf } from "./lane.ts"
+import type { Lanes } from "./lanes.ts"
+import type { LocateDeps, Located } from "./locate.ts"
+import { notYours, sharesAccount } from "./shared-account.ts"
+import type { Upstream } from "./upstream.ts"
+import type { WaitingRequests } from "./waiting.ts"
+import { type WindowDeps, windowOf } from "./window-of.ts"
+
+export type PassageDeps = LocateDeps &
+  WindowDeps &
+  Pick<GatewayOptions, "operator" | "store" | "tenants" | "upstreams" | "windowTokens" | "now" | "onFault"> & {
+    readonly lanes: Lanes
+    readonly waiting: WaitingRequests
+  }
+
+/** A request that its session has taken in. */
+export type Taken = Located & {
+  readonly prepared: Prepared
+  readonly sent: Sent
+  /** What to send, where that is not what came. */
+  readonly body?: Buffer
+  /** Its answer, if there was one, has been written down. */
+  readonly done: (id: string | undefined) => void
+}
+
+/** Have the session of a request prepare the call. Of some it is known at once what the answer is. */
+export async function take(
+  deps: PassageDeps,
+  asked: Asked,
+  located: Located,
+  { lane, begun }: { readonly lane?: Lane | undefined; readonly begun?: Taken["done"] } = {},
+): Promise<Taken | OwnAnswer> {
+  const { session, request, whole } = located
+  const previous = whole === undefined ? request.held?.id : undefined
+  if (previous !== undefined && isOwnResponseId(previous)) {
+    await deps.lineages.answered(located.assignment, request, [], { isCut: true })
+    return previousNotFound(previous)
+  }
+  if (located.assignment.held === "unknown" && sharesAccount(deps, upstreamOf(deps, asked, request))) {
+    begun?.(undefined)
+    await deps.lineages.answered(located.assignment, request, [], { isCut: true })
+    if (previous !== undefined && request.held?.type === "previous-response") return previousNotFound(previous)
+    throw new HoldfastError(notYours)
+  }
+  const done = begun ?? deps.held.begin(asked.tenant, asked.format)
+  try {
+    const prepared = await prepare(deps, asked, located)
+    const { receipt, wire } = prepared
+    const form = formFor(whole, request, wire)
+    const sent: Sent = { form, wire, isOther: false, tried: new Set(), ...present({ whole }) }
+    spare(sent, request, deps.held.minded(session.id))
+    const changed = sent.form.type !== "send" || sent.form.body !== request.wire
+    const body = sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : undefined
+    if (request.held === undefined) {
+      const rules = (await session.pins()).filter(isInForce).map((pin) => pin.text)
+      const seen = {
+        session: session.id,
+        bytes: asked.bytes,
+        request: changed ? request : asHeld(request, prepared),
+        receipt,
+        changed,
+        rules,
+        ...present({ before: lane }),
+      }
+      deps.lanes.put(asked, laneOf({ ...seen, ...present({ sent: whole === undefined ? body : undefined }) }))
+    }
+    return { ...located, prepared, sent, done, ...present({ body }) }
+  } catch (error) {
+    done(undefined)
+    await deps.lineages.answered(located.assignment, request, [], { isCut: true })
+    const isTooLong = error instanceof HoldfastError && tooLong.has(error.problem.code)
+    if (isTooLong && request.held?.type === "thread") return threadUnsupported(`req_${asked.id}`)
+    throw error
+  }
+}
+
+/** The request with the messages that its session holds: then they are held once. */
+const asHeld = (request: ModelRequest, { context: { messages } }: Prepared): ModelRequest =>
+  messages.length === request.messages.length ? { ...request, messages } : request
+
+const tooLong: ReadonlySet<string> = new Set(["budget-impossible", "floor-exceeds-window"])
+
+export function prepare(deps: PassageDeps, asked: Asked, { session, request, whole }: Located, window?: number) {
+  const model = asked.model ?? request.model
+  const windowTokens = window ?? windowOf(deps, asked, model)
+  const { format, own } = asked
+  return session.prepare({
+    format,
+    body: whole?.text ?? request.wire,
+    mend: "when-changed",
+    ...present({ model, windowTokens, focus: own.focus }),
+  })
+}
+
+const upstreamOf = (
+  { upstreams }: PassageDeps,
+  { format, model }: Asked,
+  request: ModelRequest,
+): Upstream | undefined => chooseUpstream(upstreams, familyOf[format], model ?? request.model)

@@ -1,0 +1,19 @@
+import { createHash } from "node:crypto"
+import { expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import { plainSha256, sha256Hex } from "./sha256.ts"
+
+test("any text has one sha256, whoever computes it", () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: "binary" }), fc.string({ maxLength: 300 })), (text) => {
+      const expected = createHash("sha256").update(text, "utf8").digest("hex")
+      expect(sha256Hex(text)).toBe(expected)
+      expect(plainSha256(text)).toBe(expected)
+    }),
+  )
+})
+
+test("half a character is the sign for one that cannot be read", () => {
+  expect(sha256Hex("a\ud800b")).toBe(sha256Hex("a\ufffdb"))
+  expect(plainSha256("a\ud800b")).toBe(plainSha256("a\ufffdb"))
+})
