@@ -37,7 +37,7 @@ export async function locate(deps: LocateDeps, asked: Asked, lane?: Lane): Promi
   checkSize(request)
   if (lane === undefined && goesBack(request)) await Promise.all(deps.held.ended(tenant).map(deps.lines.idle))
   await deps.held.settle(tenant, request)
-  const assignment = await deps.lineages.assign(tenant, identityOf(headers, request), request)
+  const assignment = await deps.lineages.assign(tenant, identityOf(headers, request), request, lane?.session)
   if (!deps.newSessions.admit(tenant, assignment.session, assignment.isNew)) {
     await deps.lineages.answered(assignment, request, [], { isCut: true })
     throw new HoldfastError({ code: "gateway-busy", what: "new sessions in an hour", limit: deps.limits.newSessions })

@@ -46,14 +46,14 @@ function passageAtOnce(deps: PassageDeps, asked: Asked, going: Going): Passage {
   const judged = { isOther: false }
   const own = spareEarlier(deps.waiting, going, asked.bytes)
   const done = deps.held.begin(asked.tenant, asked.format)
-  const find = async (): Promise<Located> => going.located ?? locate(deps, asked, lane)
+  const failed = (error: unknown): never => {
+    done(undefined)
+    throw error
+  }
   const takeIn = async (): Promise<void> => {
     own.isBegun = true
     if (deps.waiting.get(session) === own) deps.waiting.delete(session)
-    const located = await find().catch((error: unknown) => {
-      done(undefined)
-      throw error
-    })
+    const located = going.located ?? (await locate(deps, asked, lane).catch(failed))
     const got = await take(deps, asked, located, { lane, begun: done })
     if ("session" in got) taken = got
   }
@@ -81,26 +81,14 @@ function passageAtOnce(deps: PassageDeps, asked: Asked, going: Going): Passage {
       own.hasEnded = true
       void deps.held.ending(asked.tenant, session, () =>
         deps.lines.add(session, async () => {
-          if (own.isRepeated) return done(undefined)
-          if (own.isSpared) return passOver(deps, await find(), end).finally(() => done(undefined))
+          // The next one has it all, and goes on from the same bytes.
+          if (own.isSpared) return done(undefined)
           const { sent, ...rest } = await after()
           await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end)
         }),
       )
     }),
   }
-}
-
-/** A request that the next one says again is not taken in; where it belongs is written down, otherwise the next would seem to leap. */
-async function passOver(
-  { lineages }: PassageDeps,
-  { assignment, request }: Located,
-  { answer, isCut }: End,
-): Promise<void> {
-  await lineages.answered(assignment, request, answer?.messages ?? [], {
-    isCut,
-    ...present({ responseId: answer?.id }),
-  })
 }
 
 async function preparedPassage(

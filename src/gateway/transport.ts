@@ -86,7 +86,6 @@ type Failed = { readonly problem: Problem; readonly passing: boolean; readonly c
 
 function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<UpstreamAnswer | Failed> {
   const { upstream, path, method, headers, body, signal, origin } = sending
-  const { host } = new URL(origin)
   const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | Failed>()
   let taker: Taker | undefined
   /** How it ended, where that was before anyone took it: an answer without a body does. */
@@ -141,7 +140,7 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
       },
       onResponseError: (_controller, error) => {
         over()
-        const failed = failureOf(error, host, upstream, signal)
+        const failed = failureOf(error, new URL(origin).host, upstream, signal)
         if (!answered) return resolve(failed)
         ending = (given) => given.fail(failed.problem)
         if (taker !== undefined) ending(taker)

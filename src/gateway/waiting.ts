@@ -10,7 +10,6 @@ export type Waiting = {
   hasEnded: boolean
   isBegun: boolean
   isSpared: boolean
-  isRepeated: boolean
 }
 
 /** By session: what was sent on at once last and is still to be taken in. */
@@ -25,10 +24,9 @@ export function spareEarlier(
   const earlier = waiting.get(session)
   // Of an answer that the provider keeps, the next request may have no more than its id.
   if (earlier?.hasEnded && !earlier.isBegun && !storesAnswer(request)) {
-    earlier.isRepeated = earlier.bytes.equals(bytes)
-    earlier.isSpared = earlier.isRepeated || earlier.bytes.length < bytes.length
+    earlier.isSpared = earlier.bytes.length < bytes.length || earlier.bytes.equals(bytes)
   }
-  const one: Waiting = { bytes, hasEnded: false, isBegun: false, isSpared: false, isRepeated: false }
+  const one: Waiting = { bytes, hasEnded: false, isBegun: false, isSpared: false }
   waiting.set(session, one)
   return one
 }

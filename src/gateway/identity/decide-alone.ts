@@ -1,6 +1,6 @@
 import { present } from "../../message/present.ts"
 import type { Bearer } from "./alias-cache.ts"
-import type { Decision, Question } from "./decision.ts"
+import { type Decision, type Question, unseenAnchors } from "./decision.ts"
 import { digest } from "./digest.ts"
 import { frameMark } from "./frame-mark.ts"
 import { type History, holds } from "./history.ts"
@@ -31,6 +31,7 @@ export function decideAlone(question: Question): Decision {
   if (held !== undefined) return fromHeld(line, held.id) ?? beginLine(line, { held: "unknown" })
   return (
     fromAnswered(line, history.answered) ??
+    fromLane(line) ??
     fromAnchors(line) ??
     fromAsked(line) ??
     fromRetelling(line) ??
@@ -61,6 +62,14 @@ function fromAnswered(line: Line, answered: History["answered"]): Decision | und
   const tip = tipOf(line, known.session)
   if (tip === undefined || holds(history, tip.mark)) return goOnLine(line, known.session, "history")
   return sentAgain(line) ?? forkLine(line, known, answered.messages, "history")
+}
+
+/** By the bytes that it goes on from, past answers that were not written down; it has to hold all that the session was asked last. */
+function fromLane(line: Line): Decision | undefined {
+  const { lane, history, frame } = line
+  const tip = lane === undefined ? undefined : tipOf(line, lane)
+  if (lane === undefined || tip?.frame !== frame || !holds(history, tip.mark)) return undefined
+  return goOnLine(line, lane, "history", {}, unseenAnchors(line, lane))
 }
 
 /** The very request that a session was asked last, if it is no opening: a client tries again. */

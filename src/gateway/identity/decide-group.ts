@@ -45,16 +45,18 @@ function fromHeld(group: Group, id: string | undefined): Decision {
   return decided(group, group.main?.session ?? group.base, group.why, { held: "unknown" })
 }
 
-/** By an id or an answer that a session of the group has had. */
+/** By an id or an answer that a session of the group has had, or by the bytes that it goes on from. */
 function fromShared(group: Group): Decision | undefined {
-  const { look, names, history, base } = group
+  const { look, names, history, base, lane } = group
   const shared = [
     ...history.anchors.map((anchor) => names.anchor(anchor)),
     ...history.answers.filter(isTelling).map((answer) => names.answer(base, saidKey(answer))),
   ]
   const counts = ({ session, entry }: Bearer): boolean => entry !== ambiguous && isWithin(base, session)
   const found = lookFirst(look, shared, counts)
-  return found === undefined ? undefined : decided(group, found.session, group.why)
+  if (found !== undefined) return decided(group, found.session, group.why)
+  const isLane = lane !== undefined && isWithin(base, lane) && look(names.known(lane)) !== undefined
+  return isLane ? decided(group, lane, group.why) : undefined
 }
 
 /** By its tools and instructions. The main conversation is the first that has tools or, while none has, the first. */

@@ -16,6 +16,8 @@ export type Question = {
   /** An id for a session, the same however often it is asked for. */
   readonly freshId: () => string
   readonly isInFlight: (session: string) => boolean
+  /** The session that its bytes go on from. What came between may not have been written down. */
+  readonly lane?: string
 }
 
 export type Write = { readonly name: string; readonly session: string; readonly entry?: string }

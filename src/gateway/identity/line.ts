@@ -29,8 +29,13 @@ export function forkLine(line: Line, { session, entry }: Bearer, messages: numbe
 }
 
 /** The same session. A request in another frame leaves it where it is. */
-export function goOnLine(line: Line, session: string, why: Why, more: More = {}): Decision {
-  const anchors = why === "calls" || why === "retelling" ? unseenAnchors(line, session) : []
+export function goOnLine(
+  line: Line,
+  session: string,
+  why: Why,
+  more: More = {},
+  anchors: readonly Write[] = why === "calls" || why === "retelling" ? unseenAnchors(line, session) : [],
+): Decision {
   return decided(line, { session, isNew: false, why, role: "main", ...more }, anchors)
 }
 

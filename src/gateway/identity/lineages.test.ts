@@ -293,3 +293,26 @@ test("another process that shares the store sees where a session is now", async 
   expect(here.session).not.toBe(there.session)
   expect(here.fork?.from).toBe(there.session)
 })
+
+describe("turns that were not written down", () => {
+  const whole = [user("go"), says("First."), user("on"), says("Second."), user("on"), says("Third."), user("end")]
+
+  test.each([
+    ["without an id", nobody],
+    ["with the client's id", id],
+  ] as const)("a conversation %s whose bytes went on stays in its session, also after that", async (_who, identity) => {
+    const world = createWorld()
+    const first = await world.exchange(identity, chat(plain, user("go")), words("First."))
+    const leapt = await world.assign("t", identity, chat(plain, ...whole), first.session)
+    await world.answered(leapt, chat(plain, ...whole), words("At last."))
+    const after = await world.exchange(identity, chat(plain, ...whole, says("At last."), user("thanks")), words("Bye."))
+    expect(lettersOf([first, leapt, after].map(({ session }) => session))).toBe("AAA")
+  })
+
+  test("whoever does not hold what the session was asked last is not in it, whatever the bytes", async () => {
+    const world = createWorld()
+    const first = await world.exchange(nobody, chat(plain, user("go")), words("First."))
+    const other = await world.assign("t", nobody, chat(plain, user("stop"), ...whole.slice(1)), first.session)
+    expect(other.session).not.toBe(first.session)
+  })
+})

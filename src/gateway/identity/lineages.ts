@@ -1,4 +1,5 @@
 import type { Message } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
 import type { ModelRequest } from "../../message/request.ts"
 import { createAliasShelf, type ShelfDeps } from "./alias-shelf.ts"
 import { type Answered, answeredWrites } from "./answered-writes.ts"
@@ -19,7 +20,13 @@ export type LineageDeps = ShelfDeps & {
 
 export type Lineages = {
   /** Before a request is sent: to which session it belongs. */
-  readonly assign: (tenant: string, identity: Identity, request: ModelRequest) => Promise<Assignment>
+  readonly assign: (
+    tenant: string,
+    identity: Identity,
+    request: ModelRequest,
+    /** The session that its bytes go on from, where that was seen. */
+    lane?: string,
+  ) => Promise<Assignment>
   /** Once for every assignment, whatever came of it: the answer, what was seen of it, or nothing. */
   readonly answered: (
     assignment: Assignment,
@@ -38,7 +45,7 @@ export function createLineages(deps: LineageDeps): Lineages {
   const flights = createFlights(deps.now)
   const places = new WeakMap<Assignment, { readonly place: Place; readonly names: Names }>()
   return {
-    assign: async (tenant, identity, request) => {
+    assign: async (tenant, identity, request, lane) => {
       const history = readHistory(request)
       const names = namesOf(tenant)
       let id: string | undefined
@@ -47,7 +54,17 @@ export function createLineages(deps: LineageDeps): Lineages {
         return id
       }
       const decide = (look: Look): Decision => {
-        const question = { tenant, identity, request, history, names, look, freshId, isInFlight: flights.has }
+        const question = {
+          tenant,
+          identity,
+          request,
+          history,
+          names,
+          look,
+          freshId,
+          isInFlight: flights.has,
+          ...present({ lane }),
+        }
         const group = identity.explicit ?? identity.client
         return group === undefined ? decideAlone(question) : decideGroup(question, group)
       }
