@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
 import { startModelServer } from "../../test/model-server/model-server.ts"
 import { startTestGateway } from "../../test/support/gateway.ts"
+import { defaultPolicy } from "../plan/policy.ts"
 import type { Receipt } from "../session/prepared.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { commonPrefix } from "./common-prefix.ts"
@@ -20,6 +21,7 @@ const receipt: Receipt = {
   stackTokens: 0,
   contextTokens: 100,
   windowTokens: 10_000,
+  compactAtTokens: 8000,
   stableTokens: 0,
   changed: true,
   durable: true,
@@ -41,7 +43,7 @@ const short = [history[0] ?? "", "[left out: ö]", ...history.slice(4)]
 
 test("a compacted beginning goes before the next turn as it was, and the rest as it comes", () => {
   const lane = laneFor({ body: said(history), sent: said(short) })
-  const next = goesOn(lane, said([...history, "and ü?"]))
+  const next = goesOn(lane, said([...history, "and ü?"]), defaultPolicy)
   expect(next === undefined ? "" : bodyFor(next).toString()).toBe(said([...short, "and ü?"]).toString())
 })
 
@@ -53,8 +55,8 @@ test("a body that was changed to its very end is for the session to make", () =>
 test("a rule in the compacted beginning stands by itself; one behind it has to be there in the next body", () => {
   const lane = laneFor({ body: said(history), sent: said(short), rules: ["left out", "right"] })
   expect(lane.needles.map(({ bytes }) => bytes.toString())).toEqual(["right"])
-  expect(goesOn(lane, said([...history.slice(0, -1), "wrong"]))).toBeUndefined()
-  expect(goesOn(lane, said([...history, "next"]))).toBeDefined()
+  expect(goesOn(lane, said([...history.slice(0, -1), "wrong"]), defaultPolicy)).toBeUndefined()
+  expect(goesOn(lane, said([...history, "next"]), defaultPolicy)).toBeDefined()
 })
 
 const windowTokens = 12_000

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
+import { defaultPolicy } from "../plan/policy.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { receipt } from "./fixtures/receipt.ts"
 import { goesOn, type Lane, laneOf } from "./lane.ts"
@@ -20,8 +21,8 @@ function laneAfter(texts: readonly string[], rules: readonly string[] = [], othe
 const history = ["Hello", "Hi.", "Never push to main.", "Fine.", "Go on."]
 
 test("a history that goes on may be sent at once", () => {
-  expect(goesOn(laneAfter(history), bodyOf([...history, "Done.", "Next."]))).toBeDefined()
-  expect(goesOn(laneAfter(history), bodyOf(history))).toBeDefined()
+  expect(goesOn(laneAfter(history), bodyOf([...history, "Done.", "Next."]), defaultPolicy)).toBeDefined()
+  expect(goesOn(laneAfter(history), bodyOf(history), defaultPolicy)).toBeDefined()
 })
 
 test("a rule is held in a buffer of its own size", () => {
@@ -33,14 +34,15 @@ const others: readonly [why: string, lane: Lane, next: readonly string[]][] = [
   ["the request before was changed", laneAfter(history, [], { changed: true }), [...history, "a", "b"]],
   ["it begins otherwise", laneAfter(history), ["Hey", ...history.slice(1), "a", "b"]],
   ["an early message is another one", laneAfter(history), ["Hello", "Ho.", ...history.slice(2), "a", "b"]],
-  ["it is near the window", laneAfter(history, [], { contextTokens: 54_900 }), [...history, "x".repeat(500), "b"]],
+  ["it is near the window", laneAfter(history, [], { contextTokens: 56_900 }), [...history, "x".repeat(500), "b"]],
+  ["a tool's output in it may be one to shorten", laneAfter(history), [...history, "x".repeat(51_000), "b"]],
   ["so much was added that it may be", laneAfter(history), [...history, "x".repeat(200_000), "b"]],
   ["a rule stands in it no more", laneAfter(history, ["Go on."]), [...history.slice(0, 4), "Stop.", "a", "b"]],
   ["it is much shorter", laneAfter([...history, "y".repeat(9000), "z"]), [...history, "y"]],
 ]
 
 test.each(others)("not if %s", (_why, lane, next) => {
-  expect(goesOn(lane, bodyOf(next))).toBeUndefined()
+  expect(goesOn(lane, bodyOf(next), defaultPolicy)).toBeUndefined()
 })
 
 const chatOf = (...messages: readonly (readonly [role: string, content: string])[]): Buffer =>
@@ -57,14 +59,14 @@ test("not if another conversation begins under the same instructions, however sh
     ["user", "The folder is /srv."],
   ] as const
   const lane = chatLane(chatOf(system, context, ["user", "One thing."]))
-  expect(goesOn(lane, chatOf(system, context, ["user", "Quite another thing."]))).toBeUndefined()
+  expect(goesOn(lane, chatOf(system, context, ["user", "Quite another thing."]), defaultPolicy)).toBeUndefined()
   const after = [["assistant", "Done."] as const, ["user", "More."] as const]
-  expect(goesOn(lane, chatOf(system, context, ["user", "One thing."], ...after))).toBeDefined()
+  expect(goesOn(lane, chatOf(system, context, ["user", "One thing."], ...after), defaultPolicy)).toBeDefined()
 })
 
 test("not if it is the same opening once more: somebody else may begin in the same words", () => {
   const opening = chatOf(["system", "You are an agent."], ["user", "Go."])
-  expect(goesOn(chatLane(opening), opening)).toBeUndefined()
+  expect(goesOn(chatLane(opening), opening, defaultPolicy)).toBeUndefined()
 })
 
 test("a rule in the last message is found where it stands in the next body, in another shape", () => {
@@ -76,6 +78,7 @@ test("a rule in the last message is found where it stands in the next body, in a
         .toString()
         .replace('"Go on."', '[{"type":"text","text":"Go on."}]'),
     ),
+    defaultPolicy,
   )
   expect(later).toBeDefined()
 })
@@ -90,7 +93,7 @@ test("for any two bodies: what is sent at once has every rule and the same histo
     const rules = before.filter((text) => text === "Never push.")
     const lane = laneAfter(before, rules)
     const next = bodyOf([...before.slice(0, keep), ...added])
-    if (goesOn(lane, next) === undefined) return
+    if (goesOn(lane, next, defaultPolicy) === undefined) return
     const decoded = decodeRequest("anthropic-messages", next.toString())
     const kept = Math.max(1, before.length - 2)
     expect(decoded.messages.slice(0, kept).map(({ wire }) => wire)).toEqual(

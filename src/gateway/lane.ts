@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer"
 import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
+import type { Policy } from "../plan/policy.ts"
 import type { Receipt } from "../session/prepared.ts"
 import { commonPrefix } from "./common-prefix.ts"
 import { commonSuffix } from "./common-suffix.ts"
-import { hasRoom } from "./room.ts"
+import { leavesSize } from "./room.ts"
 
 /** A rule that has to stand in every request: as its bytes stand in a body, and where they stood last. */
 type Needle = { readonly rule: string; readonly bytes: Buffer; readonly at: number }
@@ -133,10 +134,12 @@ function safeBytes(bytes: Buffer, { wire, layout, messages }: ModelRequest): num
 }
 
 /** The lane with the next body, if that may be sent on as it came. */
-export function goesOn(lane: Lane, bytes: Buffer): Lane | undefined {
+export function goesOn(lane: Lane, bytes: Buffer, policy: Policy): Lane | undefined {
   if (!lane.plain || bytes.length < lane.bytes.length - slackBytes) return undefined
-  const { contextTokens, windowTokens } = lane.receipt
-  if (!hasRoom(contextTokens, bytes.length - lane.countedBytes, windowTokens)) return undefined
+  const { contextTokens, compactAtTokens } = lane.receipt
+  const moreBytes = bytes.length - lane.countedBytes
+  const size = { countedTokens: contextTokens, moreBytes, pieceBytes: moreBytes }
+  if (!leavesSize(policy, size, compactAtTokens)) return undefined
   const common = commonPrefix(lane.bytes, bytes)
   if (common < lane.safe || isSameOpening(lane, bytes, common)) return undefined
   const needles: Needle[] = []

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { defaultPolicy } from "../plan/policy.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import type { Asked } from "./asked.ts"
 import { receipt } from "./fixtures/receipt.ts"
@@ -33,7 +34,7 @@ function put(lanes: Lanes, session: string, asked: Asked): void {
 /** The session that a request would be sent on in at once, if it would. */
 function atOnce(lanes: Lanes, asked: Asked): string | undefined {
   const lane = lanes.find(asked)
-  return lane === undefined ? undefined : goesOn(lane, asked.bytes)?.session
+  return lane === undefined ? undefined : goesOn(lane, asked.bytes, defaultPolicy)?.session
 }
 
 test("of two conversations that began otherwise each goes on at once in its own", () => {

@@ -14,7 +14,7 @@ export type Lanes = {
 }
 
 /** The bodies that are held at most; each takes some six times as much again, for it is held as it was read too. */
-const maxBytes = 48 * 1024 * 1024
+const maxBytes = 32 * 1024 * 1024
 const maxLanes = 500
 /** Lanes that look alike from outside: conversations of one agent program that tells them apart by nothing but what was said. */
 const maxAlike = 8

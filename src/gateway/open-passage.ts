@@ -21,7 +21,8 @@ const maxWaiting = 32
 /** Open a passage: send it on as it came if it plainly only goes on or begins, otherwise have its session prepare it. */
 export async function openPassage(deps: PassageDeps, asked: Asked): Promise<Passage> {
   const lane = deps.lanes.find(asked)
-  const next = lane === undefined || !mayGoAtOnce(deps, lane) ? undefined : goesOn(lane, asked.bytes)
+  const next =
+    lane === undefined || !mayGoAtOnce(deps, lane) ? undefined : goesOn(lane, asked.bytes, deps.holdfast.policy)
   if (next !== undefined) {
     deps.lanes.put(asked, next)
     return passageAtOnce(deps, asked, { ...next, lane: next })

@@ -1,8 +1,22 @@
-/** Of the window; above it the session has work to do before it compacts, and decides itself. */
-const mostShare = 0.55
-/** A token is rarely less than two bytes; texts in which it is are counted before they matter. */
-const leastBytesPerToken = 2
+import type { Policy } from "../plan/policy.ts"
 
-/** Is there ample room for what was counted and some bytes more, whatever these are? */
-export const hasRoom = (countedTokens: number, moreBytes: number, windowTokens: number): boolean =>
-  countedTokens + Math.max(0, moreBytes) / leastBytesPerToken <= windowTokens * mostShare
+/** A token is rarely less than two bytes. Where it is, the count that is taken of every request makes up for it in the next. */
+const leastBytesPerToken = 2
+/** Of what may be there before a request is compacted: counts are a little off. */
+const nearShare = 0.95
+
+/**
+ * Would a session surely leave a request as it is, as far as its size goes? Of what was not counted yet one knows only how many bytes it
+ * has at most in one piece.
+ */
+export function leavesSize(
+  { toolOutputTokens, toolRounds }: Policy,
+  { countedTokens, moreBytes, pieceBytes }: Size,
+  compactAtTokens: number,
+): boolean {
+  const most = countedTokens + Math.max(0, moreBytes) / leastBytesPerToken
+  const isSmall = most <= compactAtTokens * nearShare && pieceBytes / leastBytesPerToken <= toolOutputTokens
+  return isSmall && toolRounds === undefined
+}
+
+export type Size = { readonly countedTokens: number; readonly moreBytes: number; readonly pieceBytes: number }

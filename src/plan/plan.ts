@@ -77,6 +77,12 @@ export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): P
   }
 }
 
+/** The most that a context may have without being compacted for its size. */
+export function compactionMark(sizes: Sizes, policy: Policy): number {
+  const mark = marksOf(sizes, policy, sizes.windowTokens - sizes.reserveTokens)(policy.compactAt)
+  return Math.floor(Math.min(mark, policy.compactAtTokens ?? Number.POSITIVE_INFINITY))
+}
+
 /** Where a share of the room ends, in tokens. */
 type Mark = (share: number) => number
 

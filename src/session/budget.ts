@@ -3,6 +3,7 @@ import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
 import type { CompactOptions } from "../one-shot/options.ts"
 import { type Planned, planRequest } from "../one-shot/plan-request.ts"
+import { compactionMark } from "../plan/plan.ts"
 import { defaultPolicy, type Policy } from "../plan/policy.ts"
 import { type Calibration, predict, uncalibrated } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
@@ -16,6 +17,8 @@ export type Budgeted = Planned & {
   /** The window and the context in the provider's own tokens. */
   readonly windowTokens: number
   readonly contextTokens: number
+  /** The most that the context may come to before it is compacted, in the provider's own tokens. */
+  readonly compactAtTokens: number
   /** Does the context fit the window as it is? */
   readonly fits: boolean
 }
@@ -55,6 +58,7 @@ export function budgetView(
     calibration,
     windowTokens,
     contextTokens: predict(calibration, tokens(sizes.contextTokens)),
+    compactAtTokens: predict(calibration, tokens(Math.max(0, compactionMark(sizes, policy)))),
     fits: sizes.contextTokens <= sizes.windowTokens - sizes.reserveTokens,
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { HoldfastError, type Problem } from "../errors.ts"
 import { createMemory, type Memory } from "../memory/memory.ts"
+import { defaultPolicy, type Policy } from "../plan/policy.ts"
 import { createInProcessQueue } from "../queue/in-process.ts"
 import { openPgBossQueue } from "../queue/pg-boss.ts"
 import type { Queue } from "../queue/queue.ts"
@@ -23,6 +24,8 @@ export type Holdfast = {
   readonly session: (id: string) => Session
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
   readonly memory: () => Promise<Memory>
+  /** When requests are compacted, here. */
+  readonly policy: Policy
   /** Is something put into requests that their own session does not say: rules of the operator's, of the options or of many sessions, or what memory knows? */
   readonly addsToRequests: () => Promise<boolean>
   /** Open the store now rather than at first use, and take up background work that was left over. */
@@ -86,6 +89,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     session: open,
     sessions: async (filter) => (await shared()).store.sessions(filter),
     memory: async () => (await shared()).memory,
+    policy: { ...defaultPolicy, ...options.policy },
     addsToRequests: async () => addsToRequests(await shared()),
     open: async () => {
       await shared()

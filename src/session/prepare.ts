@@ -140,6 +140,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted }: Outc
     contextTokens: budgeted.contextTokens,
     stackTokens: budgeted.stackTokens,
     windowTokens: budgeted.windowTokens,
+    compactAtTokens: budgeted.compactAtTokens,
     stableTokens: stableTokens(live, frame, messages, meter),
     changed: call.kind === "log" ? trace.some(({ type }) => type === "checkpoint-installed") : wire !== call.came,
     durable: live.journal.isDurable(),

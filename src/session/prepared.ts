@@ -41,6 +41,8 @@ export type Receipt = {
   readonly contextTokens: number
   readonly stackTokens: number
   readonly windowTokens: number
+  /** Above this a request is compacted. */
+  readonly compactAtTokens: number
   /** What stands at its beginning exactly as in the request before, and so can be read from the provider's cache. */
   readonly stableTokens: number
   /** Did the request go out other than it came in? */

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { afterAll, beforeAll, expect, test } from "vitest"
+import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
+import { startTestGateway, type TestGatewayOptions } from "../support/gateway.ts"
+
+let narrow: ModelServer
+let wide: ModelServer
+beforeAll(async () => {
+  const script = () => ({ text: "It is done." })
+  narrow = await startModelServer({ script, windowTokens: 30_000 })
+  wide = await startModelServer({ script })
+})
+afterAll(async () => {
+  await narrow.close()
+  await wide.close()
+})
+
+const words = (count: number): string => Array.from({ length: count }, (_, n) => `word${n % 97}`).join(" ")
+const round = (n: number, units: number): readonly object[] => [
+  {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: `call_x9k2m${n}q7`, type: "function", function: { name: "read", arguments: `{"n":${n}}` } }],
+  },
+  { role: "tool", tool_call_id: `call_x9k2m${n}q7`, content: words(units) },
+]
+
+/** A conversation of so many turns, each a tool round longer: how each request went. */
+async function converse(turns: number, units: (turn: number) => number, options: TestGatewayOptions) {
+  const { url } = options.windowTokens === undefined ? wide : narrow
+  const gateway = await startTestGateway(url, options)
+  const messages: object[] = [{ role: "user", content: "Never push to main. Begin with the first file." }]
+  for (let turn = 0; turn < turns; turn++) {
+    messages.push(...round(turn, units(turn)))
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: "Bearer k", "x-session-id": "grows-and-grows" },
+      body: JSON.stringify({ model: "gpt-5.4", messages }),
+    })
+    expect(answer.status).toBe(200)
+    await answer.text()
+    // What was sent on at once is taken in before the next one comes, as it is with people.
+    await sleep(60)
+  }
+  await gateway.close()
+  expect(gateway.faults).toEqual([])
+  // None was refused on the way.
+  expect(gateway.records.map(({ attempts }) => attempts)).toEqual(gateway.records.map(() => 1))
+  return gateway.records.map(({ how, changed }) => ({ how, changed }))
+}
+
+test("requests go on at once up to where they are compacted, and then in the compacted shape", async () => {
+  const seen = await converse(40, () => 300, { windowTokens: 30_000 })
+  const compacting = seen.findIndex(({ changed }) => changed)
+  expect(compacting).toBeGreaterThan(15)
+  const before = seen.slice(0, compacting)
+  // One may be prepared because nobody knows yet how many tokens its news are.
+  expect(before.filter(({ how }) => how !== "at-once").length).toBeLessThanOrEqual(2)
+  expect(seen.slice(compacting + 2).filter(({ how }) => how === "at-once").length).toBeGreaterThan(5)
+})
+
+test("a tool's output that is shortened at once does not go on whole first", async () => {
+  const seen = await converse(4, (turn) => (turn === 2 ? 40_000 : 50), {})
+  expect(seen.map(({ how, changed }) => `${how} ${changed}`)[2]).toBe("prepared true")
+})
+
+test("where tool rounds are counted, or the context has a limit of its own, the session decides", async () => {
+  const counted = await converse(5, () => 50, { sessions: { policy: { toolRounds: 3 } } })
+  expect(counted.slice(1).map(({ how }) => how)).toEqual(counted.slice(1).map(() => "prepared"))
+  const limited = await converse(6, () => 400, { sessions: { policy: { compactAtTokens: 2500 } } })
+  expect(limited.some(({ changed }) => changed)).toBe(true)
+})
