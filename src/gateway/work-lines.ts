@@ -1,3 +1,5 @@
+import { createTurnstile } from "./turnstile.ts"
+
 /** What is done for each session beside its requests, one thing after the other, and beside those of other sessions. */
 export type WorkLines = {
   /** Ends when the work has been done; what goes wrong in it is told, and breaks nothing. */
@@ -17,9 +19,12 @@ type Line = { tail: Promise<void>; waiting: number; readonly soon: Promise<void>
  */
 const restMs = 10
 const longestRestMs = 250
+/** Lines that are worked on at once: some wait for the store, and what they write in one moment is written together. */
+const maxAtOnce = 3
 
 export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
   const lines = new Map<string, Line>()
+  const turnstile = createTurnstile(maxAtOnce)
   const open = (): Line => {
     const { promise: soon, resolve } = Promise.withResolvers<void>()
     return { tail: Promise.resolve(), waiting: 0, soon, hurry: resolve }
@@ -30,7 +35,8 @@ export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
       lines.set(name, line)
       line.waiting++
       line.tail = Promise.all([line.tail, rest(line.soon, Math.min(longestRestMs, restMs * lines.size))])
-        .then(work)
+        .then(() => turnstile.enter(line.soon))
+        .then((leave) => work().finally(leave))
         .catch(onFault)
         .finally(() => {
           line.waiting--

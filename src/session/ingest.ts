@@ -17,6 +17,7 @@ import type { Live } from "./live.ts"
 import { keyOf, leftBehind, matchHistory, renamed } from "./match.ts"
 import { isRewind, type News, newRules, noDocuments, rewound, takenBackIn } from "./new-rules.ts"
 import { knownPins } from "./pins.ts"
+import { seekAhead } from "./seek-rules.ts"
 
 /** Messages as log entries, each behind the one before it. */
 export function messageBodies(
@@ -129,6 +130,7 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   const { documents } = separation.infrastructure
   const unseen = documents.filter(({ hash }) => !live.documents.has(hash))
   const pins = await knownPins(live)
+  await readAhead(live, request, separation)
   let path: readonly number[] = []
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
@@ -176,6 +178,21 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   const messages = namedMessages(request, conversation, placed)
   const judged = replaced ? judgeHistory(pins, conversation.slice(path.length)) : []
   return { request: { ...request, messages }, committed, events: [...events, ...judged, ...found] }
+}
+
+/** Look through much that is new before it is written, while others are served. Where a history goes another way, it is read then. */
+async function readAhead(
+  live: Live,
+  request: ModelRequest,
+  { conversation, infrastructure }: Separation,
+): Promise<void> {
+  const outline = live.journal.outline()
+  const path = matchHistory(outline, conversation)
+  if (live.options.finder === "none" || leftBehind(outline, live.at, path).length > 0) return
+  await seekAhead(originalsOf(request, conversation.slice(path.length)), {
+    before: conversation.slice(Math.max(0, path.length - maxBefore), path.length),
+    lifted: textsOf(infrastructure.documents),
+  })
 }
 
 /** Messages of the conversation as they stand in the request, with whatever was lifted out of them. */

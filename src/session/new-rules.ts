@@ -50,9 +50,7 @@ export function newRules(
   documentRules(documents).forEach(lay)
   for (const [n, rules] of seekRules(messages, { before, lifted, ...present({ retold }) }).entries()) {
     const message = messages[n]
-    for (const { id } of message === undefined || message === retold
-      ? []
-      : withdrawnIn(message, [...standing.values()])) {
+    for (const { id } of message === undefined || message === retold ? [] : withdrawnIn(message, standing)) {
       const pin = seqOf(id)
       if (pin !== undefined) taken.push({ type: "rule-unpinned", pin, said: first + n })
       for (const [name, known] of standing) if (known.id === id) standing.delete(name)
@@ -63,13 +61,13 @@ export function newRules(
 }
 
 /** The rules of the user's, or of less trust, that a message takes back in words; never the operator's, or one of all sessions. */
-function withdrawnIn(message: Message, standing: readonly Pin[]): readonly Pin[] {
-  if (standing.length === 0 || !isSpoken(message)) return []
+function withdrawnIn(message: Message, standing: ReadonlyMap<string, Pin>): readonly Pin[] {
+  if (standing.size === 0 || !isSpoken(message)) return []
   const said = message.parts.flatMap((part) =>
     part.type === "text" && isSpokenPart(message, part) ? readWithdrawals(part.text) : [],
   )
   if (said.length === 0) return []
-  const own = standing.filter(
+  const own = [...standing.values()].filter(
     ({ channel, by, scope }) => by !== "operator" && scope === "session" && trust(channel) <= trust("user"),
   )
   return said.flatMap((withdrawal) => withdrawnBy(withdrawal, own))

@@ -31,15 +31,37 @@ export type Surroundings = {
 }
 
 /** The standing rules that new messages say, each message read once. */
-export function seekRules(messages: Transcript, around: Surroundings): readonly (readonly SaidRule[])[] {
+export const seekRules = (messages: Transcript, around: Surroundings): readonly (readonly SaidRule[])[] => [
+  ...read(messages, around),
+]
+
+/** Characters that are looked through in one go: a few milliseconds' work. */
+const unitsAtOnce = 8000
+
+/** The same ahead of time, for much that is new: whatever else this process has to do is done in between. */
+export async function seekAhead(messages: Transcript, around: Surroundings): Promise<void> {
+  const units = messages.map(({ wire }) => wire?.length ?? 0)
+  if (units.reduce((sum, one) => sum + one, 0) <= unitsAtOnce) return
+  const reading = read(messages, around)
+  let since = 0
+  for (const one of units) {
+    reading.next()
+    since += one
+    if (since <= unitsAtOnce) continue
+    await new Promise((resolve) => setImmediate(resolve))
+    since = 0
+  }
+}
+
+function* read(messages: Transcript, around: Surroundings): Generator<readonly SaidRule[]> {
   const callOf = createCalls([...around.before.slice(-maxLookBack), ...messages])
   let answers = around.before.some(({ role }) => role === "assistant")
-  return messages.map((message) => {
+  for (const message of messages) {
     const found = known.get(message) ?? rulesIn(message, { ...around, callOf, answers })
     known.set(message, found)
     answers ||= message.role === "assistant"
-    return found
-  })
+    yield found
+  }
 }
 
 /** An agent whose wire has no place for results hands them over in the user's role. */
