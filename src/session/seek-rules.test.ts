@@ -1,0 +1,55 @@
+import { expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import { decodeRequest } from "../wire/decode.ts"
+import { seekAhead, seekRules } from "./seek-rules.ts"
+
+const sentence = fc.constantFrom(
+  "Never push to main.",
+  "Always run the tests before you commit.",
+  "The build took a while, and then it was green.",
+  "Ask me before you delete anything in /srv.",
+  "What does this function do?",
+  "",
+)
+const message = fc.record({
+  role: fc.constantFrom("user", "assistant", "system"),
+  content: fc.array(sentence, { minLength: 1, maxLength: 6 }).map((all) => all.join(" ")),
+  times: fc.constantFrom(1, 1, 1, 60),
+})
+
+test("any messages say the same rules, whether they were looked through ahead or not", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(message, { maxLength: 12 }), fc.nat(4), async (said, split) => {
+      const body = JSON.stringify({
+        model: "m",
+        messages: said.map(({ role, content, times }) => ({ role, content: content.repeat(times) })),
+      })
+      const [one, other] = [decodeRequest("openai-chat", body), decodeRequest("openai-chat", body)]
+      const around = { lifted: new Set<string>() }
+      const plain = seekRules(one.messages.slice(split), { ...around, before: one.messages.slice(0, split) })
+      const before = { ...around, before: other.messages.slice(0, split) }
+      await seekAhead(other.messages.slice(split), before)
+      expect(seekRules(other.messages.slice(split), before)).toEqual(plain)
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test("much that is new leaves room for others while it is looked through", async () => {
+  const text = "Never push to main. ".repeat(100)
+  const body = {
+    model: "m",
+    messages: Array.from({ length: 40 }, (_, n) => ({ role: "user", content: `${n} ${text}` })),
+  }
+  const { messages } = decodeRequest("openai-chat", JSON.stringify(body))
+  let rounds = 0
+  let isDone = false
+  const count = (): void => {
+    rounds++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  await seekAhead(messages, { before: [], lifted: new Set() })
+  isDone = true
+  expect(rounds).toBeGreaterThanOrEqual(5)
+})
