@@ -67,3 +67,24 @@ test("it is prepared if it may not fit, and if the same was said in the session 
   await gateway.close()
   expect(gateway.records.map(({ how }) => how)).toEqual(["prepared", "prepared"])
 })
+
+test("a gateway that is closed right after it is known in the next one", async () => {
+  const store = createMemoryStore()
+  const words = [{ role: "user", content: "Begin with the first of them." }]
+  const sessions: string[] = []
+  for (const messages of [
+    words,
+    [...words, { role: "assistant", content: "It is done." }, { role: "user", content: "Go on." }],
+  ]) {
+    const gateway = await startTestGateway(model.url, { store })
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: "Bearer k" },
+      body: JSON.stringify({ model: "gpt-5.4", messages }),
+    })
+    await answer.text()
+    sessions.push(answer.headers.get("x-holdfast-session") ?? "")
+    await gateway.close()
+  }
+  expect(new Set(sessions).size).toBe(1)
+})

@@ -58,6 +58,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
       // Those that were cut off just now still have to say what came of them.
       await Promise.race([Promise.all(serving), sleep(lastWordsMs, undefined, { ref: false })])
       await deps.lines.allIdle()
+      await deps.lineages.saved()
       await deps.transport.close()
       house.end()
     },

@@ -34,6 +34,8 @@ export type Lineages = {
     answer: readonly Message[],
     seen?: Answered,
   ) => Promise<void>
+  /** Ends when the store has all that was decided so far, or is known to be away. */
+  readonly saved: () => Promise<void>
 }
 
 /**
@@ -72,7 +74,9 @@ export function createLineages(deps: LineageDeps): Lineages {
         flights.begin(decision.assignment.session)
         places.set(decision.assignment, { place: decision.place, names })
       })
-      if (writes.length > 0) await shelf.save()
+      const saved = writes.length > 0 ? shelf.save() : undefined
+      // Here it is known at once; only where others look too has it to be in the store before anything goes on.
+      if (deps.isShared === true) await saved
       return assignment
     },
     answered: async (assignment, request, answer, seen = {}) => {
@@ -87,5 +91,6 @@ export function createLineages(deps: LineageDeps): Lineages {
       )
       if (writes.length > 0) await shelf.save()
     },
+    saved: shelf.save,
   }
 }
