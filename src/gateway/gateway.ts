@@ -202,9 +202,13 @@ function openExchange(deps: ExchangeDeps, incoming: IncomingMessage, response: S
     if (!response.writableFinished) gone.abort()
   })
   response.on("error", () => gone.abort())
-  const tenant = deps.tenants === "one" ? "one" : tenantOf(flatOf(incoming.headers), keyIn(route))
+  const tenant = deps.tenants === "one" ? "one" : tenantOf(flatOf(incoming.headers), keyIn(route), isPersonal(deps))
   return { deps, incoming, response, docket, tenant, gone: gone.signal }
 }
+
+/** Nobody from elsewhere is let in, and nobody else writes to the store. */
+const isPersonal = ({ host, token, allowedHosts, store }: ExchangeDeps): boolean =>
+  isLoopback(host) && token === undefined && allowedHosts.length === 0 && store.kind !== "postgres"
 
 /** Gemini's clients may write their key into the path's query. */
 function keyIn(route: Route): string | undefined {

@@ -24,3 +24,37 @@ test("no key at all", () => {
   expect(tenantOf({})).toBe("none")
   expect(tenantOf({ authorization: "Bearer ", "x-api-key": "" })).toBe("none")
 })
+
+const jwt = (claims: object, signed: string): string =>
+  [{ alg: "RS256" }, claims].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".") +
+  `.${signed}`
+const token = (key: string): { authorization: string } => ({ authorization: `Bearer ${key}` })
+
+const refreshed: readonly [whose: string, before: string, after: string][] = [
+  ["Anthropic's", "sk-ant-oat01-aaaa", "sk-ant-oat01-bbbb"],
+  ["Google's", "ya29.aaaa", "ya29.bbbb"],
+  ["GitHub's", "ghu_aaaa", "ghu_bbbb"],
+  ["any with a subject", jwt({ iss: "i", sub: "me", exp: 1 }, "aaaa"), jwt({ iss: "i", sub: "me", exp: 2 }, "bbbb")],
+]
+
+test.each(refreshed)(
+  "a login of %s stays one tenant when its token is refreshed, on a gateway of one's own",
+  (_whose, before, after) => {
+    expect(tenantOf(token(after), undefined, true)).toBe(tenantOf(token(before), undefined, true))
+    expect(tenantOf(token(after))).not.toBe(tenantOf(token(before)))
+  },
+)
+
+const apart: readonly [what: string, one: string, other: string][] = [
+  ["keys", "sk-ant-api03-aaaa", "sk-ant-api03-bbbb"],
+  ["keys of another kind", "sk-proj-aaaa", "sk-proj-bbbb"],
+  ["subjects", jwt({ iss: "i", sub: "me" }, "a"), jwt({ iss: "i", sub: "you" }, "a")],
+  ["issuers", jwt({ iss: "i", sub: "me" }, "a"), jwt({ iss: "j", sub: "me" }, "a")],
+  ["tokens without a subject", jwt({ iss: "i" }, "a"), jwt({ iss: "i" }, "b")],
+  ["what only looks like a token", "eyJhh.eyJoo.a", "eyJhh.eyJoo.b"],
+]
+
+test.each(apart)("two %s are two tenants everywhere", (_what, one, other) => {
+  for (const isPersonal of [true, false])
+    expect(tenantOf(token(one), undefined, isPersonal)).not.toBe(tenantOf(token(other), undefined, isPersonal))
+})
