@@ -6,6 +6,7 @@ import { chooseUpstream } from "./choose-upstream.ts"
 import { wholeOf } from "./chunks-of.ts"
 import { contextError, readContextError } from "./context-error.ts"
 import { deliver } from "./deliver.ts"
+import { peekAtStream } from "./early-refusal.ts"
 import { answerProblem, answerText, type Exchange } from "./exchange.ts"
 import { familyOf } from "./family.ts"
 import { bare, flatOf } from "./flat-headers.ts"
@@ -124,9 +125,18 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
   let { body, recalls } = offerRecall(exchange, route, passage.bytes, passage)
   let changed = passage.changed || recalls
   for (let shrunk = 0; ; shrunk++) {
-    const answer = await send(exchange, route, { upstream, body: changed ? body : call.packed, changed })
+    const sent = await send(exchange, route, { upstream, body: changed ? body : call.packed, changed })
+    const { answer, error: early } = mayRefuseInStream(format, sent, body) ? await peekAtStream(sent) : { answer: sent }
     const delivery = { format, path: route.path, passage, answer, changed, sent: body, recalls, again }
-    if (!refusals.has(answer.status)) return deliver(exchange, delivery)
+    if (!refusals.has(answer.status)) {
+      const smaller =
+        early === undefined || shrunk >= maxShrinking ? undefined : await smallerAfter(passage, format, early)
+      if (smaller === undefined) return deliver(exchange, delivery)
+      answer.drop()
+      ;({ body, recalls } = offerRecall(exchange, route, smaller, passage))
+      changed = true
+      continue
+    }
     const error = (await wholeOf(answer, maxErrorBytes)) ?? Buffer.alloc(0)
     const refused = { format, status: answer.status, error, body, changed, mayShrink: shrunk < maxShrinking }
     const instead = await insteadOf(passage, refused)
@@ -154,6 +164,21 @@ type Offered = { readonly body: Buffer; readonly recalls: boolean }
 
 /** Statuses of refusals that may be mended: too long, unknown to the upstream, or not taken in this shape. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 422, 501])
+
+/** Of less a model with a window refuses nothing. */
+const leastLongBytes = 40_000
+
+const mayRefuseInStream = (format: Format, { status, headers }: UpstreamAnswer, body: Buffer): boolean =>
+  format === "openai-responses" &&
+  status === 200 &&
+  body.length >= leastLongBytes &&
+  String(headers["content-type"] ?? "").startsWith("text/event-stream")
+
+/** A smaller body, after a stream began with the word that this one is too long. */
+async function smallerAfter(passage: Passage, format: Format, error: string): Promise<Buffer | undefined> {
+  const tooLong = readContextError(format, undefined, error)
+  return tooLong === undefined || tooLong.output === true ? undefined : passage.smaller(tooLong)
+}
 
 type RefusedBody = {
   readonly format: Format

@@ -62,6 +62,9 @@ function middleOf(events: readonly WireEvent[]): number {
   return Math.floor(events.length / 2)
 }
 
+/** Events of a stream before the model says anything: two on the Responses wire, which is the one that refuses there. */
+const openingEvents = 2
+
 /** Lay one event out as its frame; `n` is its place in the stream. */
 type Frame = (event: WireEvent, n: number) => string
 
@@ -88,7 +91,8 @@ function streamSteps(wire: Wire, reply: Reply, fault: Fault | undefined, frame: 
       return [...before, ...steps.slice(middle, middle + 1).flatMap(half), { type: "cut" }]
     case "in-stream-error": {
       const kind = fault.kind === "context-length" ? contextLength : ({ type: "overloaded" } as const)
-      return [...before, ...wire.failInStream(kind, reply, middle).map((event) => bytesStep(frame(event, middle)))]
+      const at = fault.early === true ? Math.min(openingEvents, middle) : middle
+      return [...steps.slice(0, at), ...wire.failInStream(kind, reply, at).map((event) => bytesStep(frame(event, at)))]
     }
     case "stall":
       return [...before, { type: "wait", ms: fault.ms }, ...after]

@@ -27,8 +27,8 @@ export type Fault =
   | { readonly type: "cut-early" }
   /** The connection dies inside an event: one of tool arguments if there are any. */
   | { readonly type: "cut-mid" }
-  /** An error event in the middle of the stream, which then ends. */
-  | { readonly type: "in-stream-error"; readonly kind?: "overloaded" | "context-length" }
+  /** An error event in the middle of the stream, or before the model says anything; then it ends. */
+  | { readonly type: "in-stream-error"; readonly kind?: "overloaded" | "context-length"; readonly early?: true }
   /** Silence in the middle of the stream. */
   | { readonly type: "stall"; readonly ms: number }
   /** Named `ping` events before the first and in the middle. */
