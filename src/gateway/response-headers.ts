@@ -54,10 +54,12 @@ function receiptLine(receipt: Partial<Receipt>): string {
 
 /** The text with every character that does not belong percent-encoded. */
 const safe = (text: string, foreign: RegExp): string =>
-  text
-    .toWellFormed()
-    .replace(new RegExp(foreign, "gu"), (character) =>
-      [...Buffer.from(character, "utf8")]
-        .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)
-        .join(""),
-    )
+  foreign.test(text) || !text.isWellFormed()
+    ? text
+        .toWellFormed()
+        .replace(new RegExp(foreign, "gu"), (character) =>
+          [...Buffer.from(character, "utf8")]
+            .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)
+            .join(""),
+        )
+    : text

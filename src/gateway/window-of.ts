@@ -13,7 +13,7 @@ export type WindowDeps = Pick<GatewayOptions, "upstreams" | "windowTokens"> & {
 /** The window that is laid down for a model, or that its upstream named when it refused a request, if that is less. */
 export function windowOf(
   { upstreams, windowTokens, windows }: WindowDeps,
-  { format }: Asked,
+  { format }: Pick<Asked, "format">,
   model: string | undefined,
 ): number | undefined {
   const laid = chooseUpstream(upstreams, familyOf[format], model)?.windowTokens ?? windowTokens

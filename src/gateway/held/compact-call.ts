@@ -14,6 +14,7 @@ import { problemOf } from "../problem-of.ts"
 import { ownHeaders, relayedHeaders } from "../response-headers.ts"
 import type { Route } from "../route.ts"
 import type { UpstreamAnswer } from "../transport.ts"
+import { windowOf } from "../window-of.ts"
 import { compactWhole } from "./compact-whole.ts"
 import { compactedResponse } from "./compaction-answer.ts"
 import { formOf } from "./form.ts"
@@ -84,7 +85,7 @@ async function answerHere(exchange: Exchange, located: Located): Promise<void> {
   const { model } = request
   if (whole === undefined) return
   await deps.lines.idle(session.id)
-  const windowTokens = deps.windowTokens
+  const windowTokens = windowOf(deps, request, model)
   const compacted = await compactWhole(session, whole, { keepsUser: true, ...present({ model, windowTokens }) })
   const answer = compactedResponse(compacted, { seed: docket.id, atMs: deps.now(), ...present({ model }) })
   await noteAnswer(exchange, located, Buffer.from(answer.body))
