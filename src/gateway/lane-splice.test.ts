@@ -31,6 +31,7 @@ type Made = { readonly body: Buffer; readonly sent: Buffer; readonly rules?: rea
 const laneFor = ({ body, sent, rules = [] }: Made): Lane =>
   laneOf({
     session: "s",
+    isNamed: false,
     bytes: body,
     sent,
     request: decodeRequest("openai-chat", body.toString()),

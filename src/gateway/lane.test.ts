@@ -15,7 +15,7 @@ function laneAfter(texts: readonly string[], rules: readonly string[] = [], othe
   const bytes = bodyOf(texts)
   const request = decodeRequest("anthropic-messages", bytes.toString())
   const seen = { ...receipt, ...other }
-  return laneOf({ session: "s", bytes, request, receipt: seen, changed: seen.changed, rules })
+  return laneOf({ isNamed: false, session: "s", bytes, request, receipt: seen, changed: seen.changed, rules })
 }
 
 const history = ["Hello", "Hi.", "Never push to main.", "Fine.", "Go on."]
@@ -28,6 +28,16 @@ test("a history that goes on may be sent at once", () => {
 test("a rule is held in a buffer of its own size", () => {
   const { needles } = laneAfter(history, ["Never push to main."])
   expect(needles.map(({ bytes }) => [bytes.toString(), bytes.buffer.byteLength])).toEqual([["Never push to main.", 19]])
+})
+
+test("who began in the same words is not known by them alone, unless the client says which conversation it is", () => {
+  const lane = laneAfter(["Hello"])
+  const next = bodyOf(["Hello", "Hi.", "Go on."])
+  expect(goesOn(lane, next, defaultPolicy)).toBeUndefined()
+  expect(goesOn({ ...lane, isNamed: true }, next, defaultPolicy)).toBeDefined()
+  const told = laneAfter(["Hello", "Hi.", "Go on."])
+  expect(goesOn(told, bodyOf(["Hello", "Ho.", "Go on.", "Done.", "Next."]), defaultPolicy)).toBeUndefined()
+  expect(goesOn(told, bodyOf(["Hello", "Hi.", "Go on.", "Done.", "Next."]), defaultPolicy)).toBeDefined()
 })
 
 const others: readonly [why: string, lane: Lane, next: readonly string[]][] = [
@@ -50,7 +60,7 @@ const chatOf = (...messages: readonly (readonly [role: string, content: string])
 
 function chatLane(bytes: Buffer): Lane {
   const request = decodeRequest("openai-chat", bytes.toString())
-  return laneOf({ session: "s", bytes, request, receipt, changed: false, rules: [] })
+  return laneOf({ isNamed: false, session: "s", bytes, request, receipt, changed: false, rules: [] })
 }
 
 test("not if another conversation begins under the same instructions, however short both are", () => {
@@ -58,7 +68,7 @@ test("not if another conversation begins under the same instructions, however sh
     ["system", "You sum up what was said."],
     ["user", "The folder is /srv."],
   ] as const
-  const lane = chatLane(chatOf(system, context, ["user", "One thing."]))
+  const lane = { ...chatLane(chatOf(system, context, ["user", "One thing."])), isNamed: true }
   expect(goesOn(lane, chatOf(system, context, ["user", "Quite another thing."]), defaultPolicy)).toBeUndefined()
   const after = [["assistant", "Done."] as const, ["user", "More."] as const]
   expect(goesOn(lane, chatOf(system, context, ["user", "One thing."], ...after), defaultPolicy)).toBeDefined()

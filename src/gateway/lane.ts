@@ -20,6 +20,10 @@ export type Lane = {
   readonly request: ModelRequest
   /** Up to here the next body has to be the same: all of the history but what follows its opening at its end, where clients move cache marks and change shapes. */
   readonly safe: number
+  /** Up to here it has the last answer that was given in it; where there is none, nothing reaches so far. */
+  readonly answered: number
+  /** Its client says which conversation it is. */
+  readonly isNamed: boolean
   /** Nothing stands in the way of sending the next one at once: this one was not changed, or only before a place that will not move. */
   readonly plain: boolean
   readonly splice?: Splice
@@ -43,11 +47,13 @@ type Seen = {
   readonly sent?: Buffer
   readonly changed: boolean
   readonly rules: readonly string[]
+  readonly isNamed: boolean
   /** The lane that it went on from: its rules mostly stand where they stood. */
   readonly before?: Pick<Lane, "needles">
 }
 
-export function laneOf({ session, bytes, request, receipt, sent, changed, rules, before }: Seen): Lane {
+export function laneOf(seen: Seen): Lane {
+  const { session, bytes, request, receipt, sent, changed, rules, isNamed, before } = seen
   const safe = safeBytes(bytes, request)
   const splice = sent === undefined || receipt.checkpoint === undefined ? undefined : spliceOf(sent, bytes, safe)
   const isUnchanged = !changed && receipt.checkpoint === undefined
@@ -58,6 +64,8 @@ export function laneOf({ session, bytes, request, receipt, sent, changed, rules,
     bytes,
     request,
     safe,
+    answered: answeredBytes(bytes, request),
+    isNamed,
     plain: needles !== undefined,
     ...present({ splice }),
     receipt,
@@ -125,13 +133,27 @@ function safeBytes(bytes: Buffer, { wire, layout, messages }: ModelRequest): num
   const answer = messages.findIndex(({ role }) => role === "assistant")
   const opening = (answer < 0 ? elements.length : answer) - 1
   const last = elements[Math.max(opening, elements.length - 1 - unsettled)]
-  if (last === undefined) return Number.POSITIVE_INFINITY
-  if (wire.length === bytes.length) return last.end
-  // What follows is short, and what comes before may be a megabyte; where bytes were replaced as they were read, only that tells.
-  return isUtf8(bytes)
-    ? bytes.length - Buffer.byteLength(wire.slice(last.end))
-    : Buffer.byteLength(wire.slice(0, last.end))
+  return last === undefined ? Number.POSITIVE_INFINITY : placeIn(bytes, wire, last.end)
 }
+
+function answeredBytes(bytes: Buffer, { wire, layout, messages }: ModelRequest): number {
+  const last = layout.messages?.elements[messages.findLastIndex(({ role }) => role === "assistant")]
+  return last === undefined ? Number.POSITIVE_INFINITY : placeIn(bytes, wire, last.end)
+}
+
+/** Where a place of the text is in the bytes that it was read from. */
+function placeIn(bytes: Buffer, wire: string, at: number): number {
+  if (wire.length === bytes.length) return at
+  // What follows is short, and what comes before may be a megabyte; where bytes were replaced as they were read, only that tells.
+  return isUtf8(bytes) ? bytes.length - Buffer.byteLength(wire.slice(at)) : Buffer.byteLength(wire.slice(0, at))
+}
+
+/**
+ * Does a body surely go on from a lane's? Where the client does not say which conversation it is, only an answer tells: others may have
+ * begun in the same words.
+ */
+export const isSureOf = (lane: Lane, bytes: Buffer, common = commonPrefix(lane.bytes, bytes)): boolean =>
+  common >= lane.safe && (lane.isNamed || common >= lane.answered) && !isSameOpening(lane, bytes, common)
 
 /** The lane with the next body, if that may be sent on as it came. */
 export function goesOn(lane: Lane, bytes: Buffer, policy: Policy): Lane | undefined {
@@ -141,7 +163,7 @@ export function goesOn(lane: Lane, bytes: Buffer, policy: Policy): Lane | undefi
   const size = { countedTokens: contextTokens, moreBytes, pieceBytes: moreBytes }
   if (!leavesSize(policy, size, compactAtTokens)) return undefined
   const common = commonPrefix(lane.bytes, bytes)
-  if (common < lane.safe || isSameOpening(lane, bytes, common)) return undefined
+  if (!isSureOf(lane, bytes, common)) return undefined
   const needles: Needle[] = []
   for (const needle of lane.needles) {
     const stands = needle.at + needle.bytes.length <= common

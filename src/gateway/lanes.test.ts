@@ -4,7 +4,7 @@ import { decodeRequest } from "../wire/decode.ts"
 import type { Asked } from "./asked.ts"
 import { receipt } from "./fixtures/receipt.ts"
 import { goesOn, laneOf } from "./lane.ts"
-import { createLanes, type Lanes } from "./lanes.ts"
+import { createLanes, type Lanes, namesItself } from "./lanes.ts"
 
 const system = { role: "system", content: "You are an agent. ".repeat(40) }
 const user = (content: string) => ({ role: "user", content })
@@ -28,7 +28,8 @@ const asking = (messages: readonly object[], headers: Asked["headers"] = {}): As
 
 function put(lanes: Lanes, session: string, asked: Asked): void {
   const request = decodeRequest("openai-chat", asked.bytes.toString())
-  lanes.put(asked, laneOf({ session, bytes: asked.bytes, request, receipt, changed: false, rules: [] }))
+  const seen = { session, bytes: asked.bytes, request, receipt, changed: false, rules: [] }
+  lanes.put(asked, laneOf({ ...seen, isNamed: namesItself(asked) }))
 }
 
 /** The session that a request would be sent on in at once, if it would. */
@@ -39,10 +40,11 @@ function atOnce(lanes: Lanes, asked: Asked): string | undefined {
 
 test("of two conversations that began otherwise each goes on at once in its own", () => {
   const lanes = createLanes()
-  put(lanes, "one", asking([user("One thing.")]))
-  put(lanes, "two", asking([user("Another thing.")]))
-  expect(atOnce(lanes, asking([user("One thing."), ...round("a")]))).toBe("one")
-  expect(atOnce(lanes, asking([user("Another thing."), ...round("b")]))).toBe("two")
+  const [one, other] = [[user("One thing."), ...round("a")] as const, [user("Another thing."), ...round("b")] as const]
+  put(lanes, "one", asking(one))
+  put(lanes, "two", asking(other))
+  expect(atOnce(lanes, asking([...one, ...round("c")]))).toBe("one")
+  expect(atOnce(lanes, asking([...other, ...round("d")]))).toBe("two")
 })
 
 test("of two that began in the same words neither does, until they have gone apart for good", () => {

@@ -25,8 +25,15 @@ const idHeaders = ["x-claude-code-session-id", "session-id", "session_id", "x-se
 /** How much of a body's beginning tells agent programs apart. */
 const headBytes = 256
 
-function hintOf({ tenant, headers, own, format, bytes }: Asked): string {
-  const id = own.session ?? idHeaders.map((name) => headers[name]).find((value) => value !== undefined)
+const idOf = ({ headers, own }: Asked): string | undefined =>
+  own.session ?? idHeaders.map((name) => headers[name]).find((value) => value !== undefined)
+
+/** Does it say which conversation it is? */
+export const namesItself = (asked: Asked): boolean => idOf(asked) !== undefined
+
+function hintOf(asked: Asked): string {
+  const { tenant, headers, own, format, bytes } = asked
+  const id = idOf(asked)
   const agent = own.agent ?? headers["x-claude-code-agent-id"] ?? ""
   const head = id === undefined ? bytes.toString("latin1", 0, headBytes) : ""
   return JSON.stringify([tenant, format, id, agent, head])
@@ -58,7 +65,8 @@ export function createLanes(): Lanes {
         if (common >= lane.safe) fitting += 1
         if (common > most) [best, most] = [lane, common]
       }
-      return best !== undefined && fitting > 1 ? { ...best, plain: false } : best
+      const unsure = { plain: false, isNamed: false, answered: Number.POSITIVE_INFINITY }
+      return best !== undefined && fitting > 1 ? { ...best, ...unsure } : best
     },
     put: (asked, lane) => {
       drop(lane.session)

@@ -28,16 +28,21 @@ export type Located = Belonging & {
   readonly whole?: Whole
 }
 
-/** Read a request, and find the session that it belongs to. */
-export async function locate(deps: LocateDeps, asked: Asked, lane?: Lane): Promise<Located> {
+/** Read a request, and find the session that it belongs to: mostly that of the lane, and where that is sure, then for certain. */
+export async function locate(deps: LocateDeps, asked: Asked, lane?: Lane, isSure = false): Promise<Located> {
   const { format, tenant, headers } = asked
   const text = asked.bytes.toString("utf8")
   const earlier = lane?.request
   const request = earlier?.format === format ? decodeNext(earlier, text) : decodeRequest(format, text)
   checkSize(request)
-  if (lane === undefined && goesBack(request)) await Promise.all(deps.held.ended(tenant).map(deps.lines.idle))
+  if (!isSure && goesBack(request)) await Promise.all(deps.held.ended(tenant).map(deps.lines.idle))
   await deps.held.settle(tenant, request)
-  const assignment = await deps.lineages.assign(tenant, identityOf(headers, request), request, lane?.session)
+  const assignment = await deps.lineages.assign(
+    tenant,
+    identityOf(headers, request),
+    request,
+    isSure ? lane?.session : undefined,
+  )
   if (!deps.newSessions.admit(tenant, assignment.session, assignment.isNew)) {
     await deps.lineages.answered(assignment, request, [], { isCut: true })
     throw new HoldfastError({ code: "gateway-busy", what: "new sessions in an hour", limit: deps.limits.newSessions })

@@ -7,7 +7,7 @@ import { formFor } from "./held/form.ts"
 import { insteadOf, type RefusedCall } from "./held/instead.ts"
 import { threadUnsupported } from "./held/own-answer.ts"
 import { noting, spare } from "./held/sent.ts"
-import { bodyFor, goesOn, type Lane } from "./lane.ts"
+import { bodyFor, goesOn, isSureOf, type Lane } from "./lane.ts"
 import { type Located, locate } from "./locate.ts"
 import type { Known, Passage, TooLong } from "./passage.ts"
 import { type PassageDeps, prepare, type Taken, take } from "./take.ts"
@@ -28,9 +28,8 @@ export async function openPassage(deps: PassageDeps, asked: Asked): Promise<Pass
     return passageAtOnce(deps, asked, { ...next, lane: next })
   }
   if (lane !== undefined) await deps.lines.idle(lane.session)
-  const located = await locate(deps, asked, lane)
-  if (lane !== undefined || !(await beginsAtOnce(deps, asked, located)))
-    return preparedPassage(deps, asked, located, lane)
+  const located = await locate(deps, asked, lane, lane !== undefined && isSureOf(lane, asked.bytes))
+  if (!(await beginsAtOnce(deps, asked, located))) return preparedPassage(deps, asked, located, lane)
   return passageAtOnce(deps, asked, { session: located.session.id, request: located.request, located })
 }
 
@@ -54,7 +53,7 @@ function passageAtOnce(deps: PassageDeps, asked: Asked, going: Going): Passage {
   const takeIn = async (): Promise<void> => {
     own.isBegun = true
     if (deps.waiting.get(session) === own) deps.waiting.delete(session)
-    const located = going.located ?? (await locate(deps, asked, lane).catch(failed))
+    const located = going.located ?? (await locate(deps, asked, lane, true).catch(failed))
     const got = await take(deps, asked, located, { lane, begun: done })
     if ("session" in got) taken = got
   }

@@ -12,7 +12,7 @@ import { type OwnAnswer, previousNotFound, threadUnsupported } from "./held/own-
 import { isOwnResponseId } from "./held/own-item.ts"
 import { type Sent, spare } from "./held/sent.ts"
 import { type Lane, laneOf } from "./lane.ts"
-import type { Lanes } from "./lanes.ts"
+import { type Lanes, namesItself } from "./lanes.ts"
 import type { LocateDeps, Located } from "./locate.ts"
 import { notYours, sharesAccount } from "./shared-account.ts"
 import type { Upstream } from "./upstream.ts"
@@ -73,6 +73,7 @@ export async function take(
         receipt,
         changed,
         rules,
+        isNamed: namesItself(asked),
         ...present({ before: lane }),
       }
       deps.lanes.put(asked, laneOf({ ...seen, ...present({ sent: whole === undefined ? body : undefined }) }))

@@ -70,3 +70,68 @@ test("where tool rounds are counted, or the context has a limit of its own, the 
   const limited = await converse(6, () => 400, { sessions: { policy: { compactAtTokens: 2500 } } })
   expect(limited.some(({ changed }) => changed)).toBe(true)
 })
+
+type Answer = { readonly choices: readonly { readonly message: { readonly tool_calls?: readonly { id: string }[] } }[] }
+
+/** One agent's loop; it says nothing of who it is. The sessions that it was in. */
+async function loop(url: string, rounds: number, pauseMs: number): Promise<ReadonlySet<string>> {
+  const sessions = new Set<string>()
+  const messages: object[] = [{ role: "user", content: "Do the same as everyone." }]
+  for (let n = 0; n < rounds; n++) {
+    const answer = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: "Bearer k" },
+      body: JSON.stringify({ model: "gpt-5.4", messages }),
+    })
+    sessions.add(answer.headers.get("x-holdfast-session") ?? "")
+    const { choices }: Answer = JSON.parse(await answer.text())
+    const message = choices[0]?.message ?? {}
+    messages.push(message)
+    for (const { id } of message.tool_calls ?? [])
+      messages.push({ role: "tool", tool_call_id: id, content: "the same" })
+    await sleep(pauseMs)
+  }
+  return sessions
+}
+
+test.each([0, 3, 15, 40])(
+  "agents in the same words at the same time stay apart, %i ms between their turns",
+  async (pauseMs) => {
+    const caller = await startModelServer({ script: () => ({ calls: [{ tool: "read", input: { path: "a.txt" } }] }) })
+    const gateway = await startTestGateway(caller.url)
+    const all = await Promise.all(Array.from({ length: 4 }, () => loop(gateway.url, 8, pauseMs)))
+    await gateway.close()
+    await caller.close()
+    expect(gateway.faults).toEqual([])
+    expect(all.map((sessions) => sessions.size)).toEqual([1, 1, 1, 1])
+    expect(new Set(all.flatMap((sessions) => [...sessions])).size).toBe(4)
+  },
+)
+
+test("a side call under the same id is no turn of the conversation", async () => {
+  const gateway = await startTestGateway(wide.url)
+  const ask = async (messages: readonly object[], tools?: readonly object[]): Promise<string> => {
+    const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: "Bearer k", "x-session-id": "one-of-many-here" },
+      body: JSON.stringify({ model: "gpt-5.4", messages, ...(tools === undefined ? {} : { tools }) }),
+    })
+    await answer.text()
+    return answer.headers.get("x-holdfast-session") ?? ""
+  }
+  const tools = [{ type: "function", function: { name: "read", parameters: { type: "object" } } }]
+  const main = [
+    { role: "system", content: "You are a coding agent." },
+    { role: "user", content: "Begin." },
+  ]
+  const title = [
+    { role: "system", content: "Name this conversation." },
+    { role: "user", content: "Begin." },
+  ]
+  const first = await ask(main, tools)
+  const aside = await ask(title)
+  const more = [...main, { role: "assistant", content: "It is done." }, { role: "user", content: "Go on." }]
+  expect(await ask(more, tools)).toBe(first)
+  expect(aside).not.toBe(first)
+  await gateway.close()
+})
