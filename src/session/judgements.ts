@@ -93,9 +93,11 @@ export async function writeSpending(live: Live, judged: JudgedCall, spentMinor: 
   throw new HoldfastError({ code: "store-locked", store: "session's", waitedMs: 0 })
 }
 
+/** What is judged while it is written is written next. */
 async function flushJudged(live: Live): Promise<void> {
-  const waiting = live.removed ? [] : [...live.judged]
-  if (waiting.length === 0) return
-  await writeJudged(live, waiting)
-  live.judged.splice(0, waiting.length)
+  while (!live.removed && live.judged.length > 0) {
+    const waiting = [...live.judged]
+    await writeJudged(live, waiting)
+    live.judged.splice(0, waiting.length)
+  }
 }
