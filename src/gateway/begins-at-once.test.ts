@@ -68,6 +68,13 @@ test("it is prepared if it may not fit, and if the same was said in the session 
   expect(gateway.records.map(({ how }) => how)).toEqual(["prepared", "prepared"])
 })
 
+test("it is prepared if a piece of it may be one to shorten, in whatever script", async () => {
+  const gateway = await startTestGateway(model.url)
+  await ask(gateway, said("字".repeat(30_000)))
+  await gateway.close()
+  expect(gateway.records.map(({ how }) => how)).toEqual(["prepared"])
+})
+
 test("a gateway that is closed right after it is known in the next one", async () => {
   const store = createMemoryStore()
   const words = [{ role: "user", content: "Begin with the first of them." }]

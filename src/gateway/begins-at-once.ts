@@ -22,7 +22,7 @@ export async function beginsAtOnce(deps: BeginDeps, asked: Asked, located: Locat
   if (!isNew || fork !== undefined || isHeld || deps.store.kind === "postgres") return false
   const model = asked.model ?? request.model
   const windowTokens = windowOf(deps, asked, model) ?? findModel(model ?? "").windowTokens
-  const pieceBytes = request.messages.reduce((most, { wire = "" }) => Math.max(most, wire.length), 0)
+  const pieceBytes = request.messages.reduce((most, { wire = "" }) => Math.max(most, Buffer.byteLength(wire)), 0)
   const size = { countedTokens: 0, moreBytes: asked.bytes.length, pieceBytes }
   const { policy } = deps.holdfast
   const compactAtTokens = Math.min(windowTokens * surelyRoom * policy.compactAt, policy.compactAtTokens ?? windowTokens)

@@ -6,9 +6,9 @@ import { fc } from "./property.ts"
  * One history after another, each made of the one before: some messages from its beginning, the last of them written anew, and more
  * behind them. What stays is the same object.
  */
-export const histories = (any: Arbitrary<Transcript>): Arbitrary<readonly Transcript[]> =>
+export const histories = (transcript: Arbitrary<Transcript>): Arbitrary<readonly Transcript[]> =>
   fc
-    .array(fc.record({ kept: fc.nat(40), rewritten: fc.nat(3), more: any }), { minLength: 2, maxLength: 6 })
+    .array(fc.record({ kept: fc.nat(40), rewritten: fc.nat(3), more: transcript }), { minLength: 2, maxLength: 6 })
     .map((steps) => {
       const made: Transcript[] = []
       for (const { kept, rewritten, more } of steps) {
