@@ -36,6 +36,7 @@ function sizesOf(request: ModelRequest, groups: readonly Group[], tally: Tally, 
     windowTokens,
     reserveTokens: tokens(0),
     floorTokens: tokens(overhead + first + tokensBetween(tally, tally.length - 1, tally.length)),
+    unreadTokens: tokens(0),
     toolOutputTokens: tokens(largest),
     toolRounds: groups.filter(({ type }) => type === "tool-round").length,
   }

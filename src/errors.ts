@@ -190,7 +190,7 @@ const describers: Describe = {
   }),
   "budget-impossible": ({ budgetTokens, neededTokens, largest }) => ({
     sentence: `What has to stay needs at least ${neededTokens} tokens and a few for the record of the rest, and the budget is ${budgetTokens}; the largest piece is ${largest}.`,
-    next: "Raise the budget, or shorten that piece: neither the latest user message nor a pinned rule is ever cut.",
+    next: "Raise the budget, or shorten that piece: pinned rules are never cut, and the user's latest message only in its middle.",
   }),
   "option-invalid": ({ option, expected, found }) => ({
     sentence: `The option ${option} is ${found}, where ${expected} was expected.`,

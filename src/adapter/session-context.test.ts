@@ -13,7 +13,6 @@ import {
 import { byRound } from "../../test/model-server/script.ts"
 import type { Transcript } from "../message/message.ts"
 import { createHoldfast } from "../session/holdfast.ts"
-import { createMeter } from "../tokens/meter.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
 import { turn } from "./turn.ts"
@@ -66,24 +65,23 @@ test.each(cases)(
   "$format, stream $stream: a session that lasts holds the turns, within its window",
   async ({ format, stream }) => {
     const filler = "the miller counts his sacks by the door; ".repeat(30)
-    const server = await scripted(({ index }) =>
-      index % 6 < 5 ? { calls: [call(`part-${index}`)] } : { text: `Done ${index}.` },
+    // The model refuses whatever is more than its window by its own count.
+    const server = await scripted(
+      ({ index }) => (index % 6 < 5 ? { calls: [call(`part-${index}`)] } : { text: `Done ${index}.` }),
+      6_000,
     )
     const holdfast = createHoldfast({ store: "memory", windowTokens: 6_000, reserveTokens: 500, speculations: 0 })
     const tool = { ...lookUp, run: async ({ word }: { readonly word: string }) => `${word}: ${filler}` }
     const events: TurnEvent[] = []
     const onEvent = (event: TurnEvent) => events.push(event)
     const session = holdfast.session("mill")
-    for (const inputs of ["Read on.", "And on.", "And on again."]) {
+    for (const inputs of ["Read on.", "And on.", "And on again.", "Go on.", "And on.", "The rest."]) {
       const result = await turn(optionsFor(format, server, { stream, session, inputs, tools: [tool], onEvent }))
       expect(result.text).toMatch(/^Done \d+\.$/)
       expect(resultsIn(result.messages)).toHaveLength(5)
     }
     expect(server.requests.every(({ response }) => response.status === 200)).toBe(true)
     expect(events.some(({ type }) => type === "context-compacted")).toBe(true)
-    const meter = createMeter({ model: modelAt(format, server).model })
-    const sizes = bodiesAt(server).map((body) => meter.request(decodeRequest(format, body)))
-    expect(Math.max(...sizes)).toBeLessThanOrEqual(6_000)
     await holdfast.close()
   },
 )

@@ -29,6 +29,7 @@ export const shortenWords: Readonly<Record<ShortenReason, string>> = {
   repeated: "the same stands elsewhere",
   media: "an older picture",
   "older-round": "of an older round",
+  "no-room": "larger than what fits",
 }
 
 const remedyWords: Readonly<Record<Report["remedy"], string>> = {

@@ -16,7 +16,7 @@ import type { Remedy } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
 import { pinsDuty } from "./standing.ts"
 import type { CompactTask } from "./task.ts"
-import { type Context, type Failure, tokensBeside, verify } from "./verify.ts"
+import { type Acceptance, type Context, type Failure, tokensBeside, verify } from "./verify.ts"
 
 export type RemedyEvent =
   | { readonly type: "remedy-rejected"; readonly remedy: Remedy; readonly failures: readonly Failure[] }
@@ -59,6 +59,7 @@ export function install(attempt: Attempt, remedy: Remedy, draft: Draft, limitTok
     limitTokens,
     pins: task.choices.pins,
     waiting: scene.waiting,
+    ...unreadIn(scene, draft.edits),
     facts: draft.digest?.ledger.facts.map(({ value }) => value) ?? [],
     addedTokens: Math.max(0, addedTokens(pinEdits(task, scene), task.meter)),
     onlyAdds: remedy === "pins",
@@ -78,6 +79,22 @@ export function install(attempt: Attempt, remedy: Remedy, draft: Draft, limitTok
     beforeTokens,
     afterTokens,
     ...present({ digest: draft.digest }),
+  }
+}
+
+/** What has to be there whole of what the model has not read or answered: all but what an edit says there is no room for. */
+function unreadIn(
+  { conversation, unanswered, unread }: Scene,
+  edits: readonly Edit[],
+): Pick<Acceptance, "unread" | "wordsShortened"> {
+  const cut = edits.filter((edit) => "reason" in edit && edit.reason === "no-room")
+  const shortened = new Set(cut.flatMap((edit) => (edit.type === "result-shortened" ? edit.callId : [])))
+  const results = conversation
+    .slice(unanswered)
+    .flatMap(({ parts }) => parts.filter((part) => part.type === "tool-result"))
+  return {
+    unread: results.filter(({ callId }) => unread.has(callId) && !shortened.has(callId)),
+    wordsShortened: cut.some(({ type }) => type === "part-replaced"),
   }
 }
 

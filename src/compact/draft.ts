@@ -4,7 +4,7 @@ import { messageId } from "../message/ids.ts"
 import type { Format, Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { textOf } from "../message/text.ts"
-import { defaultShares } from "../plan/share.ts"
+import { defaultShares, digestShare } from "../plan/share.ts"
 import { applyEdits, type Edit } from "../stage/edit.ts"
 import type { SizedGroup, Strategy, StrategyOptions } from "../stage/strategy.ts"
 import type { Digest } from "../summary/digest.ts"
@@ -12,6 +12,7 @@ import type { Meter } from "../tokens/meter.ts"
 import { type Composed, composeDigest } from "./compose-digest.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { pinsMessage } from "./pins.ts"
+import { isShortening, relaxEdits } from "./pressure.ts"
 import type { Scene } from "./scene.ts"
 import { ownMessage } from "./standing.ts"
 import { standingIn } from "./standing-in.ts"
@@ -30,8 +31,8 @@ export type DraftPlan = {
   readonly limitTokens: number
   readonly select: Strategy
   readonly strategyOptions: StrategyOptions
-  /** Of what is free beside the mandatory, so much is held back for the digest. */
-  readonly digestShare: number
+  /** Of what is free beside the mandatory, so much is held back for the digest; as much as it is worth unless given. */
+  readonly digestShare?: number
   readonly reason: string
   readonly micro: readonly Edit[]
   /** Is it enough that all groups fit once results are shortened? Otherwise there is a digest in any case. */
@@ -40,7 +41,7 @@ export type DraftPlan = {
 
 const { mostDigestTokens } = defaultShares
 /** The role and ends of the digest's message. */
-const framingTokens = 4
+export const framingTokens = 4
 
 /** The rules that have to be put beside the stack, in one message that stays the same from call to call. */
 export function pinEdits({ choices, meter }: CompactTask, scene: Scene): readonly Edit[] {
@@ -80,16 +81,16 @@ const sameText = (one: Message, other: Message): boolean => {
 /** Choose what stays, and say the rest in a digest. Nothing if even the mandatory does not fit. */
 export function draftDigest(task: CompactTask, scene: Scene, knowledge: Knowledge, plan: DraftPlan): Draft | undefined {
   const { meter } = task
-  const edited = applyEdits(scene.conversation, plan.micro)
-  const carried = messagesOf(scene, edited, "digests")
-  const sized = sizeGroups(task, scene, edited)
+  const pressed = applyEdits(scene.conversation, plan.micro)
+  const carried = messagesOf(scene, pressed, "digests")
+  const sized = sizeGroups(task, scene, pressed)
   const pins = pinEdits(task, scene)
   const mandatory = sized.reduce((sum, { tokens, mandatory: stays }) => sum + (stays ? tokens : 0), 0)
-  const free = plan.limitTokens - scene.documentTokens - mandatory - addedTokens(pins, meter) - framingTokens
+  const beside = scene.documentTokens + mandatory + addedTokens(pins, meter) + framingTokens
+  const free = plan.limitTokens - beside
   if (free <= 0) return undefined
-  const compose = (kept: ReadonlySet<number>, budgetTokens: number): Composed | undefined => {
-    const shown = messagesOf(scene, edited, kept)
-    return composeDigest(knowledge, {
+  const compose = (shown: Transcript, budgetTokens: number): Composed | undefined =>
+    composeDigest(knowledge, {
       budgetTokens: Math.min(mostDigestTokens, budgetTokens),
       covered: scene.conversation.length - shown.length - carried.length,
       shown: new Set(shown.map(({ id }) => id)),
@@ -97,12 +98,25 @@ export function draftDigest(task: CompactTask, scene: Scene, knowledge: Knowledg
       meter,
       arguments: argumentsOf(task.request.tools),
     })
-  }
-  const carriedTokens = carried.reduce((sum, message) => sum + meter.message(message), 0)
-  const chosen = choose({ sized, free, plan, mayKeepAll: scene.held || plan.mayKeepAll, carriedTokens, compose })
+  const share = plan.digestShare ?? digestShare(plan.limitTokens, free, scene.outsideTokens - mandatory)
+  const chosen = choose({
+    sized,
+    free,
+    plan,
+    reserve: Math.min(mostDigestTokens, free * share),
+    mayKeepAll: scene.held || plan.mayKeepAll,
+    carriedTokens: carried.reduce((sum, message) => sum + meter.message(message), 0),
+    show: (kept, spareTokens) => {
+      const shown = new Set(messagesOf(scene, pressed, kept).map(({ id }) => id))
+      const own = plan.micro.filter((edit) => !("messageId" in edit) || shown.has(edit.messageId))
+      return relaxEdits(task, scene, own, spareTokens)
+    },
+    compose: (kept, micro, budgetTokens) =>
+      compose(messagesOf(scene, applyEdits(scene.conversation, micro), kept), budgetTokens),
+  })
   if (chosen === undefined) return undefined
   return {
-    edits: [...pins, ...editsOf(task, scene, edited, chosen, plan)],
+    edits: [...pins, ...editsOf(task, scene, chosen, plan)],
     ...present({ digest: chosen.composed?.digest }),
   }
 }
@@ -114,31 +128,58 @@ export const addedTokens = (pins: readonly Edit[], meter: Meter): number =>
     return edit.type === "message-installed" ? sum + meter.message(edit.message) : sum
   }, 0)
 
-type Chosen = { readonly kept: ReadonlySet<number>; readonly composed?: Composed }
+type Chosen = { readonly kept: ReadonlySet<number>; readonly micro: readonly Edit[]; readonly composed?: Composed }
 
 type Choosing = {
   readonly sized: readonly SizedGroup[]
   readonly free: number
   readonly plan: DraftPlan
+  /** Held back for the digest. */
+  readonly reserve: number
   readonly mayKeepAll: boolean
   /** What digests of ours take that are there already: they stay where no new one takes them over. */
   readonly carriedTokens: number
-  readonly compose: (kept: ReadonlySet<number>, budgetTokens: number) => Composed | undefined
+  /** The shortenings among the groups that stay, taken back as far as this much room goes. */
+  readonly show: (kept: ReadonlySet<number>, spareTokens: number) => readonly Edit[]
+  readonly compose: (kept: ReadonlySet<number>, micro: readonly Edit[], budgetTokens: number) => Composed | undefined
 }
 
-/** First with the digest's share held back; then, if the digest leaves some of it, with that much more for messages. */
-function choose({ sized, free, plan, mayKeepAll, carriedTokens, compose }: Choosing): Chosen | undefined {
+/**
+ * First with the digest's share held back; then with what the digest leaves of it, for more messages and for more of their results. A
+ * digest stands for something: where all groups would stay, the oldest goes.
+ */
+function choose(choosing: Choosing): Chosen | undefined {
+  const { sized, free, plan, reserve, mayKeepAll, carriedTokens, show, compose } = choosing
   const select = (roomTokens: number): ReadonlySet<number> => withMandatory(sized, plan, roomTokens)
   const all = select(free - carriedTokens)
-  if (all.size === sized.length && mayKeepAll) return { kept: all }
-  const reserve = Math.min(mostDigestTokens, free * plan.digestShare)
-  const kept = select(free - reserve)
-  const composed = compose(kept, free - tokensOf(sized, kept))
+  if (all.size === sized.length && mayKeepAll)
+    return { kept: all, micro: show(all, free - carriedTokens - tokensOf(sized, all)) }
+  const kept = withoutOldest(sized, select(free - reserve))
+  const room = free - tokensOf(sized, kept)
+  if (kept.size === sized.length) return { kept, micro: show(kept, room) }
+  const composed = compose(kept, plan.micro, room)
   if (composed === undefined) return undefined
-  const more = select(free - composed.tokens - 2)
-  if (more.size <= kept.size) return { kept, composed }
-  const again = compose(more, free - tokensOf(sized, more))
-  return again === undefined ? { kept, composed } : { kept: more, composed: again }
+  const more = withoutOldest(sized, select(free - composed.tokens - 2))
+  const best = more.size > kept.size ? more : kept
+  const left = free - tokensOf(sized, best)
+  const [pressed, relaxed] = [show(best, 0), show(best, left - composed.tokens - 2)]
+  const shownTokens = savedBy(pressed) - savedBy(relaxed)
+  if (best === kept && shownTokens === 0) return { kept, micro: pressed, composed }
+  const again = compose(best, relaxed, left - shownTokens)
+  return again === undefined
+    ? { kept, micro: show(kept, 0), composed }
+    : { kept: best, micro: relaxed, composed: again }
+}
+
+/** What shortenings take off. */
+export const savedBy = (edits: readonly Edit[]): number =>
+  edits.reduce((sum, edit) => sum + (isShortening(edit) ? edit.beforeTokens - edit.afterTokens : 0), 0)
+
+/** If all of them are to stay: without the oldest that may go. */
+function withoutOldest(sized: readonly SizedGroup[], kept: ReadonlySet<number>): ReadonlySet<number> {
+  if (kept.size < sized.length) return kept
+  const oldest = sized.findIndex(({ mandatory, tokens }) => !mandatory && tokens > 0)
+  return new Set([...kept].filter((at) => at !== oldest))
 }
 
 function withMandatory(sized: readonly SizedGroup[], plan: DraftPlan, roomTokens: number): ReadonlySet<number> {
@@ -193,12 +234,11 @@ function mustOpen({ format }: CompactTask, scene: Scene, first: Message | undefi
 function editsOf(
   task: CompactTask,
   scene: Scene,
-  edited: Transcript,
-  { kept, composed }: Chosen,
-  { micro, reason }: DraftPlan,
+  { kept, micro, composed }: Chosen,
+  { reason }: DraftPlan,
 ): readonly Edit[] {
   if (composed === undefined) return micro
-  const stays = messagesOf(scene, edited, kept)
+  const stays = messagesOf(scene, scene.conversation, kept)
   const shown = new Set(stays.map(({ id }) => id))
   const gone = scene.conversation.filter(({ id }) => !shown.has(id))
   const last = scene.conversation.findLastIndex(({ id }) => !shown.has(id))
@@ -211,7 +251,7 @@ function editsOf(
     parts: [{ type: "text", text: composed.text }],
   }
   return [
-    ...micro.filter((edit) => !("messageId" in edit) || shown.has(edit.messageId)),
+    ...micro,
     {
       type: "messages-dropped",
       messageIds: gone.map(({ id }) => id),

@@ -1,14 +1,15 @@
 import { present } from "../message/present.ts"
 import { defaultShares } from "../plan/share.ts"
 import type { Edit } from "../stage/edit.ts"
-import { microcompact } from "../stage/microcompact.ts"
+import { fitResults, microcompact, type ResultBudget } from "../stage/microcompact.ts"
+import { shareOut } from "../stage/share-out.ts"
 import type { Scene } from "./scene.ts"
 import type { CompactTask } from "./task.ts"
 
 /** How hard tool results are pressed: budgets times `scale`, except in the newest `keepRounds`, where only one over `largest` is. */
 export type Pressure = { readonly scale: number; readonly keepRounds: number; readonly largest: number }
 
-/** The last resort: of every result only what it was. */
+/** The last resort: of every result that the model has read only what it was. */
 export const fullPressure: Pressure = { scale: 0, keepRounds: 0, largest: 0 }
 
 const { easyShare, largestShare } = defaultShares
@@ -46,7 +47,7 @@ function keepable({ groups, barestTokens }: Scene, limitTokens: number): Scene["
   return groups.slice(first)
 }
 
-/** Nothing, one press for all that may stay, or a harder one for the older half of it. */
+/** Nothing, one press for all that may stay, or a harder one for the older half of it. Results that the model has not read stay whole. */
 export function microEdits(
   { meter, choices }: CompactTask,
   scene: Scene,
@@ -61,6 +62,7 @@ export function microEdits(
       largest,
       count: meter.text,
       partTokens: meter.part,
+      unread: scene.unread,
       ...present({ budgets: choices.toolBudgets, focus: choices.focus, handleOf: choices.handleOf }),
     })
   if (choices.entry.micro === "none" && pressure !== fullPressure) return []
@@ -74,3 +76,94 @@ export function microEdits(
   const newer = press(groups.slice(half), pressure)
   return [...older, ...newer.filter((edit) => edit.type !== "part-replaced" || !pictures.has(edit.messageId))]
 }
+
+type Shortening = Extract<Edit, { readonly type: "result-shortened" | "part-replaced" }>
+
+export const isShortening = (edit: Edit): edit is Shortening =>
+  edit.type === "result-shortened" || edit.type === "part-replaced"
+
+/** Tokens; showing less than this more of a result is not worth the work. */
+const leastRestored = 100
+
+/**
+ * Take back shortenings while there is room, those of the newest results first; the first that does not go back whole shows as much as
+ * there is room for. What a later result says again stays out.
+ */
+export function relaxEdits(
+  task: CompactTask,
+  scene: Scene,
+  edits: readonly Edit[],
+  spareTokens: number,
+): readonly Edit[] {
+  const places = new Map(scene.conversation.map(({ id }, at) => [id, at]))
+  const placeOf = (edit: Edit): number => ("messageId" in edit ? (places.get(edit.messageId) ?? -1) : -1)
+  const newestFirst = edits
+    .filter(isShortening)
+    .filter(({ reason }) => reason !== "superseded" && reason !== "repeated" && reason !== "no-room")
+    .sort((one, other) => placeOf(other) - placeOf(one))
+  const restored = new Set<Edit>()
+  let spare = spareTokens
+  for (const edit of newestFirst) {
+    const gain = edit.beforeTokens - edit.afterTokens
+    if (gain <= spare) {
+      restored.add(edit)
+      spare -= gain
+      continue
+    }
+    const partly =
+      edit.type === "result-shortened" && spare >= leastRestored ? showMore(task, scene, edit, spare) : undefined
+    if (partly === undefined) continue
+    return edits.flatMap((one) => (one === edit ? [partly] : restored.has(one) ? [] : [one]))
+  }
+  return restored.size === 0 ? edits : edits.filter((edit) => !restored.has(edit))
+}
+
+function showMore(
+  task: CompactTask,
+  scene: Scene,
+  edit: Extract<Edit, { readonly type: "result-shortened" }>,
+  spareTokens: number,
+): Edit | undefined {
+  const { messageId, callId, afterTokens } = edit
+  const budget = { messageId, callId, tokens: afterTokens + Math.floor(spareTokens) }
+  const [more] = fitResults(scene.conversation, [budget], { ...fitting(task, scene), reason: "over-budget" })
+  const isMore = more?.type === "result-shortened" && more.afterTokens > afterTokens
+  return isMore && more.afterTokens <= budget.tokens ? more : undefined
+}
+
+const fitting = ({ meter, choices }: CompactTask, { groups }: Scene) => ({
+  groups,
+  count: meter.text,
+  partTokens: meter.part,
+  ...present({ focus: choices.focus, handleOf: choices.handleOf }),
+})
+
+const advice = "more than fits here, so read the rest in parts, by range or by pattern"
+
+/**
+ * Results that the model has not read, shortened to what they have room for all together: the small ones stay whole. Nothing where they
+ * fit as they are.
+ */
+export function fitUnread(task: CompactTask, scene: Scene, roomTokens: number): readonly Edit[] {
+  const results = unreadResults(scene)
+  const needs = results.map(({ part }) => task.meter.part(part))
+  if (needs.reduce((sum, tokens) => sum + tokens, 0) <= roomTokens) return []
+  const shares = shareOut(needs, roomTokens)
+  const wanted = results.flatMap(({ messageId, part: { callId } }, at): readonly ResultBudget[] => {
+    const tokens = shares[at] ?? 0
+    return tokens < (needs[at] ?? 0) ? [{ messageId, callId, tokens }] : []
+  })
+  return fitResults(scene.conversation, wanted, { ...fitting(task, scene), reason: "no-room", advice })
+}
+
+/** What the results take that the model has not read. */
+export const unreadTokens = ({ meter }: CompactTask, scene: Scene): number =>
+  unreadResults(scene).reduce((sum, { part }) => sum + meter.part(part), 0)
+
+/** The results that the model has not read. An earlier call may have had the same id. */
+const unreadResults = ({ conversation, unanswered, unread }: Scene) =>
+  conversation
+    .slice(unanswered)
+    .flatMap(({ id: messageId, parts }) =>
+      parts.flatMap((part) => (part.type === "tool-result" && unread.has(part.callId) ? [{ messageId, part }] : [])),
+    )

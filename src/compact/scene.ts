@@ -3,6 +3,7 @@ import type { CallId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { textOf } from "../message/text.ts"
+import { unansweredIn } from "../message/unanswered.ts"
 import type { PinnedRule } from "../pin/pin.ts"
 import { type Separation, separate } from "../prompt/separate.ts"
 import { latestSpoken } from "../stage/spoken.ts"
@@ -32,6 +33,9 @@ export type Scene = {
   readonly documentTokens: number
   /** Calls that nobody had answered when the request was made. */
   readonly waiting: ReadonlySet<CallId>
+  /** Where what the model has not answered yet begins, and the calls whose results it has not read. */
+  readonly unanswered: number
+  readonly unread: ReadonlySet<CallId>
   /** Rules that must stand beside the stack because they do not stand in it. */
   readonly pins: readonly PinnedRule[]
 }
@@ -48,7 +52,10 @@ export function setScene(task: CompactTask): Scene {
   const { conversation, infrastructure } = separation
   const groups = groupTurns(conversation)
   const waiting = new Set(groupTurns(request.messages).at(-1)?.pending ?? [])
-  const landmarks = { latest: latestSpoken(conversation), begun: begunAnswer(task, conversation, groups), waiting }
+  const begun = begunAnswer(task, conversation, groups)
+  const { firstGroup, unread } = unansweredIn(conversation, groups, begun)
+  const unanswered = groups[firstGroup]?.start ?? conversation.length
+  const landmarks = { latest: latestSpoken(conversation), begun, waiting, unanswered }
   const outsideTokens = tokensOutsideStack({ messages, infrastructure, conversation }, meter)
   const said = conversation.reduce((sum, message) => sum + meter.message(message), 0)
   const holders = new Set(infrastructure.documents.map(({ place }) => place.message)).size
@@ -60,6 +67,8 @@ export function setScene(task: CompactTask): Scene {
     groups,
     held,
     waiting,
+    unanswered,
+    unread,
     duties: groups.map((group) => (held ? heldDuty : dutyOf(group, conversation, landmarks))),
     digests: groups.map(({ start, end }) =>
       conversation.slice(start, end).every((message) => ownMessage(message) === "digest"),

@@ -31,21 +31,24 @@ export const pinsDuty = "the pinned rules"
 export type Duty =
   | "the latest user message and what belongs to it"
   | "calls that wait for their results"
+  | "what the model has not answered yet"
   | "system messages amid the conversation"
   | "the provider's own compaction"
   | typeof pinsDuty
   | "the beginning of the answer"
   | "what follows the history that the provider holds"
 
-/** Where the user spoke last, where an answer was begun that the model is to go on with, and the calls that nobody had answered yet. */
+/** Where the user spoke last, where an answer was begun, which calls still wait, and where what the model has not answered yet begins. */
 export type Landmarks = {
   readonly latest: number | undefined
   readonly begun: number | undefined
   readonly waiting: ReadonlySet<CallId>
+  readonly unanswered: number
 }
 
 /** May a strategy not choose whether this group stays? Then why not. */
-export function dutyOf(group: Group, messages: Transcript, { latest, begun, waiting }: Landmarks): Duty | undefined {
+export function dutyOf(group: Group, messages: Transcript, landmarks: Landmarks): Duty | undefined {
+  const { latest, begun, waiting, unanswered } = landmarks
   const holds = (at: number | undefined): boolean => at !== undefined && group.start <= at && at < group.end
   if (holds(latest)) return "the latest user message and what belongs to it"
   if (group.calls.some((call) => waiting.has(call))) return "calls that wait for their results"
@@ -53,5 +56,7 @@ export function dutyOf(group: Group, messages: Transcript, { latest, begun, wait
   const own = messages.slice(group.start, group.end)
   if (group.type === "opaque" || own.some(holdsCompaction)) return "the provider's own compaction"
   if (own.some((message) => ownMessage(message) === "pins")) return pinsDuty
-  return holds(begun) ? "the beginning of the answer" : undefined
+  if (holds(begun)) return "the beginning of the answer"
+  const isOurs = own.every((message) => ownMessage(message) !== undefined)
+  return group.start >= unanswered && !isOurs ? "what the model has not answered yet" : undefined
 }

@@ -3,7 +3,7 @@ import { unfence } from "../message/fence.ts"
 import type { CallId } from "../message/ids.ts"
 import type { Format, Transcript } from "../message/message.ts"
 import { digestTag } from "../message/own-text.ts"
-import type { Part } from "../message/part.ts"
+import type { Part, ToolResultPart } from "../message/part.ts"
 import { textOf } from "../message/text.ts"
 import type { PinnedRule } from "../pin/pin.ts"
 import type { Infrastructure } from "../prompt/separate.ts"
@@ -20,6 +20,7 @@ export type Failure =
   | { readonly code: "stack-changed"; readonly piece: string }
   | { readonly code: "latest-user-message-missing" }
   | { readonly code: "pending-lost"; readonly callId: string }
+  | { readonly code: "unread-cut"; readonly callId: string }
   | { readonly code: "not-smaller"; readonly beforeTokens: number; readonly afterTokens: number }
   | { readonly code: "over-budget"; readonly tokens: number; readonly limitTokens: number }
   | { readonly code: "fence-broken" }
@@ -39,6 +40,10 @@ export type Acceptance = {
   readonly pins: readonly PinnedRule[]
   /** Calls that nobody has answered yet: they stay, whatever goes. */
   readonly waiting: ReadonlySet<CallId>
+  /** Results that the model has not read and that there is room for: they are there whole. */
+  readonly unread: readonly ToolResultPart[]
+  /** Was the middle of the user's latest message left out, because the message alone is larger than the limit? */
+  readonly wordsShortened: boolean
   /** Values that the digest promises. */
   readonly facts: readonly string[]
   /** What the rules take that were added: nothing else may grow. */
@@ -56,8 +61,9 @@ export function verify(before: Context, after: Context, acceptance: Acceptance):
     ...pairFailures(before, after, acceptance),
     ...pinFailures(after, acceptance),
     ...stackFailures(before, after),
-    ...latestFailures(before, after),
+    ...latestFailures(before, after, acceptance),
     ...pendingFailures(after, acceptance),
+    ...unreadFailures(after, acceptance),
     ...sizeFailures(before, after, acceptance),
     ...digestFailures(after, acceptance),
   ]
@@ -107,9 +113,16 @@ function stackFailures(
   )
 }
 
-function holdsInOrder(all: readonly string[], some: readonly string[]): boolean {
+function holdsInOrder(
+  all: readonly string[],
+  some: readonly string[],
+  isSame = (one: string, wanted: string): boolean => one === wanted,
+): boolean {
   let found = 0
-  for (const item of all) if (item === some[found]) found++
+  for (const item of all) {
+    const wanted = some[found]
+    if (wanted !== undefined && isSame(item, wanted)) found++
+  }
   return found === some.length
 }
 
@@ -120,11 +133,25 @@ export function latestWords(messages: Transcript): readonly Part[] | undefined {
   return message?.parts.filter((part) => isSpokenPart(message, part))
 }
 
-function latestFailures(before: Context, after: Context): readonly Failure[] {
+function latestFailures(before: Context, after: Context, { wordsShortened }: Acceptance): readonly Failure[] {
   const said = latestWords(before.conversation)?.map(sayOf)
   if (said === undefined) return []
-  const stands = after.messages.some(({ role, parts }) => role === "user" && holdsInOrder(parts.map(sayOf), said))
+  const isSame = (text: string, wanted: string): boolean => text === wanted || (wordsShortened && isCutOf(text, wanted))
+  const stands = after.messages.some(
+    ({ role, parts }) => role === "user" && holdsInOrder(parts.map(sayOf), said, isSame),
+  )
   return stands ? [] : [{ code: "latest-user-message-missing" }]
+}
+
+/** How much of either end of a shortened message has to be there. */
+const leastEndLength = 40
+
+/** Is this a text with a marker in place of its middle? */
+function isCutOf(text: string, whole: string): boolean {
+  const [head = "", ...rest] = text.split("\n[… ")
+  const tail = rest.at(-1)?.split("]\n").at(-1) ?? ""
+  const isLong = head.length >= leastEndLength && tail.length >= leastEndLength
+  return isLong && whole.startsWith(head) && whole.endsWith(tail)
 }
 
 const sayOf = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
@@ -135,6 +162,18 @@ function pendingFailures({ messages }: Context, { waiting }: Acceptance): readon
   )
   return [...waiting].flatMap((callId): readonly Failure[] =>
     calls.has(callId) ? [] : [{ code: "pending-lost", callId }],
+  )
+}
+
+/** Ids may be made up from places, so a result is found by what it says. */
+function unreadFailures({ messages }: Context, { unread }: Acceptance): readonly Failure[] {
+  if (unread.length === 0) return []
+  const sayAll = ({ content }: ToolResultPart): string => content.map(sayOf).join("\n")
+  const shown = new Set(
+    messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? sayAll(part) : []))),
+  )
+  return unread.flatMap((result): readonly Failure[] =>
+    shown.has(sayAll(result)) ? [] : [{ code: "unread-cut", callId: result.callId }],
   )
 }
 

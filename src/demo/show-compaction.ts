@@ -30,6 +30,7 @@ const reasonWords: Readonly<Record<ShortenReason, string>> = {
   repeated: "the same stands elsewhere",
   media: "an older picture",
   "older-round": "of an older round",
+  "no-room": "larger than what fits",
 }
 
 /** The box of a compaction: before and after, what became of the messages, why, and the rule as it stands in the request. */

@@ -4,8 +4,8 @@ import { present } from "../message/present.ts"
 export type ContextRefusal = {
   readonly windowTokens?: number
   readonly neededTokens?: number
-  /** The input fits, and only the output that was asked for does not: clients lower that themselves. */
-  readonly output?: true
+  /** The input fits, and only the answer that it allows, of so many tokens, does not. */
+  readonly answerTokens?: number
 }
 
 /**
@@ -48,7 +48,7 @@ export function numbersIn(message: string): ContextRefusal | undefined {
     const [windowTokens, input, output, total] = [found.window, found.input, found.output, found.total].map(countOf)
     const needed = total ?? (input === undefined ? undefined : input + (output ?? 0))
     const onlyOutput = output !== undefined && windowTokens !== undefined && (input ?? 0) < windowTokens
-    return { ...present({ windowTokens, neededTokens: needed }), ...(onlyOutput ? { output: true } : {}) }
+    return present({ windowTokens, neededTokens: needed, answerTokens: onlyOutput ? output : undefined })
   }
   return undefined
 }

@@ -53,11 +53,11 @@ test.each<[message: string, read: object | undefined]>([
   ],
   [
     "This model's maximum context length is 45000 tokens. However, you requested 50123 tokens (40123 in the messages, 10000 in the completion).",
-    { ...both, output: true },
+    { ...both, answerTokens: 10_000 },
   ],
   [
     "This endpoint's maximum context length is 45000 tokens. However, you requested about 50123 tokens (40000 of text input, 10123 in the output).",
-    { ...both, output: true },
+    { ...both, answerTokens: 10_123 },
   ],
   [
     "Requested token count exceeds the model's maximum context length of 45000 tokens. You requested a total of 50123 tokens: 50000 tokens from the input messages and 123 tokens for the completion.",
@@ -65,11 +65,11 @@ test.each<[message: string, read: object | undefined]>([
   ],
   [
     "'max_tokens' or 'max_completion_tokens' is too large: 9000. This model's maximum context length is 8192 tokens and your request has 500 input tokens (9000 > 8192 - 500).",
-    { windowTokens: 8192, neededTokens: 9500, output: true },
+    { windowTokens: 8192, neededTokens: 9500, answerTokens: 9000 },
   ],
   [
     "input length and `max_tokens` exceed context limit: 180000 + 32000 > 200000, decrease input length or `max_tokens` and try again",
-    { windowTokens: 200000, neededTokens: 212000, output: true },
+    { windowTokens: 200000, neededTokens: 212000, answerTokens: 32_000 },
   ],
   [
     "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens. Please reduce.",

@@ -107,6 +107,7 @@ function openHouse(options: GatewayOptions): House {
       onFault,
     }),
     windows: new Map(),
+    countsAnswer: new Set(),
     waiting: new Map(),
     held: createHeld({ store: limited, onFault }),
   }

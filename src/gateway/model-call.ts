@@ -15,7 +15,7 @@ import type { Instead } from "./held/instead.ts"
 import { maskedAnswer } from "./masked-answer.ts"
 import { openPassage } from "./open-passage.ts"
 import { noUpstream } from "./pass-through.ts"
-import type { Passage } from "./passage.ts"
+import type { Passage, TooLong } from "./passage.ts"
 import { problemOf } from "./problem-of.ts"
 import { readBody } from "./read-body.ts"
 import { unpack } from "./read-packed.ts"
@@ -27,6 +27,7 @@ import { targetUrl } from "./target.ts"
 import type { Sending, UpstreamAnswer } from "./transport.ts"
 import { unpackedAnswer } from "./unpacked-answer.ts"
 import { untouchedPassage } from "./untouched-passage.ts"
+import { leavesAnswer } from "./window-of.ts"
 
 export type ModelRoute = Extract<Route, { type: "model-call" }>
 
@@ -177,8 +178,11 @@ const mayRefuseInStream = (format: Format, { status, headers }: UpstreamAnswer, 
 /** A smaller body, after a stream began with the word that this one is too long. */
 async function smallerAfter(passage: Passage, format: Format, error: string): Promise<Buffer | undefined> {
   const tooLong = readContextError(format, undefined, error)
-  return tooLong === undefined || tooLong.output === true ? undefined : passage.smaller(tooLong)
+  return tooLong === undefined || !mayBeSmaller(tooLong) ? undefined : passage.smaller(tooLong)
 }
+
+/** Where only the answer that a request allows is too much, and it asks for most of the window, clients lower that themselves. */
+const mayBeSmaller = (tooLong: TooLong): boolean => tooLong.answerTokens === undefined || leavesAnswer(tooLong)
 
 type RefusedBody = {
   readonly format: Format
@@ -194,7 +198,7 @@ async function insteadOf(passage: Passage, refused: RefusedBody): Promise<Instea
   const { format, status, error, body, changed, mayShrink } = refused
   const text = error.toString("utf8")
   const tooLong = readContextError(format, status, text)
-  const isTooLong = tooLong !== undefined && tooLong.output !== true
+  const isTooLong = tooLong !== undefined && mayBeSmaller(tooLong)
   const smaller = tooLong !== undefined && isTooLong && mayShrink ? await passage.smaller(tooLong) : undefined
   if (smaller !== undefined) return { type: "send", body: smaller }
   return passage.instead?.({ status, body: text, sent: body, changed, isTooLong })

@@ -13,7 +13,7 @@ import type { Known, Passage, TooLong } from "./passage.ts"
 import { type PassageDeps, prepare, type Taken, take } from "./take.ts"
 import { untouchedPassage } from "./untouched-passage.ts"
 import { spareEarlier } from "./waiting.ts"
-import { learnWindow, tighter, windowOf } from "./window-of.ts"
+import { learnCountsAnswer, learnWindow, tighter, windowOf } from "./window-of.ts"
 
 /** Work that waits for one session: with more, the next request waits for it rather than pile up more. */
 const maxWaiting = 32
@@ -149,7 +149,10 @@ function instead(deps: PassageDeps, asked: Asked, taken: Taken, refused: Refused
 
 async function smaller(deps: PassageDeps, asked: Asked, taken: Taken, refusal: TooLong): Promise<Buffer | undefined> {
   const { session, request, prepared, sent } = taken
-  learnWindow(deps, asked.model ?? request.model ?? "", refusal.windowTokens ?? prepared.receipt.contextTokens)
+  const model = asked.model ?? request.model ?? ""
+  if (refusal.answerTokens === undefined)
+    learnWindow(deps, model, refusal.windowTokens ?? prepared.receipt.contextTokens)
+  else learnCountsAnswer(deps, model)
   const again = await prepare(deps, asked, taken, tighter(refusal, prepared)).catch((error: unknown) => {
     if (error instanceof HoldfastError) return undefined
     throw error

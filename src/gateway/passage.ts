@@ -6,8 +6,12 @@ import type { How } from "./exchange-record.ts"
 import type { Instead, RefusedCall } from "./held/instead.ts"
 import type { OwnAnswer } from "./held/own-answer.ts"
 
-/** Why an upstream refused a request as too long, as far as it said. */
-export type TooLong = { readonly windowTokens?: number; readonly neededTokens?: number }
+/** Why an upstream refused a request as too long, as far as it said; `answerTokens` where only the answer that it allows is too much. */
+export type TooLong = {
+  readonly windowTokens?: number
+  readonly neededTokens?: number
+  readonly answerTokens?: number
+}
 
 /** What is known of a call by now: of one that was sent on at once, little at first. */
 export type Known = {

@@ -97,12 +97,13 @@ const tooLong: ReadonlySet<string> = new Set(["budget-impossible", "floor-exceed
 export function prepare(deps: PassageDeps, asked: Asked, { session, request, whole }: Located, window?: number) {
   const model = asked.model ?? request.model
   const windowTokens = window ?? windowOf(deps, asked, model)
+  const reserveTokens = deps.countsAnswer.has(model ?? "") ? request.maxOutputTokens : undefined
   const { format, own } = asked
   return session.prepare({
     format,
     body: whole?.text ?? request.wire,
     mend: "when-changed",
-    ...present({ model, windowTokens, focus: own.focus }),
+    ...present({ model, windowTokens, reserveTokens, focus: own.focus }),
   })
 }
 

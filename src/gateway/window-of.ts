@@ -8,6 +8,8 @@ import type { TooLong } from "./passage.ts"
 export type WindowDeps = Pick<GatewayOptions, "upstreams" | "windowTokens"> & {
   /** Windows that upstreams named when they refused a request, by model. */
   readonly windows: Map<string, number>
+  /** Models whose upstream refuses a request if it and the longest answer that it allows do not fit together. */
+  readonly countsAnswer: Set<string>
 }
 
 /** The window that is laid down for a model, or that its upstream named when it refused a request, if that is less. */
@@ -33,12 +35,27 @@ export function learnWindow({ windows }: WindowDeps, model: string, tokens: numb
   windows.set(model, Math.min(tokens, windows.get(model) ?? tokens))
 }
 
+/** Of the window: no more is held free for an answer, however long a one is allowed. */
+const mostAnswerShare = 0.5
+
+/** Could the request be made so small that the answer that it allows fits beside it? */
+export const leavesAnswer = ({ windowTokens = 0, answerTokens = 0 }: TooLong): boolean =>
+  answerTokens > 0 && answerTokens <= windowTokens * mostAnswerShare
+
+export function learnCountsAnswer({ countsAnswer }: WindowDeps, model: string): void {
+  if (countsAnswer.size >= maxWindows) countsAnswer.clear()
+  countsAnswer.add(model)
+}
+
 /** Where a refusal names no figure, the next request is made this much smaller. */
 const lessShare = 0.75
 
 /** The window that the upstream named, in our own tokens: it may count more of them in the same text. */
-export function tighter({ windowTokens, neededTokens }: TooLong, { receipt: { contextTokens } }: Prepared): number {
+export function tighter(
+  { windowTokens, neededTokens, answerTokens = 0 }: TooLong,
+  { receipt: { contextTokens } }: Prepared,
+): number {
   if (windowTokens === undefined) return Math.max(1, Math.floor(contextTokens * lessShare))
-  const ratio = neededTokens === undefined ? 1 : Math.min(1, contextTokens / neededTokens)
+  const ratio = neededTokens === undefined ? 1 : Math.min(1, contextTokens / Math.max(1, neededTokens - answerTokens))
   return Math.max(1, Math.floor(windowTokens * ratio))
 }

@@ -3,8 +3,11 @@ import type { Limits } from "../compact/task.ts"
 import { latestWords, tokensOutsideStack } from "../compact/verify.ts"
 import { groupTurns } from "../message/group.ts"
 import { tokens } from "../message/ids.ts"
+import type { Part } from "../message/part.ts"
+import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
-import { type Plan, planContext, type Sizes } from "../plan/plan.ts"
+import { unansweredIn } from "../message/unanswered.ts"
+import { mostReserveShare, type Plan, planContext, reserveFor, type Sizes, usualAnswerTokens } from "../plan/plan.ts"
 import { defaultPolicy, type Policy } from "../plan/policy.ts"
 import { irreducibleFloor, requireFloor } from "../prompt/floor.ts"
 import { separate } from "../prompt/separate.ts"
@@ -31,14 +34,16 @@ export type Planned = {
  */
 const oneShot: Partial<Policy> = { compactAt: 1, toolOutputTokens: Number.POSITIVE_INFINITY }
 
-/** An answer may be asked to be longer than the window is wide; no more than this of it is held free. */
-const mostReserve = 0.5
-/** Kept free where nobody says how long the answer may be. */
-const usualReserve = 4096
-/** Clients ask for the longest answer that they can take. Beside a large stack they get this share of what it leaves, and not less than usual. */
-const yieldingShare = 0.25
+/** Of a text of the user's that is too long, so much is always shown. */
+const leastWordTokens = 256
 
-export function planRequest(request: ModelRequest, meter: Meter, options: CompactOptions): Planned {
+/** What a plan is made from beside the request. */
+export type PlanOptions = CompactOptions & {
+  /** The longest answer that this conversation has seen, once there are enough to go by. */
+  readonly longestAnswerTokens?: number
+}
+
+export function planRequest(request: ModelRequest, meter: Meter, options: PlanOptions): Planned {
   const { conversation } = separate(request)
   const { stackTokens, outsideTokens } = measure(request, meter)
   const policy: Policy = { ...defaultPolicy, ...oneShot, ...options.policy }
@@ -49,10 +54,7 @@ export function planRequest(request: ModelRequest, meter: Meter, options: Compac
     expectedCalls: policy.expectedCalls,
     pinsStand: pins.length === 0 || pins.map(ruleOf).every(rulesIn(request)),
   }
-  const shape = {
-    toolOutputTokens: tokens(largestOutput(request, meter)),
-    toolRounds: groupTurns(request.messages).filter(({ type }) => type === "tool-round").length,
-  }
+  const shape = shapeOf(request, meter)
   if (options.budgetTokens !== undefined) {
     const { budgetTokens } = options
     const sizes: Sizes = {
@@ -69,7 +71,7 @@ export function planRequest(request: ModelRequest, meter: Meter, options: Compac
   const sizes = windowSizes(request, meter, options, {
     stackTokens,
     outsideTokens,
-    wordTokens: words.reduce((sum, part) => sum + meter.part(part), 0),
+    words,
   })
   const plan = planContext({ ...sizes, ...shape }, options.occasion ?? {}, policy)
   const hardTokens = Math.max(0, sizes.windowTokens - sizes.reserveTokens - stackTokens)
@@ -88,27 +90,27 @@ export function measure(request: ModelRequest, meter: Meter): Measured {
   return { stackTokens: meter.overhead(request) + standing, outsideTokens }
 }
 
-type Counted = Measured & { readonly wordTokens: number }
+type Counted = Measured & { readonly words: readonly Part[] }
 
 /** The sizes against a window, or the Problem that what can never be left out does not fit it. */
 function windowSizes(
   request: ModelRequest,
   meter: Meter,
-  { windowTokens = meter.model.windowTokens, reserveTokens, pins = [] }: CompactOptions,
-  { stackTokens, outsideTokens, wordTokens }: Counted,
-): Omit<Sizes, "toolOutputTokens" | "toolRounds"> {
+  { windowTokens = meter.model.windowTokens, reserveTokens, longestAnswerTokens, pins = [] }: PlanOptions,
+  { stackTokens, outsideTokens, words }: Counted,
+): Omit<Sizes, keyof Shape> {
   const tools = request.tools.reduce((sum, tool) => sum + meter.tool(tool), 0)
   const pinTokens = pins.reduce((sum, pin) => sum + meter.text(pin), 0)
-  const wanted = request.maxOutputTokens ?? Math.min(usualReserve, meter.model.outputTokens)
-  const left = windowTokens - stackTokens - pinTokens - wordTokens
-  const yielding = Math.min(wanted, Math.max(usualReserve, Math.floor(left * yieldingShare)))
-  const held = reserveTokens ?? (wanted > left - yielding ? yielding : wanted)
-  const reserve = tokens(Math.min(held, Math.floor(windowTokens * mostReserve)))
+  const wantedTokens = request.maxOutputTokens ?? Math.min(usualAnswerTokens, meter.model.outputTokens)
+  const held = reserveTokens ?? reserveFor({ windowTokens, wantedTokens, ...present({ longestAnswerTokens }) })
+  const reserve = tokens(Math.min(held, Math.floor(windowTokens * mostReserveShare)))
+  const textTokens = words.reduce((sum, part) => sum + (part.type === "text" ? meter.part(part) : 0), 0)
+  const wordTokens = words.reduce((sum, part) => sum + meter.part(part), 0)
   const floor = irreducibleFloor({
     stack: tokens(Math.max(0, stackTokens - tools)),
     pins: tokens(pinTokens),
     tools: tokens(tools),
-    latestUserMessage: tokens(wordTokens),
+    latestUserMessage: tokens(wordTokens - textTokens + Math.min(textTokens, leastWordTokens)),
     outputReserve: reserve,
   })
   requireFloor(floor, tokens(windowTokens))
@@ -116,13 +118,25 @@ function windowSizes(
     contextTokens: tokens(stackTokens + outsideTokens),
     windowTokens: tokens(windowTokens),
     reserveTokens: reserve,
-    floorTokens: tokens(floor.floorTokens - reserve),
+    floorTokens: tokens(Math.min(windowTokens - reserve, stackTokens + pinTokens + wordTokens)),
   }
 }
 
-function largestOutput({ messages }: ModelRequest, meter: Meter): number {
-  let most = 0
-  for (const { parts } of messages)
-    for (const part of parts) if (part.type === "tool-result") most = Math.max(most, meter.part(part))
-  return most
+type Shape = Pick<Sizes, "unreadTokens" | "toolOutputTokens" | "toolRounds">
+
+/** What there is of tool rounds: how many, what the model has not read of them, and the largest result that it has. */
+function shapeOf({ messages }: ModelRequest, meter: Meter): Shape {
+  const groups = groupTurns(messages)
+  const { firstGroup } = unansweredIn(messages, groups)
+  const from = groups[firstGroup]?.start ?? messages.length
+  const endsUnread = messages.at(-1)?.parts.some((part) => part.type === "tool-result") === true
+  const last = endsUnread ? messages.slice(from) : []
+  let largest = 0
+  for (const { parts } of messages.slice(0, from))
+    for (const part of parts) if (part.type === "tool-result") largest = Math.max(largest, meter.part(part))
+  return {
+    unreadTokens: tokens(last.reduce((sum, message) => sum + meter.message(message), 0)),
+    toolOutputTokens: tokens(largest),
+    toolRounds: groups.filter(({ type }) => type === "tool-round").length,
+  }
 }

@@ -3,7 +3,7 @@ import { fc } from "../../test/support/property.ts"
 import { tokens } from "../message/ids.ts"
 import { isTripped, noteCompaction } from "./breaker.ts"
 import { weighRewrite } from "./economics.ts"
-import { type Occasion, type Plan, planContext, type Sizes } from "./plan.ts"
+import { type Occasion, type Plan, planContext, reserveFor, type Sizes } from "./plan.ts"
 import { defaultPolicy, type Policy } from "./policy.ts"
 
 /** A window of 1,100 with 100 reserved: shares of the room read as per mille. */
@@ -12,7 +12,8 @@ const sizes = (contextTokens: number, more: Partial<Record<keyof Sizes, number>>
     contextTokens,
     windowTokens: 1100,
     reserveTokens: 100,
-    floorTokens: 100,
+    floorTokens: 0,
+    unreadTokens: 0,
     toolOutputTokens: 0,
     toolRounds: 0,
     ...more,
@@ -27,6 +28,7 @@ function mapTokens(counts: Omit<Record<keyof Sizes, number>, "toolRounds">): Omi
     windowTokens: tokens(counts.windowTokens),
     reserveTokens: tokens(counts.reserveTokens),
     floorTokens: tokens(counts.floorTokens),
+    unreadTokens: tokens(counts.unreadTokens),
     toolOutputTokens: tokens(counts.toolOutputTokens),
   }
 }
@@ -88,7 +90,35 @@ describe("what to do", () => {
       { type: "compact", depth: "micro", forced: false },
     ],
     [
-      "a floor above the low-water mark: shares are of what it leaves",
+      "over 80 %, but the model has not read the newest results: while it fits, it goes out whole",
+      sizes(1000, { unreadTokens: 10 }),
+      {},
+      {},
+      { type: "leave", flush: true, speculate: true },
+    ],
+    [
+      "one token more than fits: old material down to the low-water mark, the unread results on top",
+      sizes(1001, { unreadTokens: 300 }),
+      {},
+      {},
+      { type: "compact", depth: "full", forced: true, targetTokens: 700 },
+    ],
+    [
+      "unread results that leave less than the low-water mark: as much as fits",
+      sizes(1500, { unreadTokens: 900 }),
+      {},
+      {},
+      { type: "compact", targetTokens: 1000 },
+    ],
+    [
+      "a fixed mark counts what was read already",
+      sizes(500, { unreadTokens: 250 }),
+      {},
+      { compactAtTokens: 300 },
+      { type: "leave" },
+    ],
+    [
+      "a floor: shares are of what it leaves",
       sizes(940, { floorTokens: 700 }),
       {},
       {},
@@ -136,6 +166,51 @@ test("a larger context never asks for less, and the target fits the room and the
       }
     }),
   )
+})
+
+describe("what is held free for the answer", () => {
+  test.each([
+    ["a short answer was asked for", 100_000, 1000, undefined, 1000],
+    ["of a narrow window a fifth at most", 56_000, 32_000, undefined, 11_200],
+    ["of a wide one all that was asked for", 200_000, 32_000, undefined, 32_000],
+    ["of a tiny one a half", 5000, 32_000, undefined, 2500],
+    ["answers are known to be short", 200_000, 32_000, 700, 10_000],
+    ["answers are known to be long", 200_000, 32_000, 9000, 18_000],
+  ])("%s", (_why, windowTokens, wantedTokens, longestAnswerTokens, held) => {
+    const known = longestAnswerTokens === undefined ? {} : { longestAnswerTokens }
+    expect(reserveFor({ windowTokens, wantedTokens, ...known })).toBe(held)
+  })
+
+  test("a wider window never leaves less for the context, nor a lower mark or target", () => {
+    const count = fc.integer({ min: 1, max: 300_000 })
+    fc.assert(
+      fc.property(
+        count,
+        count,
+        count,
+        count,
+        fc.option(count),
+        fc.nat(100_000),
+        (one, more, wanted, floor, known, unread) => {
+          const longest = known === null ? {} : { longestAnswerTokens: known }
+          const [narrow, wide] = [one, one + more].map((windowTokens) => {
+            const reserveTokens = reserveFor({ windowTokens, wantedTokens: wanted, ...longest })
+            const room = windowTokens - reserveTokens
+            const floorTokens = Math.min(floor, room)
+            const plan = planContext(
+              sizes(1_000_000, { windowTokens, reserveTokens, floorTokens, unreadTokens: unread }),
+              {},
+              defaultPolicy,
+            )
+            return { room, target: plan.type === "compact" ? plan.targetTokens : Number.NaN }
+          })
+          if (narrow === undefined || wide === undefined) return
+          expect(wide.room).toBeGreaterThanOrEqual(narrow.room)
+          expect(wide.target).toBeGreaterThanOrEqual(narrow.target)
+        },
+      ),
+    )
+  })
 })
 
 describe("is a rewrite worth the cache that it destroys?", () => {

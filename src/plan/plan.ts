@@ -11,7 +11,9 @@ export type Sizes = {
   readonly reserveTokens: Tokens
   /** What can never be left out, without the reserve. */
   readonly floorTokens: Tokens
-  /** The largest tool output that is still whole. */
+  /** The tool round at the end whose results the model has not read yet; 0 where the request ends in something else. */
+  readonly unreadTokens: Tokens
+  /** The largest tool output that the model has read and that is still whole. */
   readonly toolOutputTokens: Tokens
   readonly toolRounds: number
 }
@@ -58,7 +60,7 @@ export type Plan =
 export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): Plan {
   const roomTokens = sizes.windowTokens - sizes.reserveTokens
   if (sizes.floorTokens > roomTokens) return { type: "refuse", shortTokens: tokens(sizes.floorTokens - roomTokens) }
-  const mark = marksOf(sizes, policy, roomTokens)
+  const mark = marksOf(sizes, roomTokens)
   const full = fullReasons(sizes, occasion, policy, mark)
   const optional = occasion.phaseEnded === true && sizes.contextTokens > mark(policy.flushAt)
   const micro = microReasons(sizes, policy)
@@ -79,19 +81,16 @@ export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): P
 
 /** The most that a context may have without being compacted for its size. */
 export function compactionMark(sizes: Sizes, policy: Policy): number {
-  const mark = marksOf(sizes, policy, sizes.windowTokens - sizes.reserveTokens)(policy.compactAt)
+  const mark = marksOf(sizes, sizes.windowTokens - sizes.reserveTokens)(policy.compactAt)
   return Math.floor(Math.min(mark, policy.compactAtTokens ?? Number.POSITIVE_INFINITY))
 }
 
 /** Where a share of the room ends, in tokens. */
 type Mark = (share: number) => number
 
-/**
- * Shares are of the room. Where what can never be left out reaches above the low-water mark, they are of what it leaves: nothing could
- * come down to the mark otherwise, and every turn would compact again.
- */
-function marksOf({ floorTokens }: Sizes, { lowWater }: Policy, roomTokens: number): Mark {
-  const base = floorTokens > lowWater * roomTokens ? floorTokens : 0
+/** Shares are of what is left of the room once everything is in that can never be left out, so a wider window never means a lower mark. */
+function marksOf({ floorTokens }: Sizes, roomTokens: number): Mark {
+  const base = Math.min(floorTokens, roomTokens)
   return (share) => base + share * (roomTokens - base)
 }
 
@@ -101,14 +100,19 @@ const reason = (trigger: Trigger, value: number, limit: number): Reason => ({
   limit: Math.floor(limit),
 })
 
+/**
+ * The compaction mark is soft for a request that ends in results the model has not read: while it fits, it goes out whole. A fixed mark
+ * counts what the model has read already.
+ */
 function fullReasons(sizes: Sizes, { asked, refused }: Occasion, policy: Policy, mark: Mark): readonly Reason[] {
-  const { contextTokens } = sizes
+  const { contextTokens, unreadTokens } = sizes
+  const limit = mark(unreadTokens > 0 ? 1 : policy.compactAt)
   const absolute = policy.compactAtTokens ?? Number.POSITIVE_INFINITY
   return [
     ...(asked === undefined ? [] : [reason("asked", contextTokens, 0)]),
     ...(refused === true ? [reason("provider-refused", contextTokens, mark(1))] : []),
-    ...(contextTokens > mark(policy.compactAt) ? [reason("window-share", contextTokens, mark(policy.compactAt))] : []),
-    ...(contextTokens > absolute ? [reason("absolute-tokens", contextTokens, absolute)] : []),
+    ...(contextTokens > limit ? [reason("window-share", contextTokens, limit)] : []),
+    ...(contextTokens - unreadTokens > absolute ? [reason("absolute-tokens", contextTokens, absolute)] : []),
   ]
 }
 
@@ -123,12 +127,45 @@ function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: Policy): 
 }
 
 /**
- * The low-water mark, never below the floor. Of what there is, if someone asked for less of it, or if the provider refused what we
- * thought would fit: then our count is off.
+ * The low-water mark, never below the floor, and what the model has not read yet on top: the mark is for old material. Of what there is,
+ * if someone asked for less of it, or if the provider refused what we thought would fit: then our count is off.
  */
 function targetOf(sizes: Sizes, { asked, refused }: Occasion, policy: Policy, roomTokens: number): Tokens {
   const fromContext = refused === true || asked !== undefined
   const fixed = policy.compactAtTokens ?? roomTokens
   const most = Math.min(roomTokens, fromContext ? sizes.contextTokens : roomTokens, fixed)
-  return tokens(Math.max(sizes.floorTokens, Math.floor(marksOf(sizes, policy, most)(policy.lowWater))))
+  const mark = marksOf(sizes, most)
+  const highest = fromContext ? Math.floor(mark(policy.compactAt)) : most
+  const old = Math.max(sizes.floorTokens, Math.floor(mark(policy.lowWater)))
+  return tokens(Math.max(sizes.floorTokens, Math.min(highest, old + sizes.unreadTokens)))
+}
+
+/** An answer may be asked to be longer than the window is wide; no more than this of it is held free. */
+export const mostReserveShare = 0.5
+/** Clients ask for the longest answer that they can take, and most answers are short: of a wide window this share is held free at most. */
+const wideReserveShare = 0.2
+/** Of the window, what is held free once it is known how long answers are; a long one may still come. */
+const knownReserveShare = 0.05
+/** An answer of this length is nothing unusual. */
+export const usualAnswerTokens = 4096
+/** Held free per token of the longest answer so far. */
+const answerMargin = 2
+
+export type ReserveQuestion = {
+  readonly windowTokens: number
+  /** The longest answer that the request allows. */
+  readonly wantedTokens: number
+  /** The longest of this conversation's answers, once there are enough of them to go by. */
+  readonly longestAnswerTokens?: number
+}
+
+/** What to hold free for the answer: as much as answers take, and never so much that a wider window leaves less for the context. */
+export function reserveFor({ windowTokens, wantedTokens, longestAnswerTokens }: ReserveQuestion): number {
+  const least = Math.min(usualAnswerTokens, windowTokens * mostReserveShare)
+  const most = Math.max(least, windowTokens * wideReserveShare)
+  const known =
+    longestAnswerTokens === undefined
+      ? most
+      : Math.max(least, windowTokens * knownReserveShare, longestAnswerTokens * answerMargin)
+  return Math.floor(Math.min(wantedTokens, most, known))
 }

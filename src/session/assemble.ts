@@ -90,11 +90,11 @@ function showsAll(items: readonly Item[], conversation: Transcript): boolean {
 
 const lastEntry = (item: Item | undefined): number => (item?.type === "shown" ? item.entry : 0)
 
-/** Pairs made whole, where they are not. What the provider holds the other half of is whole as it is. */
+/** Pairs made whole, where they are not: a call that is sent on without a result is refused. What the provider holds the other half of is whole as it is. */
 function mend(frame: ModelRequest, messages: Transcript): Pick<Assembled, "messages" | "events"> {
-  const check: CheckOptions = present({ adjacent: adjacencyOf[frame.format] })
+  const check: CheckOptions = { ended: true, ...present({ adjacent: adjacencyOf[frame.format] }) }
   if (frame.held !== undefined || checkTranscript(messages, check).length === 0) return { messages, events: [] }
-  return repair(messages, { ended: true, ...check })
+  return repair(messages, check)
 }
 
 const isSame = (one: Transcript, other: Transcript): boolean =>

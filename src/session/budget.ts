@@ -1,13 +1,13 @@
 import { tokens } from "../message/ids.ts"
 import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
-import type { CompactOptions } from "../one-shot/options.ts"
-import { type Planned, planRequest } from "../one-shot/plan-request.ts"
+import { type Planned, type PlanOptions, planRequest } from "../one-shot/plan-request.ts"
 import { compactionMark } from "../plan/plan.ts"
 import { defaultPolicy, type Policy } from "../plan/policy.ts"
 import { type Calibration, predict, uncalibrated } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { Live } from "./live.ts"
+import { longestAnswer } from "./open-live.ts"
 import type { PrepareOptions } from "./prepared.ts"
 
 /** The window as our count sees it, and what was decided from it. */
@@ -40,7 +40,8 @@ export function budgetView(
     ...live.options.policy,
     ...(live.undoneAt === undefined ? {} : { compactAt: 1 }),
   }
-  const planOptions: CompactOptions = {
+  const longest = longestAnswer(live, meter.model.id)
+  const planOptions: PlanOptions = {
     format: request.format,
     windowTokens: scale(windowTokens),
     pins,
@@ -48,6 +49,7 @@ export function budgetView(
     ...present({
       reserveTokens: reserve === undefined ? undefined : scale(reserve),
       occasion: options.occasion,
+      longestAnswerTokens: longest === undefined ? undefined : scale(longest),
     }),
   }
   const planned = planRequest(request, meter, planOptions)

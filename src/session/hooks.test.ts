@@ -21,7 +21,9 @@ async function fill(session: Session, share: number): Promise<Prepared> {
   for (let n = 1; ; n++) {
     await session.append([userSays(n), ...toolRound(n, 30)])
     const { receipt } = await session.prepare({ windowTokens: 1_000_000 })
-    if (receipt.contextTokens > share * (windowTokens - 200)) return session.prepare()
+    if (receipt.contextTokens <= share * (windowTokens - 200)) continue
+    await session.append([userSays(n + 1)])
+    return session.prepare()
   }
 }
 

@@ -70,6 +70,8 @@ export type Live = {
   /** Answers that were recorded and not sent back by the client yet. */
   readonly unconfirmed: Set<number>
   readonly calibrations: Map<string, Calibration>
+  /** How long the newest answers were, by model, in the provider's tokens. */
+  readonly answers: Map<string, readonly number[]>
   /** The last request that was prepared: for whom, what it takes by our count, and what is in it. */
   sent?: {
     readonly model: string

@@ -86,9 +86,19 @@ export function openLive(shared: Shared, id: string): Live {
     stack: "",
     unconfirmed: new Set(),
     calibrations: new Map(),
+    answers: new Map(),
     breaker: {},
   }
   return live
+}
+
+/** Fewer answers say little about the next. */
+const tellingAnswers = 3
+
+/** The longest of the newest answers, once there are enough to go by. */
+export function longestAnswer({ answers }: Live, model: string): number | undefined {
+  const lengths = answers.get(model) ?? []
+  return lengths.length < tellingAnswers ? undefined : Math.max(...lengths)
 }
 
 /** What must never be written, as the options have it. */
@@ -123,6 +133,7 @@ export async function wake(live: Live): Promise<void> {
   const undone = outline.ofType("checkpoint-undone").at(-1)
   const entries = await live.journal.entries([...(stack === undefined ? [] : [stack]), ...reports])
   live.calibrations.clear()
+  live.answers.clear()
   for (const { body } of entries.values()) {
     if (body.type === "stack-seen") {
       live.stack = body.hash
@@ -134,13 +145,15 @@ export async function wake(live: Live): Promise<void> {
   live.learned = true
 }
 
-/** How far our count of a request was from what the provider reported. */
+/** How far our count of a request was from what the provider reported, and how long its answer was. */
 export function learn(
-  { calibrations }: Live,
+  { calibrations, answers }: Live,
   { model, estimatedTokens, usage }: Extract<EntryBody, { type: "usage-reported" }>,
 ): void {
   const sample = { estimated: tokens(estimatedTokens), reported: usage.inputTokens }
   // What one prefix took is void once it is rewritten; the ratio is not.
   const { ratio } = calibrate(calibrations.get(model) ?? uncalibrated, sample)
   calibrations.set(model, { ratio })
+  if (usage.outputTokens > 0)
+    answers.set(model, [...(answers.get(model) ?? []), usage.outputTokens].slice(-usageReports))
 }

@@ -394,8 +394,8 @@ describe("a rule in a tool's output", () => {
 })
 
 test("where a window is too small for what was found beside what has to stay, the agent goes on, and the trace tells", async () => {
-  const session = open({ windowTokens: 420, reserveTokens: 60 })
-  const harbours = 120
+  const session = open({ windowTokens: 300, reserveTokens: 60 })
+  const harbours = 70
   await session.append([
     { role: "user", content: "Never paint the fence of the old garden in the colour of the big house at the quay." },
   ])

@@ -3,8 +3,8 @@ import type { CallId, MessageId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 
-/** Why less is shown of a result. */
-export type ShortenReason = "over-budget" | "superseded" | "repeated" | "media" | "older-round"
+/** Why less is shown of a result or a text. `no-room`: it does not fit the window, and nothing older is left to give way. */
+export type ShortenReason = "over-budget" | "superseded" | "repeated" | "media" | "older-round" | "no-room"
 
 /**
  * One change to a transcript, as data: it says what, why, and enough to do it again on the same messages without deciding anything.

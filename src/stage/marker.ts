@@ -28,11 +28,12 @@ const lookalike = /[[［【⟦](?!quoted )(?=[\s\p{Cf}]{0,8}…|[^[\]［］\n]{0
 export const escapeMarkers = (text: string): string =>
   text.includes("…") || /left out/i.test(text) ? text.replace(lookalike, "$&quoted ") : text
 
-/** Name the handle in the last marker of a text whose own words were escaped; a text without marker stays as it is. */
-export function nameHandle(text: string, handle: string | undefined): string {
+/** Say in the last marker of a text, whose own words were escaped, how to get what it left out; a text without marker stays as it is. */
+export function nameHandle(text: string, handle: string | undefined, advice?: string): string {
   const start = text.lastIndexOf("[… ")
-  const end = handle === undefined || start < 0 ? -1 : text.indexOf("]", start)
-  return end < 0 ? text : `${text.slice(0, end)}; recall ${handle}${text.slice(end)}`
+  const end = start < 0 ? -1 : text.indexOf("]", start)
+  const words = `${advice === undefined ? "" : `: ${advice}`}${handle === undefined ? "" : `; recall ${handle}`}`
+  return end < 0 || words === "" ? text : `${text.slice(0, end)}${words}${text.slice(end)}`
 }
 
 /** Words of others inside a marker: on one line, without brackets, and short. */

@@ -1,8 +1,9 @@
 import type { Group } from "../message/group.ts"
-import type { CallId } from "../message/ids.ts"
+import type { CallId, MessageId } from "../message/ids.ts"
 import type { Transcript } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 import { present } from "../message/present.ts"
+import { textOf } from "../message/text.ts"
 import type { Edit, ShortenReason } from "./edit.ts"
 import { mentionsIn, visitWords } from "./later-mentions.ts"
 import { type BudgetOptions, budgetOf, wholeRounds } from "./micro-budget.ts"
@@ -20,6 +21,8 @@ export type MicroOptions = BudgetOptions & {
   readonly keepRounds: number
   /** Tokens; a single output over this is shortened even in the newest rounds. */
   readonly largest: number
+  /** Calls whose results the model has not read yet: nothing is left out of these. */
+  readonly unread?: ReadonlySet<CallId>
   /** What is to be done next: lines with its words are worth keeping. */
   readonly focus?: string
   /** The recall handle of a result, without brackets or line breaks; printed only when given. */
@@ -34,7 +37,7 @@ const minFocusLength = 4
 /** Each pass makes a result smaller; almost always the first is the last. */
 const maxPasses = 8
 
-/** Show less of old tool results, and of a huge new one: each edit says what stands there instead. Pairs, ids and what was said stay. */
+/** Show less of tool results that the model has read: each edit says what stands there instead. Pairs, ids and what was said stay. */
 export function microcompact(messages: Transcript, options: MicroOptions): readonly Edit[] {
   const results = microResults(messages, options.groups)
   const superseded = findSuperseded(results, ({ part }) => options.partTokens(part))
@@ -54,6 +57,7 @@ export function microcompact(messages: Transcript, options: MicroOptions): reado
   }
   const settled = (result: MicroResult): Shown => {
     const { part, age } = result
+    if (options.unread?.has(part.callId) === true) return { content: part.content, reason: "over-budget" }
     const needless = age >= options.keepRounds ? superseded.get(result) : undefined
     const gone = needless && collapsed(part.content, needless, options.handleOf?.(part.callId))
     const smaller = gone && options.partTokens({ ...part, content: gone.content }) < options.partTokens(part)
@@ -63,6 +67,45 @@ export function microcompact(messages: Transcript, options: MicroOptions): reado
   const shown = joinRepeats(results, results.map(settled), options)
   const edits = results.flatMap((result, n) => resultEdit(result, shown[n], options))
   return [...imageEdits(messages, options.partTokens), ...edits.toReversed()]
+}
+
+/** A result with the most that it may take. */
+export type ResultBudget = { readonly messageId: MessageId; readonly callId: CallId; readonly tokens: number }
+
+export type FitOptions = Pick<MicroOptions, "groups" | "count" | "partTokens" | "focus" | "handleOf"> & {
+  readonly reason: ShortenReason
+  /** Said in the marker: what the reader can do to see the rest. */
+  readonly advice?: string
+}
+
+/**
+ * Show single results in at most so many tokens each. With advice they are results that the model has not read: they keep beginning, end
+ * and what the call asked about, in one piece as far as that goes.
+ */
+export function fitResults(
+  messages: Transcript,
+  wanted: readonly ResultBudget[],
+  options: FitOptions,
+): readonly Edit[] {
+  if (wanted.length === 0) return []
+  const budgets = new Map(wanted.map(({ messageId, callId, tokens }) => [`${messageId}\n${callId}`, tokens]))
+  const results = microResults(messages, options.groups).flatMap((result) => {
+    const budget = budgets.get(`${result.message.id}\n${result.part.callId}`)
+    return budget === undefined ? [] : [{ result, budget }]
+  })
+  const mentions = mentionsIn(messages, results.at(-1)?.result.at ?? messages.length)
+  return results.toReversed().flatMap(({ result, budget }) => {
+    const { nature, failed, call, part, at } = result
+    const asked = options.advice === undefined ? "" : textOf(call)
+    const interest = { mentions, after: at, focus: focusWords(`${options.focus ?? ""}\n${asked}`) }
+    const source = {
+      ...{ kind: nature.kind, failed, interest },
+      ...present({ handle: options.handleOf?.(part.callId), advice: options.advice }),
+      ...(options.advice === undefined ? {} : { wholeEnds: true as const }),
+    }
+    const content = shortenContent(part, { budget, withoutMedia: false }, source, options)
+    return resultEdit(result, { content, reason: options.reason }, options)
+  })
 }
 
 /** What is shown of a result can read differently from the result, so it is looked at once more, until nothing changes. */
@@ -86,14 +129,14 @@ function settle(
 function joinRepeats(
   results: readonly MicroResult[],
   shown: readonly Shown[],
-  { keepRounds, partTokens, handleOf }: MicroOptions,
+  { keepRounds, partTokens, handleOf, unread }: MicroOptions,
 ): readonly Shown[] {
   const printed = new Map<string, MicroResult>()
   return results.map((result, n) => {
     const now = shown[n] ?? { content: result.part.content, reason: "over-budget" }
     const text = textAlone(now.content)
     const later = text === undefined ? undefined : printed.get(text)
-    if (later !== undefined && result.age >= keepRounds)
+    if (later !== undefined && result.age >= keepRounds && unread?.has(result.part.callId) !== true)
       return collapsed(result.part.content, repeats(later), handleOf?.(result.part.callId))
     const isWhole = text !== undefined && isComparable(text, partTokens({ ...result.part, content: now.content }))
     if (isWhole && later === undefined) printed.set(text, result)
@@ -120,7 +163,7 @@ function focusWords(focus: string): ReadonlySet<string> {
 function resultEdit(
   { message, part }: MicroResult,
   shown: Shown | undefined,
-  { partTokens }: MicroOptions,
+  { partTokens }: Pick<MicroOptions, "partTokens">,
 ): readonly Edit[] {
   if (shown === undefined || shown.content.every((item, n) => item === part.content[n])) return []
   const { content, reason } = shown

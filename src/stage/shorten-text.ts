@@ -15,6 +15,10 @@ export type TextSource = {
   readonly failed: boolean
   readonly interest: Interest
   readonly handle?: string
+  /** What the reader can do to see the rest, said in the last marker. */
+  readonly advice?: string
+  /** Keep beginning and end and what the call asked about, rather than the lines that tell most wherever they stand. */
+  readonly wholeEnds?: true
 }
 
 /** Counts of one text at most: the first guess is by proportion, and each count corrects the next. */
@@ -39,7 +43,7 @@ export function shortenText(
   let tooLong = Number.POSITIVE_INFINITY
   let maxLength = Math.floor((text.length * sizes.budget * caution) / Math.max(1, sizes.tokens))
   for (let tries = 0; tries < maxTries; tries++) {
-    const shortened = nameHandle(shorten(maxLength), handle)
+    const shortened = nameHandle(shorten(maxLength), handle, source.advice)
     const tokens = count(shortened)
     if (tokens > sizes.budget) tooLong = maxLength
     else if (shortened.length >= fitting.text.length) fitting = { maxLength, text: shortened }
@@ -67,12 +71,12 @@ function prepareText(text: string, source: TextSource): Prepared {
   return { shorten, handle: handle === undefined ? undefined : JSON.stringify(handle).slice(1, -1) }
 }
 
-function prepareLines(text: string, { kind, failed, interest }: TextSource): (maxLength: number) => string {
+function prepareLines(text: string, { kind, failed, interest, wholeEnds }: TextSource): (maxLength: number) => string {
   const { lines: written, hidden } = windowOf(text)
   const lines = kind === "shell" || kind === "test" ? written.map(settleLine) : written
   if (lines.length === 1 && hidden.count === 0) return (maxLength) => cutText(lines[0] ?? "", maxLength)
-  const weights = scoreOfOutput(lines, kind)(lines)
-  if (failed) {
+  const weights = wholeEnds === true ? new Uint8Array(lines.length) : scoreOfOutput(lines, kind)(lines)
+  if (failed && wholeEnds !== true) {
     for (const [at, weight] of scoreLog(lines).entries()) raise(weights, at, weight)
     for (const [at, line] of lines.entries()) if (failureLine.test(seenOf(line))) raise(weights, at, maxWeight)
   }

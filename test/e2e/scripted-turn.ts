@@ -19,8 +19,12 @@ afterEach(async () => {
 export const cases = formats.flatMap((format) => [false, true].map((stream) => ({ format, stream })))
 
 /** A strict server: it refuses unpaired calls and reasoning that was tampered with, as the providers do. */
-export async function scripted(script: Script): Promise<ModelServer> {
-  const server = await startModelServer({ script, strict: true })
+export async function scripted(script: Script, windowTokens?: number): Promise<ModelServer> {
+  const server = await startModelServer({
+    script,
+    strict: true,
+    ...(windowTokens === undefined ? {} : { windowTokens }),
+  })
   open.push(server)
   return server
 }
