@@ -10,7 +10,7 @@ const nearShare = 0.95
  * has at most in one piece.
  */
 export function leavesSize(
-  { toolOutputTokens, toolRounds }: Policy,
+  { toolOutputTokens = Number.POSITIVE_INFINITY, toolRounds }: Policy,
   { countedTokens, moreBytes, pieceBytes }: Size,
   compactAtTokens: number,
 ): boolean {

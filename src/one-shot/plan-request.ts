@@ -32,7 +32,7 @@ export type Planned = {
  * One request asked about by itself is compacted when it does not fit, and not before: what to do earlier is for someone who knows
  * the session.
  */
-const oneShot: Partial<Policy> = { compactAt: 1, toolOutputTokens: Number.POSITIVE_INFINITY }
+const oneShot: Partial<Policy> = { compactAt: 1 }
 
 /** Of a text of the user's that is too long, so much is always shown. */
 const leastWordTokens = 256

@@ -118,10 +118,9 @@ function fullReasons(sizes: Sizes, { asked, refused }: Occasion, policy: Policy,
 
 function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: Policy): readonly Reason[] {
   const rounds = policy.toolRounds ?? Number.POSITIVE_INFINITY
+  const largest = policy.toolOutputTokens ?? Number.POSITIVE_INFINITY
   return [
-    ...(toolOutputTokens > policy.toolOutputTokens
-      ? [reason("tool-output", toolOutputTokens, policy.toolOutputTokens)]
-      : []),
+    ...(toolOutputTokens > largest ? [reason("tool-output", toolOutputTokens, largest)] : []),
     ...(toolRounds > rounds ? [reason("tool-rounds", toolRounds, rounds)] : []),
   ]
 }

@@ -9,8 +9,8 @@ export type Policy = {
   readonly lowWater: number
   /** Compact at this many tokens whatever the window: long contexts cost more and are recalled worse. */
   readonly compactAtTokens?: number
-  /** A single tool output over this is shortened at once, before it is ever cached. */
-  readonly toolOutputTokens: number
+  /** A single tool output over this is shortened once the model has read it, if that pays; none unless given. */
+  readonly toolOutputTokens?: number
   /** More tool rounds than this are trimmed. */
   readonly toolRounds?: number
   /** Of the window so much is for rules that were found in what was said; pinned ones and the operator's always stand. */
@@ -24,7 +24,6 @@ export const defaultPolicy: Policy = {
   speculateAt: 0.65,
   compactAt: 0.8,
   lowWater: 0.4,
-  toolOutputTokens: 25_000,
   pinShare: 0.1,
   expectedCalls: 10,
 }

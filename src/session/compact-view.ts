@@ -64,7 +64,10 @@ export async function compactView(preparing: Preparing, budgeted: Budgeted, asse
     weighing: weighCompaction(compacted, budgeted, preparing.meter),
   }
   const optional = plan.type === "compact" && !plan.forced && fits && !mustAdd
-  if (optional && made.weighing?.pays === false) return held("costs-more", [made, ...before.events])
+  if (optional && made.weighing?.pays === false) {
+    live.breaker = noteCompaction(sizes.contextTokens, sizes.contextTokens)
+    return held("costs-more", [made, ...before.events])
+  }
   const install = await askBeforeInstall(live, compacted, { mustFit: !fits || mustAdd })
   if (install.vetoed === true) return held("vetoed", [made, ...before.events, ...install.events])
   const trace: Trace = [made, ...before.events, ...task.repairs, ...compacted.events, ...install.events]
@@ -116,7 +119,7 @@ async function perform(task: CompactTask, { plan, policy, fits }: Budgeted): Pro
   if (plan.type === "compact" && plan.depth === "micro") {
     const rounds = plan.reasons.some(({ trigger }) => trigger === "tool-rounds") ? policy.toolRounds : undefined
     return shortenResults(task, {
-      largestTokens: policy.toolOutputTokens,
+      largestTokens: policy.toolOutputTokens ?? Number.POSITIVE_INFINITY,
       keepRounds: rounds ?? Number.POSITIVE_INFINITY,
     })
   }
