@@ -88,14 +88,20 @@ function pressed({ task, scene }: Attempt, limitTokens: number): readonly Edit[]
  * older is left to give way; then they are shortened to what there is room for.
  */
 async function installSummary(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
-  const { targetTokens, hardTokens } = attempt.task.limits
-  for (const limitTokens of new Set([targetTokens, hardTokens])) {
+  const { task, scene } = attempt
+  const { targetTokens, hardTokens } = task.limits
+  const isTiny = hardTokens < leastWholeTokens && unreadTokens(task, scene) > hardTokens * tinyUnreadShare
+  for (const limitTokens of isTiny ? [] : new Set([targetTokens, hardTokens])) {
     const digested = await installDigest(attempt, knowledge, limitTokens, [])
     if (digested !== undefined) return digested
   }
   const unread = unreadFitting(attempt, hardTokens, leastDigestTokens(hardTokens))
   return unread.length === 0 ? undefined : installDigest(attempt, knowledge, hardTokens, unread)
 }
+
+/** In a smaller context than this a result is not worth more than what a digest says in its place. */
+const leastWholeTokens = 600
+const tinyUnreadShare = 0.4
 
 /** What has to be left out of results that the model has not read, beside all that has to stay and so much for a digest. */
 function unreadFitting({ task, scene }: Attempt, limitTokens: number, digestTokens: number): readonly Edit[] {
@@ -127,7 +133,7 @@ async function installDigest(
     ...(choices.digest === "none" ? { digestShare: bareDigestShare } : {}),
     reason: choices.strategy,
     micro: [...pressed(attempt, limitTokens), ...unread],
-    mayKeepAll: choices.entry.micro === "none" || isEasy(scene, limitTokens),
+    mayKeepAll: choices.entry.micro === "none" || choices.digest === "none",
   }
   const draft = draftDigest(task, scene, known, plan)
   if (draft === undefined) return undefined

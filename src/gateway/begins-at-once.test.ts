@@ -68,8 +68,8 @@ test("it is prepared if it may not fit, and if the same was said in the session 
   expect(gateway.records.map(({ how }) => how)).toEqual(["prepared", "prepared"])
 })
 
-test("it is prepared if a piece of it may be one to shorten, in whatever script", async () => {
-  const gateway = await startTestGateway(model.url)
+test("it is prepared if a piece of it may be larger than outputs may be, in whatever script", async () => {
+  const gateway = await startTestGateway(model.url, { sessions: { policy: { toolOutputTokens: 25_000 } } })
   await ask(gateway, said("字".repeat(30_000)))
   await gateway.close()
   expect(gateway.records.map(({ how }) => how)).toEqual(["prepared"])

@@ -22,6 +22,7 @@ const receipt: Receipt = {
   contextTokens: 100,
   windowTokens: 10_000,
   compactAtTokens: 8000,
+  compactUnreadAtTokens: 8000,
   stableTokens: 0,
   changed: true,
   durable: true,

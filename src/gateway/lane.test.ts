@@ -45,7 +45,6 @@ const others: readonly [why: string, lane: Lane, next: readonly string[]][] = [
   ["it begins otherwise", laneAfter(history), ["Hey", ...history.slice(1), "a", "b"]],
   ["an early message is another one", laneAfter(history), ["Hello", "Ho.", ...history.slice(2), "a", "b"]],
   ["it is near the window", laneAfter(history, [], { contextTokens: 56_900 }), [...history, "x".repeat(500), "b"]],
-  ["a tool's output in it may be one to shorten", laneAfter(history), [...history, "x".repeat(51_000), "b"]],
   ["so much was added that it may be", laneAfter(history), [...history, "x".repeat(200_000), "b"]],
   ["a rule stands in it no more", laneAfter(history, ["Go on."]), [...history.slice(0, 4), "Stop.", "a", "b"]],
   ["it is much shorter", laneAfter([...history, "y".repeat(9000), "z"]), [...history, "y"]],

@@ -158,10 +158,12 @@ export const isSureOf = (lane: Lane, bytes: Buffer, common = commonPrefix(lane.b
 /** The lane with the next body, if that may be sent on as it came. */
 export function goesOn(lane: Lane, bytes: Buffer, policy: Policy): Lane | undefined {
   if (!lane.plain || bytes.length < lane.bytes.length - slackBytes) return undefined
-  const { contextTokens, compactAtTokens } = lane.receipt
+  const { contextTokens, compactAtTokens, compactUnreadAtTokens } = lane.receipt
   const moreBytes = bytes.length - lane.countedBytes
   const size = { countedTokens: contextTokens, moreBytes, pieceBytes: moreBytes }
-  if (!leavesSize(policy, size, compactAtTokens)) return undefined
+  const isSmall = leavesSize(policy, size, compactAtTokens)
+  const added = bytes.subarray(Math.max(0, lane.bytes.length - slackBytes))
+  if (!isSmall && !(leavesSize(policy, size, compactUnreadAtTokens) && hasResult(added))) return undefined
   const common = commonPrefix(lane.bytes, bytes)
   if (!isSureOf(lane, bytes, common)) return undefined
   const needles: Needle[] = []
@@ -173,6 +175,11 @@ export function goesOn(lane: Lane, bytes: Buffer, policy: Policy): Lane | undefi
   }
   return { ...lane, bytes, needles }
 }
+
+const resultMarks = ['"tool_result"', '"tool"', '_call_output"', '"functionResponse"']
+
+/** Is there a tool result in the bytes that were added to a body? */
+const hasResult = (added: Buffer): boolean => resultMarks.some((mark) => added.includes(mark))
 
 /** The very opening once more: sent again, or somebody else's who begins in the same words. */
 const isSameOpening = ({ request, bytes: before }: Lane, { length }: Buffer, common: number): boolean =>

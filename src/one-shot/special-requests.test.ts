@@ -238,7 +238,7 @@ describe("the report and the Problem say what is so", () => {
 
   const note = { role: "system", content: words(400) }
   const named: readonly [piece: string, format: Format, body: string, pins: readonly string[]][] = [
-    ["the latest user message and what belongs to it", "openai-chat", chat(user("a"), user(words(180))), []],
+    ["the latest user message and what belongs to it", "openai-chat", chat(user("a"), user(words(90))), []],
     ["system messages amid the conversation", "openai-chat", chat(user("a"), assistant("b"), note, user("c")), []],
     ["the pinned rules", "openai-chat", chat(user("a"), assistant(words(400)), user("c")), [words(400)]],
     [

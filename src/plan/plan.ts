@@ -79,10 +79,10 @@ export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): P
   }
 }
 
-/** The most that a context may have without being compacted for its size. */
-export function compactionMark(sizes: Sizes, policy: Policy): number {
-  const mark = marksOf(sizes, sizes.windowTokens - sizes.reserveTokens)(policy.compactAt)
-  return Math.floor(Math.min(mark, policy.compactAtTokens ?? Number.POSITIVE_INFINITY))
+/** The most that a context may have without being compacted for its size: one that ends in results the model has not read, or any other. */
+export function compactionMark(sizes: Sizes, policy: Policy, end: "unread" | "answered"): number {
+  const mark = marksOf(sizes, sizes.windowTokens - sizes.reserveTokens)(end === "unread" ? 1 : policy.compactAt)
+  return Math.max(0, Math.floor(Math.min(mark, policy.compactAtTokens ?? Number.POSITIVE_INFINITY)))
 }
 
 /** Where a share of the room ends, in tokens. */

@@ -42,10 +42,10 @@ export function digestShare(limitTokens: number, freeTokens: number, oldTokens: 
 
 /**
  * What a digest is left where results that the model has not read do not fit whole: a page at most; of a very small context, in which
- * such a result says little anyway, three fifths.
+ * such a result says little anyway, most of it.
  */
 export const leastDigestTokens = (limitTokens: number): number =>
-  Math.floor(Math.min(1200, Math.max(limitTokens * 0.04, Math.min(limitTokens * 0.6, 700))))
+  Math.floor(Math.min(1200, Math.max(limitTokens * 0.04, Math.min(limitTokens * 0.75, 350))))
 
 /** A digest without content needs little. */
 export const bareDigestShare = 0.1

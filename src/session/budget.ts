@@ -19,6 +19,8 @@ export type Budgeted = Planned & {
   readonly contextTokens: number
   /** The most that the context may come to before it is compacted, in the provider's own tokens. */
   readonly compactAtTokens: number
+  /** The same for one that ends in tool results, which the model has not read yet. */
+  readonly compactUnreadAtTokens: number
   /** Does the context fit the window as it is? */
   readonly fits: boolean
 }
@@ -60,7 +62,8 @@ export function budgetView(
     calibration,
     windowTokens,
     contextTokens: predict(calibration, tokens(sizes.contextTokens)),
-    compactAtTokens: predict(calibration, tokens(Math.max(0, compactionMark(sizes, policy)))),
+    compactAtTokens: predict(calibration, tokens(compactionMark(sizes, policy, "answered"))),
+    compactUnreadAtTokens: predict(calibration, tokens(compactionMark(sizes, policy, "unread"))),
     fits: sizes.contextTokens <= sizes.windowTokens - sizes.reserveTokens,
   }
 }

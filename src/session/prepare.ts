@@ -141,6 +141,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted }: Outc
     stackTokens: budgeted.stackTokens,
     windowTokens: budgeted.windowTokens,
     compactAtTokens: budgeted.compactAtTokens,
+    compactUnreadAtTokens: budgeted.compactUnreadAtTokens,
     stableTokens: stableTokens(live, frame, messages, meter),
     changed: call.kind === "log" ? trace.some(({ type }) => type === "checkpoint-installed") : wire !== call.came,
     durable: live.journal.isDurable(),

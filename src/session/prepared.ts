@@ -43,6 +43,8 @@ export type Receipt = {
   readonly windowTokens: number
   /** Above this a request is compacted. */
   readonly compactAtTokens: number
+  /** The same for a request that ends in tool results: what the model has not read goes out whole while it fits. */
+  readonly compactUnreadAtTokens: number
   /** What stands at its beginning exactly as in the request before, and so can be read from the provider's cache. */
   readonly stableTokens: number
   /** Did the request go out other than it came in? */

@@ -50,18 +50,19 @@ async function converse(turns: number, units: (turn: number) => number, options:
 }
 
 test("requests go on at once up to where they are compacted, and then in the compacted shape", async () => {
-  const seen = await converse(40, () => 300, { windowTokens: 30_000 })
+  const seen = await converse(70, () => 300, { windowTokens: 30_000 })
   const compacting = seen.findIndex(({ changed }) => changed)
   expect(compacting).toBeGreaterThan(15)
   const before = seen.slice(0, compacting)
-  // One may be prepared because nobody knows yet how many tokens its news are.
-  expect(before.filter(({ how }) => how !== "at-once").length).toBeLessThanOrEqual(2)
+  // Within a twentieth of the window, which is two or three turns here, nobody knows yet how many tokens the new ones are.
+  expect(before.length).toBeGreaterThan(30)
+  expect(before.filter(({ how }) => how !== "at-once").length).toBeLessThanOrEqual(4)
   expect(seen.slice(compacting + 2).filter(({ how }) => how === "at-once").length).toBeGreaterThan(5)
 })
 
-test("a tool's output that is shortened at once does not go on whole first", async () => {
+test("a large tool output goes on whole, as the model has not read it yet", async () => {
   const seen = await converse(4, (turn) => (turn === 2 ? 40_000 : 50), {})
-  expect(seen.map(({ how, changed }) => `${how} ${changed}`)[2]).toBe("prepared true")
+  expect(seen.map(({ changed }) => changed)).toEqual([false, false, false, false])
 })
 
 test("where tool rounds are counted, or the context has a limit of its own, the session decides", async () => {
