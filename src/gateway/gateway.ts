@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { getRequestListener } from "@hono/node-server"
+import type { Problem } from "../errors.ts"
 import { isLoopback } from "../http/admission.ts"
 import { present } from "../message/present.ts"
 import { limitStore } from "../session/limit-store.ts"
@@ -31,6 +32,7 @@ import { createMetrics } from "./telemetry/metrics.ts"
 import { watchProcess } from "./telemetry/watch-process.ts"
 import { createTransport } from "./transport.ts"
 import { warmUp } from "./warm-up.ts"
+import { saidOf } from "./wire-error.ts"
 import { createWorkLines } from "./work-lines.ts"
 
 /** Start a gateway; it serves when this ends. */
@@ -155,7 +157,7 @@ async function serve(house: House, incoming: IncomingMessage, response: ServerRe
   const loopback = isLoopback(deps.host)
   const refusal = refuseEntry(deps, incoming.headers, { loopback, route, raw: incoming.rawHeaders })
   if (route.type === "health" || route.type === "ready" || route.type === "metrics") {
-    return refusal === undefined ? tellMachines(house, route.type, response) : void response.writeHead(403).end()
+    return refusal === undefined ? tellMachines(house, route.type, response) : refuseMachines(refusal, response)
   }
   if (route.type === "admin" && refusal === undefined) return house.admin(incoming, response)
   const exchange = openExchange(deps, incoming, response, route)
@@ -229,4 +231,10 @@ async function tellMachines(
   }
   const { status, body } = what === "health" ? health.live() : await health.ready()
   response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" }).end(body)
+}
+
+/** A probe or a scraper that may not come in is told why, as plain text. */
+function refuseMachines(refusal: Problem, response: ServerResponse): void {
+  const { status, message } = saidOf(undefined, refusal)
+  response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${message}\n`)
 }

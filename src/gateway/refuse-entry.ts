@@ -6,6 +6,10 @@ import type { GatewayOptions } from "./gateway-options.ts"
 import { hasOwnKey } from "./request-headers-key.ts"
 import type { Route } from "./route.ts"
 
+/** The headers that carry the gateway's token, as a refusal tells them. The first is taken on every path. */
+const ownHeader = "x-holdfast-token: TOKEN"
+const bearerHeader = "Authorization: Bearer TOKEN"
+
 type Entry = { readonly loopback: boolean; readonly route: Route; readonly raw: readonly string[] }
 
 /** What says who calls whom. Said twice, each server on the way may believe another one of the two. */
@@ -50,7 +54,9 @@ export function refuseEntry(
   const refusal =
     refuseHost(headers.host ?? null, admission) ??
     (isAdmin ? undefined : refuseOrigin(headers.origin ?? (isProbe ? null : pageIn(headers)), admission)) ??
-    (isAdmin || isProbe ? undefined : refuseToken(bearer, admission))
+    (isAdmin || isProbe
+      ? undefined
+      : refuseToken(bearer, admission, takesBearer ? [ownHeader, bearerHeader] : [ownHeader]))
   if (refusal === undefined) return undefined
   return { code: "access-refused", status: refusal.status, reason: refusal.message.replace(/\.$/, "") }
 }

@@ -42,12 +42,19 @@ export function refuseOrigin(header: string | null, { origins }: Admission): Ref
   return { status: 403, message: "Pages of that Origin may not call this server." }
 }
 
-/** The bearer token, compared in a time that says nothing about it. */
-export function refuseToken(header: string | null, { token }: Admission): Refusal | undefined {
+const usualHeaders: readonly string[] = ["Authorization: Bearer TOKEN"]
+
+/** The bearer token, compared in a time that says nothing about it. `headers` are those in which the server takes it, for the refusal. */
+export function refuseToken(
+  header: string | null,
+  { token }: Admission,
+  headers: readonly string[] = usualHeaders,
+): Refusal | undefined {
   if (token === undefined) return undefined
   const given = /^Bearer +([^\s]+) *$/i.exec(header ?? "")?.[1] ?? ""
   if (timingSafeEqual(digest(given), digest(token))) return undefined
-  return { status: 401, message: "This server wants its token: Authorization: Bearer TOKEN." }
+  const ways = headers.map((line) => `\`${line}\``).join(" or ")
+  return { status: 401, message: `This server requires its token in the header ${ways}.` }
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()

@@ -178,8 +178,40 @@ describe.each(wires)("%s", (format, path, body) => {
   })
 })
 
+/** The headers that a refusal says to send, with the token in them. */
+const advisedHeaders = (text: string): readonly Record<string, string>[] =>
+  [...text.matchAll(/`([A-Za-z-]+): ([^`]*TOKEN)`/g)].map(([, name = "", value = ""]) => ({
+    [name.toLowerCase()]: value.replace("TOKEN", token),
+  }))
+
+describe.each([
+  ["has the upstream's key", () => closed, ["authorization", "x-holdfast-token"]],
+  ["passes the client's key on", () => passing, ["x-holdfast-token"]],
+] as const)("a gateway with a token that %s", (_what, theGateway, modelHeaders) => {
+  const asks = [
+    ...wires.map(([format, path, body]) => ({
+      name: format,
+      path,
+      method: "POST",
+      body: JSON.stringify(body),
+      expected: modelHeaders,
+    })),
+    { name: "metrics", path: "/metrics", method: "GET", body: "", expected: ["authorization", "x-holdfast-token"] },
+  ]
+  test.each(asks)("lets in whoever does what its refusal says: $name", async ({ path, method, body, expected }) => {
+    const host = { host: "127.0.0.1" }
+    const refused = await ask(theGateway(), path, { method, body, headers: host })
+    expect(refused.status).toBe(401)
+    const advised = advisedHeaders(refused.text)
+    expect(advised.flatMap(Object.keys).sort()).toEqual(expected)
+    for (const header of advised) {
+      expect((await ask(theGateway(), path, { method, body, headers: { ...host, ...header } })).status).toBe(200)
+    }
+  })
+})
+
 test("numbers for machines are told without the token to nobody, and signs of life to everybody", async () => {
-  expect((await ask(closed, "/metrics")).status).toBe(403)
+  expect((await ask(closed, "/metrics")).status).toBe(401)
   expect((await ask(closed, "/metrics", { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
   expect((await ask(closed, "/healthz")).status).toBe(200)
   expect((await ask(closed, "/healthz", { headers: { host: "evil.example" } })).status).toBe(403)
