@@ -1,3 +1,16 @@
+/** Why the file or folder of a store cannot be used. */
+export type StoreCause =
+  | "permission"
+  | "read-only"
+  | "not-a-folder"
+  | "not-a-file"
+  | "full"
+  | "missing"
+  | "name"
+  | "open-files"
+  | "disk"
+  | "other"
+
 /** Everything that can go wrong by no fault of ours. A bug is an assertion, never one of these. */
 export type Problem =
   | { readonly code: "json-invalid"; readonly offset: number; readonly reason: string }
@@ -38,11 +51,30 @@ export type Problem =
   | { readonly code: "stack-invalid"; readonly section: string; readonly reason: string }
   | { readonly code: "source-unreadable"; readonly section: string; readonly reason: string }
   | { readonly code: "breakpoints-exceeded"; readonly count: number; readonly limit: number }
-  | { readonly code: "store-full"; readonly store: string }
-  | { readonly code: "store-unavailable"; readonly store: string; readonly reason: string }
-  | { readonly code: "store-locked"; readonly store: string; readonly waitedMs: number }
-  | { readonly code: "store-corrupt"; readonly store: string; readonly session: string; readonly reason: string }
-  | { readonly code: "store-newer"; readonly store: string; readonly version: number; readonly known: number }
+  | { readonly code: "store-full"; readonly store: string; readonly path?: string }
+  | {
+      readonly code: "store-unavailable"
+      readonly store: string
+      readonly reason: string
+      /** The file or folder that is in the way, for a store of files. */
+      readonly path?: string
+      readonly cause?: StoreCause
+    }
+  | { readonly code: "store-locked"; readonly store: string; readonly waitedMs: number; readonly path?: string }
+  | {
+      readonly code: "store-corrupt"
+      readonly store: string
+      readonly session: string
+      readonly reason: string
+      readonly path?: string
+    }
+  | {
+      readonly code: "store-newer"
+      readonly store: string
+      readonly version: number
+      readonly known: number
+      readonly path?: string
+    }
   | { readonly code: "store-closed"; readonly store: string }
   | { readonly code: "package-missing"; readonly package: string; readonly purpose: string }
   | { readonly code: "session-unknown"; readonly session: string }
@@ -208,24 +240,29 @@ const describers: Describe = {
     sentence: `The request carries ${count} cache breakpoints; the provider takes ${limit}.`,
     next: "Remove breakpoints, oldest message first.",
   }),
-  "store-full": ({ store }) => ({
-    sentence: `The ${store} store has no room left on its disk; nothing was written.`,
+  "store-full": (problem) => ({
+    sentence: `${storeWords(problem)} has no room left on its disk; nothing was written.`,
     next: "Free some space, or delete old sessions; what is in memory is written as soon as there is room.",
   }),
-  "store-unavailable": ({ store, reason }) => ({
-    sentence: `The ${store} store could not be reached: ${reason}.`,
-    next: "Check that it is running and that its address and rights are right; what is in memory is written when it is back.",
-  }),
-  "store-locked": ({ store, waitedMs }) => ({
-    sentence: `The ${store} store was locked by another program for more than ${waitedMs} ms.`,
+  "store-unavailable": (problem) => {
+    const { path, cause = path === undefined ? undefined : "other", reason } = problem
+    return cause === undefined
+      ? { sentence: `${storeWords(problem)} could not be reached: ${reason}.`, next: nextIfUnreachable }
+      : {
+          sentence: `The store cannot be used: ${path === undefined ? "" : `${path}: `}${reason}.`,
+          next: nextByCause[cause],
+        }
+  },
+  "store-locked": (problem) => ({
+    sentence: `${storeWords(problem)} was locked by another program for more than ${problem.waitedMs} ms.`,
     next: "Find out who holds it (a backup, a long transaction), or try again.",
   }),
   "store-corrupt": ({ store, session, reason }) => ({
     sentence: `What the ${store} store holds of session ${session} is damaged: ${reason}.`,
     next: "Restore it from a backup or an export, or delete the session; others are not affected.",
   }),
-  "store-newer": ({ store, version, known }) => ({
-    sentence: `The ${store} store was written by a newer version (schema ${version}; this one knows ${known}).`,
+  "store-newer": (problem) => ({
+    sentence: `${storeWords(problem)} was written by a newer version (schema ${problem.version}; this one knows ${problem.known}).`,
     next: "Update holdfast, or open another store.",
   }),
   "store-closed": ({ store }) => ({
@@ -300,6 +337,26 @@ const describers: Describe = {
     sentence: "The gateway failed on this request, by a fault of its own.",
     next: "Send it again; what happened is in the gateway's log under the trace id of this answer.",
   }),
+}
+
+/** A store by its path where it has one, else by its kind. */
+const storeWords = ({ store, path }: { readonly store: string; readonly path?: string }): string =>
+  path === undefined ? `The ${store} store` : `The store at ${path}`
+
+const nextIfUnreachable =
+  "Check that it is running and that its address and rights are right; what is in memory is written when it is back."
+
+const nextByCause: Readonly<Record<StoreCause, string>> = {
+  permission: "Give the user that runs this process the right to read and write there, or choose another place.",
+  "read-only": "Choose a place on a file system that can be written, or mount this one for writing.",
+  "not-a-folder": "Move that file away, or choose another place.",
+  "not-a-file": "Choose the name of a file, or a folder in which one can be made.",
+  full: "Free some space there, or choose another place.",
+  missing: "Nothing can be created at this path: choose another place.",
+  name: "Choose a shorter path without circular links.",
+  "open-files": "Close some, or raise the limit of open files (ulimit -n).",
+  disk: "Check the disk; the system's log says more. Choose another place meanwhile.",
+  other: "Check this path, or choose another place.",
 }
 
 /** Say it to a person. */

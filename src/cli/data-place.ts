@@ -2,8 +2,9 @@ import { type Stats, statSync } from "node:fs"
 import { extname, join, relative, resolve } from "node:path"
 import { HoldfastError } from "../errors.ts"
 import { isPostgres, openStore } from "../store/open-store.ts"
-import { ANY_SESSION } from "../store/sqlite-problem.ts"
+import { ANY_SESSION, problemOfPath } from "../store/sqlite-problem.ts"
 import type { Store } from "../store/store.ts"
+import { findPathFault } from "../store/store-file.ts"
 import type { Options } from "./arguments.ts"
 import { type Failure, misuse, unusable } from "./failure.ts"
 import { sentenceOf } from "./printable.ts"
@@ -62,7 +63,11 @@ const missingStore = (place: string): Failure =>
 /** Open the store at a place, which is made only if that is asked for. */
 export async function openPlace(place: string, { make = false } = {}): Promise<Store | Failure> {
   try {
-    if (!make && isMissing(place)) return missingStore(place)
+    if (!make && isMissing(place)) {
+      const fault = findPathFault(place)
+      if (fault?.cause === "not-a-folder") throw new HoldfastError(problemOfPath(fault))
+      return missingStore(place)
+    }
     return await openStore(place)
   } catch (error) {
     return damagedPlace(error, place)

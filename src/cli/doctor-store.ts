@@ -1,33 +1,27 @@
-import { constants } from "node:fs"
-import { access, stat, statfs } from "node:fs/promises"
+import { stat, statfs } from "node:fs/promises"
 import { dirname } from "node:path"
 import { describe, HoldfastError } from "../errors.ts"
 import { inspectOperator } from "../operator/inspect-operator.ts"
 import { isPostgres } from "../store/open-store.ts"
+import { problemOfPath } from "../store/sqlite-problem.ts"
+import { findPathFault } from "../store/store-file.ts"
 import { openPlace, placeWords } from "./data-place.ts"
 import { type Check, fail, ok, warn } from "./doctor-check.ts"
-import { isFailure } from "./failure.ts"
+import { failureOf, isFailure } from "./failure.ts"
 import { count } from "./paper.ts"
 
 /** What was found of a store, and when a session in it last changed. */
 export type StoreChecks = { readonly checks: readonly Check[]; readonly newestMs?: number }
 
-/** Open the store if there is one, list a session, and see that it may be written; nothing is made. */
+/** Open the store if there is one, list a session, and see that it may be written; nothing is left behind. */
 export async function checkStore(place: string): Promise<StoreChecks> {
   const disk = isPostgres(place) ? [] : [await checkDisk(place)]
   try {
-    const unwritable = isPostgres(place) ? undefined : await unwritableIn(place)
-    if (unwritable !== undefined)
-      return {
-        checks: [
-          fail(
-            "store",
-            `${unwritable} may not be written`,
-            "Check its owner and rights, or name another place with --data.",
-          ),
-          ...disk,
-        ],
-      }
+    const fault = isPostgres(place) ? undefined : findPathFault(place)
+    if (fault !== undefined) {
+      const { sentence, next } = failureOf(new HoldfastError(problemOfPath(fault)))
+      return { checks: [fail("store", sentence, next), ...disk] }
+    }
     const store = await openPlace(place)
     if (isFailure(store)) {
       if (store.code !== "store-missing") return { checks: [fail("store", store.sentence, store.next), ...disk] }
@@ -45,28 +39,15 @@ export async function checkStore(place: string): Promise<StoreChecks> {
     }
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
-    const { sentence, next } = describe(error.problem)
+    const { sentence, next } = failureOf(error)
     return { checks: [fail("store", sentence, next), ...disk] }
   }
-}
-
-/** The file or the nearest folder above it that is there, if it may not be written. */
-async function unwritableIn(place: string): Promise<string | undefined> {
-  const paths = [await nearestThere(place), await nearestThere(dirname(place))]
-  for (const path of paths) {
-    const isWritable = await access(path, constants.W_OK).then(
-      () => true,
-      () => false,
-    )
-    if (!isWritable) return path
-  }
-  return undefined
 }
 
 async function nearestThere(path: string): Promise<string> {
   const isThere = await stat(path).then(
     () => true,
-    (error: unknown) => !(error instanceof Error && "code" in error && error.code === "ENOENT"),
+    (error: unknown) => !(error instanceof Error && "code" in error && /^(?:ENOENT|ENOTDIR)$/.test(String(error.code))),
   )
   return isThere || dirname(path) === path ? path : await nearestThere(dirname(path))
 }

@@ -31,7 +31,9 @@ export function failureOf(error: unknown): Failure {
     const { problem } = error
     const { code } = problem
     const { sentence, next } = describe(problem)
-    return { exit: code === "option-invalid" ? 2 : 1, code, problem, sentence, next: nextHere[code] ?? next }
+    const isOfFile = code === "store-unavailable" && problem.path !== undefined
+    const here = isOfFile ? `${next} --data or HOLDFAST_DATA names the place.` : (nextHere[code] ?? next)
+    return { exit: code === "option-invalid" ? 2 : 1, code, problem, sentence, next: here }
   }
   const words = error instanceof Error ? error.message : String(error)
   if (error instanceof Error && "syscall" in error)

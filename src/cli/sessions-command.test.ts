@@ -117,7 +117,12 @@ describe("a store that cannot be used", () => {
     ["that is no store", text, "store-corrupt", "is damaged, or is no store"],
     ["of a newer version", newer, "store-newer", "newer version"],
     ["of another program", other, "store-unavailable", "another program"],
-    ["below a file", join(text, "below", "x.db"), "store-missing", "no store yet"],
+    [
+      "below a file",
+      join(text, "below", "x.db"),
+      "store-unavailable",
+      `${text}: it is a file, where a folder is needed`,
+    ],
   ]
   test.each(cases)(
     "%s is told in a sentence, by every command that reads, and is not made",

@@ -42,8 +42,19 @@ export function saidOf(format: Format | undefined, problem: Problem): Said {
 const tooLong = (format: Format | undefined, problem: Problem, neededTokens: number, windowTokens: number): Said =>
   format === undefined ? plainly(problem) : contextSaid(format, { neededTokens, windowTokens })
 
+const pathCodes = ["store-full", "store-unavailable", "store-locked", "store-newer"] as const
+type WithPath = Extract<Problem, { readonly code: (typeof pathCodes)[number] }>
+const hasStorePath = (problem: Problem): problem is WithPath => pathCodes.some((code) => code === problem.code)
+
+/** Where the store lies is told to the operator, not to clients. */
+function withoutStorePath(problem: Problem): Problem {
+  if (!hasStorePath(problem)) return problem
+  const { path: _path, ...rest } = problem
+  return rest
+}
+
 function plainly(problem: Problem): Said {
-  const { sentence, next } = describe(problem)
+  const { sentence, next } = describe(withoutStorePath(problem))
   const theirs = problem.code === "upstream-error" || problem.code === "access-refused" ? (problem.status ?? 0) : 0
   const status = Number.isInteger(theirs) && theirs >= 400 && theirs <= 599 ? theirs : statusOf[problem.code]
   return { status, message: `${sentence} ${next}`.slice(0, maxMessageLength).toWellFormed(), code: problem.code }

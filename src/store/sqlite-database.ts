@@ -1,11 +1,11 @@
-import { closeSync, mkdirSync, openSync, statSync } from "node:fs"
-import { dirname } from "node:path"
+import { statSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { HoldfastError } from "../errors.ts"
 import { migrateSqlite } from "./sqlite-migrate.ts"
-import { GONE, isBusy, sqliteError } from "./sqlite-problem.ts"
+import { GONE, isBusy, problemOfPath, sqliteError } from "./sqlite-problem.ts"
 import type { SqliteRow } from "./sqlite-row.ts"
 import { createSqliteWrites } from "./sqlite-writes.ts"
+import { makeStoreFile } from "./store-file.ts"
 
 type Value = string | number | null | Uint8Array
 type Connection = import("node:sqlite").DatabaseSync
@@ -45,7 +45,8 @@ const LOG_BYTES = 64 * 1024 * 1024
 export async function openSqliteDatabase(settings: SqliteSettings): Promise<SqliteDatabase> {
   const { DatabaseSync } = await loadSqlite()
   const connect = (): Connection => {
-    makeFile(settings.path)
+    const fault = makeStoreFile(settings.path)
+    if (fault !== undefined) throw new HoldfastError(problemOfPath(fault))
     const connection = new DatabaseSync(settings.path)
     try {
       prepare(connection, settings)
@@ -56,10 +57,11 @@ export async function openSqliteDatabase(settings: SqliteSettings): Promise<Sqli
       throw error
     }
   }
-  return guard(await patiently(connect, "*", settings.busyMs), settings)
+  return guard(await patiently(connect, "*", settings), settings)
 }
 
-function guard(connection: Connection, { path, busyMs }: SqliteSettings): SqliteDatabase {
+function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase {
+  const { path } = settings
   const identity = identityOf(path)
   const statements = new Map<string, Statement>()
   const prepared = (sql: string): Statement => {
@@ -92,16 +94,16 @@ function guard(connection: Connection, { path, busyMs }: SqliteSettings): Sqlite
       () => {
         checkOpen()
         if (identityOf(path) !== identity) {
-          throw new HoldfastError({ code: "store-unavailable", store: "sqlite", reason: GONE })
+          throw new HoldfastError({ code: "store-unavailable", store: "sqlite", reason: GONE, path })
         }
         return within("BEGIN IMMEDIATE", work)
       },
       session,
-      busyMs,
+      settings,
     ),
   )
   return {
-    read: (session, work) => patiently(() => within("BEGIN", work), session, busyMs),
+    read: (session, work) => patiently(() => within("BEGIN", work), session, settings),
     write,
     maintain: async (sql) => {
       for (const one of sql) {
@@ -111,7 +113,7 @@ function guard(connection: Connection, { path, busyMs }: SqliteSettings): Sqlite
             connection.exec(one)
           },
           "*",
-          busyMs,
+          settings,
         )
       }
     },
@@ -123,12 +125,16 @@ function guard(connection: Connection, { path, busyMs }: SqliteSettings): Sqlite
 }
 
 /** Try until nobody is in the way or the time is up; others get to work between two tries. */
-async function patiently<Result>(work: () => Result, session: string, busyMs: number): Promise<Result> {
+async function patiently<Result>(
+  work: () => Result,
+  session: string,
+  { busyMs, path }: SqliteSettings,
+): Promise<Result> {
   for (let waitedMs = 0; ; waitedMs += SLICE_MS * 2) {
     try {
       return work()
     } catch (error) {
-      if (!isBusy(error) || waitedMs >= busyMs) throw sqliteError(error, { session, waitedMs: busyMs })
+      if (!isBusy(error) || waitedMs >= busyMs) throw sqliteError(error, { session, waitedMs: busyMs, path })
     }
     await sleep(SLICE_MS)
   }
@@ -138,12 +144,6 @@ async function patiently<Result>(work: () => Result, session: string, busyMs: nu
 function identityOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat === undefined ? "" : `${stat.dev}:${stat.ino}`
-}
-
-/** For the owner alone: a session holds whatever was said in it. SQLite gives its other files the rights of this one. */
-function makeFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  closeSync(openSync(path, "a", 0o600))
 }
 
 function prepare(connection: Connection, { durability }: SqliteSettings): void {
