@@ -337,7 +337,7 @@ test("a port that is in use is told in a sentence, and what was opened is closed
   expect({ exit, stderr }).toEqual({
     exit: 1,
     stderr:
-      "holdfast: The gateway cannot listen at 127.0.0.1: its port is 4141, which is in use.\nChoose another with --port, or 0 for any; holdfast doctor says who answers there.\n",
+      "holdfast: The gateway cannot listen at 127.0.0.1: its port is 4141, which is in use.\nChoose another with --port N (0 for any free one; npm start -- --port N), or with HOLDFAST_PORT=N.\n",
   })
 })
 

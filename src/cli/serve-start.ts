@@ -37,7 +37,7 @@ export async function startOn(
       ...unusable(
         "port-unusable",
         sentence,
-        "Choose another with --port, or 0 for any; holdfast doctor says who answers there.",
+        "Choose another with --port N (0 for any free one; npm start -- --port N), or with HOLDFAST_PORT=N.",
       ),
       problem: { port: gateway.port, host: gateway.host },
     }

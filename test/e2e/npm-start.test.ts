@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { afterEach, expect, test } from "vitest"
+
+/** What `npm start` runs once the project is built. */
+const script = resolve(import.meta.dirname, "../../scripts/start.ts")
+
+const running: ChildProcess[] = []
+const folders: string[] = []
+afterEach(async () => {
+  for (const child of running.splice(0)) child.kill("SIGKILL")
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true })
+})
+
+type Started = { readonly said: string; readonly exit?: number | null }
+
+/** Runs until it listens or ends. */
+async function start(argv: readonly string[], env: Record<string, string> = {}): Promise<Started> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-start-"))
+  folders.push(folder)
+  const child = spawn(process.execPath, [script, ...argv], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? "", HOLDFAST_DATA: folder, ...env },
+  })
+  running.push(child)
+  const { promise, resolve: settle } = Promise.withResolvers<Started>()
+  let said = ""
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (data: Buffer) => {
+      said += data.toString()
+      if (/listens at/.test(said)) settle({ said })
+    })
+  }
+  child.on("close", (exit) => settle({ said, exit }))
+  return await promise
+}
+
+const portOf = ({ said }: Started): number => Number(/listens at http:\/\/127\.0\.0\.1:(\d+)/.exec(said)?.[1])
+
+async function takePort(): Promise<{ readonly port: number; readonly release: () => Promise<void> }> {
+  const server = createServer()
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return { port, release: () => new Promise((done) => server.close(() => done())) }
+}
+
+test("npm start takes the options of serve", { timeout: 60_000 }, async () => {
+  const free = await takePort()
+  await free.release()
+  expect(portOf(await start(["--no-demo", "--port", String(free.port)]))).toBe(free.port)
+})
+
+test("where the port is in use, what npm start then says works", { timeout: 120_000 }, async () => {
+  const taken = await takePort()
+  const refused = await start(["--no-demo"], { HOLDFAST_PORT: String(taken.port) })
+  expect(refused).toMatchObject({ exit: 1, said: expect.stringContaining(`${taken.port}, which is in use`) })
+  const [, options = ""] = /npm start -- ([^)\n]+)\)/.exec(refused.said) ?? []
+  const [, variable = ""] = /(HOLDFAST_\w+)=N/.exec(refused.said) ?? []
+  const free = await takePort()
+  await free.release()
+  const n = String(free.port)
+  const byOption = await start(["--no-demo", ...options.replace("N", n).split(" ")], {
+    HOLDFAST_PORT: String(taken.port),
+  })
+  expect(portOf(byOption)).toBe(free.port)
+  for (const child of running.splice(0)) child.kill("SIGKILL")
+  await new Promise((done) => setTimeout(done, 300))
+  expect(portOf(await start(["--no-demo"], { [variable]: n }))).toBe(free.port)
+  await taken.release()
+})
+
+test("npm start passes other commands on", { timeout: 60_000 }, async () => {
+  const { exit, said } = await start(["sessions", "list"])
+  expect({ exit, said }).toEqual({ exit: 1, said: expect.stringContaining("There is no store yet") })
+})
