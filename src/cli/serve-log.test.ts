@@ -23,7 +23,7 @@ const lines: [why: string, changed: Partial<ExchangeRecord>, line: string][] = [
   [
     "one that was compacted",
     {},
-    "09:12:04 POST /v1/messages  claude-sonnet-4-5  200  desk-7  compacted 182k → 71k, 71k in, 12k of it cached  842 ms\n",
+    "09:12:04 POST /v1/messages  claude-sonnet-4-5  200  desk-7  compacted 182,300 → 70,900, 71k in, 12k of it cached  842 ms\n",
   ],
   [
     "one that went as it came",

@@ -1,6 +1,7 @@
 import type { ExchangeRecord } from "../gateway/exchange-record.ts"
+import { number } from "./paper.ts"
 
-/** A compaction in an exchange, in tokens beside the prompt stack. */
+/** A compaction in an exchange: the whole context before and after, in the provider's own tokens. */
 export type Compaction = { readonly beforeTokens: number; readonly afterTokens: number }
 
 /** The compaction that an exchange was sent with, if there was one. */
@@ -31,7 +32,7 @@ export function doneWords(record: ExchangeRecord): readonly string[] {
     ...(how === "prepared" || how === "at-once" ? [] : [how]),
     ...(compaction === undefined
       ? []
-      : [`compacted ${short(compaction.beforeTokens)} → ${short(compaction.afterTokens)}`]),
+      : [`compacted ${number(compaction.beforeTokens)} → ${number(compaction.afterTokens)}`]),
     ...(pins > 0 ? [`${pins} ${pins === 1 ? "rule" : "rules"} said again`] : []),
     ...(denials > 0 ? [`${denials} ${denials === 1 ? "call" : "calls"} denied`] : []),
     ...(recalls > 0 ? [`${recalls} recalled`] : []),

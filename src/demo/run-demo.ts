@@ -53,7 +53,7 @@ async function makeCall(run: DemoRun): Promise<Exchange> {
   const exchange = await askGateway(body, { url, session: name, headers, signal })
   if (exchange.told.session !== undefined) watch.follow(exchange.told.session)
   noteCall(run, exchange, tokensOf(piecesOf(body)))
-  await showCompactions(run, exchange)
+  await showCompactions(run)
   const withheld = readWithheld(exchange.text)
   const shown = { call: seen.calls, exchange, windowTokens, ...present({ withheld: withheld?.tool }) }
   await screen.print([callLine(shown, screen)])

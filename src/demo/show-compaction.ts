@@ -10,9 +10,6 @@ export type ShownCompaction = {
   readonly told: ToldCompaction
   /** The how manieth of the session. */
   readonly ordinal: number
-  /** The request as the agent sent it, and as the model got it, by the model's count. */
-  readonly agentTokens: number
-  readonly modelTokens: number
   readonly ruleText: string
   readonly rule: RulePlace | undefined
   /** Do the user's latest words stand in the request to the letter? */
@@ -35,10 +32,10 @@ const reasonWords: Readonly<Record<ShortenReason, string>> = {
 
 /** The box of a compaction: before and after, what became of the messages, why, and the rule as it stands in the request. */
 export function compactionBox(shown: ShownCompaction, screen: Screen): readonly string[] {
-  const { told, ordinal, agentTokens, modelTokens, latestWhole } = shown
+  const { told, ordinal, latestWhole } = shown
   const rows: readonly Row[] = [
     ["why", whyOf(told)],
-    ["size", `${number(agentTokens)} tokens as the agent sent it -> ${number(modelTokens)} as the model got it`],
+    ["size", `${number(told.beforeTokens)} tokens before -> ${number(told.afterTokens)} after`],
     ["kept", `${count(told.whole, "message")} to the letter${latestWhole ? ", your latest words among them" : ""}`],
     ...shortenedRows(told),
     ...digestRows(told, shown.ledgerLine),

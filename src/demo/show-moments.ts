@@ -27,15 +27,13 @@ export async function showOpening({ screen, windowTokens, options }: DemoRun): P
 }
 
 /** The compactions that were made for this call. */
-export async function showCompactions(run: DemoRun, { usage }: Exchange): Promise<void> {
+export async function showCompactions(run: DemoRun): Promise<void> {
   const { watch, seen, screen, options, history } = run
   for (const told of await watch.compactions()) {
     const sent = options.sent()
     const shown = {
       told,
       ordinal: ++seen.compactions,
-      agentTokens: seen.historyTokens,
-      modelTokens: usage.inputTokens,
       ruleText: demoRule,
       rule: findRule(sent, demoRule),
       latestWhole: findRule(sent, story[seen.turns - 1]?.says ?? demoRule) !== undefined,

@@ -71,10 +71,20 @@ describe("a rule in a request", () => {
 
 describe("the box of a compaction", () => {
   const told: ToldCompaction = {
-    ...{ checkpoint: "e9", whole: 3, shortened: 0, shortenedTo: 0, shortenedWhy: [], covered: 0, digest: "" },
+    ...{
+      checkpoint: "e9",
+      beforeTokens: 9000,
+      afterTokens: 4000,
+      whole: 3,
+      shortened: 0,
+      shortenedTo: 0,
+      shortenedWhy: [],
+      covered: 0,
+      digest: "",
+    },
     ...{ goalWhole: false, summaryLines: 0, factLines: 0 },
   }
-  const shown = { ordinal: 1, agentTokens: 9000, modelTokens: 4000, ruleText: "No mail.", ledgerLine: undefined }
+  const shown = { ordinal: 1, ruleText: "No mail.", ledgerLine: undefined }
   const screen = {
     ...plain,
     width: 100,

@@ -9,6 +9,9 @@ import { isObject, tryParse } from "../wire/json.ts"
 /** A compaction as the session's log tells it. */
 export type ToldCompaction = {
   readonly checkpoint: string
+  /** The whole context before and after, in the provider's own tokens. */
+  readonly beforeTokens: number
+  readonly afterTokens: number
   /** Why: the model refused the request as too long, or it came to a share of its room at which it is compacted. Absent if neither. */
   readonly reason?: "refused" | { readonly share: number; readonly limit: number }
   /** Messages shown to the letter, and those of which less is shown. */
@@ -34,7 +37,7 @@ export async function tellCompaction(session: Session, checkpoint: string): Prom
   return entry?.body?.type === "checkpoint-installed" ? tell(checkpoint, entry.body) : undefined
 }
 
-function tell(checkpoint: string, { items, trace }: CheckpointBody): ToldCompaction {
+function tell(checkpoint: string, { items, trace, beforeTokens, afterTokens }: CheckpointBody): ToldCompaction {
   const shown = items.filter((item) => item.type === "shown")
   const edits = shown.flatMap((item) => item.edits ?? [])
   const sum = (of: (edit: (typeof edits)[number]) => number): number => edits.reduce((all, edit) => all + of(edit), 0)
@@ -45,13 +48,15 @@ function tell(checkpoint: string, { items, trace }: CheckpointBody): ToldCompact
   const reason = reasonIn(tryParse(trace))
   return {
     checkpoint,
+    beforeTokens,
+    afterTokens,
     whole: shown.length - shortened,
     shortened,
     shortenedTo:
-      sum(({ afterTokens }) => afterTokens) /
+      sum((edit) => edit.afterTokens) /
       Math.max(
         1,
-        sum(({ beforeTokens }) => beforeTokens),
+        sum((edit) => edit.beforeTokens),
       ),
     shortenedWhy: [...new Set(edits.map((edit) => edit.reason))],
     covered: read?.covered ?? 0,

@@ -5,12 +5,14 @@ import type { CompactTask } from "../compact/task.ts"
 import { HoldfastError } from "../errors.ts"
 import { entryId } from "../log/entry.ts"
 import type { LogEvent } from "../log/event.ts"
+import { tokens } from "../message/ids.ts"
 import type { Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { weighCompaction } from "../one-shot/weigh.ts"
 import type { Pin } from "../pin/pin.ts"
 import { isTripped, noteCompaction } from "../plan/breaker.ts"
 import type { PlanEvent } from "../plan/event.ts"
+import { predict } from "../tokens/calibrate.ts"
 import type { Trace } from "../trace.ts"
 import { askBeforeCompact, askBeforeInstall, tellAfterCompact } from "./ask-hooks.ts"
 import { type Assembled, assemble } from "./assemble.ts"
@@ -68,13 +70,24 @@ export async function compactView(preparing: Preparing, budgeted: Budgeted, asse
     live.breaker = noteCompaction(sizes.contextTokens, sizes.contextTokens)
     return held("costs-more", [made, ...before.events])
   }
-  const install = await askBeforeInstall(live, compacted, { mustFit: !fits || mustAdd })
+  const told = withContextSizes(compacted, budgeted)
+  const install = await askBeforeInstall(live, told, { mustFit: !fits || mustAdd })
   if (install.vetoed === true) return held("vetoed", [made, ...before.events, ...install.events])
-  const trace: Trace = [made, ...before.events, ...task.repairs, ...compacted.events, ...install.events]
+  const trace: Trace = [made, ...before.events, ...task.repairs, ...told.events, ...install.events]
   if (preparing.call.kind === "held") {
     return { type: "sent", wire: compacted.wire, messages: compacted.context.messages, trace }
   }
-  return commitCheckpoint(preparing, task, compacted, trace)
+  const installed = await commitCheckpoint(preparing, task, told, trace)
+  live.breaker = noteCompaction(compacted.beforeTokens, compacted.afterTokens)
+  return installed
+}
+
+/** A compaction with the sizes that everyone is told: of the whole context, in the provider's own tokens, like those of a receipt. */
+function withContextSizes(compacted: Compacted, { contextTokens, stackTokens, calibration }: Budgeted): Compacted {
+  const afterTokens = predict(calibration, tokens(stackTokens + compacted.afterTokens))
+  const sizes = { beforeTokens: contextTokens, afterTokens }
+  const events = compacted.events.map((event) => (event.type === "remedy-installed" ? { ...event, ...sizes } : event))
+  return { ...compacted, ...sizes, events }
 }
 
 const noRoom = (leftOut: readonly Pin[], { sizes, policy }: Budgeted): LogEvent => ({
@@ -160,7 +173,6 @@ async function commitCheckpoint(
   )
   const seq = entries.find((entry) => entry.body.type === "checkpoint-installed")?.seq
   const checkpoint = entryId(seq ?? live.journal.outline().checkpointAt(call.view.at))
-  live.breaker = noteCompaction(compacted.beforeTokens, compacted.afterTokens)
   delete live.undoneAt
   const { remedy, beforeTokens, afterTokens } = compacted
   live.emit({ type: "compaction-installed", checkpoint, remedy, beforeTokens, afterTokens })

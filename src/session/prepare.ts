@@ -2,11 +2,13 @@ import { HoldfastError } from "../errors.ts"
 import { entryId } from "../log/entry.ts"
 import type { LogEvent } from "../log/event.ts"
 import { assert } from "../message/assert.ts"
+import { tokens } from "../message/ids.ts"
 import type { Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
 import type { Pin } from "../pin/pin.ts"
 import type { PlanEvent } from "../plan/event.ts"
+import { predict } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { Trace } from "../trace.ts"
 import { encodeRequest } from "../wire/encode.ts"
@@ -95,12 +97,8 @@ async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   }
   if (compaction.type === "sent") {
     // What the provider holds has no view of its own: the text that passed is what goes out.
-    return {
-      assembled: { ...assembled, messages: compaction.messages },
-      wire: compaction.wire,
-      budgeted,
-      trace: compaction.trace,
-    }
+    const sent = { ...assembled, messages: compaction.messages }
+    return { assembled: sent, wire: compaction.wire, budgeted: budgetOf(preparing, sent), trace: compaction.trace }
   }
   const view = await readView(live, live.at)
   const frame =
@@ -142,7 +140,10 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted }: Outc
     windowTokens: budgeted.windowTokens,
     compactAtTokens: budgeted.compactAtTokens,
     compactUnreadAtTokens: budgeted.compactUnreadAtTokens,
-    stableTokens: stableTokens(live, frame, messages, meter),
+    stableTokens: Math.min(
+      budgeted.contextTokens,
+      predict(budgeted.calibration, tokens(stableTokens(live, frame, messages, meter))),
+    ),
     changed: call.kind === "log" ? trace.some(({ type }) => type === "checkpoint-installed") : wire !== call.came,
     durable: live.journal.isDurable(),
     ...present({ checkpoint: checkpointOf(live) }),
@@ -181,7 +182,7 @@ function checkpointOf({ journal, at }: Live): string | undefined {
   return seq === 0 ? undefined : entryId(seq)
 }
 
-/** What the request has at its beginning in common with the one before it. */
+/** What the request has at its beginning in common with the one before it, by our own count. */
 function stableTokens({ sent }: Live, frame: ModelRequest, messages: Transcript, meter: Meter): number {
   if (sent === undefined || sent.system.length !== frame.system.length) return 0
   if (!frame.system.every((part, n) => part === sent.system[n] || sameJson(part, sent.system[n]))) return 0

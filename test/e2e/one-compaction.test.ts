@@ -1,0 +1,116 @@
+import { spawn } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { expect, test } from "vitest"
+import { createLog } from "../../src/cli/serve-log.ts"
+import { demoGuard } from "../../src/demo/demo-guard.ts"
+import { startDemoModel } from "../../src/demo/demo-model.ts"
+import { demoModel, demoWindowTokens } from "../../src/demo/demo-names.ts"
+import { demoUpstream } from "../../src/demo/demo-upstream.ts"
+import { runDemo } from "../../src/demo/run-demo.ts"
+import type { ExchangeRecord } from "../../src/gateway/exchange-record.ts"
+import { startGateway } from "../../src/gateway/gateway.ts"
+import { usualLimits } from "../../src/gateway/gateway-options.ts"
+import { createHoldfast } from "../../src/session/holdfast.ts"
+import { openStore } from "../../src/store/open-store.ts"
+
+const main = resolve(import.meta.dirname, "../../src/cli/main.ts")
+const adminToken = "admin-token-of-this-test"
+
+async function holdfastSays(...argv: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [main, ...argv])
+  const { promise, resolve: settle } = Promise.withResolvers<string>()
+  let said = ""
+  child.stdout.on("data", (data: Buffer) => (said += data.toString()))
+  child.on("close", () => settle(said))
+  return await promise
+}
+
+/** Both sizes of every compaction that a text tells of, as numbers. */
+const sizesIn = (text: string, pattern: RegExp): readonly (readonly number[])[] =>
+  [...text.matchAll(pattern)].map((found) => found.slice(1).map((size) => Number(size.replaceAll(",", ""))))
+
+/** The demo through a gateway, with everything that is told of it on the way. */
+async function playInto(folder: string) {
+  const path = join(folder, "holdfast.db")
+  const store = await openStore(path)
+  const holdfast = createHoldfast({ store, guard: { guard: demoGuard() } })
+  const model = await startDemoModel()
+  const [screen, lines, records, events]: [string[], string[], ExchangeRecord[], (readonly number[])[]] = [
+    [],
+    [],
+    [],
+    [],
+  ]
+  const log = createLog({
+    level: "info",
+    format: "text",
+    write: async (text) => void lines.push(text),
+    now: Date.now,
+    mask: (text) => text,
+  })
+  holdfast.subscribe((event) => {
+    if (event.type === "compaction-installed") events.push([event.beforeTokens, event.afterTokens])
+  })
+  const gateway = await startGateway({
+    ...{
+      host: "127.0.0.1",
+      port: 0,
+      allowedHosts: [],
+      allowedOrigins: [],
+      tenants: "one",
+      recall: false,
+      version: "0",
+    },
+    ...{ limits: usualLimits, admin: { token: adminToken, origins: [] }, askTimeoutMs: 1000, keepAliveMs: 15_000 },
+    upstreams: [{ ...demoUpstream(model.url), windowTokens: demoWindowTokens }],
+    ...{ holdfast, store, now: Date.now, onFault: log.fault },
+    onRecord: (record) => {
+      records.push(record)
+      log.record(record)
+    },
+  })
+  try {
+    const write = async (text: string): Promise<void> => void screen.push(text)
+    const { signal } = new AbortController()
+    const given = { url: gateway.url, model: demoModel, holdfast, sent: model.last, write, signal }
+    await runDemo({ ...given, colour: false, columns: 200, pace: "none" })
+    const session = records.find(({ receipt }) => receipt?.checkpoint !== undefined)?.session ?? ""
+    const asked = await fetch(`${gateway.url}/admin/sessions/${encodeURIComponent(session)}/compactions`, {
+      headers: { authorization: `Bearer ${adminToken}` },
+    })
+    return { path, session, screen: screen.join(""), lines: lines.join(""), records, events, admin: await asked.text() }
+  } finally {
+    await gateway.close()
+    await holdfast.close()
+    await model.close()
+    await store.close()
+  }
+}
+
+test("a compaction has the same two sizes wherever it is told", { timeout: 120_000 }, async () => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-sizes-"))
+  try {
+    const { path, session, screen, lines, records, events, admin } = await playInto(folder)
+    expect(events.length).toBeGreaterThanOrEqual(2)
+    expect(sizesIn(screen, /([\d,]+) tokens before -> ([\d,]+) after/g)).toEqual(events)
+    expect(sizesIn(lines, /compacted ([\d,]+) → ([\d,]+)/g)).toEqual(events)
+    const compacting = records.filter(({ trace }) => trace.some(({ type }) => type === "checkpoint-installed"))
+    expect(compacting.map(({ receipt }) => receipt?.contextTokens)).toEqual(events.map(([, after]) => after))
+    const ofAdmin = [...sizesIn(admin, /"remedy":"[a-z]+","beforeTokens":(\d+),"afterTokens":(\d+)/g)]
+    expect(ofAdmin.reverse()).toEqual(events)
+    const shown = sizesIn(
+      await holdfastSays("sessions", "show", session, "--data", path),
+      /: ([\d,]+) -> ([\d,]+) tokens/g,
+    )
+    expect([...shown].reverse()).toEqual(events)
+    // The model's own count of what reached it is the same size, not one of a part of the context.
+    for (const [n, { usage }] of compacting.entries()) {
+      const after = events[n]?.[1] ?? 0
+      expect(Math.abs((usage?.inputTokens ?? 0) - after) / after).toBeLessThan(0.1)
+    }
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+})
