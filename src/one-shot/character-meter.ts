@@ -1,7 +1,7 @@
+import { argumentsText } from "../message/arguments-text.ts"
 import { type Tokens, tokens } from "../message/ids.ts"
 import type { Part } from "../message/part.ts"
 import type { ModelRequest } from "../message/request.ts"
-import { textOf } from "../message/text.ts"
 import { createMeter, type Meter } from "../tokens/meter.ts"
 
 /** So many characters stand for a token: what English takes, so that sizes keep the proportions that compaction is made for. */
@@ -26,7 +26,7 @@ export function createCharacterMeter(model?: string): CharacterMeter {
           ? part.wire.length
           : part.text.length + (part.signature?.length ?? 0)
       case "tool-call":
-        return part.tool.length + textOf(part).length
+        return part.tool.length + argumentsText(part).length
       case "tool-result":
         return sum(part.content, inPart)
       case "image":

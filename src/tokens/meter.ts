@@ -1,3 +1,4 @@
+import { argumentsText } from "../message/arguments-text.ts"
 import { type Tokens, tokens } from "../message/ids.ts"
 import type { Message } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
@@ -53,7 +54,12 @@ export function createMeter({ model: asked, counter = o200k() }: MeterOptions = 
   const factor = vocabularyFactors[model.vocabulary]
   const text = (value: string): Tokens => tokens(Math.ceil(counter.count(value) * factor))
   const part: Meter["part"] = remembered((item) => measurePart(item, { model, framing, text, part }))
-  const message = remembered((item: Message) => framing.message + sum(item.parts, part))
+  // A call of the old `function_call` member has no text of its own: its arguments stand in the message's.
+  const within = ({ wire }: Message, item: Part): number =>
+    item.type === "tool-call" && item.wire === undefined && wire !== undefined
+      ? framing.call + text(item.tool) + text(argumentsText(item, wire))
+      : part(item)
+  const message = remembered((item: Message) => framing.message + sum(item.parts, (one) => within(item, one)))
   const tool = remembered((item: Tool) => framing.tool + text(item.wire))
 
   const overhead: Meter["overhead"] = ({ system, tools }) => {

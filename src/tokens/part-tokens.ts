@@ -1,4 +1,5 @@
-import type { Media, Part, ReasoningPart, ToolCallPart } from "../message/part.ts"
+import { argumentsText } from "../message/arguments-text.ts"
+import type { Media, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../message/part.ts"
 import type { Framing } from "./family.ts"
 import { imageTokens } from "./image.ts"
 import { inlineImageSize } from "./image-size.ts"
@@ -23,23 +24,26 @@ const mostPages = 1000
 /** Prose in UTF-8, on the safe side of the usual four. */
 const bytesPerToken = 3
 
-/** A value as the JSON that is sent. One that JSON cannot hold is never sent, so the name of its type stands for it. */
-function jsonText(value: unknown): string {
-  if (typeof value === "string") return value
-  try {
-    return JSON.stringify(value) ?? ""
-  } catch {
-    return typeof value
-  }
+type WithWire = Pick<Part, "wire">
+
+/** What is sealed stands in the wire alone, with a summary in `text` at most; without a wire `text` is the seal itself. */
+function measureReasoning(part: ReasoningPart & WithWire, { text }: Gauge): number {
+  const sealed = part.sealed === true ? (part.wire ?? part.text) : ""
+  const hidden = Math.max(part.signature?.length ?? 0, sealed.length)
+  const isSeal = part.sealed === true && part.wire === undefined
+  return Math.max(isSeal ? 0 : text(part.text), Math.ceil(hidden / sealedUnitsPerToken))
 }
 
-function measureReasoning(part: ReasoningPart, { text }: Gauge): number {
-  const hidden = part.signature ?? (part.sealed === true ? part.text : "")
-  return Math.max(part.sealed === true ? 0 : text(part.text), Math.ceil(hidden.length / sealedUnitsPerToken))
+/** A call whose input stands in a member that we do not know counts as the JSON it came in. */
+function measureCall(part: ToolCallPart & WithWire, { framing, text }: Gauge): number {
+  if (part.kind === "other" && part.input === undefined) return framing.call + text(part.wire ?? part.tool)
+  return framing.call + text(part.tool) + text(argumentsText(part))
 }
 
-function measureCall(part: ToolCallPart, { framing, text }: Gauge): number {
-  return framing.call + text(part.tool) + text(jsonText(part.input))
+/** A result whose output stands in a member that we do not know counts as the JSON it came in. */
+function measureResult(part: ToolResultPart & WithWire, { framing, text, part: measure }: Gauge): number {
+  if (part.kind === "other" && part.content.length === 0) return framing.call + text(part.wire ?? "")
+  return part.content.reduce((total, inner) => total + measure(inner), framing.call)
 }
 
 function measureImage(media: Media, wire: string | undefined, { model }: Gauge): number {
@@ -58,7 +62,7 @@ function measureMedia(media: Media, { framing }: Gauge): number {
 
 /** How many tokens a part takes. What we do not know counts as the JSON it came in. */
 export function measurePart(part: Part, gauge: Gauge): number {
-  const { framing, text } = gauge
+  const { text } = gauge
   switch (part.type) {
     case "text":
       return text(part.text)
@@ -67,7 +71,7 @@ export function measurePart(part: Part, gauge: Gauge): number {
     case "tool-call":
       return measureCall(part, gauge)
     case "tool-result":
-      return part.content.reduce((total, inner) => total + gauge.part(inner), framing.call)
+      return measureResult(part, gauge)
     case "image":
       return measureImage(part.media, part.wire, gauge)
     case "document":

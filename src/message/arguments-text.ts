@@ -1,0 +1,45 @@
+import type { Part, ToolCallPart } from "./part.ts"
+
+/** A value as the JSON that is sent. One that JSON cannot hold is never sent, so the name of its type stands for it. */
+function jsonText(value: unknown): string {
+  if (typeof value === "string") return value
+  try {
+    return JSON.stringify(value) ?? ""
+  } catch {
+    return typeof value
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The `arguments` member of a call's or message's JSON, wherever the OpenAI formats have it. */
+function givenArguments(wire: string): unknown {
+  const call = parse(wire)
+  if (!isObject(call)) return undefined
+  const inner = call.function ?? call.function_call
+  return isObject(inner) ? inner.arguments : call.arguments
+}
+
+/**
+ * A call's arguments as the model reads them. In OpenAI's formats they travel as JSON text within JSON, and the model reads that text as
+ * the client wrote it: a character that stands there as `\uXXXX` is six characters for the model too. Everywhere else they are a JSON
+ * value, which the provider writes anew. `wire` is the text that they stand in, if not the call's own.
+ */
+export function argumentsText(call: Pick<Part, "wire"> & ToolCallPart, wire: string | undefined = call.wire): string {
+  const { input } = call
+  const written = jsonText(input)
+  const given = wire === undefined ? undefined : givenArguments(wire)
+  if (typeof given !== "string") return written === "" ? jsonText(given) : written
+  // Arguments that were changed since are written anew, as compact JSON; otherwise the client's text is kept.
+  const isKept = given === written || jsonText(parse(given)) === jsonText(input ?? {})
+  return isKept ? given : written
+}
