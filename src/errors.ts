@@ -221,7 +221,7 @@ const describers: Describe = {
     next: `Shorten ${largest}, lower the output reserve, or use a model with a larger window.`,
   }),
   "budget-impossible": ({ budgetTokens, neededTokens, largest }) => ({
-    sentence: `What has to stay needs at least ${neededTokens} tokens and a few for the record of the rest, and the budget is ${budgetTokens}; the largest piece is ${largest}.`,
+    sentence: `What has to stay, with a record of the rest, needs ${neededTokens} tokens, and the budget is ${budgetTokens}; the largest piece is ${largest}.`,
     next: "Raise the budget, or shorten that piece: pinned rules are never cut, and the user's latest message only in its middle.",
   }),
   "option-invalid": ({ option, expected, found }) => ({

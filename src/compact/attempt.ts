@@ -1,4 +1,3 @@
-import { HoldfastError } from "../errors.ts"
 import type { GateEvent } from "../gate/gate-summary.ts"
 import type { Wire } from "../message/ids.ts"
 import { present } from "../message/present.ts"
@@ -11,10 +10,8 @@ import type { SummaryEvent } from "../summary/model-write.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
 import { addedTokens, type Draft, pinEdits } from "./draft.ts"
-import { fullPressure, microEdits } from "./pressure.ts"
 import type { Remedy } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
-import { pinsDuty } from "./standing.ts"
 import type { CompactTask } from "./task.ts"
 import { type Acceptance, type Context, type Failure, tokensBeside, verify } from "./verify.ts"
 
@@ -102,36 +99,18 @@ function unreadIn(
 const maxFailures = 8
 
 /** The edits done to the conversation, with all that stands put back in its place. */
-function writeEdits({ request }: CompactTask, { separation }: Pick<Scene, "separation">, edits: readonly Edit[]): Wire {
+export function writeEdits(
+  { request }: CompactTask,
+  { separation }: Pick<Scene, "separation">,
+  edits: readonly Edit[],
+): Wire {
   const { messages } = rejoin(separation, applyEdits(separation.conversation, edits))
   return encodeRequest(request, { messages })
 }
 
-function contextOf({ format }: CompactTask, { separation }: Scene, wire: Wire): Context {
+export function contextOf({ format }: CompactTask, { separation }: Scene, wire: Wire): Context {
   const sent = decodeRequest(format, wire)
   const standing = new Set(separation.infrastructure.documents.map(({ hash }) => hash))
   const { infrastructure, conversation } = separate(sent, { standing })
   return { messages: sent.messages, infrastructure, conversation }
-}
-
-/** Nothing fits: say what takes the room once every result is down to what it was. */
-export function impossible({ task, scene }: Attempt): HoldfastError {
-  const { meter, limits } = task
-  const barest = applyEdits(scene.conversation, microEdits(task, scene, fullPressure, limits.hardTokens))
-  const pieces = new Map<string, number>([["the documents among the user's messages", scene.documentTokens]])
-  const add = (piece: string, tokens: number): void => {
-    pieces.set(piece, (pieces.get(piece) ?? 0) + tokens)
-  }
-  for (const [at, { start, end }] of scene.groups.entries()) {
-    const duty = scene.duties[at]
-    if (duty !== undefined) for (const message of barest.slice(start, end)) add(duty, meter.message(message))
-  }
-  add(pinsDuty, addedTokens(pinEdits(task, scene), meter))
-  const [largest = ["the conversation", 0]] = [...pieces].sort(([, one], [, other]) => other - one)
-  return new HoldfastError({
-    code: "budget-impossible",
-    budgetTokens: limits.hardTokens,
-    neededTokens: [...pieces.values()].reduce((sum, tokens) => sum + tokens, 0),
-    largest: `${largest[0]} (${largest[1]} tokens)`,
-  })
 }

@@ -4,21 +4,11 @@ import { textOf } from "../message/text.ts"
 import { bareDigestShare, leastDigestTokens } from "../plan/share.ts"
 import { applyEdits, type Edit } from "../stage/edit.ts"
 import { type MemoryEntry, memoryOf } from "../stage/flush.ts"
-import { type Attempt, type Compacted, impossible, install } from "./attempt.ts"
-import { addedTokens, draftDigest, framingTokens, pinEdits, savedBy } from "./draft.ts"
-import { fitWords } from "./fit-words.ts"
+import { type Attempt, type Compacted, install } from "./attempt.ts"
+import { addedTokens, draftDigest, pinEdits, savedBy } from "./draft.ts"
+import { impossible, installFallback, unreadFitting } from "./fallback.ts"
 import { type Knowledge, learn, withoutContent } from "./knowledge.ts"
-import {
-  fitUnread,
-  fullPressure,
-  isEasy,
-  microEdits,
-  microMayDo,
-  pressureFor,
-  relaxEdits,
-  unreadTokens,
-} from "./pressure.ts"
-import { lastGroup } from "./remedy.ts"
+import { isEasy, microEdits, microMayDo, pressureFor, relaxEdits, unreadTokens } from "./pressure.ts"
 import { type Scene, setScene } from "./scene.ts"
 import { standingIn } from "./standing-in.ts"
 import { summarize } from "./summarize.ts"
@@ -103,19 +93,6 @@ async function installSummary(attempt: Attempt, knowledge: Knowledge): Promise<C
 const leastWholeTokens = 600
 const tinyUnreadShare = 0.4
 
-/** What has to be left out of results that the model has not read, beside all that has to stay and so much for a digest. */
-function unreadFitting({ task, scene }: Attempt, limitTokens: number, digestTokens: number): readonly Edit[] {
-  const mandatory = scene.groups.reduce(
-    (sum, { start, end }, at) =>
-      scene.duties[at] === undefined
-        ? sum
-        : scene.conversation.slice(start, end).reduce((all, message) => all + task.meter.message(message), sum),
-    scene.documentTokens + addedTokens(pinEdits(task, scene), task.meter) + framingTokens,
-  )
-  const unread = unreadTokens(task, scene)
-  return fitUnread(task, scene, limitTokens - (mandatory - unread) - digestTokens)
-}
-
 /** The draft without a model, and, if a summarizer is there and its words pass the gate, the one with them instead. */
 async function installDigest(
   attempt: Attempt,
@@ -150,46 +127,3 @@ async function installDigest(
       : install(attempt, "summary", { ...better, ...present({ writer: choices.summarizer?.writer }) }, limitTokens)
   return installed ?? install(attempt, "summary", draft, limitTokens)
 }
-
-/**
- * Stage 3: digest and last words, every result that the model has read down to what it was. It waits for no one. What still does not fit
- * gives way in this order: results that the model has not read, the middle of a very long latest message of the user, and at the very
- * last a tool round whose calls alone are too much.
- */
-function installFallback(attempt: Attempt, knowledge: Knowledge): Compacted | undefined {
-  const { task, scene } = attempt
-  const { hardTokens } = task.limits
-  const barest = fitUnread(task, scene, 0)
-  return (
-    installLast(attempt, knowledge, []) ??
-    installLast(attempt, knowledge, unreadFitting(attempt, hardTokens, barestDigestTokens)) ??
-    installLast(attempt, knowledge, barest) ??
-    installLast(attempt, knowledge, [...barest, ...fitWords(task, scene, barest)]) ??
-    installLast({ ...attempt, scene: withoutLastRound(scene) }, knowledge, [])
-  )
-}
-
-function installLast(attempt: Attempt, knowledge: Knowledge, more: readonly Edit[]): Compacted | undefined {
-  const { task, scene } = attempt
-  const { hardTokens } = task.limits
-  const draft = draftDigest(task, scene, task.choices.digest === "none" ? withoutContent(knowledge) : knowledge, {
-    limitTokens: hardTokens,
-    select: lastGroup,
-    strategyOptions: task.choices.strategyOptions,
-    digestShare: 0.5,
-    reason: "fallback",
-    micro: [...microEdits(task, scene, fullPressure, hardTokens), ...more],
-    mayKeepAll: false,
-  })
-  return draft === undefined ? undefined : install(attempt, "fallback", draft, hardTokens)
-}
-
-/** As if the model had answered everything: its last tool round may go, too. */
-const withoutLastRound = (scene: Scene): Scene => ({
-  ...scene,
-  unread: new Set(),
-  duties: scene.duties.map((duty) => (duty === "what the model has not answered yet" ? undefined : duty)),
-})
-
-/** A digest that says no more than what it stands for, and what it was all for. */
-const barestDigestTokens = 60

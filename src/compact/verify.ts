@@ -3,7 +3,7 @@ import { unfence } from "../message/fence.ts"
 import type { CallId } from "../message/ids.ts"
 import type { Format, Transcript } from "../message/message.ts"
 import { digestTag } from "../message/own-text.ts"
-import type { Part, ToolResultPart } from "../message/part.ts"
+import type { Part, ToolCallPart, ToolResultPart } from "../message/part.ts"
 import { textOf } from "../message/text.ts"
 import type { PinnedRule } from "../pin/pin.ts"
 import type { Infrastructure } from "../prompt/separate.ts"
@@ -62,23 +62,43 @@ export function verify(before: Context, after: Context, acceptance: Acceptance):
     ...pinFailures(after, acceptance),
     ...stackFailures(before, after),
     ...latestFailures(before, after, acceptance),
-    ...pendingFailures(after, acceptance),
+    ...pendingFailures(before, after, acceptance),
     ...unreadFailures(after, acceptance),
     ...sizeFailures(before, after, acceptance),
     ...digestFailures(after, acceptance),
   ]
 }
 
+/** A call by what it asks for. Formats without ids name calls by place, and places change when something before them goes. */
+const requestOf = ({ tool, input }: ToolCallPart): string => `${tool} ${JSON.stringify(input) ?? ""}`
+
+const callsIn = (messages: Transcript): readonly ToolCallPart[] =>
+  messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? [part] : [])))
+
 /** A fault that the context came in with, because the provider holds the other half, is not the compaction's. */
 function pairFailures(before: Context, after: Context, { format }: Acceptance): readonly Failure[] {
   const adjacent = adjacencyOf[format]
   const faultsOf = ({ messages }: Context): readonly Fault[] =>
     checkTranscript(messages, { ended: true, ...(adjacent === undefined ? {} : { adjacent }) })
-  const nameOf = ({ code, callId }: Fault): string => `${code} ${callId ?? ""}`
-  const known = new Set(faultsOf(before).map(nameOf))
-  return faultsOf(after)
-    .filter((fault) => !known.has(nameOf(fault)))
+  const known = new Map<string, number>()
+  const found = faultsOf(after)
+  if (found.length === 0) return []
+  const nameBefore = faultName(before)
+  for (const fault of faultsOf(before)) known.set(nameBefore(fault), (known.get(nameBefore(fault)) ?? 0) + 1)
+  const nameAfter = faultName(after)
+  return found
+    .filter((fault) => {
+      const left = known.get(nameAfter(fault)) ?? 0
+      known.set(nameAfter(fault), left - 1)
+      return left <= 0
+    })
     .map(({ code, messageId }) => ({ code: "pair-broken", fault: `${code} at ${messageId}` }))
+}
+
+/** What a fault is called in a context and in what became of it. */
+function faultName({ messages }: Context): (fault: Fault) => string {
+  const requests = new Map(callsIn(messages).map((call) => [call.callId, requestOf(call)]))
+  return ({ code, callId }) => `${code} ${callId === undefined ? "" : (requests.get(callId) ?? callId)}`
 }
 
 function pinFailures({ messages, infrastructure: { system } }: Context, { pins }: Acceptance): readonly Failure[] {
@@ -156,13 +176,20 @@ function isCutOf(text: string, whole: string): boolean {
 
 const sayOf = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
 
-function pendingFailures({ messages }: Context, { waiting }: Acceptance): readonly Failure[] {
-  const calls = new Set(
-    messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? part.callId : []))),
-  )
-  return [...waiting].flatMap((callId): readonly Failure[] =>
-    calls.has(callId) ? [] : [{ code: "pending-lost", callId }],
-  )
+/** The calls that wait stand at the end, as they came, among those that were made with them. */
+function pendingFailures(before: Context, after: Context, { waiting }: Acceptance): readonly Failure[] {
+  if (waiting.size === 0) return []
+  const calls = callsIn(before.messages)
+  const first = calls.findIndex(({ callId }) => waiting.has(callId))
+  const last = first < 0 ? [] : calls.slice(first)
+  const left = last.length === 0 ? [] : callsIn(after.messages).slice(-last.length).map(requestOf)
+  return last.flatMap((call): readonly Failure[] => {
+    if (!waiting.has(call.callId)) return []
+    const at = left.indexOf(requestOf(call))
+    if (at < 0) return [{ code: "pending-lost", callId: call.callId }]
+    left.splice(0, at + 1)
+    return []
+  })
 }
 
 /** Ids may be made up from places, so a result is found by what it says. */

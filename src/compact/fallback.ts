@@ -1,0 +1,160 @@
+import { HoldfastError } from "../errors.ts"
+import { applyEdits, type Edit } from "../stage/edit.ts"
+import { type Attempt, type CompactEvent, type Compacted, contextOf, install, writeEdits } from "./attempt.ts"
+import { addedTokens, draftDigest, framingTokens, pinEdits } from "./draft.ts"
+import { fitWords } from "./fit-words.ts"
+import { type Knowledge, learn, withoutContent } from "./knowledge.ts"
+import { fitUnread, fullPressure, microEdits, unreadTokens } from "./pressure.ts"
+import { lastGroup } from "./remedy.ts"
+import type { Scene } from "./scene.ts"
+import { pinsDuty } from "./standing.ts"
+import { type Context, tokensBeside } from "./verify.ts"
+
+/** A digest that says no more than what it stands for, and what it was all for. */
+const barestDigestTokens = 60
+
+/**
+ * Stage 3: digest and last words, every result that the model has read down to what it was. It waits for no one. What still does not fit
+ * gives way in this order: results that the model has not read, the middle of a very long latest message of the user, and at the very
+ * last a tool round whose calls alone are too much.
+ */
+export function installFallback(attempt: Attempt, knowledge: Knowledge): Compacted | undefined {
+  const { task, scene } = attempt
+  const { hardTokens } = task.limits
+  const barest = fitUnread(task, scene, 0)
+  return (
+    installLast(attempt, knowledge, []) ??
+    installLast(attempt, knowledge, unreadFitting(attempt, hardTokens, barestDigestTokens)) ??
+    installLast(attempt, knowledge, barest) ??
+    installLast(attempt, knowledge, [...barest, ...fitWords(task, scene, barest)]) ??
+    installLast({ ...attempt, scene: withoutLastRound(scene) }, knowledge, [])
+  )
+}
+
+/** So often a draft that came out too large is made again for that much less. */
+const maxRedrafts = 3
+
+/**
+ * As it is sent a draft may be larger than it was drafted, where a format has a message of its own for each result: then it is drafted
+ * again for less.
+ */
+function installLast(attempt: Attempt, knowledge: Knowledge, more: readonly Edit[]): Compacted | undefined {
+  const { task, scene, events } = attempt
+  const { hardTokens } = task.limits
+  const known = task.choices.digest === "none" ? withoutContent(knowledge) : knowledge
+  for (let limitTokens = hardTokens, drafts = 0; drafts <= maxRedrafts; drafts++) {
+    const draft = draftDigest(task, scene, known, {
+      limitTokens,
+      select: lastGroup,
+      strategyOptions: task.choices.strategyOptions,
+      digestShare: 0.5,
+      reason: "fallback",
+      micro: [...microEdits(task, scene, fullPressure, limitTokens), ...more],
+      mayKeepAll: false,
+    })
+    const installed = draft === undefined ? undefined : install(attempt, "fallback", draft, hardTokens)
+    const tooMany = draft === undefined || installed !== undefined ? 0 : overshootIn(events.at(-1))
+    if (tooMany === 0) return installed
+    limitTokens -= tooMany
+  }
+  return undefined
+}
+
+/** By how much a rejected draft was over the budget, if that was all that was wrong with it. */
+function overshootIn(event: CompactEvent | undefined): number {
+  const failures = event?.type === "remedy-rejected" ? event.failures : []
+  const [failure] = failures
+  return failures.length === 1 && failure?.code === "over-budget" ? failure.tokens - failure.limitTokens : 0
+}
+
+/** As if the model had answered everything: its last tool round may go, too. */
+const withoutLastRound = (scene: Scene): Scene => ({
+  ...scene,
+  unread: new Set(),
+  duties: scene.duties.map((duty) => (duty === "what the model has not answered yet" ? undefined : duty)),
+})
+
+/** What has to be left out of results that the model has not read, beside all that has to stay and so much for a digest. */
+export function unreadFitting({ task, scene }: Attempt, limitTokens: number, digestTokens: number): readonly Edit[] {
+  const mandatory = scene.groups.reduce(
+    (sum, { start, end }, at) =>
+      scene.duties[at] === undefined
+        ? sum
+        : scene.conversation.slice(start, end).reduce((all, message) => all + task.meter.message(message), sum),
+    scene.documentTokens + addedTokens(pinEdits(task, scene), task.meter) + framingTokens,
+  )
+  const unread = unreadTokens(task, scene)
+  return fitUnread(task, scene, limitTokens - (mandatory - unread) - digestTokens)
+}
+
+/** Nothing fits: say what takes the room once every result is down to what it was, and what budget would be enough. */
+export function impossible(attempt: Attempt): HoldfastError {
+  const { task, scene } = attempt
+  const { meter, limits } = task
+  const barest = applyEdits(scene.conversation, microEdits(task, scene, fullPressure, limits.hardTokens))
+  const pieces = new Map<string, number>([["the documents among the user's messages", scene.documentTokens]])
+  const add = (piece: string, tokens: number): void => {
+    pieces.set(piece, (pieces.get(piece) ?? 0) + tokens)
+  }
+  for (const [at, { start, end }] of scene.groups.entries()) {
+    const duty = scene.duties[at]
+    if (duty !== undefined) for (const message of barest.slice(start, end)) add(duty, meter.message(message))
+  }
+  add(pinsDuty, addedTokens(pinEdits(task, scene), meter))
+  const [largest = ["the conversation", 0]] = [...pieces].sort(([, one], [, other]) => other - one)
+  return new HoldfastError({
+    code: "budget-impossible",
+    budgetTokens: limits.hardTokens,
+    neededTokens: smallestBudget(attempt),
+    largest: `${largest[0]} (${largest[1]} tokens)`,
+  })
+}
+
+/** How exactly the smallest budget is searched for. */
+const budgetPrecision = 0.04
+/** The first step of the search. */
+const firstStepTokens = 32
+
+/** The smallest budget at which the fallback passes the acceptance test, to a few percent, found by trying. */
+function smallestBudget(attempt: Attempt): number {
+  const { task, scene } = attempt
+  const { hardTokens } = task.limits
+  const most = Math.min(wholeTokens(attempt), untouchedTokens(attempt))
+  const knowledge = learn(scene.conversation, task.choices)
+  const passes = (budgetTokens: number): boolean => passesAt(attempt, knowledge, budgetTokens)
+  if (most <= hardTokens + 1) return hardTokens + 1
+  let low = hardTokens
+  let high = Math.min(most, low + firstStepTokens)
+  for (let step = firstStepTokens; high < most && !passes(high); step *= 2) {
+    low = high
+    high = Math.min(most, high + step * 2)
+  }
+  while (high - low > Math.max(1, budgetPrecision * high)) {
+    const middle = Math.floor((low + high) / 2)
+    if (passes(middle)) high = middle
+    else low = middle
+  }
+  return high
+}
+
+/** What everything takes, with the rules that are to be added, as it is sent. */
+function wholeTokens({ task, scene }: Attempt): number {
+  const before: Context = { ...scene.separation, messages: task.messages }
+  return tokensBeside(before, contextOf(task, scene, writeEdits(task, scene, pinEdits(task, scene))), task.meter)
+}
+
+/** What the request takes as it came, which is enough if no rule has to be added: calls that wait have no results made for them then. */
+function untouchedTokens({ task, scene }: Attempt): number {
+  const ids = new Set(task.messages.map(({ id }) => id))
+  const { messages } = task.request
+  const isWhole = messages.length > 0 && messages.every(({ id }) => ids.has(id))
+  if (!isWhole || scene.pins.length > 0) return Number.POSITIVE_INFINITY
+  const before: Context = { ...scene.separation, messages: task.messages }
+  return tokensBeside(before, { ...before, messages }, task.meter)
+}
+
+/** Would the fallback pass within this budget? */
+function passesAt({ task, scene }: Attempt, knowledge: Knowledge, budgetTokens: number): boolean {
+  const limits = { targetTokens: budgetTokens, hardTokens: budgetTokens }
+  return installFallback({ task: { ...task, limits }, scene, events: [] }, knowledge) !== undefined
+}
