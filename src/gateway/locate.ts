@@ -35,7 +35,8 @@ export async function locate(deps: LocateDeps, asked: Asked, lane?: Lane, isSure
   const earlier = lane?.request
   const request = earlier?.format === format ? decodeNext(earlier, text) : decodeRequest(format, text)
   checkSize(request)
-  if (!isSure && goesBack(request)) await Promise.all(deps.held.ended(tenant).map(deps.lines.idle))
+  // It may go on from something by which its session is known, a summary in its first message included: that has to be written down first.
+  if (!isSure) await Promise.all(deps.held.ended(tenant).map(deps.lines.idle))
   await deps.held.settle(tenant, request)
   const assignment = await deps.lineages.assign(
     tenant,
@@ -66,10 +67,6 @@ function checkSize({ messages }: ModelRequest): void {
   const expected = `at most ${maxPieces} messages and parts`
   throw new HoldfastError({ code: "request-invalid", path: "the history", expected, found: `${pieces}` })
 }
-
-/** Does it go on from something, by which its session is known? Then what was answered last has to be written down first. */
-const goesBack = ({ held, messages }: ModelRequest): boolean =>
-  held !== undefined || messages.some(({ role }) => role === "assistant")
 
 /** The session of an assignment; one that begins as a copy of another is copied first, if that is still there. */
 async function sessionOf({ holdfast }: LocateDeps, { session, isNew, fork }: Assignment): Promise<Session> {

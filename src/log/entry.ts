@@ -74,7 +74,14 @@ export type EntryBody =
       readonly recorded?: true
     }
   /** The history went another way behind `from`; what the messages left behind said is kept as facts. */
-  | { readonly type: "branch-opened"; readonly from: number; readonly left: number; readonly ledger: string }
+  | {
+      readonly type: "branch-opened"
+      readonly from: number
+      readonly left: number
+      readonly ledger: string
+      /** Its client wrote the history anew and goes on from this message: what was said up to it still holds. */
+      readonly reached?: number
+    }
   | CheckpointBody
   | { readonly type: "checkpoint-undone"; readonly checkpoint: number }
   | { readonly type: "stack-seen"; readonly hash: string; readonly documents: readonly string[] }

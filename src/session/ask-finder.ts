@@ -11,6 +11,7 @@ import type { FoundRule } from "../pin/rule.ts"
 import { withinMs } from "../upstream/within-ms.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
+import { noneWordless, type Wordless } from "./own-compaction.ts"
 import { isInForce, knownPins } from "./pins.ts"
 import { isCarried } from "./tool-rules.ts"
 
@@ -24,11 +25,21 @@ type Asked = { readonly text: string; readonly options: FindOptions; readonly pl
  * Ask a finder of the user's own about new messages, once the call is over: the rule stands where it was said until then. Whatever it
  * answers is taken only where it stands in the text to the letter, so that no one can make up a rule.
  */
-export function askFinder(live: Live, { entries }: Committed, messages: readonly Message[]): void {
+export function askFinder(
+  live: Live,
+  { entries }: Committed,
+  messages: readonly Message[],
+  wordless: Wordless = noneWordless,
+): void {
   const { finder } = live.options
   if (typeof finder !== "function") return
   const appended = entries.filter(({ body }) => body.type === "message-appended")
-  const asked = appended.flatMap(({ seq }, n) => textsOf(messages[n], seq)).slice(0, maxTexts)
+  const asked = appended
+    .flatMap(({ seq }, n) => {
+      const from = wordless.get(messages[n]?.id ?? "") ?? 0
+      return textsOf(messages[n], seq).filter(({ place }) => place.part >= from)
+    })
+    .slice(0, maxTexts)
   if (asked.length > 0) live.beside("rules", () => seek(live, finder, asked))
 }
 

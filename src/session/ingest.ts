@@ -5,7 +5,6 @@ import { freeze } from "../log/frozen.ts"
 import type { Outline } from "../log/outline.ts"
 import { messageId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
-import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
 import { hashData } from "../prompt/hash.ts"
 import { type InjectedDocument, type Separation, separate } from "../prompt/separate.ts"
@@ -16,6 +15,7 @@ import { judgeHistory } from "./judge-history.ts"
 import type { Live } from "./live.ts"
 import { keyOf, leftBehind, matchHistory, renamed } from "./match.ts"
 import { isRewind, type News, newRules, noDocuments, rewound, takenBackIn } from "./new-rules.ts"
+import { departureOf, type Heard, hear, nothingHeard, reachedBefore } from "./own-compaction.ts"
 import { knownPins } from "./pins.ts"
 import { seekAhead } from "./seek-rules.ts"
 
@@ -126,6 +126,7 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   const separation = separate(request, { standing: live.documents })
   const { conversation } = separation
   const inherited = await inheritance(live, conversation)
+  const departure = await departureOf(live, conversation)
   const stack = stackOf(live, separation)
   const { documents } = separation.infrastructure
   const unseen = documents.filter(({ hash }) => !live.documents.has(hash))
@@ -135,15 +136,22 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
   let replaced = false
+  let heard: Heard = nothingHeard
   const committed = await live.journal.commit((outline, next) => {
     path = matchHistory(outline, conversation)
     const added = conversation.slice(path.length)
     const from = path.at(-1) ?? 0
-    const left =
-      added.length === 0 ? [] : leftBehind(outline, live.at, path).filter((seq) => !live.unconfirmed.has(seq))
+    const behind = added.length === 0 ? [] : leftBehind(outline, live.at, path)
+    const left = behind.filter((seq) => !live.unconfirmed.has(seq))
+    const isBack = departure.summaryCall === 0 && isRewind(abandoned(live, left), added, path.length)
+    replaced = left.length > 0 && !isBack
+    const kept = conversation.slice(0, path.length)
+    heard = replaced ? hear({ kept, added, left: keysAt(outline, behind), departure }) : nothingHeard
+    const reached = heard.isCompacted ? { reached: reachedBefore(outline, live.at, departure) } : {}
+    const branch = { type: "branch-opened", from, left: left.length, ledger: inherited, ...reached } as const
     const before: readonly EntryBody[] = [
       ...(stack.hash === live.stack ? [] : [stack]),
-      ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from, left: left.length, ledger: inherited }]),
+      ...(left.length === 0 ? [] : [branch]),
     ]
     const first = next + before.length
     placed = [...path, ...added.map((_, n) => first + n)]
@@ -153,23 +161,21 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
     ]
     const came = originalsOf(request, added)
     const messages = added.map((message, n) => ({ message: came[n] ?? message, key: keyOf(message) }))
-    const isBack = isRewind(abandoned(live, left), added, path.length)
-    replaced = left.length > 0 && !isBack
-    const retold = replaced ? came.find(({ role }) => role === "user") : undefined
     const news: News = {
       messages: came,
-      ...present({ retold }),
+      wordless: heard.wordless,
       before: conversation.slice(Math.max(0, path.length - maxBefore), path.length),
       documents: unseen,
       lifted: textsOf(documents),
     }
-    const taken = [...(isBack ? rewound(pins, left, seqOf) : []), ...takenBackIn(pins, came, seqOf)]
+    const spoken = came.filter(({ id }) => !heard.wordless.has(id))
+    const taken = [...(isBack ? rewound(pins, left, seqOf) : []), ...takenBackIn(pins, spoken, seqOf)]
     const written = [...before, ...messageBodies(messages, from, first), ...taken]
     return [...written, ...newRules(live, pins, news, { first, next: next + written.length })]
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
   const found = tellFound(live, committed)
-  askFinder(live, committed, originalsOf(request, conversation.slice(path.length)))
+  askFinder(live, committed, originalsOf(request, conversation.slice(path.length)), heard.wordless)
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
   live.opened = true
@@ -194,6 +200,9 @@ async function readAhead(
     lifted: textsOf(infrastructure.documents),
   })
 }
+
+const keysAt = (outline: Outline, seqs: readonly number[]): ReadonlySet<string> =>
+  new Set(seqs.flatMap((seq) => outline.node(seq)?.key ?? []))
 
 /** Messages of the conversation as they stand in the request, with whatever was lifted out of them. */
 function originalsOf({ messages }: ModelRequest, conversation: Transcript): Transcript {

@@ -67,6 +67,8 @@ export type Live = {
   /** Documents that opened the session, by hash, and the hash of the stack that was last seen. */
   documents: ReadonlySet<string>
   stack: string
+  /** Messages that the conversation had reached where its client wrote the history anew, by the entry that says so; 0 for other ways. */
+  readonly reached: Map<number, number>
   /** Answers that were recorded and not sent back by the client yet. */
   readonly unconfirmed: Set<number>
   readonly calibrations: Map<string, Calibration>

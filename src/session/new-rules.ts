@@ -1,13 +1,14 @@
 import { type EntryBody, entryId, type RuleBody, seqOf } from "../log/entry.ts"
 import { trust } from "../message/channel.ts"
 import type { Message, Transcript } from "../message/message.ts"
-import { present } from "../message/present.ts"
 import type { Pin } from "../pin/pin.ts"
 import { readPinCommand } from "../pin/read-pin-command.ts"
 import { readWithdrawals, withdrawnBy } from "../pin/read-withdrawals.ts"
 import type { InjectedDocument } from "../prompt/separate.ts"
 import { isSpoken, isSpokenPart } from "../stage/spoken.ts"
+import { isRetelling } from "./is-notice.ts"
 import type { Live } from "./live.ts"
+import { noneWordless, type Wordless } from "./own-compaction.ts"
 import { pinOf } from "./pin-of.ts"
 import { isInForce, type SessionPin } from "./pins.ts"
 import { documentRules, seekRules } from "./seek-rules.ts"
@@ -19,8 +20,8 @@ export type News = {
   readonly documents: readonly InjectedDocument[]
   /** The texts of all documents that are lifted out of the messages. */
   readonly lifted: ReadonlySet<string>
-  /** A message that a client put in the place of what was said before: no one's own words. */
-  readonly retold?: Message
+  /** Messages in which nobody speaks, and how much of them that is. */
+  readonly wordless?: Wordless
 }
 
 export const noDocuments: Pick<News, "documents" | "lifted"> = { documents: [], lifted: new Set() }
@@ -35,7 +36,7 @@ export type Places = { readonly first: number; readonly next: number }
 export function newRules(
   { options }: Live,
   pins: readonly SessionPin[],
-  { messages, before, documents, lifted, retold }: News,
+  { messages, before, documents, lifted, wordless = noneWordless }: News,
   { first, next }: Places,
 ): readonly EntryBody[] {
   if (options.finder === "none") return []
@@ -48,9 +49,9 @@ export function newRules(
     bodies.push(body)
   }
   documentRules(documents).forEach(lay)
-  for (const [n, rules] of seekRules(messages, { before, lifted, ...present({ retold }) }).entries()) {
+  for (const [n, rules] of seekRules(messages, { before, lifted, wordless }).entries()) {
     const message = messages[n]
-    for (const { id } of message === undefined || message === retold ? [] : withdrawnIn(message, standing)) {
+    for (const { id } of message === undefined || wordless.has(message.id) ? [] : withdrawnIn(message, standing)) {
       const pin = seqOf(id)
       if (pin !== undefined) taken.push({ type: "rule-unpinned", pin, said: first + n })
       for (const [name, known] of standing) if (known.id === id) standing.delete(name)
@@ -103,8 +104,9 @@ export function isRewind(left: Transcript, added: Transcript, known: number): bo
   const [oldest] = left
   const [only] = added
   if (known === 0 || added.length !== 1 || oldest === undefined || only === undefined) return false
-  const length = only.parts.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0)
-  return isSpoken(oldest) && isSpoken(only) && length <= maxReplaced
+  const texts = only.parts.flatMap((part) => (part.type === "text" ? part.text : []))
+  const length = texts.reduce((sum, text) => sum + text.length, 0)
+  return isSpoken(oldest) && isSpoken(only) && length <= maxReplaced && !texts.some(isRetelling)
 }
 
 /** Rules that were found in words which the user took back go with them. */

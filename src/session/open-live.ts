@@ -84,6 +84,7 @@ export function openLive(shared: Shared, id: string): Live {
     moves: 0,
     documents: new Set(),
     stack: "",
+    reached: new Map(),
     unconfirmed: new Set(),
     calibrations: new Map(),
     answers: new Map(),
@@ -114,6 +115,7 @@ function follow(live: Live, places: ReadonlyMap<number, number>): void {
   live.rules.clear()
   live.unpinned.clear()
   live.spent.clear()
+  live.reached.clear()
   const unconfirmed = [...live.unconfirmed].map((seq) => places.get(seq) ?? seq)
   live.unconfirmed.clear()
   for (const seq of unconfirmed) live.unconfirmed.add(seq)

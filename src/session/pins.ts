@@ -17,10 +17,11 @@ export async function readPins(live: Live): Promise<readonly SessionPin[]> {
   const shared = await live.shared.read(live.agent)
   const pins = [...shared, ...(await ownPins(live))]
   const now = live.options.now?.() ?? Date.now()
-  const gone = await withdrawn(live)
+  const isOnWay = await readWay(live)
+  const gone = await withdrawn(live, isOnWay)
   const states = new Map<Pin, "withdrawn" | "expired">()
   for (const pin of pins) {
-    if (gone.has(pin.id) || live.shared.isGone(pin.id) || isPassing(live, pin)) states.set(pin, "withdrawn")
+    if (gone.has(pin.id) || live.shared.isGone(pin.id) || isPassing(live, pin, isOnWay)) states.set(pin, "withdrawn")
     else if (pin.expiresAtMs !== undefined && pin.expiresAtMs <= now) states.set(pin, "expired")
   }
   const standing = new Map(
@@ -36,11 +37,25 @@ export async function readPins(live: Live): Promise<readonly SessionPin[]> {
  * Was it said in words that the conversation never went on from, and has left? A client that asks for a summary of its history says at
  * the end of it how that is to be written; that holds for this one answer.
  */
-function isPassing({ journal, at }: Live, { place }: Pin): boolean {
+function isPassing({ journal, at }: Live, { place }: Pin, isOnWay: OnWay): boolean {
   const said = place !== undefined && "entry" in place ? seqOf(place.entry) : undefined
   if (said === undefined || said === at) return false
   const outline = journal.outline()
-  return !outline.isContinued(said) && outline.node(at)?.parent !== said
+  return !outline.isContinued(said) && outline.node(at)?.parent !== said && !isOnWay(said)
+}
+
+type OnWay = (seq: number) => boolean
+
+/** Whether the conversation went through a message: on the way to where it is, or to where its client wrote the history anew. */
+async function readWay({ journal, at, reached }: Live): Promise<OnWay> {
+  const outline = journal.outline()
+  const branches = outline.ofType("branch-opened")
+  const missing = branches.filter((seq) => !reached.has(seq))
+  if (missing.length > 0)
+    for (const { seq, body } of (await journal.entries(missing)).values())
+      if (body.type === "branch-opened") reached.set(seq, body.reached ?? 0)
+  const ends = [at, ...branches.flatMap((seq) => reached.get(seq) || [])]
+  return (seq) => ends.some((end) => end >= seq && outline.path(end, seq) !== undefined)
 }
 
 /** The same as far as it can be told without the store: enough to know what was said again. */
@@ -67,7 +82,7 @@ async function ownPins({ journal, rules }: Live): Promise<readonly Pin[]> {
 }
 
 /** Rules that were taken back; one that was left behind with its words is there again when the words are, and so is one when the words that took it back are not. */
-async function withdrawn({ journal, at, unpinned }: Live): Promise<ReadonlySet<string>> {
+async function withdrawn({ journal, unpinned }: Live, isOnWay: OnWay): Promise<ReadonlySet<string>> {
   const outline = journal.outline()
   const seqs = outline.ofType("rule-unpinned")
   const missing = seqs.filter((seq) => !unpinned.has(seq))
@@ -78,8 +93,8 @@ async function withdrawn({ journal, at, unpinned }: Live): Promise<ReadonlySet<s
     const pin = outline.reference(seq) ?? 0
     const said = outline.reference(pin)
     const taken = unpinned.get(seq)
-    const isBack = taken?.rewound === true && said !== undefined && outline.path(at, said) !== undefined
-    const isUnsaid = taken?.said !== undefined && outline.path(at, taken.said) === undefined
+    const isBack = taken?.rewound === true && said !== undefined && isOnWay(said)
+    const isUnsaid = taken?.said !== undefined && !isOnWay(taken.said)
     return isBack || isUnsaid ? [] : [entryId(pin)]
   })
   return new Set(ids)

@@ -11,8 +11,9 @@ import { readPinCommand } from "../pin/read-pin-command.ts"
 import { documentName } from "../prompt/document.ts"
 import type { InjectedDocument } from "../prompt/separate.ts"
 import { asidesIn } from "./asides-in.ts"
-import { holdsForNow, isNotice, shapesOneAnswer } from "./is-notice.ts"
+import { holdsForNow, isNotice, isRetelling, saysToGoOn, shapesOneAnswer } from "./is-notice.ts"
 import { isOutput } from "./is-output.ts"
+import { noneWordless, type Wordless } from "./own-compaction.ts"
 import { sourceOf } from "./rule-source.ts"
 import { bodyOf, type SaidRule } from "./said-rule.ts"
 import { toolRules } from "./tool-rules.ts"
@@ -26,8 +27,8 @@ export type Surroundings = {
   readonly before: Transcript
   /** Texts that stand apart from them. */
   readonly lifted: ReadonlySet<string>
-  /** One of them that tells what was said, and in no one's own words. */
-  readonly retold?: Message
+  /** Those in which nobody speaks, and how much of them that is. */
+  readonly wordless?: Wordless
 }
 
 /** The standing rules that new messages say, each message read once. */
@@ -89,10 +90,12 @@ type Context = Surroundings & {
   readonly answers: boolean
 }
 
-function rulesIn(message: Message, { callOf, answers, lifted, retold }: Context): readonly SaidRule[] {
+function rulesIn(message: Message, context: Context): readonly SaidRule[] {
+  const { callOf, answers, lifted, wordless = noneWordless } = context
   const found: SaidRule[] = []
   for (const [part, piece] of message.parts.entries()) {
     if (found.length >= maxRules) break
+    if (part < (wordless.get(message.id) ?? 0)) continue
     if (piece.type === "tool-result") {
       const source = sourceOf(callOf(piece.callId)) ?? piece.tool
       for (const [n, inner] of piece.content.entries())
@@ -102,8 +105,7 @@ function rulesIn(message: Message, { callOf, answers, lifted, retold }: Context)
         ...(answers && isResult(message, piece) ? toolRules(piece.text, { part }) : spokenRules(message, piece, part)),
       )
   }
-  const told = message === retold ? found.map((rule) => (rule.channel === "user" ? asMemory(rule) : rule)) : found
-  return told.slice(0, maxRules)
+  return found.slice(0, maxRules)
 }
 
 const asMemory = (rule: SaidRule): SaidRule => ({ ...rule, channel: "memory", source: "a summary" })
@@ -124,14 +126,17 @@ function spokenRules({ role }: Message, part: Part & { readonly type: "text" }, 
   if (document === undefined && isNotice(without(part.text, asides))) return []
   const rules = findRules(part.text, { channel, ...present({ source: document }) })
   const said = role === "system" ? rules.filter(({ explicitness }) => explicitness === "stated") : rules
+  const isTold = channel === "user" && isRetelling(part.text)
   return said
     .filter(
       (rule) =>
         !holdsForNow(rule.text) &&
         !shapesOneAnswer(rule, part.text) &&
+        !(isTold && saysToGoOn(rule.text)) &&
         !asides.some(({ start, end }) => start <= rule.start && rule.start < end),
     )
     .map((rule) => bodyOf(rule, { part: at, start: rule.start }, document))
+    .map((rule) => (isTold ? asMemory(rule) : rule))
 }
 
 /** A text without stretches of it. */

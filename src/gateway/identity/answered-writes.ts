@@ -5,12 +5,12 @@ import { isObject } from "../../wire/json.ts"
 import { anchorsOf } from "./anchors-of.ts"
 import type { Assignment } from "./assignment.ts"
 import { bodyFields } from "./body-fields.ts"
-import type { Place, Write } from "./decision.ts"
-import { markAfter } from "./history.ts"
+import type { Place, Subject, Write } from "./decision.ts"
+import { isFrame, markAfter } from "./history.ts"
 import type { Look } from "./look.ts"
 import { ambiguous, type Names, unshown } from "./names.ts"
-import { toldLines } from "./retelling.ts"
-import { isTelling, saidKey } from "./said-key.ts"
+import { saidLines, toldLines } from "./retelling.ts"
+import { hasTellingWords, isTelling, saidKey } from "./said-key.ts"
 
 /** What is known of an answer beside its words. */
 export type Answered = {
@@ -47,8 +47,9 @@ export function answeredWrites(about: About): { readonly writes: readonly Write[
 const inGroup = ({ answer, names, session }: About, base: string): readonly Write[] =>
   answer.filter(isTelling).map((message) => ({ name: names.answer(base, saidKey(message)), session }))
 
-function behindMark(about: About, { frame, mark }: Extract<Place, { type: "alone" }>): readonly Write[] {
+function behindMark(about: About, place: Extract<Place, { type: "alone" }>): readonly Write[] {
   const { answer, names, session, seen, look, request } = about
+  const { frame, mark } = place
   const entry = present({ entry: seen.entry })
   const after = answer.reduce(markAfter, mark)
   const asked = names.asked(frame, mark)
@@ -56,17 +57,58 @@ function behindMark(about: About, { frame, mark }: Extract<Place, { type: "alone
   return [
     ...(after === mark || request.held !== undefined ? [] : [{ name: names.history(frame, after), session, ...entry }]),
     ...(isClosed ? [{ name: asked, session, entry: "answered" }] : []),
-    ...(request.held === undefined ? retellingWrites(about) : []),
+    ...(request.held === undefined ? wordWrites(about, place) : []),
   ]
 }
 
-/** The lines of an answer in words alone, for the conversation that the session is. */
-function retellingWrites({ answer, names, session, look, role }: About): readonly Write[] {
+/** What is remembered of the words themselves, for a history that its client writes anew. */
+function wordWrites(about: About, place: Extract<Place, { type: "alone" }>): readonly Write[] {
+  const { names, session, look, role } = about
   const [mark, frame] = look(names.tip(session))?.entry?.split(".") ?? []
+  const own = mark === undefined || frame === undefined ? undefined : { session, mark, frame }
+  return [
+    ...(own === undefined ? [] : retellingWrites(about, own, role === "side")),
+    ...(place.about === undefined ? [] : retellingWrites(about, place.about, true)),
+    ...(role === "side" || place.about !== undefined ? [] : [...newestWrites(about, place.mark), ...saidWrites(about)]),
+  ]
+}
+
+/** The lines of an answer in words alone, for the conversation that it may be a summary of. */
+function retellingWrites(about: About, { session, mark, frame }: Subject, isUnshown: boolean): readonly Write[] {
+  const { answer, names } = about
   const isWords = answer.every(({ parts }) => parts.every(({ type }) => type === "text" || type === "reasoning"))
-  if (mark === undefined || frame === undefined || !isWords) return []
-  const entry = `${mark}.${role === "side" ? unshown : "shown"}`
-  return toldLines(answer).map((line) => ({ name: names.told(frame, line), session, entry }))
+  const lines = isWords ? toldLines(answer) : []
+  const entry = `${mark}.${isUnshown ? unshown : "shown"}.${lines.length}`
+  return lines.map((line) => claim(about, { name: names.told(frame, line), session, entry }))
+}
+
+/** The newest answer and what it answers: where both come back, and nothing of what was before, the client left that out. */
+function newestWrites(about: About, mark: string): readonly Write[] {
+  const { answer, names, session, request } = about
+  const before = request.messages.findLast((message) => saidKey(message) !== "" && !isFrame(message, false))
+  const [first] = answer
+  if (before === undefined || answer.length !== 1 || first === undefined || !hasTellingWords(first)) return []
+  return [claim(about, { name: names.newest(saidKey(first)), session, entry: `${mark}.${saidKey(before)}` })]
+}
+
+/** A name that is another session's newest at the same time tells neither of them. */
+function claim({ look, names }: About, write: Write): Write {
+  const known = look(write.name)
+  if (known === undefined || known.session === write.session) return write
+  const [mark] = look(names.tip(known.session))?.entry?.split(".") ?? []
+  const isTaken = known.entry === ambiguous || (mark !== undefined && known.entry?.startsWith(`${mark}.`) === true)
+  return isTaken ? { ...write, session: known.session, entry: ambiguous } : write
+}
+
+/** Some lines of what was said, so that a call that has the conversation as text is known to be about it. */
+function saidWrites({ request, answer, names, session, look }: About): readonly Write[] {
+  return saidLines(request, answer).flatMap((line): readonly Write[] => {
+    const name = names.said(line)
+    const known = look(name)
+    if (known === undefined) return [{ name, session }]
+    if (known.session === session || known.entry === ambiguous) return []
+    return [{ name, session: known.session, entry: ambiguous }]
+  })
 }
 
 /** An id that another session has had tells neither of them: some servers number their calls, or answer from a cache. */

@@ -1,13 +1,14 @@
 import { present } from "../../message/present.ts"
 import type { Bearer } from "./alias-cache.ts"
-import { type Decision, type Question, unseenAnchors } from "./decision.ts"
+import { type Decision, type Question, type Subject, unseenAnchors } from "./decision.ts"
 import { digest } from "./digest.ts"
 import { frameMark } from "./frame-mark.ts"
 import { type History, holds } from "./history.ts"
 import { beginLine, forkLine, goOnLine, type Line, tipOf } from "./line.ts"
 import { lookFirst } from "./look.ts"
 import { ambiguous, unshown } from "./names.ts"
-import { openingLines } from "./retelling.ts"
+import { isTellingLine, linesOfCall, openingLines } from "./retelling.ts"
+import { hasTellingWords, saidKey } from "./said-key.ts"
 
 /**
  * Whose a request without an id is. A session without an id is a line and not a tree: it goes on only with requests that hold all
@@ -16,8 +17,9 @@ import { openingLines } from "./retelling.ts"
  * as it was at the last answer that both have. So nothing that one of them says is ever in the other's log. The same is done for a
  * person who goes back and says something else: what was said up to there is copied, and nothing is lost.
  *
- * A history that was written anew, by a client's own compaction, has no words in common with the session, but ids that only one
- * session can have, or its last answer as a summary. It goes to that session, whose rules are then asserted in it again.
+ * A history that was written anew, by a client's own compaction, begins with other words than the session, but it has ids that only one
+ * session can have, the session's newest answer behind what that answered, or a summary that was written of the session. It goes to that
+ * session, whose rules are then asserted in it again.
  */
 export function decideAlone(question: Question): Decision {
   const { request, history, identity } = question
@@ -34,8 +36,9 @@ export function decideAlone(question: Question): Decision {
     fromLane(line) ??
     fromAnchors(line) ??
     fromAsked(line) ??
+    fromNewest(line) ??
     fromRetelling(line) ??
-    beginLine(line)
+    beginLine(line, {}, "new", subjectOf(line))
   )
 }
 
@@ -61,7 +64,8 @@ function fromAnswered(line: Line, answered: History["answered"]): Decision | und
   if (answered === undefined || known === undefined) return undefined
   const tip = tipOf(line, known.session)
   if (tip === undefined || holds(history, tip.mark)) return goOnLine(line, known.session, "history")
-  return sentAgain(line) ?? forkLine(line, known, answered.messages, "history")
+  // The same summary may have been given before: then its first words are known, and the session went on from there.
+  return sentAgain(line) ?? fromRetelling(line) ?? forkLine(line, known, answered.messages, "history")
 }
 
 /** By the bytes that it goes on from, past answers that were not written down; it has to hold all that the session was asked last. */
@@ -112,7 +116,27 @@ function fromAsked(line: Line): Decision | undefined {
   return goOnLine(line, open.session, history.answered === undefined ? "opening" : "history")
 }
 
-/** Of an answer that was shown to someone; of a client's own summary one will do. */
+/** Whose newest answer its last answer is, behind what that answered. Nothing if two sessions have both. */
+function newestOf({ look, names, history, request }: Line): Bearer | undefined {
+  const [answer] = history.answers
+  if (answer === undefined || !hasTellingWords(answer)) return undefined
+  const known = look(names.newest(saidKey(answer)))
+  const at = request.messages.lastIndexOf(answer)
+  const before = request.messages.slice(0, at).findLast((message) => saidKey(message) !== "")
+  const [mark, key] = known?.entry?.split(".") ?? []
+  if (known === undefined || before === undefined || key !== saidKey(before)) return undefined
+  return { session: known.session, ...present({ entry: mark }) }
+}
+
+/** By the session's newest answer and what it answered: its client left out what was before. */
+function fromNewest(line: Line): Decision | undefined {
+  const newest = newestOf(line)
+  const tip = newest === undefined ? undefined : tipOf(line, newest.session)
+  if (newest === undefined || tip?.frame !== line.frame || tip.mark !== newest.entry) return undefined
+  return goOnLine(line, newest.session, "history")
+}
+
+/** Of an answer that was shown to someone, where it has as many; of a client's own summary one will do. */
 const leastLines = 2
 
 /**
@@ -121,13 +145,35 @@ const leastLines = 2
  */
 function fromRetelling(line: Line): Decision | undefined {
   const { look, names, frame, history, request } = line
-  if (history.answered === undefined) return undefined
   const told = openingLines(request.messages).flatMap((text) => look(names.told(frame, text)) ?? [])
-  for (const [session, lines] of Map.groupBy(told, (bearer) => bearer.session)) {
+  for (const [session, lines] of Map.groupBy(told.filter(isOnly), (bearer) => bearer.session)) {
     const tip = tipOf(line, session)
     const last = lines.filter(({ entry }) => tip?.frame === frame && entry?.startsWith(`${tip.mark}.`))
-    const isUnshown = last.some(({ entry }) => entry?.endsWith(`.${unshown}`))
-    if (isUnshown || last.length >= leastLines) return goOnLine(line, session, "retelling")
+    const [, how, count] = last[0]?.entry?.split(".") ?? []
+    const isEnough = history.answered !== undefined && last.length >= Math.min(leastLines, Number(count ?? leastLines))
+    if (last.length > 0 && (how === unshown || isEnough)) return goOnLine(line, session, "retelling")
   }
   return undefined
+}
+
+/**
+ * The conversation that a call in other instructions has as material, as messages or as text: such a call is a session of its own, and
+ * its answer may be the summary that the conversation goes on from.
+ */
+function subjectOf(line: Line): Subject | undefined {
+  const { look, names, request } = line
+  const newest = newestOf(line)
+  const said = linesOfCall(request).flatMap((text) => {
+    const bearer = look(names.said(text))
+    return bearer === undefined || !isOnly(bearer) ? [] : [{ session: bearer.session, text }]
+  })
+  const byHits = [...Map.groupBy(said, ({ session }) => session)].sort(
+    ([, one], [, other]) => other.length - one.length,
+  )
+  const [most, next] = byHits
+  const isTold = most !== undefined && (most[1].length > 1 || most[1].some(({ text }) => isTellingLine(text)))
+  const byText = isTold && most[1].length > (next?.[1].length ?? 0) ? most[0] : undefined
+  const session = newest?.session ?? byText
+  const tip = session === undefined ? undefined : tipOf(line, session)
+  return session === undefined || tip === undefined || tip.frame === line.frame ? undefined : { session, ...tip }
 }

@@ -54,9 +54,23 @@ function fromShared(group: Group): Decision | undefined {
   ]
   const counts = ({ session, entry }: Bearer): boolean => entry !== ambiguous && isWithin(base, session)
   const found = lookFirst(look, shared, counts)
-  if (found !== undefined) return decided(group, found.session, group.why)
+  if (found !== undefined) return decided(group, ownerOf(group, found.session), group.why)
   const isLane = lane !== undefined && isWithin(base, lane) && look(names.known(lane)) !== undefined
   return isLane ? decided(group, lane, group.why) : undefined
+}
+
+/**
+ * Whose a request is that has what a session of the group was answered. A call on the side may have been for a summary, which comes back
+ * as an answer in the conversation that it is of: that one has other instructions or tools than the call.
+ */
+function ownerOf(group: Group, session: string): string {
+  const { main, look, names, base, request } = group
+  if (main === undefined || session === main.session) return session
+  if (isAlike(readLikeness(main.entry ?? ""), likenessOf(request))) return main.session
+  const begun = look(names.known(session))?.entry
+  const frame = frameMark(request, undefined)
+  const other = begun === undefined || begun === frame ? undefined : look(names.framed(base, frame))
+  return other !== undefined && isWithin(base, other.session) ? other.session : session
 }
 
 /** By its tools and instructions. The main conversation is the first that has tools or, while none has, the first. */
@@ -85,16 +99,23 @@ function sideKey(request: ModelRequest): string {
   return digest("side", frameMark(request, undefined), opening === undefined ? "" : saidKey(opening))
 }
 
+const framedWrites = ({ names, base }: Group, session: string, frame: string): readonly Write[] => [
+  { name: names.known(session), session, entry: frame },
+  { name: names.framed(base, frame), session },
+]
+
 type More = { readonly entry?: string; readonly held?: "unknown" }
 
 function decided(group: Group, session: string, why: Why, more: More = {}, likeness?: Likeness): Decision {
-  const { main, names, base, look } = group
+  const { main, names, base, look, request } = group
   const isMain = likeness !== undefined || main === undefined || main.session === session
   const known = names.known(session)
   const isNew = look(known) === undefined
   const writes: readonly Write[] = [
     ...(likeness === undefined ? [] : [{ name: names.group(base), session, entry: writeLikeness(likeness) }]),
-    ...(isNew ? [{ name: known, session }, ...unseenAnchors(group, session)] : []),
+    ...(isNew
+      ? [...framedWrites(group, session, frameMark(request, undefined)), ...unseenAnchors(group, session)]
+      : []),
   ]
   return {
     assignment: {

@@ -32,7 +32,16 @@ export type Decision = {
 /** Where an answer belongs: to a group, or behind a mark. */
 export type Place =
   | { readonly type: "group"; readonly base: string }
-  | { readonly type: "alone"; readonly frame: string; readonly mark: string }
+  | {
+      readonly type: "alone"
+      readonly frame: string
+      readonly mark: string
+      /** The conversation that the request has as material: its answer may come back there as a summary. */
+      readonly about?: Subject
+    }
+
+/** A conversation without an id, and what it was asked last. */
+export type Subject = { readonly session: string; readonly frame: string; readonly mark: string }
 
 /** The anchors of a request that nobody bears yet: seen here first, they are this session's. */
 export const unseenAnchors = ({ history, names, look }: Question, session: string): readonly Write[] =>

@@ -1,7 +1,7 @@
 import { present } from "../../message/present.ts"
 import type { Bearer } from "./alias-cache.ts"
 import type { Assignment, Why } from "./assignment.ts"
-import { type Decision, type Question, unseenAnchors, type Write } from "./decision.ts"
+import { type Decision, type Question, type Subject, unseenAnchors, type Write } from "./decision.ts"
 import { anonymousSession } from "./session-name.ts"
 
 /** A question about a session without an id: the frame that it has to have, and the mark of all that is asked. */
@@ -18,9 +18,9 @@ export function tipOf({ look, names }: Line, session: string): Tip | undefined {
 type More = Partial<Pick<Assignment, "role" | "entry" | "held" | "fork">>
 
 /** A session of its own. */
-export function beginLine(line: Line, more: More = {}, why: Why = "new"): Decision {
+export function beginLine(line: Line, more: More = {}, why: Why = "new", about?: Subject): Decision {
   const session = anonymousSession(line.tenant, line.freshId())
-  return decided(line, { session, isNew: true, why, role: "main", ...more }, unseenAnchors(line, session))
+  return decided(line, { session, isNew: true, why, role: "main", ...more }, unseenAnchors(line, session), about)
 }
 
 /** A session of its own that begins as a copy of another, up to an answer. */
@@ -39,7 +39,7 @@ export function goOnLine(
   return decided(line, { session, isNew: false, why, role: "main", ...more }, anchors)
 }
 
-function decided(line: Line, assignment: Assignment, anchors: readonly Write[]): Decision {
+function decided(line: Line, assignment: Assignment, anchors: readonly Write[], about?: Subject): Decision {
   const { names, frame, mark, history, look } = line
   const { session, role, fork } = assignment
   const tip: Write = { name: names.tip(session), session, entry: `${mark}.${frame}` }
@@ -50,6 +50,6 @@ function decided(line: Line, assignment: Assignment, anchors: readonly Write[]):
   return {
     assignment,
     writes: [...(role === "side" ? [] : [tip, asked]), ...(isUnseen ? [{ name: answered, session }] : []), ...anchors],
-    place: { type: "alone", frame, mark },
+    place: { type: "alone", frame, mark, ...present({ about }) },
   }
 }

@@ -41,7 +41,8 @@ type Outcome = { readonly answer: readonly Message[]; readonly seen: Answered }
 /**
  * The recordings have no answers: they are read off what was sent next. A request that is sent again got none. The calls of a stateful
  * answer are those whose results follow. Otherwise the answer is what stands behind this request in a later one; or, where the client
- * rewrote its history, what is new in the next request of the same kind: a call, an item, or the text that it opens with.
+ * rewrote its history, what is new in the next request of the same kind: a call, an item, or the text that it opens with. What a call
+ * without tools was answered may stand as an answer in the next request: it was for a summary.
  */
 function outcomeOf(requests: readonly ModelRequest[], n: number): Outcome {
   const [request, next] = [requests[n], requests[n + 1]]
@@ -55,6 +56,8 @@ function outcomeOf(requests: readonly ModelRequest[], n: number): Outcome {
   )
   if (further !== undefined) return { answer: firstAnswer(further.messages.slice(request.messages.length)), seen: {} }
   const tools = toolNames(request).join()
+  const [summary] = tools === "" ? wordsNewIn(next, requests.slice(0, n + 1)) : []
+  if (summary !== undefined) return { answer: [summary], seen: {} }
   const alike = later.find((other) => toolNames(other).join() === tools) ?? next
   const known = new Set(requests.slice(0, n + 1).flatMap(({ messages }) => messages.flatMap(anchorsOf)))
   const canBe = ({ role, parts }: Message): boolean =>
@@ -64,6 +67,13 @@ function outcomeOf(requests: readonly ModelRequest[], n: number): Outcome {
   const [before, after] = [opening(request), opening(alike)]
   const isRetold = before !== undefined && after !== undefined && saidKey(before) !== saidKey(after)
   return { answer: isRetold ? [{ ...after, role: "assistant" }] : [], seen: { isCut: !isRetold } }
+}
+
+const wordsNewIn = ({ messages }: ModelRequest, before: readonly ModelRequest[]): readonly Message[] => {
+  const known = new Set(before.flatMap((request) => keysOf(request.messages)))
+  return messages.filter(
+    (one) => one.role === "assistant" && one.parts.every(({ type }) => type === "text") && !known.has(saidKey(one)),
+  )
 }
 
 const said = (text: string): Message => ({ id: messageId("a"), role: "assistant", parts: [{ type: "text", text }] })

@@ -72,6 +72,38 @@ describe("with the client's id", () => {
     expect(given.map(({ role }) => role)).toEqual(["main", "side", "main"])
   })
 
+  test("the answer to a call for a summary comes back as an answer: the request is the conversation's", async () => {
+    const told = "The first part is done, and the second one is what comes next."
+    const summarizer: Frame = { system: "You summarize what you are given to read." }
+    const on = [user("What was done?"), says(told), user("Go on.")]
+    const world = createWorld()
+    const given = [
+      await world.exchange(id, chat(title, user("go")), words("Going places, for a while")),
+      await world.exchange(id, chat(agent, user("go")), call(c1)),
+      await world.exchange(id, chat(summarizer, user("USER: go")), words(told)),
+      await world.exchange(id, chat(agent, ...on), words("I have gone on with the second part.")),
+      await world.exchange(
+        id,
+        chat(agent, ...on, says("I have gone on with the second part."), user("so")),
+        words("ok"),
+      ),
+      await world.exchange(id, chat(summarizer, user("USER: go"), says(told), user("Shorter.")), words("Done, next.")),
+    ]
+    expect(lettersOf(given.map(({ session }) => session))).toBe("ABCBBC")
+  })
+
+  test("so it is in a chat without tools, whose title was asked for first", async () => {
+    const told = "They asked about an order that is late, and it comes tomorrow."
+    const world = createWorld()
+    const given = [
+      await world.exchange(id, chat(title, user("My order is late.")), words("An order that is late")),
+      await world.exchange(id, chat(plain, user("My order is late.")), words("I am sorry to hear that.")),
+      await world.exchange(id, chat({ system: "You sum up." }, user("USER: My order is late.")), words(told)),
+      await world.exchange(id, chat(plain, user("What was it?"), says(told), user("When?")), words("Tomorrow.")),
+    ]
+    expect(lettersOf(given.map(({ session }) => session))).toBe("ABCB")
+  })
+
   test("a compaction call that drops the tools and shares the history is in the conversation", async () => {
     const world = createWorld()
     const one = await world.exchange(id, chat(agent, user("go")), call(c1))
@@ -238,6 +270,91 @@ describe("without any id", () => {
     const other = await world.exchange(nobody, chat(plain, told, says("Got it.")), words("So."))
     expect(lettersOf([one, pasted, on, other].map(({ session }) => session))).toBe("ABAC")
     expect(on.why).toBe("retelling")
+  })
+
+  describe("a call in other instructions that has the conversation as text", () => {
+    const summarizer: Frame = { system: "You summarize what you are given to read." }
+    const asks = "Please look after the invoices of the northern branch."
+    const answers = "I went through the invoices of the northern branch and found two that are open."
+    const asText = (...more: readonly string[]) =>
+      user(`# Conversation\n[User]: ${asks}\n\n[Assistant]: ${answers}\n\n${more.join("\n")}\n# Task\nSum it up.`)
+
+    test.each([
+      ["several lines", "They look after invoices of a branch.\nTwo of the invoices are open, and the rest are paid."],
+      ["one line", "Two invoices are open."],
+    ])("is of its own, and the conversation goes on from its answer of %s", async (_how, told) => {
+      const world = createWorld()
+      const one = await world.exchange(nobody, chat(plain, user(asks)), words(answers))
+      const aside = await world.exchange(nobody, chat(summarizer, asText()), words(told))
+      const on = await world.exchange(
+        nobody,
+        chat(plain, user(`In short:\n${told}`), user("Pay them.")),
+        words("Done."),
+      )
+      expect(lettersOf([one, aside, on].map(({ session }) => session))).toBe("ABA")
+      expect(on.why).toBe("retelling")
+    })
+
+    test("an answer that the client kept behind its summary tells as well, with what it answers", async () => {
+      const world = createWorld()
+      const one = await world.exchange(nobody, chat(plain, user(asks)), words(answers))
+      const kept = [user(asks), says(answers)]
+      const on = await world.exchange(
+        nobody,
+        chat(plain, user("In short: hello."), ...kept, user("Pay.")),
+        words("Done."),
+      )
+      expect([on.session, on.why]).toEqual([one.session, "history"])
+      const bare = await world.exchange(
+        nobody,
+        chat(plain, user("In short: hello."), says(answers), user("Pay.")),
+        words("No."),
+      )
+      expect(bare.session).not.toBe(one.session)
+    })
+
+    test("conversations in the same words, with the same summary, share nothing", async () => {
+      const world = createWorld()
+      const told = "Two invoices are open."
+      const begin = () => world.exchange(nobody, chat(plain, user(asks)), words(answers))
+      const both = [await begin(), await begin()]
+      for (let n = 0; n < 2; n++) await world.exchange(nobody, chat(summarizer, asText()), words(told))
+      const on = await Promise.all(
+        ["Pay them.", "Send them back."].map((next) =>
+          world.exchange(nobody, chat(plain, user(`In short:\n${told}`), user(next)), words("Done.")),
+        ),
+      )
+      expect(lettersOf([...both, ...on].map(({ session }) => session))).toBe("ABCD")
+    })
+
+    test("two conversations whose summaries are the same word for word are not taken for one another", async () => {
+      const world = createWorld()
+      const told = "Work goes on as planned."
+      const topics = ["the invoices of the northern branch", "the wages of the southern branch"]
+      const begun: string[] = []
+      for (const topic of topics) {
+        const asked = `Please look after ${topic} from today on.`
+        const one = await world.exchange(
+          nobody,
+          chat(plain, user(asked)),
+          words(`I look after ${topic} from today on.`),
+        )
+        begun.push(one.session)
+        await world.exchange(
+          nobody,
+          chat(summarizer, user(`[User]: ${asked}\n[Assistant]: I look after ${topic} from today on.`)),
+          words(told),
+        )
+      }
+      for (const [n] of topics.entries()) {
+        const on = await world.exchange(
+          nobody,
+          chat(plain, user(`In short:\n${told}`), user(`Go on, ${n}.`)),
+          words("Yes."),
+        )
+        expect(begun.toSpliced(n, 1)).not.toContain(on.session)
+      }
+    })
   })
 
   test("an opening is sent again while nothing was answered, and is another's while it is on its way", async () => {

@@ -13,12 +13,21 @@ export type Names = {
   readonly anchor: (id: string) => string
   /** An answer within a group. */
   readonly answer: (base: string, key: string) => string
+  /** The session of a group that was begun with these instructions and tools. */
+  readonly framed: (base: string, frame: string) => string
   /** All that was said up to an answer; with it the log entry of the answer. */
   readonly history: (frame: string, mark: string) => string
   /** A request as it was asked; with it whether it was answered. */
   readonly asked: (frame: string, mark: string) => string
-  /** A line of an answer that may come back as a summary; with it the mark that the session was at, and whether only the client saw it. */
+  /**
+   * A line of an answer that may come back as a summary; with it the mark that the session was at, whether only the client saw it, and
+   * how many lines of the answer are named.
+   */
   readonly told: (frame: string, line: string) => string
+  /** A line of a session without an id, by which a call that has the conversation as text is known; `ambiguous` if two sessions had it. */
+  readonly said: (line: string) => string
+  /** The newest answer of a session without an id; with it the mark that it answered, and the key of the message right before it. */
+  readonly newest: (key: string) => string
   /** What a session without an id was asked last; with it the mark and the frame of that. */
   readonly tip: (session: string) => string
   /** An answer by the provider's id; with it its log entry. */
@@ -40,9 +49,12 @@ export const namesOf = (tenant: string): Names => ({
   known: (session) => `s:${digest(tenant, session)}`,
   anchor: (id) => `c:${digest(tenant, id)}`,
   answer: (base, key) => `a:${digest(tenant, base, key)}`,
+  framed: (base, frame) => `f:${digest(tenant, base, frame)}`,
   history: (frame, mark) => `h:${digest(tenant, frame, mark)}`,
   asked: (frame, mark) => `o:${digest(tenant, frame, mark)}`,
   told: (frame, line) => `l:${digest(tenant, frame, line)}`,
+  said: (line) => `w:${digest(tenant, line)}`,
+  newest: (key) => `n:${digest(tenant, key)}`,
   tip: (session) => `${tipKind}${digest(tenant, session)}`,
   response: (id) => `r:${digest(tenant, id)}`,
   responseTo: (id) => `q:${digest(tenant, id)}`,

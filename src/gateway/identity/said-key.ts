@@ -44,8 +44,11 @@ function withoutThinking(text: string): string {
 const leastTelling = 24
 
 /** Would another conversation of the same client hardly have this answer? */
-export const isTelling = ({ parts }: Message): boolean =>
-  parts.some(({ type }) => type === "tool-call") || steadyText(parts).length >= leastTelling
+export const isTelling = (message: Message): boolean =>
+  message.parts.some(({ type }) => type === "tool-call") || hasTellingWords(message)
+
+/** The same by its words alone: many conversations begin with the same call. */
+export const hasTellingWords = ({ parts }: Message): boolean => steadyText(parts).length >= leastTelling
 
 function otherKey(part: Part): readonly unknown[] {
   switch (part.type) {

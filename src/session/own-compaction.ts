@@ -1,0 +1,138 @@
+import type { Outline } from "../log/outline.ts"
+import type { Message, Transcript } from "../message/message.ts"
+import { isSpokenPart } from "../stage/spoken.ts"
+import type { Live } from "./live.ts"
+import { keyOf, leftBehind, matchHistory } from "./match.ts"
+import { readMessages } from "./read-view.ts"
+
+/** How a conversation stood when its client left its history and sent another one. */
+export type Departure = {
+  /** Its newest messages were a call for a summary and the summary, which the new history has: so many of them. */
+  readonly summaryCall: 0 | 2
+  /** It was the model's turn, and the user had not been given the word. */
+  readonly isOpen: boolean
+  /** The model had said something in it. */
+  readonly isAnswered: boolean
+}
+
+const noDeparture: Departure = { summaryCall: 0, isOpen: false, isAnswered: false }
+
+/** More messages at the end of a history are not looked at. */
+const maxRead = 2000
+
+/** How the conversation stands that a client's history is about to leave; nothing of note where it only goes on. */
+export async function departureOf(live: Live, conversation: Transcript): Promise<Departure> {
+  const outline = live.journal.outline()
+  const path = matchHistory(outline, conversation)
+  const added = conversation.slice(path.length)
+  const left = added.length === 0 ? [] : leftBehind(outline, live.at, path)
+  if (left.length === 0) return noDeparture
+  const messages = await readMessages(live, left.slice(0, maxRead))
+  const summaryCall = isSummaryCall(messages, added) ? 2 : 0
+  const newest = messages[summaryCall]
+  const asks = summaryCall === 0 ? undefined : messages[1]
+  const isOpen = newest === undefined || newest.role !== "assistant" || newest.parts.some(isCall)
+  return {
+    summaryCall,
+    isOpen: isOpen || asks?.parts.some(({ type }) => type === "tool-result") === true,
+    isAnswered: messages.slice(summaryCall).some(({ role }) => role === "assistant"),
+  }
+}
+
+const isCall = ({ type }: Message["parts"][number]): boolean => type === "tool-call"
+
+/** Is the newest answer what the new history tells instead of the old one? Then what it answers was a call for a summary. */
+function isSummaryCall([answer, asks]: Transcript, added: Transcript): boolean {
+  if (answer?.role !== "assistant" || asks?.role !== "user" || answer.parts.some(isCall)) return false
+  const isKept = added.some((message) => message.role === "assistant" && keyOf(message) === keyOf(answer))
+  return !isKept && retells(textOf(added), textOf([answer]))
+}
+
+const textOf = (messages: Transcript): string =>
+  messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : []))).join("\n")
+
+/** Shorter lines stand in every text. */
+const leastLine = 12
+const maxLines = 6
+
+/** Does a text have the longest lines of another one in it, or at least one of them? */
+function retells(text: string, other: string): boolean {
+  const lines = other
+    .split(/\n|<[^<>\n]{1,80}>/)
+    .map((line) => line.trim())
+    .filter((line) => line.length >= leastLine)
+  return lines
+    .sort((one, two) => two.length - one.length)
+    .slice(0, maxLines)
+    .some((line) => text.includes(line))
+}
+
+/** Of messages by id: how many of their parts, from the first on, lay down nothing. */
+export type Wordless = ReadonlyMap<string, number>
+
+export const noneWordless: Wordless = new Map()
+
+export type Heard = {
+  readonly wordless: Wordless
+  /** What was left out still belongs to the conversation: its client made the history shorter, and took nothing back. */
+  readonly isCompacted: boolean
+}
+
+export const nothingHeard: Heard = { wordless: noneWordless, isCompacted: false }
+
+export type Rewritten = {
+  /** What is kept of the history as it was, from its first message on, and what comes behind that. */
+  readonly kept: Transcript
+  readonly added: Transcript
+  /** What the messages say that were left behind, as keys. */
+  readonly left: ReadonlySet<string>
+  readonly departure: Departure
+}
+
+/**
+ * The messages of a rewritten history in which nobody speaks now. Those that were there before have been heard. Where all that the model
+ * had said is gone, or a summary of it is there, the client compacted the history: what it put in the place of that, and around its
+ * summary, are its own words and nobody's rule, whatever they say. What comes behind what was kept, or when the user had the word, is
+ * the user's.
+ */
+export function hear({ kept, added, left, departure }: Rewritten): Heard {
+  const isHeard = (message: Message): boolean => left.has(keyOf(message))
+  const isGone = !kept.some(({ role }) => role === "assistant") || departure.summaryCall > 0
+  const isCompacted = departure.isAnswered && isGone
+  const lastHeard = added.findLastIndex(isHeard)
+  const lastAnswer = isCompacted ? added.findLastIndex(({ role }) => role === "assistant") : -1
+  const end = Math.max(lastHeard, lastAnswer)
+  const wordless = new Map<string, number>(
+    added.flatMap((message, n) => (n < end || isHeard(message) ? [[message.id, message.parts.length]] : [])),
+  )
+  const [first, ...others] = added.slice(end + 1)
+  const heard = { wordless, isCompacted: isCompacted || lastHeard >= 0 }
+  if (!isCompacted || first === undefined) return heard
+  const isTold = added.slice(0, end + 1).some((message) => !isHeard(message))
+  const isPrompt = isTold && lastAnswer > lastHeard && departure.isOpen
+  const isSummary =
+    !isTold && (others.length > 0 || kept.length > 0 || lastHeard >= 0 || departure.isOpen || isLong(first, departure))
+  const isAll = isPrompt || departure.isOpen || others.length > 0
+  if (isPrompt || isSummary) wordless.set(first.id, isAll ? first.parts.length : partsBeforeUser(first))
+  return heard
+}
+
+/** Shorter than this, the only message of a history may be the user's, who began anew. */
+const leastSummary = 1000
+
+const isLong = (message: Message, { summaryCall }: Departure): boolean =>
+  summaryCall > 0 || textOf([message]).length >= leastSummary
+
+/** A client may write its summary and the user's next words into one message, as two texts. */
+function partsBeforeUser(message: Message): number {
+  const { parts } = message
+  const spoken = parts.flatMap((part, n) => (part.type === "text" && isSpokenPart(message, part) ? [n] : []))
+  return spoken.length > 1 ? (spoken.at(-1) ?? parts.length) : parts.length
+}
+
+/** The message that a conversation had reached before its client compacted it, the call for the summary left out. */
+export function reachedBefore(outline: Outline, at: number, { summaryCall }: Departure): number {
+  let reached = at
+  for (let n = 0; n < summaryCall; n++) reached = outline.node(reached)?.parent ?? 0
+  return reached
+}
