@@ -5,7 +5,7 @@ import type { Asked } from "./asked.ts"
 import { chooseUpstream } from "./choose-upstream.ts"
 import { wholeOf } from "./chunks-of.ts"
 import { contextError, readContextError } from "./context-error.ts"
-import { deliver } from "./deliver.ts"
+import { type Delivery, deliver } from "./deliver.ts"
 import { peekAtStream } from "./early-refusal.ts"
 import { answerProblem, answerText, type Exchange } from "./exchange.ts"
 import { familyOf } from "./family.ts"
@@ -125,6 +125,7 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
   }
   let { body, recalls } = offerRecall(exchange, route, passage.bytes, passage)
   let changed = passage.changed || recalls
+  let refusal: Delivery | undefined
   for (let shrunk = 0; ; shrunk++) {
     const sent = await send(exchange, route, { upstream, body: changed ? body : call.packed, changed })
     const { answer, error: early } = mayRefuseInStream(format, sent, body) ? await peekAtStream(sent) : { answer: sent }
@@ -141,13 +142,14 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
     const error = (await wholeOf(answer, maxErrorBytes)) ?? Buffer.alloc(0)
     const refused = { format, status: answer.status, error, body, changed, mayShrink: shrunk < maxShrinking }
     const instead = await insteadOf(passage, refused)
-    if (instead === undefined) return deliver(exchange, { ...delivery, whole: error })
+    if (instead === undefined) return deliver(exchange, refusal ?? { ...delivery, whole: error })
     if (instead.type === "answer") {
       passage.ended(instead.response)
       // Whoever goes on from it is to be recognised.
       await deps.lines.idle(passage.known().session ?? "")
       return giveAnswer(exchange, instead.answer, passage.known())
     }
+    if (instead.isTrial === true) refusal = { ...delivery, whole: error }
     ;({ body, recalls } = offerRecall(exchange, route, instead.body, passage))
     changed = true
   }
@@ -201,7 +203,7 @@ async function insteadOf(passage: Passage, refused: RefusedBody): Promise<Instea
   const isTooLong = tooLong !== undefined && mayBeSmaller(tooLong)
   const smaller = tooLong !== undefined && isTooLong && mayShrink ? await passage.smaller(tooLong) : undefined
   if (smaller !== undefined) return { type: "send", body: smaller }
-  return passage.instead?.({ status, body: text, sent: body, changed, isTooLong })
+  return passage.instead?.({ status, body: text, sent: body, changed, isTooLong, isAboutLength: tooLong !== undefined })
 }
 
 export async function send(

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "vitest"
+import { afterEach, describe, expect, test } from "vitest"
 import { field, type Json, listAt, parseJson, textAt } from "../model-server/json.ts"
 import type { Failure } from "../model-server/wire.ts"
 import { startTestGateway } from "../support/gateway.ts"
@@ -55,13 +55,21 @@ async function post(
   return { status: response.status, json: parseJson(await response.text()) }
 }
 
+const work = async (url: string, rounds: number): Promise<readonly number[]> =>
+  (await workThrough(url, rounds)).statuses
+
+/** The history of a client up to its first refusal, or after so many rounds. */
+const historyOf = async (url: string, rounds: number): Promise<readonly unknown[]> =>
+  (await workThrough(url, rounds)).messages
+
 /** A user's turn every fifth round, so that there is reasoning of turns that are over. */
-async function work(url: string, rounds: number): Promise<readonly number[]> {
+async function workThrough(url: string, rounds: number) {
   const statuses: number[] = []
   const messages: unknown[] = [{ role: "user", content: question }]
   for (let round = 0; round < rounds; round += 1) {
     const { status, json } = await post(url, messages)
     statuses.push(status)
+    if (status !== 200) break
     const content = listAt(json, "content")
     const call = content.find((block) => textAt(block, "type") === "tool_use")
     const part = Number(field(field(call ?? null, "input"), "part") ?? 0)
@@ -69,7 +77,7 @@ async function work(url: string, rounds: number): Promise<readonly number[]> {
     const more = round % 5 === 4 ? [{ type: "text", text: `Go on after part ${round}.` }] : []
     messages.push({ role: "assistant", content }, { role: "user", content: [result, ...more] })
   }
-  return statuses
+  return { statuses, messages }
 }
 
 const refusal = (message: string): Failure => ({
@@ -118,6 +126,78 @@ test("an upstream that minds all of it gets none at all", async () => {
   expect(refused).toBeGreaterThan(0)
   expect(refused).toBeLessThanOrEqual(2)
 })
+
+describe("an upstream that minds the reasoning of a changed history, in words that nobody knows", () => {
+  const oddWords: readonly (readonly [string, Failure])[] = [
+    ["a sentence about something else", refusal("messages.7: content block 0 does not match what was issued.")],
+    ["two words", refusal("Bad request.")],
+    ["another language", refusal("请求无效：消息块校验失败。")],
+    ["another shape", { status: 422, body: { detail: [{ loc: ["body", "messages"], msg: "checksum mismatch" }] } }],
+    ["a gateway's own error", { status: 400, body: { __type: "ValidationException", message: "unprocessable turn" } }],
+  ]
+
+  test.each(oddWords)("%s: it is asked once more without it", async (_what, failure) => {
+    const { upstream, gateway } = await start({
+      refuse: ({ context }) => (isOurs(context) && context.includes('"type":"thinking"') ? failure : undefined),
+    })
+    expect(new Set(await work(gateway.url, 14))).toEqual(new Set([200]))
+    expect(upstream.requests.filter(({ status }) => status !== 200)).toHaveLength(1)
+    expect(gateway.faults).toEqual([])
+  })
+
+  test("and refuses that too: the client sees the first refusal, and nothing was asked a third time", async () => {
+    let asked = 0
+    const { upstream, gateway } = await start({
+      refuse: ({ context }) => (isOurs(context) ? refusal(`No, for the ${++asked}. time.`) : undefined),
+    })
+    const messages = await historyOf(gateway.url, 20)
+    const { status, json } = await post(gateway.url, messages)
+    const refused = upstream.requests.filter((request) => request.status === 400)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(status).toBe(400)
+    const told = textAt(field(json, "error"), "message") ?? ""
+    expect(Number(/\d+/.exec(told)?.[0]) % 2).toBe(1)
+    expect(refused.length % 2).toBe(0)
+    const last = refused.slice(-2).map(({ text }) => text.includes('"type":"thinking"'))
+    expect(last).toEqual([true, false])
+  })
+
+  test("a changed request without reasoning is not asked again", async () => {
+    const { upstream, gateway } = await start({
+      say: (call) => ({ calls: [{ tool: "read_part", input: { part: call } }] }),
+      refuse: ({ context }) => (isOurs(context) ? refusal("Bad request.") : undefined),
+    })
+    const messages = await historyOf(gateway.url, 20)
+    const before = upstream.requests.length
+    const { status } = await post(gateway.url, messages)
+    expect([status, upstream.requests.length - before]).toEqual([400, 1])
+  })
+
+  test("a refusal for the length of the answer is not about reasoning", async () => {
+    const words = "input length and `max_tokens` exceed context limit: 180000 + 32000 > 200000"
+    const { upstream, gateway } = await start({
+      refuse: ({ context }) => (isOurs(context) ? refusal(words) : undefined),
+    })
+    const messages = await historyOf(gateway.url, 20)
+    const { json } = await post(gateway.url, messages)
+    expect(textAt(field(json, "error"), "message")).toBe(words)
+    const refused = upstream.requests.filter((request) => request.status === 400)
+    expect(refused.every(({ text }) => text.includes('"type":"thinking"'))).toBe(true)
+  })
+})
+
+test.each(["messages.1.content.0: Invalid `signature` in `thinking` block", "Bad request."])(
+  "a refusal of a history with reasoning that nobody changed is the client's to see: %s",
+  async (words) => {
+    const { upstream, gateway } = await start({
+      refuse: ({ context }) => (context.includes('"type":"thinking"') ? refusal(words) : undefined),
+    })
+    const messages = await historyOf(gateway.url, 1)
+    const { status, json } = await post(gateway.url, messages)
+    expect([status, textAt(field(json, "error"), "message")]).toEqual([400, words])
+    expect(upstream.requests).toHaveLength(2)
+  },
+)
 
 test("a refusal of what the client itself sent is the client's to see", async () => {
   const { upstream, gateway } = await start({

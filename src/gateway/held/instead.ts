@@ -14,7 +14,12 @@ import { withoutReasoning } from "./without-reasoning.ts"
 
 /** What to do about a refusal: send something else, or answer the client ourselves. */
 export type Instead =
-  | { readonly type: "send"; readonly body: Buffer }
+  | {
+      readonly type: "send"
+      readonly body: Buffer
+      /** Nobody said that it would help: if it is refused as well, the refusal before it is the client's to see. */
+      readonly isTrial?: true
+    }
   | { readonly type: "answer"; readonly answer: OwnAnswer; readonly response?: ModelResponse }
 
 /** A request that was refused, as it was sent. */
@@ -23,6 +28,8 @@ export type RefusedCall = Refused & {
   readonly changed: boolean
   /** The refusal says that it is too long. */
   readonly isTooLong: boolean
+  /** It is about the length, be it that of the request or that of the answer. */
+  readonly isAboutLength: boolean
 }
 
 export type InsteadFacts = {
@@ -46,7 +53,25 @@ export async function insteadOf(
   }
   const kind = refusalKind(request.format, refused)
   if (kind === "previous-unknown" || kind === "item-unknown") return inline(sent, request)
-  return kind === "reasoning" && refused.changed ? strip(sent, request, refused) : undefined
+  if (!refused.changed) return undefined
+  return kind === "reasoning" ? strip(sent, request, refused) : tryWithout(sent, request, refused)
+}
+
+/** Statuses of a request that is not taken as it is. */
+const invalid: ReadonlySet<number> = new Set([400, 422])
+
+/**
+ * A changed request that was refused in words that we do not know: reasoning is what an upstream may mind in it, so it is sent once more
+ * without any.
+ */
+function tryWithout(sent: Sent, { format }: ModelRequest, refused: RefusedCall): Instead | undefined {
+  if (!invalid.has(refused.status) || refused.isAboutLength || sent.tried.has("without-reasoning")) return undefined
+  const before = refused.sent.toString("utf8")
+  const body = withoutReasoning(format, before, false)
+  if (body === before) return undefined
+  sent.tried.add("without-old-reasoning").add("without-reasoning")
+  sent.isOther = true
+  return { type: "send", body: Buffer.from(body), isTrial: true }
 }
 
 /** Everything written out, and none of the reasoning that only who keeps it can read. */
