@@ -18,4 +18,6 @@ export type Mend = { readonly message: number } & (
     }
   | { readonly type: "result-added"; readonly part: number; readonly reason: "call-without-result" }
   | { readonly type: "message-removed"; readonly reason: "message-empty" }
+  /** Words of the model or the system go before the message whose calls they stood behind. */
+  | { readonly type: "message-moved"; readonly before: number; readonly reason: "result-not-adjacent" }
 )

@@ -15,9 +15,13 @@ export function performMends(messages: Transcript, events: readonly Mend[]): Tra
   const mends = Map.groupBy(events, ({ message }) => message)
   const { joining, following } = placeResults(messages, events)
   const fresh = createFreshIds(messages.map(({ id }) => id))
+  const moved = Map.groupBy(
+    events.flatMap((event) => (event.type === "message-moved" ? [event] : [])).toSorted(byPlace),
+    ({ before }) => before,
+  )
   return messages.flatMap((message, at): readonly Message[] => {
     const mine = mends.get(at) ?? []
-    if (mine.some(({ type }) => type === "message-removed")) return []
+    if (mine.some(({ type }) => type === "message-removed" || type === "message-moved")) return []
     const joined = joining.get(at) ?? []
     const inside = mine.filter(({ type }) => type !== "result-added")
     const mended = inside.length === 0 && joined.length === 0 ? message : mend(message, inside, joined)
@@ -26,12 +30,15 @@ export function performMends(messages: Transcript, events: readonly Mend[]): Tra
         ? []
         : inside.flatMap((one) => (one.type === "result-quoted" ? quoteAt(message, one.part) : []))
     return [
+      ...(moved.get(at) ?? []).flatMap((event) => messages[event.message] ?? []),
       ...ownMessage(message, quotes, fresh, "quoted"),
       mended,
       ...ownMessage(message, following.get(at) ?? [], fresh, "results"),
     ]
   })
 }
+
+const byPlace = (one: Mend, other: Mend): number => one.message - other.message
 
 type Arrivals = ReadonlyMap<number, readonly Part[]>
 

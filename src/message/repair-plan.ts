@@ -2,7 +2,7 @@ import { abandonedCalls, type CheckOptions, isEmpty, isMisplaced } from "./check
 import { createFreshIds } from "./fresh.ts"
 import { callId, messageId } from "./ids.ts"
 import type { Mend } from "./mend.ts"
-import type { Transcript } from "./message.ts"
+import type { Message, Transcript } from "./message.ts"
 import { pairCalls, pairKey } from "./pair.ts"
 import { findParted } from "./parted.ts"
 
@@ -37,6 +37,39 @@ function planCallRenames(messages: Transcript): readonly Mend[] {
     })
   })
 }
+
+/**
+ * Words of the model or of the system between calls and their results go before the calls. Were the results moved instead, a request that
+ * ends with them would end with such words, and the model would be asked nothing.
+ */
+function planSpeech(messages: Transcript, { adjacent }: CheckOptions): readonly Mend[] {
+  if (adjacent === undefined) return []
+  const parted = pairCalls(messages)
+    .pairs.filter(findParted(messages, adjacent))
+    .toSorted((one, other) => one.call.message - other.call.message)
+  const goal = new Map<number, number>()
+  let seen = 0
+  for (const { call, result } of parted) {
+    const isOurs = messages[call.message]?.role === "assistant"
+    // The calls may stand behind others, and go before those themselves.
+    const before = goal.get(call.message) ?? call.message
+    for (seen = Math.max(seen, call.message + 1); isOurs && seen < result.message; seen++) {
+      const message = messages[seen]
+      if (message !== undefined && isSpeech(message)) goal.set(seen, before)
+    }
+  }
+  return [...goal].map(([message, to]) => ({
+    type: "message-moved",
+    message,
+    before: to,
+    reason: "result-not-adjacent",
+  }))
+}
+
+/** What asks the user's side for nothing: a provider answers its own calls. */
+const isSpeech = ({ role, parts }: Message): boolean =>
+  role === "system" ||
+  (role === "assistant" && parts.every((part) => part.type !== "tool-call" || part.kind === "provider"))
 
 /** Results go to their calls where there is one to go to; the rest is quoted where it stands. */
 function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly Mend[] {
@@ -97,8 +130,10 @@ function planRemovals(messages: Transcript): readonly Mend[] {
 export const repairPlans: readonly ((messages: Transcript, options: CheckOptions) => readonly Mend[])[] = [
   planRenames,
   planCallRenames,
+  planSpeech,
   planPlaces,
   planResults,
+  planSpeech,
   planPlaces,
   planRemovals,
 ]

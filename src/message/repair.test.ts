@@ -9,7 +9,7 @@ import {
   text,
   transcript,
 } from "../../test/support/transcripts.ts"
-import { type CheckOptions, checkTranscript } from "./check.ts"
+import { type CheckOptions, checkTranscript, isEmpty } from "./check.ts"
 import { unfence } from "./fence.ts"
 import type { Transcript } from "./message.ts"
 import type { Part } from "./part.ts"
@@ -139,6 +139,21 @@ test("a result that came too late goes back to its call, and before what was sai
   ])
 })
 
+test("words of the model between its calls and their results go before the calls, and the results stay last", () => {
+  const messages = transcript(
+    ["user", text("look")],
+    ["assistant", call("1"), call("2")],
+    ["assistant", text("I look at both.")],
+    ["user", result("1")],
+    ["assistant", text("That was the first.")],
+    ["user", result("2")],
+  )
+  const { messages: repaired } = repair(messages, { adjacent: "own", ended: true })
+  expect(repaired.map(({ id }) => id)).toEqual(["m0", "m2", "m4", "m1", "m3", "m5"])
+  const further = [...messages, ...transcript(["user", text("on")]).map((last) => message("m9", "user", ...last.parts))]
+  expect(repair(further, { adjacent: "own", ended: true }).messages.slice(0, 6)).toEqual(repaired)
+})
+
 describe("for any transcript", () => {
   const anything = fc.oneof(goodTranscript, brokenTranscript)
   const options = fc.constantFrom<CheckOptions>(
@@ -154,6 +169,23 @@ describe("for any transcript", () => {
         const { messages: repaired } = repair(messages, asked)
         expect(checkTranscript(repaired, asked)).toEqual([])
         expect(repair(repaired, asked).messages).toBe(repaired)
+      }),
+    )
+  })
+  test("what ends on the user's side ends there after a repair: the model has the word, as before", () => {
+    const ended = options.map((asked): CheckOptions => ({ ...asked, ended: true }))
+    fc.assert(
+      fc.property(anything, ended, (messages, asked) => {
+        const last = messages.findLast((one) => !isEmpty(one))
+        fc.pre(last?.role === "user")
+        expect(repair(messages, asked).messages.at(-1)?.role).toBe("user")
+      }),
+    )
+    fc.assert(
+      fc.property(goodTranscript, ended, (messages, asked) => {
+        fc.pre(messages.at(-1)?.role === "user")
+        const kindsAtEnd = (all: Transcript) => new Set(all.at(-1)?.parts.map(({ type }) => type))
+        expect(kindsAtEnd(repair(messages, asked).messages)).toEqual(kindsAtEnd(messages))
       }),
     )
   })

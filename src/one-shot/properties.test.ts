@@ -1,6 +1,6 @@
 import type { Arbitrary } from "fast-check"
 import { expect, test } from "vitest"
-import { bodyIn, conversation, toolMark } from "../../test/support/conversations.ts"
+import { bodyIn, type ChatMessage, conversation, toolMark } from "../../test/support/conversations.ts"
 import { objectionTo } from "../../test/support/objection.ts"
 import { fc } from "../../test/support/property.ts"
 import { ownMessage } from "../compact/standing.ts"
@@ -35,9 +35,10 @@ const aCase: Arbitrary<Case> = fc
     pinned: fc.boolean(),
     schema: fc.constantFrom("handoff", "snapshot"),
     summarizer: fc.constantFrom("extractive", "extractive", "none"),
+    talks: fc.constantFrom(false, false, true),
   })
-  .map(({ messages, format, strategy, share, pinned, schema, summarizer }) => {
-    const body = bodyIn(format, messages)
+  .map(({ messages, format, strategy, share, pinned, schema, summarizer, talks }) => {
+    const body = bodyIn(format, talks ? messages.flatMap(talkingAfter) : messages)
     const before = outsideOf(format, body)
     const options: CompactOptions = {
       format,
@@ -49,6 +50,10 @@ const aCase: Arbitrary<Case> = fc
     }
     return { body, options, before }
   })
+
+/** Some clients write what the model said beside its calls behind them, before the results. */
+const talkingAfter = (message: ChatMessage): readonly ChatMessage[] =>
+  message.tool_calls === undefined ? [message] : [message, { role: "assistant", content: "I look at that now." }]
 
 function contextOf(format: Format, body: string) {
   const request = decodeRequest(format, body)
@@ -91,6 +96,12 @@ holds(
   },
 )
 
+holds("what asks the model to go on asks it still: it does not end with the model's own words", (given, { body }) => {
+  const { format } = given.options
+  const roleAtEnd = (text: string) => contextOf(format, text).messages.at(-1)?.role
+  if (roleAtEnd(given.body) === "user") expect(roleAtEnd(body)).toBe("user")
+})
+
 holds("every pin is there to the letter, and the stack is the very same", ({ body: sent, options }, { body }) => {
   const [before, after] = [contextOf(options.format, sent), contextOf(options.format, body)]
   const texts = after.messages.flatMap(({ parts }) => parts.map(textOf))
@@ -132,7 +143,9 @@ holds(
 
 holds("it fits, and what fitted comes back as it was", ({ body: sent, options, before }, { body, report }) => {
   expect(outsideOf(options.format, body)).toBeLessThanOrEqual(options.budgetTokens ?? 0)
-  const whole = checkTranscript(decodeRequest(options.format, sent).messages, {}).length === 0
+  const adjacent = adjacencyOf[options.format]
+  const { messages } = decodeRequest(options.format, sent)
+  const whole = checkTranscript(messages, adjacent === undefined ? {} : { adjacent }).length === 0
   if (before <= (options.budgetTokens ?? 0) && whole && options.pins?.length === 0) expect(body).toBe(sent)
   expect(report.changed).toBe(body !== sent)
 })
@@ -175,6 +188,6 @@ test("for any conversation, format, strategy and budget, every promise holds or 
       }
     }),
   )
-  expect(checks).toHaveLength(7)
+  expect(checks).toHaveLength(8)
   expect(done, "nearly all budgets were impossible").toBeGreaterThan(100)
 })
