@@ -11,7 +11,7 @@ import type { FoundRule } from "../pin/rule.ts"
 import { withinMs } from "../upstream/within-ms.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
-import { noneWordless, type Wordless } from "./own-compaction.ts"
+import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
 import { isInForce, knownPins } from "./pins.ts"
 import { isCarried } from "./tool-rules.ts"
 
@@ -29,14 +29,14 @@ export function askFinder(
   live: Live,
   { entries }: Committed,
   messages: readonly Message[],
-  wordless: Wordless = noneWordless,
+  ignoredParts: IgnoredParts = noIgnoredParts,
 ): void {
   const { finder } = live.options
   if (typeof finder !== "function") return
   const appended = entries.filter(({ body }) => body.type === "message-appended")
   const asked = appended
     .flatMap(({ seq }, n) => {
-      const from = wordless.get(messages[n]?.id ?? "") ?? 0
+      const from = ignoredParts.get(messages[n]?.id ?? "") ?? 0
       return textsOf(messages[n], seq).filter(({ place }) => place.part >= from)
     })
     .slice(0, maxTexts)

@@ -15,7 +15,7 @@ import { judgeHistory } from "./judge-history.ts"
 import type { Live } from "./live.ts"
 import { keyOf, leftBehind, matchHistory, renamed } from "./match.ts"
 import { isRewind, type News, newRules, noDocuments, rewound, takenBackIn } from "./new-rules.ts"
-import { departureOf, type Heard, hear, nothingHeard, reachedBefore } from "./own-compaction.ts"
+import { conversationEnd, lastBeforeSummaryCall, noRewrite, type Rewrite, readRewrite } from "./own-compaction.ts"
 import { knownPins } from "./pins.ts"
 import { seekAhead } from "./seek-rules.ts"
 
@@ -126,7 +126,7 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   const separation = separate(request, { standing: live.documents })
   const { conversation } = separation
   const inherited = await inheritance(live, conversation)
-  const departure = await departureOf(live, conversation)
+  const end = await conversationEnd(live, conversation)
   const stack = stackOf(live, separation)
   const { documents } = separation.infrastructure
   const unseen = documents.filter(({ hash }) => !live.documents.has(hash))
@@ -136,18 +136,18 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
   let replaced = false
-  let heard: Heard = nothingHeard
+  let rewrite: Rewrite = noRewrite
   const committed = await live.journal.commit((outline, next) => {
     path = matchHistory(outline, conversation)
     const added = conversation.slice(path.length)
     const from = path.at(-1) ?? 0
     const behind = added.length === 0 ? [] : leftBehind(outline, live.at, path)
     const left = behind.filter((seq) => !live.unconfirmed.has(seq))
-    const isBack = departure.summaryCall === 0 && isRewind(abandoned(live, left), added, path.length)
+    const isBack = end.summaryCall === 0 && isRewind(abandoned(live, left), added, path.length)
     replaced = left.length > 0 && !isBack
     const kept = conversation.slice(0, path.length)
-    heard = replaced ? hear({ kept, added, left: keysAt(outline, behind), departure }) : nothingHeard
-    const reached = heard.isCompacted ? { reached: reachedBefore(outline, live.at, departure) } : {}
+    rewrite = replaced ? readRewrite({ kept, added, left: keysAt(outline, behind), end }) : noRewrite
+    const reached = rewrite.isCompacted ? { reached: lastBeforeSummaryCall(outline, live.at, end) } : {}
     const branch = { type: "branch-opened", from, left: left.length, ledger: inherited, ...reached } as const
     const before: readonly EntryBody[] = [
       ...(stack.hash === live.stack ? [] : [stack]),
@@ -163,19 +163,19 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
     const messages = added.map((message, n) => ({ message: came[n] ?? message, key: keyOf(message) }))
     const news: News = {
       messages: came,
-      wordless: heard.wordless,
+      ignoredParts: rewrite.ignoredParts,
       before: conversation.slice(Math.max(0, path.length - maxBefore), path.length),
       documents: unseen,
       lifted: textsOf(documents),
     }
-    const spoken = came.filter(({ id }) => !heard.wordless.has(id))
+    const spoken = came.filter(({ id }) => !rewrite.ignoredParts.has(id))
     const taken = [...(isBack ? rewound(pins, left, seqOf) : []), ...takenBackIn(pins, spoken, seqOf)]
     const written = [...before, ...messageBodies(messages, from, first), ...taken]
     return [...written, ...newRules(live, pins, news, { first, next: next + written.length })]
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
   const found = tellFound(live, committed)
-  askFinder(live, committed, originalsOf(request, conversation.slice(path.length)), heard.wordless)
+  askFinder(live, committed, originalsOf(request, conversation.slice(path.length)), rewrite.ignoredParts)
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
   live.opened = true

@@ -8,7 +8,7 @@ import type { InjectedDocument } from "../prompt/separate.ts"
 import { isSpoken, isSpokenPart } from "../stage/spoken.ts"
 import { isRetelling } from "./is-notice.ts"
 import type { Live } from "./live.ts"
-import { noneWordless, type Wordless } from "./own-compaction.ts"
+import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
 import { pinOf } from "./pin-of.ts"
 import { isInForce, type SessionPin } from "./pins.ts"
 import { documentRules, seekRules } from "./seek-rules.ts"
@@ -21,7 +21,7 @@ export type News = {
   /** The texts of all documents that are lifted out of the messages. */
   readonly lifted: ReadonlySet<string>
   /** Messages in which nobody speaks, and how much of them that is. */
-  readonly wordless?: Wordless
+  readonly ignoredParts?: IgnoredParts
 }
 
 export const noDocuments: Pick<News, "documents" | "lifted"> = { documents: [], lifted: new Set() }
@@ -36,7 +36,7 @@ export type Places = { readonly first: number; readonly next: number }
 export function newRules(
   { options }: Live,
   pins: readonly SessionPin[],
-  { messages, before, documents, lifted, wordless = noneWordless }: News,
+  { messages, before, documents, lifted, ignoredParts = noIgnoredParts }: News,
   { first, next }: Places,
 ): readonly EntryBody[] {
   if (options.finder === "none") return []
@@ -49,9 +49,9 @@ export function newRules(
     bodies.push(body)
   }
   documentRules(documents).forEach(lay)
-  for (const [n, rules] of seekRules(messages, { before, lifted, wordless }).entries()) {
+  for (const [n, rules] of seekRules(messages, { before, lifted, ignoredParts }).entries()) {
     const message = messages[n]
-    for (const { id } of message === undefined || wordless.has(message.id) ? [] : withdrawnIn(message, standing)) {
+    for (const { id } of message === undefined || ignoredParts.has(message.id) ? [] : withdrawnIn(message, standing)) {
       const pin = seqOf(id)
       if (pin !== undefined) taken.push({ type: "rule-unpinned", pin, said: first + n })
       for (const [name, known] of standing) if (known.id === id) standing.delete(name)

@@ -6,7 +6,7 @@ import { keyOf, leftBehind, matchHistory } from "./match.ts"
 import { readMessages } from "./read-view.ts"
 
 /** How a conversation stood when its client left its history and sent another one. */
-export type Departure = {
+export type ConversationEnd = {
   /** Its newest messages were a call for a summary and the summary, which the new history has: so many of them. */
   readonly summaryCall: 0 | 2
   /** It was the model's turn, and the user had not been given the word. */
@@ -15,18 +15,18 @@ export type Departure = {
   readonly isAnswered: boolean
 }
 
-const noDeparture: Departure = { summaryCall: 0, isOpen: false, isAnswered: false }
+const noEnd: ConversationEnd = { summaryCall: 0, isOpen: false, isAnswered: false }
 
 /** More messages at the end of a history are not looked at. */
 const maxRead = 2000
 
 /** How the conversation stands that a client's history is about to leave; nothing of note where it only goes on. */
-export async function departureOf(live: Live, conversation: Transcript): Promise<Departure> {
+export async function conversationEnd(live: Live, conversation: Transcript): Promise<ConversationEnd> {
   const outline = live.journal.outline()
   const path = matchHistory(outline, conversation)
   const added = conversation.slice(path.length)
   const left = added.length === 0 ? [] : leftBehind(outline, live.at, path)
-  if (left.length === 0) return noDeparture
+  if (left.length === 0) return noEnd
   const messages = await readMessages(live, left.slice(0, maxRead))
   const summaryCall = isSummaryCall(messages, added) ? 2 : 0
   const newest = messages[summaryCall]
@@ -68,17 +68,17 @@ function retells(text: string, other: string): boolean {
 }
 
 /** Of messages by id: how many of their parts, from the first on, lay down nothing. */
-export type Wordless = ReadonlyMap<string, number>
+export type IgnoredParts = ReadonlyMap<string, number>
 
-export const noneWordless: Wordless = new Map()
+export const noIgnoredParts: IgnoredParts = new Map()
 
-export type Heard = {
-  readonly wordless: Wordless
+export type Rewrite = {
+  readonly ignoredParts: IgnoredParts
   /** What was left out still belongs to the conversation: its client made the history shorter, and took nothing back. */
   readonly isCompacted: boolean
 }
 
-export const nothingHeard: Heard = { wordless: noneWordless, isCompacted: false }
+export const noRewrite: Rewrite = { ignoredParts: noIgnoredParts, isCompacted: false }
 
 export type Rewritten = {
   /** What is kept of the history as it was, from its first message on, and what comes behind that. */
@@ -86,7 +86,7 @@ export type Rewritten = {
   readonly added: Transcript
   /** What the messages say that were left behind, as keys. */
   readonly left: ReadonlySet<string>
-  readonly departure: Departure
+  readonly end: ConversationEnd
 }
 
 /**
@@ -95,32 +95,32 @@ export type Rewritten = {
  * summary, are its own words and nobody's rule, whatever they say. What comes behind what was kept, or when the user had the word, is
  * the user's.
  */
-export function hear({ kept, added, left, departure }: Rewritten): Heard {
-  const isHeard = (message: Message): boolean => left.has(keyOf(message))
-  const isGone = !kept.some(({ role }) => role === "assistant") || departure.summaryCall > 0
-  const isCompacted = departure.isAnswered && isGone
-  const lastHeard = added.findLastIndex(isHeard)
+export function readRewrite({ kept, added, left, end }: Rewritten): Rewrite {
+  const isKnown = (message: Message): boolean => left.has(keyOf(message))
+  const isGone = !kept.some(({ role }) => role === "assistant") || end.summaryCall > 0
+  const isCompacted = end.isAnswered && isGone
+  const lastKnown = added.findLastIndex(isKnown)
   const lastAnswer = isCompacted ? added.findLastIndex(({ role }) => role === "assistant") : -1
-  const end = Math.max(lastHeard, lastAnswer)
-  const wordless = new Map<string, number>(
-    added.flatMap((message, n) => (n < end || isHeard(message) ? [[message.id, message.parts.length]] : [])),
+  const lastOld = Math.max(lastKnown, lastAnswer)
+  const ignoredParts = new Map<string, number>(
+    added.flatMap((message, n) => (n < lastOld || isKnown(message) ? [[message.id, message.parts.length]] : [])),
   )
-  const [first, ...others] = added.slice(end + 1)
-  const heard = { wordless, isCompacted: isCompacted || lastHeard >= 0 }
-  if (!isCompacted || first === undefined) return heard
-  const isTold = added.slice(0, end + 1).some((message) => !isHeard(message))
-  const isPrompt = isTold && lastAnswer > lastHeard && departure.isOpen
+  const [first, ...others] = added.slice(lastOld + 1)
+  const rewrite = { ignoredParts, isCompacted: isCompacted || lastKnown >= 0 }
+  if (!isCompacted || first === undefined) return rewrite
+  const isTold = added.slice(0, lastOld + 1).some((message) => !isKnown(message))
+  const isPrompt = isTold && lastAnswer > lastKnown && end.isOpen
   const isSummary =
-    !isTold && (others.length > 0 || kept.length > 0 || lastHeard >= 0 || departure.isOpen || isLong(first, departure))
-  const isAll = isPrompt || departure.isOpen || others.length > 0
-  if (isPrompt || isSummary) wordless.set(first.id, isAll ? first.parts.length : partsBeforeUser(first))
-  return heard
+    !isTold && (others.length > 0 || kept.length > 0 || lastKnown >= 0 || end.isOpen || isLong(first, end))
+  const isAll = isPrompt || end.isOpen || others.length > 0
+  if (isPrompt || isSummary) ignoredParts.set(first.id, isAll ? first.parts.length : partsBeforeUser(first))
+  return rewrite
 }
 
 /** Shorter than this, the only message of a history may be the user's, who began anew. */
 const leastSummary = 1000
 
-const isLong = (message: Message, { summaryCall }: Departure): boolean =>
+const isLong = (message: Message, { summaryCall }: ConversationEnd): boolean =>
   summaryCall > 0 || textOf([message]).length >= leastSummary
 
 /** A client may write its summary and the user's next words into one message, as two texts. */
@@ -131,7 +131,7 @@ function partsBeforeUser(message: Message): number {
 }
 
 /** The message that a conversation had reached before its client compacted it, the call for the summary left out. */
-export function reachedBefore(outline: Outline, at: number, { summaryCall }: Departure): number {
+export function lastBeforeSummaryCall(outline: Outline, at: number, { summaryCall }: ConversationEnd): number {
   let reached = at
   for (let n = 0; n < summaryCall; n++) reached = outline.node(reached)?.parent ?? 0
   return reached

@@ -17,11 +17,12 @@ export async function readPins(live: Live): Promise<readonly SessionPin[]> {
   const shared = await live.shared.read(live.agent)
   const pins = [...shared, ...(await ownPins(live))]
   const now = live.options.now?.() ?? Date.now()
-  const isOnWay = await readWay(live)
-  const gone = await withdrawn(live, isOnWay)
+  const isInConversation = await readConversation(live)
+  const gone = await withdrawn(live, isInConversation)
   const states = new Map<Pin, "withdrawn" | "expired">()
   for (const pin of pins) {
-    if (gone.has(pin.id) || live.shared.isGone(pin.id) || isPassing(live, pin, isOnWay)) states.set(pin, "withdrawn")
+    if (gone.has(pin.id) || live.shared.isGone(pin.id) || isPassing(live, pin, isInConversation))
+      states.set(pin, "withdrawn")
     else if (pin.expiresAtMs !== undefined && pin.expiresAtMs <= now) states.set(pin, "expired")
   }
   const standing = new Map(
@@ -37,25 +38,25 @@ export async function readPins(live: Live): Promise<readonly SessionPin[]> {
  * Was it said in words that the conversation never went on from, and has left? A client that asks for a summary of its history says at
  * the end of it how that is to be written; that holds for this one answer.
  */
-function isPassing({ journal, at }: Live, { place }: Pin, isOnWay: OnWay): boolean {
+function isPassing({ journal, at }: Live, { place }: Pin, isInConversation: InConversation): boolean {
   const said = place !== undefined && "entry" in place ? seqOf(place.entry) : undefined
   if (said === undefined || said === at) return false
   const outline = journal.outline()
-  return !outline.isContinued(said) && outline.node(at)?.parent !== said && !isOnWay(said)
+  return !outline.isContinued(said) && outline.node(at)?.parent !== said && !isInConversation(said)
 }
 
-type OnWay = (seq: number) => boolean
+type InConversation = (seq: number) => boolean
 
 /** Whether the conversation went through a message: on the way to where it is, or to where its client wrote the history anew. */
-async function readWay({ journal, at, reached }: Live): Promise<OnWay> {
+async function readConversation({ journal, at, reached }: Live): Promise<InConversation> {
   const outline = journal.outline()
   const branches = outline.ofType("branch-opened")
   const missing = branches.filter((seq) => !reached.has(seq))
   if (missing.length > 0)
     for (const { seq, body } of (await journal.entries(missing)).values())
       if (body.type === "branch-opened") reached.set(seq, body.reached ?? 0)
-  const ends = [at, ...branches.flatMap((seq) => reached.get(seq) || [])]
-  return (seq) => ends.some((end) => end >= seq && outline.path(end, seq) !== undefined)
+  const tips = [at, ...branches.flatMap((seq) => reached.get(seq) || [])]
+  return (seq) => tips.some((tip) => tip >= seq && outline.path(tip, seq) !== undefined)
 }
 
 /** The same as far as it can be told without the store: enough to know what was said again. */
@@ -82,7 +83,7 @@ async function ownPins({ journal, rules }: Live): Promise<readonly Pin[]> {
 }
 
 /** Rules that were taken back; one that was left behind with its words is there again when the words are, and so is one when the words that took it back are not. */
-async function withdrawn({ journal, unpinned }: Live, isOnWay: OnWay): Promise<ReadonlySet<string>> {
+async function withdrawn({ journal, unpinned }: Live, isInConversation: InConversation): Promise<ReadonlySet<string>> {
   const outline = journal.outline()
   const seqs = outline.ofType("rule-unpinned")
   const missing = seqs.filter((seq) => !unpinned.has(seq))
@@ -93,8 +94,8 @@ async function withdrawn({ journal, unpinned }: Live, isOnWay: OnWay): Promise<R
     const pin = outline.reference(seq) ?? 0
     const said = outline.reference(pin)
     const taken = unpinned.get(seq)
-    const isBack = taken?.rewound === true && said !== undefined && isOnWay(said)
-    const isUnsaid = taken?.said !== undefined && !isOnWay(taken.said)
+    const isBack = taken?.rewound === true && said !== undefined && isInConversation(said)
+    const isUnsaid = taken?.said !== undefined && !isInConversation(taken.said)
     return isBack || isUnsaid ? [] : [entryId(pin)]
   })
   return new Set(ids)

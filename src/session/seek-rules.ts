@@ -13,7 +13,7 @@ import type { InjectedDocument } from "../prompt/separate.ts"
 import { asidesIn } from "./asides-in.ts"
 import { holdsForNow, isNotice, isRetelling, saysToGoOn, shapesOneAnswer } from "./is-notice.ts"
 import { isOutput } from "./is-output.ts"
-import { noneWordless, type Wordless } from "./own-compaction.ts"
+import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
 import { sourceOf } from "./rule-source.ts"
 import { bodyOf, type SaidRule } from "./said-rule.ts"
 import { toolRules } from "./tool-rules.ts"
@@ -28,7 +28,7 @@ export type Surroundings = {
   /** Texts that stand apart from them. */
   readonly lifted: ReadonlySet<string>
   /** Those in which nobody speaks, and how much of them that is. */
-  readonly wordless?: Wordless
+  readonly ignoredParts?: IgnoredParts
 }
 
 /** The standing rules that new messages say, each message read once. */
@@ -91,11 +91,11 @@ type Context = Surroundings & {
 }
 
 function rulesIn(message: Message, context: Context): readonly SaidRule[] {
-  const { callOf, answers, lifted, wordless = noneWordless } = context
+  const { callOf, answers, lifted, ignoredParts = noIgnoredParts } = context
   const found: SaidRule[] = []
   for (const [part, piece] of message.parts.entries()) {
     if (found.length >= maxRules) break
-    if (part < (wordless.get(message.id) ?? 0)) continue
+    if (part < (ignoredParts.get(message.id) ?? 0)) continue
     if (piece.type === "tool-result") {
       const source = sourceOf(callOf(piece.callId)) ?? piece.tool
       for (const [n, inner] of piece.content.entries())
