@@ -8,6 +8,9 @@ const programs: Readonly<Record<string, string>> = {
   "@anthropic-ai/claude-code": "2.1.325",
   "@openai/codex": "0.166.0",
   "@earendil-works/pi-coding-agent": "0.87.1",
+  "opencode-ai": "1.18.18",
+  "@qwen-code/qwen-code": "0.24.4",
+  "@google/gemini-cli": "0.61.0",
 }
 
 const root = fileURLToPath(new URL("..", import.meta.url))

@@ -12,7 +12,7 @@ export type Account = {
   /** Requests that the model refused, and that the client saw refused. */
   readonly refusedUpstream: number
   readonly refusedForClient: number
-  /** How many requests each session had. */
+  /** How many requests each session had, the most first. */
   readonly sessions: readonly number[]
   readonly changed: number
   readonly compactions: number
@@ -48,7 +48,7 @@ export function accountOf(
     turns: turns.length,
     refusedUpstream: requests.filter(({ response }) => refusals.includes(response.status)).length,
     refusedForClient: calls.filter(({ status }) => refusals.includes(status)).length,
-    sessions: [...sessions.values()].map((list) => list.length),
+    sessions: [...sessions.values()].map((list) => list.length).sort((a, b) => b - a),
     changed: calls.filter(({ changed }) => changed).length,
     compactions: checkpoints.size,
     atOnceShare: share(calls.filter(({ how }) => how === "at-once").length, calls.length),
@@ -59,6 +59,10 @@ export function accountOf(
     seconds: Math.round(seconds * 10) / 10,
   }
 }
+
+/** The sessions to expect of conversations with so many requests each: a request for a title is a session of its own. */
+export const sessionsOf = ({ asksForTitle }: Client, ...conversations: readonly number[]): readonly number[] =>
+  asksForTitle === true ? [...conversations, ...conversations.map(() => 1)] : conversations
 
 /** Lay it down for whoever started the run, if they want it. */
 export function writeAccount(account: Account): void {

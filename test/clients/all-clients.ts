@@ -1,10 +1,15 @@
 import { claude } from "./claude.ts"
 import type { Client } from "./client.ts"
 import { codex } from "./codex.ts"
+import { geminiCli } from "./gemini-cli.ts"
+import { createOpencode } from "./opencode.ts"
 import { createPi } from "./pi.ts"
+import { createQwen } from "./qwen.ts"
 
 export const piAnthropic = createPi("anthropic-messages")
-export const piChat = createPi("openai-chat")
+const piChat = createPi("openai-chat")
+const opencodeChat = createOpencode("openai-chat")
+const qwenChat = createQwen("openai-chat")
 
 /** Each program over each wire that it speaks. */
 export const allClients: readonly Client[] = [
@@ -14,7 +19,13 @@ export const allClients: readonly Client[] = [
   piChat,
   createPi("openai-responses"),
   createPi("gemini"),
+  opencodeChat,
+  createOpencode("openai-responses"),
+  createOpencode("anthropic-messages"),
+  qwenChat,
+  createQwen("anthropic-messages"),
+  geminiCli,
 ]
 
 /** One of each program; pi over the wire that tells nothing of the session. */
-export const oneOfEach: readonly Client[] = [claude, codex, piChat]
+export const oneOfEach: readonly Client[] = [claude, codex, piChat, opencodeChat, qwenChat, geminiCli]

@@ -1,5 +1,6 @@
-import { type Json, listAt, textAt } from "../model-server/json.ts"
+import { type Json, listAt } from "../model-server/json.ts"
 import type { Client } from "./client.ts"
+import { toolNames } from "./tool-names.ts"
 
 const summaryAsked = "Your task is to create a detailed summary of the conversation"
 
@@ -7,8 +8,6 @@ function asksForSummary(body: Json): boolean {
   const last = listAt(body, "messages").at(-1) ?? null
   return JSON.stringify(last).includes(summaryAsked)
 }
-
-const toolNames = (body: Json): readonly string[] => listAt(body, "tools").map((tool) => textAt(tool, "name") ?? "")
 
 export const claude: Client = {
   name: "claude",

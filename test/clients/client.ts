@@ -13,6 +13,8 @@ export type Errand = {
   readonly ownLimitTokens?: number
   /** Only where a client has the choice. */
   readonly webSocket?: boolean
+  /** Have it ask a model every few turns whether it goes round in circles; only where a client has the choice. */
+  readonly checksForLoops?: boolean
 }
 
 /** How a process is started. `files` are laid down in its home before. */
@@ -34,6 +36,8 @@ export type Client = {
   readonly shell: (command: string) => Call
   /** Does a request belong to the conversation, rather than ask for a title or a summary of it? */
   readonly isMain: (body: Json) => boolean
+  /** It also has the model name the conversation, in one request beside it, when the conversation begins. */
+  readonly asksForTitle?: true
   /** The model's answer to a request beside the conversation; a text unless given. */
   readonly aside?: (text: string) => Output
   /** What makes it compact its own history. */

@@ -1,6 +1,7 @@
 import { join } from "node:path"
 import { type Json, listAt, textAt } from "../model-server/json.ts"
 import type { Client, Errand } from "./client.ts"
+import { toolNames } from "./tool-names.ts"
 
 /** By this name it takes the provider for OpenAI itself, and has it compact its history. */
 type Provider = "scripted" | "OpenAI"
@@ -24,8 +25,6 @@ const config = (provider: Provider, { url, ownLimitTokens, webSocket = false }: 
 
 const isTrigger = (body: Json): boolean => textAt(listAt(body, "input").at(-1) ?? null, "type") === "compaction_trigger"
 
-const hasShell = (body: Json): boolean => listAt(body, "tools").some((tool) => textAt(tool, "name") === "exec_command")
-
 const createCodex = (name: string, provider: Provider): Client => ({
   name,
   program: "codex",
@@ -41,7 +40,7 @@ const createCodex = (name: string, provider: Provider): Client => ({
     files: { ".codex/config.toml": config(provider, errand) },
   }),
   shell: (command) => ({ tool: "exec_command", input: { cmd: command } }),
-  isMain: (body) => hasShell(body) && !isTrigger(body),
+  isMain: (body) => toolNames(body).includes("exec_command") && !isTrigger(body),
   ...(provider === "OpenAI"
     ? { aside: (text) => ({ blocks: [{ type: "compaction", encrypted_content: text }] }) }
     : {}),

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest"
-import { type Fault, faultsFirst } from "../model-server/script.ts"
+import { type Fault, faultsFirst, type Script } from "../model-server/script.ts"
+import { sessionsOf } from "./account.ts"
 import { oneOfEach, piAnthropic } from "./all-clients.ts"
+import type { Client } from "./client.ts"
 import { codex } from "./codex.ts"
 import { describeClients } from "./describe-clients.ts"
 import { runTask } from "./run-task.ts"
@@ -15,17 +17,25 @@ const faults: readonly (readonly [name: string, faults: readonly Fault[]])[] = [
   ["an error inside the stream", [{ type: "in-stream-error" }]],
 ]
 
+/** The faults meet the conversation's own requests, whatever the client asks for beside it. */
+function faultyTask(client: Client, list: readonly Fault[]): Script {
+  const task = taskScript(client, 2)
+  const faulty = faultsFirst(list, task)
+  let index = 0
+  return (turn) => (client.isMain(turn.body) ? faulty({ ...turn, index: index++ }) : task(turn))
+}
+
 const cases = faults.flatMap(([name, list]) =>
   [...oneOfEach, piAnthropic].map((client) => ({ client, name, list, who: client.name })),
 )
 
 describeClients("a fault behind the gateway", () => {
   test.each(cases)("$who comes through $name as it does without a gateway", async ({ client, name, list }) => {
-    const script = faultsFirst(list, taskScript(client, 2))
+    const script = faultyTask(client, list)
     const run = await runTask(client, { situation: name, steps: 2, stepBytes: 500, script })
     expect(run.failures).toEqual([])
     expect(run.runs.map(({ code, stdout }) => [code, stdout.includes(finalText)])).toEqual([[0, true]])
-    expect(run.account.sessions).toHaveLength(1)
+    expect(run.account.sessions).toHaveLength(sessionsOf(client, 1).length)
   })
 
   test("codex, told to use a WebSocket, falls back to plain requests", async () => {

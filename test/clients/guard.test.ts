@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import { createMemoryStore } from "../../src/store/memory-store.ts"
 import { openDesk } from "../governance/desk.ts"
 import type { Output, Script } from "../model-server/script.ts"
+import { sessionsOf } from "./account.ts"
 import { allClients } from "./all-clients.ts"
 import type { Client } from "./client.ts"
 import { describeClients } from "./describe-clients.ts"
@@ -16,7 +17,7 @@ function forbiddenFirst(client: Client, alone: boolean): Script {
   const script = taskScript(client, 3)
   return (turn) => {
     const told = script(turn)
-    if (turn.index > 0) return told
+    if (turn.rounds > 0 || !client.isMain(turn.body)) return told
     const forbidden: Output = { calls: [client.shell("cat vault/secret.txt")] }
     return alone
       ? [{ text: "I will look into the vault." }, forbidden]
@@ -48,7 +49,7 @@ describeClients("the operator's policy denies a call", () => {
     expect(failures).toEqual([])
     expect(runs.map(({ code, stdout }) => [code, stdout.includes(finalText)])).toEqual([[0, true]])
     // The model hears of the refusal in a round of its own, of which the client sees nothing.
-    expect(account).toMatchObject({ turns: 5, sessions: [4], refusedForClient: 0 })
+    expect(account).toMatchObject({ turns: 5, sessions: sessionsOf(client, 4), refusedForClient: 0 })
     expect(requests.filter(({ body }) => Buffer.from(body).includes(secret))).toEqual([])
   })
 })

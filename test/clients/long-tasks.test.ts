@@ -1,4 +1,5 @@
 import { expect, test } from "vitest"
+import { sessionsOf } from "./account.ts"
 import { allClients, oneOfEach } from "./all-clients.ts"
 import { describeClients } from "./describe-clients.ts"
 import { requestsWithout } from "./rule-check.ts"
@@ -11,7 +12,7 @@ const windowTokens = 45_000
 function expectFinished(run: TaskRun, turns: number): void {
   expect(run.failures).toEqual([])
   expect(run.runs.map(({ code, stdout }) => [code, stdout.includes(finalText)])).toEqual([[0, true]])
-  expect(run.account).toMatchObject({ turns, refusedForClient: 0, sessions: [turns] })
+  expect(run.account).toMatchObject({ turns, refusedForClient: 0, sessions: sessionsOf(run.client, turns) })
   expect(requestsWithout(run, rule)).toEqual([])
 }
 

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import type { Format } from "../../src/message/message.ts"
-import { field, type Json, listAt, textAt } from "../model-server/json.ts"
 import type { Client, Errand } from "./client.ts"
+import { toolNames } from "./tool-names.ts"
 
 const apis: Readonly<Record<Format, { readonly api: string; readonly path: string }>> = {
   "openai-chat": { api: "openai-completions", path: "/v1" },
@@ -33,13 +33,6 @@ const models = (format: Format, { url, ownLimitTokens }: Errand): string => {
   return JSON.stringify({
     providers: { scripted: { baseUrl: url + path, api, apiKey: "sk-dummy", models: [model] } },
   })
-}
-
-function toolNames(body: Json): readonly string[] {
-  const tools = listAt(body, "tools")
-  const all = [...tools, ...tools.map((tool) => field(tool, "function"))]
-  const declared = tools.flatMap((tool) => listAt(tool, "functionDeclarations"))
-  return [...all, ...declared].map((tool) => textAt(tool, "name") ?? "")
 }
 
 /** pi speaks all four wires. */

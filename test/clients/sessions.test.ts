@@ -1,6 +1,8 @@
 import { expect, test } from "vitest"
+import { sessionsOf } from "./account.ts"
 import { allClients } from "./all-clients.ts"
 import { describeClients } from "./describe-clients.ts"
+import { geminiCli } from "./gemini-cli.ts"
 import { goOn, inTwoHalves } from "./in-two-halves.ts"
 import { requestsWithout } from "./rule-check.ts"
 import { runTask } from "./run-task.ts"
@@ -16,8 +18,18 @@ describeClients("one conversation is one session", () => {
       [0, true],
       [0, true],
     ])
-    expect(run.account.sessions).toEqual([8])
+    expect(run.account.sessions).toEqual(sessionsOf(client, 8))
     expect(requestsWithout(run, rule)).toEqual([])
+  })
+
+  test("gemini-cli, which also asks whether it goes round in circles: that is no turn of the conversation", async () => {
+    // It asks from its thirtieth turn on, with the last twenty messages, another model and another system prompt.
+    const errands = [{ checksForLoops: true }]
+    const run = await runTask(geminiCli, { situation: "checks for loops", steps: 34, stepBytes: 500, errands })
+    expect(run.runs.map(({ code, stdout }) => [code, stdout.includes(finalText)])).toEqual([[0, true]])
+    expect(run.requests.filter(({ json }) => !geminiCli.isMain(json))).not.toEqual([])
+    expect(run.account).toMatchObject({ turns: 35 })
+    expect(run.account.sessions[0]).toBe(35)
   })
 
   // Over Gemini's wire nothing that every client sends back tells them apart, and what they say is the same to the letter.
@@ -31,6 +43,6 @@ describeClients("one conversation is one session", () => {
       [0, true],
       [0, true],
     ])
-    expect(run.account.sessions).toEqual([5, 5, 5])
+    expect(run.account.sessions).toEqual(sessionsOf(client, 5, 5, 5))
   })
 })

@@ -1,0 +1,70 @@
+import type { Format } from "../../src/message/message.ts"
+import type { Client, Errand } from "./client.ts"
+import { toolNames } from "./tool-names.ts"
+
+type OpencodeFormat = Exclude<Format, "gemini">
+
+const packages: Readonly<Record<OpencodeFormat, string>> = {
+  "openai-chat": "@ai-sdk/openai-compatible",
+  "openai-responses": "@ai-sdk/openai",
+  "anthropic-messages": "@ai-sdk/anthropic",
+}
+
+/** What it believes of the model: far more than it has, unless it is to compact by itself. */
+const believedTokens = 200_000
+const outputTokens = 8000
+
+/** It compacts once the reported usage reaches the window without the output. */
+const config = (format: OpencodeFormat, { url, ownLimitTokens = believedTokens }: Errand): string =>
+  JSON.stringify({
+    autoupdate: false,
+    share: "disabled",
+    permission: { "*": "allow" },
+    model: "scripted/scripted",
+    small_model: "scripted/scripted",
+    provider: {
+      scripted: {
+        npm: packages[format],
+        name: "scripted",
+        options: { baseURL: `${url}/v1`, apiKey: "sk-dummy" },
+        models: {
+          scripted: {
+            name: "scripted",
+            tool_call: true,
+            reasoning: true,
+            limit: { context: ownLimitTokens + outputTokens, output: outputTokens },
+          },
+        },
+      },
+    },
+  })
+
+/** opencode over each of the three wires that it speaks. */
+export const createOpencode = (format: OpencodeFormat): Client => ({
+  name: `opencode ${format}`,
+  program: "opencode",
+  format,
+  model: "scripted",
+  launch: (errand) => ({
+    args: [
+      ...["run", "--format", "json", "-m", "scripted/scripted"],
+      ...(errand.continues === true ? ["-c"] : []),
+      errand.prompt,
+    ],
+    env: {
+      OPENCODE_CONFIG_CONTENT: config(format, errand),
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_SHARE: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+      // It installs a package for plugins in the background, and does without where it cannot.
+      npm_config_offline: "true",
+    },
+    files: {},
+  }),
+  shell: (command) => ({ tool: "bash", input: { command, description: "Print a file" } }),
+  isMain: (body) => toolNames(body).includes("bash"),
+  asksForTitle: true,
+  compacts: "by-usage",
+})
