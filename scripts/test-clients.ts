@@ -43,7 +43,7 @@ function install(): void {
 }
 
 const columns = ["client", "situation", "turns", "sessions", "changed", "compactions", "atOnceShare", "stackReadShare"]
-const more = ["refusedUpstream", "refusedForClient", "seconds"]
+const more = ["refusedUpstream", "refusedForClient", "filesSeen", "seconds"]
 
 /** What each run came to, as a table. The share of the stack is what a simulated prompt cache gave. */
 function tell(file: string): void {

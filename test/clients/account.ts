@@ -21,6 +21,8 @@ export type Account = {
   /** Of system and tools, what a simulated prompt cache gave, over all turns but the first. */
   readonly stackReadShare: number
   readonly seconds: number
+  /** Of the files that the model had the client read, how many it saw, and how often it asked. */
+  readonly filesSeen?: string
 }
 
 const share = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((1000 * part) / whole) / 1000)

@@ -31,6 +31,9 @@ export const claude: Client = {
     files: {},
   }),
   shell: (command) => ({ tool: "Bash", input: { command, description: "Print a file" } }),
+  shellReturnsBytes: 28 * 1024,
+  read: (path) => ({ tool: "Read", input: { file_path: path } }),
   isMain: (body) => toolNames(body).includes("Bash") && !asksForSummary(body),
+  stackTokens: 25_000,
   compacts: "by-command",
 }

@@ -6,11 +6,15 @@ import { toolNames } from "./tool-names.ts"
 /** By this name it takes the provider for OpenAI itself, and has it compact its history. */
 type Provider = "scripted" | "OpenAI"
 
-const config = (provider: Provider, { url, ownLimitTokens, webSocket = false }: Errand): string =>
+/** More than any file of the tests. */
+const wholeOutputTokens = 100_000
+
+const config = (provider: Provider, { url, ownLimitTokens, webSocket = false, wholeOutputs = false }: Errand): string =>
   [
     'model = "gpt-scripted"',
     'model_provider = "scripted"',
     ...(ownLimitTokens === undefined ? [] : [`model_auto_compact_token_limit = ${ownLimitTokens}`]),
+    ...(wholeOutputs ? [`tool_output_token_limit = ${wholeOutputTokens}`] : []),
     "[model_providers.scripted]",
     `name = "${provider}"`,
     `base_url = "${url}/v1"`,
@@ -40,10 +44,13 @@ const createCodex = (name: string, provider: Provider): Client => ({
     files: { ".codex/config.toml": config(provider, errand) },
   }),
   shell: (command) => ({ tool: "exec_command", input: { cmd: command } }),
+  shellReturnsBytes: 28 * 1024,
+  read: (path) => ({ tool: "exec_command", input: { cmd: `cat ${path}`, max_output_tokens: wholeOutputTokens } }),
   isMain: (body) => toolNames(body).includes("exec_command") && !isTrigger(body),
   ...(provider === "OpenAI"
     ? { aside: (text) => ({ blocks: [{ type: "compaction", encrypted_content: text }] }) }
     : {}),
+  stackTokens: 8_000,
   compacts: "by-usage",
 })
 

@@ -31,6 +31,11 @@ export const geminiCli: Client = {
     files: { ".gemini/settings.json": settings(errand) },
   }),
   shell: (command) => ({ tool: "run_shell_command", input: { command, description: "Print a file" } }),
+  shellReturnsBytes: 60 * 1024,
+  read: (path) => ({ tool: "read_file", input: { file_path: path } }),
   isMain: (body) => toolNames(body).includes("run_shell_command"),
+  endsWhenCut: true,
+  resendsResults: true,
+  stackTokens: 11_000,
   compacts: "by-usage",
 }

@@ -15,10 +15,14 @@ const believedTokens = 200_000
 const outputTokens = 8000
 
 /** It compacts once the reported usage reaches the window without the output. */
-const config = (format: OpencodeFormat, { url, ownLimitTokens = believedTokens }: Errand): string =>
+const config = (
+  format: OpencodeFormat,
+  { url, ownLimitTokens = believedTokens, keepsNoTurn = false }: Errand,
+): string =>
   JSON.stringify({
     autoupdate: false,
     share: "disabled",
+    ...(keepsNoTurn ? { compaction: { tail_turns: 0 } } : {}),
     permission: { "*": "allow" },
     model: "scripted/scripted",
     small_model: "scripted/scripted",
@@ -64,7 +68,11 @@ export const createOpencode = (format: OpencodeFormat): Client => ({
     files: {},
   }),
   shell: (command) => ({ tool: "bash", input: { command, description: "Print a file" } }),
+  shellReturnsBytes: 60 * 1024,
+  read: (path) => ({ tool: "read", input: { filePath: path } }),
   isMain: (body) => toolNames(body).includes("bash"),
   asksForTitle: true,
+  mayKeepNoTurn: true,
+  stackTokens: 9_000,
   compacts: "by-usage",
 })

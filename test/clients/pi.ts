@@ -51,6 +51,9 @@ export const createPi = (format: Format): Client => ({
     files: { ".pi/agent/models.json": models(format, errand), ".pi/agent/settings.json": settings(errand) },
   }),
   shell: (command) => ({ tool: "bash", input: { command } }),
+  shellReturnsBytes: 60 * 1024,
+  read: (path) => ({ tool: "read", input: { path } }),
   isMain: (body) => toolNames(body).includes("bash"),
+  stackTokens: 2_000,
   compacts: "by-usage",
 })

@@ -20,10 +20,14 @@ export type Task = {
   readonly gateway?: TestGatewayOptions
   /** What the model says; it walks through the steps unless given. */
   readonly script?: Script
+  /** The same where the script has to know the folder in which the client works. */
+  readonly scriptIn?: (folder: string) => Script
   /** The runs of the client, one after another; one with the task unless given. */
   readonly errands?: readonly Partial<Errand>[]
   /** So many clients do this at the same time in the same folder, each with a home of its own. */
   readonly atOnce?: number
+  /** What else goes into the account. */
+  readonly results?: (sent: readonly Uint8Array[]) => { readonly filesSeen: string }
 }
 
 export type TaskRun = {
@@ -32,6 +36,8 @@ export type TaskRun = {
   /** As the model received them. */
   readonly requests: readonly Exchange[]
   readonly records: readonly ExchangeRecord[]
+  /** The bodies of the client's requests, as it sent them to the gateway. */
+  readonly sent: readonly Uint8Array[]
   /** The beginning of each connection to the gateway. */
   readonly openings: readonly string[]
   /** What broke in the model or the gateway. */
@@ -42,17 +48,17 @@ export type TaskRun = {
 /** One client on one task, with a gateway and a scripted model of their own. */
 export async function runTask(client: Client, task: Task): Promise<TaskRun> {
   const { situation, steps, stepBytes, windowTokens, tokenScale = 1, errands = [{}] } = task
-  const script = task.script ?? taskScript(client, steps)
+  const place = openWorkplace(steps, stepBytes)
+  const script = task.scriptIn?.(place.folder) ?? task.script ?? taskScript(client, steps)
   const server = await startModelServer({
     script,
-    strict: true,
+    strict: !(client.resendsResults === true && errands.some(({ continues }) => continues)),
     simulateCache: true,
     tokenScale,
     ...(windowTokens === undefined ? {} : { windowTokens }),
   })
   const gateway = await startTestGateway(server.url, task.gateway)
   const tap = await startTap(gateway.url)
-  const place = openWorkplace(steps, stepBytes)
   const walk = async (_: unknown, who: number): Promise<readonly Ran[]> => {
     const runs: Ran[] = []
     for (const errand of errands) runs.push(await place.run(client, { url: tap.url, prompt, ...errand }, who))
@@ -65,9 +71,10 @@ export async function runTask(client: Client, task: Task): Promise<TaskRun> {
     const { requests } = server
     const seconds = runs.reduce((sum, ran) => sum + ran.seconds, 0)
     const account = accountOf(client, situation, { requests, records, seconds })
-    writeAccount(account)
+    const sent = tap.bodies()
+    writeAccount({ ...account, ...task.results?.(sent) })
     const failures = [...server.failures, ...gateway.faults]
-    return { client, runs, requests, records, openings: tap.openings, failures, account }
+    return { client, runs, requests, records, sent, openings: tap.openings, failures, account }
   } finally {
     await gateway.close()
     await tap.close()

@@ -5,16 +5,39 @@ export type Tap = {
   readonly url: string
   /** The beginning of each connection, oldest first. */
   readonly openings: readonly string[]
+  /** The bodies of all requests that came whole, as they came. */
+  readonly bodies: () => readonly Uint8Array[]
   readonly close: () => Promise<void>
 }
 
 const openingBytes = 2000
 
+/** The bodies of the requests that one connection carried, one after another. */
+function bodiesIn(connection: Buffer): readonly Uint8Array[] {
+  const bodies: Uint8Array[] = []
+  for (let at = 0; at < connection.length; ) {
+    const end = connection.indexOf("\r\n\r\n", at)
+    if (end < 0) break
+    const head = connection.toString("latin1", at, end)
+    if (/^transfer-encoding:/im.test(head)) throw new Error(`a request without a length: ${head}`)
+    const start = end + 4
+    const length = Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0)
+    if (start + length > connection.length) break
+    if (length > 0) bodies.push(connection.subarray(start, start + length))
+    at = start + length
+  }
+  return bodies
+}
+
 export async function startTap(target: string): Promise<Tap> {
   const { hostname, port } = new URL(target)
   const openings: string[] = []
+  const connections: Buffer[][] = []
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname)
+    const chunks: Buffer[] = []
+    connections.push(chunks)
+    client.on("data", (chunk: Buffer) => chunks.push(chunk))
     client.once("data", (chunk) => openings.push(chunk.toString("latin1", 0, openingBytes)))
     client.on("error", () => upstream.destroy()).on("close", () => upstream.destroy())
     upstream.on("error", () => client.destroy()).on("close", () => client.destroy())
@@ -26,6 +49,7 @@ export async function startTap(target: string): Promise<Tap> {
   return {
     url: `http://127.0.0.1:${address.port}`,
     openings,
+    bodies: () => connections.flatMap((chunks) => bodiesIn(Buffer.concat(chunks))),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }
 }

@@ -45,6 +45,8 @@ export const secret = "the moon is made of slate"
 
 export const stepFile = (step: number): string => `step-${step}.txt`
 
+export const stepText = (step: number, bytes: number): string => variedLines(`s${step}`, bytes)
+
 export function openWorkplace(steps: number, stepBytes: number): Workplace {
   const place = mkdtempSync(join(tmpdir(), "holdfast-client-"))
   const folder = join(place, "project")
@@ -54,7 +56,7 @@ export function openWorkplace(steps: number, stepBytes: number): Workplace {
   }
   lay(join(folder, "README.md"), "# A project\n\nIts steps are in the files of that name.\n")
   lay(join(folder, "vault/secret.txt"), `${secret}\n`)
-  for (let step = 1; step <= steps; step++) lay(join(folder, stepFile(step)), variedLines(`s${step}`, stepBytes))
+  for (let step = 1; step <= steps; step++) lay(join(folder, stepFile(step)), stepText(step, stepBytes))
   return {
     folder,
     run: (client, errand, who) => {
