@@ -1,11 +1,14 @@
 import type { Script } from "../model-server/script.ts"
 import type { Client } from "./client.ts"
-import { taskScript } from "./task.ts"
+import { lastStep, taskScript } from "./task.ts"
 
 export const goOn = "Now go on with the remaining steps."
 
-/** Half of the way at first, and the rest when asked to go on. */
+/** Half of the way at first, and the rest when asked to go on, even where that was summarized away since. */
 export function inTwoHalves(client: Client, steps: number): Script {
   const [half, whole] = [taskScript(client, steps / 2), taskScript(client, steps)]
-  return (turn) => (JSON.stringify(turn.body).includes(goOn) ? whole : half)(turn)
+  return (turn) => {
+    const goesOn = JSON.stringify(turn.body).includes(goOn) || lastStep(turn.body) > steps / 2
+    return (goesOn ? whole : half)(turn)
+  }
 }
