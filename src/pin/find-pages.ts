@@ -1,3 +1,4 @@
+import { ownWords } from "../gate/own-words.ts"
 import type { Channel } from "../message/channel.ts"
 import type { Span } from "../message/request.ts"
 import { blocksIn } from "./find-blocks.ts"
@@ -31,9 +32,24 @@ const maxTail = 100_000
 
 /** The pages of a text: all of it, its two ends if it is long, or the strings of JSON. Each is read when its turn comes. */
 export function* pagesIn(text: string, options: FindOptions): Generator<Page> {
+  if (options.channel === "user" && options.genre === undefined && options.source === undefined) {
+    for (const span of ownSpansOf(text)) yield pageAt(text, span, false, options)
+    return
+  }
   const strings = text.length <= maxHead + maxTail ? stringsIn(text) : undefined
   const own: FindOptions = strings?.named && options.channel === "tool" ? { genre: "rules", ...options } : options
   for (const span of strings?.spans ?? spansOf(text)) yield pageAt(text, span, strings !== undefined, own)
+}
+
+/** What the user wrote; of a long text at its two ends. If a paste is still open where the first end stops, it covers the second. */
+function ownSpansOf(text: string): readonly Span[] {
+  const own: Span[] = []
+  for (const { start, end } of spansOf(text)) {
+    const found = ownWords(text.slice(start, end)).map((span) => ({ start: start + span.start, end: start + span.end }))
+    own.push(...found)
+    if (found.at(-1)?.end !== end) break
+  }
+  return own
 }
 
 function spansOf({ length }: string): readonly Span[] {

@@ -1,3 +1,4 @@
+import { isWithin, quotationsIn } from "../gate/own-words.ts"
 import { present } from "../message/present.ts"
 import { isRuleTitle } from "./find-genre.ts"
 import { completes, type Draft, joined, refines, ruleOf } from "./find-join.ts"
@@ -17,11 +18,13 @@ const maxRules = 2000
 /** The standing rules of a text in order, each to the letter and none of them twice. Linear in the text. */
 export function findRules(text: string, options: FindOptions): readonly FoundRule[] {
   const rules: FoundRule[] = []
+  const quotations = options.channel === "user" ? quotationsIn(text) : []
   for (const { statements, place, laid } of pagesIn(text, options)) {
     const drafts: Draft[] = []
     for (const statement of statements) readStatement(statement, place, drafts)
     for (const draft of drafts) {
       if (rules.length === maxRules) return rules
+      if (isWithin(draft, quotations)) continue
       const rule = ruleOf(text, draft, options.channel)
       rules.push(options.channel === "tool" ? { ...rule, ...present({ laid: laidDown(draft, place, laid) }) } : rule)
     }

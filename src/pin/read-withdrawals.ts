@@ -1,4 +1,5 @@
 import { normalize } from "../gate/normalize.ts"
+import { isWithin, ownWords, quotationsIn } from "../gate/own-words.ts"
 import { sentencesIn } from "./find-sentences.ts"
 import type { Pin } from "./pin.ts"
 import { topicOf, valuesOf } from "./rule-topic.ts"
@@ -21,9 +22,6 @@ const maxSentence = 200
 /** A text without any of these words takes nothing back. */
 const sign =
   /forget|scrap|scratch|drop|ignor|disregard|cancel|lift|revok|waive|take (?:that|it|this|back)|no longer|again|after all|now|actually|fine|vergiss|wieder|gilt nicht|oublie|nouveau|olvida|ya puede|otra vez|esque|\b(?:rule|ban|limit)\b|back to|忘|取消|作废|可以/i
-
-/** A mail or a quotation that someone hands on: not their words. */
-const passesOn = /^(?:>|(?:from|subject|date|to|sent):|```|[^\n]{0,80}\bwrote:)/im
 
 const lead =
   "^(?:ok(?:ay)?|so|and|but|please|actually|sorry|well|fine|yes|no|hey|you can|let's|just|bitte|also|y|et)?[, ]*"
@@ -76,15 +74,23 @@ const telling: ReadonlySet<string> = new Set(
 
 const wideTelling = /我?(?:之前|刚才)?说过?的?|那[条个]|的?(?:规定|规则|要求|限制)/g
 
-/** What a user's message takes back, in words: "forget what I said about tabs", "you can push to main again". */
+/** What a user's message takes back, in the user's own words: "forget what I said about tabs", "you can push to main again". */
 export function readWithdrawals(message: string): readonly Withdrawal[] {
-  if (message.length > maxMessage || !sign.test(message) || passesOn.test(message)) return []
-  return sentencesIn(message, { start: 0, end: message.length }).flatMap(({ start, end }): readonly Withdrawal[] => {
-    const text = message.slice(start, end)
-    if (end - start > maxSentence || text.endsWith("?")) return []
-    return [text, ...text.split(/(?<=[,;]) /).slice(1)].map(withdrawalIn).find((found) => found.length > 0) ?? []
-  })
+  if (message.length > maxMessage || !sign.test(message)) return []
+  const quotations = quotationsIn(message)
+  return ownWords(message)
+    .flatMap((own) => sentencesIn(message, own))
+    .flatMap((span): readonly Withdrawal[] => {
+      const text = message.slice(span.start, span.end)
+      if (text.length > maxSentence || text.endsWith("?") || isWithin(span, quotations) || passesOn.test(text))
+        return []
+      return [text, ...text.split(/(?<=[,;]) /).slice(1)].map(withdrawalIn).find((found) => found.length > 0) ?? []
+    })
 }
+
+/** Somebody else is said to have said it. */
+const passesOn =
+  /\b(?:he|she|they|it|\p{Lu}\p{L}+|(?:the|my|our) \p{L}+) (?:just |also )?(?:said|says|wrote|writes|told|thinks|claims|mentioned|asked)\b|\baccording to\b/u
 
 function withdrawalIn(text: string): readonly Withdrawal[] {
   const seen = normalize(text).text.replace(/\s+/g, " ").trim()

@@ -6,11 +6,14 @@ const aside: ReadonlySet<string> = new Set(
     "reminder reminders environment details diagnostics hook stdout stderr output outputs result results error errors warning warnings " +
     "context state mode status notification caveat file files selection diff aborted attachment attachments info data feedback log logs " +
     "trace traceback snapshot terminal editor ide issue description document documents article email transcript conversation code example " +
-    "examples source page content command"
+    "examples source page content command mail letter ticket comment comments review reviews chat thread quote quoted quotation paste pasted " +
+    "forwarded post web webpage html readme text report memo passage excerpt search snippet untrusted external input retrieved customer"
   ).split(" "),
 )
 /** Names of the moment, whatever else is in them. */
 const always = /reminder|environment|permissions|mode$|stdout|stderr|diagnostics|notification/
+/** Names of what other people wrote, whatever they call it. */
+const ofOthers = /customer|client|sender|forwarded|quoted|pasted|external|untrusted|retrieved|third[_-]?party/
 /** Words in the names of what someone asks or lays down. */
 const own = /rule|instruction|guideline|polic|requirement|constraint|query|request|task|prompt|message|preference|memor/
 
@@ -28,7 +31,7 @@ export function asidesIn(text: string): readonly Span[] {
   for (const { 0: tag, 1: name = "", index } of text.matchAll(opening)) {
     if (++read > maxTags) break
     if (index < end || !isAside(name.toLowerCase())) continue
-    const close = text.indexOf(`</${name}`, index + tag.length)
+    const close = closingOf(text, name, index + tag.length)
     if (close < 0) continue
     end = close
     spans.push({ start: index, end })
@@ -36,7 +39,15 @@ export function asidesIn(text: string): readonly Span[] {
   return spans
 }
 
+/** Where a tag is closed. Text that closes its own tag early is still between the tags: the last of too many closes it. */
+function closingOf(text: string, name: string, from: number): number {
+  const close = text.indexOf(`</${name}`, from)
+  const next = text.indexOf(`<${name}`, from)
+  const last = text.lastIndexOf(`</${name}`)
+  return close >= 0 && (next < 0 || next > last) ? last : close
+}
+
 function isAside(name: string): boolean {
-  if (always.test(name)) return true
+  if (always.test(name) || ofOthers.test(name)) return true
   return !own.test(name) && name.split(/[^a-z]+/).some((word) => aside.has(word))
 }

@@ -1,0 +1,196 @@
+import type { Span } from "../message/request.ts"
+import { asidesIn } from "./asides-in.ts"
+import { announcesPaste, colonCut, documentLine, greets, hasTrimmings, shapeOf, signsOff } from "./paste-signs.ts"
+
+/** Lines between blank lines, or a delimited block with its delimiters. */
+type Paragraph = { readonly lines: readonly Line[]; readonly isBlock: boolean }
+type Line = Span & { readonly text: string }
+
+/** Where a paste starts, and how far it goes: to the end of its paragraph or of the message. `talk` is written by people, as a chat is. */
+type Cut = { readonly start: number; readonly extent: "paragraph" | "talk" | "rest" }
+
+/** Characters of a line that are matched: the signs of a paste stand at its start. */
+const maxRead = 300
+/** Characters at the end of a paragraph in which an introduction is looked for. */
+const maxIntroduction = 600
+
+/**
+ * The stretches of a user's message that are the user's own words, in order and apart; all else was pasted: mails, chats, issues, reviews,
+ * logs, files, quoted lines. In doubt text counts as pasted: a rule that is missed can be said again, a planted one would be obeyed.
+ * Linear in the text.
+ */
+export function ownWords(text: string): readonly Span[] {
+  const whole = { start: 0, end: text.length }
+  return mayPaste.test(text) ? without(whole, pastesIn(text)) : [whole]
+}
+const mayPaste = /[\n\r:：]|<\//
+
+function pastesIn(text: string): readonly Span[] {
+  const asides = asidesIn(text)
+  const lines = linesOf(text, asides)
+  const paragraphs = paragraphsOf(lines)
+  const letter = letterIn(paragraphs)
+  const pasted: Span[] = [...asides]
+  // The words before said that a text follows, or a chat ended: only the last paragraph may then be the user's again.
+  let [isAnnounced, isTalk] = [false, false]
+  for (const [n, { lines: own, isBlock }] of paragraphs.entries()) {
+    const [start, end] = [own[0]?.start ?? 0, own.at(-1)?.end ?? 0]
+    if (isBlock) {
+      pasted.push({ start, end })
+      isAnnounced = false
+      continue
+    }
+    const cut: Cut | undefined = n === letter ? { start, extent: "rest" } : cutIn(own, n)
+    const hasWords = cut === undefined || cut.start > start
+    if (hasWords && (isAnnounced || (isTalk && n < paragraphs.length - 1)))
+      return [...pasted, restFrom(text, lines, start)]
+    pasted.push(...own.filter((line) => isQuoted(line.text)))
+    if (cut?.extent === "rest" && cut.start < end) return [...pasted, restFrom(text, lines, cut.start)]
+    if (cut !== undefined && cut.start < end) {
+      pasted.push({ start: cut.start, end })
+      isTalk = cut.extent === "talk" || isAnnounced
+      isAnnounced = false
+    } else
+      isAnnounced =
+        cut !== undefined || announcesPaste(text.slice(Math.max(start, end - maxIntroduction), end), text.length - end)
+  }
+  return pasted
+}
+
+/** The earliest place in a paragraph at which something pasted starts. One behind its end: what follows is announced. */
+function cutIn(lines: readonly Line[], at: number): Cut | undefined {
+  const texts = lines.map(({ text }) => text.slice(0, maxRead))
+  const cuts: Cut[] = []
+  const placeOf = (line: number): number => lines[line]?.start ?? lines.at(-1)?.end ?? 0
+  const document = documentLine(texts, at === 0)
+  if (document !== undefined) cuts.push({ start: placeOf(document), extent: "rest" })
+  const shape = shapeOf(texts)
+  if (shape !== undefined) cuts.push({ start: placeOf(shape.at), extent: shape.isTalk ? "talk" : "paragraph" })
+  for (const [n, line] of lines.entries()) {
+    const colon = colonCut(line.text.slice(0, maxRead), texts[n + 1])
+    if (colon === undefined) continue
+    const isLast = line.text.slice(colon).trim() === ""
+    // A list or a shape of its own right behind tells itself where it ends.
+    if (!isLast || shape === undefined || shape.at !== n + 1)
+      cuts.push({ start: isLast ? placeOf(n + 1) : line.start + colon, extent: "rest" })
+    break
+  }
+  return cuts.toSorted((one, two) => one.start - two.start)[0]
+}
+
+/** A section of a prompt that is written in capital letters, and the ones in which the author of the prompt speaks again. */
+const section = /^[A-Z][A-Z _-]{2,40}:\s*$/
+const ownSection = /^(?:.* )?(?:INSTRUCTIONS?|RULES?|TASKS?|CONSTRAINTS?|REQUIREMENTS?|GUIDELINES?)(?: .*)?:\s*$/
+
+/** To the end of the message; a prompt in sections goes on with its last section of instructions. */
+function restFrom(text: string, lines: readonly Line[], start: number): Span {
+  const first = lines.findIndex((line) => line.end > start)
+  const isSectioned = lines.slice(Math.max(0, first - 1), first + 2).some((line) => section.test(line.text))
+  const back = isSectioned
+    ? lines.findLast((line) => line.start > start && section.test(line.text) && ownSection.test(line.text))
+    : undefined
+  return { start, end: back?.start ?? text.length }
+}
+
+/** The paragraph in which a letter starts: a greeting behind other words, or at the top of a message that goes on behind the signature. */
+function letterIn(paragraphs: readonly Paragraph[]): number | undefined {
+  const greeting = paragraphs.findIndex(({ lines }) => greets(lines[0]?.text.slice(0, maxRead) ?? ""))
+  const trimmed = paragraphs.findIndex(
+    ({ lines, isBlock }) => !isBlock && hasTrimmings(lines.map(({ text }) => text.slice(0, maxRead))),
+  )
+  if (trimmed > 0) return greeting > 0 ? Math.min(greeting, 1) : 1
+  if (greeting !== 0) return greeting < 0 ? undefined : greeting
+  const signed = paragraphs.findIndex(({ lines }) => lines.some(({ text }) => signsOff(text.slice(0, maxRead))))
+  return signed >= 0 && signed < paragraphs.length - 1 ? 0 : undefined
+}
+
+const isQuoted = (line: string): boolean => /^[ \t]{0,8}(?:>|&gt;)/.test(line)
+
+const lineEnd = /\r\n|[\n\r\u2028\u2029]/g
+
+/** The lines of a text but for those within asides. */
+function linesOf(text: string, asides: readonly Span[]): readonly Line[] {
+  const lines: Line[] = []
+  let [start, aside] = [0, 0]
+  const take = (end: number): void => {
+    while ((asides[aside]?.end ?? text.length) < start) aside++
+    const hidden = asides[aside]
+    if (hidden === undefined || start < hidden.start || end > hidden.end)
+      lines.push({ start, end, text: text.slice(start, end) })
+  }
+  for (const match of text.matchAll(lineEnd)) {
+    take(match.index)
+    start = match.index + match[0].length
+  }
+  take(text.length)
+  return lines
+}
+
+/** Lines that open a block which another one closes: fences, quotation marks alone on a line, BEGIN and END. */
+const opening =
+  /^[ \t>]*(?:(`{3,}|~{3,})|("""|'''|<<<|\[(?:quote|code|paste)\])\s*$|-{2,}[ ]?(?:BEGIN|START)\b|BEGIN:V[A-Z]+\s*$|[-=]{2,} ?8<.*$)/i
+
+function closes(line: string, opened: string): boolean {
+  const [, fence = "", mark = ""] = opening.exec(opened) ?? []
+  const bare = line.trim()
+  if (fence !== "") return bare.startsWith(fence) && /^[`~]+$/.test(bare)
+  if (mark === "<<<") return bare === ">>>"
+  if (mark.startsWith("[")) return bare.toLowerCase() === `[/${mark.slice(1).toLowerCase()}`
+  if (mark !== "") return bare.endsWith(mark)
+  if (/^-/.test(opened.trim())) return /^-{2,}[ ]?(?:END|STOP)\b/i.test(bare) || bare === opened.trim()
+  return bare.toLowerCase() === opened.trim().toLowerCase().replace("begin", "end")
+}
+
+function paragraphsOf(lines: readonly Line[]): readonly Paragraph[] {
+  const paragraphs: Paragraph[] = []
+  let open: Line[] = []
+  let opened: string | undefined
+  const shut = (isBlock: boolean): void => {
+    if (open.length > 0) paragraphs.push({ lines: open, isBlock })
+    open = []
+  }
+  for (const line of lines) {
+    const read = line.text.slice(0, maxRead)
+    if (opened !== undefined) {
+      open.push(line)
+      if (!closes(read, opened)) continue
+      opened = undefined
+      shut(true)
+    } else if (opening.test(read)) {
+      shut(false)
+      opened = read
+      open.push(line)
+    } else if (read.trim() === "" && line.text.trim() === "") shut(false)
+    else open.push(line)
+  }
+  // One that never closes holds all that follows.
+  shut(opened !== undefined)
+  return paragraphs
+}
+
+/** A span without others, which may overlap. */
+function without({ start, end }: Span, holes: readonly Span[]): readonly Span[] {
+  const left: Span[] = []
+  let from = start
+  for (const hole of holes.toSorted((one, two) => one.start - two.start)) {
+    if (hole.start > from) left.push({ start: from, end: hole.start })
+    from = Math.max(from, hole.end)
+  }
+  if (from < end) left.push({ start: from, end })
+  return left
+}
+
+/** Quotation marks that hold a sentence of someone's: so many words, or a stop. */
+const quotation =
+  /(?<=^|[\s([:,=—–-])(?:"""[^"]{4,2000}"""|"(?=\S)[^"]{8,2000}?(?<=\S)"|“[^”]{8,2000}[”“]|„[^“”]{8,2000}[“”]|«[^»]{8,2000}»|「[^」]{4,1000}」|『[^』]{4,1000}』|'(?=\S)[^'\n]{8,400}?(?<=[.!?,])')(?=$|[\s.,;:!?)\]—–-])/g
+
+/** The quotations in a text: words of others, or words that are spoken of. Nothing in them is said by whoever quotes them. */
+export const quotationsIn = (text: string): readonly Span[] =>
+  quoteMarks.test(text)
+    ? [...text.matchAll(quotation)].map(({ 0: found, index }) => ({ start: index, end: index + found.length }))
+    : []
+const quoteMarks = /["“„«「『']/
+
+/** Does most of a span stand in one of the others? */
+export const isWithin = ({ start, end }: Span, others: readonly Span[]): boolean =>
+  others.some((other) => 2 * (Math.min(end, other.end) - Math.max(start, other.start)) >= end - start)
