@@ -37,6 +37,7 @@ const weak: ReadonlySet<string> = new Set(["send", "reply", "approval", "email",
  */
 export function sameSubject(earlier: RuleText, later: RuleText): boolean {
   if (earlier.text === later.text) return true
+  if (isTalk(later.text)) return false
   const [one, two] = [topicsOf(earlier), topicsOf(later)]
   const shared = one.filter((topic) => two.includes(topic))
   const fewest = Math.min(one.length, two.length)
@@ -44,7 +45,7 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
   const [own, other] = [one.length - shared.length, two.length - shared.length]
   const share = shared.length / fewest
   if (changesValue(earlier, later))
-    return share >= minSharedWithValues && (own === 0 || other === 0 || replaces.test(later.text))
+    return share >= minSharedWithValues && ((own === 0 && other === 0) || replaces.test(later.text))
   if (own > 0 && other > 0) return replaces.test(later.text) && share >= minShared
   if (!opposed(earlier, later)) return own === 0 && other === 0 && sameValues(earlier, later)
   const solid = shared.some((topic) => !weak.has(topic))
@@ -52,6 +53,15 @@ export function sameSubject(earlier: RuleText, later: RuleText): boolean {
     ? own <= 1 || replaces.test(later.text)
     : own === 0 && replaces.test(later.text)
 }
+
+/** A wish, a guess or a plan of the speaker's for the matter at hand, or what somebody else says: none of them states a rule. */
+const talks =
+  /\b(?:i(?:'d|’d| would)|i(?:'m|’m| am)|i(?:'ll|’ll| will)|i (?:think|guess|hope|can|could|might|was|just|wanted)|maybe|perhaps|if possible|this (?:time|once|one|order|trip|flight|booking)|just once|for (?:now|today)|today|tonight|tomorrow)\b|\b(?:he|she|they|it) (?:\p{L}+ )?(?:said|says|wrote|told|thinks?|claims?|uses?|deploys?|spends?)\b/iu
+/** Words that state a rule however they are put. */
+const states =
+  /\b(?:from (?:now|here|today) on(?:wards?)?|going forward|no longer|never|always|must|until further notice)\b/i
+
+const isTalk = (text: string): boolean => talks.test(text) && !states.test(text)
 
 /** Both name a value of the same sort, and not the same one. */
 function changesValue(one: RuleText, two: RuleText): boolean {

@@ -1,8 +1,8 @@
 import { HoldfastError, type Problem } from "../errors.ts"
+import { isWithin, ownWords } from "../gate/own-words.ts"
 import { entryId, type RuleBody } from "../log/entry.ts"
 import { channelOf } from "../message/channel-of.ts"
 import type { Message } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
 import { present } from "../message/present.ts"
 import type { FindOptions, RuleFinder } from "../pin/find-rules.ts"
 import { findRules } from "../pin/find-rules.ts"
@@ -13,7 +13,6 @@ import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
 import { isInForce, knownPins } from "./pins.ts"
-import { isCarried } from "./tool-rules.ts"
 
 /** Texts of one call that a finder is asked about, and how long each may be: it may be a model, and each text a question. */
 const maxTexts = 20
@@ -45,29 +44,22 @@ export function askFinder(
 
 function textsOf(message: Message | undefined, entry: number): readonly Asked[] {
   if (message === undefined || message.role === "assistant") return []
-  return message.parts.flatMap((part, at) => {
-    const pieces: readonly Part[] = part.type === "tool-result" ? part.content : [part]
-    return pieces.flatMap((piece, n): readonly Asked[] => {
-      if (piece.type !== "text" || piece.text.trim() === "" || piece.text.length > maxLength) return []
-      const isResult = part.type === "tool-result"
-      const channel = isResult ? "tool" : channelOf(message.role, piece)
-      if (channel === "assistant" || channel === "memory") return []
-      const source = isResult ? part.tool : undefined
-      const place = { entry, part: at, ...(isResult ? { piece: n } : {}), start: 0 }
-      return [{ text: piece.text, options: { channel, ...present({ source }) }, place }]
-    })
+  return message.parts.flatMap((piece, at): readonly Asked[] => {
+    if (piece.type !== "text" || piece.text.trim() === "" || piece.text.length > maxLength) return []
+    const channel = channelOf(message.role, piece)
+    if (channel === "assistant" || channel === "memory" || channel === "tool") return []
+    return [{ text: piece.text, options: { channel }, place: { entry, part: at, start: 0 } }]
   })
 }
 
 async function seek(live: Live, finder: RuleFinder, asked: readonly Asked[]): Promise<void> {
   const bodies: RuleBody[] = []
   for (const { text, options, place } of asked) {
+    const own = options.channel === "user" ? ownWords(text) : [{ start: 0, end: text.length }]
     const sound = (await answerOf(finder, text, options)).filter(
-      ({ start, end, text: rule }) => rule !== "" && text.slice(start, end) === rule,
+      (rule) => rule.text !== "" && text.slice(rule.start, rule.end) === rule.text && isWithin(rule, own),
     )
-    const others = new Set(
-      sound.filter((rule) => isCarried({ laid: "dense", ...rule }, options.channel, options.source)),
-    )
+    const others = new Set(sound)
     for (const rule of mergeRules(findRules(text, options), sound)) {
       if (!others.has(rule)) continue
       const { kind, explicitness, context, needsContext } = rule

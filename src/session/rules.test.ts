@@ -386,7 +386,7 @@ describe("a rule in a tool's output", () => {
     const flood = Array.from({ length: 400 }, (_, n) => `- Never open the door number ${n} of building ${n * 7}.`).join(
       "\n",
     )
-    await session.append(read("flood.md", `# Rules\n\n${flood}`))
+    await session.append(read("flood-rules.md", `# Rules\n\n${flood}`))
     const wire = await fill(session, [{ role: "user", content: "Go on." }, ...long(20)])
     expect(preface(wire)).toContain(`\n- ${rule}\n`)
     expect(preface(wire).match(/open the door/g)?.length ?? 0).toBeLessThanOrEqual(16)

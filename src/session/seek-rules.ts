@@ -14,9 +14,9 @@ import type { InjectedDocument } from "../prompt/separate.ts"
 import { holdsForNow, isNotice, isRetelling, saysToGoOn, shapesOneAnswer } from "./is-notice.ts"
 import { isOutput } from "./is-output.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
-import { sourceOf } from "./rule-source.ts"
+import { isInstructionFile, readsInstructions, sourceOf } from "./rule-source.ts"
 import { bodyOf, type SaidRule } from "./said-rule.ts"
-import { toolRules } from "./tool-rules.ts"
+import { instructionRules } from "./tool-rules.ts"
 
 /** Of one message so many rules are taken: the longest files of rules have fewer. */
 const maxRules = 300
@@ -97,15 +97,24 @@ function rulesIn(message: Message, context: Context): readonly SaidRule[] {
     if (found.length >= maxRules) break
     if (part < (ignoredParts.get(message.id) ?? 0)) continue
     if (piece.type === "tool-result") {
-      const source = sourceOf(callOf(piece.callId)) ?? piece.tool
-      for (const [n, inner] of piece.content.entries())
-        if (inner.type === "text") found.push(...toolRules(inner.text, { part, piece: n }, source))
+      const call = callOf(piece.callId)
+      const source = sourceOf(call) ?? piece.tool
+      for (const [n, inner] of readsInstructions(call) ? piece.content.entries() : [])
+        if (inner.type === "text") found.push(...instructionRules(inner.text, { part, piece: n }, source))
     } else if (piece.type === "text" && !lifted.has(piece.text))
       found.push(
-        ...(answers && isResult(message, piece) ? toolRules(piece.text, { part }) : spokenRules(message, piece, part)),
+        ...(answers && isResult(message, piece) ? printedRules(piece.text, part) : spokenRules(message, piece, part)),
       )
   }
   return found.slice(0, maxRules)
+}
+
+/** The first line of a result in the user's role, where it names the file that was read. */
+const readHeader = /^\s*\[(?:read_file|view|open_file|cat)\w* for '([^'\n]{1,300})'\]/
+
+function printedRules(text: string, part: number): readonly SaidRule[] {
+  const path = readHeader.exec(text.slice(0, 400))?.[1]
+  return path !== undefined && isInstructionFile(path) ? instructionRules(text, { part }, path) : []
 }
 
 const asMemory = (rule: SaidRule): SaidRule => ({ ...rule, channel: "memory", source: "a summary" })
