@@ -263,7 +263,7 @@ export function announcesPaste(paragraph: string, ahead: number): boolean {
 
 /** Words with which people lead into their own points. */
 const ownLead =
-  /\b(?:rules?|constraints?|requirements?|instructions?|guidelines?|conventions?|preferences?|polic(?:y|ies)|reminders?|remember(?:ed)?|keep|bear|notes?(?! from)|matters?|pin|save|memori[sz]e|forget|stick|respect|obey|write down|once|listen|clear|heads up|attention|session|engagement|duration|whole|entire|rest of|holds?|appl(?:y|ies)|valid|stands?|counts?|(?:very |most )?important(?:ly)?|critical|crucial|essential|vital|mandatory|mind|follow|do (?:this|these|it)|like this|as follows|looks?|every|each|format|style|tone|layout|structure|template|specification|always|never|must|from now on|going forward|going to|for (?:all|every|each|the rest|everything|anything)|throughout|until|what (?:i|we) |i(?:'ll|’ll)? (?:say|want|need|prefer|expect|ask)|you (?:should|must|can|need))\b/i
+  /\b(?:rules?|constraints?|requirements?|instructions?|guidelines?|conventions?|preferences?|polic(?:y|ies)|reminders?|remember(?:ed)?|keep|bear|notes?(?! from)|matters?|pin|save|memori[sz]e|forget|stick|respect|obey|write down|once|listen|clear|heads up|attention|session|engagement|duration|whole|entire|rest of|holds?|appl(?:y|ies)|valid|stands?|counts?|(?:very |most )?important(?:ly)?|critical|crucial|essential|non-?negotiable|serious(?:ly)?|insist|demand|repeat|stress|emphasi[sz]e|vital|mandatory|mind|follow|do (?:this|these|it)|like this|as follows|looks?|every|each|format|style|tone|layout|structure|template|specification|always|never|must|from now on|going forward|going to|for (?:all|every|each|the rest|everything|anything)|throughout|until|what (?:i|we) |i(?:'ll|’ll)? (?:say|want|need|prefer|expect|ask)|you (?:should|must|can|need))\b/i
 /** Somebody else is named as the source. */
 const ofOthers = any(
   `^\\W*(?:their|his|her|(?!(?:it|that|what|here|there|let|today|team|company|user)\\b)\\p{Lu}\\p{L}{1,24}['’]s)\\s`,
@@ -278,7 +278,7 @@ const leadsIn: RegExp = any(
   `(?<!\\b(?:i|we|you|to|ll) (?:just |already )?)\\b${told}(?:\\s(?:to )?(?:me|us|him|her|them|back|this|that|earlier|yesterday|today|on [^.?!]{2,30}|in [^.?!]{2,30}))?(?:,? [\\p{L}]{3,12})?$`,
   `\\bhere(?:'s|’s| is| are| comes)\\b[^.?!]{0,40}\\b(?:what (?!i\\b|we\\b|you\\b|to\\b)|${textOrData})\\b[^.?!]{0,60}$`,
   "\\b(?:context|message|mail|note|text|copied|pasted|quote|news|update|ticket|comment) from [^.?!]{2,40}$|^from (?:the|his|her|their|my|our) [^.?!]{2,40}$",
-  `\\b(?:this|these|the following|below)\\b[^.?!]{0,30}$`,
+  "^(?!\\W*(?:this|that|these|those|it)(?: one)? (?:is|are|goes|has|must|will)\\b).*\\b(?:this|these|the following|below)\\b[^.?!]{0,30}$",
   `^(?!\\W*(?:in|for|when|if|on|before|after|with|to)\\b).*\\b(?:an?|the|this)(?: \\p{L}{2,20})? ${textOrData}(?: (?:was|is|were|said|shows?|looks like))?$`,
   `\\b(?:i|we) (?:just )?(?:got|get|received|see|found|scanned|copied|heard)\\b[^.?!]{0,60}$|\\b(?:${texts}) (?:was|is|were|are)$`,
 )

@@ -57,6 +57,29 @@ const wideEnds = folded("今天|一天|任务|步骤|操作|直到|为止|部分
 /** Does a lead say that what comes behind it holds all along, so that it takes nothing from it? */
 export const saysAlways = (lead: string): boolean => !ends.test(lead) && !wideEnds.test(lead) && saysHowLong(lead)
 
+/** Further words of leads that announce a rule; English. */
+const announcing: ReadonlySet<string> = new Set(
+  "important importantly critical essential crucial vital key serious seriously strict strictly hard firm fixed absolute absolutely standing golden non-negotiable nonnegotiable negotiable not mandatory required requirement requirements constraint constraints restriction restrictions limitation limitations policy policies instruction instructions guideline guidelines convention conventions condition conditions preference preferences order orders principle principles boundary boundaries must number more most very really extremely super highly top priority only single sole simple additional extra another new last final other big forget don't never ignore break insist matters matter care about understand know listen carefully attention heads heads-up reminder clear crystal plain upfront front make want need like should noted pay take write down pin save store overlook skip miss repeat again once saying company team its it's that's here's there's what's i'll i'd has been foremost than speed when how people simply set add give later serious".split(
+    " ",
+  ),
+)
+const ruleNoun =
+  /\b(?:rules?|constraints?|requirements?|restrictions?|polic(?:y|ies)|instructions?|guidelines?|conventions?|non-?negotiable|not negotiable|mandatory|principles?|boundar(?:y|ies))\b/
+const notice =
+  /\b(?:important(?:ly)?|critical|essential|crucial|vital|forget|remember|mind|note|noted|insist|matters?|care about|clear|listen|attention|heads|foremost|seriously|must|priority|reminder|pin|save|understand|most)\b/
+
+/**
+ * Does a lead before a colon or a dash only announce that a rule comes? `rule`: it calls it one ("This is a hard constraint"); `notice`: it
+ * asks to be heeded ("Please remember").
+ */
+export function announcedBy(lead: string): "rule" | "notice" | undefined {
+  if (lead.length > maxLead || /[?？]/.test(lead)) return undefined
+  const found = ruleNoun.test(lead) ? "rule" : notice.test(lead) ? "notice" : undefined
+  if (found === undefined) return undefined
+  const words = lead.match(/[^\s,.!;:()"#\d-]+(?:-[^\s,.!;:()"]+)?/g) ?? []
+  return words.every((word) => frame.has(word) || announcing.has(word)) ? found : undefined
+}
+
 const shapes = "specifications?|specs?|formats?|formatting|layouts?|structure|templates?|style|wording|conventions?"
 const anyOf = "(?:every|each|all|any)"
 const shapeOfAll: RegExp = new RegExp(

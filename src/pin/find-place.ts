@@ -3,7 +3,7 @@ import type { Span } from "../message/request.ts"
 import { cue } from "./find-cue.ts"
 import { type Genre, ruleHeading, tellingHeading } from "./find-genre.ts"
 import { asRule, judge, type Verdict } from "./find-judge.ts"
-import { saysHowLong, saysHowMade } from "./find-lead.ts"
+import { announcedBy, saysHowLong, saysHowMade } from "./find-lead.ts"
 import type { Statement } from "./find-statements.ts"
 
 /** Where a statement stands: the genre of its text, its heading, and the line that leads into its list. */
@@ -87,7 +87,7 @@ function frameOf(statement: Statement, place: Place): Statement | undefined {
 
 /** Does a lead make rules of what stands under it? How things are made is a rule if a user says so; a page may only describe it. */
 const frames = (lead: string, { channel }: Place): boolean =>
-  saysHowLong(lead) || (channel === "user" && saysHowMade(lead))
+  saysHowLong(lead) || (channel === "user" && (saysHowMade(lead) || announcedBy(lead) === "rule"))
 
 /** Words with which talk comes back to the work at hand. */
 const turnsToWork = cue(

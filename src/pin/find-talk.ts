@@ -50,7 +50,8 @@ export function bindsInTalk(seen: Seen, signs: Signs, genre: Genre): boolean {
   if (genre === "data" && isQuiet(seen, signs)) return false
   const typed =
     genre === "talk" && isTypedRule(text) && !isWholeTask(text) && !recounts.test(text) && !reports.test(text)
-  if (!typed && (isDoubtful(seen, signs) || (genre === "talk" && !seen.declared && isWholeTask(text)))) return false
+  const doubted = genre === "talk" && seen.declared ? isTold(seen) : isDoubtful(seen, signs)
+  if (!typed && (doubted || (genre === "talk" && !seen.declared && isWholeTask(text)))) return false
   if (typed && !local.test(text.replace(/\bhere\b|\bnext to\b/, " "))) return true
   const points =
     (signs.commands || bareNegative.test(text)) &&
@@ -64,6 +65,7 @@ export function bindsInTalk(seen: Seen, signs: Signs, genre: Genre): boolean {
   if (fromNow.test(text) || (genre === "talk" && (whenThenAsk.test(text) || (signs.commands && anyCase.test(text)))))
     return true
   if (seen.declared && (force || signs.commands || signs.prefers || (genre === "talk" && !sums.test(text)))) return true
+  if (genre === "talk" && seen.announced && !near && (force || signs.commands || signs.prefers)) return true
   if (signs.general && force && wholly.test(text)) return true
   if (near) return genre === "talk" && signs.commands && anyone.test(text) && !foreign.local.test(text)
   if (setsLimit.test(text) || staysSo.test(text) || kindOnly.test(text)) return true
@@ -98,6 +100,15 @@ function isQuiet({ text, declared }: Seen, signs: Signs): boolean {
   if (signs.forbids || signs.demands || signs.bounds || signs.lasts || signs.commands || declared) return false
   return ![setsLimit, staysSo, kindOnly, fromNow, staff].some((cue) => cue.test(text))
 }
+
+/** Told of the past, of a case that is made up, or of others: no rule, whatever it calls itself. */
+const isTold = ({ text }: Seen): boolean =>
+  asksForWords.test(text) ||
+  fails.test(text) ||
+  supposes.test(text) ||
+  reports.test(text.replace(evenIf, " ")) ||
+  past.test(text)
+const past = /\b(?:yesterday|last (?:week|month|year|night|time|quarter)|used to|was|were|had|did)\b/
 
 function isDoubtful({ text }: Seen, signs: Signs): boolean {
   if (asksForWords.test(text) || habit.test(text) || fails.test(text)) return true

@@ -1,7 +1,7 @@
 import { normalize } from "../gate/normalize.ts"
 import { survey } from "../gate/survey.ts"
 import { withoutOpening } from "./find-chat.ts"
-import { saysHowLong } from "./find-lead.ts"
+import { announcedBy, saysHowLong } from "./find-lead.ts"
 
 /** A sentence as the cues read it: folded, in lower case, with code, quotations and addresses put aside. */
 export type Seen = {
@@ -14,6 +14,8 @@ export type Seen = {
   readonly named: boolean
   /** It calls itself a rule: "Policy: …". */
   readonly declared: boolean
+  /** It asks to be heeded: "Please remember: …". */
+  readonly announced: boolean
 }
 
 const code = /`{1,3}[^`\n]{1,200}`{1,3}/g
@@ -25,7 +27,11 @@ const address = /\b(?:https?|ftp|s3):\/\/[^\s)>\]]{1,300}/g
 
 /** Lead words that say only that something is said. */
 const hails =
-  /^(?!(?:\w+ )?(?:retry|cache|caching|restart|eviction|backoff|scaling|pull|rotation|lint|routing|firewall|proxy|scheduling|referrer|cors|iam|bucket) (?:rule|polic))(?:(?:very )?important|(?:long-term |agent |project |saved )?memory|memoria|记忆|記憶|recuerda|记住|請記住|请记住|note to self|note|nb|please note|critical|warning|caution|attention|reminder|remember|(?:[a-z]+ ){0,3}(?:rule|policy|requirement|constraint|instruction|preference)s?(?: (?:#\d+|\d+|update|reminder|change))?(?: from \w+| for \w+| \(\w+\))?|(?:[a-z]+ ){0,2}(?:politica|norma|regla|preferencia)s?(?: de (?:la |el )?\w+| interna| del? \w+)?|(?:公司|组织|团队|用户|部门)?(?:政策|规定|制度|偏好|要求)|ps|p\.s\.|update|fyi|todo|also|nota|importante|hinweis|wichtig|remarque|regel|regla|regle|注意|重要|规则|規則|提示|备注)\s?[:：!,-]{1,2}\s?/
+  /^(?!(?:\w+ )?(?:retry|cache|caching|restart|eviction|backoff|scaling|pull|rotation|lint|routing|firewall|proxy|scheduling|referrer|cors|iam|bucket) (?:rule|polic))(?:(?:very )?important|(?:long-term |agent |project |saved )?memory|memoria|记忆|記憶|recuerda|记住|請記住|请记住|note to self|note|nb|please note|critical|warning|caution|attention|reminder|remember|(?:[a-z]+ ){0,3}(?:rule|policy|requirement|constraint|instruction|preference)s?(?: (?:#\d+|\d+|update|reminder|change))?(?: from \w+| for \w+| \(\w+\))?|(?:[a-z]+ ){0,2}(?:politica|norma|regla|preferencia)s?(?: de (?:la |el )?\w+| interna| del? \w+)?|(?:公司|组织|团队|用户|部门)?(?:政策|规定|制度|偏好|要求)|ps|p\.s\.|update|fyi|todo|also|nota|importante|hinweis|wichtig|remarque|regel|regla|regle|注意|重要|规则|規則|提示|备注)\s?[:：!,–—-]{1,2}\s?/
+
+/** Hails that ask to be heeded. */
+const heeds =
+  /^(?:(?:very |most )?important|critical|warning|caution|attention|reminder|remember|(?:please )?note|nb|wichtig|importante|recuerda|nota|remarque|注意|重要|记住|请记住)\s?[:：!,–—-]/
 
 const declares = /rule|poli[ct]|requirement|constraint|instruction|preferen|reg[lr]|norma|规|規|政策|制度|偏好/
 
@@ -44,13 +50,14 @@ export function seenOf(sentence: string): Seen {
     .replace(/^["'(]+ ?/, "")
   const hailed = withoutOpening(stripHails(whole))
   const lead = leadOf(hailed)
-  const text = lead === 0 ? hailed : stripHails(hailed.slice(lead))
-  const declared = lead > 0 || (text !== whole && declares.test(whole.slice(0, whole.length - text.length)))
+  const text = lead.length === 0 ? hailed : withoutOpening(stripHails(hailed.slice(lead.length)))
+  const announced = lead.length > 0 || heeds.test(whole)
+  const declared = lead.declares || (text !== whole && declares.test(whole.slice(0, whole.length - text.length)))
   const [before = "", label = ""] = parts.test(text) ? (labelled.exec(text) ?? []) : []
   const body = text.slice(before.length)
   if (before === "" || (clausal.test(label) && label.includes(" ")) || label.split(" ").length > 6 || body === "")
-    return { text, label: "", body: text, named: /^(?:the )?qcode\b/.test(text), declared }
-  return { text, label: label.trim(), body, named: /qcode|[a-z]\.[a-z]|\//.test(label), declared }
+    return { text, label: "", body: text, named: /^(?:the )?qcode\b/.test(text), declared, announced }
+  return { text, label: label.trim(), body, named: /qcode|[a-z]\.[a-z]|\//.test(label), declared, announced }
 }
 
 /** Code, links, addresses and quotations put aside; each is looked for only where its signs are. */
@@ -73,10 +80,12 @@ function folded(text: string): string {
 /** Digits and signs that may stand for letters. */
 const lookAlikes = /[013457$@]/
 
-/** How long the lead is that only says for how long the rest holds. */
-function leadOf(text: string): number {
+/** How long the lead is that only says for how long the rest holds or that it is a rule, and whether the rest is one by that. */
+function leadOf(text: string): { readonly length: number; readonly declares: boolean } {
   const [whole = "", lead = ""] = parts.test(text) ? (leading.exec(text) ?? []) : []
-  return whole.length < text.length && saysHowLong(lead) ? whole.length : 0
+  if (whole.length === 0 || whole.length >= text.length) return { length: 0, declares: false }
+  const found = saysHowLong(lead) ? "rule" : announcedBy(lead)
+  return { length: found === undefined ? 0 : whole.length, declares: found === "rule" }
 }
 
 /** A lead or a label ends in one of these. */
