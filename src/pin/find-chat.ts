@@ -126,6 +126,10 @@ const wholeTasks: readonly Cue[] = [
   /^\d{1,5}: /,
   /^only (?:the )?[\w']+(?: of (?:them|us|the \w+))? (?:has|have|had|was|were|did|works?|happens?)\b/,
   new RegExp(`^(?:please )?${once}\\b.{2,60}\\beverywhere\\b`),
+  // I'd prefer to pay by card; I would prefer the early flight
+  /\bi(?:'d| would)(?: really| also| still)? (?:prefer|rather) (?:to|an?|the|not|it|that|this|using|if)\b/,
+  // stop doing that
+  /^(?:please |just )?(?:stop|quit) [a-z]+ing(?: (?:that|this|it|shit|crap|nonsense|stuff|things|around))?(?: (?:now|already|please))?[.!]*$/,
 ].map(cue)
 
 const lastsAnyway = cue(

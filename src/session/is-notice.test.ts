@@ -32,6 +32,7 @@ test.each([
   ["Do not edit anything until the user approves the plan.", true],
   ["You must not call the service again in this run.", true],
   ["Never mention this reminder.", true],
+  ["Continue the conversation from where it stopped, never ask back.", true],
   ["Never edit the harbour map.", false],
   ["Do not deploy until Ana gives her word.", false],
 ])("whether a rule says itself that it holds for now: %s", (rule, expected) => {

@@ -39,6 +39,12 @@ export const lasts = cue(
   "总是|總是|永远|必须|必須|只能|务必|務必|不要|不得|不能|不许|禁止|切勿|一定要|以后|今后|从现在|未经|絶対|常に|必ず|してはいけない|禁止|항상|절대|반드시|금지",
 )
 
+/** The user says that a rule follows: "This is a hard constraint: …". */
+export const announcesRule = cue(
+  `^[^:.!?]{0,60}${words("rules?|constraints?|requirements?|instructions?|polic(?:y|ies)|non-?negotiable|keep (?:this )?in mind|remember|important")}[^:.!?]{0,60}(?::|\\s[–—-]{1,2})\\s+\\S`,
+  `^[^:.!?]{0,40}${words("regla|norma|importante|recuerda|regel|wichtig|vorgabe|règle|regra")}[^:.!?]{0,40}:\\s+\\S`,
+)
+
 /** The user asks for something. */
 export const requests = cue(
   words(

@@ -1,5 +1,6 @@
 import { directs } from "../gate/imperative.ts"
-import { corrects, lasts, requests, wishes } from "./cues.ts"
+import { ownWords } from "../gate/own-words.ts"
+import { announcesRule, corrects, lasts, requests, wishes } from "./cues.ts"
 import type { Draft } from "./draft.ts"
 import { oneLine, weightOf } from "./line.ts"
 import { maxLineLength, maxUserLineLength, type NoteKind } from "./note.ts"
@@ -32,7 +33,10 @@ const maxWishes = 12
 export function userDrafts(said: Said): readonly Draft[] {
   const line = oneLine(said.text, maxUserLineLength)
   if (!/[\p{L}\p{N}]/u.test(line)) return []
-  const sentences = sentencesOf(said.text)
+  // What a user pastes is shown with the message, and says nothing about what the user wants.
+  const own = ownWords(said.text).map(({ start, end }) => said.text.slice(start, end))
+  const sentences = own.flatMap(sentencesOf)
+  const isWhole = own.length === 1 && own[0] === said.text
   const kind = kindOf(sentences, said.first)
   if (kind === "reply" && weightOf(line) <= idleLength && said.asked === undefined) return []
   const base = { sources: [said.source], channel: "user", at: said.at } as const
@@ -40,11 +44,11 @@ export function userDrafts(said: Said): readonly Draft[] {
     return [answerDraft(line, said, said.asked)]
   const whole: Draft = {
     ...base,
-    kind,
+    kind: kind === "wish" && !isWhole ? "request" : kind,
     text: line,
     worth: said.first ? 10 : (worths[kind] ?? 0),
   }
-  if (kind === "wish" && line.length <= shortMessage) return [whole]
+  if (kind === "wish" && line.length <= shortMessage && isWhole) return [whole]
   const lasting = sentences.filter(isLasting).slice(0, maxWishes)
   return [
     whole,
@@ -61,7 +65,7 @@ const longestRule = 400
 const isLasting = (sentence: string): boolean =>
   sentence.length >= shortestRule &&
   sentence.length <= longestRule &&
-  lasts.test(sentence) &&
+  (lasts.test(sentence) || announcesRule.test(sentence)) &&
   !/[?？]\s*$/.test(sentence)
 
 /** `"Yes"` alone says nothing; the question is the assistant's, and so is the line. */
