@@ -101,16 +101,19 @@ function windowSizes(
 ): Omit<Sizes, keyof Shape> {
   const tools = request.tools.reduce((sum, tool) => sum + meter.tool(tool), 0)
   const pinTokens = pins.reduce((sum, pin) => sum + meter.text(pin), 0)
-  const wantedTokens = request.maxOutputTokens ?? Math.min(usualAnswerTokens, meter.model.outputTokens)
-  const held = reserveTokens ?? reserveFor({ windowTokens, wantedTokens, ...present({ longestAnswerTokens }) })
-  const reserve = tokens(Math.min(held, Math.floor(windowTokens * mostReserveShare)))
-  const textTokens = words.reduce((sum, part) => sum + (part.type === "text" ? meter.part(part) : 0), 0)
   const wordTokens = words.reduce((sum, part) => sum + meter.part(part), 0)
+  const textTokens = words.reduce((sum, part) => sum + (part.type === "text" ? meter.part(part) : 0), 0)
+  const leastWords = wordTokens - textTokens + Math.min(textTokens, leastWordTokens)
+  const wantedTokens = request.maxOutputTokens ?? Math.min(usualAnswerTokens, meter.model.outputTokens)
+  const floorTokens = stackTokens + pinTokens + leastWords
+  const held =
+    reserveTokens ?? reserveFor({ windowTokens, floorTokens, wantedTokens, ...present({ longestAnswerTokens }) })
+  const reserve = tokens(Math.min(held, Math.floor(windowTokens * mostReserveShare)))
   const floor = irreducibleFloor({
     stack: tokens(Math.max(0, stackTokens - tools)),
     pins: tokens(pinTokens),
     tools: tokens(tools),
-    latestUserMessage: tokens(wordTokens - textTokens + Math.min(textTokens, leastWordTokens)),
+    latestUserMessage: tokens(leastWords),
     outputReserve: reserve,
   })
   requireFloor(floor, tokens(windowTokens))

@@ -98,10 +98,24 @@ describe("what to do", () => {
     ],
     [
       "one token more than fits: old material down to the low-water mark, the unread results on top",
-      sizes(1001, { unreadTokens: 300 }),
+      sizes(1001, { unreadTokens: 250 }),
       {},
       {},
-      { type: "compact", depth: "full", forced: true, targetTokens: 700 },
+      { type: "compact", depth: "full", forced: true, targetTokens: 650 },
+    ],
+    [
+      "large unread results: old material gives way to the next of them",
+      sizes(1001, { unreadTokens: 350 }),
+      {},
+      {},
+      { type: "compact", targetTokens: 650 },
+    ],
+    [
+      "though not below half the mark",
+      sizes(1001, { unreadTokens: 450 }),
+      {},
+      {},
+      { type: "compact", targetTokens: 650 },
     ],
     [
       "unread results that leave less than the low-water mark: as much as fits",
@@ -170,15 +184,18 @@ test("a larger context never asks for less, and the target fits the room and the
 
 describe("what is held free for the answer", () => {
   test.each([
-    ["a short answer was asked for", 100_000, 1000, undefined, 1000],
-    ["of a narrow window a fifth at most", 56_000, 32_000, undefined, 11_200],
-    ["of a wide one all that was asked for", 200_000, 32_000, undefined, 32_000],
-    ["of a tiny one a half", 5000, 32_000, undefined, 2500],
-    ["answers are known to be short", 200_000, 32_000, 700, 10_000],
-    ["answers are known to be long", 200_000, 32_000, 9000, 18_000],
-  ])("%s", (_why, windowTokens, wantedTokens, longestAnswerTokens, held) => {
+    ["a short answer was asked for", 100_000, 0, 1000, undefined, 1000],
+    ["of a narrow window a fifth at most", 56_000, 1000, 32_000, undefined, 11_200],
+    ["beside a large stack a quarter of what it leaves", 56_000, 26_000, 32_000, undefined, 7500],
+    ["and not less than usual", 30_000, 21_000, 32_000, undefined, 4096],
+    ["of a wide window all that was asked for", 200_000, 25_000, 32_000, undefined, 32_000],
+    ["of what hardly leaves anything a half", 5000, 1000, 32_000, undefined, 2000],
+    ["answers are known to be short", 200_000, 25_000, 32_000, 700, 10_000],
+    ["answers are known to be short, and there is little room", 30_000, 25_000, 32_000, 100, 1500],
+    ["answers are known to be long", 200_000, 25_000, 32_000, 9000, 18_000],
+  ])("%s", (_why, windowTokens, floorTokens, wantedTokens, longestAnswerTokens, held) => {
     const known = longestAnswerTokens === undefined ? {} : { longestAnswerTokens }
-    expect(reserveFor({ windowTokens, wantedTokens, ...known })).toBe(held)
+    expect(reserveFor({ windowTokens, floorTokens, wantedTokens, ...known })).toBe(held)
   })
 
   test("a wider window never leaves less for the context, nor a lower mark or target", () => {
@@ -194,7 +211,7 @@ describe("what is held free for the answer", () => {
         (one, more, wanted, floor, known, unread) => {
           const longest = known === null ? {} : { longestAnswerTokens: known }
           const [narrow, wide] = [one, one + more].map((windowTokens) => {
-            const reserveTokens = reserveFor({ windowTokens, wantedTokens: wanted, ...longest })
+            const reserveTokens = reserveFor({ windowTokens, floorTokens: floor, wantedTokens: wanted, ...longest })
             const room = windowTokens - reserveTokens
             const floorTokens = Math.min(floor, room)
             const plan = planContext(

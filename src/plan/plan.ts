@@ -126,8 +126,9 @@ function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: Policy): 
 }
 
 /**
- * The low-water mark, never below the floor, and what the model has not read yet on top: the mark is for old material. Of what there is,
- * if someone asked for less of it, or if the provider refused what we thought would fit: then our count is off.
+ * The low-water mark, never below the floor, and what the model has not read yet on top: the mark is for old material. Where results are
+ * large, down to half the mark, so that another one fits before the next compaction. Of what there is, if someone asked for less of it,
+ * or if the provider refused what we thought would fit: then our count is off.
  */
 function targetOf(sizes: Sizes, { asked, refused }: Occasion, policy: Policy, roomTokens: number): Tokens {
   const fromContext = refused === true || asked !== undefined
@@ -135,14 +136,16 @@ function targetOf(sizes: Sizes, { asked, refused }: Occasion, policy: Policy, ro
   const most = Math.min(roomTokens, fromContext ? sizes.contextTokens : roomTokens, fixed)
   const mark = marksOf(sizes, most)
   const highest = fromContext ? Math.floor(mark(policy.compactAt)) : most
-  const old = Math.max(sizes.floorTokens, Math.floor(mark(policy.lowWater)))
+  const besideNext = Math.max(mark(policy.lowWater / 2), most - 2 * sizes.unreadTokens)
+  const old = Math.max(sizes.floorTokens, Math.floor(Math.min(mark(policy.lowWater), besideNext)))
   return tokens(Math.max(sizes.floorTokens, Math.min(highest, old + sizes.unreadTokens)))
 }
 
-/** An answer may be asked to be longer than the window is wide; no more than this of it is held free. */
+/** An answer may be asked to be longer than the window is wide: no more than this share is held free for it. */
 export const mostReserveShare = 0.5
-/** Clients ask for the longest answer that they can take, and most answers are short: of a wide window this share is held free at most. */
+/** Clients ask for the longest answer that they can take, and most answers are short: of the window, and of what the stack leaves of it, this much at most is held free. */
 const wideReserveShare = 0.2
+const leftReserveShare = 0.25
 /** Of the window, what is held free once it is known how long answers are; a long one may still come. */
 const knownReserveShare = 0.05
 /** An answer of this length is nothing unusual. */
@@ -152,6 +155,8 @@ const answerMargin = 2
 
 export type ReserveQuestion = {
   readonly windowTokens: number
+  /** What can never be left out of the request. */
+  readonly floorTokens: number
   /** The longest answer that the request allows. */
   readonly wantedTokens: number
   /** The longest of this conversation's answers, once there are enough of them to go by. */
@@ -159,12 +164,13 @@ export type ReserveQuestion = {
 }
 
 /** What to hold free for the answer: as much as answers take, and never so much that a wider window leaves less for the context. */
-export function reserveFor({ windowTokens, wantedTokens, longestAnswerTokens }: ReserveQuestion): number {
-  const least = Math.min(usualAnswerTokens, windowTokens * mostReserveShare)
-  const most = Math.max(least, windowTokens * wideReserveShare)
+export function reserveFor({ windowTokens, floorTokens, wantedTokens, longestAnswerTokens }: ReserveQuestion): number {
+  const leftTokens = Math.max(0, windowTokens - floorTokens)
+  const least = Math.min(usualAnswerTokens, leftTokens * mostReserveShare)
+  const most = Math.max(least, Math.min(windowTokens * wideReserveShare, leftTokens * leftReserveShare))
   const known =
     longestAnswerTokens === undefined
       ? most
-      : Math.max(least, windowTokens * knownReserveShare, longestAnswerTokens * answerMargin)
+      : Math.max(least / 2, windowTokens * knownReserveShare, longestAnswerTokens * answerMargin)
   return Math.floor(Math.min(wantedTokens, most, known))
 }
