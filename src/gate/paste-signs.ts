@@ -211,10 +211,12 @@ const sentenceEnd =
 const others =
   "(?!(?:i|we|you|this|that|what|who|which|and|or|as|so|to|not|also|just|all|please|always|never)\\b)(?:the |my |our |an? |their |his |her )?[\\p{L}][\\p{L}'-]{0,24}(?: [\\p{L}'-]{2,24})?"
 const told =
-  "(?:wrote|writes|says?|said|suggested|recommended|proposed|mentioned|warned|explained|sent|replied|answered|told(?! us\\b)|posted|asked|reads|states|stated|commented|mailed|texted|reported|printed|returned|complained|claims?|schrieb|sagte|a écrit|escribió|dijo)"
+  "(?:wrote|writes|says?|said|suggested|recommended|proposed|mentions?|mentioned|emailed|warned|explained|sent|replied|answered|told(?! us\\b)|posted|asked|reads|states|stated|commented|mailed|texted|reported|printed|returned|complained|claims?|schrieb|sagte|a écrit|escribió|dijo)"
 
 /** Words of a paragraph that announce the text in the next one. */
 const announced: RegExp = any(
+  "^[^.!\\n]{0,50}(?<!\\p{L})(?:reword|rephrase|paraphrase|proof-?read|translate|tl;? ?dr)(?!\\p{L})[^.!\\n]{0,50}$",
+  "\\b(?:this|these|it|that)(?:'s|’s| is| are| was)? (?:taken |copied |quoted )?from (?:the|an?|my|our|his|her|their)\\b|^\\W*from (?:the|our|my|his|her|their) [^.?!\\n]{2,60}$|\\bpaste of\\b",
   `(?<!\\p{L})${reads}\\b[^.?!\\n]{0,60}\\b(?:${these}|that|it)\\b${sentenceEnd}`,
   `(?<!\\p{L})${handles}\\b[^.?!\\n]{0,40}\\b${these}\\b${sentenceEnd}`,
   `(?<!\\p{L})(?:${reads}|${handles})\\b[^.?!\\n]{0,40}\\b(?:this|these|that|those|his|her|their|my|the|each|following|attached)\\s(?:[\\p{L}-]{2,20}\\s)?${texts}\\b`,
@@ -235,13 +237,14 @@ const announcedElsewhere =
 
 /** A question about what is at hand, or none but a nod for it: "thoughts?" */
 const asksAbout = any(
+  "\\b(?:your (?:take|opinion|view|thoughts)|any thoughts|opinions?)\\b[^.!\\n]{0,40}[?？]\\s*$",
   "\\b(?:clause|section|article|paragraph|item|line) \\d[^.!\\n]{0,80}[?？]\\s*$",
   "\\b(?:this|these|he|she|they|er|sie|damit|ils|elle|esto)\\b[^.!\\n]{0,80}[?？]\\s*$",
   "^\\W*(?:\\p{L}{2,16}\\s){0,1}\\p{L}{2,16}[?？]+\\s*$",
 )
 /** Work on what was spoken of before, which a question can ask for too. */
 const works =
-  /\b(?:fix|implement|add|change|update|refactor|run|deploy|commit|push|build|remove|delete|rename|move|test|ready|start|begin|continue|merge|install|create)\b/i
+  /\b(?:fix|implement|add|change|update|refactor|run|deploy|commit|push|build|remove|delete|rename|move|ready|start|begin|continue|merge|install|create)\b/i
 
 /** A reply is asked for: to what, the next paragraph shows if it is long enough to be a letter. */
 const repliesTo = any("\\b(?:draft|write|compose|prepare|suggest)\\b[^.?!\\n]{0,30}\\b(?:reply|answer|response)\\b")

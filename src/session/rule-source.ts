@@ -113,5 +113,5 @@ function isInstructionCommand(command: string): boolean {
     // The later steps of a pipe cut what the first one printed.
     return named.length === 0 && n === 0 ? undefined : named
   })
-  return files.length > 0 && files.every((named) => named?.every(isInstructionFile) === true)
+  return files.length > 0 && files.every((named) => named?.every(isInstructionFile))
 }

@@ -140,7 +140,7 @@ describe("an upstream that minds the reasoning of a changed history, in words th
     const { upstream, gateway } = await start({
       refuse: ({ context }) => (isOurs(context) && context.includes('"type":"thinking"') ? failure : undefined),
     })
-    expect(new Set(await work(gateway.url, 14))).toEqual(new Set([200]))
+    expect(new Set(await work(gateway.url, 20))).toEqual(new Set([200]))
     expect(upstream.requests.filter(({ status }) => status !== 200)).toHaveLength(1)
     expect(gateway.faults).toEqual([])
   })
