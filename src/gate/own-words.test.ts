@@ -109,3 +109,8 @@ test("for any text the own words stand in it, in order and apart, and are found 
   for (const part of ["<log>", "a: ", "> x\n", "a b c this ", "- - ", '"', "x\n\n", "Anna: hi\n"])
     expect(ownWords(part.repeat(60_000)).length).toBeGreaterThanOrEqual(0)
 })
+
+test.each(['"', "'"])("marks around all of a message (%s), as programs put them, quote nobody", (mark) => {
+  const text = `${mark}Go through the files. Never touch the vault.${mark}\n`
+  expect(quotationsIn(text)).toEqual([])
+})

@@ -184,11 +184,22 @@ function without({ start, end }: Span, holes: readonly Span[]): readonly Span[] 
 const quotation =
   /(?<=^|[\s([:,=—–-])(?:"""[^"]{4,2000}"""|"(?=\S)[^"]{8,2000}?(?<=\S)"|“[^”]{8,2000}[”“]|„[^“”]{8,2000}[“”]|«[^»]{8,2000}»|「[^」]{4,1000}」|『[^』]{4,1000}』|'(?=\S)[^'\n]{8,400}?(?<=[.!?,])')(?=$|[\s.,;:!?)\]—–-])/g
 
-/** The quotations in a text: words of others, or words that are spoken of. Nothing in them is said by whoever quotes them. */
-export const quotationsIn = (text: string): readonly Span[] =>
-  quoteMarks.test(text)
-    ? [...text.matchAll(quotation)].map(({ 0: found, index }) => ({ start: index, end: index + found.length }))
-    : []
+/** A message that is in quotation marks as a whole: programs hand on so what was typed on a command line. */
+const wholeQuoted = /^\s*(?:"(?!"")[\s\S]*"|“[\s\S]*”|'[\s\S]*')\s*$/
+
+/**
+ * The quotations in a text: words of others, or words that are spoken of. Nothing in them is said by whoever quotes them. Marks around
+ * all of a message quote nobody.
+ */
+export function quotationsIn(text: string): readonly Span[] {
+  if (!quoteMarks.test(text)) return []
+  const from = wholeQuoted.test(text) ? text.search(/\S/) + 1 : 0
+  const said = from === 0 ? text : text.slice(from, text.trimEnd().length - 1)
+  return [...said.matchAll(quotation)].map(({ 0: found, index }) => ({
+    start: from + index,
+    end: from + index + found.length,
+  }))
+}
 const quoteMarks = /["“„«「『']/
 
 /** Does most of a span stand in one of the others? */
