@@ -26,6 +26,13 @@ test("a word in the place of a seal is the same for everyone, and tells nothing"
   expect(anchorsIn(call(undefined))).toEqual([])
 })
 
+test("an id that a client made up from a time is known by that, whatever name it writes before it", () => {
+  const [anchor] = anchorsIn(call(undefined, "run_shell_command_1794822400469_0"))
+  expect(anchor).toBe("1794822400469_0")
+  expect(anchorsIn(call(undefined, "bash__run_shell_command_1794822400469_0"))).toEqual([anchor])
+  expect(anchorsIn(call(undefined, "run_shell_command_0"))).toEqual([])
+})
+
 test("a random id tells enough", () => {
   expect(anchorsIn(call(seal, "call_8f3kd02mXz71"))).toEqual(["call_8f3kd02mXz71"])
 })

@@ -21,12 +21,20 @@ export function anchorsOf(message: Message): readonly string[] {
 }
 
 function anchorsIn(part: Part): readonly string[] {
-  if (part.type === "tool-call" || part.type === "tool-result")
-    return isRandomId(part.callId) ? [part.callId] : sealOf(part.wire)
+  if (part.type === "tool-call" || part.type === "tool-result") {
+    const id = isRandomId(part.callId) ? part.callId : timeIn(part.callId)
+    return id === undefined ? sealOf(part.wire) : [id]
+  }
   if (part.type !== "opaque") return []
   if (part.kind === "item_reference") return random(textIn(objectIn(part.wire), "id"))
   return part.kind.startsWith("compaction") && part.kind !== "compaction_trigger" ? compaction(part.wire) : []
 }
+
+/** Milliseconds since 1970 at the end of an id, from 2020 to 2050, and the number of the call in its answer. */
+const time = /(?:1[5-9]|2[0-4])\d{11}(?:[_-]\d{1,4})?$/
+
+/** Some clients make up ids from the tool's name and the time, and may write another name before it later; the time stays. */
+const timeIn = (id: string): string | undefined => time.exec(id.slice(-40))?.[0]
 
 /** Shorter ones are words in the place of a seal, the same for everyone. */
 const leastSeal = 64

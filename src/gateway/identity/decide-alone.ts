@@ -1,6 +1,6 @@
 import { present } from "../../message/present.ts"
 import type { Bearer } from "./alias-cache.ts"
-import { type Decision, type Question, type Subject, unseenAnchors } from "./decision.ts"
+import type { Decision, Question, Subject } from "./decision.ts"
 import { digest } from "./digest.ts"
 import { frameMark } from "./frame-mark.ts"
 import { type History, holds } from "./history.ts"
@@ -73,7 +73,7 @@ function fromLane(line: Line): Decision | undefined {
   const { lane, history, frame } = line
   const tip = lane === undefined ? undefined : tipOf(line, lane)
   if (lane === undefined || tip?.frame !== frame || !holds(history, tip.mark)) return undefined
-  return goOnLine(line, lane, "history", {}, unseenAnchors(line, lane))
+  return goOnLine(line, lane, "history")
 }
 
 /** The very request that a session was asked last, if it is no opening: a client tries again. */

@@ -28,15 +28,9 @@ export function forkLine(line: Line, { session, entry }: Bearer, messages: numbe
   return beginLine(line, { fork: { from: session, messages, ...present({ at: entry }) } }, why)
 }
 
-/** The same session. A request in another frame leaves it where it is. */
-export function goOnLine(
-  line: Line,
-  session: string,
-  why: Why,
-  more: More = {},
-  anchors: readonly Write[] = why === "calls" || why === "retelling" ? unseenAnchors(line, session) : [],
-): Decision {
-  return decided(line, { session, isNew: false, why, role: "main", ...more }, anchors)
+/** The same session, which also gets the ids that its client made up. A request in another frame leaves it where it is. */
+export function goOnLine(line: Line, session: string, why: Why, more: More = {}): Decision {
+  return decided(line, { session, isNew: false, why, role: "main", ...more }, unseenAnchors(line, session))
 }
 
 function decided(line: Line, assignment: Assignment, anchors: readonly Write[], about?: Subject): Decision {
