@@ -15,19 +15,21 @@ const barestDigestTokens = 60
 
 /**
  * Stage 3: digest and last words, every result that the model has read down to what it was. It waits for no one. What still does not fit
- * gives way in this order: results that the model has not read, the middle of a very long latest message of the user, and at the very
- * last a tool round whose calls alone are too much.
+ * gives way in this order: results that the model has not read, a last tool round whose calls alone are too much, and at the very last
+ * the middle of a latest message of the user that is larger than all that may be sent.
  */
 export function installFallback(attempt: Attempt, knowledge: Knowledge): Compacted | undefined {
   const { task, scene } = attempt
   const { hardTokens } = task.limits
   const barest = fitUnread(task, scene, 0)
+  const answered = { ...attempt, scene: withoutLastRound(scene) }
   return (
     installLast(attempt, knowledge, []) ??
     installLast(attempt, knowledge, unreadFitting(attempt, hardTokens, barestDigestTokens)) ??
     installLast(attempt, knowledge, barest) ??
+    installLast(answered, knowledge, []) ??
     installLast(attempt, knowledge, [...barest, ...fitWords(task, scene, barest)]) ??
-    installLast({ ...attempt, scene: withoutLastRound(scene) }, knowledge, [])
+    installLast(answered, knowledge, fitWords(task, answered.scene, []))
   )
 }
 
