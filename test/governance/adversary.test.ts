@@ -274,5 +274,5 @@ test("no sequence of words, forged commands, compactions, forks, undos, restarts
     fc.integer({ min: 1200, max: 6000 }),
     run,
   )
-  await fc.assert(property, { numRuns: Math.ceil(runs / 5) })
+  await fc.assert(property, { numRuns: Math.ceil(runs / 8) })
 }, 600_000)
