@@ -30,9 +30,21 @@ export type Report = {
   readonly base: Base
   readonly sources: Readonly<Record<string, { readonly traces: number; readonly probes: number }>>
   readonly rows: readonly Row[]
+  /** Over many budgets, by source: what is kept at each, and how much of the budget is used. Only in the first report. */
+  readonly sweep?: Readonly<Record<string, readonly Point[]>>
+}
+
+/** One budget of a sweep. */
+export type Point = {
+  readonly share: number
+  readonly kept: number
+  readonly probes: number
+  /** Of the budget, on average over the traces that can be compacted at all. */
+  readonly fill: number
 }
 
 const shares = [0.1, 0.25]
+const sweepShares = [0.05, 0.1, 0.15, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
 
 const ours: readonly (readonly [string, Partial<CompactOptions>])[] = [
   ["holdfast, extractive", {}],
@@ -99,13 +111,18 @@ const holdfast =
     }
   }
 
-async function measure(traces: readonly Trace[], compacting: Compacting, base: Base): Promise<Row["cells"]> {
+async function measure(
+  traces: readonly Trace[],
+  compacting: Compacting,
+  base: Base,
+  at: readonly number[] = shares,
+): Promise<Row["cells"]> {
   const cells: Record<string, Cell> = {}
   for (const { source, half, probes } of traces) {
     if (probes.length === 0) continue
     const system = countMessages(half.filter(isSystem), countO200k)
     const said = countMessages(half, countO200k) - system
-    for (const share of shares) {
+    for (const share of at) {
       const budget = Math.max(1, Math.floor(share * (base === "everything" ? said + system : said)))
       const out = await compacting(half, budget)
       const text = out === undefined ? "" : textOf(out)
@@ -148,9 +165,50 @@ export async function run({
     for (const [name, options] of quick ? ours.slice(0, 1) : ours)
       rows.push({ name, meetsBudget: true, cells: await measure(traces, holdfast(options), base) })
     for (const peer of quick ? [] : peers) rows.push(await measurePeer(traces, peer, base))
-    reports.push({ shares, base, sources: countSources(traces), rows })
+    const sweep = base === "conversation" ? { sweep: await sweepBudgets(traces) } : {}
+    reports.push({ shares, base, sources: countSources(traces), rows, ...sweep })
   }
   return reports
+}
+
+/** More budget should never keep less. */
+async function sweepBudgets(traces: readonly Trace[]): Promise<Readonly<Record<string, readonly Point[]>>> {
+  const cells = await measure(traces, holdfast({}), "conversation", sweepShares)
+  const sources = [...new Set(traces.map(({ source }) => source))]
+  return Object.fromEntries(
+    sources.map((source) => [
+      source,
+      sweepShares.flatMap((share): readonly Point[] => {
+        const cell = cells[`${source} ${share}`]
+        if (cell === undefined) return []
+        const { kept, probes, tokens, budget } = cell
+        return [{ share, kept, probes, fill: tokens / Math.max(1, budget) }]
+      }),
+    ]),
+  )
+}
+
+function printSweep(sweep: Readonly<Record<string, readonly Point[]>>): void {
+  console.log(
+    "\nRetention over budgets (share of the first half without its system prompt): values kept, and how much of the budget is used.",
+  )
+  console.log(["".padEnd(16), ...sweepShares.map((share) => percent(share).padStart(13))].join(""))
+  const falls: string[] = []
+  for (const [source, points] of Object.entries(sweep)) {
+    if (points.length === 0) continue
+    const figures = points.map(({ kept, probes, fill }) => `${percent(kept / probes)} /${fill.toFixed(2)}`.padStart(13))
+    console.log(`${source.padEnd(16)}${figures.join("")}`)
+    for (const [n, { kept, share }] of points.entries()) {
+      const before = points[n - 1]
+      if (before !== undefined && kept < before.kept)
+        falls.push(`${source}: ${before.kept - kept} fewer of ${before.probes} at ${percent(share)}`)
+    }
+  }
+  console.log(
+    falls.length === 0
+      ? "No budget keeps less than a smaller one."
+      : `A larger budget keeps less: ${falls.join("; ")}.`,
+  )
 }
 
 async function measurePeer(traces: readonly Trace[], peer: (typeof peers)[number], base: Base): Promise<Row> {
@@ -185,7 +243,7 @@ export function print(reports: readonly Report[] | undefined): void {
     console.log("retention needs real traces: npm run bench -- retention --corpus DIR")
     return
   }
-  for (const { base, rows, sources } of reports) {
+  for (const { base, rows, sources, sweep } of reports) {
     const columns = Object.keys(rows[0]?.cells ?? {})
     console.log(
       `\nRetention: values that later calls needed, still there to the letter. Budget: share of the tokens of ${base === "everything" ? "the first half, system prompt included" : "the first half without its system prompt"}.`,
@@ -209,5 +267,6 @@ export function print(reports: readonly Report[] | undefined): void {
     console.log(
       "In brackets: traces whose budget is smaller than what may never be cut (the latest user message, a call that waits), and the retention of the others; their own probes count as lost before the bracket. *: does not keep to a budget.",
     )
+    if (sweep !== undefined) printSweep(sweep)
   }
 }
