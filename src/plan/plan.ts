@@ -81,9 +81,18 @@ export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): P
 
 /** The most that a context may have without being compacted for its size: one that ends in results the model has not read, or any other. */
 export function compactionMark(sizes: Sizes, policy: Policy, end: "unread" | "answered"): number {
-  const mark = marksOf(sizes, sizes.windowTokens - sizes.reserveTokens)(end === "unread" ? 1 : policy.compactAt)
+  const mark = marksOf(
+    sizes,
+    sizes.windowTokens - sizes.reserveTokens,
+  )(end === "unread" ? unreadAt(policy) : policy.compactAt)
   return Math.max(0, Math.floor(Math.min(mark, policy.compactAtTokens ?? Number.POSITIVE_INFINITY)))
 }
+
+/** Counts are a little off, and a provider that refuses a request costs a round trip. */
+const countMargin = 0.02
+
+/** The mark for a request that ends in results the model has not read. Someone who compacts only what does not fit has no margin. */
+const unreadAt = ({ compactAt }: Policy): number => Math.max(compactAt, 1 - countMargin)
 
 /** Where a share of the room ends, in tokens. */
 type Mark = (share: number) => number
@@ -106,7 +115,7 @@ const reason = (trigger: Trigger, value: number, limit: number): Reason => ({
  */
 function fullReasons(sizes: Sizes, { asked, refused }: Occasion, policy: Policy, mark: Mark): readonly Reason[] {
   const { contextTokens, unreadTokens } = sizes
-  const limit = mark(unreadTokens > 0 ? 1 : policy.compactAt)
+  const limit = mark(unreadTokens > 0 ? unreadAt(policy) : policy.compactAt)
   const absolute = policy.compactAtTokens ?? Number.POSITIVE_INFINITY
   return [
     ...(asked === undefined ? [] : [reason("asked", contextTokens, 0)]),

@@ -32,7 +32,7 @@ export type HeldUpstreamOptions = {
   readonly say: (call: number, context: string) => Output
   readonly limitTokens?: number
   /** Refuse with this, if it says so. */
-  readonly refuse?: (arrived: Pick<Arrived, "path" | "json" | "context">) => Failure | undefined
+  readonly refuse?: (arrived: Pick<Arrived, "path" | "json" | "context" | "tokens">) => Failure | undefined
 }
 
 export type HeldUpstream = {
@@ -121,7 +121,7 @@ export async function startHeldUpstream(options: HeldUpstreamOptions): Promise<H
     const context = "refused" in expanded ? "" : JSON.stringify(expanded.elements)
     const tokens = "refused" in expanded ? 0 : tokensOf(format, expanded.body)
     const answer = (): Answer => {
-      const refused = options.refuse?.({ path, json, context })
+      const refused = options.refuse?.({ path, json, context, tokens })
       if (refused !== undefined) return jsonAnswer(refused)
       if ("refused" in expanded) return jsonAnswer(expanded.refused)
       const objection = objectionTo(format, expanded)
