@@ -46,9 +46,6 @@ const maxTries = 7
 /** What a model needs for its answer: a quarter of what the stack leaves free, and never less than this. */
 const leastReserveTokens = 4096
 
-/** What the record of everything before takes at least, with the user's words and the frames of messages. */
-const leastRecordTokens = 1000
-
 type Sizes = { readonly stackTokens: number; readonly resultTokens: number }
 
 /** As the client sent them: its first request, and what the first file adds to it. */
@@ -62,7 +59,7 @@ function sizesOf(client: Client, sent: readonly Uint8Array[]): Sizes {
 
 function hasRoom({ stackTokens, resultTokens }: Sizes, windowTokens: number): boolean {
   const reserveTokens = Math.max(leastReserveTokens, Math.floor((windowTokens - stackTokens) / 4))
-  return stackTokens + resultTokens + reserveTokens + leastRecordTokens <= windowTokens
+  return stackTokens + resultTokens + reserveTokens <= windowTokens
 }
 
 /** Where nothing of this is found the client cut the file itself, and the case says nothing of the gateway. */
