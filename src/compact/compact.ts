@@ -51,9 +51,9 @@ function installMicro(attempt: Attempt, knowledge: Knowledge): Compacted | undef
   if (!isEasy(scene, targetTokens) || !microMayDo(scene, targetTokens)) return undefined
   const all = pressed(attempt, targetTokens)
   const pins = pinEdits(task, scene)
-  const spare = targetTokens - scene.outsideTokens - addedTokens(pins, task.meter) + savedBy(all)
-  if (all.length === 0 || spare < 0) return undefined
-  const micro = relaxEdits(task, scene, all, spare)
+  const unused = targetTokens - scene.outsideTokens - addedTokens(pins, task.meter) + savedBy(all)
+  if (all.length === 0 || unused < 0) return undefined
+  const micro = relaxEdits(task, scene, all, unused)
   if (task.choices.digest !== "none" && losesFacts(scene, knowledge, micro)) return undefined
   return install(attempt, "micro", { edits: [...pins, ...micro] }, targetTokens)
 }

@@ -106,10 +106,10 @@ export function draftDigest(task: CompactTask, scene: Scene, knowledge: Knowledg
     reserve: Math.min(mostDigestTokens, free * share),
     mayKeepAll: scene.held || plan.mayKeepAll,
     carriedTokens: carried.reduce((sum, message) => sum + meter.message(message), 0),
-    show: (kept, spareTokens) => {
+    show: (kept, unusedTokens) => {
       const shown = new Set(messagesOf(scene, pressed, kept).map(({ id }) => id))
       const own = plan.micro.filter((edit) => !("messageId" in edit) || shown.has(edit.messageId))
-      return relaxEdits(task, scene, own, spareTokens)
+      return relaxEdits(task, scene, own, unusedTokens)
     },
     compose: (kept, micro, budgetTokens) =>
       compose(messagesOf(scene, applyEdits(scene.conversation, micro), kept), budgetTokens),
@@ -140,7 +140,7 @@ type Choosing = {
   /** What digests of ours take that are there already: they stay where no new one takes them over. */
   readonly carriedTokens: number
   /** The shortenings among the groups that stay, taken back as far as this much room goes. */
-  readonly show: (kept: ReadonlySet<number>, spareTokens: number) => readonly Edit[]
+  readonly show: (kept: ReadonlySet<number>, unusedTokens: number) => readonly Edit[]
   readonly compose: (kept: ReadonlySet<number>, micro: readonly Edit[], budgetTokens: number) => Composed | undefined
 }
 

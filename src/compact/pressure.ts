@@ -93,7 +93,7 @@ export function relaxEdits(
   task: CompactTask,
   scene: Scene,
   edits: readonly Edit[],
-  spareTokens: number,
+  unusedTokens: number,
 ): readonly Edit[] {
   const places = new Map(scene.conversation.map(({ id }, at) => [id, at]))
   const placeOf = (edit: Edit): number => ("messageId" in edit ? (places.get(edit.messageId) ?? -1) : -1)
@@ -102,16 +102,16 @@ export function relaxEdits(
     .filter(({ reason }) => reason !== "superseded" && reason !== "repeated" && reason !== "no-room")
     .sort((one, other) => placeOf(other) - placeOf(one))
   const restored = new Set<Edit>()
-  let spare = spareTokens
+  let unused = unusedTokens
   for (const edit of newestFirst) {
     const gain = edit.beforeTokens - edit.afterTokens
-    if (gain <= spare) {
+    if (gain <= unused) {
       restored.add(edit)
-      spare -= gain
+      unused -= gain
       continue
     }
     const partly =
-      edit.type === "result-shortened" && spare >= leastRestored ? showMore(task, scene, edit, spare) : undefined
+      edit.type === "result-shortened" && unused >= leastRestored ? showMore(task, scene, edit, unused) : undefined
     if (partly === undefined) continue
     return edits.flatMap((one) => (one === edit ? [partly] : restored.has(one) ? [] : [one]))
   }
@@ -122,10 +122,10 @@ function showMore(
   task: CompactTask,
   scene: Scene,
   edit: Extract<Edit, { readonly type: "result-shortened" }>,
-  spareTokens: number,
+  unusedTokens: number,
 ): Edit | undefined {
   const { messageId, callId, afterTokens } = edit
-  const budget = { messageId, callId, tokens: afterTokens + Math.floor(spareTokens) }
+  const budget = { messageId, callId, tokens: afterTokens + Math.floor(unusedTokens) }
   const [more] = fitResults(scene.conversation, [budget], { ...fitting(task, scene), reason: "over-budget" })
   const isMore = more?.type === "result-shortened" && more.afterTokens > afterTokens
   return isMore && more.afterTokens <= budget.tokens ? more : undefined
