@@ -72,6 +72,7 @@ export function planRequest(request: ModelRequest, meter: Meter, options: PlanOp
     stackTokens,
     outsideTokens,
     words,
+    unreadTokens: shape.unreadTokens,
   })
   const plan = planContext({ ...sizes, ...shape }, options.occasion ?? {}, policy)
   const hardTokens = Math.max(0, sizes.windowTokens - sizes.reserveTokens - stackTokens)
@@ -90,14 +91,14 @@ export function measure(request: ModelRequest, meter: Meter): Measured {
   return { stackTokens: meter.overhead(request) + standing, outsideTokens }
 }
 
-type Counted = Measured & { readonly words: readonly Part[] }
+type Counted = Measured & { readonly words: readonly Part[]; readonly unreadTokens: number }
 
 /** The sizes against a window, or the Problem that what can never be left out does not fit it. */
 function windowSizes(
   request: ModelRequest,
   meter: Meter,
   { windowTokens = meter.model.windowTokens, reserveTokens, longestAnswerTokens, pins = [] }: PlanOptions,
-  { stackTokens, outsideTokens, words }: Counted,
+  { stackTokens, outsideTokens, words, unreadTokens }: Counted,
 ): Omit<Sizes, keyof Shape> {
   const tools = request.tools.reduce((sum, tool) => sum + meter.tool(tool), 0)
   const pinTokens = pins.reduce((sum, pin) => sum + meter.text(pin), 0)
@@ -107,7 +108,8 @@ function windowSizes(
   const wantedTokens = request.maxOutputTokens ?? Math.min(usualAnswerTokens, meter.model.outputTokens)
   const floorTokens = stackTokens + pinTokens + leastWords
   const held =
-    reserveTokens ?? reserveFor({ windowTokens, floorTokens, wantedTokens, ...present({ longestAnswerTokens }) })
+    reserveTokens ??
+    reserveFor({ windowTokens, floorTokens, unreadTokens, wantedTokens, ...present({ longestAnswerTokens }) })
   const reserve = tokens(Math.min(held, Math.floor(windowTokens * mostReserveShare)))
   const floor = irreducibleFloor({
     stack: tokens(Math.max(0, stackTokens - tools)),

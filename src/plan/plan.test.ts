@@ -198,6 +198,12 @@ describe("what is held free for the answer", () => {
     expect(reserveFor({ windowTokens, floorTokens, wantedTokens, ...known })).toBe(held)
   })
 
+  test("beside unread results no more than a usual answer, and never nothing", () => {
+    const sizes = { windowTokens: 56_000, floorTokens: 25_000, wantedTokens: 32_000 }
+    expect(reserveFor({ ...sizes, unreadTokens: 23_000 })).toBe(4096)
+    expect(reserveFor({ ...sizes, unreadTokens: 500_000 })).toBe(4096)
+  })
+
   test("a wider window never leaves less for the context, nor a lower mark or target", () => {
     const count = fc.integer({ min: 1, max: 300_000 })
     fc.assert(
@@ -211,7 +217,13 @@ describe("what is held free for the answer", () => {
         (one, more, wanted, floor, known, unread) => {
           const longest = known === null ? {} : { longestAnswerTokens: known }
           const [narrow, wide] = [one, one + more].map((windowTokens) => {
-            const reserveTokens = reserveFor({ windowTokens, floorTokens: floor, wantedTokens: wanted, ...longest })
+            const reserveTokens = reserveFor({
+              windowTokens,
+              floorTokens: floor,
+              unreadTokens: unread,
+              wantedTokens: wanted,
+              ...longest,
+            })
             const room = windowTokens - reserveTokens
             const floorTokens = Math.min(floor, room)
             const plan = planContext(

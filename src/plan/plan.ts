@@ -166,6 +166,8 @@ export type ReserveQuestion = {
   readonly windowTokens: number
   /** What can never be left out of the request. */
   readonly floorTokens: number
+  /** Results that the model has not read: more than a usual answer is not held free at their cost. */
+  readonly unreadTokens?: number
   /** The longest answer that the request allows. */
   readonly wantedTokens: number
   /** The longest of this conversation's answers, once there are enough of them to go by. */
@@ -173,10 +175,14 @@ export type ReserveQuestion = {
 }
 
 /** What to hold free for the answer: as much as answers take, and never so much that a wider window leaves less for the context. */
-export function reserveFor({ windowTokens, floorTokens, wantedTokens, longestAnswerTokens }: ReserveQuestion): number {
+export function reserveFor(question: ReserveQuestion): number {
+  const { windowTokens, floorTokens, unreadTokens = 0, wantedTokens, longestAnswerTokens } = question
   const leftTokens = Math.max(0, windowTokens - floorTokens)
   const least = Math.min(usualAnswerTokens, leftTokens * mostReserveShare)
-  const most = Math.max(least, Math.min(windowTokens * wideReserveShare, leftTokens * leftReserveShare))
+  const most = Math.max(
+    least,
+    Math.min(windowTokens * wideReserveShare, Math.max(0, leftTokens - unreadTokens) * leftReserveShare),
+  )
   const known =
     longestAnswerTokens === undefined
       ? most
