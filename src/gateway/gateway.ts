@@ -88,7 +88,7 @@ function openHouse(options: GatewayOptions): House {
   const limited = limitStore(store)
   const state: State = { closing: false, inFlight: 0 }
   const books = createBooks()
-  const approvals = createApprovals({ now, newId: () => randomBytes(12).toString("base64url") })
+  const approvals = createApprovals({ now })
   const watched = watchProcess()
   const metrics = createMetrics({ now, version: options.version, readProcess: watched.read })
   const deps: ExchangeDeps = {

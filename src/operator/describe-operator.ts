@@ -254,7 +254,7 @@ function describeReplicas(openStore: () => Promise<Store>): void {
       openOperator({ store, watch: false }),
       openOperator({ store, watch: false }),
     ])
-    expect(one?.audience).toMatch(/^[\w-]{16}$/)
+    expect(one?.audience).toMatch(/^[0-9a-f]{24}$/)
     expect(other?.audience).toBe(one?.audience)
     await expect(openOperator({ store, audience: "mill", watch: false })).rejects.toMatchObject({
       problem: { code: "option-invalid", option: "audience" },

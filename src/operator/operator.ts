@@ -127,7 +127,8 @@ function inBackground(refresh: () => Promise<Standing>): () => void {
   }
 }
 
-const randomName = (): string => randomBytes(12).toString("base64url")
+/** A name that a person can give to a command line as it is: base64url begins with "-" once in 64 times. */
+const randomName = (): string => randomBytes(12).toString("hex")
 
 async function openChannel({
   store,

@@ -75,7 +75,7 @@ const maxName = 200
 type Waiting = { readonly approval: PendingApproval; readonly end: (outcome: Outcome) => void }
 type Outcome = Extract<ApprovalEvent, { type: "approval-settled" }>["outcome"]
 
-const randomId = (): string => randomBytes(18).toString("base64url")
+const randomId = (): string => randomBytes(12).toString("hex")
 
 export function createApprovals({
   now = Date.now,
