@@ -4,7 +4,7 @@ import type { Decision, Question, Subject } from "./decision.ts"
 import { digest } from "./digest.ts"
 import { frameMark } from "./frame-mark.ts"
 import { type History, holds } from "./history.ts"
-import { beginLine, forkLine, goOnLine, type Line, tipOf } from "./line.ts"
+import { beginLine, forkLine, goOnLine, hasOtherTools, type Line, tipOf } from "./line.ts"
 import { lookFirst } from "./look.ts"
 import { ambiguous, unshown } from "./names.ts"
 import { isTellingLine, linesOfCall, openingLines } from "./retelling.ts"
@@ -88,7 +88,9 @@ const isOnly = ({ entry }: Bearer): boolean => entry !== ambiguous
 
 /**
  * By ids that only one session can have. In another frame it is the client's own work on the conversation, such as a summary: it
- * belongs there, and the conversation does not go on from it.
+ * belongs there, and the conversation does not go on from it. With other instructions, other tools and only a part of the history it
+ * is a call about the conversation, such as a check of whether the agent repeats itself: a session of its own. A client that trims its
+ * history and writes its instructions anew for each request keeps its tools, and stays in its session.
  */
 function fromAnchors(line: Line): Decision | undefined {
   const { look, names, history, frame } = line
@@ -100,6 +102,8 @@ function fromAnchors(line: Line): Decision | undefined {
   if (known === undefined) return undefined
   const tip = tipOf(line, known.session)
   const isAside = tip === undefined || tip.frame !== frame
+  if (tip !== undefined && isAside && !holds(history, tip.mark) && hasOtherTools(line, tip))
+    return beginLine(line, { role: "side" }, "side", { session: known.session, mark: tip.mark, frame: tip.frame })
   return goOnLine(line, known.session, "calls", isAside ? { role: "side" } : {})
 }
 

@@ -2,18 +2,26 @@ import { present } from "../../message/present.ts"
 import type { Bearer } from "./alias-cache.ts"
 import type { Assignment, Why } from "./assignment.ts"
 import { type Decision, type Question, type Subject, unseenAnchors, type Write } from "./decision.ts"
+import { digest } from "./digest.ts"
+import { toolNames } from "./frame-mark.ts"
 import { anonymousSession } from "./session-name.ts"
 
 /** A question about a session without an id: the frame that it has to have, and the mark of all that is asked. */
 export type Line = Question & { readonly frame: string; readonly mark: string }
 
-export type Tip = { readonly mark: string; readonly frame: string }
+/** The last request of a session: its history, its frame, and its tools (absent in stores of older versions). */
+export type Tip = { readonly mark: string; readonly frame: string; readonly tools?: string }
 
 /** What a session was asked last. One that belongs to a client's id has none. */
 export function tipOf({ look, names }: Line, session: string): Tip | undefined {
-  const [mark, frame] = look(names.tip(session))?.entry?.split(".") ?? []
-  return mark === undefined || frame === undefined ? undefined : { mark, frame }
+  const [mark, frame, tools] = look(names.tip(session))?.entry?.split(".") ?? []
+  return mark === undefined || frame === undefined ? undefined : { mark, frame, ...present({ tools }) }
 }
+
+const toolsMark = ({ request }: Line): string => digest("tools", ...toolNames(request))
+
+/** Does a request have other tools than the session's last one had? */
+export const hasOtherTools = (line: Line, { tools }: Tip): boolean => tools !== undefined && tools !== toolsMark(line)
 
 type More = Partial<Pick<Assignment, "role" | "entry" | "held" | "fork">>
 
@@ -36,7 +44,7 @@ export function goOnLine(line: Line, session: string, why: Why, more: More = {})
 function decided(line: Line, assignment: Assignment, anchors: readonly Write[], about?: Subject): Decision {
   const { names, frame, mark, history, look } = line
   const { session, role, fork } = assignment
-  const tip: Write = { name: names.tip(session), session, entry: `${mark}.${frame}` }
+  const tip: Write = { name: names.tip(session), session, entry: `${mark}.${frame}.${toolsMark(line)}` }
   const asked: Write = { name: names.asked(frame, mark), session, entry: "open" }
   const answered =
     history.answered === undefined || fork !== undefined ? undefined : names.history(frame, history.answered.mark)

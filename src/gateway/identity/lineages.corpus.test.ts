@@ -114,6 +114,8 @@ const parted: Readonly<Record<string, string>> = {
   // A summary of the conversation as text, without any id.
   "pi-0.87.1.anthropic-ctx-error": "AAABAA",
   "pi-0.87.1.chat-autocompact": "AABAAA",
+  // A summary of an older part of the conversation, in other instructions and without tools.
+  "qwen-code-0.24.4.chat-ctx-error": "AAAABAA",
   // A subagent that is not marked.
   "qwen-code-0.24.4.chat-subagent": "AABBA",
 }

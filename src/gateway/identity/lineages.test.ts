@@ -255,6 +255,27 @@ describe("without any id", () => {
     expect([two.session, on.session, on.fork]).toEqual([one.session, one.session, undefined])
   })
 
+  test("a check of the newest messages, with other instructions and tools, is no turn of the conversation", async () => {
+    const world = createWorld()
+    const history = [user("go"), calls(c1), result(c1), calls(c2), result(c2)]
+    const one = await world.exchange(nobody, chat(agent, user("go")), call(c1))
+    await world.exchange(nobody, chat(agent, ...history.slice(0, 3)), call(c2))
+    const check = chat({ system: "Does the agent repeat itself?" }, ...history.slice(1), user("Answer in JSON."))
+    const aside = await world.exchange(nobody, check, words('{"repeats":0.1}'))
+    const on = await world.exchange(nobody, chat(agent, ...history), words("It is all done."))
+    expect(lettersOf([one, aside, on].map(({ session }) => session))).toBe("ABA")
+    expect([aside.role, on.role, on.fork]).toEqual(["side", "main", undefined])
+  })
+
+  test("a client that trims its history and writes new instructions for each request stays in its session", async () => {
+    const world = createWorld()
+    const about = (topic: string): Frame => ({ ...agent, system: `You help. Of use now: ${topic}` })
+    const one = await world.exchange(nobody, chat(about("tides"), user("go")), call(c1))
+    const two = await world.exchange(nobody, chat(about("boats"), calls(c1), result(c1)), call(c2))
+    const three = await world.exchange(nobody, chat(about("ropes"), calls(c2), result(c2)), words("Done."))
+    expect(lettersOf([one, two, three].map(({ session }) => session))).toBe("AAA")
+  })
+
   test("a history that its client made up from the session's own summary is the session's; a pasted answer is not", async () => {
     const summary =
       "They want the tests to run green before anything is merged.\nThe parser is done, and the printer is still to do."
