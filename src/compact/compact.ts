@@ -6,7 +6,7 @@ import { applyEdits, type Edit } from "../stage/edit.ts"
 import { type MemoryEntry, memoryOf } from "../stage/flush.ts"
 import { type Attempt, type Compacted, install } from "./attempt.ts"
 import { addedTokens, draftDigest, pinEdits, savedBy } from "./draft.ts"
-import { impossible, installFallback, unreadFitting } from "./fallback.ts"
+import { impossible, installFallback, installRecord, unreadFitting } from "./fallback.ts"
 import { type Knowledge, learn, withoutContent } from "./knowledge.ts"
 import { isEasy, microEdits, microMayDo, pressureFor, relaxEdits, unreadTokens } from "./pressure.ts"
 import { type Scene, setScene } from "./scene.ts"
@@ -25,6 +25,7 @@ export async function compact(task: CompactTask): Promise<Compacted> {
   const knowledge = learn(attempt.scene.conversation, task.choices)
   const installed =
     installMicro(attempt, knowledge) ??
+    installRecord(attempt, knowledge) ??
     (await installSummary(attempt, knowledge)) ??
     installFallback(attempt, knowledge)
   if (installed === undefined) throw impossible(attempt)

@@ -2,7 +2,7 @@ import { HoldfastError } from "../errors.ts"
 import { applyEdits, type Edit } from "../stage/edit.ts"
 import { type Attempt, type CompactEvent, type Compacted, contextOf, install, writeEdits } from "./attempt.ts"
 import { addedTokens, draftDigest, framingTokens, pinEdits } from "./draft.ts"
-import { fitWords } from "./fit-words.ts"
+import { besideTokens, fitWords, mandatoryTokens } from "./fit-words.ts"
 import { type Knowledge, learn, withoutContent } from "./knowledge.ts"
 import { fitUnread, fullPressure, microEdits, unreadTokens } from "./pressure.ts"
 import { lastGroup } from "./remedy.ts"
@@ -31,6 +31,22 @@ export function installFallback(attempt: Attempt, knowledge: Knowledge): Compact
     installLast(attempt, knowledge, [...barest, ...fitWords(task, scene, barest)]) ??
     installLast(answered, knowledge, fitWords(task, answered.scene, []))
   )
+}
+
+/**
+ * All that has to stay fits, and next to nothing beside it. A reader who gets the user's long message and no word of the work would begin
+ * again: the middle of the message gives way to a short record. So a budget a little too small for the message keeps no more of the work
+ * than one that is just large enough.
+ */
+export function installRecord(attempt: Attempt, knowledge: Knowledge): Compacted | undefined {
+  const { task, scene } = attempt
+  for (const unread of [[], fitUnread(task, scene, 0)]) {
+    const edited = applyEdits(scene.conversation, unread)
+    const free = task.limits.hardTokens - mandatoryTokens(task, scene, edited)
+    const words = free < 0 || free >= besideTokens ? [] : fitWords(task, scene, unread)
+    if (words.length > 0) return installLast(attempt, knowledge, [...unread, ...words])
+  }
+  return undefined
 }
 
 /** So often a draft that came out too large is made again for that much less. */
@@ -78,13 +94,7 @@ const withoutLastRound = (scene: Scene): Scene => ({
 
 /** What has to be left out of results that the model has not read, beside all that has to stay and so much for a digest. */
 export function unreadFitting({ task, scene }: Attempt, limitTokens: number, digestTokens: number): readonly Edit[] {
-  const mandatory = scene.groups.reduce(
-    (sum, { start, end }, at) =>
-      scene.duties[at] === undefined
-        ? sum
-        : scene.conversation.slice(start, end).reduce((all, message) => all + task.meter.message(message), sum),
-    scene.documentTokens + addedTokens(pinEdits(task, scene), task.meter) + framingTokens,
-  )
+  const mandatory = mandatoryTokens(task, scene) + addedTokens(pinEdits(task, scene), task.meter) + framingTokens
   const unread = unreadTokens(task, scene)
   return fitUnread(task, scene, limitTokens - (mandatory - unread) - digestTokens)
 }

@@ -8,11 +8,11 @@ import type { CompactTask } from "./task.ts"
 
 /** A text of fewer tokens is left whole: it is what the user says rather than what they pasted. */
 const leastTokens = 256
-/** Kept free for a digest, the rules and the marker. */
-const besideTokens = 100
+/** Kept free for a digest, the rules and the marker: a record of the work that says anything has as many. */
+export const besideTokens = 100
 
 /**
- * The latest message of the user is larger than everything that may be sent: its longest text keeps beginning and end, where people say
+ * The latest message of the user takes all that may be sent, or leaves no room for a record of the work: its longest text keeps beginning and end, where people say
  * what they want, and shows how much of its middle is left out. Nothing where that would not help.
  */
 export function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[]): readonly Edit[] {
@@ -26,11 +26,8 @@ export function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[
   )
   const [longest] = texts.sort((one, other) => other.tokens - one.tokens)
   if (longest === undefined || longest.tokens <= leastTokens) return []
-  const mandatory = scene.groups
-    .filter((_, at) => scene.duties[at] !== undefined)
-    .flatMap(({ start, end }) => conversation.slice(start, end))
-    .reduce((sum, one) => sum + meter.message(one), scene.documentTokens)
-  const room = limits.hardTokens - (mandatory - longest.tokens) - besideTokens
+  const room = limits.hardTokens - (mandatoryTokens(task, scene, conversation) - longest.tokens) - besideTokens
+  if (room >= longest.tokens) return []
   const text = cutMiddle(longest.part.text, Math.max(leastTokens / 2, room), (cut) => meter.text(cut))
   if (text === undefined) return []
   const { breakpoint, channel } = longest.part
@@ -47,6 +44,13 @@ export function fitWords(task: CompactTask, scene: Scene, others: readonly Edit[
     },
   ]
 }
+
+/** What has to stay takes so much, in the conversation as it is or as it was edited. */
+export const mandatoryTokens = ({ meter }: CompactTask, scene: Scene, conversation = scene.conversation): number =>
+  scene.groups
+    .filter((_, at) => scene.duties[at] !== undefined)
+    .flatMap(({ start, end }) => conversation.slice(start, end))
+    .reduce((sum, message) => sum + meter.message(message), scene.documentTokens)
 
 /** Tries until a cut fits: each takes the share off that the last one was over. */
 const maxTries = 6

@@ -170,6 +170,31 @@ describe("a latest message of the user that is larger than the budget", () => {
     },
   )
 
+  test("a budget that is just large enough for it keeps no less of the work than a smaller one", async () => {
+    const log = pasted.split("\n").slice(0, 60).join("\n")
+    const messages: readonly ChatMessage[] = [
+      { role: "user", content: "Find out why the night run hangs." },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [
+          { id: "c1", type: "function", function: { name: "bash", arguments: '{"command":"python reproduce.py"}' } },
+        ],
+      },
+      { role: "tool", tool_call_id: "c1", content: pasted.slice(0, 2000) },
+      { role: "assistant", content: "It hangs, as reported." },
+      { role: "user", content: `This is from the last run.\n${log}\nGo on, please.` },
+    ]
+    const body = bodyIn("openai-chat", messages)
+    const keeps = async (budgetTokens: number): Promise<boolean> => {
+      const done = await compactRequest(body, { format: "openai-chat", budgetTokens })
+      return done.body.includes("python reproduce.py")
+    }
+    const kept: boolean[] = []
+    for (let budgetTokens = 400; budgetTokens < 2200; budgetTokens += 25) kept.push(await keeps(budgetTokens))
+    expect(kept.slice(kept.indexOf(true))).not.toContain(false)
+  })
+
   test("what cannot be kept even so is refused", async () => {
     const body = bodyIn("openai-chat", [{ role: "user", content: asked }])
     const refused = compactRequest(body, { format: "openai-chat", budgetTokens: 100 })
