@@ -11,9 +11,9 @@ export type Probe = { readonly value: string; readonly tool: string; readonly at
 const shortest = 4
 const longest = 120
 
-/** Paths, e-mails and ids inside a longer argument. */
+/** Paths, e-mails and ids inside a longer argument; a call in code such as `r.json()` is none. */
 const named =
-  /[\w.+%-]+@[\w-]+(?:\.[\w-]+)+|(?:[A-Za-z]:|~|\.{1,2})?(?:[\\/][\w.@+$~-]+){2,}|[\w.@-]+(?:\/[\w.@+$~-]+)+|[\w-]*[A-Za-z_][\w-]*\.[A-Za-z]{1,5}\b|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]{3,}\b/g
+  /[\w.+%-]+@[\w-]+(?:\.[\w-]+)+|(?:[A-Za-z]:|~|\.{1,2})?(?:[\\/][\w.@+$~-]+){2,}|[\w.@-]+(?:\/[\w.@+$~-]+)+|[\w-]*[A-Za-z_][\w-]*\.[A-Za-z]{1,5}\b(?!\()|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]{3,}\b/g
 
 export const cutOf = (messages: Transcript): number => Math.floor(messages.length / 2)
 
