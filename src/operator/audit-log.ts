@@ -65,7 +65,7 @@ export function openAuditLog(store: Store, limitMs = usualLimitMs): AuditLog {
       const hash = hashEntry(head.hash, line)
       const batch = { after: head.seq, entries: [{ ...line, hash }] }
       const answer: Appended = await ask(() => store.append(operatorLog, batch))
-      return answer.type === "conflict" ? "conflict" : { number: line.seq, atMs, hash, body }
+      return answer.type !== "appended" ? "conflict" : { number: line.seq, atMs, hash, body }
     },
   }
 }

@@ -33,6 +33,8 @@ export function createBacklog(store: Store, session: SessionId, agent: string): 
       advance({ seq: last.seq, hash: last.hash })
       return "saved"
     }
+    // Someone else recorded the same message: it is matched to theirs.
+    if (written.type === "duplicate") return "conflict"
     // A writing whose answer got lost: the store's end is one of ours.
     const { head } = written
     if (!entries.some(({ seq, hash }) => seq === head.seq && hash === head.hash)) return "conflict"

@@ -37,38 +37,65 @@ export function messageBodies(
 /** What is written with new messages: that they are an answer of the model's, and what else is to be in the log with them. */
 export type AppendOptions = { readonly recorded?: true; readonly beside?: readonly EntryBody[] }
 
-/** Write new messages behind the one that the session is at. */
+/** What was written, and the entry of every message: one that another process wrote there first is not written again. */
+export type AppendedMessages = Committed & { readonly placed: readonly number[] }
+
+/** Write new messages behind the one that the session is at, and an answer behind what it answers. */
 export async function appendMessages(
   live: Live,
   messages: Transcript,
   { beside = [], ...recorded }: AppendOptions = {},
-): Promise<Committed> {
+): Promise<AppendedMessages> {
   const pins = recorded.recorded ? [] : await knownPins(live)
+  let added = messages
+  let placed: readonly number[] = []
   const committed = await live.journal.commit((outline, next) => {
+    const from = recorded.recorded ? placeOfAnswer(live, outline) : placeToGoOn(live, outline)
+    const known = knownBehind(outline, from, messages)
+    added = messages.slice(known.length)
+    placed = [...known, ...added.map((_, n) => next + n)]
     const written = [
       ...messageBodies(
-        messages.map((message) => ({ message, key: keyOf(message), ...recorded })),
-        placeToGoOn(live, outline),
+        added.map((message) => ({ message, key: keyOf(message), ...recorded })),
+        known.at(-1) ?? from,
         next,
       ),
       ...beside,
-      ...(recorded.recorded ? [] : takenBackIn(pins, messages, seqOf)),
+      ...(recorded.recorded ? [] : takenBackIn(pins, added, seqOf)),
     ]
     // A model's own answer lays down nothing.
     const places = { first: next, next: next + written.length }
-    return recorded.recorded ? written : [...written, ...newRules(live, pins, newsIn(live, messages), places)]
+    return recorded.recorded ? written : [...written, ...newRules(live, pins, newsIn(live, added), places)]
   })
-  keepMessages(live, committed, messages)
-  const appended = committed.entries.filter(({ body }) => body.type === "message-appended")
-  const last = appended.at(-1)
+  keepMessages(live, committed, added)
+  const last = placed.at(-1)
   if (last !== undefined) {
-    live.at = last.seq
+    live.at = last
     live.opened = true
+    if (live.sent !== undefined) live.sent = { ...live.sent, at: last }
   }
-  if (recorded.recorded) for (const { seq } of appended) live.unconfirmed.add(seq)
+  live.answered = newestAnswer(messages) ?? live.answered
+  if (recorded.recorded) for (const seq of placed.slice(messages.length - added.length)) live.unconfirmed.add(seq)
   tellFound(live, committed)
-  askFinder(live, committed, messages)
-  return committed
+  askFinder(live, committed, added)
+  return { ...committed, placed }
+}
+
+/** The entries that say the first of these messages right behind `from`, as far as they go. */
+function knownBehind(outline: Outline, from: number, messages: Transcript): readonly number[] {
+  const known: number[] = []
+  for (const message of messages) {
+    const next = outline.child(known.at(-1) ?? from, keyOf(message))
+    if (next === undefined) break
+    known.push(next)
+  }
+  return known
+}
+
+/** The key of the last answer among some messages. */
+export function newestAnswer(messages: Transcript): string | undefined {
+  const answer = messages.findLast(({ role }) => role === "assistant")
+  return answer === undefined ? undefined : keyOf(answer)
 }
 
 function tellFound(live: Live, { entries }: Committed): readonly LogEvent[] {
@@ -101,6 +128,16 @@ export function placeToGoOn({ at, seen, opened }: Live, outline: Outline): numbe
   const tip = outline.tip()
   const isKnown = opened && (at === 0 || outline.node(at) !== undefined)
   return isKnown && (tip === seen || outline.path(tip, at) === undefined) ? at : tip
+}
+
+/**
+ * Where an answer goes. A client that sends its whole history says itself what came after it, maybe to another process before the answer
+ * is recorded here: then it stands behind what it answers, and not behind that.
+ */
+function placeOfAnswer(live: Live, outline: Outline): number {
+  const { client, sent } = live
+  const isThere = sent !== undefined && (sent.at === 0 || outline.node(sent.at) !== undefined)
+  return client !== undefined && isThere && !sent.held ? sent.at : placeToGoOn(live, outline)
 }
 
 function keepMessages({ messages }: Live, { entries }: Committed, added: Transcript): void {
@@ -146,7 +183,9 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
     const isBack = end.summaryCall === 0 && isRewind(abandoned(live, left), added, path.length)
     replaced = left.length > 0 && !isBack
     const kept = conversation.slice(0, path.length)
-    rewrite = replaced ? readRewrite({ kept, added, left: keysAt(outline, behind), end }) : noRewrite
+    rewrite = replaced
+      ? readRewrite({ kept, added, left: keysAt(outline, behind), newest: outline.node(live.at)?.key, end })
+      : noRewrite
     const reached = rewrite.isCompacted ? { reached: lastBeforeSummaryCall(outline, live.at, end) } : {}
     const branch = { type: "branch-opened", from, left: left.length, ledger: inherited, ...reached } as const
     const before: readonly EntryBody[] = [
@@ -179,6 +218,7 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
   live.opened = true
+  live.answered = newestAnswer(conversation) ?? live.answered
   live.stack = stack.hash
   live.documents = new Set(stack.documents)
   const messages = namedMessages(request, conversation, placed)

@@ -26,6 +26,10 @@ export type Journal = {
   readonly commit: (write: Write) => Promise<Committed>
   readonly entries: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
   readonly isDurable: () => boolean
+  /** Does the store have this entry? */
+  readonly isSaved: (seq: number) => boolean
+  /** Why the store could not be read or written when it was last tried. Without a problem, what is known here is the whole log. */
+  readonly problem: () => Problem | undefined
   /** Was the log ever read? Before that, what is known of it is only what was written here. */
   readonly isKnown: () => boolean
   /** What happened to durability since someone asked last. */
@@ -61,10 +65,21 @@ export function createJournal(options: JournalOptions): Journal {
   let outline = createOutline()
   const events: LogEvent[] = []
   let begun = false
+  let trouble: Problem | undefined
+  const noting = async <Value>(act: () => Promise<Value>): Promise<Value> => {
+    try {
+      const value = await act()
+      trouble = undefined
+      return value
+    } catch (error) {
+      if (error instanceof HoldfastError) trouble = error.problem
+      throw error
+    }
+  }
 
   const refresh = async (): Promise<void> => {
     if (backlog.size() > 0) return
-    const read = await readOutline(options, outline).finally(() => backlog.advance(outline.head()))
+    const read = await noting(() => readOutline(options, outline)).finally(() => backlog.advance(outline.head()))
     if (read === "another-log") {
       await startOver()
       options.onMoved(new Map())
@@ -89,7 +104,7 @@ export function createJournal(options: JournalOptions): Journal {
     if (!begun) await refresh()
     const waiting = backlog.size()
     if (waiting === 0) return []
-    const again = (await backlog.save()) === "conflict" ? await startOver() : []
+    const again = await noting(async () => ((await backlog.save()) === "conflict" ? await startOver() : []))
     events.push({ type: "durability-restored", saved: waiting })
     return again
   }
@@ -98,7 +113,7 @@ export function createJournal(options: JournalOptions): Journal {
   const write = async (written: readonly EntryBody[], away: Problem | undefined): Promise<Committed | undefined> => {
     const chained = chainEntries(outline.head(), written.map(options.redact), options.now())
     backlog.add(chained.entries, chained.payloads)
-    const saving = away === undefined ? await attempt(backlog.save) : { problem: away }
+    const saving = away === undefined ? await attempt(() => noting(backlog.save)) : { problem: away }
     if ("value" in saving && saving.value === "conflict") {
       backlog.withdraw()
       // If this fails, so does the next try to write, and there it is dealt with.
@@ -119,6 +134,8 @@ export function createJournal(options: JournalOptions): Journal {
     commit: (ask) => commitTo({ outline: () => outline, backlog, meet, write, options }, ask),
     entries: bodies.read,
     isDurable: () => backlog.size() === 0,
+    isSaved: (seq) => seq <= backlog.saved().seq,
+    problem: () => trouble,
     isKnown: () => begun,
     takeEvents: () => events.splice(0),
     release: (isKept) => bodies.release((seq) => isKept(seq) || seq > backlog.saved().seq),

@@ -35,9 +35,10 @@ export function limitStore(store: Store, limitMs: number = storeMs): Store {
       if (watch.isAway()) throw new HoldfastError(stopped())
       return watch.during((signal) => withinMs(() => act(...args), limitMs, late, { signal, onStop: stopped }))
     }
-  const { kind, jobs, memory } = store
+  const { kind, isShared, jobs, memory } = store
   return {
     kind,
+    isShared,
     jobs,
     append: limit(store.append.bind(store)),
     head: limit(store.head.bind(store)),

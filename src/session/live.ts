@@ -74,14 +74,17 @@ export type Live = {
   readonly calibrations: Map<string, Calibration>
   /** How long the newest answers were, by model, in the provider's tokens. */
   readonly answers: Map<string, readonly number[]>
-  /** The last request that was prepared: for whom, what it takes by our count, and what is in it. */
+  /** The last request that was prepared: for whom, what it takes by our count, what is in it, and the message that it ends with. */
   sent?: {
+    readonly at: number
     readonly model: string
     readonly tokens: number
     readonly system: ModelRequest["system"]
     readonly messages: Transcript
     readonly held: boolean
   }
+  /** The key of the newest answer that this process knows of. */
+  answered: string | undefined
   breaker: Breaker
   /** A compaction that someone took back is not made again before it has to be. */
   undoneAt?: number

@@ -21,7 +21,7 @@ import { checkPrepareOptions } from "./options.ts"
 import type { PrepareOptions } from "./prepared.ts"
 import { readMessages, readView } from "./read-view.ts"
 import { release } from "./release.ts"
-import { requireLog } from "./require-log.ts"
+import { requireLog, requireNewest } from "./require-log.ts"
 import { entriesIn, type View } from "./view.ts"
 
 /** A call that is about to be made: the request that the view is put into, with every message that it may show. */
@@ -61,6 +61,7 @@ export async function openCall(live: Live, options: PrepareOptions): Promise<Cal
   const earlier = live.client?.format === format ? live.client : undefined
   const request = earlier === undefined ? decodeRequest(format, text) : decodeNext(earlier, text)
   const asText = typeof body === "string"
+  if (options.whenStoreIsAway === "refuse") requireNewest(live, request)
   if (isHeld(request)) return heldCall(live, request, asText)
   return request.messages.length === 0 ? logCall(live, request, asText) : clientCall(live, request, asText)
 }
@@ -84,10 +85,8 @@ async function clientCall(live: Live, request: ModelRequest, asText: boolean): P
 /** The provider holds what came before: all that is there is new, and it is the whole view. */
 async function heldCall(live: Live, request: ModelRequest, asText: boolean): Promise<Call> {
   const { conversation } = separate(request, { standing: live.documents })
-  const { entries } = await appendMessages(live, conversation)
-  const names = new Map(
-    conversation.map(({ id }, n) => [id, messageId(entryId(entries.at(n - conversation.length)?.seq ?? 0))]),
-  )
+  const { placed } = await appendMessages(live, conversation)
+  const names = new Map(conversation.map(({ id }, n) => [id, messageId(entryId(placed[n] ?? 0))]))
   const messages = request.messages.map((message) => ({ ...message, id: names.get(message.id) ?? message.id }))
   const items = [...names.values()].flatMap((id): readonly Item[] => {
     const entry = seqOf(id)

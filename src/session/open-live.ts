@@ -88,6 +88,7 @@ export function openLive(shared: Shared, id: string): Live {
     unconfirmed: new Set(),
     calibrations: new Map(),
     answers: new Map(),
+    answered: undefined,
     breaker: {},
   }
   return live
@@ -111,6 +112,7 @@ function follow(live: Live, places: ReadonlyMap<number, number>): void {
   const outline = live.journal.outline()
   const at = places.get(live.at) ?? live.at
   live.at = outline.node(at) === undefined ? outline.tip() : at
+  if (live.sent !== undefined) live.sent = { ...live.sent, at: places.get(live.sent.at) ?? live.sent.at }
   live.messages.clear()
   live.rules.clear()
   live.unpinned.clear()
@@ -127,7 +129,9 @@ function follow(live: Live, places: ReadonlyMap<number, number>): void {
 export async function wake(live: Live): Promise<void> {
   await live.journal.refresh()
   const outline = live.journal.outline()
-  live.at = placeToGoOn(live, outline)
+  // A client that sends its whole history goes on where it went on last, in whichever process that was.
+  const isElsewhere = live.client !== undefined && outline.tip() !== live.seen
+  live.at = isElsewhere ? outline.tip() : placeToGoOn(live, outline)
   live.seen = outline.tip()
   if (live.learned) return
   const stack = outline.ofType("stack-seen").at(-1)

@@ -8,7 +8,7 @@ type One = Parameters<ReturnType<typeof createOpenSessions>["take"]>[1] extends 
 const holding = (units: number, isDurable = true): One => ({
   judged: [],
   journal: { isDurable: () => isDurable },
-  sent: { model: "m", tokens: tokens(units / 4), system: [], messages: [], held: false },
+  sent: { at: 0, model: "m", tokens: tokens(units / 4), system: [], messages: [], held: false },
 })
 
 test("any sessions: those used last are held, and no more than there is room for", () => {

@@ -86,6 +86,8 @@ export type Rewritten = {
   readonly added: Transcript
   /** What the messages say that were left behind, as keys. */
   readonly left: ReadonlySet<string>
+  /** The key of the newest of them. */
+  readonly newest: string | undefined
   readonly end: ConversationEnd
 }
 
@@ -95,7 +97,7 @@ export type Rewritten = {
  * summary, are its own words and nobody's rule, whatever they say. What comes behind what was kept, or when the user had the word, is
  * the user's.
  */
-export function readRewrite({ kept, added, left, end }: Rewritten): Rewrite {
+export function readRewrite({ kept, added, left, newest, end }: Rewritten): Rewrite {
   const isKnown = (message: Message): boolean => left.has(keyOf(message))
   const isGone = !kept.some(({ role }) => role === "assistant") || end.summaryCall > 0
   const isCompacted = end.isAnswered && isGone
@@ -108,6 +110,11 @@ export function readRewrite({ kept, added, left, end }: Rewritten): Rewrite {
   const [first, ...others] = added.slice(lastOld + 1)
   const rewrite = { ignoredParts, isCompacted: isCompacted || lastKnown >= 0 }
   if (!isCompacted || first === undefined) return rewrite
+  // The client left out the beginning alone: what follows the newest answer, recorded here or not yet, is the user's next word.
+  const last = added[lastKnown]
+  const isTrimmed = last !== undefined && keyOf(last) === newest && end.summaryCall === 0
+  const isAnswer = added.slice(lastKnown + 1, lastOld + 1).every(({ role }) => role === "assistant")
+  if (isTrimmed && isAnswer && !isLong(first, end)) return rewrite
   const isTold = added.slice(0, lastOld + 1).some((message) => !isKnown(message))
   const isPrompt = isTold && lastAnswer > lastKnown && end.isOpen
   const isSummary =

@@ -24,6 +24,7 @@ import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { budgetOf, type Preparing } from "./preparing.ts"
 import { readView } from "./read-view.ts"
 import { release } from "./release.ts"
+import { requireRules, requireSavedRules } from "./require-log.ts"
 import { retrieveFor } from "./retrieve-for.ts"
 import type { View } from "./view.ts"
 
@@ -43,7 +44,10 @@ type Outcome = {
  */
 export async function prepare(live: Live, options: PrepareOptions): Promise<Prepared> {
   await live.options.operator?.refresh()
+  const refuses = options.whenStoreIsAway === "refuse"
+  if (refuses) await requireRules(live)
   const opened = await openCall(live, options)
+  if (refuses) requireSavedRules(live)
   const { moves } = live
   const { call, events } = await retrieveFor(live, opened)
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
@@ -149,6 +153,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted }: Outc
     ...present({ checkpoint: checkpointOf(live) }),
   }
   live.sent = {
+    at: live.at,
     model: meter.model.id,
     tokens: budgeted.sizes.contextTokens,
     system: frame.system,

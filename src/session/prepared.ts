@@ -29,7 +29,14 @@ export type PrepareOptions = {
    * take, and one that took it as it came has it in its cache. Always unless given.
    */
   readonly mend?: "always" | "when-changed"
+  /**
+   * What to do about a session that may have rules which this process cannot know, because its store cannot be read: refuse the call with
+   * the store's Problem, or go on with what is known. `pass` unless given.
+   */
+  readonly whenStoreIsAway?: WhenStoreIsAway
 }
+
+export type WhenStoreIsAway = "refuse" | "pass"
 
 /** What a prepared request is, for the books. */
 export type Receipt = {

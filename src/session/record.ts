@@ -28,13 +28,13 @@ export async function record(live: Live, response: ResponseLike, reported?: Usag
   const usage = reported ?? answer.usage
   const report = reportOf(live, usage)
   const beside = report === undefined ? [] : [report]
-  const committed = await appendMessages(live, answer.messages, { recorded: true, beside })
+  const { placed } = await appendMessages(live, answer.messages, { recorded: true, beside })
   // Of a history that the provider holds we saw only the end.
   if (report !== undefined && live.sent?.held === false) learn(live, report)
   const read = present({ inputTokens: usage?.inputTokens, cacheReadTokens: usage?.cacheReadTokens })
   live.emit({ type: "answer-recorded", ...read })
   return {
-    entries: committed.entries.filter(({ body }) => body.type === "message-appended").map(({ seq }) => entryId(seq)),
+    entries: placed.map(entryId),
     durable: live.journal.isDurable(),
     trace: durability(live),
     ...present({ usage: usage === undefined ? undefined : { ...usage, uncachedTokens: uncached(usage) } }),

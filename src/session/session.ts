@@ -138,8 +138,8 @@ async function wakeUp(live: Live): Promise<void> {
 
 async function append(live: Live, messages: readonly MessageLike[], format: Format | undefined): Promise<Acknowledged> {
   const known = format ?? live.options.format ?? live.frame?.format
-  const { entries } = await appendMessages(live, readMessagesLike(messages, known))
-  const ids = entries.filter(({ body }) => body.type === "message-appended").map(({ seq }) => entryId(seq))
+  const { placed } = await appendMessages(live, readMessagesLike(messages, known))
+  const ids = placed.map(entryId)
   const durable = live.journal.isDurable()
   if (ids.length > 0) live.emit({ type: "entries-appended", entries: ids, durable })
   return { entries: ids, durable, trace: durability(live) }

@@ -10,6 +10,8 @@ import { pinOf } from "./pin-of.ts"
 /** The rules that hold in every session of an agent, or in all of them, and those of them that were taken back. */
 export type SharedRules = {
   readonly read: (agent: string) => Promise<readonly Pin[]>
+  /** Were they ever read? If not they are now, or it is a Problem. */
+  readonly require: () => Promise<void>
   readonly isGone: (id: string) => boolean
   readonly pin: (body: RuleBody) => Promise<Pin>
   readonly unpin: (id: string, agent: string) => Promise<boolean>
@@ -71,6 +73,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
   }
   return {
     read: (agent) => lock(() => read(agent)),
+    require: () => lock(async () => (journal.isKnown() ? undefined : journal.refresh())),
     isGone: (id) => gone().has(seqOfShared(id) ?? 0),
     pin: (body) =>
       lock(async () => {

@@ -15,6 +15,16 @@ export function isSameBatch({ entries }: Batch, hashes: readonly string[]): bool
   return entries.every(({ hash }, at) => hash === hashes[at])
 }
 
+/** The messages of a batch that may be in the log already, by parent and key; those behind a message of the batch itself cannot be. */
+export function possibleDuplicates({ after, entries, isCopy }: Batch): readonly MessagePlace[] {
+  if (isCopy) return []
+  return entries.flatMap(({ parent, key }) =>
+    key === undefined || parent === undefined || parent > after ? [] : [{ parent, key }],
+  )
+}
+
+export type MessagePlace = { readonly parent: number; readonly key: string }
+
 /** A range in full: every field said, none out of bounds. */
 export function wholeRange({ from, to, limit }: Range = {}): Required<Range> {
   const whole = (value: number): number => Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER)

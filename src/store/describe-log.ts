@@ -10,6 +10,7 @@ export function describeLog(open: OpenStore): void {
   describe("log", () => {
     describeAppend(open)
     describeConflicts(open)
+    describeDuplicates(open)
     describeReading(open)
     describePayloads(open)
   })
@@ -94,6 +95,50 @@ function describeConflicts(open: OpenStore): void {
     const won = writers.filter((_, at) => answers[at]?.type === "appended")
     expect(won).toHaveLength(1)
     expect(await store.read("s")).toEqual(batch(0, 3, won[0]).entries)
+  })
+}
+
+function describeDuplicates(open: OpenStore): void {
+  const said = (seq: number, writer: string, parent: number, key: string) => entry(seq, writer, { parent, key })
+
+  test("a message that the log has under the same parent is a duplicate, says which entry it is and writes nothing", async () => {
+    const { store } = await open(clock)
+    const first = [said(1, "a", 0, "question"), said(2, "a", 1, "answer"), said(3, "a", 2, "next question")]
+    await store.append("s", { after: 0, entries: first })
+    const again = { after: 3, entries: [said(4, "b", 1, "answer"), entry(5, "b")], payloads: payloads("refused") }
+    expect(await store.append("s", again)).toEqual({ type: "duplicate", seq: 2 })
+    expect(await store.read("s")).toEqual(first)
+    expect((await store.holdings("s")).payloads).toEqual([])
+    expect(await store.head("s")).toEqual({ seq: 3, hash: "a-3" })
+  })
+
+  const others: [why: string, parent: number, key: string, session: string][] = [
+    ["another message under the same parent", 1, "another answer", "s"],
+    ["the same message under another parent", 3, "answer", "s"],
+    ["the same message in another session", 0, "question", "t"],
+  ]
+  test.each(others)("%s is appended", async (_why, parent, key, session) => {
+    const { store } = await open(clock)
+    const first = [said(1, "a", 0, "question"), said(2, "a", 1, "answer"), said(3, "a", 2, "next question")]
+    await store.append("s", { after: 0, entries: first })
+    if (session !== "s") await store.append(session, batch(0, 3))
+    expect(await store.append(session, { after: 3, entries: [said(4, "b", parent, key)] })).toEqual({
+      type: "appended",
+    })
+  })
+
+  test("entries that are no messages may refer to the same entry as often as they like", async () => {
+    const { store } = await open(clock)
+    await store.append("s", { after: 0, entries: [said(1, "a", 0, "question"), entry(2, "a", { parent: 1 })] })
+    expect(await store.append("s", { after: 2, entries: [entry(3, "b", { parent: 1 })] })).toEqual({ type: "appended" })
+  })
+
+  test("a copy of a log that has a message twice is written as it was", async () => {
+    const { store } = await open(clock)
+    const entries = [said(1, "a", 0, "question"), said(2, "a", 1, "answer"), said(3, "a", 1, "answer")]
+    await store.append("s", { after: 0, entries: entries.slice(0, 2), isCopy: true })
+    expect(await store.append("s", { after: 2, entries: entries.slice(2), isCopy: true })).toEqual({ type: "appended" })
+    expect(await store.read("s")).toEqual(entries)
   })
 }
 

@@ -69,8 +69,9 @@ function createWriter(store: Store, header: Line<"session">, session: SessionId)
       entries,
       payloads,
       agent: header.agent,
+      isCopy: true,
     })
-    if (answer.type === "conflict") throw new HoldfastError({ code: "session-exists", session })
+    if (answer.type !== "appended") throw new HoldfastError({ code: "session-exists", session })
     written = true
     pending = emptyPending()
   }

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../errors.ts"
-import { checkBatch, isSameBatch, noHead, wholeRange } from "./batch.ts"
+import { checkBatch, isSameBatch, noHead, possibleDuplicates, wholeRange } from "./batch.ts"
 import { createMemoryAliases, type MemoryAliases } from "./memory-aliases.ts"
 import { createMemoryJobs, type MemoryJobs } from "./memory-jobs.ts"
 import { createMemoryRows, type MemoryRows } from "./memory-rows.ts"
@@ -13,7 +13,11 @@ type Session = {
   readonly updatedMs: number
   /** Grows in place: a log may be long, and an append must not copy it. */
   readonly entries: StoredEntry[]
+  /** The messages by parent and key. */
+  readonly messages: Map<string, number>
 }
+
+const messageName = (parent: number, key: string): string => `${parent} ${key}`
 
 /** All that a store holds; each table by session first. */
 type Tables = {
@@ -43,6 +47,7 @@ export function createMemoryStore({ now = Date.now }: { readonly now?: () => num
   const entriesOf = (session: SessionId): readonly StoredEntry[] => tables.sessions.get(session)?.entries ?? []
   return reserveLog({
     kind: "memory",
+    isShared: false,
     append: (session, batch) => call(() => append(tables, session, batch, now())),
     head: (session) => call(() => headOf(entriesOf(session))),
     read: (session, range) =>
@@ -90,12 +95,20 @@ function append(tables: Tables, id: SessionId, batch: Batch, atMs: number): Appe
   const behind = entries.slice(batch.after, batch.after + batch.entries.length).map(({ hash }) => hash)
   if (isSameBatch(batch, behind)) return { type: "appended" }
   if (batch.after < head.seq) return { type: "conflict", head }
+  for (const { parent, key } of possibleDuplicates(batch)) {
+    const there = session?.messages.get(messageName(parent, key))
+    if (there !== undefined) return { type: "duplicate", seq: there }
+  }
+  const messages = session?.messages ?? new Map<string, number>()
+  for (const { seq, parent, key } of batch.entries)
+    if (parent !== undefined && key !== undefined) messages.set(messageName(parent, key), seq)
   for (const entry of batch.entries) entries.push(entry)
   tables.sessions.set(id, {
     agent: session?.agent || (batch.agent ?? ""),
     createdMs: session?.createdMs ?? atMs,
     updatedMs: atMs,
     entries,
+    messages,
   })
   for (const [hash, text] of batch.payloads ?? []) putFirst(tableOf(tables.payloads, id), hash, text)
   return { type: "appended" }
@@ -144,7 +157,8 @@ function copy(tables: Tables, from: SessionId, to: SessionId, upTo: number, atMs
   const session = tables.sessions.get(from)
   const entries = session?.entries.slice(0, Math.max(0, upTo)) ?? []
   if (session === undefined || entries.length === 0) return true
-  tables.sessions.set(to, { agent: session.agent, createdMs: atMs, updatedMs: atMs, entries })
+  const messages = new Map([...session.messages].filter(([, seq]) => seq <= entries.length))
+  tables.sessions.set(to, { agent: session.agent, createdMs: atMs, updatedMs: atMs, entries, messages })
   for (const [hash, text] of tables.payloads.get(from) ?? []) putFirst(tableOf(tables.payloads, to), hash, text)
   return true
 }

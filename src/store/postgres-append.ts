@@ -1,5 +1,5 @@
 import { assert } from "../message/assert.ts"
-import { checkBatch, isSameBatch, noHead } from "./batch.ts"
+import { checkBatch, isSameBatch, noHead, possibleDuplicates } from "./batch.ts"
 import { packText } from "./packed-text.ts"
 import type { Database } from "./postgres-database.ts"
 import type { Ask, Statement } from "./postgres-persist.ts"
@@ -26,8 +26,9 @@ export function createAppend(database: Database, schema: string, now: () => numb
     return database.call(async (ask): Promise<Appended> => {
       for (let round = 1; ; round += 1) {
         if (batch.entries.length > 0 && (await ask(write)).count > 0) return { type: "appended" }
-        const { head, same } = await whatStandsThere(ask, schema, id, batch)
+        const { head, same, duplicate } = await whatStandsThere(ask, schema, id, batch)
         if (same) return { type: "appended" }
+        if (duplicate !== undefined && head.seq === batch.after) return { type: "duplicate", seq: duplicate }
         if (head.seq !== batch.after || round === mostRounds) return { type: "conflict", head }
       }
     })
@@ -43,11 +44,16 @@ const beginLog = (schema: string): string => `
   where s.head_seq = $6
   returning id`
 
-const continueLog = (schema: string): string => `
+const continueLog = (schema: string, isCopy: boolean): string => `
   update ${schema}.session as s set head_seq = $3, head_hash = $4, updated_ms = $5,
     agent = case when s.agent = '' then $2 else s.agent end
-  where s.id = $1 and s.head_seq = $6
+  where s.id = $1 and s.head_seq = $6${isCopy ? "" : ` and not exists (${duplicates(schema, "$12", "$13")})`}
   returning id`
+
+/** The entries that a message of these parents and keys would be a second one of. */
+const duplicates = (schema: string, parents: string, keys: string): string => `
+  select e.seq from unnest(${parents}::integer[], ${keys}::text[]) as said (parent, key)
+  join ${schema}.entry e on e.session = $1 and e.parent = said.parent and e.key = said.key`
 
 const writePayloads = (schema: string): string => `, texts as (
     insert into ${schema}.payload (session, hash, packed, data)
@@ -65,15 +71,15 @@ const writeEntries = (schema: string): string => `
 
 /** Bodies and payloads go as one run of bytes: nothing in it has to be escaped, and the form is the same for any number of them. */
 async function writeStatement(schema: string, id: string, batch: Batch, nowMs: number): Promise<Statement> {
-  const { after, entries, payloads = new Map<string, string>(), agent = "" } = batch
+  const { after, entries, payloads = new Map<string, string>(), agent = "", isCopy = false } = batch
   const packed = await Promise.all([...payloads.values()].map(packText))
   const { bytes, starts, lengths } = joinBytes([...entries.map(({ body }) => toStorable(body)), ...packed])
-  const head = after === 0 ? beginLog(schema) : continueLog(schema)
+  const head = after === 0 ? beginLog(schema) : continueLog(schema, isCopy)
   const hashes = [...payloads.keys()].map(toStorable)
   const some = hashes.length > 0
   const ofPayloads = [hashes, packed.map((data) => typeof data !== "string")]
   return {
-    name: `append-${after === 0 ? "first" : "next"}-${some ? "with" : "without"}-payloads`,
+    name: `append-${after === 0 ? "first" : isCopy ? "copy" : "next"}-${some ? "with" : "without"}-payloads`,
     text: `with head as (${head})${some ? writePayloads(schema) : ""}${writeEntries(schema)}`,
     values: [
       id,
@@ -117,16 +123,25 @@ async function whatStandsThere(
   schema: string,
   id: string,
   batch: Batch,
-): Promise<{ readonly head: Head; readonly same: boolean }> {
+): Promise<{ readonly head: Head; readonly same: boolean; readonly duplicate: number | undefined }> {
+  const said = possibleDuplicates(batch)
   const { rows } = await ask({
     name: "append-again",
     text: `select s.head_seq, s.head_hash, array(
       select e.hash from ${schema}.entry e where e.session = $1 and e.seq > $2 and e.seq <= $3 order by e.seq
-    ) as hashes from ${schema}.session s where s.id = $1`,
-    values: [id, batch.after, batch.after + batch.entries.length],
+    ) as hashes, (select min(seq) from (${duplicates(schema, "$4", "$5")}) as there) as duplicate
+    from ${schema}.session s where s.id = $1`,
+    values: [
+      id,
+      batch.after,
+      batch.after + batch.entries.length,
+      said.map(({ parent }) => parent),
+      said.map(({ key }) => toStorable(key)),
+    ],
   })
   const [row] = rows
   const head = row === undefined ? noHead : { seq: numberIn(row, "head_seq"), hash: textIn(row, "head_hash") }
   const hashes = row === undefined ? [] : textsIn(row, "hashes")
-  return { head, same: batch.after <= head.seq && isSameBatch(batch, hashes) }
+  const duplicate = typeof row?.duplicate === "number" ? row.duplicate : undefined
+  return { head, same: batch.after <= head.seq && isSameBatch(batch, hashes), duplicate }
 }

@@ -43,7 +43,7 @@ async function writeAtEnd(store: Store, session: string, text: string): Promise<
   for (;;) {
     const answer: Appended = await store.append(session, { after: seq, entries: [entry(seq + 1, text)] })
     if (answer.type === "appended") return
-    seq = answer.head.seq
+    if (answer.type === "conflict") seq = answer.head.seq
   }
 }
 

@@ -7,6 +7,8 @@
 export const migrations: readonly ((schema: string) => readonly string[])[] = [
   (schema) => [...logTables(schema), ...workTables(schema), ...memoryTables(schema)],
   aliasTables,
+  // Whether a message is there already, under the same parent.
+  (schema) => [`create index entry_by_parent on ${schema}.entry (session, parent) where key is not null`],
 ]
 
 /** Sessions, their logs and the large texts in them. */

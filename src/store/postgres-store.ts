@@ -28,6 +28,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
   return reserveLog({
     kind: "postgres",
+    isShared: true,
     append: createAppend(database, schema, now),
     ...createLogReader(database, schema),
     ...createSessions(database, schema, now),

@@ -1,8 +1,8 @@
-import { checkBatch, isSameBatch } from "./batch.ts"
+import { checkBatch, isSameBatch, possibleDuplicates } from "./batch.ts"
 import { type PackedText, packAtOnce, packText } from "./packed-text.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
 import { checksum, sqliteHead } from "./sqlite-log.ts"
-import { textOf } from "./sqlite-row.ts"
+import { numberOf, textOf } from "./sqlite-row.ts"
 import { toStorable } from "./storable-text.ts"
 import type { Appended, Batch, SessionId, StoredEntry } from "./store.ts"
 
@@ -55,11 +55,22 @@ function append(tables: SqliteTables, ready: Ready): Appended | Wanting {
     const there = tables.all(sql, toStorable(session), batch.after, last.seq).map((row) => textOf(row, "hash"))
     return isSameBatch(batch, there) ? { type: "appended" } : { type: "conflict", head }
   }
+  const duplicate = duplicateIn(tables, ready)
+  if (duplicate !== undefined) return { type: "duplicate", seq: duplicate }
   const absent = absentPayloads(tables, ready)
   const wanting = absent.filter((hash) => !ready.payloads.has(hash))
   if (wanting.length > 0) return { type: "wanting", hashes: wanting }
   write(tables, ready, last, absent)
   return { type: "appended" }
+}
+
+function duplicateIn({ get }: SqliteTables, { session, batch }: Ready): number | undefined {
+  const sql = "SELECT seq FROM entries WHERE session = ? AND parent = ? AND key = ? LIMIT 1"
+  for (const { parent, key } of possibleDuplicates(batch)) {
+    const row = get(sql, toStorable(session), parent, toStorable(key))
+    if (row !== undefined) return numberOf(row, "seq")
+  }
+  return undefined
 }
 
 function absentPayloads({ get }: SqliteTables, { session, batch }: Ready): readonly string[] {

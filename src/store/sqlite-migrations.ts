@@ -94,4 +94,8 @@ export const sqliteMigrations: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX aliases_by_session ON aliases (session);
   `,
+  `
+  -- Whether a message is there already, under the same parent.
+  CREATE INDEX entries_by_parent ON entries (session, parent) WHERE key IS NOT NULL;
+  `,
 ]

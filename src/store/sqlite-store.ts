@@ -36,6 +36,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 export function createSqliteStore(database: SqliteDatabase, now: () => number): Store {
   return reserveLog({
     kind: "sqlite",
+    isShared: false,
     append: (session, batch) => appendToSqlite(database, session, batch, now()),
     ...createSqliteLogReader(database),
     ...createSqliteSessions(database, now),

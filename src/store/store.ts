@@ -30,13 +30,20 @@ export type Batch = {
   readonly payloads?: ReadonlyMap<string, string>
   /** Whose session it is, for listing; the first one said stays. */
   readonly agent?: string
+  /** The log of another store, written as it was: a message that it has twice is written twice. */
+  readonly isCopy?: true
 }
 
 /**
  * `appended` means durable. The same batch written again is `appended` too and changes nothing: whoever lost the answer may repeat the
  * question. `conflict` means that someone else wrote behind `after`: nothing was written, and `head` is where the log ends now.
+ * `duplicate` means that a message of the batch is in the log already, under the same parent, as entry `seq`: nothing was written. So a
+ * message that two processes record is stored once, whoever is first.
  */
-export type Appended = { readonly type: "appended" } | { readonly type: "conflict"; readonly head: Head }
+export type Appended =
+  | { readonly type: "appended" }
+  | { readonly type: "conflict"; readonly head: Head }
+  | { readonly type: "duplicate"; readonly seq: number }
 
 /** Where a log ends. An unknown session ends at 0 with an empty hash. */
 export type Head = { readonly seq: number; readonly hash: string }
@@ -81,6 +88,8 @@ export type SessionFilter = {
  */
 export type Store = {
   readonly kind: "memory" | "sqlite" | "postgres"
+  /** Several gateways may serve from it at once: what one of them has read, another may have changed since. */
+  readonly isShared: boolean
   readonly append: (session: SessionId, batch: Batch) => Promise<Appended>
   readonly head: (session: SessionId) => Promise<Head>
   readonly read: (session: SessionId, range?: Range) => Promise<readonly StoredEntry[]>

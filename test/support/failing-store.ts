@@ -90,6 +90,7 @@ type Wrap = <Args extends readonly unknown[], Value>(
 
 const wrapLog = (inner: Store, wrap: Wrap): Omit<Store, "jobs" | "memory"> => ({
   kind: inner.kind,
+  isShared: inner.isShared,
   append: wrap("append", inner.append),
   head: wrap("head", inner.head),
   read: wrap("read", inner.read),
