@@ -24,11 +24,13 @@ export type ShelfDeps = {
 export type AliasShelf = {
   /**
    * Ask a question that only looks; what it misses is fetched, and it is asked again. Once it misses nothing, its answer, its writes
-   * and `settle` are one step: no other question comes between.
+   * and `settle` are one step: no other question comes between. Where the store could not be asked, an answer that `isSure` does not
+   * take is none, and what the store says is thrown.
    */
   readonly ask: <Answer extends { readonly writes: readonly Write[] }>(
-    question: (look: Look) => Answer,
+    question: (look: Look, peek: Look) => Answer,
     settle: (answer: Answer) => void,
+    isSure?: (answer: Answer) => boolean,
   ) => Promise<Answer>
   /** Wait until what was written is in the store, or the store is known to be away. */
   readonly save: () => Promise<void>
@@ -41,10 +43,17 @@ const maxUnsaved = 20_000
 /** A question looks at the names that an earlier look led to, and there is no longer way than this; more would be a circle. */
 const maxRounds = 8
 
+/** How often a store that was away is tried again by itself. */
+const saveAgainMs = 1000
+
 export function createAliasShelf({ find, put, isShared = false, onFault = () => {} }: ShelfDeps): AliasShelf {
   const cache = createAliasCache(maxNames)
   const unsaved = new Map<string, Bearer>()
-  const fetch = async (names: readonly string[], fetched: Map<string, Bearer | undefined>): Promise<void> => {
+  /** What the store has of these names; why it could not be asked, if so. */
+  const fetch = async (
+    names: readonly string[],
+    fetched: Map<string, Bearer | undefined>,
+  ): Promise<{ readonly error: unknown } | undefined> => {
     for (const name of names) fetched.set(name, unsaved.get(name))
     try {
       for (const { name, session, entry } of await find(names)) {
@@ -53,9 +62,11 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
         fetched.set(name, bearer)
         if (isTip(name) || cache.get(name) === undefined) cache.set(name, bearer)
       }
+      return undefined
     } catch (error) {
       onFault(error)
       for (const name of names) fetched.set(name, cache.get(name))
+      return { error }
     }
   }
   const isFresh = (name: string): boolean => !isShared || !isTip(name)
@@ -83,27 +94,39 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
       )
     } catch (error) {
       onFault(error)
+      // Another process may need what waits here; nobody stays up for it.
+      if (!isWaiting) setTimeout(saveAgain, saveAgainMs).unref()
+      isWaiting = true
     }
   }
+  let isWaiting = false
+  const saveAgain = (): void => {
+    isWaiting = false
+    void save()
+  }
   let last: Promise<void> = Promise.resolve()
+  // One after another: of two writes of a name the later one has to stay.
+  const save = (): Promise<void> => {
+    last = last.then(flush)
+    return last
+  }
   return {
-    ask: async (question, settle) => {
+    ask: async (question, settle, isSure = () => true) => {
       const fetched = new Map<string, Bearer | undefined>()
+      let failed: { readonly error: unknown } | undefined
       for (let round = 0; ; round++) {
-        const { look, missing } = lookup(cache, fetched, isFresh)
-        const answer = question(look)
-        if (missing.size > 0 && round < maxRounds) await fetch([...missing], fetched)
+        const { look, peek, missing } = lookup(cache, fetched, isFresh)
+        // Where others write too, what is at hand does not say that a name is free.
+        const answer = question(look, isShared ? look : peek)
+        if (missing.size > 0 && round < maxRounds) failed = (await fetch([...missing], fetched)) ?? failed
         else {
+          if (failed !== undefined && !isSure(answer)) throw failed.error
           for (const one of answer.writes) write(one)
           settle(answer)
           return answer
         }
       }
     },
-    // One after another: of two writes of a name the later one has to stay.
-    save: () => {
-      last = last.then(flush)
-      return last
-    },
+    save,
   }
 }

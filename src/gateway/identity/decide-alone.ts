@@ -37,6 +37,7 @@ export function decideAlone(question: Question): Decision {
     fromAnchors(line) ??
     fromAsked(line) ??
     fromNewest(line) ??
+    fromEarlier(line) ??
     fromRetelling(line) ??
     beginLine(line, {}, "new", subjectOf(line))
   )
@@ -120,9 +121,8 @@ function fromAsked(line: Line): Decision | undefined {
   return goOnLine(line, open.session, history.answered === undefined ? "opening" : "history")
 }
 
-/** Whose newest answer its last answer is, behind what that answered. Nothing if two sessions have both. */
-function newestOf({ look, names, history, request }: Line): Bearer | undefined {
-  const [answer] = history.answers
+/** Whose newest answer an answer is, its last unless given, behind what that answered. Nothing if two sessions have both. */
+function newestOf({ look, names, history, request }: Line, answer = history.answers[0]): Bearer | undefined {
   if (answer === undefined || !hasTellingWords(answer)) return undefined
   const known = look(names.newest(saidKey(answer)))
   const at = request.messages.lastIndexOf(answer)
@@ -138,6 +138,31 @@ function fromNewest(line: Line): Decision | undefined {
   const tip = newest === undefined ? undefined : tipOf(line, newest.session)
   if (newest === undefined || tip?.frame !== line.frame || tip.mark !== newest.entry) return undefined
   return goOnLine(line, newest.session, "history")
+}
+
+/**
+ * By an answer before its last, where those since were lost with the process that gave them: the session's newest that was written down,
+ * or the one that its last request went on from.
+ */
+function fromEarlier(line: Line): Decision | undefined {
+  const { look, names, frame, history, request } = line
+  const [, ...earlier] = history.answers
+  for (const answer of earlier.filter(hasTellingWords)) {
+    const newest = newestOf(line, answer)
+    const goneOn = look(names.goneOn(frame, saidKey(answer)))
+    const [mark, key] = goneOn?.entry?.split(".") ?? []
+    const next = request.messages
+      .slice(request.messages.lastIndexOf(answer) + 1)
+      .find((message) => saidKey(message) !== "" && message.role !== "assistant")
+    const isNext = goneOn !== undefined && next !== undefined && key === saidKey(next)
+    const places = [newest, isNext ? { session: goneOn.session, ...present({ entry: mark }) } : undefined]
+    for (const place of places) {
+      const tip = place === undefined ? undefined : tipOf(line, place.session)
+      if (place !== undefined && tip?.frame === frame && tip.mark === place.entry)
+        return goOnLine(line, place.session, "history")
+    }
+  }
+  return undefined
 }
 
 /** Of an answer that was shown to someone, where it has as many; of a client's own summary one will do. */

@@ -13,6 +13,8 @@ export type Question = {
   readonly history: History
   readonly names: Names
   readonly look: Look
+  /** The same, where a name that is not at hand is not worth a question to the store. */
+  readonly peek: Look
   /** An id for a session, the same however often it is asked for. */
   readonly freshId: () => string
   readonly isInFlight: (session: string) => boolean

@@ -4,6 +4,8 @@ import type { Assignment, Why } from "./assignment.ts"
 import { type Decision, type Question, type Subject, unseenAnchors, type Write } from "./decision.ts"
 import { digest } from "./digest.ts"
 import { toolNames } from "./frame-mark.ts"
+import { ambiguous } from "./names.ts"
+import { hasTellingWords, saidKey } from "./said-key.ts"
 import { anonymousSession } from "./session-name.ts"
 
 /** A question about a session without an id: the frame that it has to have, and the mark of all that is asked. */
@@ -51,7 +53,31 @@ function decided(line: Line, assignment: Assignment, anchors: readonly Write[], 
   const isUnseen = answered !== undefined && line.mark === history.whole && look(answered) === undefined
   return {
     assignment,
-    writes: [...(role === "side" ? [] : [tip, asked]), ...(isUnseen ? [{ name: answered, session }] : []), ...anchors],
+    writes: [
+      ...(role === "side" ? [] : [tip, asked, ...goneOnWrites(line, session)]),
+      ...(isUnseen ? [{ name: answered, session }] : []),
+      ...anchors,
+    ],
     place: { type: "alone", frame, mark, ...present({ about }) },
   }
+}
+
+/**
+ * That a session went on from its newest answer, and with what: where the next answer is lost, because its process ended before it was
+ * written down, and the client leaves out the beginning of its history, this is how the session is found again. A name that another
+ * session goes on from at the same time tells neither of them.
+ */
+function goneOnWrites(line: Line, session: string): readonly Write[] {
+  const { request, history, names, frame, mark, peek } = line
+  const [answer] = history.answers
+  const last = request.messages.findLast((message) => saidKey(message) !== "")
+  if (request.held !== undefined || answer === undefined || last === undefined || !hasTellingWords(answer)) return []
+  const name = names.goneOn(frame, saidKey(answer))
+  const known = peek(name)
+  const entry = `${mark}.${saidKey(last)}`
+  if (known === undefined || known.session === session) return [{ name, session, entry }]
+  const [knownMark] = known.entry?.split(".") ?? []
+  const [tipMark] = peek(names.tip(known.session))?.entry?.split(".") ?? []
+  const isTaken = known.entry === ambiguous || knownMark === tipMark
+  return [isTaken ? { name, session: known.session, entry: ambiguous } : { name, session, entry }]
 }

@@ -410,15 +410,79 @@ describe("without any id", () => {
   })
 })
 
-test("a store that is away costs no request, and is told of", async () => {
+test("a store that is away begins no session for a request that may be known, and goes on with what is at hand", async () => {
+  const faults: unknown[] = []
+  let isAway = false
+  const world = createWorld({ onFault: (error) => faults.push(error) }, () => isAway)
+  const begun = [chat(agent, user("go")), chat(agent, user("go"), calls(c1), result(c1))] as const
+  const one = await world.exchange(nobody, begun[0], call(c1))
+  const named = await world.exchange(id, chat(agent, user("come")), call(c2))
+  isAway = true
+  expect((await world.assign("t", nobody, begun[1])).session).toBe(one.session)
+  expect((await world.assign("t", id, chat(agent, user("come"), calls(c2), result(c2)))).session).toBe(named.session)
+  world.restart()
+  for (const [who, request] of [[nobody, begun[1]] as const, [id, begun[0]] as const, [nobody, begun[0]] as const])
+    await expect(world.assign("t", who, request)).rejects.toThrow("away")
+  expect(faults.length).toBeGreaterThan(0)
+  isAway = false
+  expect((await world.assign("t", nobody, begun[1])).session).toBe(one.session)
+})
+
+test("a store that is away costs no request where sessions may be begun without it", async () => {
   const faults: unknown[] = []
   const away = () => Promise.reject(new Error("away"))
-  const world = createWorld({ find: away, put: away, onFault: (error) => faults.push(error) })
+  const world = createWorld({ find: away, put: away, guesses: true, onFault: (error) => faults.push(error) })
   const one = await world.exchange(nobody, chat(agent, user("go")), call(c1))
   const two = await world.exchange(nobody, chat(agent, user("go"), calls(c1), result(c1)), words("ok"))
   const named = await world.exchange(id, chat(agent, user("go")), call(c2))
   expect([two.session, named.session]).toEqual([one.session, "t.ses_1a2b3c4d5e"])
   expect(faults.length).toBeGreaterThan(0)
+})
+
+describe("answers that were lost with the process that gave them, and a client that leaves out the beginning", () => {
+  const told = (n: number): string => `The report on order number ${n} is finished and sent.`
+  const turns = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, at) => [user(`please do order ${from + at}`), says(told(from + at))]).flat()
+
+  test.each([1, 2, 3])("%i of them: the session is found again", async (lost) => {
+    const world = createWorld({ isShared: true })
+    const other = world.another()
+    const first = await world.exchange(nobody, chat(plain, user("please do order 0")), words(told(0)))
+    for (let n = 1; n < 4; n++)
+      await world.exchange(
+        nobody,
+        chat(plain, ...turns(Math.max(0, n - 4), n), user(`please do order ${n}`)),
+        words(told(n)),
+      )
+    // Asked, and answered by a process that wrote down no answer; of more than one not even that they were asked.
+    await world.assign("t", nobody, chat(plain, ...turns(0, 4), user("please do order 4")))
+    const next = 4 + lost
+    const found = await other.assign(
+      "t",
+      nobody,
+      chat(plain, ...turns(next - 4, next), user(`please do order ${next}`)),
+    )
+    expect([found.session, found.isNew]).toEqual([first.session, false])
+  })
+
+  test("that two conversations went on from in the same words belong to neither", async () => {
+    const world = createWorld({ isShared: true })
+    const other = world.another()
+    const begin = async (name: string) => {
+      const opening = [user(`I am ${name}`), says(`Hello ${name}, what can I do for you today?`)]
+      const { session } = await world.exchange(
+        nobody,
+        chat(plain, user(`I am ${name}`)),
+        words(`Hello ${name}, what can I do for you today?`),
+      )
+      await world.exchange(nobody, chat(plain, ...opening, user("please do order 0")), words(told(0)))
+      await world.assign("t", nobody, chat(plain, ...opening, ...turns(0, 1), user("please do order 1")))
+      return session
+    }
+    const sessions = [await begin("Ann"), await begin("Bob")]
+    const found = await other.assign("t", nobody, chat(plain, ...turns(0, 2), user("please do order 2")))
+    expect(sessions).not.toContain(found.session)
+  })
 })
 
 test("another process that shares the store sees where a session is now", async () => {

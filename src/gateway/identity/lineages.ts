@@ -16,6 +16,8 @@ import { type Names, namesOf } from "./names.ts"
 export type LineageDeps = ShelfDeps & {
   readonly newId: () => string
   readonly now: () => number
+  /** With names that cannot be looked up, may a request begin a session? It may be one that is known. Refused unless given. */
+  readonly guesses?: boolean
 }
 
 export type Lineages = {
@@ -55,7 +57,7 @@ export function createLineages(deps: LineageDeps): Lineages {
         id ??= deps.newId()
         return id
       }
-      const decide = (look: Look): Decision => {
+      const decide = (look: Look, peek: Look): Decision => {
         const question = {
           tenant,
           identity,
@@ -63,6 +65,7 @@ export function createLineages(deps: LineageDeps): Lineages {
           history,
           names,
           look,
+          peek,
           freshId,
           isInFlight: flights.has,
           ...present({ lane }),
@@ -70,10 +73,14 @@ export function createLineages(deps: LineageDeps): Lineages {
         const group = identity.explicit ?? identity.client
         return group === undefined ? decideAlone(question) : decideGroup(question, group)
       }
-      const { assignment, writes } = await shelf.ask(decide, (decision) => {
-        flights.begin(decision.assignment.session)
-        places.set(decision.assignment, { place: decision.place, names })
-      })
+      const { assignment, writes } = await shelf.ask(
+        decide,
+        (decision) => {
+          flights.begin(decision.assignment.session)
+          places.set(decision.assignment, { place: decision.place, names })
+        },
+        ({ assignment }) => deps.guesses === true || !assignment.isNew,
+      )
       const saved = writes.length > 0 ? shelf.save() : undefined
       // Here it is known at once; only where others look too has it to be in the store before anything goes on.
       if (deps.isShared === true) await saved

@@ -5,6 +5,8 @@ export type Look = (name: string) => Bearer | undefined
 
 export type Lookup = {
   readonly look: Look
+  /** Looks at what is at hand, and notes nothing as missing. */
+  readonly peek: Look
   readonly missing: ReadonlySet<string>
 }
 
@@ -19,7 +21,7 @@ export function lookup(cache: AliasCache, fetched: Fetched, isFresh: (name: stri
     missing.add(name)
     return undefined
   }
-  return { look, missing }
+  return { look, peek: (name) => cache.get(name) ?? fetched.get(name), missing }
 }
 
 /** The first of these names that someone bears whom `counts` takes. All that are not at hand are asked for at once. */

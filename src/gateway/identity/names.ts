@@ -28,6 +28,8 @@ export type Names = {
   readonly said: (line: string) => string
   /** The newest answer of a session without an id; with it the mark that it answered, and the key of the message right before it. */
   readonly newest: (key: string) => string
+  /** An answer of a session without an id that was gone on from; with it the mark of the request that did, and the key of its last message. */
+  readonly goneOn: (frame: string, key: string) => string
   /** What a session without an id was asked last; with it the mark and the frame of that. */
   readonly tip: (session: string) => string
   /** An answer by the provider's id; with it its log entry. */
@@ -55,6 +57,7 @@ export const namesOf = (tenant: string): Names => ({
   told: (frame, line) => `l:${digest(tenant, frame, line)}`,
   said: (line) => `w:${digest(tenant, line)}`,
   newest: (key) => `n:${digest(tenant, key)}`,
+  goneOn: (frame, key) => `b:${digest(tenant, frame, key)}`,
   tip: (session) => `${tipKind}${digest(tenant, session)}`,
   response: (id) => `r:${digest(tenant, id)}`,
   responseTo: (id) => `q:${digest(tenant, id)}`,
