@@ -19,7 +19,7 @@ export async function beginsAtOnce(deps: BeginDeps, asked: Asked, located: Locat
   const { assignment, session, request, whole } = located
   const { isNew, fork, held } = assignment
   const isHeld = held !== undefined || whole !== undefined || request.held !== undefined
-  if (!isNew || fork !== undefined || isHeld || deps.store.kind === "postgres") return false
+  if (!isNew || fork !== undefined || isHeld || deps.store.isShared) return false
   const model = asked.model ?? request.model
   const windowTokens = windowOf(deps, asked, model) ?? findModel(model ?? "").windowTokens
   const pieceBytes = request.messages.reduce((most, { wire = "" }) => Math.max(most, Buffer.byteLength(wire)), 0)

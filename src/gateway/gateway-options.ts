@@ -1,5 +1,6 @@
 import type { Operator } from "../operator/operator.ts"
 import type { Holdfast } from "../session/holdfast.ts"
+import type { WhenStoreIsAway } from "../session/prepared.ts"
 import type { Store } from "../store/store.ts"
 import type { ExchangeRecord } from "./exchange-record.ts"
 import type { Upstream } from "./upstream.ts"
@@ -54,6 +55,11 @@ export type GatewayOptions = {
   /** Silence in a stream after which a comment is sent, so that nobody on the way takes it for dead. */
   readonly keepAliveMs: number
   readonly holdfast: Holdfast
+  /**
+   * What becomes of a request whose session may have rules that this process cannot know, because the store cannot be read: it is refused,
+   * and the client told to try again, or it is passed on without them. `refuse` unless given.
+   */
+  readonly whenStoreIsAway?: WhenStoreIsAway
   /** The store of the sessions; the gateway closes neither it nor the sessions. */
   readonly store: Store
   readonly operator?: Operator

@@ -105,9 +105,11 @@ function openHouse(options: GatewayOptions): House {
       put: limited.putAliases,
       newId: randomUUID,
       now,
-      isShared: store.kind === "postgres",
+      isShared: store.isShared,
+      guesses: options.whenStoreIsAway === "pass",
       onFault,
     }),
+    uncopied: new Map(),
     windows: new Map(),
     countsAnswer: new Set(),
     waiting: new Map(),
@@ -211,7 +213,7 @@ function openExchange(deps: ExchangeDeps, incoming: IncomingMessage, response: S
 
 /** Nobody from elsewhere is let in, and nobody else writes to the store. */
 const isPersonal = ({ host, token, allowedHosts, store }: ExchangeDeps): boolean =>
-  isLoopback(host) && token === undefined && allowedHosts.length === 0 && store.kind !== "postgres"
+  isLoopback(host) && token === undefined && allowedHosts.length === 0 && !store.isShared
 
 /** Gemini's clients may write their key into the path's query. */
 function keyIn(route: Route): string | undefined {

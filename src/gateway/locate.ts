@@ -11,16 +11,21 @@ import type { Whole } from "./held/whole.ts"
 import type { Assignment } from "./identity/assignment.ts"
 import { identityOf } from "./identity/identity-of.ts"
 import type { Lineages } from "./identity/lineages.ts"
+import { isRefused } from "./is-refused.ts"
 import type { Lane } from "./lane.ts"
 import type { NewSessions } from "./new-sessions.ts"
 import type { WorkLines } from "./work-lines.ts"
 
-export type LocateDeps = Pick<GatewayOptions, "holdfast" | "limits"> & {
+export type LocateDeps = Pick<GatewayOptions, "holdfast" | "limits" | "whenStoreIsAway"> & {
+  /** Sessions that are to begin as a copy of another which could not be read, by name. */
+  readonly uncopied: Map<string, Fork>
   readonly held: Held
   readonly lineages: Lineages
   readonly lines: WorkLines
   readonly newSessions: NewSessions
 }
+
+type Fork = NonNullable<Assignment["fork"]>
 
 /** A request and where it belongs, with everything that it stands for as far as that is known. */
 export type Located = Belonging & {
@@ -68,13 +73,23 @@ function checkSize({ messages }: ModelRequest): void {
   throw new HoldfastError({ code: "request-invalid", path: "the history", expected, found: `${pieces}` })
 }
 
+/** Copies that wait for their store at most; what is let go of begins without what was said before. */
+const maxUncopied = 1000
+
 /** The session of an assignment; one that begins as a copy of another is copied first, if that is still there. */
-async function sessionOf({ holdfast }: LocateDeps, { session, isNew, fork }: Assignment): Promise<Session> {
-  if (!isNew || fork?.at === undefined) return holdfast.session(session)
+async function sessionOf(deps: LocateDeps, { session, isNew, fork }: Assignment): Promise<Session> {
+  const { holdfast, uncopied } = deps
+  const from = isNew ? fork : uncopied.get(session)
+  if (from?.at === undefined) return holdfast.session(session)
   try {
-    return await holdfast.session(fork.from).fork(session, { at: fork.at })
+    const copy = await holdfast.session(from.from).fork(session, { at: from.at })
+    uncopied.delete(session)
+    return copy
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
-    return holdfast.session(session)
+    if (!isRefused(deps, error.problem)) return holdfast.session(session)
+    for (const oldest of uncopied.keys()) if (uncopied.size >= maxUncopied) uncopied.delete(oldest)
+    uncopied.set(session, from)
+    throw error
   }
 }

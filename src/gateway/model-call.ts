@@ -12,6 +12,7 @@ import { familyOf } from "./family.ts"
 import { bare, flatOf } from "./flat-headers.ts"
 import { giveAnswer } from "./held/give-answer.ts"
 import type { Instead } from "./held/instead.ts"
+import { isRefused } from "./is-refused.ts"
 import { maskedAnswer } from "./masked-answer.ts"
 import { openPassage } from "./open-passage.ts"
 import { noUpstream } from "./pass-through.ts"
@@ -73,7 +74,7 @@ export async function readAsked(
 
 /**
  * The passage of a call. What cannot be read goes on as it came, for the upstream to say what is wrong with it, unless the operator's rules
- * would be missing in it then. What cannot be made to fit does so too where the window is only what we believe of the model.
+ * would be missing in it then, or it belongs to a session whose rules cannot be read. What cannot be made to fit does so too where the window is only what we believe of the model.
  */
 async function passageFor(exchange: Exchange, asked: Asked): Promise<Passage | "answered"> {
   const { deps } = exchange
@@ -85,7 +86,7 @@ async function passageFor(exchange: Exchange, asked: Asked): Promise<Passage | "
   } catch (error) {
     const problem = problemOf(error, deps.onFault)
     exchange.docket.noted.problem = problem
-    if (problem.code === "access-refused") throw error
+    if (problem.code === "access-refused" || isRefused(deps, problem)) throw error
     const sizes = sizesIn(problem)
     if (sizes !== undefined && deps.windowTokens !== undefined) {
       const { status, headers, body } = contextError(asked.format, sizes)

@@ -35,7 +35,7 @@ export async function openPassage(deps: PassageDeps, asked: Asked): Promise<Pass
 
 /** Other processes may write the same sessions, and the operator's rules have to be put into every request: then each is prepared. */
 const mayGoAtOnce = ({ store, operator, lines }: PassageDeps, { session }: Lane): boolean =>
-  store.kind !== "postgres" && (operator?.standing().rules.length ?? 0) === 0 && lines.waiting(session) < maxWaiting
+  !store.isShared && (operator?.standing().rules.length ?? 0) === 0 && lines.waiting(session) < maxWaiting
 
 /** What is sent on at once: the next request of a lane, or the first of a session. */
 type Going = Pick<Lane, "session" | "request"> & { readonly lane?: Lane; readonly located?: Located }

@@ -33,7 +33,7 @@ export const statusOf: Readonly<Record<Problem["code"], number>> = {
   "store-full": 503,
   "store-unavailable": 503,
   "store-locked": 503,
-  "store-corrupt": 500,
+  "store-corrupt": 503,
   "store-newer": 500,
   "store-closed": 503,
   "package-missing": 500,

@@ -103,6 +103,7 @@ export function prepare(deps: PassageDeps, asked: Asked, { session, request, who
     format,
     body: whole?.text ?? request.wire,
     mend: "when-changed",
+    whenStoreIsAway: deps.whenStoreIsAway ?? "refuse",
     ...present({ model, windowTokens, reserveTokens, focus: own.focus }),
   })
 }

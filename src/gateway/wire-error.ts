@@ -22,7 +22,6 @@ const lasting: ReadonlySet<Problem["code"]> = new Set([
   "prompty-invalid",
   "stack-invalid",
   "source-unreadable",
-  "store-corrupt",
   "store-newer",
   "package-missing",
   "turn-too-long",

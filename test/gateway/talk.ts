@@ -13,7 +13,11 @@ export type Told = {
   readonly session: string
   /** What the gateway said of it: `durable=1` and the like. */
   readonly receipt: string
+  /** The refusals before it. */
+  readonly refusals: readonly Refusal[]
 }
+
+export type Refusal = { readonly status: number; readonly retryAfter: string | null }
 
 export type TalkOptions = {
   readonly session?: string
@@ -22,14 +26,22 @@ export type TalkOptions = {
   readonly model?: string
   /** How often a request that was cut off is sent again. */
   readonly tries?: number
+  /** How often one that was refused for now is. */
+  readonly retries?: number
+  /** So many of its last messages it sends, beside its instructions; all unless given. */
+  readonly keeps?: number
 }
 
 type Line = { readonly role: string; readonly content: string }
 
 export function startTalk(url: () => string, options: TalkOptions = {}): Talk {
-  const { session, key = "k", system, model = "gpt-5", tries = 1 } = options
-  const history: Line[] = system === undefined ? [] : [{ role: "system", content: system }]
-  const send = async (messages: readonly Line[]): Promise<Told> => {
+  const { session, key = "k", system, model = "gpt-5", tries = 1, retries = 0 } = options
+  const keeps = options.keeps ?? Number.POSITIVE_INFINITY
+  const instructions: readonly Line[] = system === undefined ? [] : [{ role: "system", content: system }]
+  const history: Line[] = [...instructions]
+  const trimmed = (messages: readonly Line[]): readonly Line[] =>
+    messages.length - instructions.length > keeps ? [...instructions, ...messages.slice(-keeps)] : messages
+  const send = async (messages: readonly Line[], refusals: readonly Refusal[]): Promise<Told> => {
     const response = await fetch(`${url()}/v1/chat/completions`, {
       method: "POST",
       headers: {
@@ -37,11 +49,17 @@ export function startTalk(url: () => string, options: TalkOptions = {}): Talk {
         "content-type": "application/json",
         ...(session === undefined ? {} : { "x-holdfast-session": session }),
       },
-      body: JSON.stringify({ model, messages, stream: true }),
+      body: JSON.stringify({ model, messages: trimmed(messages), stream: true }),
     })
     const text = wordsIn(await response.text())
+    const { status } = response
+    if (status === 503 && refusals.length < retries) {
+      const retryAfter = response.headers.get("retry-after")
+      await sleep(50)
+      return send(messages, [...refusals, { status, retryAfter }])
+    }
     const [own, receipt] = ["x-holdfast-session", "x-holdfast-receipt"].map((name) => response.headers.get(name) ?? "")
-    return { status: response.status, text, session: own ?? "", receipt: receipt ?? "" }
+    return { status, text, session: own ?? "", receipt: receipt ?? "", refusals }
   }
   return {
     said: () => history.map(({ content }) => content),
@@ -49,7 +67,7 @@ export function startTalk(url: () => string, options: TalkOptions = {}): Talk {
       const messages = [...history, { role: "user", content: text }]
       for (let tried = 1; ; tried++) {
         try {
-          const told = await send(messages)
+          const told = await send(messages, [])
           if (told.status === 200)
             history.splice(0, history.length, ...messages, { role: "assistant", content: told.text })
           return told

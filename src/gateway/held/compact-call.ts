@@ -7,6 +7,7 @@ import { chooseUpstream } from "../choose-upstream.ts"
 import { wholeOf } from "../chunks-of.ts"
 import { readContextError } from "../context-error.ts"
 import { answerProblem, type Exchange } from "../exchange.ts"
+import { isRefused } from "../is-refused.ts"
 import { type Located, locate } from "../locate.ts"
 import { readAsked, send } from "../model-call.ts"
 import { noUpstream } from "../pass-through.ts"
@@ -56,7 +57,7 @@ async function locateOrPass({ deps }: Exchange, asked: Asked): Promise<Located |
   try {
     return await locate(deps, asked)
   } catch (error) {
-    if (error instanceof HoldfastError) return undefined
+    if (error instanceof HoldfastError && !isRefused(deps, error.problem)) return undefined
     throw error
   }
 }

@@ -91,7 +91,7 @@ export function createHeld({ store, onFault }: HeldDeps): Held {
       if (await isKnown()) return
       await arrivals.wait(`${format} ${tenant}`, held.id)
       // Another process may be the one that writes it down.
-      for (const waitMs of store.kind === "postgres" ? sharedWaitsMs : []) {
+      for (const waitMs of store.isShared ? sharedWaitsMs : []) {
         if (await isKnown()) return
         await sleep(waitMs)
       }

@@ -1,0 +1,6 @@
+import type { Problem } from "../errors.ts"
+import type { GatewayOptions } from "./gateway-options.ts"
+
+/** Is a request with this problem refused, because its session cannot be read, rather than passed on as it came? */
+export const isRefused = ({ whenStoreIsAway = "refuse" }: Pick<GatewayOptions, "whenStoreIsAway">, { code }: Problem) =>
+  whenStoreIsAway === "refuse" && code.startsWith("store-")
