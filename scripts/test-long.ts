@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 const amounts = { HOLDFAST_PROPERTY_RUNS: "2000", HOLDFAST_CRASHES: "200", HOLDFAST_LOAD_ROUNDS: "20" }
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const env = { ...amounts, ...process.env }
+const env: NodeJS.ProcessEnv = { ...amounts, ...process.env }
 const shown = Object.keys({ ...amounts, HOLDFAST_PROPERTY_SEED: "" }).map((name) => `${name}=${env[name] ?? "usual"}`)
 process.stdout.write(`${shown.join(" ")}\n`)
 const { status } = spawnSync(
