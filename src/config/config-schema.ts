@@ -90,6 +90,8 @@ const limits = members({
   unpackedBytes: whole(1, mostBytes).optional(),
   headerBytes: whole(1, mostBytes).optional(),
   connections: count().optional(),
+  connectionsPerAddress: count().optional(),
+  halfSentPerAddress: count().optional(),
   requests: count().optional(),
   newSessions: count().optional(),
   headersMs: waitMs().optional(),

@@ -23,11 +23,19 @@ export type Exchange = {
   readonly deps: ExchangeDeps
   readonly incoming: IncomingMessage
   readonly response: ServerResponse
+  /** Call it when the request has arrived whole: false where as many as may be are worked on already. */
+  readonly arrived: () => boolean
   readonly docket: Docket
   readonly tenant: string
   /** Aborts when the client has gone. */
   readonly gone: AbortSignal
 }
+
+export const busy = ({ limits }: Pick<ExchangeDeps, "limits">): Problem => ({
+  code: "gateway-busy",
+  what: "requests at a time",
+  limit: limits.requests,
+})
 
 /** Answer with a problem in the wire's own shape. */
 export function answerProblem({ response, docket }: Exchange, problem: Problem, format?: Format): void {

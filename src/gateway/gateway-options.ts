@@ -12,6 +12,10 @@ export type GatewayLimits = {
   readonly unpackedBytes: number
   readonly headerBytes: number
   readonly connections: number
+  /** Connections from one address, unless it is this machine: behind a proxy, all clients have the proxy's address. */
+  readonly connectionsPerAddress: number
+  /** Connections from any one address whose request arrives slowly; the oldest gives way to a new connection. */
+  readonly halfSentPerAddress: number
   /** Requests that are worked on at a time; one more is told to come again. */
   readonly requests: number
   /** Sessions that one tenant may begin in an hour. */
@@ -82,6 +86,8 @@ export const usualLimits: GatewayLimits = {
   unpackedBytes: 100 * 1024 * 1024,
   headerBytes: 64 * 1024,
   connections: 2000,
+  connectionsPerAddress: 500,
+  halfSentPerAddress: 250,
   requests: 500,
   newSessions: 2000,
   headersMs: 15_000,

@@ -11,7 +11,7 @@ import { createApprovals } from "./admin/approvals.ts"
 import { approvalsFromOperator } from "./admin/approvals-from-operator.ts"
 import { createBooks } from "./books.ts"
 import { openDocket } from "./docket.ts"
-import { answerProblem, answerRefusal, type Exchange, type ExchangeDeps } from "./exchange.ts"
+import { answerProblem, answerRefusal, busy, type Exchange, type ExchangeDeps } from "./exchange.ts"
 import { flatOf } from "./flat-headers.ts"
 import type { Gateway, GatewayOptions } from "./gateway-options.ts"
 import { compactCall } from "./held/compact-call.ts"
@@ -71,7 +71,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 const lastWordsMs = 10_000
 
 /** What changes while the gateway runs. */
-type State = { closing: boolean; inFlight: number }
+type State = {
+  closing: boolean
+  inFlight: number
+  /** Requests that arrived whole and are worked on: what a client has not sent yet takes nobody's place. */
+  readonly working: Set<IncomingMessage>
+}
 
 type House = {
   readonly deps: ExchangeDeps
@@ -86,7 +91,7 @@ type House = {
 function openHouse(options: GatewayOptions): House {
   const { store, holdfast, operator, now, onFault } = options
   const limited = limitStore(store)
-  const state: State = { closing: false, inFlight: 0 }
+  const state: State = { closing: false, inFlight: 0, working: new Set() }
   const books = createBooks()
   const approvals = createApprovals({ now })
   const watched = watchProcess()
@@ -162,19 +167,19 @@ async function serve(house: House, incoming: IncomingMessage, response: ServerRe
     return refusal === undefined ? tellMachines(house, route.type, response) : refuseMachines(refusal, response)
   }
   if (route.type === "admin" && refusal === undefined) return house.admin(incoming, response)
-  const exchange = openExchange(deps, incoming, response, route)
+  const isBusy = (): boolean => state.closing || state.working.size >= deps.limits.requests
+  const arrived = (): boolean => !isBusy() && state.working.add(incoming).has(incoming)
+  const exchange = openExchange(deps, { incoming, response, arrived }, route)
   state.inFlight++
   try {
     if (refusal !== undefined) return answerProblem(exchange, refusal, formatOf(route))
-    if (state.closing || state.inFlight > deps.limits.requests) {
-      const busy = { code: "gateway-busy", what: "requests at a time", limit: deps.limits.requests } as const
-      return answerProblem(exchange, busy, formatOf(route))
-    }
+    if (isBusy()) return answerProblem(exchange, busy(deps), formatOf(route))
     await dispatch(exchange, route)
   } catch (error) {
     answerProblem(exchange, problemOf(error, deps.onFault), formatOf(route))
   } finally {
     state.inFlight--
+    state.working.delete(incoming)
   }
 }
 
@@ -195,7 +200,9 @@ async function dispatch(exchange: Exchange, route: Route): Promise<void> {
 
 const formatOf = (route: Route) => (route.type === "model-call" ? route.format : undefined)
 
-function openExchange(deps: ExchangeDeps, incoming: IncomingMessage, response: ServerResponse, route: Route): Exchange {
+type Arriving = Pick<Exchange, "incoming" | "response" | "arrived">
+
+function openExchange(deps: ExchangeDeps, { incoming, response, arrived }: Arriving, route: Route): Exchange {
   const { method = "GET", url = "/" } = incoming
   const id = `hx-${randomBytes(9).toString("base64url")}`
   // What is no path may be a whole address, with a password in it.
@@ -208,7 +215,7 @@ function openExchange(deps: ExchangeDeps, incoming: IncomingMessage, response: S
   })
   response.on("error", () => gone.abort())
   const tenant = deps.tenants === "one" ? "one" : tenantOf(flatOf(incoming.headers), keyIn(route), isPersonal(deps))
-  return { deps, incoming, response, docket, tenant, gone: gone.signal }
+  return { deps, incoming, response, arrived, docket, tenant, gone: gone.signal }
 }
 
 /** Nobody from elsewhere is let in, and nobody else writes to the store. */

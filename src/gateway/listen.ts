@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
+import { createConnections } from "../http/connections.ts"
 import { listenProblem } from "../http/listen-problem.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 
@@ -21,9 +22,13 @@ export async function listen(
       keepAliveTimeout: idleMs,
       connectionsCheckingInterval: 1000,
     },
-    handle,
+    (incoming, response) => {
+      connections.begin(incoming, response)
+      handle(incoming, response)
+    },
   )
-  server.maxConnections = limits.connections
+  const connections = createConnections(limits, () => performance.now())
+  server.on("connection", connections.open)
   server.on("upgrade", (_request, socket) => refuseUpgrade(socket))
   server.on("connect", (_request, socket) => refuseTunnel(socket))
   server.on("clientError", refuseBytes)
@@ -42,13 +47,13 @@ export async function listen(
 /** Clients that try a WebSocket first fall back to POST at once. */
 function refuseUpgrade(socket: Duplex): void {
   socket.on("error", () => {})
-  socket.end("HTTP/1.1 426 Upgrade Required\r\nconnection: close\r\ncontent-length: 0\r\nupgrade: HTTP/1.1\r\n\r\n")
+  endSoon(socket, "426 Upgrade Required", "upgrade: HTTP/1.1\r\n")
 }
 
 /** What asks for a tunnel asks another kind of proxy. */
 function refuseTunnel(socket: Duplex): void {
   socket.on("error", () => {})
-  socket.end("HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+  endSoon(socket, "405 Method Not Allowed")
 }
 
 const badBytes: Readonly<Record<string, string>> = {
@@ -59,8 +64,17 @@ const badBytes: Readonly<Record<string, string>> = {
 /** What is no HTTP, or comes too slowly. */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
-  const status = badBytes[error.code ?? ""] ?? "400 Bad Request"
-  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`)
+  endSoon(socket, badBytes[error.code ?? ""] ?? "400 Bad Request")
+}
+
+/** A client that is told why its connection ends has this long to read it. */
+const lastWordsMs = 1000
+
+/** Say why, and close the connection even if its client leaves it open: half a connection takes the place of a whole one. */
+function endSoon(socket: Duplex, status: string, headers = ""): void {
+  const timer = setTimeout(() => socket.destroy(), lastWordsMs)
+  socket.once("close", () => clearTimeout(timer))
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n${headers}\r\n`)
 }
 
 async function open(server: Server, port: number, host: string): Promise<void> {

@@ -7,7 +7,7 @@ import { wholeOf } from "./chunks-of.ts"
 import { contextError, readContextError } from "./context-error.ts"
 import { type Delivery, deliver } from "./deliver.ts"
 import { peekAtStream } from "./early-refusal.ts"
-import { answerProblem, answerText, type Exchange } from "./exchange.ts"
+import { answerProblem, answerText, busy, type Exchange } from "./exchange.ts"
 import { familyOf } from "./family.ts"
 import { bare, flatOf } from "./flat-headers.ts"
 import { giveAnswer } from "./held/give-answer.ts"
@@ -56,7 +56,7 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
 type Call = { readonly asked: Asked; readonly packed: Buffer; readonly passage: Passage }
 
 export async function readAsked(
-  { deps, incoming, docket, tenant }: Exchange,
+  { deps, incoming, arrived, docket, tenant }: Exchange,
   { format, model }: Pick<ModelRoute, "format" | "model">,
 ): Promise<{ readonly asked: Asked; readonly packed: Buffer }> {
   const headers = flatOf(incoming.headers)
@@ -67,6 +67,7 @@ export async function readAsked(
     throw new HoldfastError({ code: "body-too-large", length, limit: deps.limits.bodyBytes })
   }
   if (packed === "cut") throw new HoldfastError({ code: "upstream-stopped", host: "the client" })
+  if (!arrived()) throw new HoldfastError(busy(deps))
   const bytes = await unpack(packed, headers["content-encoding"], deps.limits.unpackedBytes)
   const own = { bypass, ...present({ session, agent, focus }) }
   return { packed, asked: { id: docket.id, tenant, headers, own, format, bytes, ...present({ model }) } }

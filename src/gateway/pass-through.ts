@@ -11,7 +11,7 @@ import { targetUrl } from "./target.ts"
 
 /** Whatever is no model call goes to the upstream as it is, and its answer comes back as it is: nothing is kept or looked at. */
 export async function passThrough(exchange: Exchange, family: Family, path: string): Promise<void> {
-  const { deps, incoming, response, docket, gone } = exchange
+  const { deps, incoming, response, docket, gone, arrived } = exchange
   const upstream = chooseUpstream(deps.upstreams, family, undefined)
   docket.noted.how = "passed"
   if (upstream === undefined) return answerProblem(exchange, noUpstream(family))
@@ -19,6 +19,8 @@ export async function passThrough(exchange: Exchange, family: Family, path: stri
   if (sharesAccount(deps, upstream) && !isForEveryone(path)) return answerProblem(exchange, notYours)
   const { method = "GET" } = incoming
   const hasBody = incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"]) > 0
+  if (hasBody) incoming.once("end", arrived)
+  else arrived()
   try {
     const sent = await deps.transport.send({
       upstream,

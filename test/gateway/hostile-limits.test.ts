@@ -45,20 +45,37 @@ test("one request more than are worked on is told to come again, and the next on
   })
 })
 
-test("connections beyond the limit are not taken, and those that end make room", async () => {
+test("connections beyond the limit are not taken while all others wait for their answer, and those that end make room", async () => {
+  const slow: Script = () => ({ text: "Hello.", fault: { type: "delay", ms: 1000 } })
+  await within({ connections: 3 }, { script: slow }, async (gateway) => {
+    const [wire] = wires
+    if (wire === undefined) throw new Error("no wire")
+    const busy = Array.from({ length: 3 }, () => send(gateway, wire, { connection: "close" }))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const one = connect(gateway.port, "127.0.0.1")
+    one.write("GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+    expect(await readRaw(one)).toEqual({ text: "", isClosed: true })
+    for (const answer of busy) expect((await answer).status).toBe(200)
+    await expect.poll(async () => (await fetch(`${gateway.url}/healthz`)).status).toBe(200)
+  })
+})
+
+test("an idle connection and a half-sent request give way to a new connection", async () => {
   await within({ connections: 3 }, {}, async ({ port }) => {
     const held: Socket[] = []
     for (let n = 0; n < 3; n++) {
       const socket = connect(port, "127.0.0.1")
+      socket.on("error", () => {})
       await new Promise((resolve) => socket.once("connect", resolve))
       held.push(socket)
     }
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    const one = connect(port, "127.0.0.1")
-    one.write("GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
-    expect(await readRaw(one)).toEqual({ text: "", isClosed: true })
+    held[0]?.write("GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+    for (let n = 0; n < 5; n++) {
+      const one = connect(port, "127.0.0.1")
+      one.write("GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n")
+      expect((await readRaw(one)).text).toContain("200 OK")
+    }
     for (const socket of held) socket.destroy()
-    await expect.poll(async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
   })
 })
 

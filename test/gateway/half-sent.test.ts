@@ -1,0 +1,139 @@
+import { connect, type Socket } from "node:net"
+import { setTimeout as sleep } from "node:timers/promises"
+import { expect, test } from "vitest"
+import { usualLimits } from "../../src/gateway/gateway-options.ts"
+import { startModelServer } from "../model-server/model-server.ts"
+import type { Script } from "../model-server/script.ts"
+import { startTestGateway, type TestGateway } from "../support/gateway.ts"
+
+const hello: Script = () => ({ text: "Hello." })
+
+/** The ways to leave a request half-sent; the last one sends on, a byte a second. */
+const ways = ["nothing", "head-cut", "body-cut", "drip"] as const
+type Way = (typeof ways)[number]
+
+const head = "POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\n"
+const texts: Readonly<Record<Way, string>> = {
+  nothing: "",
+  "head-cut": head,
+  "body-cut": `${head}content-length: 100000\r\n\r\n{"model":"gpt-5","messages":[`,
+  drip: `${head}content-length: 100000\r\n\r\n{`,
+}
+
+type Flood = { readonly sockets: readonly Socket[]; readonly open: () => number; readonly end: () => void }
+
+/** Open this many connections and send a part of a request over each. */
+async function flood(port: number, count: number): Promise<Flood> {
+  const sockets: Socket[] = []
+  for (let n = 0; n < count; n++) {
+    const way = ways[n % ways.length] ?? "nothing"
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+    socket.on("error", () => {})
+    const { promise, resolve } = Promise.withResolvers<void>()
+    socket.once("connect", resolve)
+    socket.once("close", () => resolve())
+    socket.resume()
+    sockets.push(socket)
+    await promise
+    socket.write(texts[way])
+  }
+  const dripping = setInterval(() => {
+    for (const [n, socket] of sockets.entries()) if (ways[n % ways.length] === "drip") socket.write(" ")
+  }, 1000)
+  const isOpen = (socket: Socket): boolean => !socket.destroyed && !socket.readableEnded
+  return {
+    sockets,
+    open: () => sockets.filter(isOpen).length,
+    end: () => {
+      clearInterval(dripping)
+      for (const socket of sockets) socket.destroy()
+    },
+  }
+}
+
+const body = (stream: boolean): string =>
+  JSON.stringify({ model: "gpt-5", stream, messages: [{ role: "user", content: "Hello?" }] })
+
+/** A request over a connection of its own. */
+async function ask({ url }: TestGateway, stream = false): Promise<{ readonly status: number; readonly ms: number }> {
+  const startMs = performance.now()
+  const headers = { connection: "close", "content-type": "application/json" }
+  const response = await fetch(`${url}/v1/chat/completions`, { method: "POST", body: body(stream), headers })
+  await response.text()
+  return { status: response.status, ms: performance.now() - startMs }
+}
+
+async function within(
+  limits: Partial<typeof usualLimits>,
+  script: Script,
+  act: (gateway: TestGateway) => Promise<void>,
+): Promise<void> {
+  const model = await startModelServer({ script })
+  const gateway = await startTestGateway(model.url, { limits: { ...usualLimits, graceMs: 500, ...limits } })
+  try {
+    await act(gateway)
+    expect(gateway.faults).toEqual([])
+  } finally {
+    await gateway.close()
+    await model.close()
+  }
+}
+
+/** More than there are places for connections. */
+const many = 2100
+
+test("2,100 half-sent requests shut nobody out, and do not fill the memory", { timeout: 60_000 }, async () => {
+  await within({}, hello, async (gateway) => {
+    await ask(gateway)
+    const before = process.memoryUsage().rss
+    const held = await flood(gateway.port, many)
+    const answers: Awaited<ReturnType<typeof ask>>[] = []
+    for (let n = 0; n < 9; n++) answers.push(await ask(gateway))
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
+    const times = answers.map(({ ms }) => ms).sort((one, other) => one - other)
+    // The one in the middle: others on a loaded machine may have waited for it.
+    expect(times[4]).toBeLessThan(1000)
+    await sleep(600)
+    expect((await ask(gateway)).status).toBe(200)
+    // What arrives slowly has given way down to the limit.
+    expect(held.open()).toBeLessThanOrEqual(usualLimits.halfSentPerAddress)
+    expect(process.memoryUsage().rss - before).toBeLessThan(200e6)
+    held.end()
+  })
+})
+
+test("streams under way go on through a flood of half-sent requests", { timeout: 60_000 }, async () => {
+  const slow: Script = () => ({ text: "Hello. ".repeat(40), fault: { type: "delay", ms: 1500 } })
+  await within({}, slow, async (gateway) => {
+    const streams = Array.from({ length: 50 }, () => ask(gateway, true))
+    await sleep(300)
+    const held = await flood(gateway.port, many)
+    expect((await ask(gateway, true)).status).toBe(200)
+    expect((await Promise.all(streams)).map(({ status }) => status)).toEqual(streams.map(() => 200))
+    held.end()
+  })
+})
+
+test("200 programs of this machine that send at once are all served", { timeout: 60_000 }, async () => {
+  await within({}, hello, async (gateway) => {
+    const held = await flood(gateway.port, 400)
+    await sleep(600)
+    const answers = await Promise.all(Array.from({ length: 200 }, () => ask(gateway)))
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([])
+    held.end()
+  })
+})
+
+test("a half-sent request is gone after its limit, whether or not its client closes", { timeout: 60_000 }, async () => {
+  await within({ headersMs: 1000, bodyMs: 2000 }, hello, async (gateway) => {
+    const held = await flood(gateway.port, 200)
+    expect(held.open()).toBe(200)
+    await sleep(6000)
+    expect(held.open()).toBe(0)
+    // The server closed them whole: what is written to them now is refused.
+    const writable = (): readonly Socket[] => held.sockets.filter(({ destroyed }) => !destroyed)
+    const write = (): number => writable().map((socket) => socket.write(" ")).length
+    await expect.poll(write).toBe(0)
+    held.end()
+  })
+})
