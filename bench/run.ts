@@ -14,6 +14,7 @@ const names = [
   "constraintrot",
   "drift",
   "gateway",
+  "stall",
   "cache",
 ] as const
 /** Options that a word of their own follows. */
@@ -30,7 +31,7 @@ const help = `Measures Holdfast beside its peers, in one run, and prints ratios.
   --json         the figures as JSON
   --corpus DIR   also measure on the real traces in DIR (or HOLDFAST_CORPUS)
 
-gateway also takes
+gateway and stall also take
 
   --soak MINUTES the memory of the gateway under 200 sessions, minute by minute
   --only WORDS   the cases whose name has these words; HOLDFAST_BENCH_PROFILE=DIR writes CPU profiles of the gateway

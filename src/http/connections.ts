@@ -46,16 +46,6 @@ export function createConnections(limits: ConnectionLimits, now: () => number): 
   const addresses = new Map<string, Address>()
   const bySocket = new Map<Socket, Connection>()
 
-  const addressOf = ({ remoteAddress = "" }: Socket): Address => {
-    const name = addressName(remoteAddress)
-    const known = addresses.get(name)
-    if (known !== undefined) return known
-    const isHere = name === "" || isLoopback(name)
-    const address: Address = { name, isHere, halfSent: new Set(), answering: new Set(), idle: new Set() }
-    addresses.set(name, address)
-    return address
-  }
-
   const forget = (connection: Connection): void => {
     const { address, socket } = connection
     bySocket.delete(socket)
@@ -93,7 +83,9 @@ export function createConnections(limits: ConnectionLimits, now: () => number): 
 
   return {
     open: (socket) => {
-      const address = addressOf(socket)
+      const name = addressName(socket.remoteAddress ?? "")
+      const address = addresses.get(name) ?? newAddress(name)
+      addresses.set(name, address)
       const connection: Connection = { socket, address, request: undefined, sinceMs: now(), sinceBytes: 0 }
       address.halfSent.add(connection)
       bySocket.set(socket, connection)
@@ -116,6 +108,14 @@ export function createConnections(limits: ConnectionLimits, now: () => number): 
     },
   }
 }
+
+const newAddress = (name: string): Address => ({
+  name,
+  isHere: name === "" || isLoopback(name),
+  halfSent: new Set(),
+  answering: new Set(),
+  idle: new Set(),
+})
 
 const setsOf = ({ halfSent, answering, idle }: Address): readonly Set<Connection>[] => [halfSent, answering, idle]
 const openOf = (address: Address): number => setsOf(address).reduce((sum, { size }) => sum + size, 0)
