@@ -202,6 +202,51 @@ test.each(unbroken)("a long run of %s is counted as the reference counts it", (_
   expect(countO200k(text)).toBe(reference(text))
 })
 
+test.each(unbroken)("a short pattern that repeats without a break is merged once: %s", (_name, unit) => {
+  const before = o200k().steps()
+  const bytes = 12_000_000
+  countO200k(unit.repeat(Math.ceil(bytes / new TextEncoder().encode(unit).length)).slice(0, 4_000_000))
+  expect(o200k().steps() - before).toBeLessThan(bytes / 4)
+})
+
+test("for any text of millions of characters the work is bounded, and the count is on the safe side of its parts", () => {
+  const word = fc.string({ minLength: 1, maxLength: 40 })
+  const letters = fc.string({
+    unit: fc.constantFrom(..."abcdefghijklmnopqrstuvwxyz"),
+    minLength: 5000,
+    maxLength: 5000,
+  })
+  fc.assert(
+    fc.property(fc.oneof(word, letters), fc.integer({ min: 4_000_001, max: 9_000_000 }), (unit, length) => {
+      const text = unit.repeat(Math.ceil(length / unit.length)).slice(0, length)
+      const before = o200k().steps()
+      const count = countO200k(text)
+      expect(o200k().steps() - before).toBeLessThan(8_000_000)
+      const part = text.slice(0, 500_000)
+      expect(count).toBeGreaterThan((countO200k(part) / part.length) * length * 0.98)
+      expect(count).toBeLessThan((countO200k(part) / part.length) * length * 1.2)
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test("letters without a break or a pattern are merged up to a bound, and counted within two percent", () => {
+  let state = 1
+  const next = (): number => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff
+    return 97 + (Math.floor(state / 65536) % 26)
+  }
+  const text = String.fromCharCode(...Array.from({ length: 40_000 }, next)).concat(
+    ...Array.from({ length: 60 }, () => String.fromCharCode(...Array.from({ length: 50_000 }, next))),
+  )
+  const before = o200k().steps()
+  const count = countO200k(text)
+  expect(o200k().steps() - before).toBeLessThan(text.length)
+  const parts = text.match(/[a-z]{1,50000}/g) ?? []
+  const exact = parts.reduce((sum, part) => sum + countO200k(part), 0)
+  expect(Math.abs(count / exact - 1)).toBeLessThan(0.02)
+})
+
 test("a piece of more than a megabyte is counted in stretches, off by a few tokens at most", () => {
   expect(Math.abs(countO200k("a".repeat(2_500_000)) - 2_500_000 / 8)).toBeLessThan(8)
 })
