@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 /** Our gateway or the bare one, and how long its event loop stood still: `node stall-gateway-child ours|bare ARGUMENTS`. */
 export type Stalled = {
   readonly longestMs: number
+  /** The longest piece of work by the processor time of its thread: what others on the machine do does not count. */
+  readonly longestWorkMs: number
   /** Of the processor, whoever else used it. */
   readonly cpuMs: number
   readonly rssMb: number
@@ -15,6 +17,13 @@ const delay = monitorEventLoopDelay({ resolution: 5 })
 delay.enable()
 let begun = process.cpuUsage()
 let mostRss = 0
+let longestWork = 0
+let lastWork = process.threadCpuUsage()
+setInterval(() => {
+  const { user, system } = process.threadCpuUsage(lastWork)
+  lastWork = process.threadCpuUsage()
+  longestWork = Math.max(longestWork, user + system)
+}, 2).unref()
 setInterval(() => {
   mostRss = Math.max(mostRss, process.memoryUsage().rss)
 }, 50).unref()
@@ -39,10 +48,16 @@ process.on("message", async ({ begin }: { readonly begin: boolean }) => {
     delay.reset()
     begun = process.cpuUsage()
     mostRss = 0
+    longestWork = 0
     process.send?.({})
     return
   }
   const { user, system } = process.cpuUsage(begun)
-  const told: Stalled = { longestMs: delay.max / 1e6, cpuMs: (user + system) / 1000, rssMb: mostRss / 1e6 }
+  const told: Stalled = {
+    longestMs: delay.max / 1e6,
+    longestWorkMs: longestWork / 1000,
+    cpuMs: (user + system) / 1000,
+    rssMb: mostRss / 1e6,
+  }
   process.send?.(told)
 })

@@ -193,9 +193,9 @@ export function print({ conditions, scenarios }: Report): void {
   console.log(`stall: the longest that the event loop stood still (${told.join(", ")})`)
   for (const { name, measured } of scenarios) {
     console.log(`\n  ${name}`)
-    for (const { target, longestMs, cpuMs, rssMb, ms, status } of measured)
+    for (const { target, longestMs, longestWorkMs, cpuMs, rssMb, ms, status } of measured)
       console.log(
-        `    ${words[target].padEnd(18)} ${longestMs.toFixed(0).padStart(7)} ms   answer ${status} after ${ms.toFixed(0)} ms   processor ${cpuMs.toFixed(0)} ms   memory ${rssMb.toFixed(0)} MB`,
+        `    ${words[target].padEnd(18)} ${longestMs.toFixed(0).padStart(7)} ms   work ${longestWorkMs.toFixed(0).padStart(6)} ms   answer ${status} after ${ms.toFixed(0)} ms   processor ${cpuMs.toFixed(0)} ms   memory ${rssMb.toFixed(0)} MB`,
       )
   }
 }

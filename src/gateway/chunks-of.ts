@@ -1,12 +1,13 @@
 import { HoldfastError, type Problem } from "../errors.ts"
 import type { UpstreamAnswer } from "./transport.ts"
 
-/** Chunks that may wait before the upstream is asked to pause. */
-const maxWaiting = 16
+/** Bytes that may wait before the upstream is asked to pause. */
+const maxWaitingBytes = 1024 * 1024
 
 /** The bytes of an answer, one chunk after the other. An answer that breaks off throws why; leaving the loop lets go of the rest. */
 export async function* chunksOf(answer: UpstreamAnswer): AsyncGenerator<Buffer, void, undefined> {
-  const waiting: Buffer[] = []
+  let waiting: Buffer[] = []
+  let waitingBytes = 0
   let ended = false
   let failed: Problem | undefined
   let wake = (): void => {}
@@ -14,8 +15,9 @@ export async function* chunksOf(answer: UpstreamAnswer): AsyncGenerator<Buffer, 
   answer.take({
     data: (chunk) => {
       waiting.push(chunk)
+      waitingBytes += chunk.length
       told()
-      return waiting.length < maxWaiting
+      return waitingBytes < maxWaitingBytes
     },
     end: () => {
       ended = true
@@ -28,8 +30,10 @@ export async function* chunksOf(answer: UpstreamAnswer): AsyncGenerator<Buffer, 
   })
   try {
     for (;;) {
-      const chunk = waiting.shift()
-      if (chunk !== undefined) {
+      if (waiting.length > 0) {
+        const chunk = waiting.length === 1 && waiting[0] !== undefined ? waiting[0] : Buffer.concat(waiting)
+        waiting = []
+        waitingBytes = 0
         yield chunk
         if (waiting.length === 0) answer.resume()
       } else if (failed !== undefined) {

@@ -40,7 +40,10 @@ export async function deliver(exchange: Exchange, delivery: Delivery): Promise<v
     throw error
   })
   const { session, receipt, trace, model } = passage.known()
-  const read = answer.status < 300 && relayed.kept !== undefined ? readAnswer(format, relayed.kept, framing) : undefined
+  const reading =
+    answer.status < 300 && relayed.kept !== undefined ? readAnswer(format, relayed.kept, framing) : undefined
+  // What is read at once is written down before the next request of the client can be here.
+  const read = reading instanceof Promise ? await reading : reading
   passage.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false)
   Object.assign(docket.noted, { responseBytes: relayed.bytes, trace })
   Object.assign(

@@ -29,7 +29,7 @@ type Writer = {
 }
 
 function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: RelayOptions): Writer {
-  const kept: Uint8Array[] = []
+  const kept = createKept()
   let bytes = 0
   let lastMs = 0
   let atBoundary = true
@@ -43,8 +43,8 @@ function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: Re
     write: (chunk) => {
       if (bytes === 0) onFirstByte()
       bytes += chunk.length
-      if (bytes <= maxKept) kept.push(chunk)
-      else kept.length = 0
+      if (bytes <= maxKept) kept.add(chunk)
+      else kept.clear()
       if (timer !== undefined) {
         lastMs = performance.now()
         atBoundary = endsEvent(chunk)
@@ -53,7 +53,45 @@ function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: Re
     },
     done: () => {
       clearInterval(timer)
-      return { bytes, kept: bytes <= maxKept ? Buffer.concat(kept) : undefined }
+      return { bytes, kept: bytes <= maxKept ? kept.all() : undefined }
+    },
+  }
+}
+
+type Kept = { readonly add: (chunk: Uint8Array) => void; readonly clear: () => void; readonly all: () => Buffer }
+
+/** A smaller chunk is copied: as an object of its own it would take a hundred bytes more than it has. */
+const smallBytes = 4096
+const blockBytes = 65_536
+const firstBlockBytes = 8192
+
+/** Bytes in the order in which they came, in little more memory than they have. */
+function createKept(): Kept {
+  let chunks: Uint8Array[] = []
+  /** The last of the chunks, where small ones are copied to, and how much of it is used. */
+  let block = Buffer.alloc(0)
+  let used = 0
+  const closeBlock = (): void => {
+    if (used > 0) chunks.push(block.subarray(0, used))
+    block = Buffer.alloc(0)
+    used = 0
+  }
+  return {
+    add: (chunk) => {
+      if (chunk.length >= smallBytes || used + chunk.length > block.length) closeBlock()
+      if (chunk.length >= smallBytes) return void chunks.push(chunk)
+      if (block.length === 0) block = Buffer.allocUnsafeSlow(chunks.length === 0 ? firstBlockBytes : blockBytes)
+      block.set(chunk, used)
+      used += chunk.length
+    },
+    clear: () => {
+      chunks = []
+      block = Buffer.alloc(0)
+      used = 0
+    },
+    all: () => {
+      closeBlock()
+      return chunks.length === 1 && chunks[0] !== undefined ? Buffer.from(chunks[0]) : Buffer.concat(chunks)
     },
   }
 }

@@ -99,6 +99,13 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
     clearTimeout(waiting)
     signal.removeEventListener("abort", stopped)
   }
+  /** What one read of the socket brought: taken together, for it may be a thousand chunks of a byte. */
+  let read: Buffer[] = []
+  const give = (): boolean => {
+    const bytes = read.length === 1 && read[0] !== undefined ? read[0] : Buffer.concat(read)
+    read = []
+    return bytes.length === 0 || taker?.data(bytes) !== false
+  }
   pool.dispatch(
     { path, method, headers, body: body ?? null },
     {
@@ -131,10 +138,14 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
         })
       },
       onResponseData: (controller, chunk) => {
-        if (taker?.data(chunk) === false) controller.pause()
+        if (read.push(chunk) > 1) return
+        queueMicrotask(() => {
+          if (!give()) controller.pause()
+        })
       },
       onResponseEnd: () => {
         over()
+        give()
         ending = (given) => given.end()
         if (taker !== undefined) ending(taker)
       },
@@ -142,6 +153,7 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
         over()
         const failed = failureOf(error, new URL(origin).host, upstream, signal)
         if (!answered) return resolve(failed)
+        give()
         ending = (given) => given.fail(failed.problem)
         if (taker !== undefined) ending(taker)
       },
