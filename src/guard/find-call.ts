@@ -29,7 +29,7 @@ const providerItems: ReadonlySet<string> = new Set([
 export function findCall(format: Format, part: Part): FoundCall | undefined {
   switch (part.type) {
     case "tool-call":
-      return knownCall(part)
+      return format === "gemini" && saysMoreCalls(part) ? { ...knownCall(part), unread: severalCalls } : knownCall(part)
     case "tool-result":
       return undefined
     case "opaque":
@@ -42,14 +42,25 @@ export function findCall(format: Format, part: Part): FoundCall | undefined {
   }
 }
 
+const severalCalls = "it says several calls in one part"
+
+/** Every name has two spellings on this wire, and clients differ in which one counts. */
+function saysMoreCalls({ wire }: Part): boolean {
+  const block = wire === undefined ? undefined : tryParse(wire)
+  return isObject(block) && Object.keys(block).filter((name) => looksLikeCall({ [name]: true })).length > 1
+}
+
 function knownCall(part: ToolCallPart & Pick<Part, "wire">): FoundCall {
   const { callId, tool, kind, input, wire } = part
   // Of a call that we only relay, all that it says counts, whatever its fields are called.
   if (kind === "other" && wire !== undefined) return { ...itemCall("", wire), callId, tool }
-  const cut = kind === "function" && typeof input === "string" && input.trim() !== ""
-  const unread = cut ? "its arguments are not whole JSON" : undefined
+  const unread = kind === "function" && !isInput(input) ? "its arguments are not whole JSON" : undefined
   return { callId, tool, input, providerRun: kind === "provider", ...present({ unread }) }
 }
+
+/** Are these arguments that clients agree on: an object, a list, or none? A text or a number each of them takes for something else. */
+export const isInput = (input: unknown): boolean =>
+  typeof input === "object" || input === undefined || (typeof input === "string" && input.trim() === "")
 
 const told = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 

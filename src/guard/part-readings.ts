@@ -3,7 +3,7 @@ import { collect } from "../wire/collect.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import type { PartStart, StreamEvent } from "../wire/stream.ts"
 import { couldHoldCall } from "./call-shape.ts"
-import { type FoundCall, findCall } from "./find-call.ts"
+import { type FoundCall, findCall, isInput } from "./find-call.ts"
 
 /** A part of a stream that has come to its end. */
 export type EndedPart = {
@@ -35,7 +35,7 @@ export function readingsOf(format: Format, part: EndedPart): readonly FoundCall[
   const copies = texts.map((text): FoundCall => {
     const parsed = kind === "custom" ? undefined : tryParse(text)
     if (kind !== "function") return { ...found, input: parsed ?? text }
-    return isObject(parsed) || Array.isArray(parsed)
+    return parsed !== undefined && isInput(parsed)
       ? { ...found, input: parsed }
       : unreadCall(callId, tool, "its arguments are not whole JSON")
   })
@@ -77,7 +77,8 @@ function copiesIn({ type, wire }: StreamEvent): readonly string[] {
   return copyNames.flatMap((name) => {
     const value = said[name]
     if (typeof value === "string") return value === "" ? [] : [value]
-    return isObject(value) && Object.keys(value).length > 0 ? [JSON.stringify(value)] : []
+    if (value === undefined || value === null || (isObject(value) && Object.keys(value).length === 0)) return []
+    return [JSON.stringify(value)]
   })
 }
 

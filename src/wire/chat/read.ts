@@ -6,7 +6,7 @@ import type { Tool } from "../../message/request.ts"
 import { breakpointOf } from "../breakpoint.ts"
 import type { Settings } from "../codec.ts"
 import { countIn, isTrue, refuse, requireObject, requireString, stringIn } from "../expect.ts"
-import { readArguments } from "../input.ts"
+import { argumentsIn, customInputIn } from "../input.ts"
 import { elements, isObject, type Json, member, wireOf } from "../json.ts"
 import { mediaOfFile, mediaOfInline, mediaOfUrl } from "../media.ts"
 
@@ -141,24 +141,31 @@ function readPart(json: Json): Part {
 
 function readCall(json: Json): Part {
   const id = callId(requireString(requireObject(json), "id"))
-  const custom = member(json, "custom")
-  if (custom !== undefined) {
-    const input = stringIn(custom, "input") ?? ""
-    return {
-      type: "tool-call",
-      callId: id,
-      tool: requireString(custom, "name"),
-      kind: "custom",
-      input,
-      wire: wireOf(json),
-    }
+  const { name, inner } = callMember(json)
+  if (name === "function") return { ...readFunctionCall(inner, id), wire: wireOf(json) }
+  return {
+    type: "tool-call",
+    callId: id,
+    tool: requireString(inner, "name"),
+    kind: "custom",
+    input: customInputIn(inner),
+    wire: wireOf(json),
   }
+}
+
+/** What a call says, under the name of its kind. One that says both could be checked as one call and run as the other. */
+function callMember(json: Json): { readonly name: "function" | "custom"; readonly inner: Json } {
   const call = member(json, "function")
+  const custom = member(json, "custom")
+  const isFunction = call !== undefined && call.value !== null
+  const isCustom = custom !== undefined && custom.value !== null
+  if (isFunction && isCustom) return refuse(json, "either function or custom, not both")
+  if (isCustom) return { name: "custom", inner: requireObject(custom) }
   if (call === undefined || !isObject(call.value)) return refuse(json, "an object", "function")
-  return { ...readFunctionCall(call, id), wire: wireOf(json) }
+  return { name: "function", inner: call }
 }
 
 function readFunctionCall(call: Json, id: string): ToolCallPart {
-  const input = readArguments(stringIn(call, "arguments") ?? "")
+  const input = argumentsIn(call, "arguments")
   return { type: "tool-call", callId: callId(id), tool: requireString(call, "name"), kind: "function", input }
 }

@@ -1,11 +1,11 @@
 import { callId } from "../../message/ids.ts"
 import { present } from "../../message/present.ts"
 import { countIn, requireObject, requireString, stringIn } from "../expect.ts"
-import { elements, isObject, type Json, member, readJson } from "../json.ts"
+import { elements, isObject, type Json, member, readJson, wireOf } from "../json.ts"
 import type { SseEvent } from "../sse.ts"
 import type { PartStart, Said } from "../stream.ts"
 import type { DecodeState, Piece, Read } from "../stream-codec.ts"
-import { endOf, errorOf, invalid, openPart, pieces, stopPiece, usagePieces } from "../stream-read.ts"
+import { endOf, errorOf, feedPart, invalid, openPart, pieces, stopPiece, usagePieces } from "../stream-read.ts"
 import { readUsage, stopOf } from "./response.ts"
 
 /**
@@ -117,15 +117,44 @@ export const knownCallFields: ReadonlySet<string> = new Set(["index", "id", "typ
 
 function readCall(state: DecodeState, call: Json, slot: number): Read {
   const key = keyOfCall(state, requireObject(call))
-  const custom = member(call, "custom")
-  const inner = custom ?? member(call, "function")
-  const [next, [start]] = openCall(state, key, call, inner)
+  const custom = callMember(call, "custom")
+  const own = callMember(call, "function")
+  // One that says both could be checked as one call and run as the other.
+  if (custom !== undefined && own !== undefined) throw invalid(state, "either function or custom", "both")
+  const inner = custom ?? own
+  const [opened, [start]] = openCall(state, key, call, inner)
   const index = (start ?? state.open.get(key)?.start)?.index ?? 0
-  const text = stringIn(inner, custom === undefined ? "arguments" : "input")
+  const [next, text] = feedInput(opened, key, inner, custom === undefined ? "arguments" : "input")
   const said: Said[] = start === undefined ? [] : [start]
-  if (text !== undefined && text !== "") said.push({ type: "input-delta", index, text })
+  if (text !== "") said.push({ type: "input-delta", index, text })
   if (hasMore(call, knownCallFields)) said.push({ type: "other", index })
   return [next, (said.length > 0 ? said : [{ type: "other", index } as const]).map((one) => ({ said: one, slot }))]
+}
+
+/** Some servers write out the member that a call does not have as null. */
+function callMember(call: Json, name: "function" | "custom"): Json | undefined {
+  const inner = member(call, name)
+  return inner === undefined || inner.value === null ? undefined : inner
+}
+
+/**
+ * What a delta adds to the input of a call. Some servers send the arguments as the JSON value itself: then that is all of them, since
+ * clients differ in what they make of such a value beside any other piece.
+ */
+function feedInput(
+  state: DecodeState,
+  key: string,
+  inner: Json | undefined,
+  name: "arguments" | "input",
+): readonly [DecodeState, string] {
+  const given = inner === undefined ? undefined : member(inner, name)
+  const open = state.open.get(key)
+  if (given === undefined || given.value === null || given.value === "" || open === undefined) return [state, ""]
+  if (open.input !== undefined || (open.fed && typeof given.value !== "string"))
+    throw invalid(state, "one kind of arguments", "two")
+  if (typeof given.value === "string") return [feedPart(state, key, open), given.value]
+  const input = wireOf(given)
+  return [{ ...state, open: new Map(state.open).set(key, { ...open, fed: true, input }) }, input]
 }
 
 /** Calls go by their index; a server that leaves it out means a new call if it names one, otherwise the last. */
@@ -150,7 +179,7 @@ function openCall(
   if (open === undefined) {
     const tool = requireString(inner ?? call, "name")
     const id = callId(stringIn(call, "id") ?? `call-${state.parts}`)
-    const kind = member(call, "custom") === undefined ? "function" : "custom"
+    const kind = callMember(call, "custom") === undefined ? "function" : "custom"
     const [next, start] = openPart(state, key, { part: "tool-call", callId: id, tool, kind })
     return [next, [start]]
   }
@@ -166,8 +195,7 @@ function openCall(
 function readLegacyCall(state: DecodeState, call: Json): Read {
   const key = "function_call"
   const open = state.open.get(key)
-  const text = stringIn(call, "arguments") ?? ""
-  const [next, start] =
+  const [opened, start] =
     open === undefined
       ? openPart(state, key, {
           part: "tool-call",
@@ -176,6 +204,10 @@ function readLegacyCall(state: DecodeState, call: Json): Read {
           kind: "function",
         })
       : [state, open.start]
+  const named = stringIn(call, "name") || undefined
+  if (start.part === "tool-call" && (named ?? start.tool) !== start.tool)
+    throw invalid(state, "the name that the call began with", "another")
+  const [next, text] = feedInput(opened, key, call, "arguments")
   const said: readonly Said[] = text === "" ? [] : [{ type: "input-delta", index: start.index, text }]
   return [next, open === undefined ? pieces(start, ...said) : pieces(...said)]
 }

@@ -3,7 +3,7 @@ import type { Message } from "../../message/message.ts"
 import type { Part, ToolCallPart, ToolResultPart } from "../../message/part.ts"
 import { markField } from "../breakpoint.ts"
 import { requireWire } from "../expect.ts"
-import { writeArguments } from "../input.ts"
+import { writeArguments, writeCustomInput } from "../input.ts"
 import { isObject, tryParse } from "../json.ts"
 import { type Fields, overlay, write, writeList, writeObject } from "../overlay.ts"
 import { isPlaceId } from "./read.ts"
@@ -125,7 +125,7 @@ function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
   const base = part.wire === undefined || inner === undefined ? undefined : write(inner)
   const call =
     part.kind === "custom"
-      ? overlay(base, { name: write(part.tool), input: write(String(part.input)) })
+      ? overlay(base, { name: write(part.tool), input: writeCustomInput(part.input) })
       : overlay(base, { name: write(part.tool), arguments: writeArguments(part.input, inner?.arguments) })
   return overlay(part.wire, { ...id, type: write(name), [name]: call })
 }

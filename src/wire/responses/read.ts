@@ -5,7 +5,7 @@ import { present } from "../../message/present.ts"
 import type { HeldState, Tool } from "../../message/request.ts"
 import type { Settings } from "../codec.ts"
 import { countIn, isTrue, refuse, requireObject, requireString, stringIn } from "../expect.ts"
-import { readArguments } from "../input.ts"
+import { argumentsIn, customInputIn } from "../input.ts"
 import { elements, type Json, member, valueIn, wireOf } from "../json.ts"
 import { mediaOfFile, mediaOfInline, mediaOfUrl } from "../media.ts"
 
@@ -132,7 +132,7 @@ const opaqueTypes: ReadonlySet<string> = new Set([
 function readItem(type: string, json: Json, wire: Wire): Part {
   const id = stringIn(json, "call_id")
   if (type === "function_call") {
-    const input = readArguments(stringIn(json, "arguments") ?? "")
+    const input = argumentsIn(json, "arguments")
     return {
       type: "tool-call",
       callId: callId(requireString(json, "call_id")),
@@ -143,7 +143,7 @@ function readItem(type: string, json: Json, wire: Wire): Part {
     }
   }
   if (type === "custom_tool_call") {
-    const input = stringIn(json, "input") ?? ""
+    const input = customInputIn(json)
     return {
       type: "tool-call",
       callId: callId(requireString(json, "call_id")),
@@ -202,7 +202,7 @@ function readApproval(type: string, json: Json, wire: Wire): Part {
       wire,
     }
   }
-  const input = readArguments(stringIn(json, "arguments") ?? "")
+  const input = argumentsIn(json, "arguments")
   return {
     type: "tool-call",
     callId: callId(requireString(json, "id")),

@@ -3,7 +3,7 @@ import type { Wire } from "../../message/ids.ts"
 import type { Message, Role } from "../../message/message.ts"
 import type { Part, ToolCallPart, ToolResultPart } from "../../message/part.ts"
 import { requireWire } from "../expect.ts"
-import { writeArguments } from "../input.ts"
+import { writeArguments, writeCustomInput } from "../input.ts"
 import { isObject, tryParse } from "../json.ts"
 import { overlay, write, writeList, writeObject } from "../overlay.ts"
 
@@ -83,7 +83,7 @@ function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
       type: write("custom_tool_call"),
       call_id: write(part.callId),
       name: write(part.tool),
-      input: write(String(part.input)),
+      input: writeCustomInput(part.input),
     }
     return overlay(wire, fields)
   }
