@@ -89,6 +89,8 @@ export type Problem =
       readonly expected: string
       readonly found: string
     }
+  /** Rules or policies in force came from a folder that is gone, or rest on keys that were in it. */
+  | { readonly code: "policy-missing"; readonly directory: string; readonly found: string }
   | { readonly code: "command-refused"; readonly reason: CommandRefusal; readonly found: string }
   | { readonly code: "key-invalid"; readonly key: string; readonly expected: string }
   | { readonly code: "finder-failed"; readonly reason: string }
@@ -296,6 +298,10 @@ const describers: Describe = {
   "policy-invalid": ({ policy, line, expected, found }) => ({
     sentence: `The policy ${policy}${line === undefined ? "" : `, line ${line},`} has ${found}, where ${expected} was expected.`,
     next: "Mend the policy; until then nothing that it says is in force, and what was in force before stays.",
+  }),
+  "policy-missing": ({ directory, found }) => ({
+    sentence: `No model call is served: rules or policies are in force, and the policy folder ${directory} that they come from ${found}.`,
+    next: "Put the folder back; or, to serve without them, start the gateway with --without-policy-folder.",
   }),
   "command-refused": ({ reason, found }) => ({
     sentence: `The command was refused (${reason}): ${found}.`,

@@ -27,8 +27,9 @@ its ID. Rules that are to last are better put into a file of the policy director
     const expiresAtMs = readSpan("--expires", args.valueOf("expires"), world.dateMs())
     const scope = present({ agent: args.valueOf("agent"), session: args.valueOf("session"), expiresAtMs })
     const until = expiresAtMs === undefined ? "" : `, until ${moment(expiresAtMs)} (UTC)`
-    return signAndSubmit(args, world, { type: "pin", text, ...scope }, ({ rule }) => [
+    return signAndSubmit(args, world, { type: "pin", text, ...scope }, ({ rule }, store) => [
       `Pinned as ${rule}${until}.`,
+      `Every gateway on ${store} sends it with its next request; one on another store does not.`,
       `It is taken back with: holdfast unpin ${rule} --key FILE`,
     ])
   },

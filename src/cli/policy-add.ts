@@ -26,8 +26,9 @@ export const policyAdd: Command = {
       const sentence = `${input.name} is neither Cedar nor one use of a known template.`
       return unusable("policy-invalid", sentence, 'Give {"template":"…", …} or policies in Cedar.')
     }
-    return signAndSubmit(args, world, { type: "add-policy", name, policy: value }, () => [
-      `In force: the policy ${sentenceOf(name)}.`,
+    return signAndSubmit(args, world, { type: "add-policy", name, policy: value }, (_accepted, store) => [
+      `Added: the policy ${sentenceOf(name)}.`,
+      `Every gateway on ${store} judges by it from its next answer on; one on another store does not.`,
     ])
   },
 }

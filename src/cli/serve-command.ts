@@ -32,6 +32,9 @@ const options: Options = {
   ...settingOptions,
   demo: { help: "show a scripted agent at work, also where there is a key" },
   "no-demo": { help: "show none, also where there is no key" },
+  "without-policy-folder": {
+    help: "serve also without the rules and policies of a policy folder, or of keys in it, that are gone",
+  },
   "print-schema": { help: "print the JSON Schema of the configuration, and start nothing" },
   json: { help: "JSON lines on stdout, and nothing else; the same as --log-format json" },
 }
@@ -80,7 +83,8 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 
   const isDemo = wantsDemo(args, world.env, settings)
   const stop = (deps.stop ?? stopSignal)()
   try {
-    const ground = await openGround(settings.config, world.dateMs)
+    const withoutPolicyFolder = args.isOn("without-policy-folder")
+    const ground = await openGround(settings.config, { now: world.dateMs, withoutPolicyFolder })
     if (isFailure(ground)) return ground
     try {
       return await serveOn(ground, args, world, deps, { settings, stop: stop.signal, isDemo })
@@ -166,8 +170,8 @@ async function ending(stop: AbortSignal): Promise<void> {
 }
 
 function listenTo({ holdfast, operator }: Ground, log: LogSink): () => void {
-  const ends = [holdfast.subscribe(log.sessionEvent), operator?.subscribe(log.operatorEvent)]
+  const ends = [holdfast.subscribe(log.sessionEvent), operator.subscribe(log.operatorEvent)]
   return () => {
-    for (const end of ends) end?.()
+    for (const end of ends) end()
   }
 }

@@ -1,5 +1,5 @@
-import { open, stat } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { open } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
 import type { OpenedConfig } from "../config/open-secrets.ts"
 import { present } from "../message/present.ts"
 import { maxKeyBytes } from "../operator/limits.ts"
@@ -17,15 +17,24 @@ export type Ground = {
   readonly place: string
   readonly store: Store
   readonly holdfast: Holdfast
-  readonly operator?: Operator
-  readonly directory?: string
+  readonly operator: Operator
+  readonly directory: string
   readonly admin: AdminAccess
   /** Sessions first, then the operator's channel, then the store that both write to. */
   readonly close: () => Promise<void>
 }
 
+export type GroundOptions = {
+  readonly now: () => number
+  /** Serve without the rules and policies of a policy folder that is gone. */
+  readonly withoutPolicyFolder?: boolean
+}
+
 /** Open the store, the operator's channel and the sessions. What was opened is closed again if the rest cannot be. */
-export async function openGround(config: OpenedConfig, now: () => number): Promise<Ground | Failure> {
+export async function openGround(
+  config: OpenedConfig,
+  { now, withoutPolicyFolder = false }: GroundOptions,
+): Promise<Ground | Failure> {
   const data = config.data === undefined ? undefined : "place" in config.data ? config.data.place : config.data.secret
   const place = dataPlace(data, {})
   if (isFailure(place)) return place
@@ -37,24 +46,25 @@ export async function openGround(config: OpenedConfig, now: () => number): Promi
     if (isFailure(admin)) return await after(store.close(), admin)
     const channel = await operatorAt(config, place)
     if (isFailure(channel)) return await after(store.close(), channel)
-    if (channel.isWanted)
-      operator = await openOperator({
-        store,
-        keys: channel.keys,
-        now,
-        ...present({ directory: channel.directory, audience: config.operator.audience }),
-      })
-    const holdfast = createHoldfast({ ...sessionOptions(config), store, now, ...present({ operator }) })
+    const opened = await openOperator({
+      store,
+      now,
+      ...channel,
+      withoutDirectory: withoutPolicyFolder,
+      ...present({ audience: config.operator.audience }),
+    })
+    operator = opened
+    const holdfast = createHoldfast({ ...sessionOptions(config), store, now, operator })
     await holdfast.open()
     const close = async (): Promise<void> => {
       try {
         await holdfast.close()
       } finally {
-        await operator?.close()
+        await opened.close()
         await store.close()
       }
     }
-    return { place, store, holdfast, admin, close, ...present({ operator, directory: channel.directory }) }
+    return { place, store, holdfast, admin, close, operator: opened, directory: channel.directory }
   } catch (error) {
     await operator?.close()
     await store.close()
@@ -73,9 +83,13 @@ async function adminOf({ admin }: OpenedConfig, place: string): Promise<AdminAcc
   return isPostgres(place) ? {} : await keepAdminToken(place)
 }
 
-type ChannelPlace = { readonly isWanted: boolean; readonly directory?: string; readonly keys: readonly string[] }
+type ChannelPlace = {
+  readonly directory: string
+  readonly directoryIs: "expected" | "optional"
+  readonly keys: readonly string[]
+}
 
-/** A directory that was named has to be there; the usual one counts if it is. */
+/** A directory that was named has to be there; the usual one may also come later. */
 async function operatorAt({ operator }: OpenedConfig, place: string): Promise<ChannelPlace | Failure> {
   const keys: string[] = []
   for (const path of operator.keys) {
@@ -88,13 +102,9 @@ async function operatorAt({ operator }: OpenedConfig, place: string): Promise<Ch
       )
     keys.push(key)
   }
-  const usual = usualDirectory(place)
-  const isThere = await stat(usual).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
-  const directory = operator.directory ?? (isThere ? usual : undefined)
-  return { isWanted: directory !== undefined || keys.length > 0, keys, ...present({ directory }) }
+  const { directory } = operator
+  if (directory !== undefined) return { directory: resolve(directory), directoryIs: "expected", keys }
+  return { directory: usualDirectory(place), directoryIs: "optional", keys }
 }
 
 /** The folder `policy` beside the store's file; for a database, below the usual folder. */

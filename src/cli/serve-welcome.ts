@@ -1,5 +1,7 @@
 import { relative } from "node:path"
+import { describe, type Problem } from "../errors.ts"
 import type { Upstream } from "../gateway/upstream.ts"
+import { present } from "../message/present.ts"
 import { placeWords } from "./data-place.ts"
 import { count } from "./paper.ts"
 import { jsonLine, sentenceOf } from "./printable.ts"
@@ -31,7 +33,7 @@ const shorter = (path: string): string => {
 export function welcomeText({ url, version, ground, upstreams, config, wantsToken, isDemo }: Started): string {
   const { operator, directory, admin, place } = ground
   const clients = clientLines(url).slice(0, 3)
-  const rules = operator === undefined ? undefined : count(operator.standing().rules.length, "rule")
+  const refusal = operator.refusal()
   const facts: readonly (readonly [string, string | undefined])[] = [
     ...clients.map(({ program, line }) => [program, line] as const),
     ["SDKs", sdkLine(url)],
@@ -42,10 +44,7 @@ export function welcomeText({ url, version, ground, upstreams, config, wantsToke
       "upstreams",
       upstreams.map((upstream) => `${upstream.name} (${hostOf(upstream)}, ${keyWords(upstream)})`).join(", "),
     ],
-    [
-      "operator",
-      rules === undefined ? undefined : `${rules}${directory === undefined ? "" : ` in ${shorter(directory)}`}`,
-    ],
+    ["operator", refusal === undefined ? operatorWords(operator, directory) : wordsOf(refusal)],
     ["admin", adminWords(admin)],
     ["demo", isDemo ? "no key was found, so a scripted agent is shown; --no-demo leaves it out" : undefined],
   ]
@@ -53,6 +52,19 @@ export function welcomeText({ url, version, ground, upstreams, config, wantsToke
     text === undefined ? [] : [`  ${name.padEnd(9)}  ${sentenceOf(text)}`],
   )
   return `holdfast ${version} listens at ${url}. Ctrl-C ends it.\n\n${lines.join("\n")}\n\n`
+}
+
+const wordsOf = (problem: Problem): string => {
+  const { sentence, next } = describe(problem)
+  return `${sentence} ${next}`
+}
+
+/** A folder that is not there yet is watched all the same. */
+function operatorWords(operator: Ground["operator"], directory: string): string {
+  const { rules, policies } = operator.standing()
+  if (rules.length + policies.length === 0) return `no rules yet; ${shorter(directory)} is watched for some`
+  const many = policies.length === 0 ? "" : ` and ${count(policies.length, "policy", "policies")}`
+  return `${count(rules.length, "rule")}${many} in ${shorter(directory)}`
 }
 
 const keyWords = ({ apiKey }: Pick<Upstream, "apiKey">): string =>
@@ -81,6 +93,7 @@ export const welcomeLine = (started: Started, atMs: number): string => {
       ...(ground.admin.file === undefined ? {} : { tokenFile: ground.admin.file }),
     },
     ...(config === undefined ? {} : { config }),
-    ...(ground.operator === undefined ? {} : { operatorRules: ground.operator.standing().rules.length }),
+    operatorRules: ground.operator.standing().rules.length,
+    ...present({ refuses: ground.operator.refusal()?.code }),
   })
 }

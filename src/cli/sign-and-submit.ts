@@ -8,6 +8,7 @@ import { signCommand } from "../operator/sign-command.ts"
 import type { Arguments, Options } from "./arguments.ts"
 import { type AskedOperator, askOperator, operatorOptions } from "./ask-operator.ts"
 import type { Answer } from "./ask-store.ts"
+import { placeWords } from "./data-place.ts"
 import { type Failure, isFailure, misuse, unusable } from "./failure.ts"
 import { type KeyFile, readKeyFile } from "./read-key-file.ts"
 import type { World } from "./world.ts"
@@ -25,12 +26,12 @@ const lifetimeMs = 24 * 3_600_000
 /** A clock that goes a little behind takes it all the same. */
 const aheadMs = 30_000
 
-/** Sign a command and submit it, or print it. `words` says to people what was done. */
+/** Sign a command and submit it, or print it. */
 export async function signAndSubmit(
   args: Arguments,
   world: World,
   command: Command,
-  words: (accepted: Accepted) => readonly string[],
+  words: Submission["words"],
 ): Promise<0 | Failure> {
   const key = await readKeyFile(args, world.env)
   if (isFailure(key)) return key
@@ -84,12 +85,13 @@ async function printSigned(
 export type Submission = {
   readonly key?: KeyFile
   readonly make: (audience: string, last: number) => string
-  readonly words: (accepted: Accepted) => readonly string[]
+  /** Says to people what was done, and in which store: only gateways on that one obey it. */
+  readonly words: (accepted: Accepted, store: string) => readonly string[]
 }
 
 /** Submit a command to the channel of this store and directory. */
 export async function submitTo(
-  { store, directory }: AskedOperator,
+  { store, directory, place }: AskedOperator,
   world: World,
   { key, make, words }: Submission,
 ): Promise<Answer | Failure> {
@@ -102,7 +104,7 @@ export async function submitTo(
     const accepted = await operator.submit(
       make(operator.audience, last?.type === "command-accepted" ? last.sequence : 0),
     )
-    return { json: accepted, text: () => words(accepted) }
+    return { json: accepted, text: () => words(accepted, placeWords(place)) }
   } catch (error) {
     const problem = error instanceof HoldfastError ? error.problem : undefined
     if (problem?.code !== "command-refused" || problem.reason !== "key-unknown" || key === undefined) throw error

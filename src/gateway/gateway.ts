@@ -184,6 +184,10 @@ async function serve(house: House, incoming: IncomingMessage, response: ServerRe
 }
 
 async function dispatch(exchange: Exchange, route: Route): Promise<void> {
+  if (route.type === "model-call" || route.type === "compact") {
+    const refusal = await operatorRefusal(exchange.deps)
+    if (refusal !== undefined) return answerProblem(exchange, refusal, formatOf(route))
+  }
   switch (route.type) {
     case "model-call":
       return modelCall(exchange, route)
@@ -196,6 +200,13 @@ async function dispatch(exchange: Exchange, route: Route): Promise<void> {
     default:
       return answerProblem(exchange, { code: "path-unknown", reason: "it is not served here" })
   }
+}
+
+/** Why no model may be called now: rules are in force that nobody can read. They may have come back a moment ago. */
+async function operatorRefusal({ operator }: ExchangeDeps): Promise<Problem | undefined> {
+  if (operator?.refusal() === undefined) return undefined
+  await operator.refresh()
+  return operator.refusal()
 }
 
 const formatOf = (route: Route) => (route.type === "model-call" ? route.format : undefined)

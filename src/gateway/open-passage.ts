@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { HoldfastError } from "../errors.ts"
 import { present } from "../message/present.ts"
 import type { ModelResponse } from "../message/request.ts"
@@ -21,6 +22,7 @@ const maxWaiting = 32
 /** Open a passage: send it on as it came if it plainly only goes on or begins, otherwise have its session prepare it. */
 export async function openPassage(deps: PassageDeps, asked: Asked): Promise<Passage> {
   const lane = deps.lanes.find(asked)
+  if (lane !== undefined) await freshRules(deps)
   const next =
     lane === undefined || !mayGoAtOnce(deps, lane) ? undefined : goesOn(lane, asked.bytes, deps.holdfast.policy)
   if (next !== undefined) {
@@ -31,6 +33,17 @@ export async function openPassage(deps: PassageDeps, asked: Asked): Promise<Pass
   const located = await locate(deps, asked, lane, lane !== undefined && isSureOf(lane, asked.bytes))
   if (!(await beginsAtOnce(deps, asked, located))) return preparedPassage(deps, asked, located, lane)
   return passageAtOnce(deps, asked, { session: located.session.id, request: located.request, located })
+}
+
+/** A store that does not answer as soon keeps no request that only goes on: it goes by the rules as they were last known. */
+const maxRefreshMs = 500
+
+/** A rule that was pinned a moment ago, by another program, is in force for the next request. */
+async function freshRules({ operator }: PassageDeps): Promise<void> {
+  if (operator === undefined) return
+  const late = new AbortController()
+  const waiting = sleep(maxRefreshMs, undefined, { signal: late.signal }).catch(() => undefined)
+  await Promise.race([operator.refresh(), waiting]).finally(() => late.abort())
 }
 
 /** Other processes may write the same sessions, and the operator's rules have to be put into every request: then each is prepared. */

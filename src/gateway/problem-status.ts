@@ -43,6 +43,7 @@ export const statusOf: Readonly<Record<Problem["code"], number>> = {
   "handle-unknown": 404,
   "nothing-to-undo": 409,
   "policy-invalid": 400,
+  "policy-missing": 503,
   "command-refused": 403,
   "key-invalid": 400,
   "finder-failed": 502,

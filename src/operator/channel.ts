@@ -10,7 +10,7 @@ import { type KeyRing, type KeyText, makeKeyRing } from "./key-ring.ts"
 import { type DirectoryContent, noDirectory } from "./read-directory.ts"
 import type { Refusals } from "./refusals.ts"
 import { faultIn } from "./rule-file.ts"
-import { readSettled, stampIn } from "./settled-directory.ts"
+import { isAbsent, readSettled, stampIn } from "./settled-directory.ts"
 import type { Standing } from "./standing.ts"
 
 /** What is known of files and log, and what the two come to. Replaced whole: what stands is never half of one and half of another. */
@@ -31,6 +31,9 @@ export type Channel = {
   readonly newId: () => string
   readonly hub: OperatorHub
   readonly refusals: Refusals
+  readonly isDirectoryOptional: boolean
+  /** Go on without what came from a directory, and from its keys, that are gone. */
+  readonly withoutDirectory: boolean
   held: Held
   dated: Dated
   /** What listeners know of. */
@@ -41,13 +44,18 @@ export type Channel = {
   /** What is wrong with the directory as it is, and with the last look at the log. */
   rejection: Problem | undefined
   trouble: Problem | undefined
+  /** Why nobody can say what stands: the log has rules or policies in force whose files or keys are gone. */
+  missing: Problem | undefined
   /** Whether the directory in force has still to be written down. */
   unwritten: boolean
 }
 
 /** Nothing is known and nothing stands. */
 export function createChannel(
-  parts: Pick<Channel, "log" | "directory" | "given" | "now" | "newId" | "hub" | "refusals">,
+  parts: Pick<
+    Channel,
+    "log" | "directory" | "given" | "now" | "newId" | "hub" | "refusals" | "isDirectoryOptional" | "withoutDirectory"
+  >,
 ): Channel {
   const sayings: Sayings = { rules: [], policies: [] }
   const keys = makeKeyRing(parts.given)
@@ -62,6 +70,7 @@ export function createChannel(
     rejected: "",
     rejection: undefined,
     trouble: undefined,
+    missing: undefined,
     unwritten: false,
   }
 }
@@ -109,6 +118,8 @@ export async function lookAtDirectory(channel: Channel, force = false): Promise<
   const nowMs = channel.now()
   if (directory === undefined || (!force && Math.abs(nowMs - channel.lookedMs) < lookEveryMs)) return
   channel.lookedMs = nowMs
+  if (channel.isDirectoryOptional && held.content.files.length === 0 && (await isAbsent(directory)))
+    return accept(channel)
   const stamp = await stampIn(directory)
   if (stamp === held.content.stamp) accept(channel)
   if (stamp === held.content.stamp || stamp === channel.rejected) return
@@ -122,6 +133,26 @@ export async function lookAtDirectory(channel: Channel, force = false): Promise<
     channel.rejection = error.problem
     channel.hub.emit({ type: "policy-rejected", problem: error.problem })
   }
+}
+
+/**
+ * Why nobody can say what stands, if so: the log has a command of a key that is gone, or its last directory had rules or policies and
+ * there is none now, or an empty one. A disk that is not mounted, a folder that was deleted: going on would be to rescind them.
+ */
+export async function findMissing(channel: Channel): Promise<Problem | undefined> {
+  const { directory = "", withoutDirectory } = channel
+  try {
+    await readLog(channel)
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.problem.code !== "key-invalid") throw error
+    const found = (await isAbsent(directory)) ? "does not exist" : `has no public key ${error.problem.key} any more`
+    return { code: "policy-missing", directory, found }
+  }
+  const { content, state } = channel.held
+  const had = state.files.some(({ name }) => !name.startsWith("keys/"))
+  if (!had || content.files.length > 0 || withoutDirectory) return undefined
+  const found = (await isAbsent(directory)) ? "does not exist" : "is empty or cannot be read"
+  return { code: "policy-missing", directory, found }
 }
 
 /** Let a directory be in force. */
@@ -170,7 +201,7 @@ async function readLines(channel: Channel): Promise<void> {
 
 function takeEntries(channel: Channel, entries: readonly AuditEntry[]): void {
   const { held } = channel
-  const state = takeLines(held.state, entries, held.keys)
+  const state = takeLines(held.state, entries, held.keys, channel.withoutDirectory ? "skip" : "refuse")
   hold(channel, { ...held, state })
   channel.rejected = ""
   for (const command of state.commands.slice(held.state.commands.length))

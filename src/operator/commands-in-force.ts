@@ -41,9 +41,15 @@ export const emptyLog: LogState = {
 
 /**
  * Take in more lines. A line of a command is believed only if its signature, its audience and its number are right: whoever can write to
- * the store cannot command. A key that is not there any more is a Problem, because then nobody can say what stands.
+ * the store cannot command. A key that is not there any more is a Problem, because then nobody can say what stands; unless the
+ * operator said at the start to go on without what such keys signed.
  */
-export function takeLines(state: LogState, entries: readonly AuditEntry[], keys: KeyRing): LogState {
+export function takeLines(
+  state: LogState,
+  entries: readonly AuditEntry[],
+  keys: KeyRing,
+  ofUnknownKeys: "refuse" | "skip" = "refuse",
+): LogState {
   const commands = [...state.commands]
   const sequences = new Map(state.sequences)
   const fileRules = new Set(state.fileRules)
@@ -59,11 +65,17 @@ export function takeLines(state: LogState, entries: readonly AuditEntry[], keys:
       files = body.files
     }
     if (body.type !== "command-accepted") continue
+    if (ofUnknownKeys === "skip" && isOfUnknownKey(body.signed, keys)) continue
     const accepted = believe(entry, body.signed, keys, audience, sequences)
     sequences.set(accepted.key, accepted.payload.sequence)
     commands.push(accepted)
   }
   return { head, audience, commands, sequences, files, fileRules }
+}
+
+function isOfUnknownKey(text: string, keys: KeyRing): boolean {
+  const signed = readSignedCommand(text)
+  return signed !== undefined && !keys.has(signed.fingerprint)
 }
 
 const damaged = (number: number, reason: string): HoldfastError =>

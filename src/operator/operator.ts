@@ -9,6 +9,7 @@ import {
   announce,
   type Channel,
   createChannel,
+  findMissing,
   lookAtDirectory,
   readLog,
   standingNow,
@@ -22,7 +23,7 @@ import { isRefusal, type Refusal, readGenuine, refusalOf } from "./judge-command
 import { isName } from "./read-command.ts"
 import { readWholeLog } from "./read-whole-log.ts"
 import { createRefusals } from "./refusals.ts"
-import { readSettled } from "./settled-directory.ts"
+import { isAbsent, isListable, readSettled, stampIn } from "./settled-directory.ts"
 import type { Standing } from "./standing.ts"
 import { watchDirectory } from "./watch-directory.ts"
 
@@ -31,6 +32,13 @@ export type OperatorOptions = {
   readonly store: Store
   /** The policy directory; commands alone where there is none. */
   readonly directory?: string
+  /**
+   * `required`: a directory that is not there is a Problem. `expected`: only where the log has nothing in force from it; otherwise the
+   * channel opens, and `refusal` says that nothing may be served until it is back. `optional`: it may also come later. The first unless given.
+   */
+  readonly directoryIs?: "required" | "expected" | "optional"
+  /** Go on without what came from a directory, and from its keys, that are gone. */
+  readonly withoutDirectory?: boolean
   /** Public keys that are trusted beside those of the directory, in PEM. */
   readonly keys?: readonly string[]
   /** The name of this deployment, for which commands are signed. Made up at the first start unless given, and kept in the log. */
@@ -56,6 +64,8 @@ export type Operator = {
   readonly refresh: () => Promise<Standing>
   /** Why `standing` may not be what the operator wants now, if so: a faulty directory, a store that is away, a damaged log. */
   readonly problem: () => Problem | undefined
+  /** Why no request may be served now, if so: rules or policies are in force whose files or keys are gone, so nobody knows them. */
+  readonly refusal: () => Problem | undefined
   /** Obey a signed command, or throw why not. Where the store does not take it, or the directory is faulty, it is not in force. */
   readonly submit: (command: string) => Promise<Accepted>
   /** The audit log, or some lines of it by their numbers; all of it is checked. */
@@ -81,10 +91,13 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
   const refresh = (): Promise<Standing> => act(() => refreshChannel(channel))
   const stop = options.watch === false ? () => {} : watchDirectory(options.directory, inBackground(refresh))
   return {
-    audience: channel.held.state.audience,
+    get audience() {
+      return channel.held.state.audience
+    },
     standing: () => standingNow(channel),
     refresh,
-    problem: () => channel.trouble ?? channel.rejection,
+    problem: () => channel.missing ?? channel.trouble ?? channel.rejection,
+    refusal: () => channel.missing,
     submit: (command) => act(() => submit(channel, command)),
     audit: (range) => act(() => readAudit(channel, range)),
     verify: () => act(async () => (await readWholeLog(channel.log, channel.held)).state.head),
@@ -136,6 +149,8 @@ async function openChannel({
   keys = [],
   audience,
   now = Date.now,
+  directoryIs = "required",
+  withoutDirectory = false,
 }: OperatorOptions): Promise<Channel> {
   if (given !== undefined && (typeof given !== "string" || given === "" || given.includes("\0")))
     throw new HoldfastError({
@@ -154,13 +169,19 @@ async function openChannel({
     newId: randomName,
     hub: createOperatorHub(now),
     refusals: createRefusals(),
+    isDirectoryOptional: directoryIs === "optional" || withoutDirectory,
+    withoutDirectory,
   })
-  if (directory !== undefined) takeDirectory(channel, await readSettled(directory, 0))
+  const fault = await openDirectory(channel, directoryIs)
   channel.lookedMs = now()
-  await readLog(channel)
-  await writeLine(channel, () =>
-    channel.held.state.head.seq > 0 ? undefined : { type: "log-opened", audience: audience ?? randomName() },
-  )
+  if (directoryIs === "required") await readLog(channel)
+  else channel.missing = await findMissing(channel)
+  channel.told = standingNow(channel)
+  if (channel.missing !== undefined) return channel
+  if (fault !== undefined && !channel.isDirectoryOptional) throw fault
+  // Where the operator has said nothing yet, there is nothing to write down.
+  if (directoryIs === "required" || audience !== undefined || keys.length > 0 || channel.unwritten)
+    await openLog(channel, audience)
   const known = channel.held.state.audience
   if (audience !== undefined && audience !== known)
     throw wrongAudience(`${JSON.stringify(known)}, which its audit log was begun with`, JSON.stringify(audience))
@@ -169,14 +190,44 @@ async function openChannel({
   return channel
 }
 
+/** Take the directory, if it is there. What is wrong with one that is absent or cannot be listed depends on the log. */
+async function openDirectory(
+  channel: Channel,
+  directoryIs: NonNullable<OperatorOptions["directoryIs"]>,
+): Promise<HoldfastError | undefined> {
+  const { directory } = channel
+  if (directory === undefined) return undefined
+  try {
+    takeDirectory(channel, await readSettled(directory, 0))
+    return undefined
+  } catch (error) {
+    const mayGoOn = directoryIs !== "required" && (await isListable(directory)) === false
+    if (!(error instanceof HoldfastError) || !mayGoOn) throw error
+    const isFaulty = !(await isAbsent(directory))
+    if (isFaulty) {
+      channel.rejection = error.problem
+      channel.rejected = await stampIn(directory)
+    }
+    return error
+  }
+}
+
+/** Begin the log, if nobody has. */
+async function openLog(channel: Channel, audience = randomName()): Promise<void> {
+  await writeLine(channel, () => (channel.held.state.head.seq > 0 ? undefined : { type: "log-opened", audience }))
+}
+
 const wrongAudience = (expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "option-invalid", option: "audience", expected, found })
 
 /** Look at everything again. What goes wrong is told, the same thing once, and changes nothing: the agent goes on under what stood. */
 async function refreshChannel(channel: Channel): Promise<Standing> {
   try {
-    await lookAtDirectory(channel)
-    await readLog(channel)
+    await lookAtDirectory(channel, channel.missing !== undefined)
+    if (channel.missing === undefined) await readLog(channel)
+    else channel.missing = await findMissing(channel)
+    if (channel.missing !== undefined) return standingNow(channel)
+    if (channel.unwritten) await openLog(channel)
     await writeDirectory(channel)
     await writeRefusals(channel)
     channel.trouble = undefined
@@ -193,6 +244,8 @@ async function refreshChannel(channel: Channel): Promise<Standing> {
 async function submit(channel: Channel, text: string): Promise<Accepted> {
   const sent = typeof text === "string" ? text.trim() : ""
   await lookAtDirectory(channel)
+  if (channel.missing !== undefined) throw new HoldfastError(channel.missing)
+  await openLog(channel)
   const first = readGenuine(sent, channel.held.keys)
   if (isRefusal(first)) return refuse(channel, first, sent)
   // A key that was taken away a moment ago is not obeyed any more; while the directory is faulty nobody can say which ones were.

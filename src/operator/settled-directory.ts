@@ -1,3 +1,4 @@
+import { readdir, stat } from "node:fs/promises"
 import { setTimeout as wait } from "node:timers/promises"
 import { HoldfastError } from "../errors.ts"
 import { listFiles } from "./directory-files.ts"
@@ -8,6 +9,22 @@ import { faultIn } from "./rule-file.ts"
 const usualSettleMs = 80
 /** Then it is left as it was until the next look: nobody waits for it longer than half a second. */
 const maxTries = 6
+
+/** Is there nothing at all at this path? */
+export async function isAbsent(directory: string): Promise<boolean> {
+  return stat(directory).then(
+    () => false,
+    (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT",
+  )
+}
+
+/** Can the names in this folder be read? */
+export async function isListable(directory: string): Promise<boolean> {
+  return readdir(directory).then(
+    () => true,
+    () => false,
+  )
+}
 
 /** By what a change is noticed, without reading a file. A directory that cannot be listed has a stamp of its fault. */
 export async function stampIn(directory: string): Promise<string> {

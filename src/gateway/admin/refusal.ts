@@ -85,6 +85,7 @@ export const refuseMethod = (allow: string): Response =>
 /** Here a faulty policy is the directory's, and stands in the way of every command. */
 const ownStatuses: Readonly<Partial<Record<Problem["code"], number>>> = {
   "policy-invalid": 409,
+  "policy-missing": 503,
   "key-invalid": 409,
 }
 

@@ -1,0 +1,176 @@
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import Anthropic from "@anthropic-ai/sdk"
+import { afterEach, expect, test } from "vitest"
+import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
+import { runHoldfast, type ServeProcess, startServe } from "../support/serve-process.ts"
+
+const endings: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of endings.splice(0).reverse()) await end()
+})
+
+type Place = {
+  readonly folder: string
+  readonly model: ModelServer
+  readonly start: (argv?: readonly string[]) => Promise<ServeProcess>
+}
+
+async function open(): Promise<Place> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-policy-"))
+  endings.push(() => rm(folder, { recursive: true, force: true }))
+  const model = await startModelServer({ script: () => ({ text: "Yes." }) })
+  endings.push(model.close)
+  const start = async (argv: readonly string[] = []): Promise<ServeProcess> => {
+    const serve = await startServe(folder, ["--upstream", model.url, ...argv])
+    endings.push(serve.stop)
+    return serve
+  }
+  return { folder, model, start }
+}
+
+type Turn = { readonly role: "user" | "assistant"; readonly content: string }
+
+/** One conversation that goes on, over the vendor's own client. */
+function talk(serve: ServeProcess, model: ModelServer): (words: string) => Promise<string> {
+  const client = new Anthropic({ apiKey: "none", baseURL: serve.url, maxRetries: 0 })
+  const messages: Turn[] = []
+  return async (words) => {
+    messages.push({ role: "user", content: words })
+    await client.messages.create({ model: "scripted", max_tokens: 100, messages: [...messages] })
+    messages.push({ role: "assistant", content: "Yes." })
+    return Buffer.from(model.requests.at(-1)?.body ?? []).toString()
+  }
+}
+
+const ready = async (serve: ServeProcess): Promise<{ readonly status: number; readonly body: string }> => {
+  const answer = await fetch(`${serve.url}/readyz`)
+  return { status: answer.status, body: await answer.text() }
+}
+
+/** Files are looked at in the background; nobody has to wait longer for one. */
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  const until = Date.now() + 20_000
+  while (!(await holds()))
+    if (Date.now() > until) throw new Error("it did not come about in time")
+    else await new Promise((done) => setTimeout(done, 100))
+}
+
+test("rules given while the gateway serves are in the next model call, though there was no folder at its start", {
+  timeout: 120_000,
+}, async () => {
+  const { folder, model, start } = await open()
+  const serve = await start()
+  const say = talk(serve, model)
+  expect(await say("Hello.")).not.toContain("operator-rules")
+  expect(await say("And again.")).not.toContain("operator-rules")
+  expect(await runHoldfast(folder, ["keys", "new"])).toMatchObject({ code: 0 })
+  expect(await runHoldfast(folder, ["keys", "trust", "operator.pub"])).toMatchObject({ code: 0 })
+  const pinned = await runHoldfast(folder, ["pin", "Never mention the harbour.", "--key", "operator.key"])
+  expect(pinned).toMatchObject({ code: 0, stdout: expect.stringContaining("Pinned as c") })
+  expect(await say("Go on.")).toContain("Never mention the harbour.")
+  const policy = join(folder, "forbid.cedar")
+  await writeFile(policy, '@rule("No mail.")\nforbid(principal, action == Holdfast::Action::"send", resource);\n')
+  const added = await runHoldfast(folder, ["policy", "add", "mail", policy, "--key", "operator.key"])
+  expect(added).toMatchObject({ code: 0 })
+  const rules = join(folder, ".holdfast", "policy", "rules.md")
+  await writeFile(rules, "- Never mention the lighthouse.\n", { mode: 0o600 })
+  await eventually(async () => (await say("And?")).includes("Never mention the lighthouse."))
+  expect(await ready(serve)).toMatchObject({ status: 200 })
+})
+
+test("a policy folder that is dropped in as a whole, removed and put back is in force as long as it should be", {
+  timeout: 120_000,
+}, async () => {
+  const { folder, model, start } = await open()
+  const serve = await start()
+  const say = talk(serve, model)
+  await say("Hello.")
+  const directory = join(folder, ".holdfast", "policy")
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await writeFile(join(directory, "rules.md"), "- Never mention the harbour.\n", { mode: 0o600 })
+  await eventually(async () => (await say("And?")).includes("Never mention the harbour."))
+  await rename(directory, join(folder, "elsewhere"))
+  await eventually(async () => (await ready(serve)).status === 503)
+  // Nobody gets rid of a rule by removing its file's folder.
+  expect(await say("And now?")).toContain("Never mention the harbour.")
+  await rename(join(folder, "elsewhere"), directory)
+  await eventually(async () => (await ready(serve)).status === 200)
+  await writeFile(join(directory, "rules.md"), "- Never mention the lighthouse.\n", { mode: 0o600 })
+  await eventually(async () => (await say("And?")).includes("Never mention the lighthouse."))
+})
+
+/** How what the rules rest on may be gone at the next start, and back. */
+const losses: readonly (readonly [name: string, lose: (directory: string) => Promise<void>])[] = [
+  ["removed", (directory) => rename(directory, `${directory}-away`)],
+  [
+    "replaced by an empty one",
+    async (directory) => {
+      await rename(directory, `${directory}-away`)
+      await mkdir(directory, { mode: 0o700 })
+    },
+  ],
+  [
+    "without its keys",
+    async (directory) => {
+      await rename(directory, `${directory}-away`)
+      await mkdir(directory, { mode: 0o700 })
+      await writeFile(join(directory, "other.md"), "- Another rule.\n", { mode: 0o600 })
+    },
+  ],
+]
+
+test.each(losses)(
+  "a restart with the policy folder %s serves no model call until it is back",
+  {
+    timeout: 120_000,
+  },
+  async (_name, lose) => {
+    const { folder, model, start } = await open()
+    const directory = join(folder, ".holdfast", "policy")
+    await runHoldfast(folder, ["keys", "new"])
+    await runHoldfast(folder, ["keys", "trust", "operator.pub"])
+    await writeFile(join(directory, "rules.md"), "- Never mention the harbour.\n", { mode: 0o600 })
+    const first = await start()
+    await runHoldfast(folder, ["pin", "Never mention the lighthouse.", "--key", "operator.key"])
+    expect(await talk(first, model)("Hello.")).toMatch(/harbour[\s\S]*lighthouse/)
+    await first.stop()
+    await lose(directory)
+
+    const second = await start()
+    expect(second.said()).toContain("--without-policy-folder")
+    expect(await ready(second)).toMatchObject({ status: 503, body: expect.stringContaining("policy-missing") })
+    const asked = model.requests.length
+    const refused = await talk(second, model)("Hello.").catch((error: unknown) => error)
+    expect(refused).toMatchObject({ status: 503, error: { type: "error", error: { type: "overloaded_error" } } })
+    expect(String(refused)).toContain(directory)
+    expect(String(refused)).toContain("--without-policy-folder")
+    expect(model.requests).toHaveLength(asked)
+
+    await rm(directory, { recursive: true, force: true })
+    await rename(`${directory}-away`, directory)
+    expect(await talk(second, model)("Hello.")).toMatch(/harbour[\s\S]*lighthouse/)
+    await eventually(async () => (await ready(second)).status === 200)
+    await second.stop()
+
+    await lose(directory)
+    const third = await start(["--without-policy-folder"])
+    expect(await ready(third)).toMatchObject({ status: 200 })
+    expect(await talk(third, model)("Hello.")).not.toMatch(/harbour|lighthouse/)
+  },
+)
+
+test("a policy folder that cannot be read at a restart is as good as gone", { timeout: 120_000 }, async (context) => {
+  context.skip(process.getuid?.() === 0, "whoever may read everything sees no difference")
+  const { folder, model, start } = await open()
+  const directory = join(folder, ".holdfast", "policy")
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  await writeFile(join(directory, "rules.md"), "- Never mention the harbour.\n", { mode: 0o600 })
+  const first = await start()
+  await talk(first, model)("Hello.")
+  await first.stop()
+  await chmod(directory, 0o000)
+  endings.push(() => chmod(directory, 0o700))
+  expect(await ready(await start())).toMatchObject({ status: 503 })
+})

@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { resolve } from "node:path"
+
+const main = resolve(import.meta.dirname, "../../src/cli/main.ts")
+
+/** The environment of a program that shall know of no configuration but what it is given. */
+const plainEnv = (folder: string): NodeJS.ProcessEnv => ({ PATH: process.env.PATH ?? "", HOME: folder })
+
+export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
+
+/** Run a command of the real program in a folder, to its end. */
+export async function runHoldfast(folder: string, argv: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, [main, ...argv], { cwd: folder, env: plainEnv(folder) })
+  const said = { stdout: "", stderr: "" }
+  child.stdout.on("data", (data: Buffer) => (said.stdout += data))
+  child.stderr.on("data", (data: Buffer) => (said.stderr += data))
+  const code = await new Promise<number | null>((done) => child.on("close", done))
+  return { code, ...said }
+}
+
+export type ServeProcess = {
+  /** Where it listens; empty if it ended instead. */
+  readonly url: string
+  readonly pid: number
+  readonly said: () => string
+  readonly hasEnded: () => boolean
+  /** End it as a person would, and wait for that. */
+  readonly stop: () => Promise<void>
+}
+
+/** Start the real `holdfast serve` in a folder, and wait until it listens or ends. */
+export async function startServe(
+  folder: string,
+  argv: readonly string[] = [],
+  env: NodeJS.ProcessEnv = {},
+): Promise<ServeProcess> {
+  const child: ChildProcess = spawn(process.execPath, [main, "serve", "--no-demo", "--port", "0", ...argv], {
+    cwd: folder,
+    env: { ...plainEnv(folder), ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  })
+  let said = ""
+  const { promise, resolve: settle } = Promise.withResolvers<string>()
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on("data", (data: Buffer) => {
+      said += data.toString()
+      const url = /listens at (http:\/\/[\w.:]+\d)/.exec(said)?.[1]
+      if (url !== undefined) settle(url)
+    })
+  const ended = new Promise<void>((done) => child.on("close", () => done()))
+  const url = await Promise.race([promise, ended.then(() => "")])
+  return {
+    url,
+    pid: child.pid ?? 0,
+    said: () => said,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    stop: async () => {
+      child.kill("SIGINT")
+      await ended
+    },
+  }
+}
