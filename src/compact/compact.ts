@@ -20,16 +20,22 @@ import type { CompactTask } from "./task.ts"
  */
 export async function compact(task: CompactTask): Promise<Compacted> {
   const attempt: Attempt = { task, scene: setScene(task), events: [] }
+  await task.pause?.()
   const light = installPins(attempt)
   if (light !== undefined) return light
   const knowledge = learn(attempt.scene.conversation, task.choices)
-  const installed =
-    installMicro(attempt, knowledge) ??
-    installRecord(attempt, knowledge) ??
-    (await installSummary(attempt, knowledge)) ??
-    installFallback(attempt, knowledge)
+  await task.pause?.()
+  const installed = installMicro(attempt, knowledge) ?? (await installHeavier(attempt, knowledge))
   if (installed === undefined) throw impossible(attempt)
   return installed.remedy === "micro" ? installed : { ...installed, memory: flush(knowledge) }
+}
+
+async function installHeavier(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
+  await attempt.task.pause?.()
+  const summarized = installRecord(attempt, knowledge) ?? (await installSummary(attempt, knowledge))
+  if (summarized !== undefined) return summarized
+  await attempt.task.pause?.()
+  return installFallback(attempt, knowledge)
 }
 
 /** Stage 0: what is worth saving for good, before anything is left out. */
@@ -85,6 +91,7 @@ async function installSummary(attempt: Attempt, knowledge: Knowledge): Promise<C
   for (const limitTokens of isTiny ? [] : new Set([targetTokens, hardTokens])) {
     const digested = await installDigest(attempt, knowledge, limitTokens, [])
     if (digested !== undefined) return digested
+    await task.pause?.()
   }
   const unread = unreadFitting(attempt, hardTokens, leastDigestTokens(hardTokens))
   return unread.length === 0 ? undefined : installDigest(attempt, knowledge, hardTokens, unread)
@@ -114,6 +121,7 @@ async function installDigest(
     mayKeepAll: choices.entry.micro === "none" || choices.digest === "none",
   }
   const draft = draftDigest(task, scene, known, plan)
+  await task.pause?.()
   if (draft === undefined) return undefined
   if (draft.digest === undefined) return install(attempt, "micro", draft, limitTokens)
   const written = await summarize(task, scene, knowledge, draft)

@@ -60,4 +60,6 @@ export type CompactTask = {
   readonly choices: CompactChoices
   /** Documents that opened this session, by hash: they are infrastructure wherever they stand. */
   readonly standing?: ReadonlySet<string>
+  /** Lets others be served between two pieces of work, where there is much of it. */
+  readonly pause?: () => Promise<void>
 }

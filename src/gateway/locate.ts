@@ -36,6 +36,7 @@ export type Located = Belonging & {
 /** Read a request, and find the session that it belongs to: mostly that of the lane, and where that is sure, then for certain. */
 export async function locate(deps: LocateDeps, asked: Asked, lane?: Lane, isSure = false): Promise<Located> {
   const { format, tenant, headers } = asked
+  checkBytes(asked)
   const text = asked.bytes.toString("utf8")
   const earlier = lane?.request
   const request = earlier?.format === format ? decodeNext(earlier, text) : decodeRequest(format, text)
@@ -64,6 +65,17 @@ export async function locate(deps: LocateDeps, asked: Asked, lane?: Lane, isSure
  * rules, which it would have to carry.
  */
 const maxPieces = 20_000
+
+/**
+ * The largest body that a model's API takes is of 32 MB (Anthropic, 2026). Reading a larger one takes longer than others can be kept
+ * waiting, so it goes on as it came too, for the upstream to refuse.
+ */
+const maxReadBytes = 32 * 1024 * 1024
+
+function checkBytes({ bytes }: Asked): void {
+  if (bytes.length > maxReadBytes)
+    throw new HoldfastError({ code: "body-too-large", length: bytes.length, limit: maxReadBytes })
+}
 
 function checkSize({ messages }: ModelRequest): void {
   let pieces = messages.length

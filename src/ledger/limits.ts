@@ -17,7 +17,7 @@ export const keptFacts = 3_000
 export const maxMentionsPerPart = 1_500
 
 /** Characters read from either end of one text; what lies between in a larger one is bulk that a call will name if it matters. */
-export const maxScannedPerEnd = 1_000_000
+export const maxScannedPerEnd = 250_000
 
 /** Calls whose result may still come; agents run a handful in parallel. */
 export const maxOpenCalls = 256

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Compacted } from "../compact/attempt.ts"
 import { compact } from "../compact/compact.ts"
 import { shortenResults } from "../compact/shorten-results.ts"
@@ -100,6 +101,9 @@ const noRoom = (leftOut: readonly Pin[], { sizes, policy }: Budgeted): LogEvent 
 const isFresh = ({ live, call }: Preparing): boolean =>
   call.view.checkpoint !== 0 && live.journal.outline().nodeOf(call.view.checkpoint) === call.view.at
 
+/** A smaller request is compacted in some ten milliseconds. */
+export const longBody = 100_000
+
 type ViewTask = CompactTask & {
   readonly known: ReturnType<typeof assemble>["known"]
   readonly repairs: ReturnType<typeof assemble>["events"]
@@ -122,6 +126,7 @@ async function taskFor(
     limits,
     choices: await choicesFor(preparing, messages, pins, before),
     standing: live.documents,
+    ...(call.frame.wire.length > longBody ? { pause: nextTurn } : {}),
     known,
     repairs: events,
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises"
 import { HoldfastError } from "../errors.ts"
 import { entryId } from "../log/entry.ts"
 import type { LogEvent } from "../log/event.ts"
@@ -15,7 +16,7 @@ import { encodeRequest } from "../wire/encode.ts"
 import { afterwards } from "./afterwards.ts"
 import { type Assembled, assemble, frameMessages } from "./assemble.ts"
 import type { Budgeted } from "./budget.ts"
-import { compactView } from "./compact-view.ts"
+import { compactView, longBody } from "./compact-view.ts"
 import type { Live } from "./live.ts"
 import { type Call, finder, openCall } from "./open-call.ts"
 import { operatorRules } from "./operator-rules.ts"
@@ -50,9 +51,12 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   if (refuses) requireSavedRules(live)
   const { moves } = live
   const { call, events } = await retrieveFor(live, opened)
+  const isLong = call.frame.wire.length > longBody
+  if (isLong) await nextTurn()
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
   const pins = [...operatorRules(live), ...(await readPins(live))]
   const preparing: Preparing = { live, call, meter, pins, options, notes: [] }
+  if (isLong) await nextTurn()
   const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))
   // What the call goes by has other places now: the store came back in the midst of it, and others had written there.
   if (live.moves !== moves && call.kind !== "held") return prepare(live, options)

@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { connect, type Socket } from "node:net"
-import { expect, test } from "vitest"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
 import { usualLimits } from "../../src/gateway/gateway-options.ts"
+import { openOperator } from "../../src/operator/operator.ts"
+import { createMemoryStore } from "../../src/store/memory-store.ts"
 import { startModelServer } from "../model-server/model-server.ts"
 import type { Script } from "../model-server/script.ts"
 import { adminToken, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts"
@@ -106,6 +111,36 @@ test("a history of more pieces than a session takes goes on as it came", async (
     await response.text()
     expect(response.status).toBe(200)
     expect(gateway.records[0]).toMatchObject({ how: "passed", problem: { code: "request-invalid" } })
+  })
+})
+
+describe("a body that is larger than any model takes", () => {
+  const content = "a".repeat(33 * 1024 * 1024)
+  const wire = [
+    "openai-chat",
+    "/v1/chat/completions",
+    { model: "gpt-5", messages: [{ role: "user", content }] },
+  ] as const
+  const script: Script = ({ body }) => ({ text: `It has ${JSON.stringify(body).length}.` })
+
+  test("goes on as it came", async () => {
+    await within({}, { script }, async (gateway) => {
+      const response = await send(gateway, wire)
+      expect(await response.text()).toContain(`It has ${JSON.stringify(wire[2]).length}.`)
+      expect(gateway.records[0]).toMatchObject({ how: "passed", changed: false, problem: { code: "body-too-large" } })
+    })
+  })
+
+  test("is refused where it would have to carry an operator's rule", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "holdfast-rules-"))
+    writeFileSync(join(directory, "rules.md"), "- Never speak of prices.\n", { mode: 0o644 })
+    const store = createMemoryStore()
+    const operator = await openOperator({ store, directory, watch: false })
+    await within({}, { script, store, operator }, async (gateway) => {
+      const response = await send(gateway, wire)
+      expect(response.status).toBe(413)
+      expect(isWireError(wire[0], await response.text())).toBe(true)
+    }).finally(() => rmSync(directory, { recursive: true }))
   })
 })
 
