@@ -4,6 +4,7 @@ import type { ModelRequest } from "../message/request.ts"
 import type { Session } from "../session/session.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { decodeNext } from "../wire/resume.ts"
+import { hasMorePieces } from "../wire/tape.ts"
 import type { Asked } from "./asked.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 import type { Belonging, Held } from "./held/held.ts"
@@ -38,6 +39,7 @@ export async function locate(deps: LocateDeps, asked: Asked, lane?: Lane, isSure
   const { format, tenant, headers } = asked
   checkBytes(asked)
   const text = asked.bytes.toString("utf8")
+  if (text.length > manyPiecesLength && hasMorePieces(text, maxPieces)) throw tooManyPieces(`more than ${maxPieces}`)
   const earlier = lane?.request
   const request = earlier?.format === format ? decodeNext(earlier, text) : decodeRequest(format, text)
   checkSize(request)
@@ -80,13 +82,22 @@ function checkBytes({ bytes }: Asked): void {
 function checkSize({ messages }: ModelRequest): void {
   let pieces = messages.length
   for (const { parts } of messages) pieces += parts.length
-  if (pieces <= maxPieces) return
-  const expected = `at most ${maxPieces} messages and parts`
-  throw new HoldfastError({ code: "request-invalid", path: "the history", expected, found: `${pieces}` })
+  if (pieces > maxPieces) throw tooManyPieces(`${pieces}`)
 }
 
 /** Copies that wait for their store at most; what is let go of begins without what was said before. */
 const maxUncopied = 1000
+
+/** Reading a body of so many pieces takes a tenth of a second; in a shorter one it does not. */
+const manyPiecesLength = 500_000
+
+const tooManyPieces = (found: string): HoldfastError =>
+  new HoldfastError({
+    code: "request-invalid",
+    path: "the history",
+    expected: `at most ${maxPieces} messages and parts`,
+    found,
+  })
 
 /** The session of an assignment; one that begins as a copy of another is copied first, if that is still there. */
 async function sessionOf(deps: LocateDeps, { session, isNew, fork }: Assignment): Promise<Session> {

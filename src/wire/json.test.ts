@@ -4,6 +4,7 @@ import { anyJson, manner, writeIn } from "../../test/support/raw-json.ts"
 import { wireText } from "../message/ids.ts"
 import { elements, isObject, type Json, member, pathOf, readJson, wireOf } from "./json.ts"
 import { overlay, write } from "./overlay.ts"
+import { hasMorePieces } from "./tape.ts"
 
 const texts = fc.tuple(anyJson, manner).map(([value, how]) => writeIn(how, value))
 
@@ -17,6 +18,33 @@ function* below(json: Json): Generator<Json> {
     if (found !== undefined) yield* below(found)
   }
 }
+
+/** Objects that stand in a value at these depths, by the value alone. */
+function objectsAt(value: unknown, depths: readonly number[], depth = 1): number {
+  if (typeof value !== "object" || value === null) return 0
+  const own = !Array.isArray(value) && depths.includes(depth) ? 1 : 0
+  return Object.values(value).reduce<number>((sum, inner) => sum + objectsAt(inner, depths, depth + 1), own)
+}
+
+test("for any JSON text, its messages and parts are counted without parsing it", () => {
+  const body = fc.array(
+    fc.record({ role: fc.string(), content: fc.array(fc.record({ text: fc.string() })), x: anyJson }),
+  )
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        anyJson,
+        body.map((messages) => ({ messages })),
+      ),
+      manner,
+      fc.nat(40),
+      (value, how, limit) => {
+        const text = writeIn(how, value)
+        expect(hasMorePieces(text, limit)).toBe(objectsAt(JSON.parse(text), [3, 5]) > limit)
+      },
+    ),
+  )
+})
 
 describe("for any JSON text", () => {
   test("each value stands where it says it stands", () => {

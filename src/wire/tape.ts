@@ -109,3 +109,30 @@ export function closeOfList(text: string, from: number): number {
   }
   return at
 }
+
+/** Messages stand in a list of the body, and their parts in a list of theirs. */
+const messageDepth = 3
+const partDepth = 5
+
+/**
+ * Has a body more than `limit` messages and parts? Told without parsing it, and no further than it takes: of a flood of them only the first
+ * are looked at. Tools count too, which are few.
+ */
+export function hasMorePieces(text: string, limit: number): boolean {
+  let depth = 0
+  let pieces = 0
+  let at = 0
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code === quote) {
+      at = endOfString(text, at)
+      continue
+    }
+    if (code === openBrace || code === openBracket) {
+      depth++
+      if (code === openBrace && (depth === messageDepth || depth === partDepth) && ++pieces > limit) return true
+    } else if (code === closeBrace || code === closeBracket) depth--
+    at++
+  }
+  return false
+}
