@@ -84,10 +84,19 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 
   const stop = (deps.stop ?? stopSignal)()
   try {
     const withoutPolicyFolder = args.isOn("without-policy-folder")
-    const ground = await openGround(settings.config, { now: world.dateMs, withoutPolicyFolder })
+    let port: number | undefined = settings.config.listen.port || undefined
+    const ground = await openGround(settings, {
+      now: world.dateMs,
+      env: world.env,
+      port: () => port,
+      withoutPolicyFolder,
+    })
     if (isFailure(ground)) return ground
     try {
-      return await serveOn(ground, args, world, deps, { settings, stop: stop.signal, isDemo })
+      const onListening = (at: number): void => {
+        port = at
+      }
+      return await serveOn(ground, args, world, deps, { settings, stop: stop.signal, isDemo, onListening })
     } finally {
       await ground.close()
     }
@@ -96,14 +105,19 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 
   }
 }
 
-type Serving = { readonly settings: Settings; readonly stop: AbortSignal; readonly isDemo: boolean }
+type Serving = {
+  readonly settings: Settings
+  readonly stop: AbortSignal
+  readonly isDemo: boolean
+  readonly onListening: (port: number) => void
+}
 
 async function serveOn(
   ground: Ground,
   args: Arguments,
   world: World,
   deps: ServeDeps,
-  { settings, stop, isDemo }: Serving,
+  { settings, stop, isDemo, onListening }: Serving,
 ): Promise<0 | Failure> {
   const { config, file } = settings
   const format = args.isOn("json") ? "json" : config.log.format
@@ -133,6 +147,7 @@ async function serveOn(
       onFault: log.fault,
     })
     if (isFailure(gateway)) return gateway
+    onListening(gateway.port)
     try {
       const wantsToken = config.listen.token !== undefined
       const started: Started = {

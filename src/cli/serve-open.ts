@@ -1,6 +1,8 @@
 import { open } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { OpenedConfig } from "../config/open-secrets.ts"
+import type { Guard } from "../guard/guard.ts"
+import { createSelfProtection } from "../guard/self/self-protection.ts"
 import { present } from "../message/present.ts"
 import { maxKeyBytes } from "../operator/limits.ts"
 import { type Operator, openOperator } from "../operator/operator.ts"
@@ -9,8 +11,10 @@ import { isPostgres } from "../store/open-store.ts"
 import type { Store } from "../store/store.ts"
 import { dataPlace, openPlace } from "./data-place.ts"
 import { type Failure, isFailure, unusable } from "./failure.ts"
+import { type OwnPlaces, ownProcess } from "./own-process.ts"
 import { keepAdminToken } from "./serve-admin-token.ts"
 import { type AdminAccess, sessionOptions } from "./serve-options.ts"
+import type { Settings } from "./serve-settings.ts"
 
 /** What a gateway stands on, opened. */
 export type Ground = {
@@ -18,13 +22,15 @@ export type Ground = {
   readonly store: Store
   readonly holdfast: Holdfast
   readonly operator: Operator
+  /** The built-in policy: no call of an agent touches the gateway itself. */
+  readonly guard: Guard
   readonly directory: string
   readonly admin: AdminAccess
   /** Sessions first, then the operator's channel, then the store that both write to. */
   readonly close: () => Promise<void>
 }
 
-export type GroundOptions = {
+export type GroundOptions = Pick<OwnPlaces, "env" | "port"> & {
   readonly now: () => number
   /** Serve without the rules and policies of a policy folder that is gone. */
   readonly withoutPolicyFolder?: boolean
@@ -32,9 +38,10 @@ export type GroundOptions = {
 
 /** Open the store, the operator's channel and the sessions. What was opened is closed again if the rest cannot be. */
 export async function openGround(
-  config: OpenedConfig,
-  { now, withoutPolicyFolder = false }: GroundOptions,
+  settings: Settings,
+  { now, env, port, withoutPolicyFolder = false }: GroundOptions,
 ): Promise<Ground | Failure> {
+  const { config } = settings
   const data = config.data === undefined ? undefined : "place" in config.data ? config.data.place : config.data.secret
   const place = dataPlace(data, {})
   if (isFailure(place)) return place
@@ -54,7 +61,9 @@ export async function openGround(
       ...present({ audience: config.operator.audience }),
     })
     operator = opened
-    const holdfast = createHoldfast({ ...sessionOptions(config), store, now, operator })
+    const places = { settings, place, policyFolder: channel.directory, admin, env, port }
+    const guard = createSelfProtection(ownProcess(places))
+    const holdfast = createHoldfast({ ...sessionOptions(config), store, now, operator, guard: { guard } })
     await holdfast.open()
     const close = async (): Promise<void> => {
       try {
@@ -64,7 +73,7 @@ export async function openGround(
         await store.close()
       }
     }
-    return { place, store, holdfast, admin, close, operator: opened, directory: channel.directory }
+    return { place, store, holdfast, guard, admin, close, operator: opened, directory: channel.directory }
   } catch (error) {
     await operator?.close()
     await store.close()

@@ -42,7 +42,7 @@ export const upstreamsOf = ({ upstreams }: OpenedConfig): readonly Upstream[] =>
   }))
 
 /** What the gateway is given beside its configuration. */
-type Standing = Pick<GatewayOptions, "store" | "holdfast" | "operator"> & { readonly admin: AdminAccess }
+type Standing = Pick<GatewayOptions, "store" | "holdfast" | "operator" | "guard"> & { readonly admin: AdminAccess }
 
 /** What of the gateway's options stands in the configuration. */
 export function gatewayOptions(
@@ -50,7 +50,7 @@ export function gatewayOptions(
   ground: Standing,
 ): Omit<GatewayOptions, "version" | "now" | "onFault"> {
   const { listen, tenants, windowTokens, recall, limits, askTimeoutMs } = config
-  const { store, holdfast, operator, admin } = ground
+  const { store, holdfast, operator, guard, admin } = ground
   const { host, port, token, allowedHosts, allowedOrigins, keepAliveMs } = listen
   return {
     ...{
@@ -68,7 +68,7 @@ export function gatewayOptions(
     },
     upstreams: upstreamsOf(config),
     admin: { origins: config.admin.origins, ...present({ token: admin.token }) },
-    ...present({ token, windowTokens, operator }),
+    ...present({ token, windowTokens, operator, guard }),
   }
 }
 

@@ -3,7 +3,9 @@ import type { Fault, Place } from "../config/fault.ts"
 import { type OpenedConfig, openSecrets } from "../config/open-secrets.ts"
 import { type ConfigFile, readConfig } from "../config/read-config.ts"
 import { resolveConfig } from "../config/resolve-config.ts"
+import type { ResolvedConfig } from "../config/resolved-config.ts"
 import type { FlagName, Flags } from "../config/said.ts"
+import type { SecretRef } from "../config/secret-ref.ts"
 import { present } from "../message/present.ts"
 import type { Arguments, Options } from "./arguments.ts"
 import { policyOption } from "./ask-operator.ts"
@@ -13,7 +15,27 @@ import { sentenceOf } from "./printable.ts"
 import type { World } from "./world.ts"
 
 /** The configuration with its secrets, and the file that it came from, if one did. */
-export type Settings = { readonly config: OpenedConfig; readonly file?: ConfigFile }
+export type Settings = {
+  readonly config: OpenedConfig
+  readonly file?: ConfigFile
+  /** Where its secrets come from. */
+  readonly secretRefs: readonly SecretSource[]
+}
+
+/** A secret of the gateway's own, or one that it hands on to an upstream. */
+export type SecretSource = { readonly ref: SecretRef; readonly of: "gateway" | "upstream" }
+
+/** Tokens of clients are theirs to know, and no secret of the gateway's. */
+function secretRefsOf({ admin, data, upstreams, summarizer }: ResolvedConfig): readonly SecretSource[] {
+  const gateway = [admin.token, data !== undefined && "secret" in data ? data.secret : undefined]
+  const model = typeof summarizer === "string" ? undefined : summarizer.key
+  return [
+    ...gateway.flatMap((ref) => (ref === undefined ? [] : [{ ref, of: "gateway" } as const])),
+    ...[...upstreams.map(({ key }) => key), model].flatMap((ref) =>
+      ref === undefined ? [] : [{ ref, of: "upstream" } as const],
+    ),
+  ]
+}
 
 /** What every command about the gateway takes. Each has its variable: HOLDFAST_PORT, HOLDFAST_LOG_FORMAT. */
 export const settingOptions: Options = {
@@ -71,7 +93,8 @@ export async function readSettings(
   if ("faults" in result) return result
   const nowhere: Place = { source: "the configuration", lineOf: () => undefined }
   const opened = await openSecrets(result.resolved, env, file?.place ?? nowhere)
-  return "faults" in opened ? opened : { config: opened.opened, ...present({ file }) }
+  const secretRefs = secretRefsOf(result.resolved)
+  return "faults" in opened ? opened : { config: opened.opened, secretRefs, ...present({ file }) }
 }
 
 /** All faults at once. People read the lines first; a program has them in one object. */

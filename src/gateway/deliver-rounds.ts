@@ -39,7 +39,7 @@ export function roundsOf(exchange: Exchange, delivery: Delivery, guarding: Sessi
 export async function wholeAnswer(
   delivery: Delivery,
   rounds: RoundsOptions,
-): Promise<{ status: number; bytes: Buffer }> {
+): Promise<{ status: number; bytes: Buffer; isSame: boolean }> {
   const { answer, again } = delivery
   const bytes = await allOf(answer)
   const first = { status: answer.status, text: bytes.toString("utf8") }
@@ -47,7 +47,8 @@ export async function wholeAnswer(
   const { status, text } = await wholeRounds({ ...rounds, first, send }).catch((error: unknown) => {
     throw asAnswers(error)
   })
-  return { status, bytes: text === first.text ? bytes : Buffer.from(text) }
+  const isSame = text === first.text && status === answer.status
+  return { status, bytes: isSame ? bytes : Buffer.from(text), isSame }
 }
 
 /** What is no JSON here is the upstream's, and not the client's. */

@@ -73,8 +73,8 @@ async function pass(exchange: Exchange, delivery: Delivery, framing: Framing | u
   if (packing !== undefined) throw unreadable(packing)
   const rounds = roundsOf(exchange, delivery, guarding)
   if (framing === undefined) {
-    const { status, bytes } = await wholeAnswer(delivery, rounds)
-    head(exchange, delivery, { keepLength: false, status })
+    const { status, bytes, isSame } = await wholeAnswer(delivery, rounds)
+    head(exchange, delivery, { keepLength: isSame, status })
     docket.firstByte()
     response.end(bytes)
     return { ending: "complete", bytes: bytes.length, kept: bytes }

@@ -1,3 +1,4 @@
+import type { Guard } from "../guard/guard.ts"
 import type { Operator } from "../operator/operator.ts"
 import type { Holdfast } from "../session/holdfast.ts"
 import type { WhenStoreIsAway } from "../session/prepared.ts"
@@ -67,6 +68,8 @@ export type GatewayOptions = {
   /** The store of the sessions; the gateway closes neither it nor the sessions. */
   readonly store: Store
   readonly operator?: Operator
+  /** Judges the calls of answers that belong to no session, beside the operator's policies; those of sessions have it from their options. */
+  readonly guard?: Guard
   readonly version: string
   readonly now: () => number
   readonly onRecord?: (record: ExchangeRecord) => void

@@ -80,8 +80,7 @@ export async function readAsked(
 async function passageFor(exchange: Exchange, asked: Asked): Promise<Passage | "answered"> {
   const { deps } = exchange
   const isShared = deps.upstreams.some((upstream) => sharesAccount(deps, upstream))
-  if (asked.own.bypass && !hasOperatorRules(exchange) && !isShared)
-    return untouchedPassage(asked, "bypassed", deps.operator)
+  if (asked.own.bypass && !hasOperatorRules(exchange) && !isShared) return untouchedPassage(asked, "bypassed", deps)
   try {
     return await openPassage(deps, asked)
   } catch (error) {
@@ -95,7 +94,7 @@ async function passageFor(exchange: Exchange, asked: Asked): Promise<Passage | "
       return "answered"
     }
     if (hasOperatorRules(exchange) && sizes === undefined) throw error
-    return untouchedPassage(asked, "passed", deps.operator)
+    return untouchedPassage(asked, "passed", deps)
   }
 }
 

@@ -111,7 +111,7 @@ async function preparedPassage(
   lane: Lane | undefined,
 ): Promise<Passage> {
   const taken = await take(deps, asked, located, { lane })
-  if ("status" in taken) return { ...untouchedPassage(asked, "answered", deps.operator), answer: taken }
+  if ("status" in taken) return { ...untouchedPassage(asked, "answered", deps), answer: taken }
   const { request, session, sent, body } = taken
   return {
     how: "prepared",

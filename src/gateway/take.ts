@@ -21,7 +21,10 @@ import { type WindowDeps, windowOf } from "./window-of.ts"
 
 export type PassageDeps = LocateDeps &
   WindowDeps &
-  Pick<GatewayOptions, "operator" | "store" | "tenants" | "upstreams" | "windowTokens" | "now" | "onFault"> & {
+  Pick<
+    GatewayOptions,
+    "operator" | "guard" | "store" | "tenants" | "upstreams" | "windowTokens" | "now" | "onFault"
+  > & {
     readonly lanes: Lanes
     readonly waiting: WaitingRequests
   }

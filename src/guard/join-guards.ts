@@ -19,7 +19,10 @@ export function joinGuards(guards: readonly [Guard, ...Guard[]]): Guard {
 const worse = (one: Verdict, other: Verdict): Verdict => ({
   decision: ranks[other.decision] > ranks[one.decision] ? other.decision : one.decision,
   reasons: [...one.reasons, ...other.reasons],
-  facts: one.facts,
+  // The same call has the same facts; a guard may work them out only when somebody asks.
+  get facts() {
+    return other.facts
+  },
   errors: [...one.errors, ...other.errors],
 })
 

@@ -30,6 +30,8 @@ type Parser = {
   readonly commands: Draft[]
   readonly names: Map<string, string>
   readonly depth: number
+  /** What stands for a part that is known only when the script runs. */
+  readonly unknown: string
   tooMany: boolean
   heres: Here[]
 }
@@ -40,9 +42,17 @@ const keywords = new Set(
   "if then else elif fi for while until do done case esac in select function { } ! [[ ]] time coproc".split(" "),
 )
 
+/** A part that nobody knows may be anything: a pattern that says so, unless the caller tells the two apart. */
+const usualUnknown = "*"
+
 /** Split a script into its commands, those within `$(…)`, backticks, subshells and here-documents included. Linear; never throws. */
-export function readScript(text: string, depth = 0, names: Map<string, string> = new Map()): Script {
-  const parser: Parser = { text, at: 0, commands: [], names, depth, tooMany: false, heres: [] }
+export function readScript(
+  text: string,
+  depth = 0,
+  names: Map<string, string> = new Map(),
+  unknown: string = usualUnknown,
+): Script {
+  const parser: Parser = { text, at: 0, commands: [], names, depth, unknown, tooMany: false, heres: [] }
   readCommands(parser)
   return { commands: parser.commands.filter(isCommand), tooMany: parser.tooMany }
 }
@@ -242,12 +252,12 @@ function readDollar(parser: Parser): string {
     parser.at = end < 0 ? parser.text.length : end + 1
     const name = /^\w+/.exec(inside)?.[0] ?? ""
     const fallback = /^\w+:?[-=](.*)$/s.exec(inside)?.[1]
-    return parser.names.get(name) ?? (keptNames.test(name) ? `$${name}` : (fallback ?? "*"))
+    return parser.names.get(name) ?? (keptNames.test(name) ? `$${name}` : (fallback ?? parser.unknown))
   }
   const name = /^[A-Za-z_]\w*|^[\d@*#?$!-]/.exec(parser.text.slice(parser.at + 1, parser.at + 65))?.[0]
   parser.at += 1 + (name?.length ?? 0)
   if (name === undefined) return "$"
-  return parser.names.get(name) ?? (keptNames.test(name) ? `$${name}` : "*")
+  return parser.names.get(name) ?? (keptNames.test(name) ? `$${name}` : parser.unknown)
 }
 
 function readParenthesis(parser: Parser): string {
@@ -266,9 +276,9 @@ function readParenthesis(parser: Parser): string {
 function runInside(parser: Parser, inside: string): string {
   if (parser.depth >= maxScriptDepth) {
     parser.tooMany = true
-    return "*"
+    return parser.unknown
   }
-  const { commands, tooMany } = readScript(inside, parser.depth + 1, parser.names)
+  const { commands, tooMany } = readScript(inside, parser.depth + 1, parser.names, parser.unknown)
   parser.tooMany ||= tooMany
   const [only] = commands
   for (const { words, writesTo, readsFrom, given, piped } of commands)
@@ -285,5 +295,5 @@ function runInside(parser: Parser, inside: string): string {
         .slice(1)
         .filter((word) => !word.startsWith("-"))
         .join(" ")
-    : "*"
+    : parser.unknown
 }

@@ -100,13 +100,16 @@ const wrappers: Readonly<Record<string, RegExp | undefined>> = {
 /** A word as commands are recognized by; only short options mean another thing in capitals. */
 const plainWord = (word: string): string => (/^-[\w.=-]*$/.test(word) && !word.startsWith("--") ? word : fold(word))
 
-const baseName = (word: string): string =>
+export const baseName = (word: string): string =>
   fold(word.slice(-300))
     .replace(/^.*[/\\]/, "")
     .replace(/\.exe$/, "")
 
 /** The command that is really run, and the programs around it. */
-function unwrap(words: readonly string[]): { readonly words: readonly string[]; readonly around: readonly string[] } {
+export function unwrap(words: readonly string[]): {
+  readonly words: readonly string[]
+  readonly around: readonly string[]
+} {
   const around: string[] = []
   let rest = words
   for (let round = 0; round < 8; round++) {

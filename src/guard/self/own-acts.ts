@@ -1,0 +1,212 @@
+import type { OwnCommand } from "./own-commands.ts"
+import { type OwnProcess, unknownPart } from "./own-process.ts"
+
+/** What commands do to the process itself, to its admin API and with its program. Each is the end of a sentence: `would …`. */
+export function actsOn(commands: readonly OwnCommand[], own: OwnProcess): string | undefined {
+  for (const command of commands) {
+    const act =
+      endsProcess(command, commands, own) ??
+      stopsService(command) ??
+      debugs(command, own) ??
+      speaksToPort(command, own) ??
+      runsProgram(command, own) ??
+      showsEnvironment(command, own)
+    if (act !== undefined) return act
+  }
+  return undefined
+}
+
+const ending = "end or signal its process"
+
+const isNumber = (word: string, number: number | undefined): boolean => number !== undefined && word === String(number)
+
+/** Does a pattern that selects processes select this one? One that is no regular expression counts as a text. */
+function selects(pattern: string, texts: readonly string[], exact = false): boolean {
+  if (pattern === "" || pattern.includes(unknownPart)) return false
+  try {
+    const expression = new RegExp(exact ? `^(?:${pattern})$` : pattern, "i")
+    return texts.some((text) => expression.test(text.slice(0, 4_000)))
+  } catch {
+    return texts.some((text) => text.toLowerCase().includes(pattern.toLowerCase()))
+  }
+}
+
+const killers = /^(?:kill|skill|snice|taskkill|stop-process|spps|tskill)$/
+const byName = /^(?:pkill|killall|killall5|pgrep|pidof|slay)$/
+const byPort = /^(?:fuser|kill-port|killport|fkill|npkill)$/
+
+function endsProcess(command: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): string | undefined {
+  const { name, words } = command
+  if (/^(?:shutdown|reboot|halt|poweroff)$/.test(name)) return "end the machine that it runs on"
+  if (/^(?:init|telinit)$/.test(name) && /^[06]$/.test(words[0] ?? "")) return "end the machine that it runs on"
+  if (killers.test(name)) return kills(command, all, own) ? ending : undefined
+  if (name === "pkill" || name === "killall" || name === "killall5" || name === "slay")
+    return selectsByName(command, own) ? ending : undefined
+  if (byPort.test(name) && (name !== "fuser" || words.some((word) => /^-\w*k|^--kill$/.test(word))))
+    return words.some((word) => isNumber(/\d+/.exec(word)?.[0] ?? "", own.port())) ||
+      (name === "fkill" && selectsByName(command, own))
+      ? ending
+      : undefined
+  return undefined
+}
+
+/** `kill` with our number, with everybody's, or with numbers that another command finds, if that finds ours. */
+function kills({ name, words, around }: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): boolean {
+  const signals = words.filter((word) => /^-(?:0|s|n|l|L)$|^--(?:signal|list)/.test(word))
+  if (name === "kill" && words.includes("-0")) return false
+  const operands = words.filter((word, at) => {
+    const isSignal = at === 0 && /^-[A-Za-z\d]+$/.test(word) && words.length > 1
+    return !isSignal && word !== "--" && !signals.includes(word) && !signals.includes(words[at - 1] ?? "")
+  })
+  if (operands.some((word) => isNumber(word.replace(/^-/, ""), own.pid))) return true
+  if (name === "kill" && words.length > 1 && words.slice(1).includes("-1")) return true
+  if (/^(?:taskkill|stop-process|spps|tskill)$/.test(name)) return selectsByName({ name: "killall", words }, own)
+  const isIndirect =
+    around.includes("xargs") ||
+    around.includes("parallel") ||
+    operands.some((word) => word.includes("$") || word.includes(unknownPart))
+  return isIndirect && all.some((other) => findsProcess(other, own))
+}
+
+/** The words of a command that are no options, and no values of these. */
+const operandsOf = (words: readonly string[], valued: RegExp): readonly string[] =>
+  words.filter((word, at) => !word.startsWith("-") && !word.startsWith("/") && !valued.test(words[at - 1] ?? ""))
+
+function selectsByName({ name, words }: Pick<OwnCommand, "name" | "words">, own: OwnProcess): boolean {
+  if (name === "killall5") return true
+  const isFull = words.some((word) => /^-\w*f\w*$|^--full$/.test(word)) && name !== "killall"
+  const isExact = name === "killall" ? !words.some((word) => /^-\w*r|^--regexp$/.test(word)) : words.includes("-x")
+  const patterns = operandsOf(words, /^-(?:[uUGgPst]|-signal|-user|-uid|-group|-parent)$/).map((word) =>
+    word.replace(/\.exe$/i, ""),
+  )
+  // All processes of a user, a group or a terminal.
+  if (patterns.length === 0)
+    return words.some((word) => /^-\w*[uUGgts]$|^--(?:user|uid|euid|group|session|terminal)/.test(word))
+  const texts = isFull ? [own.commandLine, ...own.names] : own.names
+  return patterns.some((pattern) => selects(pattern, texts, isExact && !isFull))
+}
+
+/** Does a command print our number, whatever it is that asks for it? */
+function findsProcess(command: OwnCommand, own: OwnProcess): boolean {
+  const { name, words } = command
+  if (byName.test(name)) return selectsByName({ name: name === "pidof" ? "killall" : name, words }, own)
+  const port = own.port()
+  if (/^(?:lsof|ss|netstat|fuser|grep|egrep|awk|gawk|rg|get-nettcpconnection)$/.test(name) && port !== undefined)
+    if (words.some((word) => new RegExp(`(?<!\\d)${port}(?!\\d)`).test(word))) return true
+  if (/^(?:[ef]?grep|rg|ag)$/.test(name) && !words.some((word) => /^-\w*v/.test(word)))
+    return operandsOf(words, /^-[ABCmef]$/)
+      .slice(0, 1)
+      .some((pattern) => selects(pattern, [own.commandLine, ...own.names]))
+  if (/^g?awk$/.test(name))
+    return [...(words[0] ?? "").matchAll(/\/((?:[^/\\]|\\.)+)\//g)].some(([, pattern = ""]) =>
+      selects(pattern, [own.commandLine, ...own.names]),
+    )
+  if (name === "ps") {
+    const at = words.findIndex((word) => /^-\w*C$/.test(word))
+    return at >= 0 && selects(words[at + 1] ?? "", own.names)
+  }
+  return false
+}
+
+const managers =
+  /^(?:systemctl|service|rc-service|initctl|supervisorctl|pm2|forever|launchctl|brew|docker|docker-compose|podman|nerdctl|kubectl|oc|helm|nomad|sc|net|sv|s6-svc|monit|snap)$/
+const stops =
+  /^(?:stop|kill|restart|reload|disable|mask|rm|remove|delete|del|down|unload|bootout|pause|scale|uninstall|reload-or-restart|try-restart|terminate|rollout)$/
+
+/** A service, a container or a deployment of our name is stopped. */
+function stopsService({ name, words }: OwnCommand): string | undefined {
+  if (!managers.test(name)) return undefined
+  if (name === "systemctl" && words.some((word) => /^(?:poweroff|reboot|halt|kexec)$/.test(word)))
+    return "end the machine that it runs on"
+  const isStopped = words.some((word) => stops.test(word.toLowerCase()))
+  const isOurs = words.some((word) => /(?<![a-z\d])holdfast(?![a-z\d])/i.test(word))
+  const isAll = name === "pm2" && words.includes("all")
+  return isStopped && (isOurs || isAll) ? "stop the service that it runs as" : undefined
+}
+
+function debugs({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
+  const looksInside =
+    /^(?:gdb|lldb|strace|ltrace|gcore|dtruss|ptrace|reptyr|node-inspect|perf|renice|prlimit|nsenter)$/.test(name)
+  return looksInside && words.some((word) => isNumber(word.replace(/^-\w|^--\w+=/, ""), own.pid))
+    ? "look into or change its process"
+    : undefined
+}
+
+const rawClients = /^(?:nc|ncat|netcat|telnet|socat|openssl)$/
+
+function speaksToPort({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
+  const port = own.port()
+  if (!rawClients.test(name) || port === undefined || words.some((word) => /^-\w*z/.test(word))) return undefined
+  return words.some((word) => new RegExp(`(?:^|[:/])${port}$`).test(word)) ? "speak to its port by hand" : undefined
+}
+
+/** What of its own program changes or tells what it holds. */
+const ownCommands = /^(?:pin|unpin|keys|sessions|memory)$/
+
+/** Its own program: commands that give rules, trust keys, and read or delete what it stores are the operator's. */
+function runsProgram({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
+  const isNode = /^(?:node|nodejs|bun|deno|tsx)$/.test(name)
+  const at = words.findIndex((word) => !word.startsWith("-") && word !== "run")
+  const script = isNode ? (words[at] ?? "") : ""
+  const isOwnScript =
+    script !== "" &&
+    (own.commandLine.includes(script.replace(/^\.\//, "")) || /(?:^|[\\/])holdfast(?:$|[\\/])/i.test(script))
+  const isThroughNpm = /^(?:npm|pnpm|yarn)$/.test(name) && words.some((word) => /^holdfast(?:@.*)?$/.test(word))
+  if (name !== "holdfast" && !(isNode && isOwnScript) && !isThroughNpm) return undefined
+  const from = isNode ? at + 1 : isThroughNpm ? words.findIndex((word) => /^holdfast(?:@.*)?$/.test(word)) + 1 : 0
+  const [verb = "", part = ""] = words.slice(from).filter((word) => !word.startsWith("-"))
+  if (isThroughNpm && !words.slice(0, from).some((word) => /^(?:exec|x|dlx|run)$/.test(word))) return undefined
+  const isPolicy = verb === "policy" && part !== "check"
+  return ownCommands.test(verb) || isPolicy ? `run the operator's command "holdfast ${verb}"` : undefined
+}
+
+/** All variables at once show a token that is one of them; so does the list of processes where it is asked for them. */
+function showsEnvironment({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
+  const named = words.some((word) => own.secretNames.some((secret) => new RegExp(`\\b${secret}\\b`).test(word)))
+  if (named && /^(?:printenv|env|export|set|declare|unset|[ef]?grep|rg|awk|sed|compgen)$/.test(name))
+    return "read the variable that holds its token"
+  if (!own.isSecretSet) return undefined
+  const isDump =
+    (/^(?:env|printenv|set|gci|get-childitem)$/.test(name) &&
+      words.every((word) => /^-0$|^--null$|^env:$/i.test(word))) ||
+    (/^(?:export|declare|typeset)$/.test(name) && words.length > 0 && words.every((word) => /^-[px]+$/.test(word))) ||
+    (name === "ps" && words.some((word) => /^[a-z]*e[a-z]*$/.test(word) || /^-E/.test(word)))
+  return isDump ? "read the environment, in which its token is" : undefined
+}
+
+// Addresses
+
+const urls = /https?:\/\/[^\s"'`<>()|;]+/gi
+
+const local = /^(?:localhost|127(?:\.\d+){3}|0\.0\.0\.0|\[::1?\]|\[::ffff:7f.*\]|host\.docker\.internal|.*\.localhost)$/
+
+/** Does a text call the admin API: by its address, or as port and path apart from one another? */
+export function callsAdmin(text: string, own: OwnProcess): boolean {
+  const port = own.port()
+  if (port === undefined) return false
+  for (const [written] of text.matchAll(urls)) {
+    const url = URL.canParse(written) ? new URL(written) : undefined
+    if (url === undefined || (url.port || (url.protocol === "https:" ? "443" : "80")) !== String(port)) continue
+    const path = decoded(url.pathname).replace(/\/{2,}/g, "/")
+    if ((local.test(url.hostname) || own.hosts.includes(url.hostname)) && /^\/admin(?:\/|$)/i.test(path)) return true
+  }
+  return (
+    new RegExp(`(?<!\\d)${port}(?!\\d)`).test(text) &&
+    /["'`\s/}]\/?admin\/(?:status|sessions|operator|approvals|events|stand)/i.test(text)
+  )
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+/** Does a program in another language name our number beside a word for ending, or select us by name? */
+export function codeEnds(text: string, own: OwnProcess): boolean {
+  if (!/kill|terminate|signal|SIG[A-Z]{3,}/i.test(text)) return false
+  if (new RegExp(`(?<![\\w.])${own.pid}(?![\\w.])`).test(text)) return true
+  return /\b(?:pkill|killall|taskkill|process_iter|pgrep)\b/.test(text) && /holdfast/i.test(text)
+}

@@ -1,0 +1,204 @@
+import { codeFacts } from "../code.ts"
+import { maxCommands, maxScriptDepth } from "../limits.ts"
+import { baseName, unwrap } from "../shell.ts"
+import { readScript } from "../shell-words.ts"
+import { absolutePath, type OwnProcess, unknownPart } from "./own-process.ts"
+
+/** One command of a script, taken out of what wraps it, with the folder that it runs in. */
+export type OwnCommand = {
+  readonly name: string
+  /** Behind the name. */
+  readonly words: readonly string[]
+  readonly writesTo: readonly string[]
+  readonly readsFrom: readonly string[]
+  /** Programs that run it, as `xargs`. */
+  readonly around: readonly string[]
+  readonly base: string
+}
+
+export type OwnScript = {
+  readonly commands: readonly OwnCommand[]
+  /** Programs in other languages, as texts, with the folder that they run in. */
+  readonly code: readonly { readonly text: string; readonly base: string }[]
+  readonly tooMany: boolean
+}
+
+type Reading = {
+  readonly commands: OwnCommand[]
+  readonly code: { text: string; base: string }[]
+  tooMany: boolean
+}
+
+const shells = /^(?:ba|z|da|k|fi|a)?sh$|^(?:pwsh|powershell|cmd)$/
+const interpreters = /^(?:python[\d.]*|node|nodejs|deno|bun|tsx|ruby|perl|php|lua|rscript|osascript|awk|gawk)$/
+
+/** The commands of a script, those inside others included. */
+export function readCommands(text: string, base: string, own: OwnProcess): OwnScript {
+  const reading: Reading = { commands: [], code: [], tooMany: false }
+  readInto(reading, text, base, own, 0)
+  return reading
+}
+
+function readInto(reading: Reading, text: string, from: string, own: OwnProcess, depth: number): void {
+  if (depth > maxScriptDepth || reading.commands.length > maxCommands) {
+    reading.tooMany = true
+    return
+  }
+  let base = from
+  const { commands, tooMany } = readScript(text, 0, new Map(), unknownPart)
+  reading.tooMany ||= tooMany
+  for (const { words: all, writesTo, readsFrom, given, piped } of commands) {
+    const { words: unwrapped, around } = unwrap(all)
+    const name = baseName(unwrapped[0] ?? "")
+    const words = unwrapped.slice(1)
+    reading.commands.push({ name, words, writesTo, readsFrom, around, base })
+    if (/^(?:cd|chdir|pushd|set-location)$/.test(name)) {
+      const to = words.find((word) => !word.startsWith("-")) ?? own.home
+      base = to.includes(unknownPart) ? base : absolutePath(to, base, own)
+      continue
+    }
+    for (const script of scriptsIn(name, words, given, piped)) readInto(reading, script, base, own, depth + 1)
+    for (const code of codeIn(name, words, given)) {
+      reading.code.push({ text: code, base })
+      for (const script of codeFacts(code).scripts) readInto(reading, script, base, own, depth + 1)
+    }
+  }
+}
+
+/** The text behind an option such as `-c`, alone or at the end of a bundle as in `-lc`. */
+function behind(words: readonly string[], option: RegExp): string | undefined {
+  const at = words.findIndex((word) => option.test(word))
+  return at < 0 ? undefined : words.slice(at + 1).join(" ")
+}
+
+/** Shell scripts that a command hands on to be run here. */
+function scriptsIn(
+  name: string,
+  words: readonly string[],
+  given: readonly string[],
+  piped: boolean,
+): readonly string[] {
+  const some = (...texts: readonly (string | undefined)[]): readonly string[] =>
+    texts.flatMap((text) => (text === undefined || text.trim() === "" ? [] : [text]))
+  if (shells.test(name)) {
+    const option = name === "cmd" ? /^\/[ck]$/i : /^-\w*c$|^-(?:command|encodedcommand)$/i
+    const script = behind(words, option)
+    return script === undefined && (piped || given.length > 0) ? some(...given) : some(script, ...given)
+  }
+  if (name === "eval") return some(words.join(" "))
+  if (name === "su" || name === "script") return some(behind(words, /^(?:-c|--command)$/))
+  if (name === "find") return some(behind(words, /^-(?:exec|execdir|ok|okdir)$/)?.replace(/ (?:;|\+)(?: .*)?$/s, ""))
+  if (/^(?:npx|bunx|pnpx)$/.test(name)) return some(words.filter((word) => !word.startsWith("-")).join(" "))
+  if (/^(?:trap|watch|at|batch|crontab|entr)$/.test(name)) return some(words.join(" "), ...given)
+  return []
+}
+
+/** Programs in other languages that a command runs. */
+function codeIn(name: string, words: readonly string[], given: readonly string[]): readonly string[] {
+  if (!interpreters.test(name)) return []
+  if (/^g?awk$/.test(name)) return words.slice(0, 1)
+  const code = behind(words, /^-(?:c|e|E|r|ne|pe|pi|le|p)$|^--(?:eval|print)$/)
+  return code === undefined ? given : [code]
+}
+
+// Words that name files
+
+/** Options that name what is left out. */
+const leavesOut = /^--?(?:exclude|ignore|skip|omit)[\w-]*/
+const searchers = /^(?:[efz]?grep|rg|ag|ack|git-grep|findstr|select-string)$/
+const talkers = /^(?:echo|printf|write-host|write-output)$/
+/** Programs whose first word is a program of their own, and does not name files unless it says so. */
+const editors = /^(?:sed|gsed|jq|yq|perl)$/
+const namesFiles = /(?:^|[;}\d$/\s])[rRwWe]\s+\S|\b(?:getline|system|open|input_filename)\b|[<>]/
+
+export type FileWords = { readonly words: readonly string[]; readonly leftOut: readonly string[] }
+
+/** The words of a command that may name files, and those that name what it leaves out. */
+export function fileWords({ name, words }: OwnCommand): FileWords {
+  const kept: string[] = []
+  const leftOut: string[] = []
+  if (talkers.test(name)) return { words: [], leftOut: [] }
+  const isGit = name === "git"
+  const verb = isGit ? (words.find((word) => /^[a-z]/.test(word)) ?? "") : ""
+  const isSearch = searchers.test(name) || verb === "grep"
+  let isFirst = true
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? ""
+    const next = words[at + 1] ?? ""
+    if (leavesOut.test(word) || (verb === "clean" && /^-e$/.test(word))) {
+      leftOut.push(word.includes("=") ? word.slice(word.indexOf("=") + 1) : next)
+      if (!word.includes("=")) at++
+    } else if (/^:[!^]/.test(word)) leftOut.push(word.slice(2))
+    else if (name === "find" && (word === "!" || word === "-not") && /^-i?(?:name|path|wholename)$/.test(next)) {
+      leftOut.push(words[at + 2] ?? "")
+      at += 2
+    } else if (name === "find" && /^-i?(?:name|path|wholename)$/.test(word) && words[at + 2] === "-prune") {
+      leftOut.push(next)
+      at += 2
+    } else if (isGit && /^(?:-m|--message|--grep|-S|-G|--author)$/.test(word)) at++
+    else if (isGit && /^(?:--message|--grep|--author)=|^-m./.test(word)) continue
+    else if (isSearch && /^(?:-e|--regexp)$/.test(word)) {
+      isFirst = false
+      at++
+    } else if ((isSearch || (editors.test(name) && !namesFiles.test(word))) && isFirst && isOperand(word, verb))
+      isFirst = false
+    else kept.push(word)
+  }
+  return { words: verb === "check-ignore" ? [] : kept, leftOut }
+}
+
+const isOperand = (word: string, verb: string): boolean => !word.startsWith("-") && word !== verb
+
+/** The paths that a word may hold: `--file=x`, `of=x`, `@x`, and each side of `a:b`. */
+export function pathsIn(word: string): readonly string[] {
+  const bare = word.replace(/^(?:--?[\w-]+=|[\w-]+=|[^@\s/]*@(?=[/~.$]))/, "")
+  const pieces = /^[a-z]:[\\/]/i.test(bare) ? [bare] : bare.split(/[:,;]/)
+  return [...new Set([word, bare, ...pieces])].filter((piece) => piece !== "" && !piece.startsWith("-"))
+}
+
+// What becomes of a folder that holds what is ours
+
+/** Commands that delete, move, pack or change all that is in a folder; those with a target as their last word, and those without. */
+const ofWholeFolders: readonly (readonly [name: RegExp, option: RegExp | undefined, hasTarget: boolean])[] = [
+  [/^rm$/, /^-\w*[rR]|^--recursive$/, false],
+  [/^(?:rimraf|del|rd|remove-item|ri|trash|trash-put|srm|shred|wipe)$/, undefined, false],
+  [/^(?:mv|move|move-item|ren|rename|ln|mklink)$/, undefined, true],
+  [/^(?:cp|copy-item)$/, /^-\w*[rRa]|^--(?:recursive|archive)$/i, true],
+  [/^(?:rsync|scp|robocopy|xcopy)$/, undefined, true],
+  [/^(?:chmod|chown|chgrp|setfacl|chattr|icacls)$/, /^-\w*R|^--recursive$|^\/t$/i, false],
+  [/^(?:tar|bsdtar)$/, /^-?\w*[cru]\w*$|^--(?:create|append|update)$/, false],
+  [/^(?:zip|7z|7za|rar)$/, undefined, false],
+  [/^mount$/, undefined, true],
+]
+
+/** The words of a command that name folders of which everything is taken. */
+export function wholeFolders({ name, words }: OwnCommand, named: readonly string[]): readonly string[] {
+  const entry = ofWholeFolders.find(([pattern]) => pattern.test(name))
+  if (entry === undefined) return name === "git" ? gitFolders(words, named) : []
+  const [, option, hasTarget] = entry
+  if (option !== undefined && !words.some((word) => option.test(word))) return []
+  const isTar = /tar$/.test(name)
+  const from = isTar ? words.findIndex((word) => /^-C$|^--directory$/.test(word)) : -1
+  const operands = named.filter((word, at) => {
+    const before = named[at - 1] ?? ""
+    if (isTar && (/^-C$|^--directory$/.test(before) || (at === 0 && /^\w+$/.test(word)))) return false
+    return !word.startsWith("-")
+  })
+  if (from >= 0) return operands.map((word) => `${words[from + 1] ?? "."}/${word}`)
+  const hasTargetFirst = words.some((word) => /^(?:-t|--target-directory)/.test(word))
+  return hasTarget && !hasTargetFirst && operands.length > 1 ? operands.slice(0, -1) : operands
+}
+
+/** `git clean` takes all that it does not know, `git stash` too where it is told so; below the paths that are named, or here. */
+function gitFolders(words: readonly string[], named: readonly string[]): readonly string[] {
+  const isClean = words.includes("clean") && words.some((word) => /^-\w*f|^--force$/.test(word))
+  const isDry = words.some((word) => /^-\w*n|^--dry-run$/.test(word))
+  const takesFolders = words.some((word) => /^-\w*[dxX]/.test(word))
+  const isStash = words.includes("stash") && words.some((word) => /^-\w*[ua]$|^--(?:include-untracked|all)$/.test(word))
+  if (!isStash && (!isClean || isDry || !takesFolders)) return []
+  const at = words.indexOf("-C")
+  const from = at < 0 ? "." : (words[at + 1] ?? ".")
+  const verb = named.findIndex((word) => word === "clean" || word === "stash")
+  const paths = named.slice(verb + 1).filter((word) => !word.startsWith("-") && !/^(?:push|save)$/.test(word))
+  return paths.length === 0 ? [from] : paths.map((path) => (at < 0 ? path : `${from}/${path}`))
+}

@@ -1,0 +1,287 @@
+import type { Circumstances } from "../context.ts"
+import { type CallFacts, factsOf, type ToolCall } from "../facts.ts"
+import type { Guard, Reason, Verdict } from "../guard.ts"
+import { type Leaf, leavesOf } from "../leaf.ts"
+import { unreadMarks } from "../mark.ts"
+import { wordsOf } from "../words.ts"
+import { actsOn, callsAdmin, codeEnds } from "./own-acts.ts"
+import { fileWords, type OwnCommand, type OwnScript, pathsIn, readCommands, wholeFolders } from "./own-commands.ts"
+import { absolutePath, namesOf, type OwnProcess, type Touch, touchInText, touchOf } from "./own-process.ts"
+
+export const selfProtectionId = "holdfast:self-protection"
+
+/**
+ * The built-in policy: an agent may not read or change the gateway that guards it, nor end it. It is no policy of a file, so none can take
+ * it away. What a call would do is told in one sentence; of what cannot be read, only that it names something of ours.
+ */
+export function createSelfProtection(own: OwnProcess): Guard {
+  return {
+    policies: [],
+    judge: (call, _circumstances?: Circumstances) => {
+      const deed = deedOf(call, own)
+      return verdictOf(call, deed === undefined ? [] : [reasonFor(deed)])
+    },
+  }
+}
+
+const reasonFor = (deed: string): Reason => ({
+  policy: selfProtectionId,
+  rule: `This call would ${deed}. An agent may not touch the Holdfast gateway that guards it.`,
+  decision: "deny",
+  instead: "Leave it as it is, or ask the person who runs Holdfast to do it outside of the agent.",
+  facts: {},
+})
+
+/** The facts of a call are worked out only if somebody asks for them. */
+function verdictOf(call: ToolCall, reasons: readonly Reason[]): Verdict {
+  let facts: CallFacts | undefined
+  return {
+    decision: reasons.length > 0 ? "deny" : "allow",
+    reasons,
+    errors: [],
+    get facts() {
+      facts ??= factsOf(call)
+      return facts
+    },
+  }
+}
+
+const touching = ({ file }: Touch): string =>
+  `read or change ${file.what}${file.path.includes("/") ? ` (${file.path})` : ""}`
+
+/** What a call would do to what is ours, if anything. Never throws: what could not be read in full is looked through for our names. */
+function deedOf(call: ToolCall, own: OwnProcess): string | undefined {
+  try {
+    const { leaves, marks } = leavesOf(call.input)
+    const deed = leavesDeed(String(call.tool), leaves, own)
+    if (deed !== undefined) return deed
+    return unreadMarks.some((mark) => marks.has(mark)) ? unreadDeed(call.input, own) : undefined
+  } catch {
+    return unreadDeed(call.input, own)
+  }
+}
+
+/** More is not looked through for names; no tool takes as much. */
+const maxUnread = 20_000_000
+
+function unreadDeed(input: unknown, own: OwnProcess): string | undefined {
+  const text = typeof input === "string" ? input : (JSON.stringify(input) ?? "")
+  if (text.length > maxUnread) return "do more than can be read"
+  const names = [".holdfast", ...own.files.map(({ path }) => path.slice(path.lastIndexOf("/") + 1))]
+  const named = names.find((name) => name.length > 5 && text.toLowerCase().includes(name.toLowerCase()))
+  return named === undefined ? undefined : `name ${named} in arguments that cannot be read in full`
+}
+
+// The values of a call
+
+const runners =
+  /^(?:bash|shell|sh|zsh|fish|terminal|command|commands|cmd|console|powershell|pwsh|exec|execute|run|process|subprocess|repl|script|python|ipython|javascript|node|code|interpreter|eval|notebook|jupyter|tmux|ssh|computer|keystrokes)$/
+const searchTools =
+  /^(?:search|grep|rg|web|google|websearch|lookup|query|ask|browse|memory|think|todo|task|agent|message|plan)$/
+const ofFolders =
+  /^(?:delete|remove|rm|rmdir|move|mv|rename|trash|unlink|wipe|clean|chmod|chown|archive|zip|compress|copy|cp|link|symlink|upload)$/
+const changers =
+  /^(?:write|edit|create|update|delete|remove|rm|move|mv|rename|patch|replace|insert|append|save|put|overwrite|truncate|chmod|modify|set|multiedit|str)$/
+/** Fields whose values are words for people, for a search or for a file, and no names of files. */
+const proseFields =
+  /^(?:content|contents|text|body|message|msg|description|prompt|title|subject|summary|comment|note|notes|reason|query|q|question|pattern|regex|old_string|new_string|old_str|new_str|old_text|new_text|old|new|replacement|replace|search|find|file_text|insert_text|code_edit|instructions?|instruction|explanation|thought|thoughts|todos?|plan|markdown|html|data|answer|name|label|status|language|diff_summary)$/
+const scriptFile = /\.(?:sh|bash|zsh|fish|command|ps1|bat|cmd)$|(?:^|\/)(?:makefile|justfile|dockerfile|crontab)$/i
+const folderFields = /^(?:cwd|workdir|working_dir|working_directory|work_dir|root|base_dir|dir|directory|folder)$/
+
+type Setting = {
+  readonly own: OwnProcess
+  readonly base: string
+  /** The tool runs programs, only searches or speaks, takes whole folders, changes files. */
+  readonly runs: boolean
+  readonly searches: boolean
+  readonly takesFolders: boolean
+  readonly changes: boolean
+  readonly writesScript: boolean
+}
+
+function leavesDeed(tool: string, leaves: readonly Leaf[], own: OwnProcess): string | undefined {
+  const words = wordsOf(tool)
+  const texts = leaves.filter(({ value }) => typeof value === "string")
+  const folder = texts.find(({ keys }) => folderFields.test(keys.at(-1) ?? ""))?.text
+  const runs = words.some((word) => runners.test(word))
+  const setting: Setting = {
+    own,
+    base: folder === undefined || /[*$\n]/.test(folder) ? own.folder : absolutePath(folder, own.folder, own),
+    runs,
+    searches: !runs && words.some((word) => searchTools.test(word)),
+    takesFolders: words.some((word) => ofFolders.test(word)),
+    changes: words.some((word) => changers.test(word)),
+    writesScript: texts.some(({ role, text }) => role === "path" && scriptFile.test(text.trim())),
+  }
+  for (const leaf of texts) {
+    const deed = leafDeed(leaf, setting)
+    if (deed !== undefined) return deed
+  }
+  return undefined
+}
+
+const patchHeader =
+  /^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |(?:---|\+\+\+) (?:[ab]\/)?|diff --git a\/|rename (?:from|to) )(.+)$/gm
+
+function leafDeed(leaf: Leaf, setting: Setting): string | undefined {
+  const { text, role, keys } = leaf
+  const { own, base, runs } = setting
+  if (own.secrets.some((secret) => text.includes(secret))) return "use its token or the address of its store"
+  const field = keys.at(-1) ?? ""
+  const patched = [...text.matchAll(patchHeader)].map(([, path = ""]) => path.replace(/\t.*$/, "").trim())
+  if (patched.length > 0) {
+    const deed = patched
+      .map((path) => pathDeed(path.split(" b/")[0] ?? path, { ...setting, changes: true }))
+      .find(isDeed)
+    if (deed !== undefined || !runs || /^\s*\*\*\* Begin Patch/.test(text)) return deed
+  }
+  const isProgram = role === "command" || role === "code" || keys.length === 0
+  if (isProgram || (runs && role !== "path" && role !== "url")) return programDeed(text, setting, role === "code")
+  if (role === "url" || /^\s*https?:\/\//i.test(text)) return callsAdmin(text, own) ? "call its admin API" : undefined
+  if (role !== "path" && (role === "body" || role === "subject" || proseFields.test(field))) {
+    if (setting.writesScript || /^#!/.test(text)) return programDeed(text, setting, false)
+    if (/\b(?:attach|readfile|writefile|load_extension|copy|vacuum into)\b/i.test(text) && role === "sql")
+      return textDeed(text, base, own)
+    return undefined
+  }
+  if (setting.searches && role !== "path" && !/^(?:glob|include|path)/.test(field)) return undefined
+  if (/\s/.test(text.trim()) && role !== "path") return textDeed(text, base, own)
+  return text
+    .split("\n")
+    .map((line) => pathDeed(line.trim(), setting))
+    .find(isDeed)
+}
+
+const isDeed = (deed: string | undefined): boolean => deed !== undefined
+
+function pathDeed(path: string, { own, base, takesFolders, changes }: Setting): string | undefined {
+  for (const from of base === own.folder ? [base] : [base, own.folder]) {
+    const touch = touchOf(path, from, own)
+    if (touch === undefined || (touch.file.isReadable === true && !changes)) continue
+    if (touch.relation === "own" || takesFolders) return touching(touch)
+  }
+  return undefined
+}
+
+function textDeed(text: string, base: string, own: OwnProcess): string | undefined {
+  const touch = touchInText(text, base, own)
+  return touch === undefined || touch.file.isReadable === true ? undefined : touching(touch)
+}
+
+// Programs
+
+function programDeed(text: string, setting: Setting, isCode: boolean): string | undefined {
+  const { own, base } = setting
+  if (callsAdmin(text, own)) return "call its admin API"
+  const named = own.secretNames.find((name) =>
+    new RegExp(`\\$\\{?${name}\\b|(?:environ|env|getenv)\\W{1,3}${name}\\b`).test(text),
+  )
+  if (named !== undefined) return "read the variable that holds its token"
+  const script = readCommands(text, base, own)
+  const deed = isCode ? undefined : scriptDeed(script, own)
+  const programs = isCode ? [{ text, base }, ...script.code] : script.code
+  return (
+    deed ??
+    programs.map((program) => codeDeed(program.text, program.base, own)).find(isDeed) ??
+    tooMuch(script, text, own)
+  )
+}
+
+const tooMuch = ({ tooMany }: OwnScript, text: string, own: OwnProcess): string | undefined =>
+  tooMany ? unreadDeed(text, own) : undefined
+
+function scriptDeed({ commands }: OwnScript, own: OwnProcess): string | undefined {
+  return commands.map((command) => commandDeed(command, commands, own)).find(isDeed) ?? actsDeed(commands, own)
+}
+
+function actsDeed(commands: readonly OwnCommand[], own: OwnProcess): string | undefined {
+  return actsOn(commands, own)
+}
+
+/** Commands that tell of files no more than their names and sizes. */
+const listers = /^(?:ls|du|wc|stat|file|tree|dir|basename|dirname|realpath|readlink)$/
+
+/** Commands that change the files that they name. */
+const writers =
+  /^(?:rm|mv|cp|tee|truncate|ln|chmod|chown|dd|install|patch|rsync|unlink|shred|sponge|touch|ed|ex|vi|vim|nano|rimraf|del)$/
+
+function commandDeed(command: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): string | undefined {
+  const { base, name } = command
+  const { words, leftOut } = fileWords(command)
+  const changes =
+    writers.test(name) || (/^(?:sed|perl)$/.test(name) && command.words.some((word) => /^-\w*i/.test(word)))
+  const touchesOf = (list: readonly string[]): readonly Touch[] =>
+    (listers.test(name) ? list.filter((word) => !/(?:^|\/)\*+$/.test(word)) : list)
+      .flatMap((word) => pathsIn(word))
+      .flatMap((path) => touchOf(path, base, own) ?? [])
+  const written = touchesOf(command.writesTo).find(({ relation }) => relation === "own")
+  if (written !== undefined) return touching(written)
+  const named = touchesOf([...words, ...command.readsFrom]).find(
+    ({ relation, file }) => relation === "own" && (file.isReadable !== true || changes),
+  )
+  if (named !== undefined) return touching(named)
+  if (touchesOf(leftOut).some(({ relation }) => relation === "own")) return undefined
+  const whole = name === "find" ? foundFolders(command, all, own) : wholeFolders(command, words)
+  const held = touchesOf(whole).find(({ relation }) => relation === "holds")
+  return held === undefined ? undefined : touching(held)
+}
+
+/** The folders in which `find` hands what it finds to another command, or deletes it, if that may be ours. */
+function foundFolders({ words, base }: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): readonly string[] {
+  const acts =
+    words.some((word) => /^-(?:delete|exec|execdir|ok|okdir|fprint\w*)$/.test(word)) ||
+    all.some(({ around }) => around.includes("xargs") || around.includes("parallel"))
+  if (!acts) return []
+  const filters = words.flatMap((word, at) =>
+    /^-i?(?:name|path|wholename|regex)$/.test(word) && !/^(?:!|-not)$/.test(words[at - 1] ?? "")
+      ? [words[at + 1] ?? ""]
+      : [],
+  )
+  const first = words.findIndex((word) => /^[-(!]/.test(word) && !/^-[HLPDO]/.test(word))
+  const roots = words.slice(0, first < 0 ? words.length : first).filter((word) => !word.startsWith("-"))
+  const searched = roots.length === 0 ? ["."] : roots
+  return filters.length === 0
+    ? searched
+    : searched.filter((root) => filters.some((filter) => finds(filter, root, base, own)))
+}
+
+/** May a filter of `find` find something of ours below a folder? */
+function finds(filter: string, root: string, base: string, own: OwnProcess): boolean {
+  const above = namesOf(absolutePath(root, base, own))
+  return own.files.some(({ path, isFolder, isReadable }) => {
+    const names = namesOf(path)
+    if (isReadable === true || !above.every((name, at) => name === names[at])) return false
+    const below = names.slice(above.length)
+    return [...below, ...(isFolder === true ? own.namesBelow() : [])].some((name) => touchesName(filter, name))
+  })
+}
+
+/** Does a filter of `find` stand for a name? Its stars stand for dots as well. */
+function touchesName(filter: string, name: string): boolean {
+  const bare = filter.slice(filter.lastIndexOf("/") + 1) || filter
+  const pattern = bare
+    .toLowerCase()
+    .replace(/[.+^${}()|\\]/g, "\\$&")
+    .replace(/\*+/g, ".*")
+    .replace(/\?/g, ".")
+  try {
+    return new RegExp(`^${pattern}$`).test(name.toLowerCase())
+  } catch {
+    return true
+  }
+}
+
+/** Calls of other languages that take a whole folder, and what they take. */
+const folderCalls =
+  /\b(?:rmtree|rmSync|rmdirSync|rimraf|RemoveAll|rm_rf|rm_r|remove_dir_all|removedirs|renameSync|copytree|cpSync|make_archive|fs\.(?:promises\.)?(?:rm|rename|cp)|shutil\.move|os\.rename)\s*\(\s*(process\.cwd\(\)|os\.getcwd\(\)|Dir\.pwd|["'`][^"'`\n]{0,1000}["'`])/g
+
+function codeDeed(text: string, base: string, own: OwnProcess): string | undefined {
+  if (codeEnds(text, own)) return "end or signal its process"
+  const deed = textDeed(text, base, own)
+  if (deed !== undefined) return deed
+  for (const [, given = ""] of text.matchAll(folderCalls)) {
+    const touch = touchOf(/^["'`]/.test(given) ? given.slice(1, -1) || "." : ".", base, own)
+    if (touch?.relation === "holds") return touching(touch)
+  }
+  return undefined
+}
