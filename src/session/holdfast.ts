@@ -16,6 +16,7 @@ import { openLive, redactorOf, type Shared, wake } from "./open-live.ts"
 import { createOpenSessions } from "./open-sessions.ts"
 import { checkHoldfastOptions, checkSessionId, type HoldfastOptions } from "./options.ts"
 import { durability } from "./prepare.ts"
+import { createRetry } from "./retry.ts"
 import { createSession, type Session } from "./session.ts"
 import { createSharedRules } from "./shared-rules.ts"
 
@@ -52,10 +53,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   const pending = new Set<Promise<void>>()
   const lives = createOpenSessions<Live>(options.openSessions ?? usualOpenSessions)
   let opening: Promise<Shared> | undefined
-  const saving = createRetry(async () => {
-    await saveAll(lives.all())
-    return lives.all().every(({ journal }) => journal.isDurable())
-  })
+  const saving = createRetry(() => saveAll(lives.all()))
   const emit: Shared["emit"] = (session, event) => {
     hub.emit(session, event)
     if (event.type === "durability-degraded") saving.start()
@@ -128,39 +126,14 @@ async function addsToRequests({ options, rules, agent }: Shared): Promise<boolea
 }
 
 /** What waits in memory is written if the store is there again; if it is not, nobody else has it. */
-async function saveAll(lives: readonly Live[]): Promise<void> {
+async function saveAll(lives: readonly Live[]): Promise<boolean> {
   const waiting = lives.filter(({ journal }) => !journal.isDurable())
   const save = async (live: Live): Promise<void> => {
     await live.journal.commit(() => [])
     durability(live)
   }
   await Promise.all(waiting.map((live) => live.lock(() => save(live))))
-}
-
-/** How often a store that was away is tried again by itself: another process may need what waits here. */
-const saveAgainMs = 1000
-
-/** Does something again and again until it is done. Nobody stays up for it. */
-function createRetry(act: () => Promise<boolean>): { readonly start: () => void; readonly stop: () => void } {
-  let timer: NodeJS.Timeout | undefined
-  let isStopped = false
-  const start = (): void => {
-    if (timer !== undefined || isStopped) return
-    timer = setTimeout(() => void again(), saveAgainMs)
-    timer.unref()
-  }
-  const again = async (): Promise<void> => {
-    const isDone = await act().catch(problemOf)
-    timer = undefined
-    if (isDone !== true) start()
-  }
-  return {
-    start,
-    stop: () => {
-      isStopped = true
-      clearTimeout(timer)
-    },
-  }
+  return waiting.every(({ journal }) => journal.isDurable())
 }
 
 async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" | "later">): Promise<Shared> {

@@ -34,51 +34,87 @@ export function messageBodies(
   }))
 }
 
-/** What is written with new messages: that they are an answer of the model's, and what else is to be in the log with them. */
-export type AppendOptions = { readonly recorded?: true; readonly beside?: readonly EntryBody[] }
-
-/** What was written, and the entry of every message: one that another process wrote there first is not written again. */
+/** What was written, and the entry of every message: one that is in the log already is not written again. */
 export type AppendedMessages = Committed & { readonly placed: readonly number[] }
 
-/** Write new messages behind the one that the session is at, and an answer behind what it answers. */
-export async function appendMessages(
-  live: Live,
-  messages: Transcript,
-  { beside = [], ...recorded }: AppendOptions = {},
-): Promise<AppendedMessages> {
-  const pins = recorded.recorded ? [] : await knownPins(live)
+/** Write new messages behind the one that the session is at. */
+export async function appendMessages(live: Live, messages: Transcript): Promise<AppendedMessages> {
+  const pins = await knownPins(live)
   let added = messages
   let placed: readonly number[] = []
   const committed = await live.journal.commit((outline, next) => {
-    const from = recorded.recorded ? placeOfAnswer(live, outline) : placeToGoOn(live, outline)
+    const from = placeToGoOn(live, outline)
     const known = knownBehind(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
-    const written = [
-      ...messageBodies(
-        added.map((message) => ({ message, key: keyOf(message), ...recorded })),
-        known.at(-1) ?? from,
-        next,
-      ),
-      ...beside,
-      ...(recorded.recorded ? [] : takenBackIn(pins, added, seqOf)),
-    ]
-    // A model's own answer lays down nothing.
+    const bodies = added.map((message) => ({ message, key: keyOf(message) }))
+    const written = [...messageBodies(bodies, known.at(-1) ?? from, next), ...takenBackIn(pins, added, seqOf)]
     const places = { first: next, next: next + written.length }
-    return recorded.recorded ? written : [...written, ...newRules(live, pins, newsIn(live, added), places)]
+    return [...written, ...newRules(live, pins, newsIn(live, added), places)]
+  })
+  keepMessages(live, committed, added)
+  live.at = placed.at(-1) ?? live.at
+  live.opened ||= placed.length > 0
+  live.answered = newestAnswer(messages) ?? live.answered
+  tellFound(live, committed)
+  askFinder(live, committed, added)
+  return { ...committed, placed }
+}
+
+/**
+ * Write an answer behind what it answers. A client that sends its whole history may have brought it to another process before: then that
+ * one has written it, and the conversation is where that one left it. A model's own answer lays down nothing.
+ */
+export async function appendAnswer(
+  live: Live,
+  messages: Transcript,
+  beside: readonly EntryBody[],
+): Promise<AppendedMessages> {
+  let added = messages
+  let placed: readonly number[] = []
+  const committed = await live.journal.commit((outline, next) => {
+    const from = placeOfAnswer(live, outline)
+    const tip = outline.tip()
+    const isLeft = from > 0 && tip !== from && outline.path(tip, from) === undefined
+    const known =
+      (isLeft ? knownOnTheWay(outline, tip, from, messages) : undefined) ?? knownBehind(outline, from, messages)
+    added = messages.slice(known.length)
+    placed = [...known, ...added.map((_, n) => next + n)]
+    const bodies = added.map((message) => ({ message, key: keyOf(message), recorded: true as const }))
+    const back: EntryBody = { type: "branch-opened", from: tip, left: 0, ledger: "" }
+    return [
+      ...messageBodies(bodies, known.at(-1) ?? from, next),
+      ...beside,
+      // The conversation went on elsewhere, and stays there.
+      ...(isLeft && added.length > 0 ? [back] : []),
+    ]
   })
   keepMessages(live, committed, added)
   const last = placed.at(-1)
   if (last !== undefined) {
-    live.at = last
+    live.at = live.client === undefined ? last : live.journal.outline().tip()
     live.opened = true
     if (live.sent !== undefined) live.sent = { ...live.sent, at: last }
   }
   live.answered = newestAnswer(messages) ?? live.answered
-  if (recorded.recorded) for (const seq of placed.slice(messages.length - added.length)) live.unconfirmed.add(seq)
-  tellFound(live, committed)
-  askFinder(live, committed, added)
+  for (const seq of placed.slice(messages.length - added.length)) live.unconfirmed.add(seq)
   return { ...committed, placed }
+}
+
+/** The entries that say all of an answer on the way to `tip`, behind what says the same as `from`. */
+function knownOnTheWay(
+  outline: Outline,
+  tip: number,
+  from: number,
+  messages: Transcript,
+): readonly number[] | undefined {
+  const asked = outline.node(from)?.key
+  for (const seq of outline.path(tip)?.toReversed() ?? []) {
+    if (outline.node(seq)?.key !== asked) continue
+    const known = knownBehind(outline, seq, messages)
+    if (known.length === messages.length) return known
+  }
+  return undefined
 }
 
 /** The entries that say the first of these messages right behind `from`, as far as they go. */

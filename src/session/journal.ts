@@ -65,25 +65,12 @@ export function createJournal(options: JournalOptions): Journal {
   let outline = createOutline()
   const events: LogEvent[] = []
   let begun = false
-  let trouble: Problem | undefined
-  const noting = async <Value>(act: () => Promise<Value>): Promise<Value> => {
-    try {
-      const value = await act()
-      trouble = undefined
-      return value
-    } catch (error) {
-      if (error instanceof HoldfastError) trouble = error.problem
-      throw error
-    }
-  }
+  const { noting, problem } = createTrouble()
 
   const refresh = async (): Promise<void> => {
     if (backlog.size() > 0) return
     const read = await noting(() => readOutline(options, outline)).finally(() => backlog.advance(outline.head()))
-    if (read === "another-log") {
-      await startOver()
-      options.onMoved(new Map())
-    }
+    if (read === "another-log") await startOver().then(() => options.onMoved(new Map()))
     begun = true
   }
 
@@ -109,8 +96,7 @@ export function createJournal(options: JournalOptions): Journal {
     return again
   }
 
-  /** Write these bodies; nothing if someone else was faster, and then what they wrote has been taken in. */
-  const write = async (written: readonly EntryBody[], away: Problem | undefined): Promise<Committed | undefined> => {
+  const write: Committing["write"] = async (written, away) => {
     const chained = chainEntries(outline.head(), written.map(options.redact), options.now())
     backlog.add(chained.entries, chained.payloads)
     const saving = away === undefined ? await attempt(() => noting(backlog.save)) : { problem: away }
@@ -120,12 +106,12 @@ export function createJournal(options: JournalOptions): Journal {
       await attempt(refresh)
       return undefined
     }
-    const problem = problemIn(saving)
-    if (problem !== undefined) events.push({ type: "durability-degraded", problem, unsaved: backlog.size() })
+    const failed = problemIn(saving)
+    if (failed !== undefined) events.push(degraded(failed, backlog))
     const entries = entriesOf(chained.entries, written)
     outline.extend(chained.entries)
     bodies.keep(entries)
-    return { entries, durable: problem === undefined, ...present({ problem }) }
+    return { entries, durable: failed === undefined, ...present({ problem: failed }) }
   }
 
   return {
@@ -135,10 +121,37 @@ export function createJournal(options: JournalOptions): Journal {
     entries: bodies.read,
     isDurable: () => backlog.size() === 0,
     isSaved: (seq) => seq <= backlog.saved().seq,
-    problem: () => trouble,
+    problem,
     isKnown: () => begun,
     takeEvents: () => events.splice(0),
     release: (isKept) => bodies.release((seq) => isKept(seq) || seq > backlog.saved().seq),
+  }
+}
+
+const degraded = (problem: Problem, backlog: Backlog): LogEvent => ({
+  type: "durability-degraded",
+  problem,
+  unsaved: backlog.size(),
+})
+
+/** Remembers what went wrong when something was last tried. */
+function createTrouble(): {
+  readonly noting: <Value>(act: () => Promise<Value>) => Promise<Value>
+  readonly problem: () => Problem | undefined
+} {
+  let trouble: Problem | undefined
+  return {
+    problem: () => trouble,
+    noting: async (act) => {
+      try {
+        const value = await act()
+        trouble = undefined
+        return value
+      } catch (error) {
+        if (error instanceof HoldfastError) trouble = error.problem
+        throw error
+      }
+    },
   }
 }
 
@@ -178,6 +191,7 @@ type Committing = {
   readonly outline: () => Outline
   readonly backlog: Backlog
   readonly meet: () => Promise<readonly Stranded[]>
+  /** Write these bodies; nothing if someone else was faster, and then what they wrote has been taken in. */
   readonly write: (written: readonly EntryBody[], away: Problem | undefined) => Promise<Committed | undefined>
   readonly options: JournalOptions
 }

@@ -6,7 +6,7 @@ import type { ModelResponse, Usage } from "../message/request.ts"
 import type { Trace } from "../trace.ts"
 import { decodeResponse } from "../wire/decode.ts"
 import { isObject } from "../wire/json.ts"
-import { appendMessages } from "./ingest.ts"
+import { appendAnswer } from "./ingest.ts"
 import type { Live } from "./live.ts"
 import { learn } from "./open-live.ts"
 import { durability } from "./prepare.ts"
@@ -28,7 +28,7 @@ export async function record(live: Live, response: ResponseLike, reported?: Usag
   const usage = reported ?? answer.usage
   const report = reportOf(live, usage)
   const beside = report === undefined ? [] : [report]
-  const { placed } = await appendMessages(live, answer.messages, { recorded: true, beside })
+  const { placed } = await appendAnswer(live, answer.messages, beside)
   // Of a history that the provider holds we saw only the end.
   if (report !== undefined && live.sent?.held === false) learn(live, report)
   const read = present({ inputTokens: usage?.inputTokens, cacheReadTokens: usage?.cacheReadTokens })

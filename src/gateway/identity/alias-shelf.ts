@@ -1,5 +1,6 @@
 import { present } from "../../message/present.ts"
-import { type Bearer, createAliasCache } from "./alias-cache.ts"
+import { createRetry } from "../../session/retry.ts"
+import { type AliasCache, type Bearer, createAliasCache } from "./alias-cache.ts"
 import type { Write } from "./decision.ts"
 import { type Look, lookup } from "./look.ts"
 import { isTip } from "./names.ts"
@@ -43,9 +44,6 @@ const maxUnsaved = 20_000
 /** A question looks at the names that an earlier look led to, and there is no longer way than this; more would be a circle. */
 const maxRounds = 8
 
-/** How often a store that was away is tried again by itself. */
-const saveAgainMs = 1000
-
 export function createAliasShelf({ find, put, isShared = false, onFault = () => {} }: ShelfDeps): AliasShelf {
   const cache = createAliasCache(maxNames)
   const unsaved = new Map<string, Bearer>()
@@ -70,16 +68,6 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
     }
   }
   const isFresh = (name: string): boolean => !isShared || !isTip(name)
-  const write = ({ name, session, entry }: Write): void => {
-    const bearer = { session, ...present({ entry }) }
-    cache.set(name, bearer)
-    unsaved.delete(name)
-    unsaved.set(name, bearer)
-    for (const oldest of unsaved.keys()) {
-      if (unsaved.size <= maxUnsaved) break
-      unsaved.delete(oldest)
-    }
-  }
   const flush = async (): Promise<void> => {
     try {
       const bySession = Map.groupBy([...unsaved], ([, bearer]) => bearer.session)
@@ -94,15 +82,8 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
       )
     } catch (error) {
       onFault(error)
-      // Another process may need what waits here; nobody stays up for it.
-      if (!isWaiting) setTimeout(saveAgain, saveAgainMs).unref()
-      isWaiting = true
+      again.start()
     }
-  }
-  let isWaiting = false
-  const saveAgain = (): void => {
-    isWaiting = false
-    void save()
   }
   let last: Promise<void> = Promise.resolve()
   // One after another: of two writes of a name the later one has to stay.
@@ -110,6 +91,8 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
     last = last.then(flush)
     return last
   }
+  // Another process may need what waits here.
+  const again = createRetry(() => save().then(() => unsaved.size === 0))
   return {
     ask: async (question, settle, isSure = () => true) => {
       const fetched = new Map<string, Bearer | undefined>()
@@ -121,12 +104,23 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
         if (missing.size > 0 && round < maxRounds) failed = (await fetch([...missing], fetched)) ?? failed
         else {
           if (failed !== undefined && !isSure(answer)) throw failed.error
-          for (const one of answer.writes) write(one)
+          for (const one of answer.writes) keepUnsaved(cache, unsaved, one)
           settle(answer)
           return answer
         }
       }
     },
     save,
+  }
+}
+
+function keepUnsaved(cache: AliasCache, unsaved: Map<string, Bearer>, { name, session, entry }: Write): void {
+  const bearer = { session, ...present({ entry }) }
+  cache.set(name, bearer)
+  unsaved.delete(name)
+  unsaved.set(name, bearer)
+  for (const oldest of unsaved.keys()) {
+    if (unsaved.size <= maxUnsaved) break
+    unsaved.delete(oldest)
   }
 }
