@@ -76,6 +76,7 @@ export type Problem =
       readonly path?: string
     }
   | { readonly code: "store-closed"; readonly store: string }
+  | { readonly code: "store-in-use"; readonly store: string; readonly path: string; readonly owner?: string }
   | { readonly code: "package-missing"; readonly package: string; readonly purpose: string }
   | { readonly code: "session-unknown"; readonly session: string }
   | { readonly code: "session-exists"; readonly session: string }
@@ -266,6 +267,10 @@ const describers: Describe = {
   "store-newer": (problem) => ({
     sentence: `${storeWords(problem)} was written by a newer version (schema ${problem.version}; this one knows ${problem.known}).`,
     next: "Update holdfast, or open another store.",
+  }),
+  "store-in-use": ({ path, owner = "its process is not known" }) => ({
+    sentence: `Another gateway serves from the store ${path}: ${owner}.`,
+    next: "Stop that one, name another place with --data, or keep the sessions of both in PostgreSQL (--data postgres://...).",
   }),
   "store-closed": ({ store }) => ({
     sentence: `The ${store} store is closed.`,

@@ -29,6 +29,12 @@ export async function checkStore(place: string): Promise<StoreChecks> {
     }
     try {
       const [newest] = await store.sessions({ limit: 1 })
+      const [damage, ...more] = await store.check()
+      if (damage !== undefined) {
+        const others = more.length === 0 ? "" : `, and ${count(more.length, "more fault")}`
+        const next = "Restore it from a backup; holdfast sessions verify says which sessions are damaged."
+        return { checks: [fail("store", `${placeWords(place)} is damaged: ${damage}${others}`, next), ...disk] }
+      }
       const says = newest === undefined ? "it has no session yet" : "it can be read and written"
       return {
         checks: [ok("store", `${placeWords(place)}: ${says}`), ...disk],

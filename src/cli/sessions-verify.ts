@@ -21,21 +21,25 @@ is 1 if anything is damaged.
     askStore(args, world, async ({ store }) => {
       const [id] = args.positionals
       const rows = id === undefined ? await store.sessions() : [await sessionOf(store, id)]
-      const damaged: Damage[] = []
+      const damaged: Damage[] = id === undefined ? (await store.check()).map(ofFile) : []
+      const faults = damaged.length
       let entries = 0
       for (const row of rows) {
         const damage = await damageOf(store, row)
         if (damage === undefined) entries += row.head.seq
         else damaged.push(damage)
       }
-      return answerOf(rows.length, entries, damaged)
+      return answerOf({ sessions: rows.length, entries, faults }, damaged)
     }),
 }
 
 /** So many are named one by one; --json names all. */
 const maxListed = 50
 
-type Damage = { readonly session: string; readonly reason: string }
+/** What is damaged: a session, or the store's own file where no session can be named. */
+type Damage = { readonly session?: string; readonly reason: string }
+
+const ofFile = (reason: string): Damage => ({ reason })
 
 async function sessionOf(store: Store, id: string): Promise<SessionRow> {
   const row = await store.session(id)
@@ -56,14 +60,20 @@ async function damageOf(store: Store, { id, head }: SessionRow): Promise<Damage 
   }
 }
 
-function answerOf(sessions: number, entries: number, damaged: readonly Damage[]): Answer {
-  const whole = `Whole: ${count(sessions - damaged.length, "session")}, ${count(entries, "entry", "entries")}.`
+type Counted = { readonly sessions: number; readonly entries: number; readonly faults: number }
+
+function answerOf({ sessions, entries, faults }: Counted, damaged: readonly Damage[]): Answer {
+  const broken = damaged.length - faults
+  const whole = `Whole: ${count(sessions - broken, "session")}, ${count(entries, "entry", "entries")}.`
   const json = { sessions, entries, damaged }
   if (damaged.length === 0) return { json, text: () => [whole] }
   const [first] = damaged
   const more = damaged.length - maxListed
   const advice = describe({ code: "store-corrupt", store: "", session: first?.session ?? "", reason: "" })
-  const sentence = `${count(damaged.length, "session")} of ${sessions} damaged; the first is ${first?.session}: ${first?.reason}.`
+  const sentence =
+    broken === 0
+      ? `The store's file is damaged: ${first?.reason}.`
+      : `${count(broken, "session")} of ${sessions} damaged; the first is ${damaged[faults]?.session}: ${damaged[faults]?.reason}.`
   return {
     json,
     text: () => [
@@ -75,4 +85,5 @@ function answerOf(sessions: number, entries: number, damaged: readonly Damage[])
   }
 }
 
-const damageLine = ({ session, reason }: Damage): string => sentenceOf(`Damaged: ${session}: ${reason}.`)
+const damageLine = ({ session, reason }: Damage): string =>
+  sentenceOf(`Damaged: ${session ?? "the store's file"}: ${reason}.`)

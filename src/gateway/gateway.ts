@@ -120,9 +120,17 @@ function openHouse(options: GatewayOptions): House {
     waiting: new Map(),
     held: createHeld({ store: limited, onFault }),
   }
+  const health = createHealth({
+    store,
+    version: options.version,
+    closing: () => state.closing,
+    onStore: metrics.storeUp,
+    ...present({ operator }),
+  })
   const ends = [
     books.subscribe((record) => {
       metrics.observe(record)
+      if (record.problem?.code === "store-corrupt") health.noteDamage()
       options.onRecord?.(record)
     }),
     holdfast.subscribe(metrics.sessionEvent),
@@ -141,13 +149,7 @@ function openHouse(options: GatewayOptions): House {
     deps,
     state,
     metrics,
-    health: createHealth({
-      store,
-      version: options.version,
-      closing: () => state.closing,
-      onStore: metrics.storeUp,
-      ...present({ operator }),
-    }),
+    health,
     admin: (incoming, response) => void listener(incoming, response),
     closeAdmin: admin.close,
     end: () => {
@@ -244,6 +246,8 @@ async function tellMachines(
   response: ServerResponse,
 ): Promise<void> {
   if (what === "metrics") {
+    // So that it says of the store what a probe would be told.
+    await health.ready()
     metrics.requestsInFlight(state.inFlight)
     metrics.pendingApprovals(deps.approvals.pending().length)
     response.writeHead(200, { "content-type": expositionType }).end(metrics.render())

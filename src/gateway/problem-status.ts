@@ -35,6 +35,7 @@ export const statusOf: Readonly<Record<Problem["code"], number>> = {
   "store-locked": 503,
   "store-corrupt": 503,
   "store-newer": 500,
+  "store-in-use": 503,
   "store-closed": 503,
   "package-missing": 500,
   "session-unknown": 404,

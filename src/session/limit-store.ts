@@ -55,6 +55,7 @@ export function limitStore(store: Store, limitMs: number = storeMs): Store {
     holdings: store.holdings.bind(store),
     copy: store.copy.bind(store),
     remove: store.remove.bind(store),
+    check: store.check.bind(store),
     vacuum: store.vacuum.bind(store),
     close: store.close.bind(store),
     memory: {

@@ -79,6 +79,7 @@ export function createMemoryStore({ now = Date.now }: { readonly now?: () => num
     findAliases: tables.aliases.findAliases,
     jobs: tables.jobs,
     memory: tables.rows,
+    check: () => call(() => []),
     vacuum: () => call(() => {}),
     close: async () => {
       closed = true

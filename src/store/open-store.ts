@@ -1,12 +1,18 @@
+import { present } from "../message/present.ts"
 import { createMemoryStore } from "./memory-store.ts"
 import { openPostgresStore } from "./postgres-store.ts"
 import { openSqliteStore } from "./sqlite-store.ts"
 import type { Store } from "./store.ts"
 
 /** A store by its name: `memory`, a `postgres://` address, or the path of an SQLite file. */
-export async function openStore(name: string): Promise<Store> {
+export async function openStore(name: string, { busyMs }: StoreOptions = {}): Promise<Store> {
   if (name === "memory") return createMemoryStore()
-  return isPostgres(name) ? openPostgresStore({ url: name }) : openSqliteStore({ path: name })
+  return isPostgres(name) ? openPostgresStore({ url: name }) : openSqliteStore({ path: name, ...present({ busyMs }) })
+}
+
+export type StoreOptions = {
+  /** How long a call waits for another program that has an SQLite file locked. */
+  readonly busyMs?: number
 }
 
 export const isPostgres = (name: string): boolean => /^postgres(?:ql)?:\/\//i.test(name)

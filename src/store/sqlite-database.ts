@@ -36,7 +36,8 @@ export type SqliteSettings = {
 }
 
 /** SQLite itself waits for a lock only this long, because nothing else happens in the process meanwhile; then it is tried again. */
-const SLICE_MS = 10
+const SLICE_MS = 1
+const PAUSE_MS = 10
 
 /** What the write-ahead log may keep of the disk after a checkpoint. */
 const LOG_BYTES = 64 * 1024 * 1024
@@ -57,11 +58,12 @@ export async function openSqliteDatabase(settings: SqliteSettings): Promise<Sqli
       throw error
     }
   }
-  return guard(await patiently(connect, "*", settings), settings)
+  return guard(await createPatience(settings)(connect, "*"), settings)
 }
 
 function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase {
   const { path } = settings
+  const patiently = createPatience(settings)
   const identity = identityOf(path)
   const statements = new Map<string, Statement>()
   const prepared = (sql: string): Statement => {
@@ -90,31 +92,23 @@ function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase
     }
   }
   const { write, flush } = createSqliteWrites((session, work) =>
-    patiently(
-      () => {
-        checkOpen()
-        if (identityOf(path) !== identity) {
-          throw new HoldfastError({ code: "store-unavailable", store: "sqlite", reason: GONE, path })
-        }
-        return within("BEGIN IMMEDIATE", work)
-      },
-      session,
-      settings,
-    ),
+    patiently(() => {
+      checkOpen()
+      if (identityOf(path) !== identity) {
+        throw new HoldfastError({ code: "store-unavailable", store: "sqlite", reason: GONE, path })
+      }
+      return within("BEGIN IMMEDIATE", work)
+    }, session),
   )
   return {
-    read: (session, work) => patiently(() => within("BEGIN", work), session, settings),
+    read: (session, work) => patiently(() => within("BEGIN", work), session),
     write,
     maintain: async (sql) => {
       for (const one of sql) {
-        await patiently(
-          () => {
-            checkOpen()
-            connection.exec(one)
-          },
-          "*",
-          settings,
-        )
+        await patiently(() => {
+          checkOpen()
+          connection.exec(one)
+        }, "*")
       }
     },
     close: () => {
@@ -124,19 +118,28 @@ function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase
   }
 }
 
-/** Try until nobody is in the way or the time is up; others get to work between two tries. */
-async function patiently<Result>(
-  work: () => Result,
-  session: string,
-  { busyMs, path }: SqliteSettings,
-): Promise<Result> {
-  for (let waitedMs = 0; ; waitedMs += SLICE_MS * 2) {
-    try {
-      return work()
-    } catch (error) {
-      if (!isBusy(error) || waitedMs >= busyMs) throw sqliteError(error, { session, waitedMs: busyMs, path })
+type Patience = <Result>(work: () => Result, session: string) => Promise<Result>
+
+/**
+ * Try until nobody is in the way or the time is up; others get to work between two tries. Once somebody had the file for all of that time
+ * nobody waits for them again, until something got through: or each of a request's calls would wait as long.
+ */
+function createPatience({ busyMs, path }: SqliteSettings): Patience {
+  let isLocked = false
+  return async (work, session) => {
+    const untilMs = performance.now() + (isLocked ? 0 : busyMs)
+    for (;;) {
+      try {
+        const result = work()
+        isLocked = false
+        return result
+      } catch (error) {
+        const isLast = performance.now() >= untilMs
+        if (isBusy(error) && isLast) isLocked = true
+        if (!isBusy(error) || isLast) throw sqliteError(error, { session, waitedMs: busyMs, path })
+      }
+      await sleep(PAUSE_MS)
     }
-    await sleep(SLICE_MS)
   }
 }
 

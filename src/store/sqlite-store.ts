@@ -7,6 +7,8 @@ import { openSqliteDatabase, type SqliteDatabase } from "./sqlite-database.ts"
 import { createSqliteJobs } from "./sqlite-jobs.ts"
 import { createSqliteLogReader } from "./sqlite-log.ts"
 import { createSqliteMemory } from "./sqlite-memory.ts"
+import { ANY_SESSION } from "./sqlite-problem.ts"
+import { textOf } from "./sqlite-row.ts"
 import { createSqliteSessions } from "./sqlite-sessions.ts"
 import type { Store } from "./store.ts"
 
@@ -32,6 +34,16 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   return createSqliteStore(await openSqliteDatabase({ path: resolve(path), busyMs, durability }), now)
 }
 
+/** So many damages are told; what comes after them is mostly more of the same. */
+const maxDamages = 100
+
+/** Every page and every index, which takes as long as reading all of the file. */
+async function checkSqlite(database: SqliteDatabase): Promise<readonly string[]> {
+  const rows = await database.read(ANY_SESSION, ({ all }) => all(`PRAGMA integrity_check(${maxDamages})`))
+  const words = rows.map((row) => textOf(row, "integrity_check"))
+  return words.length === 1 && words[0] === "ok" ? [] : words
+}
+
 /** The store on a database that is open. */
 export function createSqliteStore(database: SqliteDatabase, now: () => number): Store {
   return reserveLog({
@@ -43,6 +55,7 @@ export function createSqliteStore(database: SqliteDatabase, now: () => number): 
     ...createSqliteAliases(database),
     jobs: createSqliteJobs(database),
     memory: createSqliteMemory(database),
+    check: () => checkSqlite(database),
     vacuum: () =>
       database.maintain([
         "INSERT INTO memory_words (memory_words) VALUES ('optimize')",

@@ -113,6 +113,8 @@ export type Store = {
   readonly findAliases: (names: readonly string[]) => Promise<readonly FoundAlias[]>
   readonly jobs: JobStore
   readonly memory: MemoryStore
+  /** What is damaged in its files, in the words of whoever reads them; nothing if all is well, or where no one can tell. */
+  readonly check: () => Promise<readonly string[]>
   /** Give back the room of what was deleted. */
   readonly vacuum: () => Promise<void>
   readonly close: () => Promise<void>

@@ -106,6 +106,7 @@ const wrapLog = (inner: Store, wrap: Wrap): Omit<Store, "jobs" | "memory"> => ({
   getSummary: wrap("getSummary", inner.getSummary),
   putAliases: wrap("putAliases", inner.putAliases),
   findAliases: wrap("findAliases", inner.findAliases),
+  check: wrap("check", inner.check),
   vacuum: wrap("vacuum", inner.vacuum),
   close: inner.close,
 })

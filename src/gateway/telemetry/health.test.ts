@@ -6,11 +6,15 @@ import { createHealth, type HealthDeps } from "./health.ts"
 
 const whole: HealthDeps = { store: createMemoryStore(), closing: () => false, version: "1.2.3" }
 const away = new HoldfastError({ code: "store-unavailable", store: "postgres", reason: "db.internal said no" })
-const failing = (error: unknown): Pick<Store, "head"> => ({ head: () => Promise.reject(error) })
-const throwing: Pick<Store, "head"> = {
-  head: () => {
-    throw away
-  },
+type Probed = Pick<Store, "head" | "putAliases">
+const reading = (head: Probed["head"]): Probed => ({ head, putAliases: async () => {} })
+const failing = (error: unknown): Probed => reading(() => Promise.reject(error))
+const throwing = reading(() => {
+  throw away
+})
+const unwritable: Probed = {
+  head: async () => ({ seq: 0, hash: "" }),
+  putAliases: () => Promise.reject(new HoldfastError({ code: "store-full", store: "sqlite" })),
 }
 const policy: Problem = { code: "policy-invalid", policy: "/etc/secret/rule.md", expected: "a", found: "b" }
 
@@ -34,7 +38,8 @@ const unready: readonly (readonly [why: string, deps: Partial<HealthDeps>, part:
   ["the store is away", { store: failing(away) }, "store", "store-unavailable"],
   ["the store fails of something else", { store: failing(new Error("secret")) }, "store", "store-failed"],
   ["the store throws at once", { store: throwing }, "store", "store-unavailable"],
-  ["the store hangs", { store: { head: () => new Promise(() => {}) }, readLimitMs: 1 }, "store", "store-late"],
+  ["the store can be read but not written", { store: unwritable }, "store", "store-full"],
+  ["the store hangs", { store: reading(() => new Promise(() => {})), probeLimitMs: 1 }, "store", "store-late"],
   ["the operator's files are faulty", { operator: { problem: () => policy } }, "operator", "policy-invalid"],
 ]
 test.each(unready)(
@@ -47,13 +52,18 @@ test.each(unready)(
 describe("probes are no load", () => {
   test("an answer of the store holds for a second, good or bad, and is told each time that it was asked for", async () => {
     let [nowMs, reads] = [0, 0]
-    let store: Pick<Store, "head"> = failing(away)
+    let store: Probed = failing(away)
     const told: boolean[] = []
     const head = (session: string) => {
       reads += 1
       return store.head(session)
     }
-    const health = createHealth({ ...whole, store: { head }, now: () => nowMs, onStore: (up) => void told.push(up) })
+    const health = createHealth({
+      ...whole,
+      store: reading(head),
+      now: () => nowMs,
+      onStore: (up) => void told.push(up),
+    })
     await Promise.all([health.ready(), health.ready(), health.ready()])
     store = createMemoryStore()
     nowMs = 999
@@ -73,17 +83,49 @@ describe("probes are no load", () => {
       reads += 1
       return reads === 1 ? late.promise : Promise.resolve({ seq: 0, hash: "" })
     }
-    const health = createHealth({ ...whole, store: { head }, now: () => nowMs, readLimitMs: 1 })
+    const health = createHealth({ ...whole, store: reading(head), now: () => nowMs, probeLimitMs: 1 })
     for (const atMs of [0, 2000, 4000]) {
       nowMs = atMs
       expect(await health.ready()).toMatchObject({ status: 503 })
     }
     expect(reads).toBe(1)
     late.resolve({ seq: 0, hash: "" })
-    await late.promise
+    await new Promise(setImmediate)
     nowMs = 6000
     expect(await health.ready()).toMatchObject({ status: 200 })
     expect(reads).toBe(2)
+  })
+
+  test("the store is written to once in five seconds, however often it is asked, and again as soon as it was not to be had", async () => {
+    let [nowMs, writes, isAway] = [0, 0, false]
+    const store: Probed = {
+      head: () => (isAway ? Promise.reject(away) : Promise.resolve({ seq: 0, hash: "" })),
+      putAliases: async () => void writes++,
+    }
+    const health = createHealth({ ...whole, store, now: () => nowMs })
+    for (; nowMs < 5000; nowMs += 100) expect(await health.ready()).toMatchObject({ status: 200 })
+    expect(writes).toBe(1)
+    expect(await health.ready()).toMatchObject({ status: 200 })
+    expect(writes).toBe(2)
+    isAway = true
+    nowMs += 1000
+    expect(await health.ready()).toMatchObject({ status: 503 })
+    isAway = false
+    nowMs += 1000
+    expect(await health.ready()).toMatchObject({ status: 200 })
+    expect(writes).toBe(3)
+  })
+
+  test("a damage that a request met counts for five minutes", async () => {
+    let nowMs = 0
+    const health = createHealth({ ...whole, now: () => nowMs })
+    expect(await health.ready()).toMatchObject({ status: 200 })
+    health.noteDamage()
+    expect(await health.ready()).toMatchObject({ status: 503, body: expect.stringContaining("store-corrupt") })
+    nowMs = 299_999
+    expect(await health.ready()).toMatchObject({ status: 503 })
+    nowMs = 301_000
+    expect(await health.ready()).toMatchObject({ status: 200 })
   })
 
   test("closing is seen at once, whatever is known of the store", async () => {

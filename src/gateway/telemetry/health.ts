@@ -5,15 +5,17 @@ import { operatorLog } from "../../store/reserved-log.ts"
 import type { Store } from "../../store/store.ts"
 
 export type HealthDeps = {
-  readonly store: Pick<Store, "head">
+  readonly store: ProbedStore
   readonly operator?: Pick<Operator, "problem">
   readonly closing: () => boolean
   readonly version: string
   readonly now?: () => number
-  readonly readLimitMs?: number
-  /** Whether the store could be read, each time that it was tried. */
+  readonly probeLimitMs?: number
+  /** Whether the store could be read and written, each time that it was tried. */
   readonly onStore?: (up: boolean) => void
 }
+
+type ProbedStore = Pick<Store, "head" | "putAliases">
 
 /** An answer to a probe: JSON, in which no address, no path and no text of an error is. */
 export type HealthAnswer = { readonly status: number; readonly body: string }
@@ -23,27 +25,37 @@ export type Health = {
   readonly live: () => HealthAnswer
   /** Should it be sent requests? */
   readonly ready: () => Promise<HealthAnswer>
+  /** A request found something of the store damaged. */
+  readonly noteDamage: () => void
 }
 
 /** What stands in the way, and the code of the problem. */
 type Reason = { readonly part: "gateway" | "store" | "operator"; readonly code: string }
 
 /** A store that takes longer than this is of no use to a request; most probes wait no longer either. */
-const usualReadLimitMs = 2000
+const usualProbeLimitMs = 2000
 /** So long an answer of the store holds: probes come from many sides, and must be no load. */
 const answerHoldsMs = 1000
+/** A store that can be read may still have no room, or no file any more: it is written to this often at most. */
+const writtenHoldsMs = 5000
+/** So long a damage counts that a request has met: whoever needs what is damaged comes again sooner. */
+const damageHoldsMs = 300_000
+
+/** What is written to try the store. The name has a blank, which no session's name may have. */
+const probeName = "readiness probe"
 
 export function createHealth({ store, operator, closing, version, ...rest }: HealthDeps): Health {
-  const storeReason = createStoreProbe(store, rest)
+  const probe = createStoreProbe(store, rest)
   return {
+    noteDamage: probe.noteDamage,
     live: () => ({ status: 200, body: JSON.stringify({ status: "ok", version }) }),
     ready: async () => {
       const reasons: Reason[] = []
       if (closing()) reasons.push({ part: "gateway", code: "closing" })
-      const unreadable = await storeReason()
-      if (unreadable !== undefined) reasons.push({ part: "store", code: unreadable })
-      const trouble = operator?.problem()
-      if (trouble !== undefined) reasons.push({ part: "operator", code: trouble.code })
+      const trouble = await probe.ask()
+      if (trouble !== undefined) reasons.push({ part: "store", code: trouble })
+      const problem = operator?.problem()
+      if (problem !== undefined) reasons.push({ part: "operator", code: problem.code })
       const ready = reasons.length === 0
       const body = {
         status: ready ? "ok" : "unavailable",
@@ -55,40 +67,61 @@ export function createHealth({ store, operator, closing, version, ...rest }: Hea
   }
 }
 
-type ProbeOptions = Pick<HealthDeps, "now" | "readLimitMs" | "onStore">
+type ProbeOptions = Pick<HealthDeps, "now" | "probeLimitMs" | "onStore">
 
-/** Why the store cannot be read, if so. One read at a time: one that hangs is not joined by others. */
+type StoreProbe = {
+  /** The code of what is wrong with the store, if anything is. */
+  readonly ask: () => Promise<string | undefined>
+  readonly noteDamage: () => void
+}
+
+/** Why the store cannot be used, if so. One try at a time: one that hangs is not joined by others. */
 function createStoreProbe(
-  store: Pick<Store, "head">,
-  { now = Date.now, readLimitMs = usualReadLimitMs, onStore = () => {} }: ProbeOptions,
-): () => Promise<string | undefined> {
+  store: ProbedStore,
+  { now = Date.now, probeLimitMs = usualProbeLimitMs, onStore = () => {} }: ProbeOptions,
+): StoreProbe {
+  const holds = (atMs: number | undefined, ms: number): boolean =>
+    // A clock that was set back must not make an old answer a new one.
+    atMs !== undefined && Math.abs(now() - atMs) < ms
   let known: { readonly atMs: number; readonly code: string | undefined } | undefined
+  let writtenMs: number | undefined
+  let damagedMs: number | undefined
   let asking: Promise<string | undefined> | undefined
   let hanging = false
-  const read = async (): Promise<string | undefined> => {
+  const use = async (): Promise<string | undefined> => {
     hanging = true
     try {
       await store.head(operatorLog)
+      if (holds(writtenMs, writtenHoldsMs)) return undefined
+      await store.putAliases(probeName, [{ name: probeName, entry: `${now()}` }])
+      writtenMs = now()
       return undefined
     } catch (error) {
+      writtenMs = undefined
       return error instanceof HoldfastError ? error.problem.code : "store-failed"
     } finally {
       hanging = false
     }
   }
   const ask = async (): Promise<string | undefined> => {
-    const code = hanging ? "store-late" : await within(readLimitMs, read(), "store-late")
+    const used = hanging ? "store-late" : await within(probeLimitMs, use(), "store-late")
+    const code = used ?? (holds(damagedMs, damageHoldsMs) ? "store-corrupt" : undefined)
     known = { atMs: now(), code }
     onStore(code === undefined)
     return code
   }
-  return () => {
-    // A clock that was set back must not make an old answer a new one.
-    if (known !== undefined && Math.abs(now() - known.atMs) < answerHoldsMs) return Promise.resolve(known.code)
-    asking ??= ask().finally(() => {
-      asking = undefined
-    })
-    return asking
+  return {
+    noteDamage: () => {
+      damagedMs = now()
+      known = undefined
+    },
+    ask: () => {
+      if (known !== undefined && holds(known.atMs, answerHoldsMs)) return Promise.resolve(known.code)
+      asking ??= ask().finally(() => {
+        asking = undefined
+      })
+      return asking
+    },
   }
 }
 

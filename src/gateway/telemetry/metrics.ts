@@ -54,7 +54,10 @@ function gaugesOf({
   const inFlight = gauge({ name: "holdfast_requests_in_flight", help: "Requests that are being worked on." })
   const sessions = gauge({ name: "holdfast_open_sessions", help: "Sessions that are held in memory." })
   const approvals = gauge({ name: "holdfast_approvals_pending", help: "Tool calls that wait for a person." })
-  const store = gauge({ name: "holdfast_store_up", help: "Whether the store could be read when it was last tried." })
+  const store = gauge({
+    name: "holdfast_store_up",
+    help: "Whether the store could be read and written when it was last tried.",
+  })
   return {
     requestsInFlight: (count) => inFlight.set(count),
     openSessions: (count) => sessions.set(count),
