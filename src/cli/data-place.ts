@@ -1,7 +1,7 @@
 import { type Stats, statSync } from "node:fs"
 import { extname, join, relative, resolve } from "node:path"
 import { HoldfastError } from "../errors.ts"
-import { isPostgres, openStore } from "../store/open-store.ts"
+import { isPostgres, openStore, type StoreOptions } from "../store/open-store.ts"
 import { ANY_SESSION, problemOfPath } from "../store/sqlite-problem.ts"
 import type { Store } from "../store/store.ts"
 import { findPathFault } from "../store/store-file.ts"
@@ -61,14 +61,17 @@ const missingStore = (place: string): Failure =>
   )
 
 /** Open the store at a place, which is made only if that is asked for. */
-export async function openPlace(place: string, { make = false } = {}): Promise<Store | Failure> {
+export async function openPlace(
+  place: string,
+  { make = false, ...options }: StoreOptions & { readonly make?: boolean } = {},
+): Promise<Store | Failure> {
   try {
     if (!make && isMissing(place)) {
       const fault = findPathFault(place)
       if (fault?.cause === "not-a-folder") throw new HoldfastError(problemOfPath(fault))
       return missingStore(place)
     }
-    return await openStore(place)
+    return await openStore(place, options)
   } catch (error) {
     return damagedPlace(error, place)
   }

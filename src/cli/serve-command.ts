@@ -14,6 +14,7 @@ import { type Ground, openGround } from "./serve-open.ts"
 import { gatewayOptions, secretsOf } from "./serve-options.ts"
 import { failedSettings, readSettings, type Settings, settingOptions } from "./serve-settings.ts"
 import { startOn, startTelemetry } from "./serve-start.ts"
+import { openWhenThere } from "./serve-waiting.ts"
 import { type Started, welcomeLine, welcomeText } from "./serve-welcome.ts"
 import { type StopSignal, stopSignal } from "./stop-signal.ts"
 import { readVersion } from "./version.ts"
@@ -83,20 +84,26 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 
   const isDemo = wantsDemo(args, world.env, settings)
   const stop = (deps.stop ?? stopSignal)()
   try {
-    const withoutPolicyFolder = args.isOn("without-policy-folder")
+    const version = await deps.version()
+    const format = args.isOn("json") ? "json" : settings.config.log.format
     let port: number | undefined = settings.config.listen.port || undefined
-    const ground = await openGround(settings, {
-      now: world.dateMs,
-      env: world.env,
-      port: () => port,
-      withoutPolicyFolder,
-    })
-    if (isFailure(ground)) return ground
+    const open = (): Promise<Ground | Failure> =>
+      openGround(settings, {
+        now: world.dateMs,
+        env: world.env,
+        port: () => port,
+        withoutPolicyFolder: args.isOn("without-policy-folder"),
+      })
+    const opened = await openWhenThere(open, settings, world, { version, format, stop: stop.signal })
+    if (opened === undefined) return 0
+    if (isFailure(opened)) return opened
+    const { ground } = opened
     try {
       const onListening = (at: number): void => {
         port = at
       }
-      return await serveOn(ground, args, world, deps, { settings, stop: stop.signal, isDemo, onListening })
+      const serving = { settings: opened.settings, stop: stop.signal, isDemo, onListening, version, format }
+      return await serveOn(ground, world, deps, serving)
     } finally {
       await ground.close()
     }
@@ -110,21 +117,20 @@ type Serving = {
   readonly stop: AbortSignal
   readonly isDemo: boolean
   readonly onListening: (port: number) => void
+  readonly version: string
+  readonly format: "text" | "json"
 }
 
 async function serveOn(
   ground: Ground,
-  args: Arguments,
   world: World,
   deps: ServeDeps,
-  { settings, stop, isDemo, onListening }: Serving,
+  { settings, stop, isDemo, onListening, version, format }: Serving,
 ): Promise<0 | Failure> {
   const { config, file } = settings
-  const format = args.isOn("json") ? "json" : config.log.format
   const sink = format === "json" ? world.stdout : world.stderr
   const mask = createMask(secretsOf(config, ground.admin))
   const log = createLog({ level: config.log.level, format, write: sink.write, now: world.dateMs, mask })
-  const version = await deps.version()
   const base = gatewayOptions(config, ground)
   const { upstreams } = base
   const telemetry = await startTelemetry(settings, deps.openTelemetry, {

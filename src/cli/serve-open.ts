@@ -7,6 +7,7 @@ import { present } from "../message/present.ts"
 import { maxKeyBytes } from "../operator/limits.ts"
 import { type Operator, openOperator } from "../operator/operator.ts"
 import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
+import { type Claim, claimFile } from "../store/claim-file.ts"
 import { isPostgres } from "../store/open-store.ts"
 import type { Store } from "../store/store.ts"
 import { dataPlace, openPlace } from "./data-place.ts"
@@ -36,6 +37,9 @@ export type GroundOptions = Pick<OwnPlaces, "env" | "port"> & {
   readonly withoutPolicyFolder?: boolean
 }
 
+/** A request must not wait longer than this for another program that has the store's file locked: it goes on with what is in memory. */
+const servingBusyMs = 500
+
 /** Open the store, the operator's channel and the sessions. What was opened is closed again if the rest cannot be. */
 export async function openGround(
   settings: Settings,
@@ -45,14 +49,16 @@ export async function openGround(
   const data = config.data === undefined ? undefined : "place" in config.data ? config.data.place : config.data.secret
   const place = dataPlace(data, {})
   if (isFailure(place)) return place
-  const store = await openPlace(place, { make: true })
+  const store = await openPlace(place, { make: true, busyMs: servingBusyMs })
   if (isFailure(store)) return store
+  let claim: Claim | undefined
   let operator: Operator | undefined
   try {
+    claim = isPostgres(place) ? undefined : await claimFile(place)
     const admin = await adminOf(config, place)
-    if (isFailure(admin)) return await after(store.close(), admin)
+    if (isFailure(admin)) return await after(store.close().then(claim?.release), admin)
     const channel = await operatorAt(config, place)
-    if (isFailure(channel)) return await after(store.close(), channel)
+    if (isFailure(channel)) return await after(store.close().then(claim?.release), channel)
     const opened = await openOperator({
       store,
       now,
@@ -71,12 +77,14 @@ export async function openGround(
       } finally {
         await opened.close()
         await store.close()
+        claim?.release()
       }
     }
     return { place, store, holdfast, guard, admin, close, operator: opened, directory: channel.directory }
   } catch (error) {
     await operator?.close()
     await store.close()
+    claim?.release()
     throw error
   }
 }

@@ -49,7 +49,7 @@ export function gatewayOptions(
   config: OpenedConfig,
   ground: Standing,
 ): Omit<GatewayOptions, "version" | "now" | "onFault"> {
-  const { listen, tenants, windowTokens, recall, limits, askTimeoutMs } = config
+  const { listen, tenants, windowTokens, recall, limits, askTimeoutMs, whenStoreIsAway } = config
   const { store, holdfast, operator, guard, admin } = ground
   const { host, port, token, allowedHosts, allowedOrigins, keepAliveMs } = listen
   return {
@@ -63,6 +63,7 @@ export function gatewayOptions(
       recall,
       limits,
       askTimeoutMs,
+      whenStoreIsAway,
       store,
       holdfast,
     },

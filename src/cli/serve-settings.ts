@@ -1,4 +1,4 @@
-import { logFormats, logLevels } from "../config/config-schema.ts"
+import { logFormats, logLevels, storeAwayNames } from "../config/config-schema.ts"
 import type { Fault, Place } from "../config/fault.ts"
 import { type OpenedConfig, openSecrets } from "../config/open-secrets.ts"
 import { type ConfigFile, readConfig } from "../config/read-config.ts"
@@ -47,6 +47,11 @@ export const settingOptions: Options = {
   ...dataOption,
   ...policyOption,
   recall: { help: "offer models a tool by which they get back what was cut" },
+  "when-store-is-away": {
+    value: "W",
+    help: "refuse a request whose rules cannot be read, or pass it on without; refuse unless given",
+    oneOf: storeAwayNames,
+  },
   "token-env": { value: "NAME", help: "environment variable that holds the token which requests have to carry" },
   "log-format": { value: "F", help: "how to log", oneOf: logFormats },
   "log-level": { value: "L", help: "what to log", oneOf: logLevels },
@@ -59,6 +64,7 @@ const valued = [
   "window",
   "data",
   "policy",
+  "when-store-is-away",
   "token-env",
   "log-format",
   "log-level",

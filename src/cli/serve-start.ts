@@ -1,5 +1,5 @@
 import { HoldfastError } from "../errors.ts"
-import type { Gateway, GatewayOptions } from "../gateway/gateway-options.ts"
+import type { GatewayOptions } from "../gateway/gateway-options.ts"
 import type { OpenTelemetryOptions, Telemetry } from "../gateway/telemetry/open-telemetry.ts"
 import { type Failure, unusable } from "./failure.ts"
 import { plainHeaders } from "./serve-options.ts"
@@ -23,10 +23,10 @@ export async function startTelemetry(
 }
 
 /** A port that cannot be had is the one thing that often goes wrong here, and has a sentence of its own. */
-export async function startOn(
-  begin: (options: GatewayOptions) => Promise<Gateway>,
-  gateway: GatewayOptions,
-): Promise<Gateway | Failure> {
+export async function startOn<Options extends Pick<GatewayOptions, "host" | "port">, Started>(
+  begin: (options: Options) => Promise<Started>,
+  gateway: Options,
+): Promise<Started | Failure> {
   try {
     return await begin(gateway)
   } catch (error) {

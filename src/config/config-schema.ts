@@ -99,6 +99,8 @@ const limits = members({
   graceMs: whole(0, dayMs).optional(),
 })
 
+/** What becomes of a request whose session cannot be read. */
+export const storeAwayNames = ["refuse", "pass"] as const
 export const logLevels = ["error", "warn", "info", "debug"] as const
 export const logFormats = ["text", "json"] as const
 
@@ -156,6 +158,7 @@ export const configSchema = members({
   strategy: oneOf(strategyNames).optional(),
   recall: yesOrNo().optional(),
   tenants: oneOf(["by-key", "one"]).optional(),
+  whenStoreIsAway: oneOf(storeAwayNames).optional(),
   limits: limits.optional(),
   admin: members({ token: secretRef().optional(), origins: list(origin(), "origins").optional() }).optional(),
   operator: operator.optional(),

@@ -44,6 +44,7 @@ export function resolveConfig({ file, flags, env }: Sources): Resolved {
     upstreams: upstreamsOf(config, said, below),
     isUsual: said.upstream === undefined && config.upstreams === undefined,
     tenants: config.tenants ?? "by-key",
+    whenStoreIsAway: said.whenStoreIsAway ?? config.whenStoreIsAway ?? "refuse",
     limits: { ...usualLimits, ...present(config.limits ?? {}) },
     admin: {
       origins: config.admin?.origins ?? [],

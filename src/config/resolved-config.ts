@@ -4,6 +4,7 @@ import type { Redaction } from "../log/redact.ts"
 import type { Format } from "../message/message.ts"
 import type { Policy } from "../plan/policy.ts"
 import type { MemoryOptions } from "../session/options.ts"
+import type { WhenStoreIsAway } from "../session/prepared.ts"
 import type { logFormats, logLevels, strategyNames } from "./config-schema.ts"
 import type { SecretRef } from "./secret-ref.ts"
 
@@ -68,6 +69,7 @@ export type ResolvedConfig<Secret = SecretRef> = {
   readonly strategy?: (typeof strategyNames)[number]
   readonly recall: boolean
   readonly tenants: "by-key" | "one"
+  readonly whenStoreIsAway: WhenStoreIsAway
   readonly limits: GatewayLimits
   readonly admin: { readonly token?: Secret; readonly origins: readonly string[] }
   readonly operator: {

@@ -1,6 +1,7 @@
 import { present } from "../message/present.ts"
+import type { WhenStoreIsAway } from "../session/prepared.ts"
 import { isHttpUrl } from "./config-field.ts"
-import { logFormats, logLevels } from "./config-schema.ts"
+import { logFormats, logLevels, storeAwayNames } from "./config-schema.ts"
 import { type Fault, faultAt, foundWords } from "./fault.ts"
 import type { LogFormat, LogLevel } from "./resolved-config.ts"
 
@@ -18,6 +19,7 @@ export type FlagName =
   | "policy"
   | "log-format"
   | "log-level"
+  | "when-store-is-away"
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -47,6 +49,7 @@ export type Said = {
   readonly policy?: string
   readonly logFormat?: LogFormat
   readonly logLevel?: LogLevel
+  readonly whenStoreIsAway?: WhenStoreIsAway
 }
 
 type Read<Value> = (text: string) => Value | undefined
@@ -99,6 +102,7 @@ export function readSaid(flags: Flags, env: Env): { readonly said: Said; readonl
     ),
     policy: read("policy", plain, "a folder"),
     logFormat: read("log-format", oneOf(logFormats), "text or json"),
+    whenStoreIsAway: read("when-store-is-away", oneOf(storeAwayNames), storeAwayNames.join(" or ")),
     logLevel: read("log-level", oneOf(logLevels), `one of ${logLevels.join(", ")}`),
   }
   return { said: present(all), faults }

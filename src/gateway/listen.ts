@@ -11,7 +11,7 @@ const idleMs = 75_000
 
 /** Listen for requests. Nothing that a client does to its connection gets further than that connection. */
 export async function listen(
-  { host, port, limits, onFault }: GatewayOptions,
+  { host, port, limits, onFault }: Pick<GatewayOptions, "host" | "port" | "limits" | "onFault">,
   handle: (incoming: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Listening> {
   const server = createServer(
