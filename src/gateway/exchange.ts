@@ -5,6 +5,7 @@ import type { Approvals } from "./admin/approvals.ts"
 import type { Books } from "./books.ts"
 import type { Docket } from "./docket.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
+import type { Bodies } from "./read-body.ts"
 import { ownHeaders } from "./response-headers.ts"
 import type { PassageDeps } from "./take.ts"
 import type { Transport } from "./transport.ts"
@@ -15,6 +16,7 @@ export type ExchangeDeps = GatewayOptions &
   PassageDeps & {
     readonly transport: Transport
     readonly books: Books
+    readonly bodies: Bodies
     readonly approvals: Approvals
   }
 

@@ -24,6 +24,7 @@ import { modelCall } from "./model-call.ts"
 import { createNewSessions } from "./new-sessions.ts"
 import { passThrough } from "./pass-through.ts"
 import { problemOf } from "./problem-of.ts"
+import { createBodies } from "./read-body.ts"
 import { refuseEntry } from "./refuse-entry.ts"
 import { type Route, routeOf } from "./route.ts"
 import { expositionType } from "./telemetry/exposition.ts"
@@ -88,6 +89,9 @@ type House = {
   readonly end: () => void
 }
 
+/** For all requests that are on their way in together: 200 agents that send 5 MB each at the same moment. */
+const bodiesBytes = 1024 * 1024 * 1024
+
 function openHouse(options: GatewayOptions): House {
   const { store, holdfast, operator, now, onFault } = options
   const limited = limitStore(store)
@@ -101,6 +105,7 @@ function openHouse(options: GatewayOptions): House {
     store: limited,
     books,
     approvals,
+    bodies: createBodies(Math.max(bodiesBytes, options.limits.bodyBytes)),
     transport: createTransport(),
     lanes: createLanes(),
     lines: createWorkLines(onFault),

@@ -18,7 +18,6 @@ import { openPassage } from "./open-passage.ts"
 import { noUpstream } from "./pass-through.ts"
 import type { Passage, TooLong } from "./passage.ts"
 import { problemOf } from "./problem-of.ts"
-import { readBody } from "./read-body.ts"
 import { unpack } from "./read-packed.ts"
 import { forwardedHeaders, holdfastHeaders } from "./request-headers.ts"
 import { printsHandle, withRecallTool } from "./rounds/recall-tool.ts"
@@ -61,13 +60,13 @@ export async function readAsked(
 ): Promise<{ readonly asked: Asked; readonly packed: Buffer }> {
   const headers = flatOf(incoming.headers)
   const { session, agent, bypass, focus } = holdfastHeaders(headers)
-  const packed = await readBody(incoming, deps.limits.bodyBytes)
+  const packed = await deps.bodies.read(incoming, deps.limits.bodyBytes)
   if (packed === "too-large") {
     const length = Number(headers["content-length"] ?? deps.limits.bodyBytes + 1)
     throw new HoldfastError({ code: "body-too-large", length, limit: deps.limits.bodyBytes })
   }
   if (packed === "cut") throw new HoldfastError({ code: "upstream-stopped", host: "the client" })
-  if (!arrived()) throw new HoldfastError(busy(deps))
+  if (packed === "no-room" || !arrived()) throw new HoldfastError(busy(deps))
   const bytes = await unpack(packed, headers["content-encoding"], deps.limits.unpackedBytes)
   const own = { bypass, ...present({ session, agent, focus }) }
   return { packed, asked: { id: docket.id, tenant, headers, own, format, bytes, ...present({ model }) } }

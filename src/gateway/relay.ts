@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http"
 import type { SseEvent } from "../wire/sse.ts"
+import { createByteList } from "./byte-list.ts"
 import type { Ending } from "./exchange-record.ts"
 import type { UpstreamAnswer } from "./transport.ts"
 
@@ -29,7 +30,7 @@ type Writer = {
 }
 
 function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: RelayOptions): Writer {
-  const kept = createKept()
+  const kept = createByteList()
   let bytes = 0
   let lastMs = 0
   let atBoundary = true
@@ -54,44 +55,6 @@ function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: Re
     done: () => {
       clearInterval(timer)
       return { bytes, kept: bytes <= maxKept ? kept.all() : undefined }
-    },
-  }
-}
-
-type Kept = { readonly add: (chunk: Uint8Array) => void; readonly clear: () => void; readonly all: () => Buffer }
-
-/** A smaller chunk is copied: as an object of its own it would take a hundred bytes more than it has. */
-const smallBytes = 4096
-const blockBytes = 65_536
-const firstBlockBytes = 8192
-
-/** Bytes in the order in which they came, in little more memory than they have. */
-function createKept(): Kept {
-  let chunks: Uint8Array[] = []
-  /** The last of the chunks, where small ones are copied to, and how much of it is used. */
-  let block = Buffer.alloc(0)
-  let used = 0
-  const closeBlock = (): void => {
-    if (used > 0) chunks.push(block.subarray(0, used))
-    block = Buffer.alloc(0)
-    used = 0
-  }
-  return {
-    add: (chunk) => {
-      if (chunk.length >= smallBytes || used + chunk.length > block.length) closeBlock()
-      if (chunk.length >= smallBytes) return void chunks.push(chunk)
-      if (block.length === 0) block = Buffer.allocUnsafeSlow(chunks.length === 0 ? firstBlockBytes : blockBytes)
-      block.set(chunk, used)
-      used += chunk.length
-    },
-    clear: () => {
-      chunks = []
-      block = Buffer.alloc(0)
-      used = 0
-    },
-    all: () => {
-      closeBlock()
-      return chunks.length === 1 && chunks[0] !== undefined ? Buffer.from(chunks[0]) : Buffer.concat(chunks)
     },
   }
 }

@@ -99,13 +99,7 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
     clearTimeout(waiting)
     signal.removeEventListener("abort", stopped)
   }
-  /** What one read of the socket brought: taken together, for it may be a thousand chunks of a byte. */
-  let read: Buffer[] = []
-  const give = (): boolean => {
-    const bytes = read.length === 1 && read[0] !== undefined ? read[0] : Buffer.concat(read)
-    read = []
-    return bytes.length === 0 || taker?.data(bytes) !== false
-  }
+  const gathered = createGathered((bytes) => taker?.data(bytes) !== false)
   pool.dispatch(
     { path, method, headers, body: body ?? null },
     {
@@ -138,14 +132,11 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
         })
       },
       onResponseData: (controller, chunk) => {
-        if (read.push(chunk) > 1) return
-        queueMicrotask(() => {
-          if (!give()) controller.pause()
-        })
+        gathered.add(chunk, () => controller.pause())
       },
       onResponseEnd: () => {
         over()
-        give()
+        gathered.give()
         ending = (given) => given.end()
         if (taker !== undefined) ending(taker)
       },
@@ -153,13 +144,36 @@ function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<Upstr
         over()
         const failed = failureOf(error, new URL(origin).host, upstream, signal)
         if (!answered) return resolve(failed)
-        give()
+        gathered.give()
         ending = (given) => given.fail(failed.problem)
         if (taker !== undefined) ending(taker)
       },
     },
   )
   return promise
+}
+
+type Gathered = { readonly add: (chunk: Buffer, pause: () => void) => void; readonly give: () => boolean }
+
+/** What one read of the socket brought is given on together, for it may be a thousand chunks of a byte. */
+function createGathered(take: (bytes: Buffer) => boolean): Gathered {
+  let chunks: Buffer[] = []
+  const give = (): boolean => {
+    const [first] = chunks
+    if (first === undefined) return true
+    const bytes = chunks.length === 1 ? first : Buffer.concat(chunks)
+    chunks = []
+    return take(bytes)
+  }
+  return {
+    add: (chunk, pause) => {
+      if (chunks.push(chunk) > 1) return
+      queueMicrotask(() => {
+        if (!give()) pause()
+      })
+    },
+    give,
+  }
 }
 
 const late = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/
