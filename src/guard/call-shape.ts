@@ -1,4 +1,4 @@
-import { isObject } from "../wire/json.ts"
+import { isObject, tryParse } from "../wire/json.ts"
 
 /** Names under which one wire or another says what a tool is to do, in small letters and without separators. */
 const callNames: ReadonlySet<string> = new Set([
@@ -31,6 +31,15 @@ export function looksLikeCall(value: unknown): boolean {
   if (!isObject(value)) return false
   if (typeof value.type === "string" && callType.test(value.type)) return true
   return Object.keys(value).some((name) => callNames.has(plainName(name)))
+}
+
+/** Names that stand around a call in a text that is no JSON, and escapes behind which one could stand. */
+const callWords = /tool_?(?:calls?|use)|function_?calls?|executable_?code|arguments|"(?:name|args|input)"|_call\b|\\u/i
+
+/** Could anyone find a call in a text, whether or not it is JSON? */
+export function textCouldHoldCall(text: string): boolean {
+  const json = tryParse(text)
+  return json === undefined ? callWords.test(text) : couldHoldCall(json)
 }
 
 /** Levels that are looked through for a call; no event of any wire nests its calls deeper. */

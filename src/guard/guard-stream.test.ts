@@ -412,3 +412,10 @@ test("a call larger than may be held is withheld, and the rest goes on", async (
   expect(text).toContain('"finish_reason":"stop"')
   expect(judged).toMatchObject([{ tool: "safe", enforced: true, verdict: { decision: "deny" } }])
 })
+
+test("of a call that the provider's own error cuts off nothing goes out, and the error does as it came", async () => {
+  const error = named({ type: "error", error: { type: "overloaded_error", message: "Overloaded" } } as never)
+  const { text, judged } = await guarded("anthropic-messages", began + use(0, "look") + piece(0, '{"a":') + error)
+  expect(text).toBe(began + error)
+  expect(judged.map(({ verdict }) => verdict.decision)).toEqual(["deny"])
+})

@@ -87,7 +87,8 @@ function queued(state: GuardState, event: StreamEvent, judged: readonly JudgedCa
 /** An error that tells of nothing else goes on as it came; any other in words of ours, and ends the stream. */
 function takeError(state: GuardState, event: StreamEvent): Step {
   const [cut, judged] = cutParts(state, "the stream broke off before it ended")
-  if (isHarmless(event)) return queued(cut, event, judged)
+  // The error says what became of the answer; of the call that it cut off nothing is said.
+  if (isHarmless(event)) return queued(withoutWords(state, cut), event, judged)
   return refused(cut, event, judged)
 }
 
@@ -240,6 +241,16 @@ function cutParts(state: GuardState, why: string): readonly [GuardState, readonl
     all.push(...judged)
   }
   return [{ ...next, asked: new Map() }, all]
+}
+
+/** The parts that were cut just now, without a text in their place. */
+function withoutWords(before: GuardState, after: GuardState): GuardState {
+  const parts = new Map(after.parts)
+  for (const [index, part] of after.parts) {
+    const { instead: _, ...rest } = part
+    if (before.parts.get(index)?.outcome === "open") parts.set(index, rest)
+  }
+  return { ...after, parts }
 }
 
 /** Everything goes out as it came, and calls are judged as they end. */

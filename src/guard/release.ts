@@ -68,10 +68,10 @@ function releasedAs(state: GuardState, event: StreamEvent): readonly StreamEvent
   const index = indexOf(event)
   const part = index === undefined ? undefined : state.parts.get(index)
   if (index !== undefined && part?.outcome === "withheld" && part.held) {
-    if (event.type !== "part-start") return []
+    if (event.type !== "part-start" || part.instead === undefined) return []
     return [
       { type: "part-start", index, part: "text" },
-      { type: "text-delta", index, text: part.instead ?? "" },
+      { type: "text-delta", index, text: part.instead },
       { type: "part-end", index },
     ]
   }

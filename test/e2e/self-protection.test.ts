@@ -120,6 +120,22 @@ test("it lets every other call through, as it came", { timeout: 300_000 }, async
   }
 })
 
+test.each([true, false])(
+  "an answer without a call is the bytes that came, streamed: %s",
+  { timeout: 60_000 },
+  async (stream) => {
+    const answer = await fetch(`${serve.url}/v1/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": "none" },
+      body: JSON.stringify({ model: "scripted", max_tokens: 99, stream, messages: [ask] }),
+    })
+    const bytes = Buffer.from(await answer.arrayBuffer())
+    const came = model.requests.at(-1)?.response
+    expect(bytes.toString()).toBe(Buffer.from(came?.bytes ?? []).toString())
+    if (!stream) expect(answer.headers.get("content-length")).toBe(String(bytes.length))
+  },
+)
+
 test("a request that passes its session by is judged all the same", { timeout: 60_000 }, async () => {
   next = { tool: "bash", input: { command: "rm -rf .holdfast" } }
   const client = new Anthropic({ apiKey: "none", baseURL: serve.url, maxRetries: 0 })

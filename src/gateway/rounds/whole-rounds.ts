@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../errors.ts"
-import { couldHoldCall } from "../../guard/call-shape.ts"
+import { textCouldHoldCall } from "../../guard/call-shape.ts"
 import { guardResponse } from "../../guard/guard-response.ts"
 import type { JudgedCall } from "../../guard/judge-call.ts"
 import { spentWith, withSpent } from "../../guard/spend.ts"
@@ -8,7 +8,6 @@ import type { ToolResultPart } from "../../message/part.ts"
 import { present } from "../../message/present.ts"
 import type { ModelResponse } from "../../message/request.ts"
 import { decodeResponse } from "../../wire/decode.ts"
-import { tryParse } from "../../wire/json.ts"
 import { boundRecall } from "./bound-recall.ts"
 import { nextBody } from "./next-body.ts"
 import { type RoundsOptions, usualRounds } from "./round.ts"
@@ -70,18 +69,10 @@ function readable({ format, guarding }: RoundsOptions, text: string, number: num
   try {
     return decodeResponse(format, text)
   } catch (error) {
-    const mustJudge = guarding !== undefined && mayHoldCall(text)
+    const mustJudge = guarding !== undefined && textCouldHoldCall(text)
     if (mustJudge || number > 0 || !(error instanceof HoldfastError)) throw error
     return undefined
   }
-}
-
-/** Names that stand around a call in a text that is no JSON, and escapes behind which one could stand. */
-const callWords = /tool_?(?:calls?|use)|function_?calls?|executable_?code|arguments|"(?:name|args|input)"|_call\b|\\u/i
-
-function mayHoldCall(text: string): boolean {
-  const json = tryParse(text)
-  return json === undefined ? callWords.test(text) : couldHoldCall(json)
 }
 
 async function judgeRound(
