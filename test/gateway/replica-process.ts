@@ -26,7 +26,9 @@ const gateway = await startGateway({
   now: Date.now,
   holdfast,
   store,
-  onFault: (error) => void process.send?.({ fault: String(error) }),
+  onFault: (error) => {
+    if (process.connected) process.send?.({ fault: String(error) })
+  },
 })
 
 process.on("message", async () => {

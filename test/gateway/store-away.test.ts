@@ -119,27 +119,46 @@ describe.each(names)("a conversation %s, whose client trims its history", (_how,
   })
 })
 
-describe.each(names)("a conversation %s, on a store that other gateways use too", (_how, given) => {
-  test("goes on where it was last, and waits for the store with a new rule, which only one process would have", async () => {
-    const { store, set, serve } = shareStore(true)
-    const gateway = await serve()
-    const talk = startTalk(() => gateway.url, given)
-    const first = await talk.say(`Hello. ${rule}`)
-    set(unreadable("store-unavailable"))
-    const told = [await talk.say("One."), await talk.say("Two.")]
-    const heard = model.requests.length
-    const newRule = "Never delete a backup without asking me."
-    told.push(await talk.say(newRule), await talk.say(newRule))
-    expect(told.map(({ status }) => status)).toEqual([200, 200, 503, 503])
-    expect(model.requests).toHaveLength(heard)
-    set(undefined)
-    const back = await talk.say(newRule)
-    expect([back.status, back.session]).toEqual([200, first.session])
-    await gateway.close()
-    expect(await sessionsIn(store)).toEqual([first.session])
-    const pins = await createHoldfast({ store }).session(first.session).pins()
-    expect(pins.map(({ text }) => text)).toEqual([rule, newRule])
-  })
+test("on a store that other gateways use too, a named conversation goes on where it was last, and waits for the store with a new rule", async () => {
+  const { store, set, serve } = shareStore(true)
+  const gateway = await serve()
+  const talk = startTalk(() => gateway.url, { session: "mine" })
+  const first = await talk.say(`Hello. ${rule}`)
+  set(unreadable("store-unavailable"))
+  const told = [await talk.say("One."), await talk.say("Two.")]
+  const heard = model.requests.length
+  const newRule = "Never delete a backup without asking me."
+  told.push(await talk.say(newRule), await talk.say(newRule))
+  expect(told.map(({ status }) => status)).toEqual([200, 200, 503, 503])
+  expect(model.requests).toHaveLength(heard)
+  set(undefined)
+  const back = await talk.say(newRule)
+  expect([back.status, back.session]).toEqual([200, first.session])
+  await gateway.close()
+  expect(await sessionsIn(store)).toEqual([first.session])
+  const pins = await createHoldfast({ store }).session(first.session).pins()
+  expect(pins.map(({ text }) => text)).toEqual([rule, newRule])
+})
+
+test("on a store that other gateways use too, one without a name waits for the store, by which alone the others know it", async () => {
+  const { store, set, serve } = shareStore(true)
+  const [one, other] = [await serve(), await serve()]
+  let gateway = one
+  const talk = startTalk(() => gateway.url, { keeps: 4 })
+  const first = await talk.say(`Hello. ${rule}`)
+  for (const text of ["One.", "Two."]) await talk.say(text)
+  set(unreadable("store-unavailable"))
+  const heard = model.requests.length
+  expect((await talk.say("Three.")).status).toBe(503)
+  expect(model.requests).toHaveLength(heard)
+  set(undefined)
+  gateway = other
+  const back = await talk.say("Three.")
+  expect([back.status, back.session]).toEqual([200, first.session])
+  expect(lastSent()).toContain(rule)
+  await one.close()
+  await other.close()
+  expect(await sessionsIn(store)).toEqual([first.session])
 })
 
 test.each(wires)(

@@ -21,6 +21,8 @@ export type ShelfDeps = {
   readonly onFault?: (error: unknown) => void
 }
 
+type Failed = { readonly error: unknown }
+
 /** Names at hand, with the store behind them. */
 export type AliasShelf = {
   /**
@@ -33,8 +35,8 @@ export type AliasShelf = {
     settle: (answer: Answer) => void,
     isSure?: (answer: Answer) => boolean,
   ) => Promise<Answer>
-  /** Wait until what was written is in the store, or the store is known to be away. */
-  readonly save: () => Promise<void>
+  /** Wait until what was written is in the store, or the store is known to be away; then it is told why. */
+  readonly save: () => Promise<Failed | undefined>
 }
 
 /** At about 200 bytes a name: 20 MB, and some thousand conversations. */
@@ -51,7 +53,7 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
   const fetch = async (
     names: readonly string[],
     fetched: Map<string, Bearer | undefined>,
-  ): Promise<{ readonly error: unknown } | undefined> => {
+  ): Promise<Failed | undefined> => {
     for (const name of names) fetched.set(name, unsaved.get(name))
     try {
       for (const { name, session, entry } of await find(names)) {
@@ -68,7 +70,7 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
     }
   }
   const isFresh = (name: string): boolean => !isShared || !isTip(name)
-  const flush = async (): Promise<void> => {
+  const flush = async (): Promise<Failed | undefined> => {
     try {
       const bySession = Map.groupBy([...unsaved], ([, bearer]) => bearer.session)
       await Promise.all(
@@ -80,14 +82,16 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
           for (const [name, bearer] of names) if (unsaved.get(name) === bearer) unsaved.delete(name)
         }),
       )
+      return undefined
     } catch (error) {
       onFault(error)
       again.start()
+      return { error }
     }
   }
-  let last: Promise<void> = Promise.resolve()
+  let last: Promise<Failed | undefined> = Promise.resolve(undefined)
   // One after another: of two writes of a name the later one has to stay.
-  const save = (): Promise<void> => {
+  const save = (): Promise<Failed | undefined> => {
     last = last.then(flush)
     return last
   }
@@ -96,7 +100,7 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
   return {
     ask: async (question, settle, isSure = () => true) => {
       const fetched = new Map<string, Bearer | undefined>()
-      let failed: { readonly error: unknown } | undefined
+      let failed: Failed | undefined
       for (let round = 0; ; round++) {
         const { look, peek, missing } = lookup(cache, fetched, isFresh)
         // Where others write too, what is at hand does not say that a name is free.

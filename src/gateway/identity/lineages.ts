@@ -83,7 +83,13 @@ export function createLineages(deps: LineageDeps): Lineages {
       )
       const saved = writes.length > 0 ? shelf.save() : undefined
       // Here it is known at once; only where others look too has it to be in the store before anything goes on.
-      if (deps.isShared === true) await saved
+      const failed = deps.isShared === true ? await saved : undefined
+      // Another process would not know a conversation without an id by what only this one has, nor its rules.
+      if (failed !== undefined && !isNamed(identity) && deps.guesses !== true) {
+        flights.end(assignment.session)
+        places.delete(assignment)
+        throw failed.error
+      }
       return assignment
     },
     answered: async (assignment, request, answer, seen = {}) => {
@@ -98,6 +104,10 @@ export function createLineages(deps: LineageDeps): Lineages {
       )
       if (writes.length > 0) await shelf.save()
     },
-    saved: shelf.save,
+    saved: async () => {
+      await shelf.save()
+    },
   }
 }
+
+const isNamed = ({ explicit, client }: Identity): boolean => (explicit ?? client) !== undefined
