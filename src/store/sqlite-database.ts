@@ -63,6 +63,8 @@ export async function openSqliteDatabase(settings: SqliteSettings): Promise<Sqli
 
 function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase {
   const { path } = settings
+  // Whoever writes keeps nobody from reading: that a read got through says nothing of the lock.
+  const reading = createPatience(settings)
   const patiently = createPatience(settings)
   const identity = identityOf(path)
   const statements = new Map<string, Statement>()
@@ -101,7 +103,7 @@ function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase
     }, session),
   )
   return {
-    read: (session, work) => patiently(() => within("BEGIN", work), session),
+    read: (session, work) => reading(() => within("BEGIN", work), session),
     write,
     maintain: async (sql) => {
       for (const one of sql) {

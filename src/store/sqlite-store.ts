@@ -39,9 +39,15 @@ const maxDamages = 100
 
 /** Every page and every index, which takes as long as reading all of the file. */
 async function checkSqlite(database: SqliteDatabase): Promise<readonly string[]> {
-  const rows = await database.read(ANY_SESSION, ({ all }) => all(`PRAGMA integrity_check(${maxDamages})`))
-  const words = rows.map((row) => textOf(row, "integrity_check"))
-  return words.length === 1 && words[0] === "ok" ? [] : words
+  try {
+    const rows = await database.read(ANY_SESSION, ({ all }) => all(`PRAGMA integrity_check(${maxDamages})`))
+    const words = rows.map((row) => textOf(row, "integrity_check"))
+    return words.length === 1 && words[0] === "ok" ? [] : words
+  } catch (error) {
+    // Some damages end the check itself.
+    if (!(error instanceof HoldfastError) || error.problem.code !== "store-corrupt") throw error
+    return [error.problem.reason]
+  }
 }
 
 /** The store on a database that is open. */
