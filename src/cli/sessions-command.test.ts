@@ -1,4 +1,5 @@
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { open } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -348,6 +349,19 @@ describe("verify", () => {
     expect(stderr).toContain("1 session of 3 damaged")
     const { problem } = JSON.parse((await sessions(["verify", "--json"], data)).stdout)
     expect(problem).toMatchObject({ code: "store-corrupt", damaged: [{ session: "north" }] })
+  })
+
+  test("overwritten pages that belong to no session are found", async () => {
+    const data = copyOfStore()
+    const database = new DatabaseSync(data)
+    const pages = database.prepare("SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'aliases'").all()
+    database.close()
+    const file = await open(data, "r+")
+    for (const { rootpage } of pages) await file.write(Buffer.alloc(4096, 0xa5), 0, 4096, (Number(rootpage) - 1) * 4096)
+    await file.close()
+    const { exit, stdout, stderr } = await sessions(["verify"], data)
+    expect({ exit, stdout }).toEqual({ exit: 1, stdout: expect.stringContaining("Damaged: the store's file: ") })
+    expect(stderr).toContain("The store's file is damaged")
   })
 })
 

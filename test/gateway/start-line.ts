@@ -9,7 +9,7 @@ export type Line = {
   readonly close: () => void
 }
 
-export async function startLine(to: string): Promise<Line> {
+export async function startLine(to: string, listenPort = 0): Promise<Line> {
   const { hostname, port } = new URL(to)
   const sockets = new Set<Socket>()
   let hangs = false
@@ -27,7 +27,7 @@ export async function startLine(to: string): Promise<Line> {
       })
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  await new Promise<void>((resolve) => server.listen(listenPort, "127.0.0.1", resolve))
   const address = server.address()
   const url = new URL(to)
   url.port = String(typeof address === "object" && address !== null ? address.port : 0)
