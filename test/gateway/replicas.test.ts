@@ -116,6 +116,26 @@ describe.each(ways)("a conversation known %s", (_way, given) => {
   }, 30_000)
 })
 
+test.each(ways)(
+  "a conversation known %s that changes replicas at every turn, without a pause, has every answer once and no branch",
+  async (_way, given) => {
+    let turn = 0
+    const talk = startTalk(() => replicas[turn % 2 === 0 ? 0 : 1].url, { ...given, key: `fast ${given.session}` })
+    const sessions = new Set<string>()
+    for (; turn < 24; turn++) sessions.add((await talk.say(`Question ${turn}.`)).session)
+    expect([...sessions]).toHaveLength(1)
+    const [id = ""] = sessions
+    const read = async () => {
+      const entries = await createHoldfast({ store }).session(id).history({ limit: 1000 })
+      const parts = entries.flatMap(({ message }) => message?.parts ?? [])
+      return parts.flatMap((part) => (part.type === "text" ? part.text : []))
+    }
+    await expect.poll(async () => (await read()).length, { timeout: 5000 }).toBe(talk.said().length)
+    expect(await read()).toEqual(talk.said())
+    expect((await store.outline(id)).filter(({ type }) => type === "branch-opened")).toEqual([])
+  },
+)
+
 test.each([0, 1])(
   "replica %i dies in the midst of a stream: the client is cut off, tries again, and ends on the other",
   async (dying) => {
