@@ -10,6 +10,8 @@ export type AttributeValue = string | number | boolean | readonly string[]
 export type Circumstances = {
   /** Who calls, for policies that name an agent. */
   readonly agent?: string
+  /** The names of the session in which it calls, for policies that name a session. */
+  readonly sessions?: readonly string[]
   /** Hundredths of the currency that the session has spent so far. */
   readonly spentMinor?: number
 }

@@ -16,6 +16,7 @@ export type Answer = {
 
 export type Request = {
   readonly agent: string
+  readonly sessions: readonly string[]
   readonly tool: string
   readonly action: Action
   readonly get: Get
@@ -57,19 +58,21 @@ function createGroups(cedar: Cedar, mode: Mode): (name: string, policies: readon
   }
 }
 
-function authorize(cedar: Cedar, { agent, tool, action, get }: Request, { id, asks }: Group): Answer {
+function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request, { id, asks }: Group): Answer {
   const context: Record<string, string | number | boolean | string[]> = {}
   for (const name of asks) {
     const value = get(name)
     context[name] = typeof value === "object" ? [...value] : value
   }
+  const principal = { type: `${namespace}::Agent`, id: agent }
+  const parents = sessions.map((session) => ({ type: `${namespace}::Session`, id: session }))
   const answer = cedar.statefulIsAuthorized({
-    principal: { type: `${namespace}::Agent`, id: agent },
+    principal,
     action: { type: `${namespace}::Action`, id: action },
     resource: { type: `${namespace}::Tool`, id: tool },
     context,
     preparsedPolicySetId: id,
-    entities: [],
+    entities: parents.length === 0 ? [] : [{ uid: principal, attrs: {}, parents }],
   })
   if (answer.type === "failure")
     return { forbids: [], permitted: false, errors: answer.errors.map(({ message }) => message) }

@@ -126,7 +126,8 @@ function verdictOf(
   const hit = new Set<string>()
   const unpermitted: Action[] = []
   for (const [at, action] of wanted.entries()) {
-    const request = { agent: circumstances.agent ?? "agent", tool: facts.tool, action, get: context.get }
+    const { agent = "agent", sessions = [] } = circumstances
+    const request = { agent, sessions, tool: facts.tool, action, get: context.get }
     const answer = engine.ask(request, at === 0)
     errors.push(...answer.errors)
     for (const id of answer.forbids) hit.add(id)

@@ -60,8 +60,10 @@ export const attributeNames: readonly AttributeName[] = Object.keys(attributes).
 /** The schema in Cedar's own language: an agent does something with a tool, and the context holds the facts of the call. */
 export const schemaText: string = [
   `namespace ${namespace} {`,
+  "  /// The session in which an agent calls, by its id or by the name that the client gave it.",
+  "  entity Session;",
   "  /// Who calls; the session's agent.",
-  "  entity Agent;",
+  "  entity Agent in [Session];",
   "  /// What is called.",
   "  entity Tool;",
   "  type Facts = {",
