@@ -120,9 +120,14 @@ const otlp = members({
   service: text("a name").optional(),
 })
 
+/** More than any memory is of use with. */
+const mostRows = 1_000_000
+
 const memory = members({
   flush: yesOrNo().optional(),
   retrieve: members({ budgetTokens: whole(1, mostTokens), trustedOnly: yesOrNo().optional() }).optional(),
+  sessionRowsPerDay: whole(0, mostRows).optional(),
+  agentRowsPerDay: whole(0, mostRows).optional(),
 })
 
 /** Those that can be told by their name. */

@@ -86,7 +86,7 @@ function contextOf(
   config: Config,
   said: Said,
 ): Pick<ResolvedConfig, "windowTokens" | "reserveTokens" | "policy" | "strategy" | "recall" | "redact" | "memory"> {
-  const { flush, retrieve } = config.memory ?? {}
+  const { flush, retrieve, sessionRowsPerDay, agentRowsPerDay } = config.memory ?? {}
   return {
     ...present({
       windowTokens: said.windowTokens ?? config.windowTokens,
@@ -101,6 +101,8 @@ function contextOf(
     }),
     memory: present({
       flush,
+      sessionRowsPerDay,
+      agentRowsPerDay,
       retrieve:
         retrieve === undefined
           ? undefined

@@ -36,7 +36,15 @@ export type LogEvent =
   | { readonly type: "summary-used"; readonly key: string; readonly covered: number }
   | { readonly type: "summary-begun"; readonly key: string; readonly covered: number }
   | { readonly type: "summary-awaited"; readonly key: string; readonly outcome: "ready" | "late" }
-  | { readonly type: "memory-flushed"; readonly rows: number }
+  /** So many lines were written to memory, and what was not: values without meaning, lines that are there already, and those beyond a limit. */
+  | {
+      readonly type: "memory-flushed"
+      readonly rows: number
+      readonly worthless?: number
+      readonly known?: number
+      readonly leftOut?: number
+      readonly limit?: "flush" | "session-day" | "agent-day"
+    }
   | { readonly type: "memory-retrieved"; readonly rows: number; readonly leftOut: number }
   /** The store did not take what was written; it is in memory, and is written as soon as that is possible again. */
   | { readonly type: "durability-degraded"; readonly problem: Problem; readonly unsaved: number }

@@ -12,17 +12,24 @@ export type MemoryPlan = {
   readonly supersede: ReadonlyMap<string, readonly string[]>
   /** How many of the offered rows were there already. */
   readonly known: number
+  /** How many were new and had no room. */
   readonly leftOut: number
 }
 
+/** How many rows may be written, and how many of them may be data, so that no flood of output leaves people's words without room. */
+export type Room = { readonly rows: number; readonly data: number }
+
 /** Offered rows against those that are stored: what is new is written, what was said before is not, and who lost a place is marked. */
-export function planMemory(merged: Offered, stored: readonly MemoryRow[]): MemoryPlan {
+export function planMemory(merged: Offered, stored: readonly MemoryRow[], room: Room): MemoryPlan {
   const storedById = new Map(stored.map((row) => [row.id, row]))
   const unknown = [...merged.values()].filter(({ row }) => !storedById.has(row.id))
-  const fresh = unknown.slice(0, maxRowsPerFlush)
+  const rows = Math.min(room.rows, maxRowsPerFlush)
+  const fresh = withinRoom(unknown, { ...room, rows })
   const contenders = [...[...storedById.values()].map((row) => ({ row, place: 0 })), ...fresh]
   const first = supersessions(contenders)
-  const returned = saidAgain({ merged, storedById, contenders, lost: first })
+  const left = { rows: rows - fresh.length, data: room.data - fresh.filter(({ row }) => !row.trusted).length }
+  const again = saidAgain({ merged, storedById, contenders, lost: first })
+  const returned = withinRoom(again, left)
   const lost = returned.length === 0 ? first : supersessions([...contenders, ...returned])
   const marked = [...lost].filter(([id]) => storedById.has(id))
   return {
@@ -31,8 +38,18 @@ export function planMemory(merged: Offered, stored: readonly MemoryRow[]): Memor
       [...Map.groupBy(marked, ([, by]) => by)].map(([by, pairs]) => [by, pairs.map(([id]) => id)] as const),
     ),
     known: merged.size - unknown.length,
-    leftOut: unknown.length - fresh.length,
+    leftOut: unknown.length - fresh.length + again.length - returned.length,
   }
+}
+
+/** What people said first, then data, as many as there is room for; in the order in which they came. */
+function withinRoom(contenders: readonly Contender[], { rows, data }: Room): readonly Contender[] {
+  const trusted = contenders.filter(({ row }) => row.trusted).slice(0, Math.max(0, rows))
+  const others = contenders
+    .filter(({ row }) => !row.trusted)
+    .slice(0, Math.max(0, Math.min(data, rows - trusted.length)))
+  const kept = new Set([...trusted, ...others])
+  return contenders.filter((contender) => kept.has(contender))
 }
 
 const withSuccessor = (row: MemoryRow, by: string | undefined): MemoryRow =>

@@ -54,7 +54,7 @@ export async function compactRequest(
       planned,
       options,
       ...performed,
-      memory: flushed ? flush(separate(request).conversation) : (compacted?.memory ?? []),
+      memory: flushed ? flush(separate(request).conversation).entries : (compacted?.memory ?? []),
     }),
   }
 }

@@ -1,3 +1,4 @@
+import { present } from "../message/present.ts"
 import { separate } from "../prompt/separate.ts"
 import { flush } from "../stage/flush.ts"
 import type { Live } from "./live.ts"
@@ -16,8 +17,10 @@ export async function flushMemory(live: Live): Promise<number> {
   if (path.length === 0) return 0
   const messages = await readMessages(live, path.slice(-maxMessages))
   const { conversation } = separate({ system: [], tools: [], messages }, { standing: live.documents })
-  const { written } = await live.memory.remember(live.id, live.redact(flush(conversation)))
+  const { entries, worthless } = flush(conversation)
+  const { written, known, leftOut, limit } = await live.memory.remember(live.id, live.redact(entries))
   await journal.commit(() => [{ type: "memory-flushed", upTo: at, rows: written.length }])
-  live.emit({ type: "memory-flushed", rows: written.length })
+  const skipped = Object.fromEntries(Object.entries({ worthless, known, leftOut }).filter(([, count]) => count > 0))
+  live.emit({ type: "memory-flushed", rows: written.length, ...skipped, ...present({ limit }) })
   return written.length
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
 import { text, transcript } from "../../test/support/transcripts.ts"
 import type { Fact } from "../ledger/fact.ts"
 import { buildLedger } from "../ledger/ledger.ts"
 import { callId } from "../message/ids.ts"
 import { notesOf } from "../summary/notes.ts"
-import { memoryOf } from "./flush.ts"
+import { flush, memoryOf } from "./flush.ts"
 
 const messages = transcript(
   ["user", text("Repair the login page of https://shop.example")],
@@ -79,4 +80,63 @@ test("a value that a later one replaced is not saved", () => {
       facts.map((fact): Fact => ({ ...fact, state: "superseded" })),
     ),
   ).toEqual([])
+})
+
+describe("exact values of some output", () => {
+  const call = (input: unknown) =>
+    ({ type: "tool-call", callId: callId("c"), tool: "get_order", kind: "function", input }) as const
+  const result = (output: string) =>
+    ({ type: "tool-result", callId: callId("c"), kind: "function", content: [text(output)] }) as const
+  const listed = JSON.stringify(
+    [1, 2, 3, 4].map((n) => ({ order_id: `ORD-77${n}41`, status: n % 2 === 0 ? "open" : "shipped", total: n * 10.5 })),
+  )
+  const valuesIn = (...asked: readonly unknown[]): string =>
+    flush(
+      transcript(
+        ["user", text("Look up my orders.")],
+        ["assistant", call(asked[0] ?? {})],
+        ["user", result(listed)],
+        ["assistant", text(String(asked[1] ?? "I have them."))],
+      ),
+    )
+      .entries.map(({ text: line }) => line)
+      .join("\n")
+
+  test("that nobody used are not worth a line, and it is said how many they were", () => {
+    expect(valuesIn()).not.toMatch(/ORD-77/)
+    const { worthless } = flush(transcript(["user", result(listed)]))
+    expect(worthless).toBeGreaterThanOrEqual(4)
+  })
+
+  test("that a call passed on or an answer spoke of are, with what is told of them", () => {
+    expect(valuesIn({ order_id: "ORD-77241" })).toMatch(/ORD-77241/)
+    expect(valuesIn({ order_id: "ORD-77241" })).toMatch(/total of ORD-77241: 21/)
+    expect(valuesIn({ order_id: "ORD-77241" })).not.toMatch(/ORD-77341/)
+    expect(valuesIn({}, "Your order ORD-77341 is shipped.")).toMatch(/ORD-77341/)
+  })
+})
+
+test("for any output of identifiers, a conversation that speaks of none writes down none of them", () => {
+  const hex = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 12, maxLength: 40 })
+  const line = fc.oneof(
+    hex.map((id) => `commit ${id}`),
+    hex.map((id) => `2026-11-15T10:00:00Z request=${id} status=200`),
+    hex.map((id) => `{"trace":"${id}","sku":"SKU-${id.slice(0, 6)}"}`),
+    hex.map((id) => `/srv/app/${id}/main.ts:17`),
+  )
+  fc.assert(
+    fc.property(fc.array(line, { minLength: 1, maxLength: 30 }), (lines) => {
+      const output = { type: "tool-result", callId: callId("c"), kind: "function", content: [text(lines.join("\n"))] }
+      const { entries } = flush(
+        transcript(
+          ["user", text("Look at the log.")],
+          ["assistant", { type: "tool-call", callId: callId("c"), tool: "read_log", kind: "function", input: {} }],
+          ["user", { ...output, type: "tool-result", kind: "function" }],
+          ["assistant", text("Nothing is wrong with it.")],
+        ),
+      )
+      const kept = entries.filter(({ channel }) => channel === "tool" || channel === "document")
+      expect(kept.filter(({ kind }) => kind === "identifier" || kind === "path" || kind === "fact")).toEqual([])
+    }),
+  )
 })
