@@ -1,7 +1,7 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import type { MemoryQuery, MemoryRow } from "../src/store/memory-row.ts"
+import type { MemoryOwner, MemoryQuery, MemoryRow } from "../src/store/memory-row.ts"
 import { hitLimits } from "../src/store/rank-hits.ts"
 import { phrasesOf } from "../src/store/search-terms.ts"
 import { sqliteMatch } from "../src/store/sqlite-match.ts"
@@ -25,7 +25,7 @@ export type SearchMeasured = {
   }[]
 }
 
-const agent = "bench"
+const owner: MemoryOwner = { tenant: "", agent: "bench" }
 const kinds = ["decision", "fact", "failure", "preference"]
 const firstDay = Date.UTC(2026, 0, 1)
 const dayMs = 86_400_000
@@ -41,7 +41,7 @@ function makeRow(random: Random, n: number, of: number): MemoryRow {
   return {
     id: `m${n}`,
     session: `session-${Math.floor(n / 500)}`,
-    agent,
+    ...owner,
     day: new Date(atMs).toISOString().slice(0, 10),
     atMs,
     kind: pick(random, kinds),
@@ -53,7 +53,7 @@ function makeRow(random: Random, n: number, of: number): MemoryRow {
   }
 }
 
-const questions: readonly { readonly name: string; readonly query: Omit<MemoryQuery, "agent"> }[] = [
+const questions: readonly { readonly name: string; readonly query: Omit<MemoryQuery, keyof MemoryOwner> }[] = [
   { name: "rare word", query: { text: "zanzibar" } },
   { name: "two words", query: { text: "quarterdeck release" } },
   { name: "phrase", query: { text: '"quarterdeck release"' } },
@@ -82,8 +82,7 @@ function floorOf(path: string): (query: MemoryQuery) => unknown {
   const raw = new DatabaseSync(path, { readOnly: true })
   const ask = raw.prepare("SELECT rowid FROM memory_words WHERE memory_words MATCH ? ORDER BY rowid DESC LIMIT ?")
   ask.setReadBigInts(true)
-  return (query) =>
-    ask.all(sqliteMatch({ agent: query.agent }, phrasesOf(query.text ?? ""), undefined), hitLimits().fetch)
+  return (query) => ask.all(sqliteMatch(owner, phrasesOf(query.text ?? ""), undefined), hitLimits().fetch)
 }
 
 export async function measureSearch(folder: string, rows: number, runs: number): Promise<SearchMeasured> {
@@ -105,7 +104,7 @@ export async function measureSearch(folder: string, rows: number, runs: number):
   const floor = floorOf(path)
   const measured: SearchMeasured["questions"][number][] = []
   for (const { name, query } of questions) {
-    const asked = { agent, ...query }
+    const asked = { ...owner, ...query }
     const times: number[] = []
     let hits = 0
     for (let n = 0; n < runs + 3; n++) {

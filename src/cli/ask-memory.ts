@@ -1,4 +1,5 @@
 import { createMemory, type Memory } from "../memory/memory.ts"
+import { present } from "../message/present.ts"
 import type { Store } from "../store/store.ts"
 import type { Arguments, Options } from "./arguments.ts"
 import { type Answer, askStore, storeOptions } from "./ask-store.ts"
@@ -7,10 +8,11 @@ import type { World } from "./world.ts"
 
 export const memoryOptions: Options = {
   agent: { value: "NAME", help: "whose memory; may be left out where the store has one agent alone" },
+  tenant: { value: "ID", help: "of which tenant; may be left out where the agent has one alone" },
   ...storeOptions,
 }
 
-/** So many of the newest sessions are looked at to know which agents there are. */
+/** So many of the newest sessions are looked at to know which agents and tenants there are. */
 const maxLooked = 10_000
 /** More names are not told. */
 const maxNamed = 8
@@ -22,13 +24,26 @@ export function askMemory(
   ask: (memory: Memory, agent: string) => Promise<Answer | Failure>,
 ): Promise<0 | Failure> {
   return askStore(args, world, async ({ store }) => {
-    const agent = args.valueOf("agent") ?? (await onlyAgent(store))
-    return isFailure(agent) ? agent : ask(createMemory({ store: store.memory, agent, now: world.dateMs }), agent)
+    const agent = args.valueOf("agent") ?? (await onlyAgent(store, args.valueOf("tenant")))
+    if (isFailure(agent)) return agent
+    const tenant = args.valueOf("tenant") ?? (await onlyTenant(store, agent))
+    if (typeof tenant !== "string") return tenant
+    return ask(createMemory({ store: store.memory, tenant, agent, now: world.dateMs }), agent)
   })
 }
 
-async function onlyAgent(store: Store): Promise<string | Failure> {
-  const sessions = await store.sessions({ limit: maxLooked })
+/** The tenant whose agent of this name has sessions; none where there is no such agent. */
+async function onlyTenant(store: Store, agent: string): Promise<string | Failure> {
+  const sessions = await store.sessions({ agent, limit: maxLooked })
+  const tenants = [...new Set(sessions.map(({ tenant }) => tenant))]
+  if (tenants.length < 2) return tenants[0] ?? ""
+  const named = tenants.slice(0, maxNamed).map((tenant) => (tenant === "" ? '""' : tenant))
+  const sentence = `Agent ${agent} has ${tenants.length} tenants: ${named.join(", ")}${tenants.length > maxNamed ? ", …" : ""}.`
+  return misuse(sentence, "Write --tenant ID.")
+}
+
+async function onlyAgent(store: Store, tenant: string | undefined): Promise<string | Failure> {
+  const sessions = await store.sessions({ limit: maxLooked, ...present({ tenant }) })
   const agents = [...new Set(sessions.map(({ agent }) => agent))].filter((agent) => agent !== "")
   const [only, another] = agents
   if (only !== undefined && another === undefined) return only

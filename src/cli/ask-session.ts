@@ -27,6 +27,6 @@ export async function askSession(
     const row = await store.session(id)
     if (row === undefined) throw new HoldfastError({ code: "session-unknown", session: id })
     const holdfast = createHoldfast({ store, ...(row.agent === "" ? {} : { agent: row.agent }) })
-    return ask({ store, place, row, session: holdfast.session(id) })
+    return ask({ store, place, row, session: holdfast.session(id, { tenant: row.tenant }) })
   })
 }

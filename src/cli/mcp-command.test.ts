@@ -85,6 +85,7 @@ const misused: [why: string, argv: readonly string[], words: string][] = [
   ["an empty name", ["--session="], "not said whose record"],
   ["both named", ["--session", "s", "--agent", "a"], "exclude one another"],
   ["all memory of nobody", ["--agent", "a", "--agent-memory"], "--agent-memory means nothing without --session"],
+  ["a tenant without an agent", ["--session", "s", "--tenant", "t"], "--tenant means nothing without --agent"],
   ["a port without --http", ["--session", "s", "4200"], "4200 means nothing without --http"],
   ["a host without --http", ["--session", "s", "--host", "::1"], "--host means nothing without --http"],
   ["a port that is none", ["--session", "s", "--http", "70000"], "--http"],

@@ -28,6 +28,7 @@ const usualPort = 4142
 const options: Options = {
   session: { value: "ID", help: "serve the record of this session" },
   agent: { value: "NAME", help: "serve the memory of this agent, all its sessions" },
+  tenant: { value: "ID", help: "with --agent: of this tenant; may be left out where the agent has one alone" },
   "agent-memory": { help: "with --session: search all that its agent remembers, not this session's notes alone" },
   ...dataOption,
   http: { help: `serve streamable HTTP instead of stdio; PORT may follow, ${usualPort} unless given` },
@@ -56,7 +57,7 @@ token, which stands in an environment variable so that no list of processes show
 /** Show a session or an agent's memory to MCP clients. */
 export const createMcpCommand = (deps: McpDeps): Command => ({
   summary: "Let an agent recall what was compacted away, over MCP",
-  usage: "mcp (--session ID | --agent NAME) [--data PLACE] [--http [PORT]] [OPTIONS]",
+  usage: "mcp (--session ID | --agent NAME [--tenant ID]) [--data PLACE] [--http [PORT]] [OPTIONS]",
   options,
   maxPositionals: 1,
   notes,
@@ -110,8 +111,10 @@ function scopeOf(args: Arguments): McpScope | Failure {
   if (session !== undefined && agent !== undefined) return misuse("--session and --agent exclude one another.", next)
   const whole = args.isOn("agent-memory")
   if (whole && session === undefined) return misuse("--agent-memory means nothing without --session.", next)
+  const tenant = args.valueOf("tenant")
+  if (tenant !== undefined && agent === undefined) return misuse("--tenant means nothing without --agent.", next)
   if (session !== undefined && session !== "") return { session, ...(whole ? { memory: "agent" } : {}) }
-  if (agent !== undefined && agent !== "") return { agent }
+  if (agent !== undefined && agent !== "") return { agent, ...present({ tenant }) }
   return misuse("It was not said whose record to serve.", next)
 }
 

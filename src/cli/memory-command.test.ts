@@ -3,6 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
 import { storeSessions } from "../mcp/fixtures/stored-sessions.ts"
+import { createMemory } from "../memory/memory.ts"
 import { openStore } from "../store/open-store.ts"
 import { holdfast } from "./fixtures/command-line.ts"
 
@@ -46,8 +47,30 @@ describe("search", () => {
     for (const { kind } of hits) expect(kind).toBe("request")
   })
 
-  test("says of a line from a tool that it is unverified", async () => {
-    expect((await harbour("search", "--kind", "fact")).stdout).toContain("unverified, from tool")
+  test("says of a line that nobody who may instruct said that it is unverified", async () => {
+    expect((await harbour("search", "--kind", "path")).stdout).toMatch(/unverified, from (?:tool|assistant)/)
+  })
+
+  test("asks the memory of the tenant that was named, or of the only one that the agent has", async () => {
+    const place = join(folder, "tenants.db")
+    const store = await openStore(place)
+    const written = async (tenant: string): Promise<void> => {
+      const session = `${tenant}.talk`
+      const entry = { seq: 1, hash: "h", type: "session-opened", atMs: 1, body: "{}" }
+      await store.append(session, { after: 0, entries: [entry], tenant, agent: "clerk" })
+      const memory = createMemory({ store: store.memory, tenant, agent: "clerk" })
+      const said = { kind: "wish", sources: [], channel: "user", trusted: true } as const
+      await memory.remember(session, [{ ...said, text: `the mast of ${tenant} is blue` }])
+    }
+    const ask = (...argv: readonly string[]) => holdfast(["memory", "search", "mast", "--data", place, ...argv])
+    await written("north")
+    expect((await ask()).stdout).toContain("mast of north")
+    await written("south")
+    expect((await ask()).stderr).toContain("--tenant")
+    const { stdout } = await ask("--tenant", "south")
+    expect(stdout).toContain("mast of south")
+    expect(stdout).not.toContain("mast of north")
+    await store.close()
   })
 
   const misused: readonly (readonly [why: string, argv: readonly string[], words: string])[] = [

@@ -10,13 +10,14 @@ export const pinCommand: Command = {
   usage: 'pin "TEXT" --key FILE [--agent NAME] [--session ID] [--expires 7d] [--print] [--json]',
   options: {
     agent: { value: "NAME", help: "only for this agent; for all unless given" },
-    session: { value: "ID", help: "only for this session" },
+    session: { value: "ID", help: "only for this session, by its ID or the name its client gave it" },
     expires: { value: "WHEN", help: "30m, 12h, 7d, 8w, or a date such as 2027-01-31 (its first moment, UTC)" },
     ...signingOptions,
   },
   maxPositionals: 1,
   notes: `The rule stands to the letter in every request, until it expires or holdfast unpin takes it back. The answer says
-its ID. Rules that are to last are better put into a file of the policy directory.
+its ID. Rules that are to last are better put into a file of the policy directory. In a gateway the agent is what
+the client says in the header x-holdfast-agent; a rule for a session holds in its side calls and subagents too.
 
   holdfast pin "Never send mail outside example.com." --key operator.key
   holdfast pin "Do not deploy." --agent builder --expires 2d --key operator.key

@@ -1,4 +1,6 @@
 import type { Format } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import type { SessionOwner } from "../session/options.ts"
 
 /** A model call as a client sent it. */
 export type Asked = {
@@ -20,3 +22,9 @@ export type Asked = {
   /** The body, unpacked. */
   readonly bytes: Buffer
 }
+
+/** Whose the session of a call is: the tenant by its credential, the agent by what the client says. */
+export const ownerOf = ({ tenant, own }: Pick<Asked, "tenant" | "own">): SessionOwner => ({
+  tenant,
+  ...present({ agent: own.agent }),
+})

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../errors.ts"
 import { findModel } from "../tokens/models.ts"
-import type { Asked } from "./asked.ts"
+import { type Asked, ownerOf } from "./asked.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 import type { Located } from "./locate.ts"
 import { leavesSize } from "./room.ts"
@@ -30,7 +30,7 @@ export async function beginsAtOnce(deps: BeginDeps, asked: Asked, located: Locat
   try {
     // A name may be new where a log is not: someone pinned a rule in a session before its first request.
     const { seq } = await deps.store.head(session.id)
-    return seq === 0 && !(await deps.holdfast.addsToRequests())
+    return seq === 0 && !(await deps.holdfast.addsToRequests(ownerOf(asked)))
   } catch (error) {
     if (error instanceof HoldfastError) return false
     throw error

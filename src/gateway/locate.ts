@@ -1,11 +1,12 @@
 import { HoldfastError } from "../errors.ts"
 import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
+import type { SessionOwner } from "../session/options.ts"
 import type { Session } from "../session/session.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { decodeNext } from "../wire/resume.ts"
 import { hasMorePieces } from "../wire/tape.ts"
-import type { Asked } from "./asked.ts"
+import { type Asked, ownerOf } from "./asked.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 import type { Belonging, Held } from "./held/held.ts"
 import type { Whole } from "./held/whole.ts"
@@ -45,18 +46,14 @@ export async function locate(deps: LocateDeps, asked: Asked, lane?: Lane, isSure
   checkSize(request)
   // It may go on from something by which its session is known, a summary in its first message included: that has to be written down first.
   if (!isSure) await Promise.all(deps.held.ended(tenant).map(deps.lines.idle))
-  await deps.held.settle(tenant, request)
-  const assignment = await deps.lineages.assign(
-    tenant,
-    identityOf(headers, request),
-    request,
-    isSure ? lane?.session : undefined,
-  )
+  const identity = identityOf(headers, request)
+  await deps.held.settle(tenant, identity, request)
+  const assignment = await deps.lineages.assign(tenant, identity, request, isSure ? lane?.session : undefined)
   if (!deps.newSessions.admit(tenant, assignment.session, assignment.isNew)) {
     await deps.lineages.answered(assignment, request, [], { isCut: true })
     throw new HoldfastError({ code: "gateway-busy", what: "new sessions in an hour", limit: deps.limits.newSessions })
   }
-  const session = await sessionOf(deps, assignment)
+  const session = await sessionOf(deps, ownerOf(asked), assignment)
   const whole = await deps.held.open({ tenant, assignment, session }, request)
   return { tenant, assignment, session, request, ...present({ whole }) }
 }
@@ -100,17 +97,21 @@ const tooManyPieces = (found: string): HoldfastError =>
   })
 
 /** The session of an assignment; one that begins as a copy of another is copied first, if that is still there. */
-async function sessionOf(deps: LocateDeps, { session, isNew, fork }: Assignment): Promise<Session> {
+async function sessionOf(
+  deps: LocateDeps,
+  owner: SessionOwner,
+  { session, isNew, fork }: Assignment,
+): Promise<Session> {
   const { holdfast, uncopied } = deps
   const from = isNew ? fork : uncopied.get(session)
-  if (from?.at === undefined) return holdfast.session(session)
+  if (from?.at === undefined) return holdfast.session(session, owner)
   try {
-    const copy = await holdfast.session(from.from).fork(session, { at: from.at })
+    const copy = await holdfast.session(from.from, owner).fork(session, { at: from.at })
     uncopied.delete(session)
     return copy
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
-    if (!isRefused(deps, error.problem)) return holdfast.session(session)
+    if (!isRefused(deps, error.problem)) return holdfast.session(session, owner)
     for (const oldest of uncopied.keys()) if (uncopied.size >= maxUncopied) uncopied.delete(oldest)
     uncopied.set(session, from)
     throw error

@@ -97,7 +97,12 @@ async function passageFor(exchange: Exchange, asked: Asked): Promise<Passage | "
   }
 }
 
-const hasOperatorRules = ({ deps: { operator } }: Exchange): boolean => (operator?.standing().rules.length ?? 0) > 0
+/** A call that goes by its session would leave them behind: rules for requests, and policies that name a session. */
+function hasOperatorRules({ deps: { operator } }: Exchange): boolean {
+  const standing = operator?.standing()
+  if (standing === undefined) return false
+  return standing.rules.length > 0 || (standing.guard?.policies ?? []).some(({ text }) => text.includes("Session::"))
+}
 
 function sizesIn(problem: Problem): { readonly neededTokens: number; readonly windowTokens: number } | undefined {
   if (problem.code === "budget-impossible")

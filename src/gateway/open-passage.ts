@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { HoldfastError } from "../errors.ts"
 import { present } from "../message/present.ts"
 import type { ModelResponse } from "../message/request.ts"
-import type { Asked } from "./asked.ts"
+import { type Asked, ownerOf } from "./asked.ts"
 import { beginsAtOnce } from "./begins-at-once.ts"
 import { formFor } from "./held/form.ts"
 import { insteadOf, type RefusedCall } from "./held/instead.ts"
@@ -84,7 +84,7 @@ function passageAtOnce(deps: PassageDeps, asked: Asked, going: Going): Passage {
     bytes: lane === undefined ? asked.bytes : bodyFor(lane),
     changed: lane?.splice !== undefined,
     known: () => (taken === undefined ? { session, trace: [], ...present({ model: request.model }) } : knownOf(taken)),
-    guarding: async () => noting(await deps.holdfast.session(session).guarding(), judged),
+    guarding: async () => noting(await deps.holdfast.session(session, ownerOf(asked)).guarding(), judged),
     repeated: () => {
       judged.isOther = true
     },

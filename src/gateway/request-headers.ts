@@ -63,11 +63,22 @@ export function holdfastHeaders(headers: RequestHeaders): HoldfastHeaders {
     bypass: readFlag(headers, "x-holdfast-bypass"),
     ...present({
       session: readText(headers, "x-holdfast-session", maxNameLength),
-      agent: readText(headers, "x-holdfast-agent", maxNameLength),
+      agent: readAgent(headers),
       focus: readText(headers, "x-holdfast-focus", maxFocusLength),
       token: readText(headers, "x-holdfast-token", maxNameLength),
     }),
   }
+}
+
+/** What an agent may be called: it is compared with the names in rules and policies, so nothing that cannot be seen may be in it. */
+const agentName = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._:@/+-]*$/u
+
+function readAgent(headers: RequestHeaders): string | undefined {
+  const name = "x-holdfast-agent"
+  const text = readText(headers, name, maxNameLength)?.normalize("NFC")
+  if (text === undefined || agentName.test(text)) return text
+  const expected = "a name that begins with a letter or digit, of letters, digits, blanks and . _ : @ / + -"
+  throw invalid(name, expected, "text with other characters")
 }
 
 function readText(headers: RequestHeaders, name: string, limit: number): string | undefined {

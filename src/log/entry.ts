@@ -40,7 +40,8 @@ export type RuleBody = {
   readonly channel: Channel
   readonly by: "asked" | "found"
   readonly kind: RuleKind
-  /** In the log of shared rules: for the sessions of this agent alone. */
+  /** In the log of shared rules: for the sessions of this tenant and of this agent alone. */
+  readonly tenant?: string
   readonly agent?: string
   /** The message that it was said in, and where in it. */
   readonly place?: { readonly entry: number; readonly part: number; readonly piece?: number; readonly start: number }

@@ -6,12 +6,19 @@ import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
 import { checkSessionId } from "../session/options.ts"
 import type { Checkpoint } from "../session/overview.ts"
 import type { LineRange, Recalled } from "../session/recall.ts"
+import type { Session } from "../session/session.ts"
+import type { MemoryOwner } from "../store/memory-row.ts"
 import type { Store } from "../store/store.ts"
 import { refuseArgument } from "./answer.ts"
 import type { FoundMemory, ListedTrace, McpSource, MemorySearch } from "./source.ts"
 
-/** Whose record is served. `memory` says whether a search sees what was noted in this session alone or all that its agent remembers. */
-export type McpScope = { readonly session: string; readonly memory?: "session" | "agent" } | { readonly agent: string }
+/**
+ * Whose record is served. `memory` says whether a search sees what was noted in this session alone or all that its agent remembers. An
+ * agent's tenant may be left out where all sessions of agents of that name are one tenant's.
+ */
+export type McpScope =
+  | { readonly session: string; readonly memory?: "session" | "agent" }
+  | { readonly agent: string; readonly tenant?: string }
 
 /** A handle says in which session it was printed only to that session: so many of an agent's newest are asked. */
 const maxAsked = 100
@@ -23,7 +30,8 @@ const maxAsked = 100
 export function createMcpSource(scope: McpScope, openStore: () => Promise<Store>): McpSource {
   if ("agent" in scope) {
     checkName("agent", scope.agent)
-    return agentSource(scope.agent, shared(openStore))
+    if (scope.tenant !== undefined && scope.tenant !== "") checkName("tenant", scope.tenant)
+    return agentSource(scope, shared(openStore))
   }
   checkSessionId(scope.session)
   return sessionSource(scope.session, scope.memory ?? "session", shared(openStore))
@@ -47,7 +55,8 @@ function sessionSource(id: string, memory: "session" | "agent", open: Open): Mcp
   const session = async () => {
     const { store, holdfast } = await open()
     await store.head(id)
-    return holdfast.session(id)
+    const row = await store.session(id)
+    return holdfast.session(id, row === undefined || row.agent === "" ? {} : ownerOf(row))
   }
   return {
     recall: async (handle, range) => (await session()).recall(handle, range),
@@ -57,7 +66,7 @@ function sessionSource(id: string, memory: "session" | "agent", open: Open): Mcp
       const { store } = await open()
       const row = await store.session(id)
       if (row === undefined) return []
-      const hits = await search(store, row.agent, memory === "session" ? { ...query, session: id } : query)
+      const hits = await search(store, ownerOf(row), memory === "session" ? { ...query, session: id } : query)
       return hits.filter((hit) => memory === "agent" || hit.session === id)
     },
     pins: async () => (await (await session()).pins()).map(({ id, text, channel }) => ({ id, text, channel })),
@@ -71,19 +80,50 @@ function sessionSource(id: string, memory: "session" | "agent", open: Open): Mcp
   }
 }
 
-function agentSource(agent: string, open: Open): McpSource {
+function agentSource(scope: Partial<MemoryOwner> & { readonly agent: string }, open: Open): McpSource {
   return {
-    recall: async (handle, range) => recallAnywhere(agent, await open(), handle, range),
-    search: async (query) => search((await open()).store, agent, query),
+    recall: async (handle, range) => {
+      const opened = await open()
+      return recallAnywhere(await onlyOwner(opened.store, scope), opened, handle, range)
+    },
+    search: async (query) => {
+      const { store } = await open()
+      return search(store, await onlyOwner(store, scope), query)
+    },
     pins: async () => [],
     traces: async () => [],
     trace: async () => undefined,
   }
 }
 
-async function search(store: Store, agent: string, query: MemorySearch): Promise<readonly FoundMemory[]> {
-  if (agent === "") return []
-  const hits = await createMemory({ store: store.memory, agent }).search(query)
+const ownerOf = ({ tenant, agent }: MemoryOwner): MemoryOwner => ({ tenant, agent })
+
+/** So many of an agent's newest sessions are looked at to know whose it is. */
+const maxLooked = 10_000
+
+/** The agent of that name, if it is one tenant's: which of several is for whoever starts the server to say. */
+async function onlyOwner(
+  store: Store,
+  { tenant, agent }: Partial<MemoryOwner> & { readonly agent: string },
+): Promise<MemoryOwner> {
+  if (tenant !== undefined) return { tenant, agent }
+  const sessions = await store.sessions({ agent, limit: maxLooked })
+  const tenants = [...new Set(sessions.map((row) => row.tenant))]
+  if (tenants.length > 1) {
+    const found = `sessions of ${tenants.length} tenants`
+    throw new HoldfastError({
+      code: "option-invalid",
+      option: "tenant",
+      expected: `one whose agent ${agent} is`,
+      found,
+    })
+  }
+  return { tenant: tenants[0] ?? "", agent }
+}
+
+async function search(store: Store, owner: MemoryOwner, query: MemorySearch): Promise<readonly FoundMemory[]> {
+  if (owner.agent === "") return []
+  const hits = await createMemory({ store: store.memory, ...owner }).search(query)
   return hits.map(({ row, score }) => {
     const { text, kind, day, session, sources, trusted, supersededBy } = row
     return { text, kind, day, session, sources, trusted, superseded: supersededBy !== undefined, score }
@@ -92,10 +132,10 @@ async function search(store: Store, agent: string, query: MemorySearch): Promise
 
 /**
  * A handle of any session of the agent, as it was printed, or behind the session's name: `name/hf-…`. A handle proves itself to the one
- * session that printed it, so asking several gives nothing away; a session of another agent is never asked.
+ * session that printed it, so asking several gives nothing away; a session of another agent or tenant is never asked.
  */
 async function recallAnywhere(
-  agent: string,
+  owner: MemoryOwner,
   { store, holdfast }: Opened,
   written: string,
   range: LineRange | undefined,
@@ -106,23 +146,22 @@ async function recallAnywhere(
   const seq = entryOfHandle(handle)
   if (seq === undefined) throw unknown
   const named = cut < 0 ? undefined : await store.session(written.slice(0, cut))
-  const asked = cut < 0 ? await store.sessions({ agent, limit: maxAsked }) : named === undefined ? [] : [named]
+  const asked = cut < 0 ? await store.sessions({ ...owner, limit: maxAsked }) : named === undefined ? [] : [named]
   for (const row of asked) {
-    if (row.agent !== agent || row.head.seq < seq) continue
-    const found = await recallIn(holdfast, row.id, handle, range)
+    if (row.tenant !== owner.tenant || row.agent !== owner.agent || row.head.seq < seq) continue
+    const found = await recallIn(() => holdfast.session(row.id, owner), handle, range)
     if (found !== undefined) return found
   }
   throw unknown
 }
 
 async function recallIn(
-  holdfast: Holdfast,
-  session: string,
+  open: () => Session,
   handle: string,
   range: LineRange | undefined,
 ): Promise<Recalled | undefined> {
   try {
-    return await holdfast.session(session).recall(handle, range)
+    return await open().recall(handle, range)
   } catch (error) {
     const code = error instanceof HoldfastError ? error.problem.code : undefined
     // A session whose name nobody could have given has printed nothing.

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../errors.ts"
-import type { MemoryQuery } from "../store/memory-row.ts"
+import type { MemoryOwner, MemoryQuery } from "../store/memory-row.ts"
 
 /** What may be asked of a memory; whose memory it is, is not asked. */
-export type MemorySearch = Omit<MemoryQuery, "agent">
+export type MemorySearch = Omit<MemoryQuery, keyof MemoryOwner>
 
 /** Rows that one search returns at most: more is no answer. A store returns no more than that either. */
 export const maxHits = 1_000

@@ -7,6 +7,7 @@ import { memoryLine, withoutFence } from "./memory-fence.ts"
 const row = (text: string, more: Partial<MemoryRow> = {}): MemoryRow => ({
   id: "1",
   session: "s",
+  tenant: "",
   agent: "ana",
   day: "2026-11-15",
   atMs: 0,

@@ -5,9 +5,9 @@ import { type Channel, instructs } from "../message/channel.ts"
 import { flush, type MemoryEntry, type MemoryKind } from "../stage/flush.ts"
 import type { MemoryRow } from "../store/memory-row.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
-import { createMemory, type Memory } from "./memory.ts"
+import { createMemory, type Memory, type MemoryLimits } from "./memory.ts"
 import { maxRowsPerFlush } from "./plan-memory.ts"
-import { maxTextLength } from "./row-of.ts"
+import { maxTextLength, rowOf, sessionIdOf } from "./row-of.ts"
 
 const noon = Date.UTC(2026, 10, 15, 12)
 
@@ -21,9 +21,9 @@ const said = (words: string, { from = "m1", channel = "user", kind = "fact" }: P
 type Said = { readonly from: string; readonly channel: Channel; readonly kind: MemoryKind }
 
 /** A memory whose clock is set by hand. */
-function open(agent = "ana", store = createMemoryStore().memory) {
+function open(agent = "ana", store = createMemoryStore().memory, limits: Partial<MemoryLimits> = {}) {
   let atMs = noon
-  const memory = createMemory({ store, agent, now: () => atMs })
+  const memory = createMemory({ store, agent, limits, now: () => atMs })
   const at = (ms: number): Memory => {
     atMs = noon + ms
     return memory
@@ -47,7 +47,7 @@ describe("what is remembered", () => {
 
   test("is the flush of a real conversation, once, however often it is flushed", async () => {
     const { at, all } = open()
-    const entries = flush(transcript(["user", text("My order is W-1234. Ship it to a@b.example by 2030-01-02.")]))
+    const { entries } = flush(transcript(["user", text("My order is W-1234. Ship it to a@b.example by 2030-01-02.")]))
     const first = await at(0).remember("s", entries)
     const before = await all()
     expect(first.written.length).toBeGreaterThan(1)
@@ -79,12 +79,101 @@ describe("what is remembered", () => {
   })
 
   test("what a flush could not hold is written by the next one", async () => {
-    const { memory } = open()
+    const { memory } = open("ana", createMemoryStore().memory, { sessionRowsPerDay: 10_000 })
     const entries = Array.from({ length: maxRowsPerFlush + 5 }, (_, n) => said(`path ${n}`, { kind: "path" }))
-    expect(await memory.remember("s", entries)).toMatchObject({ leftOut: 5, known: 0 })
+    expect(await memory.remember("s", entries)).toMatchObject({ leftOut: 5, known: 0, limit: "flush" })
     const second = await memory.remember("s", entries)
     expect(second).toMatchObject({ leftOut: 0, known: maxRowsPerFlush })
     expect(second.written).toHaveLength(5)
+  })
+})
+
+describe("what is not written again", () => {
+  const output = { channel: "tool", kind: "path" } as const
+
+  test("data that stands in another session of the agent, under whatever id it was stored", async () => {
+    const { memory, store, all } = open()
+    const entries = [
+      said("src/boat.ts", output),
+      said("[Failed attempt] `npm test`", { channel: "tool", kind: "error" }),
+    ]
+    expect((await memory.remember("s", entries)).written).toHaveLength(2)
+    expect(await memory.remember("t", entries)).toMatchObject({ written: [], known: 2 })
+    const [older] = await all()
+    const asBefore = { id: "as it was before", session: "u", text: "src/mast.ts" }
+    const old = rowOf(said(asBefore.text, output), { tenant: "", agent: "ana", session: "u", atMs: noon })
+    if (older === undefined || old === undefined) throw new Error("there is no row")
+    await store.write([{ ...old, id: sessionIdOf(old) }])
+    expect(await memory.remember("u", [said("src/mast.ts", output)])).toMatchObject({ written: [], known: 1 })
+  })
+
+  test("but what people say, and values of a subject, are each session's own", async () => {
+    const { memory } = open()
+    const own = [said("we use tabs", { kind: "wish" }), said("status of W1: open", { channel: "tool" })]
+    for (const session of ["s", "t"]) expect((await memory.remember(session, own)).written).toHaveLength(2)
+  })
+
+  test("nor is data of another agent or tenant known by it", async () => {
+    const { store } = open()
+    for (const whose of [{ agent: "ana" }, { agent: "bob" }, { agent: "ana", tenant: "north" }]) {
+      const memory = createMemory({ store, ...whose, now: () => noon })
+      const session = `${whose.tenant ?? ""}.${whose.agent}`
+      expect((await memory.remember(session, [said("src/boat.ts", output)])).written).toHaveLength(1)
+    }
+  })
+})
+
+describe("the limits of a day", () => {
+  const lines = (count: number, from: number, channel: Channel) =>
+    Array.from({ length: count }, (_, n) => said(`path ${from + n}`, { kind: "path", channel }))
+  const limits = { sessionRowsPerDay: 20, agentRowsPerDay: 30 }
+
+  test("data may take three quarters of what a session has, and people's words the rest", async () => {
+    const { at } = open("ana", createMemoryStore().memory, limits)
+    const flood = await at(0).remember("s", lines(50, 0, "tool"))
+    expect(flood).toMatchObject({ leftOut: 35, limit: "session-day" })
+    expect(flood.written).toHaveLength(15)
+    const words = await at(1).remember("s", [...lines(5, 100, "tool"), ...lines(10, 200, "user")])
+    expect(words.written.map(({ trusted }) => trusted)).toEqual(Array.from({ length: 5 }, () => true))
+    expect(words).toMatchObject({ leftOut: 10, limit: "session-day" })
+    expect(await at(86_400_000).remember("s", lines(5, 300, "tool"))).not.toHaveProperty("limit")
+  })
+
+  test("an agent's sessions share the agent's", async () => {
+    const { at } = open("ana", createMemoryStore().memory, limits)
+    await at(0).remember("s", lines(20, 0, "user"))
+    const second = await at(1).remember("t", lines(20, 100, "user"))
+    expect(second.written).toHaveLength(10)
+    expect(second).toMatchObject({ leftOut: 10, limit: "agent-day" })
+  })
+
+  test("hold for any flushes, and what a flush says of itself adds up", async () => {
+    const batches = fc.array(
+      fc.record({
+        session: fc.constantFrom("s", "t", "u"),
+        count: fc.nat(15),
+        from: fc.nat(60),
+        channel: fc.constantFrom<Channel>("user", "tool", "assistant"),
+        day: fc.nat(1),
+      }),
+      { maxLength: 12 },
+    )
+    await fc.assert(
+      fc.asyncProperty(batches, async (flushed) => {
+        const { at, store } = open("ana", createMemoryStore().memory, limits)
+        for (const { session, count, from, channel, day } of flushed) {
+          const { written, known, leftOut } = await at(day * 86_400_000).remember(session, lines(count, from, channel))
+          expect(written.length + known + leftOut).toBe(count)
+        }
+        for (const day of ["2026-11-15", "2026-11-16"])
+          for (const session of ["s", "t", "u"]) {
+            const counts = await store.counts({ tenant: "", agent: "ana" }, session, day)
+            expect(counts.session.rows).toBeLessThanOrEqual(20)
+            expect(counts.session.data).toBeLessThanOrEqual(15)
+            expect(counts.agent.rows).toBeLessThanOrEqual(30)
+          }
+      }),
+    )
   })
 })
 
@@ -169,7 +258,7 @@ describe("what takes whose place", () => {
   })
 
   test("in a session with more rows than one search returns, the earlier value is found by its subject", async () => {
-    const { at, memory } = open()
+    const { at, memory } = open("ana", createMemoryStore().memory, { sessionRowsPerDay: 10_000 })
     await at(0).remember("s", [said(`${address}: 5 Elm`)])
     const many = Array.from({ length: 1200 }, (_, n) => said(`path ${n}`, { kind: "path" }))
     await at(1).remember("s", many)

@@ -15,7 +15,8 @@ function rankOf({ trusted, channel }: MemoryRow): number {
 }
 
 /** What holds one value at a time: a subject within its session and kind. */
-const slotOf = ({ agent, session, kind, subject }: MemoryRow): string => JSON.stringify([agent, session, kind, subject])
+const slotOf = ({ tenant, agent, session, kind, subject }: MemoryRow): string =>
+  JSON.stringify([tenant, agent, session, kind, subject])
 
 /**
  * Which rows have lost their place, and to which. A later one of the same subject takes it, if it comes from the same channel or a more

@@ -1,3 +1,4 @@
+import type { MemoryOwner } from "../store/memory-row.ts"
 import type { Head, SessionId, Store, StoredEntry } from "../store/store.ts"
 
 /** Entries that the store does not have yet, in the order in which they were written. */
@@ -15,7 +16,7 @@ export type Backlog = {
 
 export type Withdrawn = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
-export function createBacklog(store: Store, session: SessionId, agent: string): Backlog {
+export function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwner): Backlog {
   let saved: Head = { seq: 0, hash: "" }
   let entries: readonly StoredEntry[] = []
   let payloads: ReadonlyMap<string, string> = new Map()
@@ -28,7 +29,7 @@ export function createBacklog(store: Store, session: SessionId, agent: string): 
   const save = async (): Promise<"saved" | "conflict"> => {
     const last = entries.at(-1)
     if (last === undefined) return "saved"
-    const written = await store.append(session, { after: saved.seq, entries, payloads, agent })
+    const written = await store.append(session, { after: saved.seq, entries, payloads, ...owner() })
     if (written.type === "appended") {
       advance({ seq: last.seq, hash: last.hash })
       return "saved"

@@ -1,10 +1,12 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { HoldfastError, type Problem } from "../errors.ts"
 import { createMemory, type Memory } from "../memory/memory.ts"
+import { present } from "../message/present.ts"
 import { defaultPolicy, type Policy } from "../plan/policy.ts"
 import { createInProcessQueue } from "../queue/in-process.ts"
 import { openPgBossQueue } from "../queue/pg-boss.ts"
 import type { Queue } from "../queue/queue.ts"
+import type { MemoryOwner } from "../store/memory-row.ts"
 import { isPostgres, openStore } from "../store/open-store.ts"
 import { reserveLog } from "../store/reserved-log.ts"
 import type { SessionFilter, SessionRow, Store } from "../store/store.ts"
@@ -12,9 +14,16 @@ import { writeSummary } from "./background.ts"
 import { createHub, type Listener } from "./events.ts"
 import { limitStore } from "./limit-store.ts"
 import type { Live } from "./live.ts"
-import { openLive, redactorOf, type Shared, wake } from "./open-live.ts"
+import { openLive, redactorOf, type Shared, setOwner, wake } from "./open-live.ts"
 import { createOpenSessions } from "./open-sessions.ts"
-import { checkHoldfastOptions, checkSessionId, type HoldfastOptions } from "./options.ts"
+import {
+  checkHoldfastOptions,
+  checkSessionId,
+  checkSessionOwner,
+  type HoldfastOptions,
+  type SessionOwner,
+  usualAgent,
+} from "./options.ts"
 import { durability } from "./prepare.ts"
 import { createRetry } from "./retry.ts"
 import { createSession, type Session } from "./session.ts"
@@ -22,14 +31,14 @@ import { createSharedRules } from "./shared-rules.ts"
 
 /** Sessions over one store. */
 export type Holdfast = {
-  /** The session of this name; it begins with its first message. */
-  readonly session: (id: string) => Session
+  /** The session of this name; it begins with its first message. Whoever has several tenants or agents says whose it is. */
+  readonly session: (id: string, owner?: SessionOwner) => Session
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
-  readonly memory: () => Promise<Memory>
+  readonly memory: (owner?: SessionOwner) => Promise<Memory>
   /** When requests are compacted, here. */
   readonly policy: Policy
   /** Is something put into requests that their own session does not say: rules of the operator's, of the options or of many sessions, or what memory knows? */
-  readonly addsToRequests: () => Promise<boolean>
+  readonly addsToRequests: (owner?: SessionOwner) => Promise<boolean>
   /** Open the store now rather than at first use, and take up background work that was left over. */
   readonly open: () => Promise<void>
   readonly subscribe: (listener: Listener) => () => void
@@ -40,7 +49,6 @@ export type Holdfast = {
 }
 
 const usualStore = ".holdfast/holdfast.db"
-const usualAgent = "default"
 /** Of small sessions; large ones are held for as long as there is room. */
 const usualOpenSessions = 1000
 /** A summary is a model call; more than a few at once would crowd out the agent's own. */
@@ -73,15 +81,18 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     })
     return opening
   }
-  const live = async (id: string): Promise<Live> => {
+  const live = async (id: string, owner: SessionOwner | undefined): Promise<Live> => {
     const all = await shared()
-    return lives.take(id, () => openLive(all, id))
+    const found = lives.take(id, () => openLive(all, id, ownerIn(all, owner)))
+    if (owner !== undefined) setOwner(all, found, ownerIn(all, owner))
+    return found
   }
-  const open = (id: string): Session => {
+  const open = (id: string, owner?: SessionOwner): Session => {
     checkSessionId(id)
+    checkSessionOwner(owner ?? {})
     return createSession(id, {
-      live: () => live(id),
-      open,
+      live: () => live(id, owner),
+      open: (other) => open(other, owner),
       newId: randomUUID,
       subscribe: hub.subscribe,
       forget: lives.forget,
@@ -95,9 +106,9 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   return {
     session: open,
     sessions: async (filter) => (await shared()).store.sessions(filter),
-    memory: async () => (await shared()).memory,
+    memory: async (owner) => memoryOf(await shared(), owner),
     policy: { ...defaultPolicy, ...options.policy },
-    addsToRequests: async () => addsToRequests(await shared()),
+    addsToRequests: async (owner) => addsToRequests(await shared(), owner),
     open: async () => {
       await shared()
     },
@@ -118,11 +129,18 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   }
 }
 
-async function addsToRequests({ options, rules, agent }: Shared): Promise<boolean> {
+const ownerIn = (shared: Shared, owner: SessionOwner = {}): MemoryOwner => ({ ...shared.owner, ...owner })
+
+const memoryOf = (shared: Shared, owner: SessionOwner | undefined): Memory => shared.memoryOf(ownerIn(shared, owner))
+
+async function addsToRequests(shared: Shared, owner: SessionOwner | undefined): Promise<boolean> {
+  const { options, rules } = shared
   const { operator, pins = [], memory } = options
   if (pins.length > 0 || memory?.retrieve !== undefined) return true
   const laidDown = await operator?.refresh()
-  return (laidDown?.rules.length ?? 0) > 0 || (await rules.read(agent)).some(({ id }) => !rules.isGone(id))
+  return (
+    (laidDown?.rules.length ?? 0) > 0 || (await rules.read(ownerIn(shared, owner))).some(({ id }) => !rules.isGone(id))
+  )
 }
 
 /** What waits in memory is written if the store is there again; if it is not, nobody else has it. */
@@ -142,18 +160,17 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
     typeof options.store === "object"
       ? reserveLog(limitStore(options.store))
       : await openStore(options.store ?? usualStore)
-  const memory = createMemory({
-    store: store.memory,
-    agent,
-    ...(options.now === undefined ? {} : { now: options.now }),
-  })
+  const { sessionRowsPerDay, agentRowsPerDay } = options.memory ?? {}
+  const limits = present({ sessionRowsPerDay, agentRowsPerDay })
+  const memoryOf = (owner: MemoryOwner): Memory =>
+    createMemory({ store: store.memory, ...owner, limits, ...present({ now: options.now }) })
   const queue = await openQueue(options, store)
   const shared: Shared = {
     ...doing,
     store,
-    memory,
+    memoryOf,
     queue,
-    agent,
+    owner: { tenant: "", agent },
     options,
     meters: new Map(),
     newSecret: () => randomBytes(16).toString("hex"),
@@ -162,7 +179,9 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
   // Jobs work on a session as the store has it, beside whoever is using it.
   await queue?.work(
     async (job, signal) => {
-      const live = openLive(shared, job.session)
+      const row = await store.session(job.session)
+      const owner = row === undefined || row.agent === "" ? shared.owner : { tenant: row.tenant, agent: row.agent }
+      const live = openLive(shared, job.session, owner)
       await wake(live)
       await writeSummary(live, job, signal)
     },

@@ -4,6 +4,7 @@ import type { Entry, EntryBody } from "../log/entry.ts"
 import type { LogEvent } from "../log/event.ts"
 import { createOutline, type Outline } from "../log/outline.ts"
 import { present } from "../message/present.ts"
+import type { MemoryOwner } from "../store/memory-row.ts"
 import type { SessionId, Store, StoredEntry } from "../store/store.ts"
 import { type Backlog, createBacklog, type Withdrawn } from "./backlog.ts"
 import { createBodies } from "./bodies.ts"
@@ -41,7 +42,8 @@ export type Journal = {
 export type JournalOptions = {
   readonly store: Store
   readonly session: SessionId
-  readonly agent: string
+  /** Whose log it is, for the store's list of sessions. */
+  readonly owner: () => MemoryOwner
   readonly now: () => number
   readonly opening: () => EntryBody
   /** Do messages that waited go behind what others wrote meanwhile? */
@@ -60,7 +62,7 @@ const outlinePage = 20_000
 
 export function createJournal(options: JournalOptions): Journal {
   const { store, session } = options
-  const backlog = createBacklog(store, session, options.agent)
+  const backlog = createBacklog(store, session, options.owner)
   const bodies = createBodies(store, session)
   let outline = createOutline()
   const events: LogEvent[] = []

@@ -11,6 +11,7 @@ import type { ModelResponse } from "../message/request.ts"
 import { type Account, accountOf, noteJudged, writeJudged, writeSpending } from "./judgements.ts"
 import type { Live } from "./live.ts"
 import { type ResponseLike, readResponse } from "./record.ts"
+import { sessionNames } from "./session-names.ts"
 
 /** An answer whose calls were judged, and what the model is to get for those that were withheld. */
 export type JudgedResponse = GuardedResponse & { readonly results: readonly ToolResultPart[] }
@@ -29,8 +30,9 @@ async function benchOf(live: Live): Promise<Bench | undefined> {
   const { guard } = guarding
   const asksSpent = guard.policies.some(({ asks }) => asks.has("spent"))
   const account = await accountOf(live, asksSpent)
-  const agent = own?.circumstances?.agent ?? live.agent
-  const circumstances = { ...own?.circumstances, agent, spentMinor: account.spentMinor }
+  const agent = own?.circumstances?.agent ?? live.owner.agent
+  const sessions = own?.circumstances?.sessions ?? sessionNames(live.id, live.owner)
+  const circumstances = { ...own?.circumstances, agent, sessions, spentMinor: account.spentMinor }
   return { guarding: { ...guarding, circumstances }, account, asksSpent }
 }
 

@@ -63,6 +63,7 @@ export function limitStore(store: Store, limitMs: number = storeMs): Store {
       supersede: limit(memory.supersede.bind(memory)),
       search: limit(memory.search.bind(memory)),
       get: limit(memory.get.bind(memory)),
+      counts: limit(memory.counts.bind(memory)),
       days: limit(memory.days.bind(memory)),
     },
   }

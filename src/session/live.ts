@@ -6,6 +6,7 @@ import type { Pin } from "../pin/pin.ts"
 import type { PinLedger, StandingPin } from "../pin/pin-ledger.ts"
 import type { Breaker } from "../plan/breaker.ts"
 import type { Queue } from "../queue/queue.ts"
+import type { MemoryOwner } from "../store/memory-row.ts"
 import type { Store } from "../store/store.ts"
 import type { Calibration } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
@@ -18,14 +19,15 @@ import type { SharedRules } from "./shared-rules.ts"
 /** What one process holds of a session that is in use. All of it can be had again from the log; only one thing at a time changes it. */
 export type Live = {
   readonly id: string
-  readonly agent: string
+  /** The tenant and the agent that it belongs to, and their memory. */
+  owner: MemoryOwner
+  memory: Memory
   readonly journal: Journal
   readonly options: HoldfastOptions
   readonly lock: Lock
   readonly emit: (event: NewEvent) => void
   readonly redact: <Data>(data: Data) => Data
   readonly store: Store
-  readonly memory: Memory
   /** Where background summaries are made, if someone is there to write them. */
   readonly queue: Queue | undefined
   /** A name that nobody has thought of before. */

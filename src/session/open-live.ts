@@ -4,6 +4,7 @@ import type { Memory } from "../memory/memory.ts"
 import { tokens } from "../message/ids.ts"
 import { meterOf } from "../one-shot/meter-for.ts"
 import type { Queue } from "../queue/queue.ts"
+import type { MemoryOwner } from "../store/memory-row.ts"
 import type { Store } from "../store/store.ts"
 import { calibrate, uncalibrated } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
@@ -18,9 +19,10 @@ import type { SharedRules } from "./shared-rules.ts"
 /** What sessions of one process share. */
 export type Shared = {
   readonly store: Store
-  readonly memory: Memory
+  readonly memoryOf: (owner: MemoryOwner) => Memory
   readonly queue: Queue | undefined
-  readonly agent: string
+  /** Whose sessions are that were opened without saying whose. */
+  readonly owner: MemoryOwner
   readonly options: HoldfastOptions
   readonly meters: Map<string, Meter>
   readonly emit: (session: string, event: NewEvent) => void
@@ -35,16 +37,16 @@ const usualUnsaved = 10_000
 const usageReports = 8
 
 /** A session as this process holds it. What the log says of it is read at its first use. */
-export function openLive(shared: Shared, id: string): Live {
-  const { store, memory, queue, agent, options } = shared
+export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
+  const { store, queue, options } = shared
   const redact = redactorOf(options)
-  const opening = (): EntryBody => ({ type: "session-opened", agent, secret: shared.newSecret() })
+  const opening = (): EntryBody => ({ type: "session-opened", agent: live.owner.agent, secret: shared.newSecret() })
   const lock = createLock()
   const live: Live = {
     id,
-    agent,
+    owner,
+    memory: shared.memoryOf(owner),
     store,
-    memory,
     queue,
     options,
     lock,
@@ -62,7 +64,7 @@ export function openLive(shared: Shared, id: string): Live {
     journal: createJournal({
       store,
       session: id,
-      agent,
+      owner: () => live.owner,
       now: options.now ?? Date.now,
       opening,
       redact,
@@ -92,6 +94,13 @@ export function openLive(shared: Shared, id: string): Live {
     breaker: {},
   }
   return live
+}
+
+/** Say whose a session is that was opened without knowing it. */
+export function setOwner(shared: Shared, live: Live, owner: MemoryOwner): void {
+  if (live.owner.tenant === owner.tenant && live.owner.agent === owner.agent) return
+  live.owner = owner
+  live.memory = shared.memoryOf(owner)
 }
 
 /** Fewer answers say little about the next. */

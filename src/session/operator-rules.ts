@@ -5,12 +5,15 @@ import { hashText } from "../prompt/hash.ts"
 import { addSystem } from "../wire/add-system.ts"
 import type { Live } from "./live.ts"
 import type { SessionPin } from "./pins.ts"
+import { sessionNames } from "./session-names.ts"
 
-/** The operator's rules for a session. What is said in the session has no part in them. */
-export function operatorRules({ id, agent, options }: Live): readonly SessionPin[] {
+/** The operator's rules for a session: those for all, for its agent, and for itself. What is said in the session has no part in them. */
+export function operatorRules({ id, owner, options }: Live): readonly SessionPin[] {
+  const names = sessionNames(id, owner)
   const given = (options.pins ?? []).map((text, n) => ({ id: `p${n + 1}`, text }))
   const laid = (options.operator?.standing().rules ?? []).filter(
-    (rule) => (rule.agent ?? agent) === agent && (rule.session ?? id) === id,
+    ({ agent, session }) =>
+      (agent === undefined || agent === owner.agent) && (session === undefined || names.includes(session)),
   )
   const seen = new Set<string>()
   return [...given, ...laid].flatMap((rule): readonly SessionPin[] => {

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../errors.ts"
 import { checkGuardUse, type Guarding } from "../guard/guard-use.ts"
 import type { Redaction } from "../log/redact.ts"
+import { checkName } from "../memory/check-search.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type CompactOptions, checkOptions } from "../one-shot/options.ts"
@@ -30,6 +31,9 @@ export type MemoryOptions = {
   readonly flush?: boolean
   /** Put what memory knows of the user's latest words beside them. Off unless given. */
   readonly retrieve?: { readonly budgetTokens: number; readonly trustedOnly?: boolean }
+  /** Lines that a session, and all sessions of an agent together, may write down in a day; 2,000 and 10,000 unless given. */
+  readonly sessionRowsPerDay?: number
+  readonly agentRowsPerDay?: number
 }
 
 export type HoldfastOptions = ContextOptions & {
@@ -100,6 +104,11 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
     }),
     ...present({ pins: options.pins }),
   })
+  for (const name of ["sessionRowsPerDay", "agentRowsPerDay"] as const) {
+    const value = options.memory?.[name]
+    if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
+      refuse(`memory.${name}`, "a whole number, at least 0", value)
+  }
   if (options.agent !== undefined && (typeof options.agent !== "string" || options.agent === ""))
     refuse("agent", "a name", options.agent)
   if (options.guard !== undefined) {
@@ -130,6 +139,18 @@ export function checkPrepareOptions(options: PrepareOptions): void {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
       refuse(name, `a whole number, at least ${least}`, value)
   }
+}
+
+/** Whose sessions are where nobody says it. */
+export const usualAgent = "default"
+
+/** Whose a session is: the agent of the options, and no tenant (the empty one), unless given. */
+export type SessionOwner = { readonly tenant?: string; readonly agent?: string }
+
+/** Refuse what is no name of a tenant or an agent. */
+export function checkSessionOwner({ tenant = "", agent }: SessionOwner): void {
+  if (tenant !== "") checkName("tenant", tenant)
+  if (agent !== undefined) checkName("agent", agent)
 }
 
 /** A session's name: anything readable that fits a column and a URL. */

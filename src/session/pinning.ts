@@ -32,9 +32,13 @@ export async function pin(
     channel: "user",
     by: "asked",
     kind: found?.kind ?? "obligation",
-    ...present({ expiresAtMs, agent: scope === "agent" ? live.agent : undefined }),
+    ...present({ expiresAtMs, agent: scope === "agent" ? live.owner.agent : undefined }),
   }
-  if (scope !== "session") return { ...(await live.shared.pin(body)), state: "in-force", conflicts: [] }
+  if (scope !== "session") {
+    const { tenant } = live.owner
+    const shared = await live.shared.pin(tenant === "" ? body : { ...body, tenant })
+    return { ...shared, state: "in-force", conflicts: [] }
+  }
   const { entries } = await live.journal.commit(() => [body])
   const made = entries.find((entry) => entry.body.type === "rule-pinned")
   return { ...pinOf(made?.seq ?? 0, body), state: "in-force", conflicts: [] }
@@ -42,7 +46,7 @@ export async function pin(
 
 /** A rule of the operator's is not for a session to take back. */
 export async function unpin(live: Live, id: string): Promise<void> {
-  if (await live.shared.unpin(id, live.agent)) return
+  if (await live.shared.unpin(id, live.owner)) return
   const seq = seqOf(id)
   const known = await readPins(live)
   if (seq === undefined || !known.some((one) => one.id === id && one.state !== "withdrawn"))

@@ -14,7 +14,7 @@ export const isInForce = ({ state }: SessionPin): boolean => state === "in-force
 
 /** Every rule that was ever pinned in a session, oldest first. They are the session's, whatever branch it is on. */
 export async function readPins(live: Live): Promise<readonly SessionPin[]> {
-  const shared = await live.shared.read(live.agent)
+  const shared = await live.shared.read(live.owner)
   const pins = [...shared, ...(await ownPins(live))]
   const now = live.options.now?.() ?? Date.now()
   const isInConversation = await readConversation(live)

@@ -32,7 +32,7 @@ async function toldBy(dir: string): Promise<string> {
     const { payloads, summaries, memory } = await store.holdings(id)
     told.push(await store.read(id), [...(await store.payloads(id, payloads))])
     for (const key of summaries) told.push(await store.getSummary(id, key))
-    for (const { agent, id: row } of memory) told.push(await store.memory.get(agent, [row]))
+    for (const { id: row, ...owner } of memory) told.push(await store.memory.get(owner, [row]))
   }
   await store.close()
   return JSON.stringify(told)

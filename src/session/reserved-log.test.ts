@@ -71,7 +71,7 @@ test("nothing is recalled from it, by whatever name and handle", async () => {
 
 test("it is kept apart in a store of the user's own as well", async () => {
   const { store } = await openScene()
-  const row = { id: operatorLog, agent: "harbour", head: { seq: 2, hash: "x" }, createdMs: 1, updatedMs: 1 }
+  const row = { id: operatorLog, tenant: "", agent: "harbour", head: { seq: 2, hash: "x" }, createdMs: 1, updatedMs: 1 }
   const theirs: Store = { ...store, sessions: async () => [row], session: async () => row }
   expect(await createHoldfast({ store: theirs }).sessions()).toEqual([])
 })

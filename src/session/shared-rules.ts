@@ -1,20 +1,26 @@
 import { HoldfastError } from "../errors.ts"
 import type { RuleBody } from "../log/entry.ts"
+import { present } from "../message/present.ts"
 import type { Pin } from "../pin/pin.ts"
+import type { MemoryOwner } from "../store/memory-row.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
 import type { Store } from "../store/store.ts"
 import { createJournal } from "./journal.ts"
 import { createLock } from "./lock.ts"
 import { pinOf } from "./pin-of.ts"
 
-/** The rules that hold in every session of an agent, or in all of them, and those of them that were taken back. */
+/**
+ * The rules that hold in every session of an agent, or in all of a tenant, and those of them that were taken back. Those that were
+ * pinned without a tenant are of whoever has the store, and hold in all sessions.
+ */
 export type SharedRules = {
-  readonly read: (agent: string) => Promise<readonly Pin[]>
+  readonly read: (owner: MemoryOwner) => Promise<readonly Pin[]>
   /** Were they ever read? If not they are now, or it is a Problem. */
   readonly require: () => Promise<void>
   readonly isGone: (id: string) => boolean
   readonly pin: (body: RuleBody) => Promise<Pin>
-  readonly unpin: (id: string, agent: string) => Promise<boolean>
+  /** False for a rule that is not of this tenant, or not in force for this agent. */
+  readonly unpin: (id: string, owner: MemoryOwner) => Promise<boolean>
   /** Write what waits for the store, if that is there again. */
   readonly save: () => Promise<void>
 }
@@ -32,11 +38,11 @@ const maxUnsaved = 1000
 
 /** They have a log of their own, in which sessions have no part; ids go by their place in it: `s12`. */
 export function createSharedRules({ store, now, redact }: SharedRulesOptions): SharedRules {
-  const known = new Map<number, Pin & { readonly agent?: string }>()
+  const known = new Map<number, SharedPin>()
   const journal = createJournal({
     store,
     session: sharedRulesLog,
-    agent: "",
+    owner: () => ({ tenant: "", agent: "" }),
     now,
     opening: () => ({ type: "session-opened", agent: "", secret: "" }),
     follows: () => true,
@@ -62,17 +68,19 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
     const outline = journal.outline()
     return new Set(outline.ofType("rule-unpinned").flatMap((seq) => outline.reference(seq) ?? []))
   }
-  const read = async (agent: string): Promise<readonly Pin[]> => {
+  const read = async ({ tenant, agent }: MemoryOwner): Promise<readonly SharedPin[]> => {
     await refresh().catch(ignoreProblem)
     const seqs = journal.outline().ofType("rule-pinned")
     const missing = seqs.filter((seq) => !known.has(seq))
     if (missing.length > 0)
       for (const { seq, body } of (await journal.entries(missing)).values())
         if (body.type === "rule-pinned") known.set(seq, sharedPin(seq, body))
-    return seqs.flatMap((seq) => known.get(seq) ?? []).filter((pin) => (pin.agent ?? agent) === agent)
+    return seqs
+      .flatMap((seq) => known.get(seq) ?? [])
+      .filter((pin) => (pin.tenant ?? tenant) === tenant && (pin.agent ?? agent) === agent)
   }
   return {
-    read: (agent) => lock(() => read(agent)),
+    read: (owner) => lock(() => read(owner)),
     require: () => lock(async () => (journal.isKnown() ? undefined : journal.refresh())),
     isGone: (id) => gone().has(seqOfShared(id) ?? 0),
     pin: (body) =>
@@ -81,10 +89,11 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
         const made = entries.find((entry) => entry.body.type === "rule-pinned")
         return sharedPin(made?.seq ?? 0, body)
       }),
-    unpin: (id, agent) =>
+    unpin: (id, owner) =>
       lock(async () => {
         const pin = seqOfShared(id)
-        if (pin === undefined || !(await read(agent)).some((known) => known.id === id) || gone().has(pin)) return false
+        const own = (await read(owner)).find((one) => one.id === id && (one.tenant ?? "") === owner.tenant)
+        if (pin === undefined || own === undefined || gone().has(pin)) return false
         await journal.commit(() => [{ type: "rule-unpinned", pin }])
         return true
       }),
@@ -92,11 +101,13 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
   }
 }
 
-const sharedPin = (seq: number, body: RuleBody): Pin & { readonly agent?: string } => ({
+type SharedPin = Pin & Partial<MemoryOwner>
+
+const sharedPin = (seq: number, body: RuleBody): SharedPin => ({
   ...pinOf(seq, body),
   id: `s${seq}`,
   scope: body.agent === undefined ? "project" : "agent",
-  ...(body.agent === undefined ? {} : { agent: body.agent }),
+  ...present({ tenant: body.tenant, agent: body.agent }),
 })
 
 function seqOfShared(id: string): number | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { OpenStore } from "./describe-store.ts"
-import { batch, entry, job, payloads, row } from "./example-rows.ts"
+import { batch, clerk, entry, job, payloads, row } from "./example-rows.ts"
 import type { Store } from "./store.ts"
 
 const calls: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
@@ -27,9 +27,10 @@ const calls: Readonly<Record<string, (store: Store) => Promise<unknown>>> = {
   "jobs.list": (store) => store.jobs.list(),
   "memory.write": (store) => store.memory.write([row(1, "a")]),
   "memory.supersede": (store) => store.memory.supersede("s", ["m1"], "m2"),
-  "memory.search": (store) => store.memory.search({ agent: "clerk" }),
-  "memory.get": (store) => store.memory.get("clerk", ["m1"]),
-  "memory.days": (store) => store.memory.days("clerk"),
+  "memory.search": (store) => store.memory.search({ ...clerk }),
+  "memory.get": (store) => store.memory.get(clerk, ["m1"]),
+  "memory.counts": (store) => store.memory.counts(clerk, "s", "2026-11-15"),
+  "memory.days": (store) => store.memory.days(clerk),
 }
 
 /** What a store promises of its end, and of its next beginning. */
@@ -64,7 +65,7 @@ export function describeClosing(open: OpenStore): void {
       expect(await again.findAliases(["n"])).toEqual([{ name: "n", entry: "e2", session: "s" }])
       expect(await again.jobs.lease(119, 10)).toBeUndefined()
       expect(await again.jobs.lease(120, 10)).toMatchObject({ key: "j", attempt: 2 })
-      const hits = await again.memory.search({ agent: "clerk", text: "refund", withSuperseded: true })
+      const hits = await again.memory.search({ ...clerk, text: "refund", withSuperseded: true })
       expect(hits.map(({ row }) => row)).toEqual([row(1, "the refund was paid", { supersededBy: "m2" })])
       expect(await again.append("s", batch(2, 1))).toEqual({ type: "appended" })
     })

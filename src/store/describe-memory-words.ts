@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { OpenStore } from "./describe-store.ts"
-import { row } from "./example-rows.ts"
+import { clerk, row } from "./example-rows.ts"
 import { isHit } from "./rank-hits.ts"
 import { phrasesOf, termsOf } from "./search-terms.ts"
 import type { Store } from "./store.ts"
@@ -109,7 +109,7 @@ export function describeMemoryWords(open: OpenStore): void {
     test.each(cases)("%j", async (text, numbers) => {
       opened ??= filled()
       const store = await opened
-      const hits = await store.memory.search({ agent: "clerk", text })
+      const hits = await store.memory.search({ ...clerk, text })
       expect(hits.map(({ row }) => row.id).toSorted()).toEqual(numbers.map((at) => `m${at}`).toSorted())
     })
 
@@ -118,7 +118,7 @@ export function describeMemoryWords(open: OpenStore): void {
       async (text) => {
         opened ??= filled()
         const store = await opened
-        const hits = await store.memory.search({ agent: "clerk", text, limit: 3 })
+        const hits = await store.memory.search({ ...clerk, text, limit: 3 })
         expect(hits.map(({ row }) => row.id)).toEqual(["m12", "m11", "m10"])
       },
     )
@@ -149,7 +149,7 @@ export function describeMemoryWords(open: OpenStore): void {
         run += 1
         const agent = `agent ${run}`
         await store.memory.write(lines.map((one, at) => row(at, one, { agent, session: `s${run}` })))
-        const hits = await store.memory.search({ agent, text })
+        const hits = await store.memory.search({ tenant: "", agent, text })
         const expected = lines.flatMap((one, at) => (isHit(termsOf(one), phrasesOf(text)) ? [`m${at}`] : []))
         expect(hits.map(({ row }) => row.id).toSorted()).toEqual(expected.toSorted())
       })

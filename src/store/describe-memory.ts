@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { OpenStore } from "./describe-store.ts"
-import { hardTexts, row } from "./example-rows.ts"
+import { clerk, hardTexts, row } from "./example-rows.ts"
 import type { MemoryQuery } from "./memory-row.ts"
 import type { Store } from "./store.ts"
 
@@ -10,6 +10,7 @@ const clock = (): number => 5000
 export function describeMemory(open: OpenStore): void {
   describe("memory", () => {
     describeWriting(open)
+    describeCounts(open)
     describeFilters(open)
     describeSuperseding(open)
     describeOrder(open)
@@ -22,12 +23,12 @@ function describeWriting(open: OpenStore): void {
     const full = row(1, "the cap is 800", { subject: "cap", sources: ["e1", "e2"], trusted: false, channel: "tool" })
     const bare = row(2, "nothing more", { sources: [] })
     await store.memory.write([full, bare])
-    expect(await store.memory.get("clerk", ["m1"])).toEqual([full])
-    expect(await store.memory.get("clerk", ["m2"])).toEqual([bare])
-    const both = await store.memory.get("clerk", ["m2", "m1", "m1", "unknown"])
+    expect(await store.memory.get(clerk, ["m1"])).toEqual([full])
+    expect(await store.memory.get(clerk, ["m2"])).toEqual([bare])
+    const both = await store.memory.get(clerk, ["m2", "m1", "m1", "unknown"])
     expect(both.map(({ id }) => id).toSorted()).toEqual(["m1", "m2"])
-    expect(await store.memory.get("coder", ["m1"])).toEqual([])
-    expect(await store.memory.get("clerk", [])).toEqual([])
+    expect(await store.memory.get({ tenant: "", agent: "coder" }, ["m1"])).toEqual([])
+    expect(await store.memory.get(clerk, [])).toEqual([])
     await store.memory.write([])
   })
 
@@ -36,9 +37,9 @@ function describeWriting(open: OpenStore): void {
     await store.memory.write([row(1, "first"), row(1, "twice in one go")])
     await store.memory.supersede("s", ["m1"], "m2")
     await store.memory.write([row(1, "second")])
-    expect(await store.memory.get("clerk", ["m1"])).toEqual([row(1, "first", { supersededBy: "m2" })])
-    expect(await store.memory.search({ agent: "clerk", text: "second", withSuperseded: true })).toEqual([])
-    expect(await store.memory.days("clerk")).toEqual([{ day: "2026-11-15", rows: 1 }])
+    expect(await store.memory.get(clerk, ["m1"])).toEqual([row(1, "first", { supersededBy: "m2" })])
+    expect(await store.memory.search({ ...clerk, text: "second", withSuperseded: true })).toEqual([])
+    expect(await store.memory.days(clerk)).toEqual([{ day: "2026-11-15", rows: 1 }])
   })
 
   test("the same id in another session is another row", async () => {
@@ -46,8 +47,8 @@ function describeWriting(open: OpenStore): void {
     await store.memory.write([row(1, "mine"), row(1, "theirs", { session: "t" })])
     expect(await found(store, { session: "t" })).toEqual(["m1"])
     await store.remove("t")
-    expect(await store.memory.get("clerk", ["m1"])).toEqual([row(1, "mine")])
-    expect((await store.holdings("s")).memory).toEqual([{ agent: "clerk", id: "m1" }])
+    expect(await store.memory.get(clerk, ["m1"])).toEqual([row(1, "mine")])
+    expect((await store.holdings("s")).memory).toEqual([{ ...clerk, id: "m1" }])
   })
 
   test("texts come back to the letter", async () => {
@@ -56,8 +57,8 @@ function describeWriting(open: OpenStore): void {
       row(at, text, { id: `${at}${text}`, subject: text, kind: text, channel: text, sources: [text] }),
     )
     await store.memory.write(rows)
-    for (const one of rows) expect(await store.memory.get("clerk", [one.id])).toEqual([one])
-    const hits = await store.memory.search({ agent: "clerk" })
+    for (const one of rows) expect(await store.memory.get(clerk, [one.id])).toEqual([one])
+    const hits = await store.memory.search({ ...clerk })
     expect(hits.map(({ row }) => row)).toEqual(rows.toReversed())
   })
 
@@ -65,24 +66,49 @@ function describeWriting(open: OpenStore): void {
     const { store } = await open(clock)
     const long = row(1, `needle ${"hay stack ".repeat(300_000)}${"x".repeat(1_000_000)}`)
     await store.memory.write([long])
-    expect(await store.memory.search({ agent: "clerk", text: "needle" })).toMatchObject([{ row: { id: "m1" } }])
-    expect(await store.memory.get("clerk", ["m1"])).toEqual([long])
+    expect(await store.memory.search({ ...clerk, text: "needle" })).toMatchObject([{ row: { id: "m1" } }])
+    expect(await store.memory.get(clerk, ["m1"])).toEqual([long])
   })
+}
 
-  test("days are counted for each agent, newest first", async () => {
+function describeCounts(open: OpenStore): void {
+  test("days are counted for each tenant's agent, newest first", async () => {
     const { store } = await open(clock)
     await store.memory.write([
       row(1, "a", { day: "2026-11-13" }),
       row(2, "b", { day: "2026-11-15" }),
       row(3, "c", { day: "2026-11-13", session: "t" }),
       row(4, "d", { day: "2026-11-14", agent: "coder" }),
+      row(5, "e", { day: "2026-11-12", tenant: "north", session: "north.s" }),
     ])
     await store.memory.supersede("s", ["m1"], "m2")
-    expect(await store.memory.days("clerk")).toEqual([
+    expect(await store.memory.days(clerk)).toEqual([
       { day: "2026-11-15", rows: 1 },
       { day: "2026-11-13", rows: 2 },
     ])
-    expect(await store.memory.days("nobody")).toEqual([])
+    expect(await store.memory.days({ ...clerk, tenant: "north" })).toEqual([{ day: "2026-11-12", rows: 1 }])
+    expect(await store.memory.get(clerk, ["m4", "m5"])).toEqual([])
+    expect(await store.memory.get({ ...clerk, tenant: "north" }, ["m1", "m5"])).toMatchObject([{ id: "m5" }])
+    expect((await store.holdings("north.s")).memory).toEqual([{ ...clerk, tenant: "north", id: "m5" }])
+    expect(await store.memory.days({ tenant: "", agent: "nobody" })).toEqual([])
+  })
+
+  test("rows of a day are counted for the agent and for one of its sessions, data apart", async () => {
+    const { store } = await open(clock)
+    await store.memory.write([
+      row(1, "a"),
+      row(2, "b", { trusted: false }),
+      row(3, "c", { trusted: false, session: "t" }),
+      row(4, "d", { supersededBy: "m1" }),
+      row(5, "e", { day: "2026-11-14" }),
+      row(6, "f", { agent: "coder" }),
+      row(7, "g", { tenant: "north", session: "north.s" }),
+    ])
+    const count = (session: string, day = "2026-11-15") => store.memory.counts(clerk, session, day)
+    expect(await count("s")).toEqual({ agent: { rows: 4, data: 2 }, session: { rows: 3, data: 1 } })
+    expect(await count("t")).toEqual({ agent: { rows: 4, data: 2 }, session: { rows: 1, data: 1 } })
+    expect(await count("s", "2026-11-14")).toEqual({ agent: { rows: 1, data: 0 }, session: { rows: 1, data: 0 } })
+    expect(await count("s", "2026-11-13")).toEqual({ agent: { rows: 0, data: 0 }, session: { rows: 0, data: 0 } })
   })
 }
 
@@ -94,10 +120,15 @@ function describeFilters(open: OpenStore): void {
     row(4, "refund of order four", { kind: "fact", day: "2026-11-14", agent: "coder" }),
     row(5, "refund of order five", { kind: "fact", day: "2026-11-15", supersededBy: "m1" }),
     row(6, "something else", { kind: "fact", day: "2026-11-16" }),
+    row(7, "refund of order seven", { kind: "fact", day: "2026-11-17", tenant: "north", session: "north.s" }),
   ]
   const cases: [why: string, query: Partial<MemoryQuery>, ids: string[]][] = [
     ["nothing but the agent", {}, ["m6", "m3", "m2", "m1"]],
     ["another agent", { agent: "coder" }, ["m4"]],
+    ["another tenant with an agent of the same name", { tenant: "north" }, ["m7"]],
+    ["another tenant, by its words", { tenant: "north", text: "refund" }, ["m7"]],
+    ["another tenant, by its words and days", { tenant: "north", text: "refund", fromDay: "2026-11-11" }, ["m7"]],
+    ["a tenant without memory", { tenant: "south", text: "refund" }, []],
     ["an agent without memory", { agent: "nobody" }, []],
     ["a session", { session: "t" }, ["m2"]],
     ["a kind", { kind: "fact" }, ["m6", "m3", "m1"]],
@@ -130,7 +161,7 @@ function describeSuperseding(open: OpenStore): void {
     await store.memory.supersede("s", ["m1", "m3", "unknown"], "m2")
     expect((await found(store, { text: "cap" })).toSorted()).toEqual(["m2", "m3"])
     expect((await found(store, { text: "cap", withSuperseded: true })).toSorted()).toEqual(["m1", "m2", "m3"])
-    expect(await store.memory.get("clerk", ["m1"])).toMatchObject([{ supersededBy: "m2" }])
+    expect(await store.memory.get(clerk, ["m1"])).toMatchObject([{ supersededBy: "m2" }])
   })
 
   test("the first successor stays, and no row takes its own place", async () => {
@@ -138,7 +169,7 @@ function describeSuperseding(open: OpenStore): void {
     await store.memory.write([row(1, "a"), row(2, "b"), row(3, "c")])
     await store.memory.supersede("s", ["m1", "m2"], "m2")
     await store.memory.supersede("s", ["m1"], "m3")
-    expect(await store.memory.get("clerk", ["m1"])).toMatchObject([{ supersededBy: "m2" }])
+    expect(await store.memory.get(clerk, ["m1"])).toMatchObject([{ supersededBy: "m2" }])
     expect(await found(store, {})).toEqual(["m3", "m2"])
   })
 }
@@ -151,7 +182,7 @@ function describeOrder(open: OpenStore): void {
       row(2, `a refund, in passing, ${"among many other words ".repeat(40)}`),
       row(3, "a refund was promised to the customer"),
     ])
-    const hits = await store.memory.search({ agent: "clerk", text: "refund" })
+    const hits = await store.memory.search({ ...clerk, text: "refund" })
     expect(hits.map(({ row }) => row.id)).toEqual(["m1", "m3", "m2"])
     expect(hits.map(({ score }) => score)).toEqual(hits.map(({ score }) => score).toSorted((a, b) => b - a))
   })
@@ -168,6 +199,6 @@ function describeOrder(open: OpenStore): void {
 }
 
 async function found(store: Store, query: Partial<MemoryQuery>): Promise<readonly string[]> {
-  const hits = await store.memory.search({ agent: "clerk", ...query })
+  const hits = await store.memory.search({ ...clerk, ...query })
   return hits.map(({ row }) => row.id)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { OpenStore } from "./describe-store.ts"
-import { batch, job, payloads, row } from "./example-rows.ts"
-import type { Store } from "./store.ts"
+import { batch, clerk, job, payloads, row } from "./example-rows.ts"
+import type { SessionFilter, Store } from "./store.ts"
 
 /** What a store promises of sessions as a whole. */
 export function describeSessions(open: OpenStore): void {
@@ -22,8 +22,8 @@ function describeListing(open: OpenStore): void {
     await store.append("b", batch(0, 2, "b", { agent: "coder" }))
     now = 300
     await store.append("a", batch(1, 1, "a", { agent: "thief" }))
-    const a = { id: "a", agent: "clerk", head: { seq: 2, hash: "a-2" }, createdMs: 100, updatedMs: 300 }
-    const b = { id: "b", agent: "coder", head: { seq: 2, hash: "b-2" }, createdMs: 200, updatedMs: 200 }
+    const a = { id: "a", tenant: "", agent: "clerk", head: { seq: 2, hash: "a-2" }, createdMs: 100, updatedMs: 300 }
+    const b = { id: "b", tenant: "", agent: "coder", head: { seq: 2, hash: "b-2" }, createdMs: 200, updatedMs: 200 }
     expect(await store.sessions()).toEqual([a, b])
     expect(await store.session("b")).toEqual(b)
     expect(await store.sessions({ agent: "coder" })).toEqual([b])
@@ -43,6 +43,25 @@ function describeListing(open: OpenStore): void {
     await store.append("a", batch(2, 1, "a", { agent: "thief" }))
     expect((await store.session("a"))?.agent).toBe("clerk")
   })
+
+  test("a tenant is kept with its session and its copies, and lists its own alone", async () => {
+    let now = 100
+    const { store } = await open(() => now)
+    for (const [id, tenant] of [
+      ["north.a", "north"],
+      ["south.a", "south"],
+      ["a", undefined],
+    ] as const)
+      await store.append(id, batch(0, 1, id, { agent: "clerk", ...(tenant === undefined ? {} : { tenant }) }))
+    await store.append("north.a", batch(1, 1, "north.a", { agent: "clerk", tenant: "south" }))
+    now = 200
+    await store.copy("north.a", "north.b", 1)
+    const ids = async (filter: SessionFilter) => (await store.sessions(filter)).map(({ id }) => id).sort()
+    expect(await ids({ tenant: "north" })).toEqual(["north.a", "north.b"])
+    expect(await ids({ tenant: "north", agent: "coder" })).toEqual([])
+    expect(await ids({ tenant: "", agent: "clerk" })).toEqual(["a"])
+    expect(await store.session("north.a")).toMatchObject({ tenant: "north" })
+  })
 }
 
 function describeCopies(open: OpenStore): void {
@@ -52,7 +71,14 @@ function describeCopies(open: OpenStore): void {
     await fill(store, "from")
     now = 200
     expect(await store.copy("from", "to", 2)).toBe(true)
-    const copied = { id: "to", agent: "clerk", head: { seq: 2, hash: "a-2" }, createdMs: 200, updatedMs: 200 }
+    const copied = {
+      id: "to",
+      tenant: "",
+      agent: "clerk",
+      head: { seq: 2, hash: "a-2" },
+      createdMs: 200,
+      updatedMs: 200,
+    }
     expect(await store.session("to")).toEqual(copied)
     expect(await store.read("to")).toEqual(await store.read("from", { to: 2 }))
     expect(await store.payloads("to", [...payloads("one", "two").keys()])).toEqual(payloads("one", "two"))
@@ -97,9 +123,9 @@ function describeRemoval(open: OpenStore): void {
     expect(await store.holdings("gone")).toEqual({ payloads: [], summaries: [], memory: [] })
     expect(await store.getSummary("gone", "k")).toBeUndefined()
     expect(await store.jobs.list("gone")).toEqual([])
-    const hits = await store.memory.search({ agent: "clerk", text: "refund" })
+    const hits = await store.memory.search({ ...clerk, text: "refund" })
     expect(hits.map(({ row }) => row.session)).toEqual(["stays"])
-    expect(await store.memory.get("clerk", ["m1"])).toHaveLength(1)
+    expect(await store.memory.get(clerk, ["m1"])).toHaveLength(1)
     expect(await store.read("stays")).toHaveLength(3)
     expect((await store.holdings("stays")).payloads).toHaveLength(2)
     expect(await store.getSummary("stays", "k")).toBe("{}")
@@ -107,7 +133,7 @@ function describeRemoval(open: OpenStore): void {
     expect(await store.remove("gone")).toBe(false)
     await store.vacuum()
     expect(await store.read("stays")).toHaveLength(3)
-    expect(await store.memory.search({ agent: "clerk", text: "refund" })).toHaveLength(1)
+    expect(await store.memory.search({ ...clerk, text: "refund" })).toHaveLength(1)
   })
 
   test("a removed session can be written again from its start", async () => {
@@ -116,7 +142,7 @@ function describeRemoval(open: OpenStore): void {
     await store.remove("s")
     await fill(store, "s")
     expect(await store.read("s")).toHaveLength(3)
-    expect(await store.memory.search({ agent: "clerk", text: "refund" })).toHaveLength(1)
+    expect(await store.memory.search({ ...clerk, text: "refund" })).toHaveLength(1)
   })
 
   test("what has no log can be removed too", async () => {

@@ -1,5 +1,5 @@
 import type { Job } from "./job.ts"
-import type { MemoryRow } from "./memory-row.ts"
+import type { MemoryOwner, MemoryRow } from "./memory-row.ts"
 import { payloadHash } from "./payload-hash.ts"
 import type { Batch, StoredEntry } from "./store.ts"
 
@@ -21,12 +21,15 @@ export function job(key: string, session = "s"): Job {
   return { key, session, kind: "summary", payload: `{"for":"${key}"}` }
 }
 
+/** An agent of no tenant, whose the example rows are. */
+export const clerk: MemoryOwner = { tenant: "", agent: "clerk" }
+
 /** A memory row; its moment, and so its age, is its number. */
 export function row(number: number, text: string, more: Partial<MemoryRow> = {}): MemoryRow {
   return {
     id: `m${number}`,
     session: "s",
-    agent: "clerk",
+    ...clerk,
     day: "2026-11-15",
     atMs: 1_795_000_000_000 + number,
     kind: "fact",

@@ -32,7 +32,7 @@ async function fill(store: Store, count: number, texts: readonly string[]): Prom
 /** All that a session is, to compare two of them. */
 async function everything(store: Store, session: string) {
   const { payloads: hashes, summaries, memory } = await store.holdings(session)
-  const rows = await Promise.all(memory.map(({ agent, id }) => store.memory.get(agent, [id])))
+  const rows = await Promise.all(memory.map(({ id, ...owner }) => store.memory.get(owner, [id])))
   return {
     log: await store.read(session),
     agent: (await store.session(session))?.agent,

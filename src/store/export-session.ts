@@ -23,8 +23,8 @@ export async function* exportSession(store: Store, session: SessionId): AsyncGen
 }
 
 async function* linesOf(store: Store, row: SessionRow, holdings: Holdings): AsyncGenerator<SessionLine> {
-  const { id: session, agent, head } = row
-  yield { type: "session", version: SESSION_FILE_VERSION, session, agent, head }
+  const { id: session, tenant, agent, head } = row
+  yield { type: "session", version: SESSION_FILE_VERSION, session, tenant, agent, head }
   yield* logLines(store, row, holdings.payloads)
   for (const key of holdings.summaries) {
     const json = await store.getSummary(session, key)
@@ -40,9 +40,11 @@ async function* linesOf(store: Store, row: SessionRow, holdings: Holdings): Asyn
 /** The rows of these names, in their order. */
 async function memoryRows(store: Store, session: SessionId, names: Holdings["memory"]): Promise<readonly MemoryRow[]> {
   const found = new Map<string, MemoryRow>()
-  for (const [agent, ofAgent] of Map.groupBy(names, ({ agent }) => agent)) {
-    const ids = ofAgent.map(({ id }) => id)
-    for (const row of await store.memory.get(agent, ids)) if (row.session === session) found.set(row.id, row)
+  for (const owned of Map.groupBy(names, ({ tenant, agent }) => JSON.stringify([tenant, agent])).values()) {
+    const [owner] = owned
+    const ids = owned.map(({ id }) => id)
+    for (const row of owner === undefined ? [] : await store.memory.get(owner, ids))
+      if (row.session === session) found.set(row.id, row)
   }
   return names.flatMap(({ id }) => found.get(id) ?? [])
 }

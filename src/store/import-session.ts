@@ -1,4 +1,5 @@
 import { HoldfastError } from "../errors.ts"
+import { present } from "../message/present.ts"
 import { isPayload } from "./payload-hash.ts"
 import { refuseReserved } from "./reserved-log.ts"
 import { readLine, type SessionLine } from "./session-line.ts"
@@ -70,6 +71,7 @@ function createWriter(store: Store, header: Line<"session">, session: SessionId)
       payloads,
       agent: header.agent,
       isCopy: true,
+      ...present({ tenant: header.tenant }),
     })
     if (answer.type !== "appended") throw new HoldfastError({ code: "session-exists", session })
     written = true

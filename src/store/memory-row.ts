@@ -1,11 +1,16 @@
 import type { SessionId } from "./store.ts"
 
+/**
+ * Whose memory it is. A tenant finds nothing of another's, and an agent nothing of another agent's. Sessions of a program that has no
+ * tenants have the empty one.
+ */
+export type MemoryOwner = { readonly tenant: string; readonly agent: string }
+
 /** One line of an agent's memory as it is kept. */
-export type MemoryRow = {
+export type MemoryRow = MemoryOwner & {
   /** Made of what it says and where it came from, so that writing it again changes nothing. */
   readonly id: string
   readonly session: SessionId
-  readonly agent: string
   /** `2026-11-15`, in UTC. */
   readonly day: string
   readonly atMs: number
@@ -22,8 +27,7 @@ export type MemoryRow = {
   readonly supersededBy?: string
 }
 
-export type MemoryQuery = {
-  readonly agent: string
+export type MemoryQuery = MemoryOwner & {
   /** Words to look for; all of them in any order, quoted ones in a row. Without them the newest come first. */
   readonly text?: string
   readonly session?: SessionId
@@ -38,12 +42,19 @@ export type MemoryQuery = {
 /** A row that was found. The higher the score, the better; rows found by a very common word are ordered by age instead. */
 export type MemoryHit = { readonly row: MemoryRow; readonly score: number }
 
+/** `data` of the rows are not trusted. */
+export type RowCount = { readonly rows: number; readonly data: number }
+
+/** What an agent wrote on one day, in all its sessions and in one of them. */
+export type DayCounts = { readonly agent: RowCount; readonly session: RowCount }
+
 /** An agent's memory: written once, searched by full text, deleted with its session. */
 export type MemoryStore = {
   readonly write: (rows: readonly MemoryRow[]) => Promise<void>
   readonly supersede: (session: SessionId, ids: readonly string[], by: string) => Promise<void>
   readonly search: (query: MemoryQuery) => Promise<readonly MemoryHit[]>
-  readonly get: (agent: string, ids: readonly string[]) => Promise<readonly MemoryRow[]>
+  readonly get: (owner: MemoryOwner, ids: readonly string[]) => Promise<readonly MemoryRow[]>
+  readonly counts: (owner: MemoryOwner, session: SessionId, day: string) => Promise<DayCounts>
   /** Days on which something was written, newest first, with how much. */
-  readonly days: (agent: string) => Promise<readonly { readonly day: string; readonly rows: number }[]>
+  readonly days: (owner: MemoryOwner) => Promise<readonly { readonly day: string; readonly rows: number }[]>
 }

@@ -1,4 +1,4 @@
-import type { MemoryQuery, MemoryRow, MemoryStore } from "./memory-row.ts"
+import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore, RowCount } from "./memory-row.ts"
 import { hitLimits, isHit, rankHits } from "./rank-hits.ts"
 import { phrasesOf, termsOf } from "./search-terms.ts"
 import type { Holdings, SessionId } from "./store.ts"
@@ -32,21 +32,26 @@ export function createMemoryRows(call: <Value>(work: () => Value) => Promise<Val
         }
       }),
     search: (query) => call(() => search([...rows.values()], query)),
-    get: (agent, ids) =>
+    get: (owner, ids) =>
       call(() => {
         const asked = new Set(ids)
-        return [...rows.values()].filter((row) => row.agent === agent && asked.has(row.id))
+        return [...rows.values()].filter((row) => isOwned(row, owner) && asked.has(row.id))
       }),
-    days: (agent) =>
+    days: (owner) =>
       call(() => {
         const days = Map.groupBy(
-          [...rows.values()].filter((row) => row.agent === agent),
+          [...rows.values()].filter((row) => isOwned(row, owner)),
           ({ day }) => day,
         )
         const counted = [...days].map(([day, { length }]) => ({ day, rows: length }))
         return counted.sort((one, other) => (one.day < other.day ? 1 : -1))
       }),
-    namesOf: (session) => ofSession(session).map(({ agent, id }) => ({ agent, id })),
+    counts: (owner, session, day) =>
+      call(() => {
+        const written = [...rows.values()].filter((row) => isOwned(row, owner) && row.day === day)
+        return { agent: countOf(written), session: countOf(written.filter((row) => row.session === session)) }
+      }),
+    namesOf: (session) => ofSession(session).map(({ tenant, agent, id }) => ({ tenant, agent, id })),
     removeAll: (session) => {
       const mine = ofSession(session)
       for (const { id } of mine) rows.delete(nameOf(session, id))
@@ -63,9 +68,17 @@ function search(rows: readonly MemoryRow[], query: MemoryQuery) {
   return rankHits(newest.slice(0, fetch), phrases, show)
 }
 
+const isOwned = (row: MemoryRow, { tenant, agent }: MemoryOwner): boolean =>
+  row.tenant === tenant && row.agent === agent
+
+const countOf = (rows: readonly MemoryRow[]): RowCount => ({
+  rows: rows.length,
+  data: rows.filter(({ trusted }) => !trusted).length,
+})
+
 function isWanted(row: MemoryRow, query: MemoryQuery): boolean {
   return (
-    row.agent === query.agent &&
+    isOwned(row, query) &&
     (query.session === undefined || row.session === query.session) &&
     (query.kind === undefined || row.kind === query.kind) &&
     (query.fromDay === undefined || row.day >= query.fromDay) &&

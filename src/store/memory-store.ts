@@ -8,6 +8,7 @@ import { reserveLog } from "./reserved-log.ts"
 import type { Appended, Batch, Holdings, SessionFilter, SessionId, SessionRow, Store, StoredEntry } from "./store.ts"
 
 type Session = {
+  readonly tenant: string
   readonly agent: string
   readonly createdMs: number
   readonly updatedMs: number
@@ -105,6 +106,7 @@ function append(tables: Tables, id: SessionId, batch: Batch, atMs: number): Appe
     if (parent !== undefined && key !== undefined) messages.set(messageName(parent, key), seq)
   for (const entry of batch.entries) entries.push(entry)
   tables.sessions.set(id, {
+    tenant: session?.tenant || (batch.tenant ?? ""),
     agent: session?.agent || (batch.agent ?? ""),
     createdMs: session?.createdMs ?? atMs,
     updatedMs: atMs,
@@ -129,14 +131,16 @@ function payloadsOf(tables: Tables, session: SessionId, hashes: readonly string[
 function rowOf(tables: Tables, id: SessionId): SessionRow | undefined {
   const session = tables.sessions.get(id)
   if (session === undefined) return undefined
-  const { agent, createdMs, updatedMs, entries } = session
-  return { id, agent, head: headOf(entries), createdMs, updatedMs }
+  const { tenant, agent, createdMs, updatedMs, entries } = session
+  return { id, tenant, agent, head: headOf(entries), createdMs, updatedMs }
 }
 
-function listSessions(tables: Tables, { agent, updatedBeforeMs, limit }: SessionFilter = {}): readonly SessionRow[] {
+function listSessions(tables: Tables, filter: SessionFilter = {}): readonly SessionRow[] {
+  const { tenant, agent, updatedBeforeMs, limit } = filter
   const rows = [...tables.sessions.keys()].flatMap((id) => rowOf(tables, id) ?? [])
   const wanted = rows.filter(
     (row) =>
+      (tenant === undefined || row.tenant === tenant) &&
       (agent === undefined || row.agent === agent) &&
       (updatedBeforeMs === undefined || row.updatedMs < updatedBeforeMs),
   )
@@ -158,8 +162,9 @@ function copy(tables: Tables, from: SessionId, to: SessionId, upTo: number, atMs
   const session = tables.sessions.get(from)
   const entries = session?.entries.slice(0, Math.max(0, upTo)) ?? []
   if (session === undefined || entries.length === 0) return true
+  const { tenant, agent } = session
   const messages = new Map([...session.messages].filter(([, seq]) => seq <= entries.length))
-  tables.sessions.set(to, { agent: session.agent, createdMs: atMs, updatedMs: atMs, entries, messages })
+  tables.sessions.set(to, { tenant, agent, createdMs: atMs, updatedMs: atMs, entries, messages })
   for (const [hash, text] of tables.payloads.get(from) ?? []) putFirst(tableOf(tables.payloads, to), hash, text)
   return true
 }

@@ -37,16 +37,18 @@ export function createAppend(database: Database, schema: string, now: () => numb
 
 /** A log that begins makes its session's row; one that goes on never does, lest it outlive a session that is being deleted. */
 const beginLog = (schema: string): string => `
-  insert into ${schema}.session as s (id, agent, head_seq, head_hash, created_ms, updated_ms)
-  values ($1, $2, $3, $4, $5, $5)
+  insert into ${schema}.session as s (id, agent, tenant, head_seq, head_hash, created_ms, updated_ms)
+  values ($1, ($2::text[])[1], ($2::text[])[2], $3, $4, $5, $5)
   on conflict (id) do update set head_seq = $3, head_hash = $4, updated_ms = $5,
-    agent = case when s.agent = '' then $2 else s.agent end
+    agent = case when s.agent = '' then ($2::text[])[1] else s.agent end,
+    tenant = case when s.tenant = '' then ($2::text[])[2] else s.tenant end
   where s.head_seq = $6
   returning id`
 
 const continueLog = (schema: string, isCopy: boolean): string => `
   update ${schema}.session as s set head_seq = $3, head_hash = $4, updated_ms = $5,
-    agent = case when s.agent = '' then $2 else s.agent end
+    agent = case when s.agent = '' then ($2::text[])[1] else s.agent end,
+    tenant = case when s.tenant = '' then ($2::text[])[2] else s.tenant end
   where s.id = $1 and s.head_seq = $6${isCopy ? "" : ` and not exists (${duplicates(schema, "$12", "$13")})`}
   returning id`
 
@@ -71,7 +73,7 @@ const writeEntries = (schema: string): string => `
 
 /** Bodies and payloads go as one run of bytes: nothing in it has to be escaped, and the form is the same for any number of them. */
 async function writeStatement(schema: string, id: string, batch: Batch, nowMs: number): Promise<Statement> {
-  const { after, entries, payloads = new Map<string, string>(), agent = "", isCopy = false } = batch
+  const { after, entries, payloads = new Map<string, string>(), agent = "", tenant = "", isCopy = false } = batch
   const packed = await Promise.all([...payloads.values()].map(packText))
   const { bytes, starts, lengths } = joinBytes([...entries.map(({ body }) => toStorable(body)), ...packed])
   const head = after === 0 ? beginLog(schema) : continueLog(schema, isCopy)
@@ -83,7 +85,7 @@ async function writeStatement(schema: string, id: string, batch: Batch, nowMs: n
     text: `with head as (${head})${some ? writePayloads(schema) : ""}${writeEntries(schema)}`,
     values: [
       id,
-      toStorable(agent),
+      [agent, tenant].map(toStorable),
       after + entries.length,
       toStorable(entries.at(-1)?.hash ?? ""),
       nowMs,

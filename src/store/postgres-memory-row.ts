@@ -7,7 +7,7 @@ import { termsOf } from "./search-terms.ts"
 import { toStorable } from "./storable-text.ts"
 
 export const memoryColumns =
-  "session, id, agent, day, at_ms, kind, text, channel, trusted, sources, subject, superseded_by"
+  "session, id, tenant, agent, day, at_ms, kind, text, channel, trusted, sources, subject, superseded_by"
 
 /** The later written of two rows of the same moment is the newer one. */
 export const newestFirst = "at_ms desc, put_at desc, put_no desc"
@@ -16,8 +16,8 @@ export const newestFirst = "at_ms desc, put_at desc, put_no desc"
 export function writeRows(schema: string): string {
   return `insert into ${schema}.memory (${memoryColumns}, terms, words, put_at, put_no)
     select ${memoryColumns}, terms, array_to_tsvector(words), statement_timestamp(), put_no
-    from json_to_recordset($1::json) as r (session text, id text, agent text, day text, at_ms double precision, kind text,
-      text text, channel text, trusted boolean, sources text[], subject text, superseded_by text, terms text, words text[],
+    from json_to_recordset($1::json) as r (session text, id text, tenant text, agent text, day text, at_ms double precision,
+      kind text, text text, channel text, trusted boolean, sources text[], subject text, superseded_by text, terms text, words text[],
       put_no integer)
     on conflict do nothing`
 }
@@ -27,6 +27,7 @@ export function encodeMemory(row: MemoryRow, position: number): Row {
   return {
     session: toStorable(row.session),
     id: toStorable(row.id),
+    tenant: toStorable(row.tenant),
     agent: toStorable(row.agent),
     day: toStorable(row.day),
     at_ms: row.atMs,
@@ -47,6 +48,7 @@ export function decodeMemory(row: Row): MemoryRow {
   return {
     id: textIn(row, "id"),
     session: textIn(row, "session"),
+    tenant: textIn(row, "tenant"),
     agent: textIn(row, "agent"),
     day: textIn(row, "day"),
     atMs: numberIn(row, "at_ms"),

@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto"
 import pg from "pg"
 import { expect, test } from "vitest"
 import { describePostgres } from "../../test/support/postgres-suite.ts"
+import { clerk } from "./example-rows.ts"
 import { migrations } from "./postgres-migrations.ts"
 import { openPostgresStore } from "./postgres-store.ts"
 
@@ -24,7 +26,8 @@ const oldTables = (version: number): readonly string[] => [
   "create table holdfast.migration (version integer primary key, made_at timestamptz not null)",
   ...migrations.slice(0, version).flatMap((step) => step("holdfast")),
   `insert into holdfast.migration select made, now() from generate_series(1, ${version}) as made`,
-  "insert into holdfast.session values ('s', 'clerk', 0, '', 1, 1)",
+  `insert into holdfast.session (id, agent, head_seq, head_hash, created_ms, updated_ms)
+    values ('s', 'clerk', 0, '', 1, 1)`,
   "insert into holdfast.summary values ('s', 'k', '{}')",
 ]
 
@@ -53,4 +56,26 @@ await describePostgres("tables in PostgreSQL", (server) => {
       for (const shape of [columns, indexes]) expect(await query(url, [shape])).toEqual(await query(fresh, [shape]))
     },
   )
+
+  test("memory from before there were tenants belongs to the tenant of its session, or to none", async () => {
+    const url = await server.createDatabase()
+    const oldTag = `agent:${createHash("sha256").update("clerk").digest("hex").slice(0, 32)}`
+    const rows = ["north.~1", "plain", "dotted.name"].flatMap((session, at) => [
+      `insert into holdfast.session values ('${session}', 'clerk', 0, '', 1, 1)`,
+      `insert into holdfast.memory values ('${session}', 'm${at}', 'clerk', '2026-11-15', ${at}, now(), ${at}, 'fact',
+        'code of ${session}', 'user', true, '{}', null, null, ' code of ', array_to_tsvector(array['${oldTag}', 'code', 'of']))`,
+    ])
+    await query(url, [...oldTables(2), ...rows, "insert into holdfast.alias values ('n', 'north.~1', null)"])
+    const store = await openPostgresStore({ url })
+    const found = async (tenant: string, text?: string): Promise<readonly string[]> => {
+      const hits = await store.memory.search({ ...clerk, tenant, ...(text === undefined ? {} : { text }) })
+      return hits.map(({ row }) => row.session).sort()
+    }
+    for (const text of [undefined, "code"]) {
+      expect(await found("north", text)).toEqual(["north.~1"])
+      expect(await found("", text)).toEqual(["dotted.name", "plain"])
+      expect(await found("dotted", text)).toEqual([])
+    }
+    await store.close()
+  })
 })

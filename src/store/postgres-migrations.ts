@@ -9,6 +9,7 @@ export const migrations: readonly ((schema: string) => readonly string[])[] = [
   aliasTables,
   // Whether a message is there already, under the same parent.
   (schema) => [`create index entry_by_parent on ${schema}.entry (session, parent) where key is not null`],
+  tenantColumns,
 ]
 
 /** Sessions, their logs and the large texts in them. */
@@ -96,6 +97,24 @@ function memoryTables(schema: string): readonly string[] {
     `create index memory_by_day on ${schema}.memory (agent, day)`,
     `create index memory_by_id on ${schema}.memory (agent, id)`,
     `create index memory_by_words on ${schema}.memory using gin (words) with (fastupdate = off)`,
+  ]
+}
+
+/** Only a gateway gives its sessions aliases, and the names of those begin with their tenant and a dot. */
+function tenantColumns(schema: string): readonly string[] {
+  const fill = (table: string, name: string): string => `update ${schema}.${table} as t
+    set tenant = split_part(t.${name}, '.', 1)
+    where position('.' in t.${name}) between 2 and 33
+      and exists (select 1 from ${schema}.alias a where a.session = t.${name})`
+  return [
+    `alter table ${schema}.session add column tenant text collate "C" not null default ''`,
+    `alter table ${schema}.memory add column tenant text collate "C" not null default ''`,
+    fill("session", "id"),
+    fill("memory", "session"),
+    ...["memory_by_age", "memory_by_day", "memory_by_id"].map((index) => `drop index ${schema}.${index}`),
+    `create index memory_by_age on ${schema}.memory (tenant, agent, at_ms desc, put_at desc, put_no desc)`,
+    `create index memory_by_day on ${schema}.memory (tenant, agent, day)`,
+    `create index memory_by_id on ${schema}.memory (tenant, agent, id)`,
   ]
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { describePostgres } from "../../test/support/postgres-suite.ts"
-import { row } from "./example-rows.ts"
+import { clerk, row } from "./example-rows.ts"
 import type { MemoryQuery } from "./memory-row.ts"
 import { createMemoryStore } from "./memory-store.ts"
 import { openPostgresStore } from "./postgres-store.ts"
@@ -39,8 +39,8 @@ await describePostgres("searching a large memory in PostgreSQL", (server) => {
   afterAll(() => store?.close())
 
   test.each(queries)("finds the same in the same order as a search through all rows: %s", async (_why, query) => {
-    const expected = await measure.memory.search({ agent: "clerk", ...query })
+    const expected = await measure.memory.search({ ...clerk, ...query })
     expect(expected.length).toBeGreaterThan(0)
-    expect(await store?.memory.search({ agent: "clerk", ...query })).toEqual(expected)
+    expect(await store?.memory.search({ ...clerk, ...query })).toEqual(expected)
   })
 })

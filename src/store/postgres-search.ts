@@ -91,7 +91,7 @@ type Conditions = {
 function conditionsOf(query: MemoryQuery, phrases: Search["phrases"]): Conditions {
   const values: unknown[] = []
   const value = (given: unknown): string => `$${values.push(given)}`
-  const days = [`agent = ${value(toStorable(query.agent))}`]
+  const days = [`tenant = ${value(toStorable(query.tenant))}`, `agent = ${value(toStorable(query.agent))}`]
   if (query.fromDay !== undefined) days.push(`day >= ${value(toStorable(query.fromDay))}`)
   if (query.toDay !== undefined) days.push(`day <= ${value(toStorable(query.toDay))}`)
   const rest = [`words @@ ${value(wordsOfQuery(query, phrases.flat()))}::tsquery`]

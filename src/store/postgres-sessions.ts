@@ -4,7 +4,7 @@ import { numberIn, textIn } from "./postgres-row.ts"
 import { toStorable } from "./storable-text.ts"
 import type { SessionRow, Store } from "./store.ts"
 
-const columns = "id, agent, head_seq, head_hash, created_ms, updated_ms"
+const columns = "id, tenant, agent, head_seq, head_hash, created_ms, updated_ms"
 
 /** Every table that holds something of a session but its aliases, by the column that names it. The session's own row comes first: it is the lock. */
 const tables = [
@@ -34,9 +34,10 @@ export function createSessions(
       const { rows } = await database.call((ask) => ask({ name: "session", text, values: [toStorable(session)] }))
       return rows[0] === undefined ? undefined : sessionIn(rows[0])
     },
-    sessions: async ({ agent, updatedBeforeMs, limit = largest } = {}) => {
+    sessions: async ({ tenant, agent, updatedBeforeMs, limit = largest } = {}) => {
       const values: unknown[] = [Math.trunc(Math.max(0, Math.min(limit, largest)))]
       const conditions = ["true"]
+      if (tenant !== undefined) conditions.push(`tenant = $${values.push(toStorable(tenant))}`)
       if (agent !== undefined) conditions.push(`agent = $${values.push(toStorable(agent))}`)
       if (updatedBeforeMs !== undefined) conditions.push(`updated_ms < $${values.push(updatedBeforeMs)}`)
       const text = `select ${columns} from ${schema}.session where ${conditions.join(" and ")}
@@ -55,11 +56,15 @@ export function createSessions(
           ).rows
         const payloads = (await list("hash", "payload", "hash")).map((row) => textIn(row, "hash"))
         const summaries = (await list("key", "summary", "key")).map((row) => textIn(row, "key"))
-        const memory = await list("agent, id", "memory", "put_at, put_no")
+        const memory = await list("tenant, agent, id", "memory", "put_at, put_no")
         return {
           payloads,
           summaries,
-          memory: memory.map((row) => ({ agent: textIn(row, "agent"), id: textIn(row, "id") })),
+          memory: memory.map((row) => ({
+            tenant: textIn(row, "tenant"),
+            agent: textIn(row, "agent"),
+            id: textIn(row, "id"),
+          })),
         }
       })
     },
@@ -93,7 +98,7 @@ function deletionsIn(schema: string): readonly string[] {
 function createCopy(schema: string, values: readonly [string, string, number], nowMs: number): Work<boolean> {
   const copy = `with head as (
     insert into ${schema}.session (${columns})
-    select $2, s.agent, e.seq, e.hash, $4, $4 from ${schema}.session s, lateral (
+    select $2, s.tenant, s.agent, e.seq, e.hash, $4, $4 from ${schema}.session s, lateral (
       select seq, hash from ${schema}.entry where session = $1 and seq <= $3 order by seq desc limit 1
     ) as e where s.id = $1
     on conflict do nothing returning head_seq
@@ -118,6 +123,7 @@ function createCopy(schema: string, values: readonly [string, string, number], n
 function sessionIn(row: Row): SessionRow {
   return {
     id: textIn(row, "id"),
+    tenant: textIn(row, "tenant"),
     agent: textIn(row, "agent"),
     head: { seq: numberIn(row, "head_seq"), hash: textIn(row, "head_hash") },
     createdMs: numberIn(row, "created_ms"),

@@ -12,6 +12,8 @@ export type SessionLine =
       readonly type: "session"
       readonly version: number
       readonly session: SessionId
+      /** Absent in files from before there were tenants. */
+      readonly tenant?: string
       readonly agent: string
       readonly head: Head
     }
@@ -50,7 +52,9 @@ function lineOf(read: Reader, wrong: Wrong): SessionLine | undefined {
       const head = read.inner("head")
       const { text, number } = head
       const end = { seq: number("seq"), hash: text("hash") }
-      return { type: "session", version, session: read.text("session"), agent: read.text("agent"), head: end }
+      const tenant = read.maybe("tenant", read.text)
+      const whose = { session: read.text("session"), agent: read.text("agent"), ...present({ tenant }) }
+      return { type: "session", version, ...whose, head: end }
     }
     case "payload":
       return { type: "payload", hash: read.text("hash"), text: read.text("text") }
@@ -81,6 +85,7 @@ function rowOf({ text, number, texts, flag, maybe }: Reader): MemoryRow {
   return {
     id: text("id"),
     session: text("session"),
+    tenant: maybe("tenant", text) ?? "",
     agent: text("agent"),
     day: text("day"),
     atMs: number("atMs"),

@@ -82,10 +82,20 @@ function write({ run }: SqliteTables, ready: Ready, last: StoredEntry, absent: r
   const { batch, bodies, payloads, atMs } = ready
   const session = toStorable(ready.session)
   run(
-    `INSERT INTO sessions VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+    `INSERT INTO sessions (session, tenant, agent, head_seq, head_hash, created_ms, updated_ms)
+      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+      tenant = CASE tenant WHEN '' THEN excluded.tenant ELSE tenant END,
       agent = CASE agent WHEN '' THEN excluded.agent ELSE agent END,
       head_seq = excluded.head_seq, head_hash = excluded.head_hash, updated_ms = excluded.updated_ms`,
-    ...[session, toStorable(batch.agent ?? ""), last.seq, toStorable(last.hash), atMs, atMs],
+    ...[
+      session,
+      toStorable(batch.tenant ?? ""),
+      toStorable(batch.agent ?? ""),
+      last.seq,
+      toStorable(last.hash),
+      atMs,
+      atMs,
+    ],
   )
   for (const [at, entry] of batch.entries.entries()) {
     const body = bodies[at] ?? ""

@@ -17,7 +17,7 @@ import { DatabaseSync } from "node:sqlite"
 import { afterAll, describe, expect, test } from "vitest"
 import { fc, runs } from "../../test/support/property.ts"
 import { HoldfastError } from "../errors.ts"
-import { batch, entry, payloads, row } from "./example-rows.ts"
+import { batch, clerk, entry, payloads, row } from "./example-rows.ts"
 import { openSqliteDatabase } from "./sqlite-database.ts"
 import { createSqliteStore, openSqliteStore } from "./sqlite-store.ts"
 import type { Store } from "./store.ts"
@@ -220,7 +220,7 @@ async function readAll(store: Store): Promise<readonly string[]> {
       const texts = payloads(`${session} payload `.repeat(40), `${session} large payload ${"abc def ".repeat(3000)}`)
       expect(await store.payloads(session, [...texts.keys()])).toEqual(texts)
     })
-    await attempt(async () => void (await store.memory.search({ agent: "clerk", text: `${session} line`, session })))
+    await attempt(async () => void (await store.memory.search({ ...clerk, text: `${session} line`, session })))
     await attempt(async () => void (await store.holdings(session)))
     await attempt(async () => void (await store.findAliases(aliasesOf(session).map(({ name }) => name))))
     await attempt(() => store.putAliases(session, aliasesOf(session)))

@@ -9,7 +9,8 @@ import { maybe, numberOf, type SqliteRow, textOf, textsOf } from "./sqlite-row.t
 import { toStorable } from "./storable-text.ts"
 
 /** Every column but `place`, which is larger than a number can be. */
-const COLUMNS = "session, id, agent, day, at_ms, kind, channel, trusted, sources, subject, superseded_by, text" as const
+const COLUMNS =
+  "session, id, tenant, agent, day, at_ms, kind, channel, trusted, sources, subject, superseded_by, text" as const
 
 /** A question about more days than this finds its rows among those of all days. */
 const NAMED_DAYS = 100
@@ -37,29 +38,43 @@ export function createSqliteMemory(database: SqliteDatabase): MemoryStore {
       const rows = await database.read(query.session ?? ANY_SESSION, (tables) => find(tables, query, phrases, fetch))
       return rankHits(rows.map(memoryOf), phrases, show)
     },
-    get: (agent, ids) =>
+    get: ({ tenant, agent }, ids) =>
       database.read(ANY_SESSION, ({ all }) => {
         const asked = JSON.stringify(ids.map(toStorable))
-        const sql = `SELECT ${COLUMNS} FROM memory WHERE agent = ? AND id IN (SELECT value FROM json_each(?))`
-        return all(sql, toStorable(agent), asked).map(memoryOf)
+        const sql = `SELECT ${COLUMNS} FROM memory
+          WHERE tenant = ? AND agent = ? AND id IN (SELECT value FROM json_each(?))`
+        return all(sql, toStorable(tenant), toStorable(agent), asked).map(memoryOf)
       }),
-    days: (agent) =>
+    counts: ({ tenant, agent }, session, day) =>
+      database.read(session, ({ get }) => {
+        const sql = `SELECT count(*) AS rows, coalesce(sum(trusted = 0), 0) AS data,
+          coalesce(sum(session = ?), 0) AS own, coalesce(sum(session = ? AND trusted = 0), 0) AS own_data
+          FROM memory WHERE tenant = ? AND agent = ? AND day = ?`
+        const row = get(sql, ...[session, session, tenant, agent, day].map(toStorable)) ?? {}
+        return {
+          agent: { rows: numberOf(row, "rows"), data: numberOf(row, "data") },
+          session: { rows: numberOf(row, "own"), data: numberOf(row, "own_data") },
+        }
+      }),
+    days: ({ tenant, agent }) =>
       database.read(ANY_SESSION, ({ all }) => {
-        const sql = "SELECT day, count(*) AS rows FROM memory WHERE agent = ? GROUP BY day ORDER BY day DESC"
-        return all(sql, toStorable(agent)).map((row) => ({ day: textOf(row, "day"), rows: numberOf(row, "rows") }))
+        const sql = `SELECT day, count(*) AS rows FROM memory WHERE tenant = ? AND agent = ?
+          GROUP BY day ORDER BY day DESC`
+        const rows = all(sql, toStorable(tenant), toStorable(agent))
+        return rows.map((row) => ({ day: textOf(row, "day"), rows: numberOf(row, "rows") }))
       }),
   }
 }
 
 function write({ run }: SqliteTables, row: MemoryRow): void {
-  const { session, id, agent, day, atMs, kind, channel, trusted, sources, subject, supersededBy, text } = row
+  const { session, id, tenant, agent, day, atMs, kind, channel, trusted, sources, subject, supersededBy, text } = row
   const ms = Math.max(0, Math.min(Math.trunc(atMs), LAST_MS))
   const written = run(
     `INSERT INTO memory (place, ${COLUMNS}) VALUES (
       (SELECT coalesce(max(place), ? << 20) + 1 FROM memory WHERE place > ? << 20 AND place < (? + 1) << 20),
-      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, id) DO NOTHING`,
+      ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (session, id) DO NOTHING`,
     ...[ms, ms, ms],
-    ...[toStorable(session), toStorable(id), toStorable(agent), toStorable(day), atMs],
+    ...[toStorable(session), toStorable(id), toStorable(tenant), toStorable(agent), toStorable(day), atMs],
     ...[toStorable(kind), toStorable(channel), trusted ? 1 : 0, JSON.stringify(sources.map(toStorable))],
     ...[subject === undefined ? null : toStorable(subject)],
     ...[supersededBy === undefined ? null : toStorable(supersededBy), toStorable(text)],
@@ -79,8 +94,9 @@ function find(
   phrases: readonly (readonly string[])[],
   limit: number,
 ): readonly SqliteRow[] {
-  const { agent, session, kind, fromDay, toDay, trustedOnly, withSuperseded } = query
+  const { tenant, agent, session, kind, fromDay, toDay, trustedOnly, withSuperseded } = query
   const filters: readonly (readonly [sql: string, value: string | undefined])[] = [
+    ["memory.tenant = ?", tenant],
     ["memory.agent = ?", agent],
     ["memory.session = ?", session],
     ["memory.kind = ?", kind],
@@ -106,12 +122,12 @@ function find(
 }
 
 /** The days of a question that have rows; undefined if it asks for all or for too many to name each. */
-function daysIn({ get }: SqliteTables, { agent, fromDay, toDay }: MemoryQuery): readonly string[] | undefined {
+function daysIn({ get }: SqliteTables, { tenant, agent, fromDay, toDay }: MemoryQuery): readonly string[] | undefined {
   if (fromDay === undefined && toDay === undefined) return undefined
   const days: string[] = []
-  const sql = "SELECT min(day) AS day FROM memory WHERE agent = ? AND day >= ? AND day > ?"
+  const sql = "SELECT min(day) AS day FROM memory WHERE tenant = ? AND agent = ? AND day >= ? AND day > ?"
   for (;;) {
-    const row = get(sql, toStorable(agent), toStorable(fromDay ?? ""), toStorable(days.at(-1) ?? ""))
+    const row = get(sql, ...[tenant, agent, fromDay ?? "", days.at(-1) ?? ""].map(toStorable))
     const day = row === undefined ? undefined : maybe(row, "day", textOf)
     if (day === undefined || (toDay !== undefined && day > toDay)) return days
     days.push(day)
@@ -123,6 +139,7 @@ function memoryOf(row: SqliteRow): MemoryRow {
   return {
     id: textOf(row, "id"),
     session: textOf(row, "session"),
+    tenant: textOf(row, "tenant"),
     agent: textOf(row, "agent"),
     day: textOf(row, "day"),
     atMs: numberOf(row, "at_ms"),

@@ -98,4 +98,17 @@ export const sqliteMigrations: readonly string[] = [
   -- Whether a message is there already, under the same parent.
   CREATE INDEX entries_by_parent ON entries (session, parent) WHERE key IS NOT NULL;
   `,
+  `
+  -- Only a gateway gives its sessions aliases, and the names of those begin with their tenant and a dot.
+  ALTER TABLE sessions ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
+  ALTER TABLE memory ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
+  UPDATE sessions SET tenant = substr(session, 1, instr(session, '.') - 1)
+    WHERE instr(session, '.') BETWEEN 2 AND 33 AND session IN (SELECT session FROM aliases);
+  UPDATE memory SET tenant = substr(session, 1, instr(session, '.') - 1)
+    WHERE instr(session, '.') BETWEEN 2 AND 33 AND session IN (SELECT session FROM aliases);
+  DROP INDEX memory_by_day;
+  DROP INDEX memory_by_id;
+  CREATE INDEX memory_by_day ON memory (tenant, agent, day, place);
+  CREATE INDEX memory_by_id ON memory (tenant, agent, id);
+  `,
 ]

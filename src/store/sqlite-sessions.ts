@@ -39,6 +39,7 @@ export function createSqliteSessions(database: SqliteDatabase, now: () => number
 function sessionOf(row: SqliteRow): SessionRow {
   return {
     id: textOf(row, "session"),
+    tenant: textOf(row, "tenant"),
     agent: textOf(row, "agent"),
     head: { seq: numberOf(row, "head_seq"), hash: textOf(row, "head_hash") },
     createdMs: numberOf(row, "created_ms"),
@@ -47,15 +48,17 @@ function sessionOf(row: SqliteRow): SessionRow {
 }
 
 function list({ all }: SqliteTables, filter: SessionFilter = {}): readonly SessionRow[] {
-  const { agent, updatedBeforeMs } = filter
+  const { tenant, agent, updatedBeforeMs } = filter
   const limit = wholeRange(filter.limit === undefined ? {} : { limit: filter.limit }).limit
   const conditions = [
+    ...(tenant === undefined ? [] : ["tenant = ?"]),
     ...(agent === undefined ? [] : ["agent = ?"]),
     ...(updatedBeforeMs === undefined ? [] : ["updated_ms < ?"]),
   ]
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
   const rows = all(
     `SELECT * FROM sessions ${where} ORDER BY updated_ms DESC, session LIMIT ?`,
+    ...(tenant === undefined ? [] : [toStorable(tenant)]),
     ...(agent === undefined ? [] : [toStorable(agent)]),
     ...(updatedBeforeMs === undefined ? [] : [updatedBeforeMs]),
     limit,
@@ -66,11 +69,15 @@ function list({ all }: SqliteTables, filter: SessionFilter = {}): readonly Sessi
 function holdings({ all }: SqliteTables, session: SessionId): Holdings {
   const payloads = all("SELECT hash FROM payloads WHERE session = ? ORDER BY hash", session)
   const summaries = all("SELECT key FROM summaries WHERE session = ? ORDER BY key", session)
-  const memory = all("SELECT agent, id FROM memory WHERE session = ? ORDER BY place", session)
+  const memory = all("SELECT tenant, agent, id FROM memory WHERE session = ? ORDER BY place", session)
   return {
     payloads: payloads.map((row) => textOf(row, "hash")),
     summaries: summaries.map((row) => textOf(row, "key")),
-    memory: memory.map((row) => ({ agent: textOf(row, "agent"), id: textOf(row, "id") })),
+    memory: memory.map((row) => ({
+      tenant: textOf(row, "tenant"),
+      agent: textOf(row, "agent"),
+      id: textOf(row, "id"),
+    })),
   }
 }
 
@@ -83,7 +90,8 @@ function copy(
   if (get("SELECT 1 FROM sessions WHERE session = ?", to) !== undefined) return false
   const last = wholeRange({ to: upTo }).to
   const copied = run(
-    `INSERT INTO sessions SELECT ?, agent, seq, hash, ?, ? FROM entries JOIN sessions USING (session)
+    `INSERT INTO sessions (session, tenant, agent, head_seq, head_hash, created_ms, updated_ms)
+      SELECT ?, tenant, agent, seq, hash, ?, ? FROM entries JOIN sessions USING (session)
       WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`,
     ...[to, atMs, atMs, from, last],
   )

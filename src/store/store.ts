@@ -1,5 +1,5 @@
 import type { JobStore } from "./job.ts"
-import type { MemoryStore } from "./memory-row.ts"
+import type { MemoryOwner, MemoryStore } from "./memory-row.ts"
 
 /** A session's name. It is the partition key of every table but the one of aliases, which are found without it. */
 export type SessionId = string
@@ -28,7 +28,8 @@ export type Batch = {
   readonly entries: readonly StoredEntry[]
   /** Text by its sha256 in hex (`payloadHash`). One that is there already is not written again. */
   readonly payloads?: ReadonlyMap<string, string>
-  /** Whose session it is, for listing; the first one said stays. */
+  /** Whose session it is, for listing and for its memory; the first one said stays. */
+  readonly tenant?: string
   readonly agent?: string
   /** The log of another store, written as it was: a message that it has twice is written twice. */
   readonly isCopy?: true
@@ -50,6 +51,8 @@ export type Head = { readonly seq: number; readonly hash: string }
 
 export type SessionRow = {
   readonly id: SessionId
+  /** Empty for a session of a program that has no tenants. */
+  readonly tenant: string
   readonly agent: string
   readonly head: Head
   readonly createdMs: number
@@ -60,7 +63,7 @@ export type SessionRow = {
 export type Holdings = {
   readonly payloads: readonly string[]
   readonly summaries: readonly string[]
-  readonly memory: readonly { readonly agent: string; readonly id: string }[]
+  readonly memory: readonly (MemoryOwner & { readonly id: string })[]
 }
 
 /** A name by which a session is found beside its own: an id that a client or a provider gave, or a mark of what was said in it. */
@@ -75,8 +78,9 @@ export type FoundAlias = Alias & { readonly session: SessionId }
 /** From `from` on, up to and including `to`, at most `limit`. */
 export type Range = { readonly from?: number; readonly to?: number; readonly limit?: number }
 
-/** What is left out of a listing: all but one agent's, or all that changed at or after a moment. Newest first. */
+/** What is left out of a listing: all but one tenant's or agent's, or all that changed at or after a moment. Newest first. */
 export type SessionFilter = {
+  readonly tenant?: string
   readonly agent?: string
   readonly updatedBeforeMs?: number
   readonly limit?: number

@@ -70,6 +70,7 @@ export function createFailingStore(inner: Store): FailingStore {
         supersede: wrap("memory.supersede", inner.memory.supersede),
         search: wrap("memory.search", inner.memory.search),
         get: wrap("memory.get", inner.memory.get),
+        counts: wrap("memory.counts", inner.memory.counts),
         days: wrap("memory.days", inner.memory.days),
       },
     },

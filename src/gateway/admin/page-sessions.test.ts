@@ -35,7 +35,7 @@ test("pages give every session once, the newest first, however many are of one m
   await fc.assert(
     fc.asyncProperty(fc.array(row, { maxLength: 40 }), fc.integer({ min: 1, max: 12 }), async (given, limit) => {
       const head = { seq: 1, hash: "" }
-      const rows = given.map((one, n): SessionRow => ({ ...one, id: `s:${n}`, head, createdMs: 0 }))
+      const rows = given.map((one, n): SessionRow => ({ ...one, tenant: "", id: `s:${n}`, head, createdMs: 0 }))
       const told = await allPages(rows, limit)
       expect(told.map(({ id }) => id).sort()).toEqual(rows.map(({ id }) => id).sort())
       const moments = told.map(({ updatedMs }) => updatedMs)

@@ -75,7 +75,8 @@ async function find(c: Context, { store, holdfast }: Deps): Promise<Found> {
   const id = c.req.param("id") ?? ""
   const row = isSessionId(id) ? await store.session(id) : undefined
   if (row === undefined) throw new HoldfastError({ code: "session-unknown", session: JSON.stringify(id.slice(0, 200)) })
-  return { row, session: holdfast.session(id) }
+  const { tenant, agent } = row
+  return { row, session: holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }) }
 }
 
 function isSessionId(id: string): boolean {

@@ -7,7 +7,8 @@ import { separate } from "../../prompt/separate.ts"
 import type { Session } from "../../session/session.ts"
 import type { Store } from "../../store/store.ts"
 import type { Assignment } from "../identity/assignment.ts"
-import { namesOf } from "../identity/names.ts"
+import type { Identity } from "../identity/identity.ts"
+import { namesFor } from "../identity/names.ts"
 import { createArrivals } from "./arrivals.ts"
 import type { Chain } from "./chain.ts"
 import { elementTexts, messageTexts } from "./element-texts.ts"
@@ -56,7 +57,7 @@ export type Held = Endings & {
   /** A passage has begun; the function that comes back says that its answer, if there was one, has been written down. */
   readonly begin: (tenant: string, format: Format) => (id: string | undefined) => void
   /** Wait until the answer that a request goes on from is written down, if it is on its way. */
-  readonly settle: (tenant: string, request: ModelRequest) => Promise<void>
+  readonly settle: (tenant: string, identity: Pick<Identity, "named">, request: ModelRequest) => Promise<void>
   /** The request with everything that it stands for; nothing where that is not known here. */
   readonly open: (belonging: Belonging, request: ModelRequest) => Promise<Whole | undefined>
   /** How much of the reasoning an upstream did not take back in this session once its surroundings had changed. */
@@ -84,9 +85,9 @@ export function createHeld({ store, onFault }: HeldDeps): Held {
       }
     },
     begin: (tenant, format) => arrivals.begin(`${format} ${tenant}`),
-    settle: async (tenant, { held, format }) => {
+    settle: async (tenant, identity, { held, format }) => {
       if (held?.id === undefined) return
-      const name = namesOf(tenant).response(held.id)
+      const name = namesFor(tenant, identity).response(held.id)
       const isKnown = async () => (await orNothing(store.findAliases([name]), onFault, [])).length > 0
       if (await isKnown()) return
       await arrivals.wait(`${format} ${tenant}`, held.id)

@@ -1,5 +1,6 @@
 import { present } from "../../message/present.ts"
 import type { ModelRequest } from "../../message/request.ts"
+import { usualAgent } from "../../session/options.ts"
 import { bodyFields, type Fields, fieldsIn, objectIn, textIn } from "./body-fields.ts"
 import type { Headers, Identity } from "./identity.ts"
 
@@ -12,12 +13,14 @@ export function identityOf(headers: Headers, request: ModelRequest): Identity {
   const thread = usable(said(headers, "thread-id") ?? textIn(codex, "thread_id") ?? textIn(meta, "thread_id"))
   const lone = loneIds(headers, body)
   const client = session ?? thread ?? twice(lone)
-  const agent = agentIn(headers, codex, thread === client ? undefined : thread)
+  const named = namedAgent(headers)
+  const agent = named ?? agentIn(headers, codex, thread === client ? undefined : thread)
   const hints = [...lone.map(([, id]) => id).filter((id) => id !== client), ...people(body)]
   return present({
     explicit: said(headers, "x-holdfast-session"),
     client,
     agent,
+    named,
     kind: kindIn(headers, codex),
     hint: hints.length === 0 ? undefined : JSON.stringify(hints),
   })
@@ -81,11 +84,15 @@ const people = (body: Fields): readonly string[] => {
   return all.filter((one) => one !== undefined)
 }
 
+function namedAgent(headers: Headers): string | undefined {
+  const name = said(headers, "x-holdfast-agent")
+  return name === usualAgent ? undefined : name
+}
+
 function agentIn(headers: Headers, codex: Fields, thread: string | undefined): string | undefined {
   const subagent = said(headers, "x-openai-subagent")
   const name = textIn(codex, "agent_name")
   return (
-    said(headers, "x-holdfast-agent") ??
     said(headers, "x-claude-code-agent-id") ??
     thread ??
     (subagent === "compact" ? undefined : subagent) ??

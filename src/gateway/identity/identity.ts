@@ -21,6 +21,8 @@ export type Identity = {
   readonly client?: string
   /** Which agent of that conversation. */
   readonly agent?: string
+  /** The agent by the name that `x-holdfast-agent` gives it, where that is not the usual one's: no conversation is of two of them. */
+  readonly named?: string
   /** What it says it is, where it says so. */
   readonly kind?: "turn" | "compaction" | "other"
   /** What two requests of one conversation have in common, and many conversations may share. */

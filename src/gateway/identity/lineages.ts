@@ -11,7 +11,7 @@ import { createFlights } from "./flights.ts"
 import { readHistory } from "./history.ts"
 import type { Identity } from "./identity.ts"
 import type { Look } from "./look.ts"
-import { type Names, namesOf } from "./names.ts"
+import { type Names, namesFor } from "./names.ts"
 
 export type LineageDeps = ShelfDeps & {
   readonly newId: () => string
@@ -51,7 +51,7 @@ export function createLineages(deps: LineageDeps): Lineages {
   return {
     assign: async (tenant, identity, request, lane) => {
       const history = readHistory(request)
-      const names = namesOf(tenant)
+      const names = namesFor(tenant, identity)
       let id: string | undefined
       const freshId = (): string => {
         id ??= deps.newId()

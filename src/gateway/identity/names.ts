@@ -1,4 +1,5 @@
 import { digest } from "./digest.ts"
+import type { Identity } from "./identity.ts"
 
 /**
  * The names under which sessions are found again. Each is a hash of the tenant and of what it names, so that nobody finds by any id
@@ -40,6 +41,10 @@ export type Names = {
 
 export const ambiguous = "ambiguous"
 export const unshown = "unshown"
+
+/** The names of a tenant's agent. An agent that the client names has its own, so that no conversation is of two agents. */
+export const namesFor = (tenant: string, { named }: Pick<Identity, "named">): Names =>
+  namesOf(named === undefined ? tenant : digest("holdfast agent", tenant, named))
 
 const tipKind = "t:"
 
