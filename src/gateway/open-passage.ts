@@ -164,8 +164,8 @@ async function smaller(deps: PassageDeps, asked: Asked, taken: Taken, refusal: T
   const { session, request, prepared, sent } = taken
   const model = asked.model ?? request.model ?? ""
   if (refusal.answerTokens === undefined)
-    learnWindow(deps, model, refusal.windowTokens ?? prepared.receipt.contextTokens)
-  else learnCountsAnswer(deps, model)
+    learnWindow(deps, asked.tenant, model, refusal.windowTokens ?? prepared.receipt.contextTokens)
+  else learnCountsAnswer(deps, asked.tenant, model)
   const again = await prepare(deps, asked, taken, tighter(refusal, prepared)).catch((error: unknown) => {
     if (error instanceof HoldfastError) return undefined
     throw error

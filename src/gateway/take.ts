@@ -17,7 +17,7 @@ import type { LocateDeps, Located } from "./locate.ts"
 import { notYours, sharesAccount } from "./shared-account.ts"
 import type { Upstream } from "./upstream.ts"
 import type { WaitingRequests } from "./waiting.ts"
-import { type WindowDeps, windowOf } from "./window-of.ts"
+import { isAnswerCounted, type WindowDeps, windowOf } from "./window-of.ts"
 
 export type PassageDeps = LocateDeps &
   WindowDeps &
@@ -100,7 +100,7 @@ const tooLong: ReadonlySet<string> = new Set(["budget-impossible", "floor-exceed
 export function prepare(deps: PassageDeps, asked: Asked, { session, request, whole }: Located, window?: number) {
   const model = asked.model ?? request.model
   const windowTokens = window ?? windowOf(deps, asked, model)
-  const reserveTokens = deps.countsAnswer.has(model ?? "") ? request.maxOutputTokens : undefined
+  const reserveTokens = isAnswerCounted(deps, asked.tenant, model) ? request.maxOutputTokens : undefined
   const { format, own } = asked
   return session.prepare({
     format,

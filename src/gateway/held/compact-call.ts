@@ -82,11 +82,11 @@ function cannotAnswer(status: number, bytes: Buffer): boolean {
 
 async function answerHere(exchange: Exchange, located: Located): Promise<void> {
   const { deps, docket } = exchange
-  const { session, request, whole, assignment } = located
+  const { tenant, session, request, whole, assignment } = located
   const { model } = request
   if (whole === undefined) return
   await deps.lines.idle(session.id)
-  const windowTokens = windowOf(deps, request, model)
+  const windowTokens = windowOf(deps, { tenant, format: request.format }, model)
   const compacted = await compactWhole(session, whole, { keepsUser: true, ...present({ model, windowTokens }) })
   const answer = compactedResponse(compacted, { seed: docket.id, atMs: deps.now(), ...present({ model }) })
   await noteAnswer(exchange, located, Buffer.from(answer.body))
