@@ -21,6 +21,7 @@ export type ShelfDeps = {
   readonly onFault?: (error: unknown) => void
 }
 
+type Looked = Map<string, Bearer | undefined>
 type Failed = { readonly error: unknown }
 
 /** Names at hand, with the store behind them. */
@@ -50,10 +51,7 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
   const cache = createAliasCache(maxNames)
   const unsaved = new Map<string, Bearer>()
   /** What the store has of these names; why it could not be asked, if so. */
-  const fetch = async (
-    names: readonly string[],
-    fetched: Map<string, Bearer | undefined>,
-  ): Promise<Failed | undefined> => {
+  const fetch = async (names: readonly string[], fetched: Looked): Promise<Failed | undefined> => {
     for (const name of names) fetched.set(name, unsaved.get(name))
     try {
       for (const { name, session, entry } of await find(names)) {
@@ -99,7 +97,7 @@ export function createAliasShelf({ find, put, isShared = false, onFault = () => 
   const again = createRetry(() => save().then(() => unsaved.size === 0))
   return {
     ask: async (question, settle, isSure = () => true) => {
-      const fetched = new Map<string, Bearer | undefined>()
+      const fetched: Looked = new Map()
       let failed: Failed | undefined
       for (let round = 0; ; round++) {
         const { look, peek, missing } = lookup(cache, fetched, isFresh)
