@@ -269,9 +269,11 @@ describe("ending", () => {
   test("a summary that was begun before a restart is written after it", async () => {
     const store = file()
     let signals = 0
+    const begun = Promise.withResolvers<void>()
     const first = open(
       ({ signal }) =>
         new Promise((_, reject) => {
+          begun.resolve()
           signal.addEventListener("abort", () => {
             signals += 1
             reject(new Error("stopped"))
@@ -280,7 +282,7 @@ describe("ending", () => {
       { store },
     )
     const { next } = await growTo(first.session("s"), 0.65)
-    await new Promise((resolve) => setTimeout(resolve, 30))
+    await begun.promise
     await first.close()
     expect(signals).toBe(1)
     const second = open(async () => draft, { store })

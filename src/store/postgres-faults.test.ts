@@ -212,6 +212,7 @@ await describePostgres("several stores on one PostgreSQL", (server) => {
       { version: 1 },
       { version: 2 },
       { version: 3 },
+      { version: 4 },
     ])
   })
 
@@ -220,7 +221,7 @@ await describePostgres("several stores on one PostgreSQL", (server) => {
     await openStore({ url })
     await query(url, "insert into holdfast.migration values (7, now())")
     expect(await problemOf(openStore({ url }))).toMatchObject({
-      problem: { code: "store-newer", store: "postgres", version: 7, known: 3 },
+      problem: { code: "store-newer", store: "postgres", version: 7, known: 4 },
     })
   })
 
