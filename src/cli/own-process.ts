@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync } from "node:fs"
+import { existsSync, readdirSync, realpathSync } from "node:fs"
 import { hostname, networkInterfaces } from "node:os"
 import { basename, dirname, join, resolve } from "node:path"
 import type { OpenedConfig } from "../config/open-secrets.ts"
@@ -71,12 +71,12 @@ function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): rea
   // One that is not there yet would be read at the next start.
   const configs =
     file === undefined ? usualConfigs.map((name) => resolve(name)) : [resolve(file.folder, basename(file.name))]
-  for (const path of configs) files.push({ path, what: "its configuration" })
+  for (const path of configs) files.push({ path, what: "its configuration", isAbsent: !existsSync(path) })
   for (const { ref } of secretRefs)
     if ("file" in ref) files.push({ path: resolve(ref.file), what: "one of its secrets" })
   for (const path of settings.config.operator.keys) files.push({ path: resolve(path), what: "a key that it trusts" })
   const privateKeys = [resolve("operator.key"), ...(env.HOLDFAST_KEY === undefined ? [] : [resolve(env.HOLDFAST_KEY)])]
-  for (const path of privateKeys) files.push({ path, what: "the operator's private key" })
+  for (const path of privateKeys) files.push({ path, what: "the operator's private key", isAbsent: !existsSync(path) })
   const home = env.HOME ?? env.USERPROFILE
   if (home !== undefined)
     files.push({ path: join(home, ".config", "holdfast"), what: "the operator's keys", isFolder: true })

@@ -272,7 +272,7 @@ function readParenthesis(parser: Parser): string {
   return parser.text.slice(start, open === 0 ? parser.at - 1 : undefined)
 }
 
-/** Run what stands inside for its commands; what it prints is known only for an echo of plain words. */
+/** Run what stands inside for its commands; what it prints is known only for an echo of plain words, and for the working folder. */
 function runInside(parser: Parser, inside: string): string {
   if (parser.depth >= maxScriptDepth) {
     parser.tooMany = true
@@ -289,6 +289,7 @@ function runInside(parser: Parser, inside: string): string {
       given: [...given],
       piped,
     })
+  if (commands.length === 1 && only?.words[0] === "pwd") return "$PWD"
   const echoed = commands.length === 1 && only !== undefined && /^(?:echo|printf)$/.test(only.words[0] ?? "")
   return echoed
     ? only.words

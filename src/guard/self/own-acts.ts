@@ -33,7 +33,7 @@ function selects(pattern: string, texts: readonly string[], exact = false): bool
 
 const killers = /^(?:kill|skill|snice|taskkill|stop-process|spps|tskill)$/
 const byName = /^(?:pkill|killall|killall5|pgrep|pidof|slay)$/
-const byPort = /^(?:fuser|kill-port|killport|fkill|npkill)$/
+const byPort = /^(?:fuser|kill-port|killport|kill-port-process|fkill|fkill-cli)$/
 
 function endsProcess(command: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): string | undefined {
   const { name, words } = command
@@ -44,7 +44,7 @@ function endsProcess(command: OwnCommand, all: readonly OwnCommand[], own: OwnPr
     return selectsByName(command, own) ? ending : undefined
   if (byPort.test(name) && (name !== "fuser" || words.some((word) => /^-\w*k|^--kill$/.test(word))))
     return words.some((word) => isNumber(/\d+/.exec(word)?.[0] ?? "", own.port())) ||
-      (name === "fkill" && selectsByName(command, own))
+      (name.startsWith("fkill") && selectsByName(command, own))
       ? ending
       : undefined
   return undefined

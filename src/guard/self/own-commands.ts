@@ -50,7 +50,7 @@ function readInto(reading: Reading, text: string, from: string, own: OwnProcess,
   for (const { words: all, writesTo, readsFrom, given, piped } of commands) {
     const { words: unwrapped, around } = unwrap(all)
     const name = baseName(unwrapped[0] ?? "")
-    const words = unwrapped.slice(1)
+    const words = [...unwrapped.slice(1), ...(around.some(isFed) ? wordsIn(given) : [])]
     reading.commands.push({ name, words, writesTo, readsFrom, around, base })
     if (/^(?:cd|chdir|pushd|set-location)$/.test(name)) {
       const to = words.find((word) => !word.startsWith("-")) ?? own.home
@@ -64,6 +64,12 @@ function readInto(reading: Reading, text: string, from: string, own: OwnProcess,
     }
   }
 }
+
+/** Programs that give a command the words that they read. */
+export const isFed = (name: string): boolean => name === "xargs" || name === "parallel"
+
+const wordsIn = (given: readonly string[]): readonly string[] =>
+  given.flatMap((text) => text.split(/\s+/)).filter((word) => word !== "")
 
 /** The text behind an option such as `-c`, alone or at the end of a bundle as in `-lc`. */
 function behind(words: readonly string[], option: RegExp): string | undefined {
@@ -147,11 +153,11 @@ export function fileWords({ name, words }: OwnCommand): FileWords {
   return { words: verb === "check-ignore" ? [] : kept, leftOut }
 }
 
-const isOperand = (word: string, verb: string): boolean => !word.startsWith("-") && word !== verb
+const isOperand = (word: string, verb: string): boolean => !word.startsWith("-") && (verb === "" || word !== verb)
 
 /** The paths that a word may hold: `--file=x`, `of=x`, `@x`, and each side of `a:b`. */
 export function pathsIn(word: string): readonly string[] {
-  const bare = word.replace(/^(?:--?[\w-]+=|[\w-]+=|[^@\s/]*@(?=[/~.$]))/, "")
+  const bare = word.replace(/^(?:--?[\w-]+=|[\w-]+=)/, "").replace(/^[^@\s/]*@(?=[/~.$])/, "")
   const pieces = /^[a-z]:[\\/]/i.test(bare) ? [bare] : bare.split(/[:,;]/)
   return [...new Set([word, bare, ...pieces])].filter((piece) => piece !== "" && !piece.startsWith("-"))
 }
@@ -186,7 +192,8 @@ export function wholeFolders({ name, words }: OwnCommand, named: readonly string
   })
   if (from >= 0) return operands.map((word) => `${words[from + 1] ?? "."}/${word}`)
   const hasTargetFirst = words.some((word) => /^(?:-t|--target-directory)/.test(word))
-  return hasTarget && !hasTargetFirst && operands.length > 1 ? operands.slice(0, -1) : operands
+  const emptiesTarget = words.some((word) => /^--delete/.test(word))
+  return hasTarget && !hasTargetFirst && !emptiesTarget && operands.length > 1 ? operands.slice(0, -1) : operands
 }
 
 /** `git clean` takes all that it does not know, `git stash` too where it is told so; below the paths that are named, or here. */

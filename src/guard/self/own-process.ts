@@ -10,6 +10,8 @@ export type OwnFile = {
   readonly isFolder?: boolean
   /** It may be read, and not changed. */
   readonly isReadable?: boolean
+  /** It is not there yet: only its very name means it, and no pattern. */
+  readonly isAbsent?: boolean
 }
 
 /** What a running gateway knows of itself. */
@@ -130,7 +132,7 @@ export function touchOf(word: string, base: string, own: OwnProcess): Touch | un
   const names = namesOf(absolutePath(word, base, own))
   let holds: OwnFile | undefined
   for (const file of own.files) {
-    const place = placeOf(names, ownNames(file))
+    const place = file.isAbsent === true && names.some(hasGlob) ? "elsewhere" : placeOf(names, ownNames(file))
     if (place === "same" || (place === "below" && file.isFolder === true)) return { relation: "own", file }
     if (place === "above" && file.isReadable !== true) holds ??= file
   }

@@ -5,7 +5,15 @@ import { type Leaf, leavesOf } from "../leaf.ts"
 import { unreadMarks } from "../mark.ts"
 import { wordsOf } from "../words.ts"
 import { actsOn, callsAdmin, codeEnds } from "./own-acts.ts"
-import { fileWords, type OwnCommand, type OwnScript, pathsIn, readCommands, wholeFolders } from "./own-commands.ts"
+import {
+  fileWords,
+  isFed,
+  type OwnCommand,
+  type OwnScript,
+  pathsIn,
+  readCommands,
+  wholeFolders,
+} from "./own-commands.ts"
 import { absolutePath, namesOf, type OwnProcess, type Touch, touchInText, touchOf } from "./own-process.ts"
 
 export const selfProtectionId = "holdfast:self-protection"
@@ -173,6 +181,8 @@ function textDeed(text: string, base: string, own: OwnProcess): string | undefin
 function programDeed(text: string, setting: Setting, isCode: boolean): string | undefined {
   const { own, base } = setting
   if (callsAdmin(text, own)) return "call its admin API"
+  // A path of Windows: a shell's reader takes its signs for something else.
+  if (/\.\\+\.holdfast\b|\.holdfast\\+\w/i.test(text)) return "read or change its folder .holdfast"
   const named = own.secretNames.find((name) =>
     new RegExp(`\\$\\{?${name}\\b|(?:environ|env|getenv)\\W{1,3}${name}\\b`).test(text),
   )
@@ -211,7 +221,7 @@ function commandDeed(command: OwnCommand, all: readonly OwnCommand[], own: OwnPr
   const changes =
     writers.test(name) || (/^(?:sed|perl)$/.test(name) && command.words.some((word) => /^-\w*i/.test(word)))
   const touchesOf = (list: readonly string[]): readonly Touch[] =>
-    (listers.test(name) ? list.filter((word) => !/(?:^|\/)\*+$/.test(word)) : list)
+    (listers.test(name) ? list.filter((word) => !/(?:^|\/)[.*]+$/.test(word) || !word.includes("*")) : list)
       .flatMap((word) => pathsIn(word))
       .flatMap((path) => touchOf(path, base, own) ?? [])
   const written = touchesOf(command.writesTo).find(({ relation }) => relation === "own")
@@ -221,16 +231,27 @@ function commandDeed(command: OwnCommand, all: readonly OwnCommand[], own: OwnPr
   )
   if (named !== undefined) return touching(named)
   if (touchesOf(leftOut).some(({ relation }) => relation === "own")) return undefined
-  const whole = name === "find" ? foundFolders(command, all, own) : wholeFolders(command, words)
+  const whole =
+    name === "find" ? foundFolders(command, all, own) : wholeFolders(command, [...words, ...fedFolders(command, all)])
   const held = touchesOf(whole).find(({ relation }) => relation === "holds")
   return held === undefined ? undefined : touching(held)
+}
+
+/** What `ls` lists, hidden names included, and hands to a command. */
+function fedFolders({ around }: OwnCommand, all: readonly OwnCommand[]): readonly string[] {
+  if (!around.some(isFed)) return []
+  return all.flatMap(({ name, words }) => {
+    if (name !== "ls" || !words.some((word) => /^-\w*[aA]|^--(?:almost-)?all$/.test(word))) return []
+    const folders = words.filter((word) => !word.startsWith("-"))
+    return folders.length === 0 ? ["."] : folders
+  })
 }
 
 /** The folders in which `find` hands what it finds to another command, or deletes it, if that may be ours. */
 function foundFolders({ words, base }: OwnCommand, all: readonly OwnCommand[], own: OwnProcess): readonly string[] {
   const acts =
     words.some((word) => /^-(?:delete|exec|execdir|ok|okdir|fprint\w*)$/.test(word)) ||
-    all.some(({ around }) => around.includes("xargs") || around.includes("parallel"))
+    all.some(({ around }) => around.some(isFed))
   if (!acts) return []
   const filters = words.flatMap((word, at) =>
     /^-i?(?:name|path|wholename|regex)$/.test(word) && !/^(?:!|-not)$/.test(words[at - 1] ?? "")
