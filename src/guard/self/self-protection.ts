@@ -61,7 +61,7 @@ const touching = ({ file }: Touch): string =>
 function deedOf(call: ToolCall, own: OwnProcess): string | undefined {
   try {
     const { leaves, marks } = leavesOf(call.input)
-    const deed = leavesDeed(String(call.tool), leaves, own)
+    const deed = leavesDeed(String(call.tool), [...leaves, ...listLeaves(call.input)], own)
     if (deed !== undefined) return deed
     return unreadMarks.some((mark) => marks.has(mark)) ? unreadDeed(call.input, own) : undefined
   } catch {
@@ -80,7 +80,26 @@ function unreadDeed(input: unknown, own: OwnProcess): string | undefined {
   return named === undefined ? undefined : `name ${named} in arguments that cannot be read in full`
 }
 
+/** Lists of words at the top of a call, each as one command: a tool that runs programs takes them so, whatever it calls them. */
+function listLeaves(input: unknown): readonly Leaf[] {
+  if (typeof input !== "object" || input === null) return []
+  return Object.entries(input).flatMap(([key, list]) => {
+    if (!Array.isArray(list) || list.length < 2 || !list.every((word) => typeof word === "string")) return []
+    const text = list
+      .map((word) => `'${word.replaceAll("'", "'\\''")}'`)
+      .join(" ")
+      .slice(0, 100_000)
+    return [
+      { keys: [key.toLowerCase()], role: "other", text, folded: text, value: text, group: 0, encoded: false } as const,
+    ]
+  })
+}
+
 // The values of a call
+
+const endTools = /^(?:kill|terminate|stop|signal|end|interrupt)$/
+const codeTools = /^(?:python|ipython|javascript|node|code|interpreter|eval|repl|notebook|jupyter)$/
+const globTools = /^(?:glob|find|list|files|ls)$/
 
 const runners =
   /^(?:bash|shell|sh|zsh|fish|terminal|command|commands|cmd|console|powershell|pwsh|exec|execute|run|process|subprocess|repl|script|python|ipython|javascript|node|code|interpreter|eval|notebook|jupyter|tmux|ssh|computer|keystrokes)$/
@@ -104,6 +123,9 @@ type Setting = {
   readonly searches: boolean
   readonly takesFolders: boolean
   readonly changes: boolean
+  /** It may run programs in other languages; a pattern of it stands for files. */
+  readonly runsCode: boolean
+  readonly lists: boolean
   readonly writesScript: boolean
 }
 
@@ -119,8 +141,12 @@ function leavesDeed(tool: string, leaves: readonly Leaf[], own: OwnProcess): str
     searches: !runs && words.some((word) => searchTools.test(word)),
     takesFolders: words.some((word) => ofFolders.test(word)),
     changes: words.some((word) => changers.test(word)),
+    runsCode: words.some((word) => codeTools.test(word)),
+    lists: words.some((word) => globTools.test(word)) && !words.some((word) => /^(?:grep|content)$/.test(word)),
     writesScript: texts.some(({ role, text }) => role === "path" && scriptFile.test(text.trim())),
   }
+  if (words.some((word) => endTools.test(word)) && leaves.some(({ text }) => text.trim() === String(own.pid)))
+    return "end or signal its process"
   for (const leaf of texts) {
     const deed = leafDeed(leaf, setting)
     if (deed !== undefined) return deed
@@ -146,7 +172,8 @@ function leafDeed(leaf: Leaf, setting: Setting): string | undefined {
   const isProgram = role === "command" || role === "code" || keys.length === 0
   if (isProgram || (runs && role !== "path" && role !== "url")) return programDeed(text, setting, role === "code")
   if (role === "url" || /^\s*https?:\/\//i.test(text)) return callsAdmin(text, own) ? "call its admin API" : undefined
-  if (role !== "path" && (role === "body" || role === "subject" || proseFields.test(field))) {
+  const isPattern = setting.lists && field === "pattern"
+  if (!isPattern && role !== "path" && (role === "body" || role === "subject" || proseFields.test(field))) {
     if (setting.writesScript || /^#!/.test(text)) return programDeed(text, setting, false)
     if (/\b(?:attach|readfile|writefile|load_extension|copy|vacuum into)\b/i.test(text) && role === "sql")
       return textDeed(text, base, own)
@@ -189,7 +216,7 @@ function programDeed(text: string, setting: Setting, isCode: boolean): string | 
   if (named !== undefined) return "read the variable that holds its token"
   const script = readCommands(text, base, own)
   const deed = isCode ? undefined : scriptDeed(script, own)
-  const programs = isCode ? [{ text, base }, ...script.code] : script.code
+  const programs = isCode || setting.runsCode ? [{ text, base }, ...script.code] : script.code
   return (
     deed ??
     programs.map((program) => codeDeed(program.text, program.base, own)).find(isDeed) ??
