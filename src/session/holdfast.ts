@@ -58,7 +58,9 @@ const usualSpeculations = 2
 export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   checkHoldfastOptions(options)
   const hub = createHub(options.now ?? Date.now)
-  const pending = new Set<Promise<void>>()
+  const tasks = createTasks((session, work, error) =>
+    hub.emit(session, { type: "background-failed", work, problem: problemOf(error) }),
+  )
   const lives = createOpenSessions<Live>(options.openSessions ?? usualOpenSessions)
   let opening: Promise<Shared> | undefined
   const saving = createRetry(() => saveAll(lives.all()))
@@ -67,15 +69,8 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     if (event.type === "durability-degraded") saving.start()
   }
 
-  const later: Shared["later"] = (session, work, act) => {
-    const task = new Promise<void>((resolve) => setImmediate(resolve))
-      .then(act)
-      .catch((error: unknown) => hub.emit(session, { type: "background-failed", work, problem: problemOf(error) }))
-      .finally(() => pending.delete(task))
-    pending.add(task)
-  }
   const shared = (): Promise<Shared> => {
-    opening ??= openShared(options, { emit, later }).catch((error: unknown) => {
+    opening ??= openShared(options, { emit, later: tasks.later }).catch((error: unknown) => {
       opening = undefined
       throw error
     })
@@ -99,7 +94,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     })
   }
   const idle = async (): Promise<void> => {
-    while (pending.size > 0) await Promise.all(pending)
+    await tasks.done()
     const { queue } = await shared()
     await queue?.idle()
   }
@@ -118,13 +113,32 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
       if (opening === undefined) return
       saving.stop()
       const { queue, store, rules } = await opening
-      while (pending.size > 0) await Promise.all(pending)
+      await tasks.done()
       await queue?.close()
       try {
         await Promise.all([saveAll(lives.all()), rules.save()])
       } finally {
         if (typeof options.store !== "object") await store.close()
       }
+    },
+  }
+}
+
+type Tasks = { readonly later: Shared["later"]; readonly done: () => Promise<void> }
+
+/** Work that nobody waits for, begun once the current one is through; a failure is told. */
+function createTasks(onFailed: (session: string, work: Parameters<Shared["later"]>[1], error: unknown) => void): Tasks {
+  const pending = new Set<Promise<void>>()
+  return {
+    later: (session, work, act) => {
+      const task = new Promise<void>((resolve) => setImmediate(resolve))
+        .then(act)
+        .catch((error: unknown) => onFailed(session, work, error))
+        .finally(() => pending.delete(task))
+      pending.add(task)
+    },
+    done: async () => {
+      while (pending.size > 0) await Promise.all(pending)
     },
   }
 }
