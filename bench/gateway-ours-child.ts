@@ -1,6 +1,9 @@
+import { monitorEventLoopDelay } from "node:perf_hooks"
 import { startGateway } from "../src/gateway/gateway.ts"
 import { usualLimits, usualTimes } from "../src/gateway/gateway-options.ts"
 import { createGuard } from "../src/guard/guard.ts"
+import { joinGuards } from "../src/guard/join-guards.ts"
+import { createSelfProtection } from "../src/guard/self/self-protection.ts"
 import { createHoldfast } from "../src/session/holdfast.ts"
 import { openStore } from "../src/store/open-store.ts"
 import { tell } from "./gateway-child.ts"
@@ -12,25 +15,36 @@ export type Account = {
   readonly faults: readonly string[]
   readonly heapMb: number
   readonly rssMb: number
+  /** Of the event loop, since the last question. */
+  readonly loopDelayMs: { readonly p99: number; readonly longest: number }
 }
 
 const [upstream = "", place = "memory", window = "-", guarded = ""] = process.argv.slice(2)
 const windowTokens = window === "-" ? {} : { windowTokens: Number(window) }
-const guard =
-  guarded === ""
-    ? {}
-    : {
-        guard: {
-          guard: createGuard([
-            { template: "no-secrets" },
-            { template: "protected-paths", paths: ["/etc", "~/.ssh"], access: "any" },
-            { template: "no-production-destruction" },
-          ]),
-        },
-      }
+/** The built-in policy, as every gateway has it. */
+const builtIn = createSelfProtection({
+  folder: process.cwd(),
+  home: process.env.HOME ?? process.cwd(),
+  pid: process.pid,
+  commandLine: process.argv.join(" "),
+  names: ["node", "holdfast"],
+  port: () => undefined,
+  hosts: ["127.0.0.1"],
+  files: [{ path: place, what: "its data" }],
+  namesBelow: () => [],
+  secrets: [],
+  secretNames: [],
+  isSecretSet: false,
+})
+const operators = [
+  { template: "no-secrets" },
+  { template: "protected-paths", paths: ["/etc", "~/.ssh"], access: "any" },
+  { template: "no-production-destruction" },
+] as const
+const guard = guarded === "" ? builtIn : joinGuards([builtIn, createGuard(operators)])
 
 const store = await openStore(place)
-const holdfast = createHoldfast({ store, ...windowTokens, ...guard })
+const holdfast = createHoldfast({ store, ...windowTokens, guard: { guard } })
 await holdfast.open()
 const how: Record<string, number> = {}
 const faults: string[] = []
@@ -53,6 +67,7 @@ const gateway = await startGateway({
   ...windowTokens,
   holdfast,
   store,
+  guard: builtIn,
   onRecord: (record) => {
     how[record.how] = (how[record.how] ?? 0) + 1
     if (record.changed) changed++
@@ -63,11 +78,24 @@ const gateway = await startGateway({
   },
 })
 
+const delay = monitorEventLoopDelay({ resolution: 5 })
+delay.enable()
+const nsPerMs = 1e6
+
 /** Any message is the question how it goes; the counts begin anew with each. */
 process.on("message", () => {
+  const loopDelayMs = { p99: delay.percentile(99) / nsPerMs, longest: delay.max / nsPerMs }
   globalThis.gc?.()
+  delay.reset()
   const { heapUsed, rss } = process.memoryUsage()
-  process.send?.({ how: { ...how }, changed, faults: [...faults], heapMb: heapUsed / 1e6, rssMb: rss / 1e6 })
+  process.send?.({
+    how: { ...how },
+    changed,
+    faults: [...faults],
+    heapMb: heapUsed / 1e6,
+    rssMb: rss / 1e6,
+    loopDelayMs,
+  })
   for (const name of Object.keys(how)) delete how[name]
   changed = 0
 })

@@ -70,10 +70,24 @@ function printSoak({ conditions, minutes, faults }: SoakReport): void {
   console.log(`gateway: memory over time (${told.join(", ")})`)
   const lines = minutes.map((one) => [
     String(one.minute),
-    ...[one.rssMb, one.heapMb, one.requests, one.p50, one.p99, one.load].map(figure),
+    ...[one.rssMb, one.heapMb, one.requests, one.changed, one.p50, one.p99, one.loopP99, one.loopLongest].map(figure),
+    ...[one.storeMb, one.load].map(figure),
     one.failed === 0 ? "" : String(one.failed),
   ])
-  console.log(table(["minute|rss MB|heap MB after gc|requests|p50 ms|p99 ms|load|failed".split("|"), ...lines]))
+  console.log(
+    table([
+      "minute|rss MB|heap MB after gc|requests|changed|p50 ms|p99 ms|loop p99 ms|loop longest ms|store MB|load|failed".split(
+        "|",
+      ),
+      ...lines,
+    ]),
+  )
+  const [first, last] = [minutes[0], minutes.at(-1)]
+  const requests = minutes.slice(1).reduce((sum, one) => sum + one.requests, 0)
+  if (first !== undefined && last !== undefined && requests > 0)
+    console.log(
+      `\n  database: ${figure(((last.storeMb - first.storeMb) * 1000) / requests)} kB a turn after the first minute`,
+    )
   if (faults.length > 0) console.log(`\n  faults: ${faults.join("; ")}`)
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp, readdir, rm, stat } from "node:fs/promises"
 import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
 import { conditionsNow } from "./conditions.ts"
@@ -7,7 +7,10 @@ import type { Account } from "./gateway-ours-child.ts"
 import { askChild, startChild } from "./gateway-servers.ts"
 import { quantile } from "./quantile.ts"
 
-/** The gateway's memory while sessions grow and others begin, minute by minute: a leak is a floor that rises. */
+/**
+ * The gateway while sessions grow, are compacted and others begin, minute by minute: its memory (a leak is a floor that rises), what a
+ * turn adds to the database, and how long the event loop was held up.
+ */
 export type SoakReport = {
   readonly conditions: Readonly<Record<string, string | number>>
   readonly minutes: readonly Minute[]
@@ -24,9 +27,16 @@ type Minute = {
   readonly p50: number
   readonly p99: number
   readonly load: number
+  /** Requests that were changed: compacted, or with what a compaction left. */
+  readonly changed: number
+  readonly storeMb: number
+  readonly loopP99: number
+  readonly loopLongest: number
 }
 
-const sessions = 200
+const sessions = 100
+/** A session that has grown to 120 kB was compacted several times. */
+const windowTokens = 16_000
 /** Each session asks about twice a second at most; one that has grown to 120 kB ends, and another begins. */
 const thinkMs = 2000
 const minuteMs = 60_000
@@ -34,7 +44,7 @@ const minuteMs = 60_000
 export async function soak(minutes: number): Promise<SoakReport> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-soak-"))
   const upstream = await startChild("gateway-upstream-child")
-  const gateway = await startChild("gateway-ours-child", [upstream.url, join(folder, "soak.db")])
+  const gateway = await startChild("gateway-ours-child", [upstream.url, join(folder, "soak.db"), String(windowTokens)])
   const load = await startChild("gateway-load-child")
   const found: Minute[] = []
   try {
@@ -64,12 +74,16 @@ export async function soak(minutes: number): Promise<SoakReport> {
         p50: quantile(totals, 0.5),
         p99: quantile(totals, 0.99),
         load: loadavg()[0] ?? 0,
+        changed: account.changed,
+        storeMb: (await bytesIn(folder)) / 1e6,
+        loopP99: account.loopDelayMs.p99,
+        loopLongest: account.loopDelayMs.longest,
       }
       console.error(`  gateway: soak ${JSON.stringify(one)}`)
       found.push(one)
     }
     return {
-      conditions: { ...conditionsNow(), sessions, thinkMs, store: "sqlite" },
+      conditions: { ...conditionsNow(), sessions, windowTokens, thinkMs, store: "sqlite" },
       minutes: found,
       faults: [...faults],
     }
@@ -77,4 +91,10 @@ export async function soak(minutes: number): Promise<SoakReport> {
     for (const server of [load, gateway, upstream]) await server.stop()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  let bytes = 0
+  for (const file of await readdir(folder)) bytes += (await stat(join(folder, file))).size
+  return bytes
 }

@@ -33,7 +33,7 @@ const help = `Measures Holdfast beside its peers, in one run, and prints ratios.
 
 gateway and stall also take
 
-  --soak MINUTES the memory of the gateway under 200 sessions, minute by minute
+  --soak MINUTES the gateway under 100 sessions with compactions, minute by minute
   --only WORDS   the cases whose name has these words; HOLDFAST_BENCH_PROFILE=DIR writes CPU profiles of the gateway
 
 constraintrot and drift also take
