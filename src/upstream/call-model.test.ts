@@ -102,6 +102,20 @@ describe.each(formats)("%s", (format) => {
     expect(new TextDecoder().decode(server.requests[0]?.body)).toBe(callOf(format, false).body)
   })
 
+  test("an answer is read in a program whose web server has replaced the global Response", async () => {
+    const server = await scripted(answer)
+    const { options } = optionsFor(format, server.url)
+    const original = globalThis.Response
+    globalThis.Response = class extends original {}
+    try {
+      const [whole, streamed] = [false, true].map((stream) => callModel(options, callOf(format, stream)))
+      expect((await whole)?.type).toBe("whole")
+      expect((await streamed)?.type).toBe("stream")
+    } finally {
+      globalThis.Response = original
+    }
+  })
+
   test("a stream that is cut ends with the word for it", async () => {
     const server = await scripted(({ index }) => ({
       text: "some words",

@@ -79,7 +79,8 @@ async function send(options: CallOptions, call: ModelCall, host: string): Promis
     // A redirect would carry the key to wherever it points.
     const asked = { method: "POST", headers, body, signal: deadline.signal, redirect: "manual" } as const
     const response = await fetch(url, asked).catch((cause: unknown) => broken(deadline, host, cause))
-    if (!(response instanceof Response)) return response
+    // Not by its class: servers such as Hono's put their own Response in the place of the global one.
+    if ("problem" in response) return response
     const answer = await read(response, options, call, { deadline, host })
     streams = answer.type === "stream"
     return answer
