@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
@@ -24,7 +25,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 240_000,
     // Much of the time is spent waiting: for databases, processes and clocks.
-    maxWorkers: "150%",
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },
     // Programs that tests start read their modules in half the time.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url)) },
