@@ -24,9 +24,9 @@ const run = (command: string, args: readonly string[], cwd = project): string =>
   })
 
 beforeAll(() => {
-  const [packed] = JSON.parse(run("npm", ["pack", "--json", "--silent", "--pack-destination", project], root)) as {
-    readonly filename: string
-  }[]
+  // As built by `npm test` or `npm run build`: another build now would take `dist` away from tests that run programs in it.
+  const pack = ["pack", "--ignore-scripts", "--json", "--silent", "--pack-destination", project]
+  const [packed] = JSON.parse(run("npm", pack, root)) as { readonly filename: string }[]
   // Dependencies come from the checkout, so that installing needs no network.
   const local = Object.keys(manifest.dependencies).map((name) => {
     const from = join(root, "node_modules", name)
