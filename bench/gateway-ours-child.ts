@@ -3,9 +3,9 @@ import { startGateway } from "../src/gateway/gateway.ts"
 import { usualLimits, usualTimes } from "../src/gateway/gateway-options.ts"
 import { createGuard } from "../src/guard/guard.ts"
 import { joinGuards } from "../src/guard/join-guards.ts"
-import { createSelfProtection } from "../src/guard/self/self-protection.ts"
 import { createHoldfast } from "../src/session/holdfast.ts"
 import { openStore } from "../src/store/open-store.ts"
+import { builtInGuard } from "../test/support/built-in-guard.ts"
 import { tell } from "./gateway-child.ts"
 
 /** Our gateway, as `holdfast serve` builds it: `node gateway-ours-child UPSTREAM STORE [WINDOW|-] [guard]`. */
@@ -21,21 +21,8 @@ export type Account = {
 
 const [upstream = "", place = "memory", window = "-", guarded = ""] = process.argv.slice(2)
 const windowTokens = window === "-" ? {} : { windowTokens: Number(window) }
-/** The built-in policy, as every gateway has it. */
-const builtIn = createSelfProtection({
-  folder: process.cwd(),
-  home: process.env.HOME ?? process.cwd(),
-  pid: process.pid,
-  commandLine: process.argv.join(" "),
-  names: ["node", "holdfast"],
-  port: () => undefined,
-  hosts: ["127.0.0.1"],
-  files: [{ path: place, what: "its data" }],
-  namesBelow: () => [],
-  secrets: [],
-  secretNames: [],
-  isSecretSet: false,
-})
+/** As every gateway has it. */
+const builtIn = builtInGuard(place)
 const operators = [
   { template: "no-secrets" },
   { template: "protected-paths", paths: ["/etc", "~/.ssh"], access: "any" },

@@ -1,7 +1,9 @@
+import { join } from "node:path"
 import type { ExchangeRecord } from "../../src/gateway/exchange-record.ts"
 import type { Exchange } from "../model-server/exchange.ts"
 import { startModelServer } from "../model-server/model-server.ts"
 import type { Script } from "../model-server/script.ts"
+import { builtInGuard } from "../support/built-in-guard.ts"
 import { startTestGateway, type TestGatewayOptions } from "../support/gateway.ts"
 import { type Account, accountOf, writeAccount } from "./account.ts"
 import type { Client, Errand } from "./client.ts"
@@ -57,7 +59,9 @@ export async function runTask(client: Client, task: Task): Promise<TaskRun> {
     tokenScale,
     ...(windowTokens === undefined ? {} : { windowTokens }),
   })
-  const gateway = await startTestGateway(server.url, task.gateway)
+  const guard = builtInGuard(join(place.folder, ".holdfast"))
+  const sessions = { guard: { guard }, ...task.gateway?.sessions }
+  const gateway = await startTestGateway(server.url, { guard, ...task.gateway, sessions })
   const tap = await startTap(gateway.url)
   const walk = async (_: unknown, who: number): Promise<readonly Ran[]> => {
     const runs: Ran[] = []
