@@ -132,3 +132,9 @@ export function residentMb({ child }: Served): number {
     return Number.NaN
   }
 }
+
+/** Options of Node by which a child writes its CPU profile, where that is asked for. */
+export const profiling: readonly string[] =
+  process.env.HOLDFAST_BENCH_PROFILE === undefined
+    ? []
+    : ["--cpu-prof", `--cpu-prof-dir=${process.env.HOLDFAST_BENCH_PROFILE}`]

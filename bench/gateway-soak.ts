@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { conditionsNow } from "./conditions.ts"
 import type { Job, Seen } from "./gateway-load-child.ts"
 import type { Account } from "./gateway-ours-child.ts"
-import { askChild, startChild } from "./gateway-servers.ts"
+import { askChild, profiling, startChild } from "./gateway-servers.ts"
 import { quantile } from "./quantile.ts"
 
 /**
@@ -44,7 +44,11 @@ const minuteMs = 60_000
 export async function soak(minutes: number): Promise<SoakReport> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-soak-"))
   const upstream = await startChild("gateway-upstream-child")
-  const gateway = await startChild("gateway-ours-child", [upstream.url, join(folder, "soak.db"), String(windowTokens)])
+  const gateway = await startChild(
+    "gateway-ours-child",
+    [upstream.url, join(folder, "soak.db"), String(windowTokens)],
+    profiling,
+  )
   const load = await startChild("gateway-load-child")
   const found: Minute[] = []
   try {

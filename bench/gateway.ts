@@ -5,7 +5,7 @@ import { conditionsNow } from "./conditions.ts"
 import { type Case, latencyCases, type Target, throughputCases } from "./gateway-cases.ts"
 import type { Job, Sample, Seen } from "./gateway-load-child.ts"
 import type { Account } from "./gateway-ours-child.ts"
-import { askChild, residentMb, type Served, startChild, startPortkey } from "./gateway-servers.ts"
+import { askChild, profiling, residentMb, type Served, startChild, startPortkey } from "./gateway-servers.ts"
 import { type Installed, installedSize } from "./gateway-size.ts"
 import { type SoakReport, soak } from "./gateway-soak.ts"
 import { quantile } from "./quantile.ts"
@@ -74,12 +74,6 @@ async function startFleet(folder: string): Promise<Fleet> {
     },
   }
 }
-
-/** A profile of each of our gateways, where one is asked for. */
-const profiling =
-  process.env.HOLDFAST_BENCH_PROFILE === undefined
-    ? []
-    : ["--cpu-prof", `--cpu-prof-dir=${process.env.HOLDFAST_BENCH_PROFILE}`]
 
 const isOurs = (target: Target): boolean => target !== "direct" && target !== "bare" && target !== "portkey"
 

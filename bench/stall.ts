@@ -3,7 +3,7 @@ import { request } from "node:http"
 import { loadavg, tmpdir } from "node:os"
 import { join } from "node:path"
 import { conditionsNow } from "./conditions.ts"
-import { askChild, type Served, startChild } from "./gateway-servers.ts"
+import { askChild, profiling, type Served, startChild } from "./gateway-servers.ts"
 import type { Stalled } from "./stall-gateway-child.ts"
 import { createRandom, writers } from "./texts.ts"
 
@@ -131,11 +131,6 @@ function send(url: string, { format, answer }: Pick<Scenario, "format" | "answer
   sent.end(body)
   return promise
 }
-
-const profiling =
-  process.env.HOLDFAST_BENCH_PROFILE === undefined
-    ? []
-    : ["--cpu-prof", `--cpu-prof-dir=${process.env.HOLDFAST_BENCH_PROFILE}`]
 
 async function measure(upstream: Served, target: Target, scenario: Scenario, folder: string): Promise<Measured> {
   const args = {

@@ -1,3 +1,4 @@
+import { createRecent } from "../message/recent.ts"
 import type { Span } from "../message/request.ts"
 import { asidesIn } from "./asides-in.ts"
 import { announcesPaste, colonCut, documentLine, greets, hasTrimmings, shapeOf, signsOff } from "./paste-signs.ts"
@@ -20,10 +21,12 @@ const maxIntroduction = 600
  * Linear in the text.
  */
 export function ownWords(text: string): readonly Span[] {
-  const whole = { start: 0, end: text.length }
-  return mayPaste.test(text) ? without(whole, pastesIn(text)) : [whole]
+  return mayPaste.test(text) ? ownSpans(text) : [{ start: 0, end: text.length }]
 }
 const mayPaste = /[\n\r:：]|<\//
+
+/** Rules, withdrawals and notes are each looked for in the same message, within one turn. */
+const ownSpans = createRecent((text) => without({ start: 0, end: text.length }, pastesIn(text)), 200)
 
 function pastesIn(text: string): readonly Span[] {
   const asides = asidesIn(text)

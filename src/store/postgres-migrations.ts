@@ -10,6 +10,11 @@ export const migrations: readonly ((schema: string) => readonly string[])[] = [
   // Whether a message is there already, under the same parent.
   (schema) => [`create index entry_by_parent on ${schema}.entry (session, parent) where key is not null`],
   tenantColumns,
+  // So that a day is counted without reading its rows.
+  (schema) => [
+    `drop index ${schema}.memory_by_day`,
+    `create index memory_by_day on ${schema}.memory (tenant, agent, day) include (session, trusted)`,
+  ],
 ]
 
 /** Sessions, their logs and the large texts in them. */

@@ -117,7 +117,7 @@ describe("a file that cannot be used", () => {
     const path = join(folder, `${files}.db`)
     await database.maintain(["PRAGMA user_version = 99"])
     await store.close()
-    const newer = { problem: { code: "store-newer", store: "sqlite", version: 99, known: 4 } }
+    const newer = { problem: { code: "store-newer", store: "sqlite", version: 99, known: 5 } }
     await expect(openSqliteStore({ path })).rejects.toMatchObject(newer)
   })
 

@@ -1,5 +1,6 @@
 import { directs } from "../gate/imperative.ts"
 import { ownWords } from "../gate/own-words.ts"
+import { createRecent } from "../message/recent.ts"
 import { announcesRule, corrects, lasts, requests, wishes } from "./cues.ts"
 import type { Draft } from "./draft.ts"
 import { oneLine, weightOf } from "./line.ts"
@@ -33,11 +34,9 @@ const maxWishes = 12
 export function userDrafts(said: Said): readonly Draft[] {
   const line = oneLine(said.text, maxUserLineLength)
   if (!/[\p{L}\p{N}]/u.test(line)) return []
-  // What a user pastes is shown with the message, and says nothing about what the user wants.
-  const own = ownWords(said.text).map(({ start, end }) => said.text.slice(start, end))
-  const sentences = own.flatMap(sentencesOf)
-  const isWhole = own.length === 1 && own[0] === said.text
-  const kind = kindOf(sentences, said.first)
+  const words = readWords(said.text)
+  const { isWhole } = words
+  const kind = said.first ? "request" : words.kind
   if (kind === "reply" && weightOf(line) <= idleLength && said.asked === undefined) return []
   const base = { sources: [said.source], channel: "user", at: said.at } as const
   if (weightOf(line) <= bareAnswer && said.asked !== undefined && kind !== "correction")
@@ -49,10 +48,9 @@ export function userDrafts(said: Said): readonly Draft[] {
     worth: said.first ? 10 : (worths[kind] ?? 0),
   }
   if (kind === "wish" && line.length <= shortMessage && isWhole) return [whole]
-  const lasting = sentences.filter(isLasting).slice(0, maxWishes)
   return [
     whole,
-    ...lasting.map((sentence): Draft => {
+    ...words.lasting.map((sentence): Draft => {
       return { ...base, kind: "wish", text: oneLine(sentence, maxLineLength), worth: worths.wish ?? 0 }
     }),
   ]
@@ -65,7 +63,7 @@ const longestRule = 400
 const isLasting = (sentence: string): boolean =>
   sentence.length >= shortestRule &&
   sentence.length <= longestRule &&
-  (lasts.test(sentence) || announcesRule.test(sentence)) &&
+  (lasts.test(sentence) || (/[:–—-]/.test(sentence) && announcesRule.test(sentence))) &&
   !/[?？]\s*$/.test(sentence)
 
 /** `"Yes"` alone says nothing; the question is the assistant's, and so is the line. */
@@ -74,9 +72,27 @@ function answerDraft(line: string, { at, source }: Said, asked: NonNullable<Said
   return { kind: "reply", text, sources: [asked.source, source], channel: "assistant", at, worth: 4 }
 }
 
-/** What a message is by the words at the start of its sentences; the first one is always the request. */
-function kindOf(sentences: readonly string[], first: boolean): NoteKind {
-  if (first) return "request"
+type Words = {
+  /** Nothing in it was pasted. */
+  readonly isWhole: boolean
+  readonly kind: NoteKind
+  readonly lasting: readonly string[]
+}
+
+/** A message is read when it is flushed to memory and again at each compaction: 1,000 texts are those of a hundred sessions. */
+const readWords = createRecent((text): Words => {
+  // What a user pastes is shown with the message, and says nothing about what the user wants.
+  const own = ownWords(text).map(({ start, end }) => text.slice(start, end))
+  const sentences = own.flatMap(sentencesOf)
+  return {
+    isWhole: own.length === 1 && own[0] === text,
+    kind: kindOf(sentences),
+    lasting: sentences.filter(isLasting).slice(0, maxWishes),
+  }
+}, 1000)
+
+/** What a message is by the words at the start of its sentences; the first one of all is always the request. */
+function kindOf(sentences: readonly string[]): NoteKind {
   const some = (cue: RegExp): boolean => sentences.some((sentence) => cue.test(sentence.slice(0, 600)))
   if (some(corrects)) return "correction"
   if (some(requests) || sentences.some(directs)) return "request"
