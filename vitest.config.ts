@@ -5,11 +5,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node"
 import { ClosingLine } from "./test/support/closing-line.ts"
 
 /** These start programs, set variables or share servers, so each file has a process of its own. */
-const apart = ["src/adapter/**/*.test.ts", "src/cli/**/*.test.ts", "src/demo/**/*.test.ts", "src/queue/**/*.test.ts"]
+const apart = ["src/adapter/**/*.test.ts", "src/cli/**/*.test.ts", "src/store/queue/**/*.test.ts"]
 
 /** These take half a minute or more, most of it waiting: begun last, they would keep everyone waiting at the end. */
 const slow =
-  /src\/queue\/|test\/(?:durability|e2e)\/|test\/exports|operator-rules|unusable-place|gateway\/replicas|test\/corpus\//
+  /src\/store\/queue\/|test\/(?:durability|e2e)\/|test\/exports|operator-rules|unusable-place|gateway\/replicas|test\/corpus\//
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -1,6 +1,6 @@
-import { compactRequest } from "../src/one-shot/compact-request.ts"
-import type { SummarizerOption } from "../src/one-shot/summarizer.ts"
-import type { Summarize } from "../src/summary/custom.ts"
+import type { Summarize } from "../src/compact/summary/custom.ts"
+import { compactRequest } from "../src/session/one-shot/compact-request.ts"
+import type { SummarizerOption } from "../src/session/one-shot/summarizer.ts"
 import type { ChatMessage } from "./chat.ts"
 
 /**

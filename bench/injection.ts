@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gunzipSync } from "node:zlib"
-import { gateSummary } from "../src/gate/gate-summary.ts"
-import { scan } from "../src/gate/scan.ts"
+import { gateSummary } from "../src/compact/gate/gate-summary.ts"
+import { scan } from "../src/compact/gate/scan.ts"
 import { conditionsNow } from "./conditions.ts"
 import { type EvictionRow, printEviction, runEviction } from "./eviction.ts"
 import { makeSession } from "./sessions.ts"
@@ -33,7 +33,7 @@ type Report = {
 }
 
 const self = fileURLToPath(import.meta.url)
-const fixtures = new URL("../src/gate/fixtures/", import.meta.url)
+const fixtures = new URL("../test/fixtures/gate/", import.meta.url)
 
 const linesOf = (text: string): readonly string[] => text.split("\n").filter((line) => line !== "")
 

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs"
+import { type Plan, planContext } from "../src/compact/plan/plan.ts"
+import { defaultPolicy } from "../src/compact/plan/policy.ts"
 import { type Group, groupTurns } from "../src/message/group.ts"
 import { type Tokens, tokens } from "../src/message/ids.ts"
 import type { Transcript } from "../src/message/message.ts"
 import type { ModelRequest } from "../src/message/request.ts"
-import { type Plan, planContext } from "../src/plan/plan.ts"
-import { defaultPolicy } from "../src/plan/policy.ts"
 import { createMeter, type Meter } from "../src/tokens/meter.ts"
 import { createTally, type Tally, tailStart, tallyTranscript, tokensBetween } from "../src/tokens/tally.ts"
 import { decodeRequest } from "../src/wire/decode.ts"
@@ -99,7 +99,7 @@ type CompactRequest = (
 
 /** Absent until it is built; what is there and does not load is an error. */
 async function findCompactRequest(): Promise<CompactRequest | undefined> {
-  for (const place of ["../src/one-shot/compact-request.ts", "../src/compact-request.ts"]) {
+  for (const place of ["../src/session/one-shot/compact-request.ts"]) {
     const url = new URL(place, import.meta.url)
     if (!existsSync(url)) continue
     const { compactRequest } = await import(url.href)

@@ -1,5 +1,5 @@
-import { compactRequest } from "../src/one-shot/compact-request.ts"
-import type { CompactOptions } from "../src/one-shot/options.ts"
+import { compactRequest } from "../src/session/one-shot/compact-request.ts"
+import type { CompactOptions } from "../src/session/one-shot/options.ts"
 import { countO200k } from "../src/tokens/o200k.ts"
 import { keepNewest } from "./baselines.ts"
 import { type ChatMessage, countMessages } from "./chat.ts"

@@ -28,7 +28,7 @@ type Report = {
   readonly survival: Readonly<Record<string, Verdicts>>
 }
 
-const fixtures = new URL("../src/pin/fixtures/", import.meta.url)
+const fixtures = new URL("../test/fixtures/pin/", import.meta.url)
 const lines = async <Row>(name: string): Promise<readonly Row[]> =>
   (await readFile(new URL(name, fixtures), "utf8"))
     .split("\n")

@@ -1,5 +1,5 @@
-import { seqOf } from "../src/log/entry.ts"
 import { createHoldfast, type Holdfast } from "../src/session/holdfast.ts"
+import { seqOf } from "../src/session/log/entry.ts"
 import type { HoldfastOptions } from "../src/session/options.ts"
 import type { PrepareOptions } from "../src/session/prepared.ts"
 import type { Session } from "../src/session/session.ts"

@@ -4,39 +4,19 @@ import { type Node, readSources, type SourceFile } from "./support/source.ts"
 /** The floors, ground first. A room not named here fails until someone decides where it stands. */
 const floors: readonly (readonly string[])[] = [
   ["message"],
-  ["errors.ts"],
-  ["tokens", "prompt", "wire", "ledger", "gate", "plan"],
-  ["summary", "upstream", "store", "pin", "guard", "http"],
-  ["stage", "queue"],
-  ["log"],
-  ["compact"],
-  ["trace.ts"],
-  ["one-shot", "memory", "operator"],
+  ["language", "tokens", "wire"],
+  ["transcript", "rules", "model", "store"],
+  ["guard", "compact"],
   ["session"],
-  ["adapter", "mcp", "gateway"],
-  ["config", "demo"],
+  ["adapter", "gateway"],
+  ["mcp"],
   ["browser.ts"],
   ["index.ts"],
   ["cli"],
 ]
 
 /** Rooms that run anywhere, a browser included: they compute, and touch nothing. */
-const pureRooms: readonly string[] = [
-  "message",
-  "errors.ts",
-  "tokens",
-  "prompt",
-  "wire",
-  "ledger",
-  "gate",
-  "plan",
-  "summary",
-  "pin",
-  "stage",
-  "log",
-  "trace.ts",
-  "compact",
-]
+const pureRooms: readonly string[] = ["message", "language", "tokens", "wire", "transcript", "rules", "compact"]
 
 /** Packages that a pure room may import, each small, pure and with its reason in docs/decisions. */
 const purePackages = /^@noble\/hashes\//
@@ -48,9 +28,9 @@ const bannedNames: Readonly<Record<string, string>> = {
   console: "return a trace event",
   Date: "take `now` as a parameter",
   performance: "measure in bench/",
-  setTimeout: "stages do not wait; session/ and upstream/ do",
-  setInterval: "stages do not wait; session/ and upstream/ do",
-  fetch: "upstream/ talks to models",
+  setTimeout: "stages do not wait; session/ and model/ do",
+  setInterval: "stages do not wait; session/ and model/ do",
+  fetch: "model/ talks to models",
   crypto: "use @noble/hashes, or take `newId` as a parameter",
   globalThis: "take what you need as a parameter",
   require: "import it",
@@ -61,10 +41,11 @@ const bannedNames: Readonly<Record<string, string>> = {
 const worldly: Readonly<Record<string, string>> = { "message/sha256.ts": "globalThis" }
 
 /** Where `as` may stand beside `wire/`: brand constructors, and places that TypeScript cannot follow, each two lines long. */
-const castRooms = /^(wire\/|message\/ids\.ts|message\/present\.ts|errors\.ts|log\/redact\.ts|tokens\/generated\/)/
+const castRooms =
+  /^(wire\/|transcript\/|message\/(?:ids|present|errors)\.ts|session\/log\/redact\.ts|tokens\/generated\/)/
 
 /** The error class is the only one, beside what guards state over time. */
-const classFiles = new Set(["errors.ts"])
+const classFiles = new Set(["message/errors.ts"])
 
 const bannedFileNames = /(^|\/)(utils?|helpers?|common|misc|manager|types)\.ts$/
 

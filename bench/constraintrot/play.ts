@@ -1,6 +1,6 @@
 import { deniedResult } from "../../src/guard/denied-result.ts"
 import { createGuard, type Guard } from "../../src/guard/guard.ts"
-import { survival } from "../../src/pin/survival.ts"
+import { survival } from "../../src/rules/survival.ts"
 import type { Agent, AgentAnswer, Summarizer } from "./agent.ts"
 import { type Call, callInText } from "./call.ts"
 import { type Episode, episodeOf } from "./episode.ts"

@@ -1,5 +1,5 @@
 import { createHoldfast, type Format, formats } from "../../src/index.ts"
-import { callModel } from "../../src/upstream/call-model.ts"
+import { callModel } from "../../src/model/call-model.ts"
 import { isObject } from "../../src/wire/json.ts"
 import type { Agent, Summarizer } from "./agent.ts"
 import { schemaOf, type ToolShape, tools } from "./tools.ts"

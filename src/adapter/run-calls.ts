@@ -1,7 +1,7 @@
 import type { JudgedCall } from "../guard/judge-call.ts"
 import type { Format } from "../message/message.ts"
 import type { ToolCallPart, ToolResultPart } from "../message/part.ts"
-import { withinMs } from "../upstream/within-ms.ts"
+import { withinMs } from "../model/within-ms.ts"
 import type { CallJudge } from "./call-judge.ts"
 import { readToolInput } from "./tool-input.ts"
 import { cutMiddle, readToolOutput, textPart } from "./tool-output.ts"

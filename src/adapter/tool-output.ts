@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { callId, messageId } from "../message/ids.ts"
 import type { Format } from "../message/message.ts"
 import type { Part } from "../message/part.ts"

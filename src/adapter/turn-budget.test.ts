@@ -13,7 +13,7 @@ import {
 import type { Script } from "../../test/model-server/script.ts"
 import { checkTranscript } from "../message/check.ts"
 import type { Format, Transcript } from "../message/message.ts"
-import { createCharacterMeter } from "../one-shot/character-meter.ts"
+import { createCharacterMeter } from "../session/one-shot/character-meter.ts"
 import { createMeter } from "../tokens/meter.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { turn } from "./turn.ts"

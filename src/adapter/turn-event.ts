@@ -1,10 +1,10 @@
-import type { Problem } from "../errors.ts"
 import type { JudgedCall } from "../guard/judge-call.ts"
+import type { Problem } from "../message/errors.ts"
 import type { CallId } from "../message/ids.ts"
 import type { Transcript } from "../message/message.ts"
 import type { StopReason, Usage } from "../message/request.ts"
-import type { Report } from "../one-shot/report.ts"
-import type { Trace } from "../trace.ts"
+import type { Trace } from "../session/log/trace.ts"
+import type { Report } from "../session/one-shot/report.ts"
 
 /**
  * What happens in a turn, as it happens. An answer that is not streamed is told by the same events, each text as one delta. Calls are

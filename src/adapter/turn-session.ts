@@ -2,7 +2,7 @@ import type { StreamGuardUse } from "../guard/guard-events.ts"
 import type { Guarding } from "../guard/guard-use.ts"
 import type { Format, Transcript } from "../message/message.ts"
 import type { ModelResponse, Usage } from "../message/request.ts"
-import type { Trace } from "../trace.ts"
+import type { Trace } from "../session/log/trace.ts"
 
 /** What a session is told of the call that it prepares the context for. */
 export type TurnRequest = {

@@ -1,6 +1,6 @@
 import type { Transcript } from "../message/message.ts"
 import type { Usage } from "../message/request.ts"
-import type { Trace } from "../trace.ts"
+import type { Trace } from "../session/log/trace.ts"
 
 /** What a turn has come to at some point. */
 export type TurnSoFar = {

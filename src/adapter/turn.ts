@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { messageId } from "../message/ids.ts"
 import type { Message } from "../message/message.ts"
 import { pairCalls } from "../message/pair.ts"

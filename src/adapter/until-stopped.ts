@@ -1,4 +1,4 @@
-import { HoldfastError, type Problem } from "../errors.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 
 /** Wait for something until the signal says stop; what it still does after that is nobody's concern. */
 export async function untilStopped<Value>(

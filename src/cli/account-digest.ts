@@ -1,4 +1,4 @@
-import type { Report } from "../one-shot/report.ts"
+import type { Report } from "../session/one-shot/report.ts"
 import type { Changes } from "./changes.ts"
 import { count, type Paper, paragraph } from "./paper.ts"
 import { wrap } from "./printable.ts"

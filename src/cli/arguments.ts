@@ -1,5 +1,5 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
-import { suggest } from "../config/nearest.ts"
+import { suggest } from "./config/nearest.ts"
 import { type Failure, misuse } from "./failure.ts"
 
 /** An option as it is declared: what it takes, and what it is for, from which help is printed. */

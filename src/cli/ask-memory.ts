@@ -1,5 +1,5 @@
-import { createMemory, type Memory } from "../memory/memory.ts"
 import { present } from "../message/present.ts"
+import { createMemory, type Memory } from "../session/memory/memory.ts"
 import type { Store } from "../store/store.ts"
 import type { Arguments, Options } from "./arguments.ts"
 import { type Answer, askStore, storeOptions } from "./ask-store.ts"

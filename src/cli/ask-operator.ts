@@ -1,6 +1,6 @@
 import { statSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
-import { describe, HoldfastError } from "../errors.ts"
+import { describe, HoldfastError } from "../message/errors.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import type { Store } from "../store/store.ts"

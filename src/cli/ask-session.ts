@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRow } from "../store/store.ts"

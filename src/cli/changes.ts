@@ -1,8 +1,8 @@
+import type { ShortenReason } from "../compact/stages/edit.ts"
 import type { CallId, MessageId } from "../message/ids.ts"
 import type { Message } from "../message/message.ts"
 import type { ModelRequest } from "../message/request.ts"
-import type { ShortenReason } from "../stage/edit.ts"
-import type { Trace } from "../trace.ts"
+import type { Trace } from "../session/log/trace.ts"
 
 /** A tool result that shows less now. */
 export type Shortened = {

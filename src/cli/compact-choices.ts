@@ -1,8 +1,8 @@
-import { HoldfastError } from "../errors.ts"
+import { type StrategyName, strategies } from "../compact/stages/strategies.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { type Format, formats } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { CompactOptions } from "../one-shot/options.ts"
-import { type StrategyName, strategies } from "../stage/strategies.ts"
+import type { CompactOptions } from "../session/one-shot/options.ts"
 import type { Arguments, Options } from "./arguments.ts"
 
 /** What was asked for, as far as it does not depend on the request. */

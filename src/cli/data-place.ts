@@ -1,6 +1,6 @@
 import { type Stats, statSync } from "node:fs"
 import { extname, join, relative, resolve } from "node:path"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { isPostgres, openStore, type StoreOptions } from "../store/open-store.ts"
 import { ANY_SESSION, problemOfPath } from "../store/sqlite-problem.ts"
 import type { Store } from "../store/store.ts"

@@ -1,7 +1,7 @@
 import { constants } from "node:fs"
 import { access } from "node:fs/promises"
 import { delimiter, join } from "node:path"
-import { readsTypes } from "../config/read-config.ts"
+import { readsTypes } from "./config/read-config.ts"
 import { type Check, fail, ok, warn } from "./doctor-check.ts"
 import { clientLines } from "./serve-clients.ts"
 import type { World } from "./world.ts"

@@ -1,8 +1,8 @@
-import type { CallVerdict, EntryType } from "../log/entry.ts"
 import type { Message } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 import { textOf } from "../message/text.ts"
 import type { HistoryEntry } from "../session/history.ts"
+import type { CallVerdict, EntryType } from "../session/log/entry.ts"
 import { count } from "./paper.ts"
 
 type Noun = readonly [one: string, several: string]

@@ -1,4 +1,4 @@
-import { type Advice, describe, HoldfastError, type Problem } from "../errors.ts"
+import { type Advice, describe, HoldfastError, type Problem } from "../message/errors.ts"
 import { jsonLine, sentenceOf } from "./printable.ts"
 import type { World } from "./world.ts"
 

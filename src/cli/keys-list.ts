@@ -1,5 +1,5 @@
-import { makeKeyRing } from "../operator/key-ring.ts"
-import { readDirectory } from "../operator/read-directory.ts"
+import { makeKeyRing } from "../guard/operator/key-ring.ts"
+import { readDirectory } from "../guard/operator/read-directory.ts"
 import { policyOption, policyPlace } from "./ask-operator.ts"
 import { tellAnswer } from "./ask-store.ts"
 import type { Command } from "./command.ts"

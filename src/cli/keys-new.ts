@@ -1,5 +1,5 @@
 import { rm, stat, writeFile } from "node:fs/promises"
-import { createKeyPair } from "../operator/key-pair.ts"
+import { createKeyPair } from "../guard/operator/key-pair.ts"
 import { tellAnswer } from "./ask-store.ts"
 import type { Command } from "./command.ts"
 import { unwritable } from "./deliver.ts"

@@ -1,6 +1,6 @@
 import { mkdir, readFile } from "node:fs/promises"
 import { basename, join } from "node:path"
-import { readPublicKey } from "../operator/key.ts"
+import { readPublicKey } from "../guard/operator/key.ts"
 import { policyOption, policyPlace } from "./ask-operator.ts"
 import { tellAnswer } from "./ask-store.ts"
 import type { Command } from "./command.ts"

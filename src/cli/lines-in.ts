@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 
 /** Far above any line of ours; a file without line ends must not be read into memory as one. */
 const maxLineBytes = 256_000_000

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { pathToFileURL } from "node:url"
 import { expect, test } from "vitest"
-import { sampleSource } from "../mcp/fixtures/sample-source.ts"
+import { sampleSource } from "../../test/fixtures/mcp/sample-source.ts"
 import type { McpScope } from "../mcp/mcp-source.ts"
 import { readArguments } from "./arguments.ts"
 import { failureOf, isFailure } from "./failure.ts"
@@ -118,7 +118,7 @@ const program = (argv: readonly string[]): string => `
   const { createMcpCommand } = await import(${href("mcp-command.ts")})
   const { readArguments } = await import(${href("arguments.ts")})
   const { openWorld } = await import(${href("world.ts")})
-  const { sampleSource } = await import(${href("../mcp/fixtures/sample-source.ts")})
+  const { sampleSource } = await import(${href("../../test/fixtures/mcp/sample-source.ts")})
   const close = async () => void process.stderr.write("closed")
   const command = createMcpCommand({ openSource: async () => ({ source: sampleSource, close }), version: async () => "1" })
   const args = readArguments(${JSON.stringify(argv)}, command.options, command.maxPositionals)

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
-import { storeSessions } from "../mcp/fixtures/stored-sessions.ts"
-import { createMemory } from "../memory/memory.ts"
+import { holdfast } from "../../test/fixtures/cli/command-line.ts"
+import { storeSessions } from "../../test/fixtures/mcp/stored-sessions.ts"
+import { createMemory } from "../session/memory/memory.ts"
 import { openStore } from "../store/open-store.ts"
-import { holdfast } from "./fixtures/command-line.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-memory-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

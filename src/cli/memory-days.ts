@@ -1,4 +1,4 @@
-import { checkDay } from "../memory/check-search.ts"
+import { checkDay } from "../session/memory/check-search.ts"
 import { askMemory, memoryOptions } from "./ask-memory.ts"
 import type { Command } from "./command.ts"
 import { misuse, unusable } from "./failure.ts"

@@ -1,6 +1,6 @@
-import { HoldfastError } from "../errors.ts"
-import { checkDay, type MemorySearch, maxHits } from "../memory/check-search.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
+import { checkDay, type MemorySearch, maxHits } from "../session/memory/check-search.ts"
 import type { MemoryHit } from "../store/memory-row.ts"
 import type { Arguments } from "./arguments.ts"
 import { askMemory, memoryOptions } from "./ask-memory.ts"

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
-import { storeSessions } from "../mcp/fixtures/stored-sessions.ts"
+import { holdfast } from "../../test/fixtures/cli/command-line.ts"
+import { storeSessions } from "../../test/fixtures/mcp/stored-sessions.ts"
 import { isFailure } from "./failure.ts"
-import { holdfast } from "./fixtures/command-line.ts"
 import { openMcpSource } from "./open-mcp-source.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-mcp-"))

@@ -1,6 +1,6 @@
-import { HoldfastError } from "../errors.ts"
 import { createMcpSource, type McpScope } from "../mcp/mcp-source.ts"
 import type { McpSource } from "../mcp/source.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { Store } from "../store/store.ts"
 import { dataPlace, openPlace } from "./data-place.ts"
 import { type Failure, isFailure } from "./failure.ts"

@@ -1,4 +1,4 @@
-import { isTemplateUse } from "../operator/is-template-use.ts"
+import { isTemplateUse } from "../guard/operator/is-template-use.ts"
 import { tryParse } from "../wire/json.ts"
 import type { Command } from "./command.ts"
 import { isFailure, misuse, unusable } from "./failure.ts"

@@ -1,5 +1,5 @@
 import { resolve } from "node:path"
-import { inspectOperator } from "../operator/inspect-operator.ts"
+import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { policyOption, policyPlace } from "./ask-operator.ts"
 import { tellAnswer } from "./ask-store.ts"
 import type { Command } from "./command.ts"

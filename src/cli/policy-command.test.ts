@@ -3,9 +3,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, describe, expect, test } from "vitest"
-import { storeSessions } from "../mcp/fixtures/stored-sessions.ts"
+import { type Around, holdfast } from "../../test/fixtures/cli/command-line.ts"
+import { storeSessions } from "../../test/fixtures/mcp/stored-sessions.ts"
 import { commands } from "./commands.ts"
-import { type Around, holdfast } from "./fixtures/command-line.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-policy-cli-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,6 +1,6 @@
+import { inspectOperator } from "../guard/operator/inspect-operator.ts"
+import type { OperatorRule, Standing } from "../guard/operator/standing.ts"
 import { present } from "../message/present.ts"
-import { inspectOperator } from "../operator/inspect-operator.ts"
-import type { OperatorRule, Standing } from "../operator/standing.ts"
 import { askOperator, operatorOptions } from "./ask-operator.ts"
 import type { Command } from "./command.ts"
 import { count, moment, type Paper } from "./paper.ts"

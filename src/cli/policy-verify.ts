@@ -1,6 +1,6 @@
-import { HoldfastError } from "../errors.ts"
+import { inspectOperator } from "../guard/operator/inspect-operator.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { inspectOperator } from "../operator/inspect-operator.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { askOperator, operatorOptions } from "./ask-operator.ts"
 import type { Command } from "./command.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 
 /** A whole number that was given to an option, or a Problem that names the option. */
 export function readCount(

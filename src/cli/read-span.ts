@@ -1,5 +1,5 @@
-import { HoldfastError } from "../errors.ts"
-import { readMoment } from "../operator/rule-file.ts"
+import { readMoment } from "../guard/operator/rule-file.ts"
+import { HoldfastError } from "../message/errors.ts"
 
 const hourMs = 3_600_000
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs }

@@ -1,7 +1,7 @@
-import { suggest } from "../config/nearest.ts"
 import { readArguments } from "./arguments.ts"
 import { type Command, type CommandGroup, isGroup } from "./command.ts"
 import { commands } from "./commands.ts"
+import { suggest } from "./config/nearest.ts"
 import { type Failure, failureOf, isFailure, misuse, tellFailure } from "./failure.ts"
 import { commandHelp, groupHelp, programHelp } from "./help.ts"
 import { readVersion } from "./version.ts"

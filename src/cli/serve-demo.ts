@@ -22,7 +22,7 @@ const usualColumns = 80
 
 /** A scripted agent at work, at a pace to read along where someone does. */
 export const showDemo: ShowDemo = async ({ url, store, version, world, signal, onFault }) => {
-  const { playDemo } = await import("../demo/play-demo.ts")
+  const { playDemo } = await import("./demo/play-demo.ts")
   const { stdout, dateMs: now } = world
   const { write, hasColour: colour, columns = usualColumns } = stdout
   const pace = stdout.isTerminal ? "read" : "none"

@@ -1,9 +1,9 @@
-import type { LogLevel } from "../config/resolved-config.ts"
-import { HoldfastError } from "../errors.ts"
 import type { ExchangeRecord } from "../gateway/exchange-record.ts"
+import type { OperatorEvent } from "../guard/operator/hub.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { OperatorEvent } from "../operator/hub.ts"
 import type { SessionEvent } from "../session/events.ts"
+import type { LogLevel } from "./config/resolved-config.ts"
 import { clip } from "./printable.ts"
 import { compactionIn, denialsIn, doneWords } from "./serve-record-words.ts"
 

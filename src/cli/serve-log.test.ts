@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
+import { exampleRecord } from "../../test/fixtures/cli/example-record.ts"
 import { fc } from "../../test/support/property.ts"
-import type { LogFormat, LogLevel } from "../config/resolved-config.ts"
-import { HoldfastError } from "../errors.ts"
 import type { ExchangeRecord } from "../gateway/exchange-record.ts"
-import { exampleRecord } from "./fixtures/example-record.ts"
+import { HoldfastError } from "../message/errors.ts"
+import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
 import { createLog, type LogSink } from "./serve-log.ts"
 
 /** What is written when a log is told some things. */

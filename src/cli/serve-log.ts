@@ -1,8 +1,8 @@
-import { logLevels } from "../config/config-schema.ts"
-import type { LogFormat, LogLevel } from "../config/resolved-config.ts"
 import type { ExchangeRecord } from "../gateway/exchange-record.ts"
-import type { OperatorEvent } from "../operator/hub.ts"
+import type { OperatorEvent } from "../guard/operator/hub.ts"
 import type { SessionEvent } from "../session/events.ts"
+import { logLevels } from "./config/config-schema.ts"
+import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
 import { escapeActing } from "./printable.ts"
 import { type Entry, faultEntry, missedEntry, operatorEntry, recordEntry, sessionEntry } from "./serve-log-entries.ts"
 

@@ -1,11 +1,11 @@
-import type { OpenedConfig } from "../config/open-secrets.ts"
-import type { HeaderValues } from "../config/resolved-config.ts"
 import type { GatewayOptions } from "../gateway/gateway-options.ts"
 import type { Upstream } from "../gateway/upstream.ts"
 import { present } from "../message/present.ts"
-import type { SummarizerOption } from "../one-shot/summarizer.ts"
+import type { SummarizerOption } from "../session/one-shot/summarizer.ts"
 import type { HoldfastOptions } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
+import type { OpenedConfig } from "./config/open-secrets.ts"
+import type { HeaderValues } from "./config/resolved-config.ts"
 
 /** By what the admin API is entered, and the file that the token is kept in. Without a token it is not there. */
 export type AdminAccess = { readonly token?: string; readonly file?: string }

@@ -1,6 +1,6 @@
-import { HoldfastError } from "../errors.ts"
 import type { GatewayOptions } from "../gateway/gateway-options.ts"
 import type { OpenTelemetryOptions, Telemetry } from "../gateway/telemetry/open-telemetry.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { type Failure, unusable } from "./failure.ts"
 import { plainHeaders } from "./serve-options.ts"
 import type { Settings } from "./serve-settings.ts"

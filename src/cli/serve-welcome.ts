@@ -1,6 +1,6 @@
 import { relative } from "node:path"
-import { describe, type Problem } from "../errors.ts"
 import type { Upstream } from "../gateway/upstream.ts"
+import { describe, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./data-place.ts"
 import { count } from "./paper.ts"

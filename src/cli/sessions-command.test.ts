@@ -4,11 +4,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, describe, expect, test } from "vitest"
-import { storeSessions, talkOf, writtenMs } from "../mcp/fixtures/stored-sessions.ts"
+import { type Around, holdfast } from "../../test/fixtures/cli/command-line.ts"
+import { storeSessions, talkOf, writtenMs } from "../../test/fixtures/mcp/stored-sessions.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import { openStore } from "../store/open-store.ts"
 import { commands } from "./commands.ts"
-import { type Around, holdfast } from "./fixtures/command-line.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-sessions-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

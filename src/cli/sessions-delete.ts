@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { SessionId, Store } from "../store/store.ts"
 import { sessionNamed } from "./ask-session.ts"
 import { askStore, storeOptions } from "./ask-store.ts"

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
+import { holdfast } from "../../test/fixtures/cli/command-line.ts"
+import { storeSessions } from "../../test/fixtures/mcp/stored-sessions.ts"
 import { describePostgres } from "../../test/support/postgres-suite.ts"
-import { storeSessions } from "../mcp/fixtures/stored-sessions.ts"
-import { holdfast } from "./fixtures/command-line.ts"
 
 await describePostgres("the store PostgreSQL", (server) => {
   test("sessions and memory in PostgreSQL are seen, taken along, mended and deleted by the same commands", async () => {

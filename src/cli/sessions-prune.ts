@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { pruneSessions } from "../store/prune.ts"
 import { askStore, storeOptions } from "./ask-store.ts"
 import type { Command } from "./command.ts"

@@ -1,4 +1,4 @@
-import { describe, HoldfastError } from "../errors.ts"
+import { describe, HoldfastError } from "../message/errors.ts"
 import { verifyLog } from "../session/verify-log.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { type Answer, askStore, storeOptions } from "./ask-store.ts"

@@ -1,8 +1,8 @@
+import { separate } from "../compact/stack/separate.ts"
 import { ownMessage } from "../compact/standing.ts"
 import type { Message } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 import type { ModelRequest } from "../message/request.ts"
-import { separate } from "../prompt/separate.ts"
 import type { Meter } from "../tokens/meter.ts"
 
 /** What the tokens of a request are spent on. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { tokens } from "../message/ids.ts"
-import type { Report } from "../one-shot/report.ts"
+import type { Report } from "../session/one-shot/report.ts"
 import { cacheSentence, countingSentence, whySentence } from "./words.ts"
 
 const measure = { messages: 9, stackTokens: 100, outsideTokens: 5000, totalTokens: 5100 }

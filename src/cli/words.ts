@@ -1,8 +1,8 @@
+import type { Reason, Trigger } from "../compact/plan/plan.ts"
+import { defaultPolicy } from "../compact/plan/policy.ts"
+import type { ShortenReason } from "../compact/stages/edit.ts"
 import type { Format } from "../message/message.ts"
-import type { Report } from "../one-shot/report.ts"
-import type { Reason, Trigger } from "../plan/plan.ts"
-import { defaultPolicy } from "../plan/policy.ts"
-import type { ShortenReason } from "../stage/edit.ts"
+import type { Report } from "../session/one-shot/report.ts"
 import type { Opened } from "./open-request.ts"
 import { count, number } from "./paper.ts"
 

@@ -1,9 +1,9 @@
 import type { Part } from "../message/part.ts"
 import { present } from "../message/present.ts"
-import { applyEdits, type Edit } from "../stage/edit.ts"
-import { leftOut } from "../stage/marker.ts"
-import { isSpokenPart, latestSpoken } from "../stage/spoken.ts"
 import type { Scene } from "./scene.ts"
+import { applyEdits, type Edit } from "./stages/edit.ts"
+import { leftOut } from "./stages/marker.ts"
+import { isSpokenPart, latestSpoken } from "./stages/spoken.ts"
 import type { CompactTask } from "./task.ts"
 
 /** A text of fewer tokens is left whole: it is what the user says rather than what they pasted. */

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { textOf } from "../message/text.ts"
-import type { PinnedRule } from "../pin/pin.ts"
-import { survivalOf } from "../pin/survival.ts"
+import type { PinnedRule } from "../rules/pin.ts"
+import { survivalOf } from "../rules/survival.ts"
 import { pinsMessage } from "./pins.ts"
 
 const hasRule = (value: unknown): value is { readonly rule: string } =>
@@ -11,7 +11,7 @@ const hasRule = (value: unknown): value is { readonly rule: string } =>
 
 const rules: readonly string[] = ["survival-rules", "survival-cases", "common-rules"]
   .flatMap((name) =>
-    readFileSync(new URL(`../pin/fixtures/${name}.jsonl`, import.meta.url), "utf8")
+    readFileSync(new URL(`../../test/fixtures/pin/${name}.jsonl`, import.meta.url), "utf8")
       .trim()
       .split("\n"),
   )

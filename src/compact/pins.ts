@@ -5,8 +5,8 @@ import type { Message, Transcript } from "../message/message.ts"
 import { ownMark, pinsTag } from "../message/own-text.ts"
 import type { Part } from "../message/part.ts"
 import { textOf } from "../message/text.ts"
-import { documentHeading, memoryHeading, pinsHeading, toolHeading } from "../pin/headings.ts"
-import type { PinnedRule } from "../pin/pin.ts"
+import { documentHeading, memoryHeading, pinsHeading, toolHeading } from "../rules/headings.ts"
+import type { PinnedRule } from "../rules/pin.ts"
 import { holdsCompaction, ownMessage } from "./standing.ts"
 
 /**

@@ -1,13 +1,13 @@
-import type { Ledger } from "../ledger/ledger.ts"
 import type { CallId } from "../message/ids.ts"
 import type { Format, Transcript } from "../message/message.ts"
 import type { ModelRequest } from "../message/request.ts"
-import type { PinnedRule } from "../pin/pin.ts"
-import type { StrategyEntry, StrategyName } from "../stage/strategies.ts"
-import type { StrategyOptions } from "../stage/strategy.ts"
-import type { Written } from "../summary/model-write.ts"
-import type { SchemaName, Summary } from "../summary/summary.ts"
+import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
+import type { Ledger } from "./facts/ledger.ts"
+import type { StrategyEntry, StrategyName } from "./stages/strategies.ts"
+import type { StrategyOptions } from "./stages/strategy.ts"
+import type { Written } from "./summary/model-write.ts"
+import type { SchemaName, Summary } from "./summary/summary.ts"
 
 /** What a summarizer is asked: the messages that will no longer be shown, without any infrastructure. */
 export type SummaryQuestion = {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { bodyIn, type ChatMessage } from "../../test/support/conversations.ts"
-import { separate } from "../prompt/separate.ts"
 import { createMeter } from "../tokens/meter.ts"
 import { decodeRequest } from "../wire/decode.ts"
+import { separate } from "./stack/separate.ts"
 import { type Acceptance, type Context, verify } from "./verify.ts"
 
 /** The acceptance test on what the model has not answered yet. */

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { findModel } from "../tokens/models.ts"
 import { type Asked, ownerOf } from "./asked.ts"
 import type { GatewayOptions } from "./gateway-options.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError, type Problem } from "../errors.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { UpstreamAnswer } from "./transport.ts"
 
 /** Bytes that may wait before the upstream is asked to pause. */

@@ -1,6 +1,6 @@
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { saysTooLong } from "../upstream/too-long.ts"
+import { saysTooLong } from "../model/too-long.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { type ContextRefusal, numbersIn } from "./context-error-wordings.ts"
 import { errorBody, errorHeaders, type Said, type Shape, type WireError } from "./wire-error-shape.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { roundsOf, streamAnswer, wholeAnswer } from "./deliver-rounds.ts"

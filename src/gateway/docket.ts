@@ -1,4 +1,4 @@
-import type { Problem } from "../errors.ts"
+import type { Problem } from "../message/errors.ts"
 import type { Books } from "./books.ts"
 import type { ExchangeRecord } from "./exchange-record.ts"
 

@@ -1,9 +1,9 @@
-import type { Problem } from "../errors.ts"
 import type { JudgedCall } from "../guard/judge-call.ts"
+import type { Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import type { Usage } from "../message/request.ts"
+import type { Trace } from "../session/log/trace.ts"
 import type { Receipt } from "../session/prepared.ts"
-import type { Trace } from "../trace.ts"
 
 /**
  * How a request was dealt with: sent on at once as it came and taken into the log meanwhile; prepared by its session first; passed

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Problem } from "../errors.ts"
+import type { Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import type { Approvals } from "./admin/approvals.ts"
 import type { Books } from "./books.ts"

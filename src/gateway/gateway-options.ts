@@ -1,5 +1,5 @@
 import type { Guard } from "../guard/guard.ts"
-import type { Operator } from "../operator/operator.ts"
+import type { Operator } from "../guard/operator/operator.ts"
 import type { Holdfast } from "../session/holdfast.ts"
 import type { WhenStoreIsAway } from "../session/prepared.ts"
 import type { Store } from "../store/store.ts"

@@ -1,4 +1,4 @@
-import type { Problem } from "../errors.ts"
+import type { Problem } from "../message/errors.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 
 /** Is a request with this problem refused, because its session cannot be read, rather than passed on as it came? */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { startModelServer } from "../../test/model-server/model-server.ts"
 import { startTestGateway } from "../../test/support/gateway.ts"
-import { defaultPolicy } from "../plan/policy.ts"
+import { defaultPolicy } from "../compact/plan/policy.ts"
 import type { Receipt } from "../session/prepared.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { commonPrefix } from "./common-prefix.ts"

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
+import { receipt } from "../../test/fixtures/gateway/receipt.ts"
 import { fc } from "../../test/support/property.ts"
-import { defaultPolicy } from "../plan/policy.ts"
+import { defaultPolicy } from "../compact/plan/policy.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { receipt } from "./fixtures/receipt.ts"
 import { goesOn, type Lane, laneOf } from "./lane.ts"
 
 type Said = { readonly role: string; readonly content: string }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { defaultPolicy } from "../plan/policy.ts"
+import { receipt } from "../../test/fixtures/gateway/receipt.ts"
+import { defaultPolicy } from "../compact/plan/policy.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import type { Asked } from "./asked.ts"
-import { receipt } from "./fixtures/receipt.ts"
 import { goesOn, laneOf } from "./lane.ts"
 import { createLanes, type Lanes, namesItself } from "./lanes.ts"
 

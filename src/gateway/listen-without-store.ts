@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Problem } from "../errors.ts"
+import type { Problem } from "../message/errors.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
 import { type Listening, listen } from "./listen.ts"
 import { routeOf } from "./route.ts"

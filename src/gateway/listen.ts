@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
-import { createConnections } from "../http/connections.ts"
-import { listenProblem } from "../http/listen-problem.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
+import { createConnections } from "./http/connections.ts"
+import { listenProblem } from "./http/listen-problem.ts"
 
 export type Listening = { readonly url: string; readonly port: number; readonly close: () => Promise<void> }
 

@@ -1,4 +1,4 @@
-import type { Problem } from "../errors.ts"
+import type { Problem } from "../message/errors.ts"
 
 /** The HTTP status of every problem: 4xx where the client can mend it, 502 and 504 where the model's API failed, 503 where waiting helps. */
 export const statusOf: Readonly<Record<Problem["code"], number>> = {

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import type { ModelResponse } from "../message/request.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"

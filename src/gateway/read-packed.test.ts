@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib"
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { unpack } from "./read-packed.ts"
 
 const packers: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {

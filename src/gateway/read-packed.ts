@@ -1,5 +1,5 @@
 import * as zlib from "node:zlib"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 
 /** No client packs a body more than twice; each layer more would multiply what a small body can come to. */
 const maxLayers = 2

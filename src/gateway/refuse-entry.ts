@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http"
-import type { Problem } from "../errors.ts"
-import { refuseHost, refuseOrigin, refuseToken } from "../http/admission.ts"
+import type { Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { GatewayOptions } from "./gateway-options.ts"
+import { refuseHost, refuseOrigin, refuseToken } from "./http/admission.ts"
 import { hasOwnKey } from "./request-headers-key.ts"
 import type { Route } from "./route.ts"
 

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Family } from "./family.ts"
 import { hasOwnKey, isCredential, keyLine } from "./request-headers-key.ts"

@@ -1,4 +1,4 @@
-import type { Policy } from "../plan/policy.ts"
+import type { Policy } from "../compact/plan/policy.ts"
 
 /** A token is rarely less than two bytes. Where it is, the count that is taken of every request makes up for it in the next. */
 const leastBytesPerToken = 2

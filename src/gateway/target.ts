@@ -1,4 +1,4 @@
-import { readBaseUrl } from "../upstream/address.ts"
+import { readBaseUrl } from "../model/address.ts"
 import { hasOwnKey } from "./request-headers-key.ts"
 import { callIn, decoded } from "./route-call.ts"
 import { familyOfPass } from "./route-family.ts"

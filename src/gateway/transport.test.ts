@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { createServer as createTcpServer, type Server as TcpServer } from "node:net"
 import { afterEach, expect, test } from "vitest"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { chunksOf, wholeOf } from "./chunks-of.ts"
 import { createTransport, type Sending } from "./transport.ts"
 import type { Upstream } from "./upstream.ts"

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
 import { errors, Pool } from "undici"
-import { HoldfastError, type Problem } from "../errors.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { Upstream } from "./upstream.ts"
 
 /** A request as it goes upstream. */

@@ -1,6 +1,6 @@
 import type { Transform } from "node:stream"
 import * as zlib from "node:zlib"
-import type { Problem } from "../errors.ts"
+import type { Problem } from "../message/errors.ts"
 import type { Taker, UpstreamAnswer } from "./transport.ts"
 
 /** What came is passed on as it comes: a stream is not held back until its end. */

@@ -1,5 +1,5 @@
 import type { ModelRequest } from "../message/request.ts"
-import { storesAnswer } from "./held/whole.ts"
+import { storesAnswer } from "./server-state/whole.ts"
 
 /**
  * A request that waits to be taken in: the next one of its session, which has all of it and its answer, may come first, or the very same

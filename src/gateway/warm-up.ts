@@ -1,4 +1,4 @@
-import { findRules } from "../pin/find-rules.ts"
+import { findRules } from "../rules/find-rules.ts"
 import { createMeter } from "../tokens/meter.ts"
 
 const sample = "Never push to main. Run the tests before each commit, and ask before anything is deleted."

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { Problem } from "../errors.ts"
+import type { Problem } from "../message/errors.ts"
 import { type Format, formats } from "../message/message.ts"
 import { readSse } from "../wire/sse.ts"
 import { decodeStream } from "../wire/stream-decode.ts"

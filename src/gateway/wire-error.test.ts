@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import type { Problem } from "../errors.ts"
+import type { Problem } from "../message/errors.ts"
 import { type Format, formats } from "../message/message.ts"
 import { contextError } from "./context-error.ts"
 import { statusOf } from "./problem-status.ts"

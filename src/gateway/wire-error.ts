@@ -1,4 +1,4 @@
-import { describe, type Problem } from "../errors.ts"
+import { describe, type Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { contextSaid } from "./context-error.ts"

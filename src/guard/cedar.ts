@@ -1,5 +1,5 @@
 import { createRequire } from "node:module"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 
 /** The policy engine, as far as the guard uses it. */
 export type Cedar = typeof import("@cedar-policy/cedar-wasm/nodejs")

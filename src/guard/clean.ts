@@ -1,4 +1,4 @@
-import { foldCharacter, foldWord } from "../gate/fold.ts"
+import { foldCharacter, foldWord } from "../language/fold.ts"
 
 const plain = /^[\t\n\r\x20-\x7e]*$/
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?![\t\n\r])\p{Cc}/gu

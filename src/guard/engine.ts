@@ -1,5 +1,5 @@
 import { assert } from "../message/assert.ts"
-import { hashData } from "../prompt/hash.ts"
+import { hashData } from "../message/hash-data.ts"
 import type { Action } from "./action.ts"
 import type { Cedar } from "./cedar.ts"
 import type { Get } from "./condition.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { Circumstances } from "./context.ts"
 import type { ToolCall } from "./facts.ts"
 import type { Guard, Verdict } from "./guard.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { HoldfastError, type Problem } from "../errors.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 import { deniedResult } from "./denied-result.ts"
 import { createGuard, type GuardOptions } from "./guard.ts"
 import type { PolicyInput } from "./policy-input.ts"

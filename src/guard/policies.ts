@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { Cedar } from "./cedar.ts"
 import type { Matcher } from "./matcher.ts"
 import type { Policy } from "./policy.ts"

@@ -1,6 +1,6 @@
 import type { DetailedError, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs"
-import { HoldfastError } from "../errors.ts"
 import { assert } from "../message/assert.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { isObject } from "../wire/json.ts"
 import { type Action, actions } from "./action.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { Matcher } from "./matcher.ts"
 
 /** What a template makes of its parameters. */

@@ -1,4 +1,4 @@
-import { decodeBase64, decodeHex } from "../gate/encoding.ts"
+import { decodeBase64, decodeHex } from "../language/encoding.ts"
 import { maxRuns } from "./limits.ts"
 
 const entityNames: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-import { normalize } from "../gate/normalize.ts"
+import { normalize } from "../language/normalize.ts"
 
 /** A name or text as words: `auditLogging`, `AUDIT_LOGGING` and `audit-logging` are the same two. */
 export const wordsOf = (text: string): readonly string[] =>

@@ -1,5 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js"
-import { describe, HoldfastError, type Problem } from "../errors.ts"
+import { describe, HoldfastError, type Problem } from "../message/errors.ts"
 
 /** Told of errors that are no Problem; what they say goes no further. */
 export type OnFault = (error: unknown) => void

@@ -1,4 +1,4 @@
-import { leftOut } from "../stage/marker.ts"
+import { leftOut } from "../compact/stages/marker.ts"
 
 /** As many of some fenced texts as go into one answer, from the first on: at least one, so that there is always something to see. */
 export function fitItems<Item extends { readonly text: string }>(

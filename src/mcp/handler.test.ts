@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { sampleSource } from "./fixtures/sample-source.ts"
+import { sampleSource } from "../../test/fixtures/mcp/sample-source.ts"
 import { createMcpHandler } from "./handler.ts"
 
 const admission = { loopback: true, hosts: [], origins: [] }

@@ -1,5 +1,5 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
-import { type Admission, refuseHost, refuseOrigin, refuseToken } from "../http/admission.ts"
+import { type Admission, refuseHost, refuseOrigin, refuseToken } from "../gateway/http/admission.ts"
 import { type McpServerOptions, prepareMcpServers } from "./create-server.ts"
 import { limitSource, maxAnswerMs } from "./limit-source.ts"
 import type { Handle } from "./listen.ts"

@@ -1,5 +1,5 @@
-import { HoldfastError } from "../errors.ts"
-import { isLoopback } from "../http/admission.ts"
+import { isLoopback } from "../gateway/http/admission.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { McpServerOptions } from "./create-server.ts"
 import { createMcpHandler, maxBodyBytes, mcpPath } from "./handler.ts"

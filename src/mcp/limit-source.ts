@@ -1,5 +1,5 @@
-import { HoldfastError } from "../errors.ts"
-import { withinMs } from "../upstream/within-ms.ts"
+import { HoldfastError } from "../message/errors.ts"
+import { withinMs } from "../model/within-ms.ts"
 import type { McpSource } from "./source.ts"
 
 /** Questions that a source answers at once. An agent asks a few at a time; more is a runaway. */

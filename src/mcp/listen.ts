@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
-import { listenProblem } from "../http/listen-problem.ts"
+import { listenProblem } from "../gateway/http/listen-problem.ts"
 
 /** A port that is open. */
 export type Listening = { readonly port: number; readonly close: () => Promise<void> }

@@ -15,7 +15,7 @@ async function startWithout(name: string): Promise<string> {
       return next(from, context)
     } })
     const { createMcpServer } = await import(${file("create-server.ts")})
-    const { sampleSource } = await import(${file("fixtures/sample-source.ts")})
+    const { sampleSource } = await import(${file("../../test/fixtures/mcp/sample-source.ts")})
     await createMcpServer(sampleSource).then(() => console.log("started"), ({ problem }) => console.log(JSON.stringify(problem)))`
   const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script])
   return stdout.trim()

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 
 /** The official SDK and its schema library, as far as the server uses them. */
 export type Sdk = {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { HoldfastError } from "../errors.ts"
+import { fillStore, writtenMs } from "../../test/fixtures/mcp/stored-sessions.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import type { Store } from "../store/store.ts"
-import { fillStore, writtenMs } from "./fixtures/stored-sessions.ts"
 import { createMcpSource, type McpScope } from "./mcp-source.ts"
 
 const store = createMemoryStore()

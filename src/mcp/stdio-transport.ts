@@ -1,7 +1,7 @@
 import { Readable } from "node:stream"
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js"
-import { withinMs } from "../upstream/within-ms.ts"
+import { withinMs } from "../model/within-ms.ts"
 import type { OnFault } from "./answer.ts"
 import { maxAnswerMs } from "./limit-source.ts"
 import { linesOf } from "./lines-of.ts"

@@ -5,11 +5,11 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js"
 import { expect, test } from "vitest"
-import { sampleSource } from "./fixtures/sample-source.ts"
+import { sampleSource } from "../../test/fixtures/mcp/sample-source.ts"
 import type { McpSource } from "./source.ts"
 import { serveStdio } from "./stdio.ts"
 
-const entry = resolve(import.meta.dirname, "fixtures/serve-sample.ts")
+const entry = resolve(import.meta.dirname, "../../test/fixtures/mcp/serve-sample.ts")
 
 const request = (id: number, method: string, params: object = {}): string =>
   `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`

@@ -1,12 +1,12 @@
 import type { Compacted } from "../compact/attempt.ts"
-import { HoldfastError } from "../errors.ts"
-import type { HookOutcome, LogEvent } from "../log/event.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { textOf } from "../message/text.ts"
-import { withinMs } from "../upstream/within-ms.ts"
+import { withinMs } from "../model/within-ms.ts"
 import type { Budgeted } from "./budget.ts"
 import type { BeforeCompact, BeforeInstall, CompactionReady } from "./hooks.ts"
 import type { Live } from "./live.ts"
+import type { HookOutcome, LogEvent } from "./log/event.ts"
 import type { PrepareOptions } from "./prepared.ts"
 
 /** A hook is the user's own code in the middle of a turn; one that takes longer has lost its say. */

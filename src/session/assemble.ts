@@ -1,13 +1,13 @@
-import { entryId, type Item } from "../log/entry.ts"
+import { rejoin } from "../compact/stack/rejoin.ts"
+import { type InjectedDocument, type Separation, separate } from "../compact/stack/separate.ts"
 import { type CheckOptions, checkTranscript } from "../message/check.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { commonLength, createRecall } from "../message/recall.ts"
 import { type RepairEvent, repair } from "../message/repair.ts"
 import type { ModelRequest } from "../message/request.ts"
-import { rejoin } from "../prompt/rejoin.ts"
-import { type InjectedDocument, type Separation, separate } from "../prompt/separate.ts"
 import { adjacencyOf } from "../wire/order.ts"
+import { entryId, type Item } from "./log/entry.ts"
 import { showItems, type View } from "./view.ts"
 
 /** A view put together for one call: the request that it stands in, what it was parted into, and the messages to be sent. */

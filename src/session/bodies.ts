@@ -1,6 +1,6 @@
-import { payloadsOf, readBody } from "../log/chain.ts"
-import type { Entry } from "../log/entry.ts"
 import type { SessionId, Store } from "../store/store.ts"
+import { payloadsOf, readBody } from "./log/chain.ts"
+import type { Entry } from "./log/entry.ts"
 
 /** Entries that were read or written by this process, and the way to the others. */
 export type Bodies = {

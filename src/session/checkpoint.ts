@@ -1,12 +1,12 @@
 import type { Compacted } from "../compact/attempt.ts"
-import { type CheckpointBody, type Item, type MessageEdit, seqOf } from "../log/entry.ts"
+import { separate } from "../compact/stack/separate.ts"
+import { applyEdits, type Edit, isEdit } from "../compact/stages/edit.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
-import { separate } from "../prompt/separate.ts"
-import { applyEdits, type Edit, isEdit } from "../stage/edit.ts"
-import type { Trace } from "../trace.ts"
 import { type Assembled, standingEntries } from "./assemble.ts"
+import { type CheckpointBody, type Item, type MessageEdit, seqOf } from "./log/entry.ts"
+import type { Trace } from "./log/trace.ts"
 
 export type CheckpointInput = {
   readonly at: number

@@ -1,5 +1,5 @@
-import type { Problem } from "../errors.ts"
-import type { LogEvent } from "../log/event.ts"
+import type { Problem } from "../message/errors.ts"
+import type { LogEvent } from "./log/event.ts"
 
 /** What happens in sessions, as it happens. */
 export type SessionEvent = { readonly session: string; readonly atMs: number } & (

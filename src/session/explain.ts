@@ -1,8 +1,8 @@
-import { HoldfastError } from "../errors.ts"
-import { type CheckpointBody, entryId, seqOf } from "../log/entry.ts"
-import type { ShortenReason } from "../stage/edit.ts"
+import type { ShortenReason } from "../compact/stages/edit.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { tryParse } from "../wire/json.ts"
 import type { Live } from "./live.ts"
+import { type CheckpointBody, entryId, seqOf } from "./log/entry.ts"
 import { readView } from "./read-view.ts"
 import { readSummary } from "./stored-summary.ts"
 

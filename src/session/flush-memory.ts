@@ -1,6 +1,6 @@
+import { separate } from "../compact/stack/separate.ts"
+import { flush } from "../compact/stages/flush.ts"
 import { present } from "../message/present.ts"
-import { separate } from "../prompt/separate.ts"
-import { flush } from "../stage/flush.ts"
 import type { Live } from "./live.ts"
 import { readMessages } from "./read-view.ts"
 

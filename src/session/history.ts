@@ -1,8 +1,7 @@
-import type { Entry, EntryBody } from "../log/entry.ts"
-import { entryId } from "../log/entry.ts"
-import { thaw } from "../log/frozen.ts"
 import type { Message } from "../message/message.ts"
 import type { Live } from "./live.ts"
+import { type Entry, type EntryBody, entryId } from "./log/entry.ts"
+import { thaw } from "./log/frozen.ts"
 
 /** One entry of a session's log, for a reader. */
 export type HistoryEntry = {

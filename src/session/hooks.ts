@@ -1,4 +1,4 @@
-import type { Reason } from "../plan/plan.ts"
+import type { Reason } from "../compact/plan/plan.ts"
 
 /** What is about to be compacted. `mustFit` where the context does not fit the window otherwise: then it cannot be cancelled. */
 export type CompactionAhead = {

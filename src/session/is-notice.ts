@@ -1,4 +1,4 @@
-import type { FoundRule } from "../pin/rule.ts"
+import type { FoundRule } from "../rules/rule.ts"
 
 /** Characters at the head of a message that tell what it is: of a notice it is the first thing said. */
 const maxNotice = 300

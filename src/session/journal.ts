@@ -1,13 +1,13 @@
-import { HoldfastError, type Problem } from "../errors.ts"
-import { chainEntries, readBody } from "../log/chain.ts"
-import type { Entry, EntryBody } from "../log/entry.ts"
-import type { LogEvent } from "../log/event.ts"
-import { createOutline, type Outline } from "../log/outline.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { MemoryOwner } from "../store/memory-row.ts"
 import type { SessionId, Store, StoredEntry } from "../store/store.ts"
 import { type Backlog, createBacklog, type Withdrawn } from "./backlog.ts"
 import { createBodies } from "./bodies.ts"
+import { chainEntries, readBody } from "./log/chain.ts"
+import type { Entry, EntryBody } from "./log/entry.ts"
+import type { LogEvent } from "./log/event.ts"
+import { createOutline, type Outline } from "./log/outline.ts"
 import { rebase, type Stranded } from "./rebase.ts"
 
 /** How a writing went. `durable` means that the store has it; otherwise it is in memory, and `problem` says why. */

@@ -1,7 +1,7 @@
-import type { LogEvent } from "../log/event.ts"
 import type { Transcript } from "../message/message.ts"
 import { textOf } from "../message/text.ts"
-import { survivalOf } from "../pin/survival.ts"
+import { survivalOf } from "../rules/survival.ts"
+import type { LogEvent } from "./log/event.ts"
 import { isInForce, type SessionPin } from "./pins.ts"
 
 /** A client's summary is some pages; of more, the beginning tells. */

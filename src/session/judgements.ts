@@ -1,10 +1,10 @@
-import { HoldfastError } from "../errors.ts"
 import type { JudgedCall } from "../guard/judge-call.ts"
 import { spentWith } from "../guard/spend.ts"
-import type { EntryBody } from "../log/entry.ts"
-import type { Outline } from "../log/outline.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Live } from "./live.ts"
+import type { EntryBody } from "./log/entry.ts"
+import type { Outline } from "./log/outline.ts"
 import { requireLog } from "./require-log.ts"
 
 /** What a session has spent, and after how many judgements that was so. */

@@ -1,6 +1,6 @@
-import { HoldfastError, type Problem } from "../errors.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
+import { withinMs } from "../model/within-ms.ts"
 import type { Store } from "../store/store.ts"
-import { withinMs } from "../upstream/within-ms.ts"
 import { createStoreWatch, type StoreWatch } from "./store-watch.ts"
 
 /** No one call of a turn takes as long on a store that works, and a turn hangs on it. */

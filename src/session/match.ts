@@ -1,7 +1,7 @@
-import type { Outline } from "../log/outline.ts"
 import { lineageKey } from "../message/lineage.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { commonLength } from "../message/recall.ts"
+import type { Outline } from "./log/outline.ts"
 
 const keys = new WeakMap<Message, string>()
 

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { messageId } from "../message/ids.ts"
 import { type Format, formats, type Message, type Transcript } from "../message/message.ts"
 import { decodeRequest } from "../wire/decode.ts"

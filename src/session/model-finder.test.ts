@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { startModelServer } from "../../test/model-server/model-server.ts"
 import { formats } from "../message/message.ts"
-import { createModelFinder } from "../one-shot/model-finder.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { createHoldfast } from "./holdfast.ts"
+import { createModelFinder } from "./one-shot/model-finder.ts"
 
 const open: (() => Promise<void>)[] = []
 afterEach(async () => {

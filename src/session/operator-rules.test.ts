@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { bodyIn } from "../../test/support/conversations.ts"
 import { textOf } from "../message/text.ts"
-import { survivalOf } from "../pin/survival.ts"
+import { survivalOf } from "../rules/survival.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { createHoldfast } from "./holdfast.ts"

@@ -1,8 +1,8 @@
 import { ownMessage } from "../compact/standing.ts"
-import { entryId } from "../log/entry.ts"
-import type { Outline } from "../log/outline.ts"
 import { present } from "../message/present.ts"
 import type { Live } from "./live.ts"
+import { entryId } from "./log/entry.ts"
+import type { Outline } from "./log/outline.ts"
 import { readView } from "./read-view.ts"
 import type { View } from "./view.ts"
 

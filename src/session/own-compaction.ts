@@ -1,7 +1,7 @@
-import type { Outline } from "../log/outline.ts"
+import { isSpokenPart } from "../compact/stages/spoken.ts"
 import type { Message, Transcript } from "../message/message.ts"
-import { isSpokenPart } from "../stage/spoken.ts"
 import type { Live } from "./live.ts"
+import type { Outline } from "./log/outline.ts"
 import { keyOf, leftBehind, matchHistory } from "./match.ts"
 import { readMessages } from "./read-view.ts"
 

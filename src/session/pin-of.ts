@@ -1,7 +1,7 @@
-import { entryId, type RuleBody } from "../log/entry.ts"
+import { hashText } from "../message/hash-data.ts"
 import { present } from "../message/present.ts"
-import type { Pin } from "../pin/pin.ts"
-import { hashText } from "../prompt/hash.ts"
+import type { Pin } from "../rules/pin.ts"
+import { entryId, type RuleBody } from "./log/entry.ts"
 
 /** The rule that an entry pinned. */
 export function pinOf(seq: number, body: RuleBody): Pin {

@@ -1,8 +1,8 @@
-import { HoldfastError } from "../errors.ts"
-import { entryId, seqOf } from "../log/entry.ts"
-import type { Pin } from "../pin/pin.ts"
-import { createPinLedger, type StandingPin } from "../pin/pin-ledger.ts"
+import { HoldfastError } from "../message/errors.ts"
+import type { Pin } from "../rules/pin.ts"
+import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
 import type { Live } from "./live.ts"
+import { entryId, seqOf } from "./log/entry.ts"
 import { pinOf } from "./pin-of.ts"
 
 /** A rule of a session as it stands: in force, or why not. */

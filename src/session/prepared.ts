@@ -1,8 +1,8 @@
+import type { Occasion } from "../compact/plan/plan.ts"
 import type { Format } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 import type { ModelRequest } from "../message/request.ts"
-import type { Occasion } from "../plan/plan.ts"
-import type { Trace } from "../trace.ts"
+import type { Trace } from "./log/trace.ts"
 
 /** What one model call needs. */
 export type PrepareOptions = {

@@ -1,9 +1,9 @@
-import { entryId } from "../log/entry.ts"
-import { thaw } from "../log/frozen.ts"
-import type { Outline } from "../log/outline.ts"
 import { assert } from "../message/assert.ts"
 import type { Message } from "../message/message.ts"
 import type { Live } from "./live.ts"
+import { entryId } from "./log/entry.ts"
+import { thaw } from "./log/frozen.ts"
+import type { Outline } from "./log/outline.ts"
 import { type View, viewOf } from "./view.ts"
 
 /** The last view of a log, and what decides over it: how many entries of each kind there were. */

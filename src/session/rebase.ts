@@ -1,6 +1,6 @@
-import type { EntryBody } from "../log/entry.ts"
-import type { Outline } from "../log/outline.ts"
 import { present } from "../message/present.ts"
+import type { EntryBody } from "./log/entry.ts"
+import type { Outline } from "./log/outline.ts"
 
 /** An entry that never reached the store, with the place that it would have had. */
 export type Stranded = { readonly seq: number; readonly body: EntryBody }

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { fenceStored, storedNote } from "./fence-stored.ts"
 import { firstLineLength, type Page, type PageStart, pageOf } from "./page.ts"

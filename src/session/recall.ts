@@ -1,10 +1,10 @@
-import { HoldfastError } from "../errors.ts"
-import { entryId } from "../log/entry.ts"
-import { entryOfHandle, handleFor } from "../log/handle.ts"
 import { channelOf } from "../message/channel-of.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { textOf } from "../message/text.ts"
 import type { Live } from "./live.ts"
+import { entryId } from "./log/entry.ts"
+import { entryOfHandle, handleFor } from "./log/handle.ts"
 import { readMessages } from "./read-view.ts"
 import { readSecret } from "./secret.ts"
 

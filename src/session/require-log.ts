@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { ModelRequest } from "../message/request.ts"
 import { newestAnswer } from "./ingest.ts"
 import type { Live } from "./live.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 
 /** How often a store that was away is tried again by itself: another process may need what waits here. */
 const saveAgainMs = 1000

@@ -1,6 +1,6 @@
-import type { RuleBody } from "../log/entry.ts"
 import { present } from "../message/present.ts"
-import type { FoundRule } from "../pin/rule.ts"
+import type { FoundRule } from "../rules/rule.ts"
+import type { RuleBody } from "./log/entry.ts"
 
 /** Where in a message something was said. */
 export type SaidAt = Omit<NonNullable<RuleBody["place"]>, "entry">

@@ -1,12 +1,12 @@
-import { HoldfastError } from "../errors.ts"
-import type { RuleBody } from "../log/entry.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { Pin } from "../pin/pin.ts"
+import type { Pin } from "../rules/pin.ts"
 import type { MemoryOwner } from "../store/memory-row.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
 import type { Store } from "../store/store.ts"
 import { createJournal } from "./journal.ts"
 import { createLock } from "./lock.ts"
+import type { RuleBody } from "./log/entry.ts"
 import { pinOf } from "./pin-of.ts"
 
 /**

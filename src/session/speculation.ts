@@ -1,13 +1,13 @@
-import { entryId, seqOf } from "../log/entry.ts"
-import type { Outline } from "../log/outline.ts"
+import type { Policy } from "../compact/plan/policy.ts"
+import type { SchemaName } from "../compact/summary/summary.ts"
 import { groupTurns } from "../message/group.ts"
+import { hashData } from "../message/hash-data.ts"
 import type { Transcript } from "../message/message.ts"
 import { ownText } from "../message/own-text.ts"
 import { textOf } from "../message/text.ts"
-import type { Policy } from "../plan/policy.ts"
-import { hashData } from "../prompt/hash.ts"
-import type { SchemaName } from "../summary/summary.ts"
 import type { Meter } from "../tokens/meter.ts"
+import { entryId, seqOf } from "./log/entry.ts"
+import type { Outline } from "./log/outline.ts"
 
 /** What a background summary is of: these entries, as they stand behind this checkpoint. */
 export type Speculation = {

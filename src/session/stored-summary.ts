@@ -1,4 +1,4 @@
-import type { Summary } from "../summary/summary.ts"
+import type { Summary } from "../compact/summary/summary.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import type { Live } from "./live.ts"
 import { isStillWanted, type Speculation } from "./speculation.ts"

@@ -1,7 +1,7 @@
-import { scan } from "../gate/scan.ts"
+import { scan } from "../compact/gate/scan.ts"
 import { present } from "../message/present.ts"
-import { findRules } from "../pin/find-rules.ts"
-import type { FoundRule } from "../pin/rule.ts"
+import { findRules } from "../rules/find-rules.ts"
+import type { FoundRule } from "../rules/rule.ts"
 import { bodyOf, type SaidAt, type SaidRule } from "./said-rule.ts"
 
 /** Of a tool's output so many: a policy that an agent loaded is a page, and what says more is a flood. */

@@ -1,6 +1,7 @@
-import { HoldfastError } from "../errors.ts"
-import { brokenLink, payloadsOf } from "../log/chain.ts"
+import { HoldfastError } from "../message/errors.ts"
+import { brokenLink } from "../store/chain.ts"
 import type { Head, SessionId, Store } from "../store/store.ts"
+import { payloadsOf } from "./log/chain.ts"
 
 /** Entries are checked in pages of so many, and the texts that they name so many at a time: a text may have megabytes. */
 const entriesPage = 1000

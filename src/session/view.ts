@@ -1,7 +1,6 @@
-import type { CheckpointBody, Item } from "../log/entry.ts"
-import { entryId } from "../log/entry.ts"
+import { applyEdits } from "../compact/stages/edit.ts"
 import type { Message, Transcript } from "../message/message.ts"
-import { applyEdits } from "../stage/edit.ts"
+import { type CheckpointBody, entryId, type Item } from "./log/entry.ts"
 
 /** What is shown at one message of the log: what the checkpoint in force says, and every message since. */
 export type View = {

@@ -1,6 +1,6 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { isBusy, sqliteError } from "./sqlite-problem.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
+import { batch, entry, hardTexts, job, payloads, row } from "../../test/contracts/store/example-rows.ts"
 import { fc, runs } from "../../test/support/property.ts"
-import { batch, entry, hardTexts, job, payloads, row } from "./example-rows.ts"
 import { exportSession } from "./export-session.ts"
 import { importSession } from "./import-session.ts"
 import { createMemoryStore } from "./memory-store.ts"

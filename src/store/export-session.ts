@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { MemoryRow } from "./memory-row.ts"
 import { SESSION_FILE_VERSION, type SessionLine, writeLine } from "./session-line.ts"
 import type { Holdings, SessionId, SessionRow, Store } from "./store.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { isPayload } from "./payload-hash.ts"
 import { refuseReserved } from "./reserved-log.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { checkBatch, isSameBatch, noHead, possibleDuplicates, wholeRange } from "./batch.ts"
 import { createMemoryAliases, type MemoryAliases } from "./memory-aliases.ts"
 import { createMemoryJobs, type MemoryJobs } from "./memory-jobs.ts"

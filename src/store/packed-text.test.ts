@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
+import { hardTexts } from "../../test/contracts/store/example-rows.ts"
 import { fc, runs } from "../../test/support/property.ts"
-import { hardTexts } from "./example-rows.ts"
 import { packText, unpackText } from "./packed-text.ts"
 
 test("any text, short or long, comes back to the letter", async () => {

@@ -1,5 +1,5 @@
 import type { Pool, PoolConfig } from "pg"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { PostgresSettings } from "./postgres-options.ts"
 import { inTransaction, type Line, persist, type Work } from "./postgres-persist.ts"
 

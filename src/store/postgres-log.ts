@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { noHead, wholeRange } from "./batch.ts"
 import { unpackText } from "./packed-text.ts"

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
 import pg from "pg"
 import { expect, test } from "vitest"
+import { clerk } from "../../test/contracts/store/example-rows.ts"
 import { describePostgres } from "../../test/support/postgres-suite.ts"
-import { clerk } from "./example-rows.ts"
 import { migrations } from "./postgres-migrations.ts"
 import { openPostgresStore } from "./postgres-store.ts"
 

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { Database } from "./postgres-database.ts"
 import { migrations } from "./postgres-migrations.ts"
 import { type Ask, inTransaction } from "./postgres-persist.ts"

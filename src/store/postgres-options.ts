@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 
 export type PostgresOptions = {
   /** `postgres://user:password@host:port/database`, with `?sslmode=…` and the like. */

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { type Failure, readFailure } from "./postgres-problem.ts"
 
 export type Row = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import { HoldfastError, type Problem } from "../errors.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 
 /** What an error of the database means, and whether trying again can help. */
 export type Failure = {

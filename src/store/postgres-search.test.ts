@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { clerk, row } from "../../test/contracts/store/example-rows.ts"
 import { describePostgres } from "../../test/support/postgres-suite.ts"
-import { clerk, row } from "./example-rows.ts"
 import type { MemoryQuery } from "./memory-row.ts"
 import { createMemoryStore } from "./memory-store.ts"
 import { openPostgresStore } from "./postgres-store.ts"

@@ -1,7 +1,7 @@
 import "../../test/support/property.ts"
 import { afterAll } from "vitest"
+import { describeStore } from "../../test/contracts/store/describe-store.ts"
 import { describePostgres } from "../../test/support/postgres-suite.ts"
-import { describeStore } from "./describe-store.ts"
 import { openPostgresStore } from "./postgres-store.ts"
 import type { Store } from "./store.ts"
 

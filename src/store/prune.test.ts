@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { batch } from "./example-rows.ts"
+import { batch } from "../../test/contracts/store/example-rows.ts"
 import { createMemoryStore } from "./memory-store.ts"
 import { pruneSessions } from "./prune.ts"
 

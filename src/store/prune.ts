@@ -1,5 +1,5 @@
 import { setImmediate as letOthersWork } from "node:timers/promises"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { Store } from "./store.ts"
 
 export type Retention = {

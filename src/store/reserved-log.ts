@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { checkAliases, checkNames } from "./check-aliases.ts"
 import type { SessionId, Store } from "./store.ts"
 

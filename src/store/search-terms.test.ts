@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
+import { row } from "../../test/contracts/store/example-rows.ts"
 import { fc } from "../../test/support/property.ts"
-import { row } from "./example-rows.ts"
 import { hitLimits, isHit, rankHits } from "./rank-hits.ts"
 import { phrasesOf, TERMS_PER_ROW, termsOf } from "./search-terms.ts"
 

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { MemoryRow } from "./memory-row.ts"
 import type { Head, SessionId, StoredEntry } from "./store.ts"

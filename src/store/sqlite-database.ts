@@ -1,6 +1,6 @@
 import { statSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { migrateSqlite } from "./sqlite-migrate.ts"
 import { GONE, isBusy, problemOfPath, sqliteError } from "./sqlite-problem.ts"
 import type { SqliteRow } from "./sqlite-row.ts"

@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { wholeRange } from "./batch.ts"
 import { type PackedText, unpackText } from "./packed-text.ts"

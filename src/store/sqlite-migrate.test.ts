@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, expect, test } from "vitest"
-import { batch, clerk } from "./example-rows.ts"
+import { batch, clerk } from "../../test/contracts/store/example-rows.ts"
 import { sqliteMigrations } from "./sqlite-migrations.ts"
 import { openSqliteStore } from "./sqlite-store.ts"
 

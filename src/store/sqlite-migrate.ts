@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { SQLITE_APPLICATION, sqliteMigrations } from "./sqlite-migrations.ts"
 
 type Connection = import("node:sqlite").DatabaseSync

@@ -1,4 +1,4 @@
-import { HoldfastError, type Problem } from "../errors.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 import { findPathFault, type PathFault, pathFaultOf } from "./store-file.ts"
 
 /** What went wrong, in which file, and how long it was waited for. */

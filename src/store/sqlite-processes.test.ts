@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterAll, expect, test } from "vitest"
-import { entry } from "./example-rows.ts"
+import { entry } from "../../test/contracts/store/example-rows.ts"
 import { openSqliteStore } from "./sqlite-store.ts"
 import type { Store } from "./store.ts"
 

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { ANY_SESSION } from "./sqlite-problem.ts"
 import { fromStorable } from "./storable-text.ts"
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
-import { describeStore } from "./describe-store.ts"
+import { describeStore } from "../../test/contracts/store/describe-store.ts"
 import { openSqliteStore } from "./sqlite-store.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-sqlite-"))

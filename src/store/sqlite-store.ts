@@ -1,5 +1,5 @@
 import { resolve } from "node:path"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { reserveLog } from "./reserved-log.ts"
 import { createSqliteAliases } from "./sqlite-aliases.ts"
 import { appendToSqlite } from "./sqlite-append.ts"

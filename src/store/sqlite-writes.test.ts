@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
 import { createSqliteWrites } from "./sqlite-writes.ts"
 

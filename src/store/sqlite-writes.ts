@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
 import { ANY_SESSION } from "./sqlite-problem.ts"
 

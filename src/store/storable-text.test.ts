@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
+import { hardTexts } from "../../test/contracts/store/example-rows.ts"
 import { fc } from "../../test/support/property.ts"
-import { hardTexts } from "./example-rows.ts"
 import { fromStorable, toStorable } from "./storable-text.ts"
 
 const text = fc.oneof(

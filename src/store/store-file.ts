@@ -1,6 +1,6 @@
 import { accessSync, closeSync, constants, mkdirSync, mkdtempSync, openSync, rmdirSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
-import type { StoreCause } from "../errors.ts"
+import type { StoreCause } from "../message/errors.ts"
 
 /** The path at which a store fails, and why. */
 export type PathFault = { readonly path: string; readonly cause: StoreCause; readonly reason: string }

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { type Format, formats } from "../message/message.ts"
 import { anthropic } from "./anthropic/codec.ts"
 import { chat } from "./chat/codec.ts"

@@ -1,5 +1,5 @@
-import { HoldfastError } from "../errors.ts"
 import { assert } from "../message/assert.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { messageId, type Wire, wireText } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import type { Part } from "../message/part.ts"

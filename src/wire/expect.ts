@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { Wire } from "../message/ids.ts"
 import type { Format } from "../message/message.ts"
 import type { Part } from "../message/part.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { type Wire, wireText } from "../message/ids.ts"
 import type { Span } from "../message/request.ts"
 import { layTape, type Tape } from "./tape.ts"

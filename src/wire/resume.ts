@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { wireText } from "../message/ids.ts"
 import type { Message } from "../message/message.ts"
 import type { Layout, ModelRequest, Span } from "../message/request.ts"

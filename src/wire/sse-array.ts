@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { maxEventLength, type SseEvent } from "./sse.ts"
 import { append, join, lengthOf, type Pending, utf8Bytes, utf8Text } from "./sse-bytes.ts"
 

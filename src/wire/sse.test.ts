@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "./sse.ts"
 import { utf8Bytes, utf8Text } from "./sse-bytes.ts"
 import { createSseEvent, replaceData } from "./sse-write.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError, type Problem } from "../errors.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecOf } from "./codecs.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 import type { CallKind } from "../message/part.ts"
 import { present } from "../message/present.ts"
 import type { StopReason, Usage } from "../message/request.ts"

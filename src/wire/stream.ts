@@ -1,4 +1,4 @@
-import type { Problem } from "../errors.ts"
+import type { Problem } from "../message/errors.ts"
 import type { CallId } from "../message/ids.ts"
 import type { CallKind } from "../message/part.ts"
 import type { StopReason, Usage } from "../message/request.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors.ts"
+import { HoldfastError } from "../message/errors.ts"
 
 /** Deeper JSON is refused: no model API nests a tenth as deep, and every walk over it would have to fear for its stack. */
 export const maxDepth = 512

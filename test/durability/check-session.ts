@@ -1,7 +1,7 @@
 import { expect } from "vitest"
-import { seqOf } from "../../src/log/entry.ts"
 import type { HistoryEntry } from "../../src/session/history.ts"
 import type { Holdfast } from "../../src/session/holdfast.ts"
+import { seqOf } from "../../src/session/log/entry.ts"
 import type { Session } from "../../src/session/session.ts"
 import { objectionTo } from "../support/objection.ts"
 import { marksIn } from "./marked-turn.ts"

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import OpenAI from "openai"
 import { afterAll, beforeAll, expect, test } from "vitest"
+import { isObject } from "../../src/wire/json.ts"
 import {
   fill,
   harmlessCalls,
@@ -11,8 +12,7 @@ import {
   hostileCalls,
   hostileCommands,
   type Setting,
-} from "../../src/guard/self/fixtures/calls.ts"
-import { isObject } from "../../src/wire/json.ts"
+} from "../fixtures/guard/calls.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { type ServeProcess, startServe } from "../support/serve-process.ts"
 

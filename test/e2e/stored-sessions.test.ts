@@ -8,9 +8,9 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
 import { afterAll, expect, test } from "vitest"
-import { storeSessions } from "../../src/mcp/fixtures/stored-sessions.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openStore } from "../../src/store/open-store.ts"
+import { storeSessions } from "../fixtures/mcp/stored-sessions.ts"
 import { root } from "../support/source.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-stored-"))

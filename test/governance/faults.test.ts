@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { HoldfastError } from "../../src/errors.ts"
 import { createGuard } from "../../src/guard/guard.ts"
+import { HoldfastError } from "../../src/message/errors.ts"
 import { createHoldfast, type Holdfast } from "../../src/session/holdfast.ts"
 import type { PinOptions } from "../../src/session/pinning.ts"
 import type { Session } from "../../src/session/session.ts"

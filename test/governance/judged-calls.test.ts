@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { HoldfastError } from "../../src/errors.ts"
 import { createGuard } from "../../src/guard/guard.ts"
 import type { Approve, Guarding } from "../../src/guard/guard-use.ts"
+import { HoldfastError } from "../../src/message/errors.ts"
 import { type Format, formats } from "../../src/message/message.ts"
 import { createHoldfast, type Holdfast } from "../../src/session/holdfast.ts"
 import type { Session } from "../../src/session/session.ts"

@@ -1,4 +1,4 @@
-import { HoldfastError, type Problem } from "../../src/errors.ts"
+import { HoldfastError, type Problem } from "../../src/message/errors.ts"
 import type { Store } from "../../src/store/store.ts"
 
 export type FaultCode = Extract<Problem["code"], "store-unavailable" | "store-full" | "store-locked" | "store-corrupt">

@@ -1,4 +1,4 @@
-import type { Operator } from "../../operator/operator.ts"
+import type { Operator } from "../../guard/operator/operator.ts"
 import type { Holdfast } from "../../session/holdfast.ts"
 import type { Store } from "../../store/store.ts"
 import type { Books } from "../books.ts"

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
+import { converse, exchange, openAdminHouse, upstream } from "../../../test/fixtures/gateway/admin-house.ts"
+import { noonMs } from "../../../test/fixtures/operator/signer.ts"
 import { fc, runs } from "../../../test/support/property.ts"
-import { HoldfastError } from "../../errors.ts"
-import { noonMs } from "../../operator/fixtures/signer.ts"
+import { HoldfastError } from "../../message/errors.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
 import type { Store } from "../../store/store.ts"
-import { converse, exchange, openAdminHouse, upstream } from "./fixtures/admin-house.ts"
 
 test("who comes first is told what there is, and every path of it is there", async () => {
   const { ask, read, holdfast } = await openAdminHouse()

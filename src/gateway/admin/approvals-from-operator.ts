@@ -1,4 +1,4 @@
-import type { Operator } from "../../operator/operator.ts"
+import type { Operator } from "../../guard/operator/operator.ts"
 import type { Approvals } from "./approvals.ts"
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
+import { listed, openAdminHouse, token } from "../../../test/fixtures/gateway/admin-house.ts"
 import { fc } from "../../../test/support/property.ts"
-import { listed, openAdminHouse, token } from "./fixtures/admin-house.ts"
 
 const house = await openAdminHouse()
 const bearer = { authorization: `Bearer ${token}` }

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from "hono"
-import { type Admission, refuseOrigin, refuseToken } from "../../http/admission.ts"
 import { present } from "../../message/present.ts"
+import { type Admission, refuseOrigin, refuseToken } from "../http/admission.ts"
 import type { AdminDeps } from "./admin-deps.ts"
 import { refusals, refuse } from "./refusal.ts"
 

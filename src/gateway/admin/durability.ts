@@ -1,4 +1,4 @@
-import type { Problem } from "../../errors.ts"
+import type { Problem } from "../../message/errors.ts"
 import type { SessionEvent } from "../../session/events.ts"
 import { type Told, tellProblem } from "./refusal.ts"
 

@@ -1,11 +1,11 @@
 import { connect } from "node:net"
 import { serve } from "@hono/node-server"
 import { expect, test } from "vitest"
+import { type AdminHouse, exchange, openAdminHouse, token } from "../../../test/fixtures/gateway/admin-house.ts"
 import { fc } from "../../../test/support/property.ts"
 import { createEventStreams, maxStreams } from "./event-streams.ts"
 import { createFeed } from "./feed.ts"
 import { maxWaitingBytes } from "./feed-cursor.ts"
-import { type AdminHouse, exchange, openAdminHouse, token } from "./fixtures/admin-house.ts"
 
 type Event = { readonly id?: string; readonly name?: string; readonly data?: string }
 

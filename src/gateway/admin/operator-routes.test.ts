@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { audience, createSigner, noonMs } from "../../operator/fixtures/signer.ts"
-import { openOperator } from "../../operator/operator.ts"
+import { openAdminHouse, token } from "../../../test/fixtures/gateway/admin-house.ts"
+import { audience, createSigner, noonMs } from "../../../test/fixtures/operator/signer.ts"
+import { openOperator } from "../../guard/operator/operator.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
 import { createApprovals } from "./approvals.ts"
 import { approvalsFromOperator } from "./approvals-from-operator.ts"
-import { openAdminHouse, token } from "./fixtures/admin-house.ts"
 
 const noPaying =
   '@rule("No paying.") forbid(principal, action, resource) when { context.actions.contains("purchase") };'

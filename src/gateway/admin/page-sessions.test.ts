@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
+import { openAdminHouse } from "../../../test/fixtures/gateway/admin-house.ts"
 import { fc } from "../../../test/support/property.ts"
 import type { SessionFilter, SessionRow } from "../../store/store.ts"
-import { openAdminHouse } from "./fixtures/admin-house.ts"
 import { pageSessions, readCursor, type SessionCursor, writeCursor } from "./page-sessions.ts"
 
 /** A store that lists sessions of one moment in an order of its own, and another one each time. */

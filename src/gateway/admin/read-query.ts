@@ -1,5 +1,5 @@
 import type { Context } from "hono"
-import { HoldfastError } from "../../errors.ts"
+import { HoldfastError } from "../../message/errors.ts"
 import { cutText } from "./bound-value.ts"
 
 export type Limits = { readonly least: number; readonly most: number }

@@ -1,4 +1,4 @@
-import { type CommandRefusal, describe, HoldfastError, type Problem } from "../../errors.ts"
+import { type CommandRefusal, describe, HoldfastError, type Problem } from "../../message/errors.ts"
 import { statusOf } from "../problem-status.ts"
 
 /** Bytes of a body: a signed command has some hundreds. */

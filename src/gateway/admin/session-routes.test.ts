@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
+import { converse, openAdminHouse } from "../../../test/fixtures/gateway/admin-house.ts"
 import { fc, runs } from "../../../test/support/property.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
 import { isObject } from "../../wire/json.ts"
-import { converse, openAdminHouse } from "./fixtures/admin-house.ts"
 
 const house = await openAdminHouse()
 await converse(house.holdfast, "s")

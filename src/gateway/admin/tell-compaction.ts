@@ -1,6 +1,6 @@
-import { type CheckpointBody, entryId } from "../../log/entry.ts"
 import { present } from "../../message/present.ts"
 import type { HistoryEntry } from "../../session/history.ts"
+import { type CheckpointBody, entryId } from "../../session/log/entry.ts"
 import type { Checkpoint } from "../../session/overview.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { type Bounds, boundValue } from "./bound-value.ts"

@@ -1,8 +1,8 @@
+import type { AuditLine } from "../../guard/operator/audit-view.ts"
+import type { Operator } from "../../guard/operator/operator.ts"
+import type { OperatorRule } from "../../guard/operator/standing.ts"
 import type { PolicyInput } from "../../guard/policy-input.ts"
 import { present } from "../../message/present.ts"
-import type { AuditLine } from "../../operator/audit-view.ts"
-import type { Operator } from "../../operator/operator.ts"
-import type { OperatorRule } from "../../operator/standing.ts"
 import { tellProblem } from "./refusal.ts"
 
 type Fields = Readonly<Record<string, unknown>>

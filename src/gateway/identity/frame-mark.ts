@@ -1,7 +1,7 @@
+import { isVolatile } from "../../compact/stack/fingerprint.ts"
 import type { Message } from "../../message/message.ts"
 import type { Part } from "../../message/part.ts"
 import type { ModelRequest } from "../../message/request.ts"
-import { isVolatile } from "../../prompt/fingerprint.ts"
 import { digest } from "./digest.ts"
 import { isFrame, isToolList } from "./history.ts"
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
+import { call, words } from "../../../test/fixtures/gateway/chat.ts"
+import { createWorld, lettersOf } from "../../../test/fixtures/gateway/world.ts"
 import type { Message } from "../../message/message.ts"
 import type { ModelRequest } from "../../message/request.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { call, words } from "./fixtures/chat.ts"
-import { createWorld, lettersOf } from "./fixtures/world.ts"
 import { identityOf } from "./identity-of.ts"
 
 const tools = [{ type: "function", name: "read", parameters: {} }]

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
+import { agent, chat, type Frame, says, user, words } from "../../../test/fixtures/gateway/chat.ts"
+import { createWorld, lettersOf } from "../../../test/fixtures/gateway/world.ts"
 import { fc } from "../../../test/support/property.ts"
 import type { ModelRequest } from "../../message/request.ts"
 import type { Assignment } from "./assignment.ts"
-import { agent, chat, type Frame, says, user, words } from "./fixtures/chat.ts"
-import { createWorld, lettersOf } from "./fixtures/world.ts"
 import type { Identity } from "./identity.ts"
 import { saidKey } from "./said-key.ts"
 

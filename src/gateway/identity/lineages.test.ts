@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { agent, call, calls, chat, type Frame, result, says, user, words } from "./fixtures/chat.ts"
-import { createWorld, lettersOf } from "./fixtures/world.ts"
+import { agent, call, calls, chat, type Frame, result, says, user, words } from "../../../test/fixtures/gateway/chat.ts"
+import { createWorld, lettersOf } from "../../../test/fixtures/gateway/world.ts"
 import type { Identity } from "./identity.ts"
 
 const id: Identity = { client: "ses_1a2b3c4d5e" }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { HoldfastError, type Problem } from "../../errors.ts"
+import { HoldfastError, type Problem } from "../../message/errors.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
 import type { Store } from "../../store/store.ts"
 import { createHealth, type HealthDeps } from "./health.ts"

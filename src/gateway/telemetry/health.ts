@@ -1,6 +1,6 @@
-import { HoldfastError } from "../../errors.ts"
+import type { Operator } from "../../guard/operator/operator.ts"
+import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
-import type { Operator } from "../../operator/operator.ts"
 import { operatorLog } from "../../store/reserved-log.ts"
 import type { Store } from "../../store/store.ts"
 

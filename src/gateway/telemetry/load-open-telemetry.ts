@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../errors.ts"
+import { HoldfastError } from "../../message/errors.ts"
 
 /** The packages of OpenTelemetry, as far as they are used here. */
 export type OpenTelemetryPackages = {

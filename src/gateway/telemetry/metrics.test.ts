@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
+import { judgedCall, sampleRecord, secretWords, usage } from "../../../test/fixtures/gateway/sample-record.ts"
 import { fc } from "../../../test/support/property.ts"
 import type { NewEvent } from "../../session/events.ts"
-import { judgedCall, sampleRecord, secretWords, usage } from "./fixtures/sample-record.ts"
 import { createMetrics, type Metrics } from "./metrics.ts"
 import { watchProcess } from "./watch-process.ts"
 

@@ -1,4 +1,4 @@
-import type { Problem } from "../../errors.ts"
+import type { Problem } from "../../message/errors.ts"
 import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../exchange-record.ts"

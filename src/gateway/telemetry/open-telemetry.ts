@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { HoldfastError } from "../../errors.ts"
+import { HoldfastError } from "../../message/errors.ts"
 import type { ExchangeRecord } from "../exchange-record.ts"
 import type { Upstream } from "../upstream.ts"
 import { createCallInstruments } from "./call-instruments.ts"

@@ -1,6 +1,13 @@
 import { expect, test } from "vitest"
+import {
+  fill,
+  harmlessCalls,
+  harmlessCommands,
+  hostileCalls,
+  hostileCommands,
+  type Setting,
+} from "../../../test/fixtures/guard/calls.ts"
 import { fc } from "../../../test/support/property.ts"
-import { fill, harmlessCalls, harmlessCommands, hostileCalls, hostileCommands, type Setting } from "./fixtures/calls.ts"
 import type { OwnProcess } from "./own-process.ts"
 import { createSelfProtection, selfProtectionId } from "./self-protection.ts"
 

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../errors.ts"
+import { HoldfastError } from "../../message/errors.ts"
 import type { Draft } from "../template.ts"
 import { type AllowedHosts, allowedHosts } from "./allowed-hosts.ts"
 import { type ChannelRouting, channelRouting } from "./channel-routing.ts"

@@ -1,4 +1,4 @@
-import { describe, type Problem } from "../../errors.ts"
+import { describe, type Problem } from "../../message/errors.ts"
 import { type Wire, wireText } from "../../message/ids.ts"
 import type { StopReason, Usage } from "../../message/request.ts"
 import { stringIn } from "../expect.ts"

@@ -1,0 +1,188 @@
+import { z } from "zod"
+import type { StrategyName } from "../../compact/stages/strategies.ts"
+import { families } from "../../gateway/family.ts"
+import { formats } from "../../message/message.ts"
+import {
+  headerValue,
+  httpUrl,
+  list,
+  members,
+  oneOf,
+  origin,
+  pattern,
+  share,
+  text,
+  whole,
+  yesOrNo,
+} from "./config-field.ts"
+import { secretExpected, secretRef } from "./secret-ref.ts"
+
+/** A day: nothing here waits longer. */
+const dayMs = 86_400_000
+/** Far beyond every window there is. */
+const mostTokens = 100_000_000
+const mostBytes = 1024 ** 3
+
+const waitMs = () => whole(1, dayMs)
+const count = () => whole(1, 1_000_000)
+const headers = () =>
+  z.record(
+    text("the name of a header").regex(/^[\w!#$%&'*+.^`|~-]+$/, { error: "the name of a header" }),
+    z.union([headerValue(), secretRef()], { error: `one line of text, ${secretExpected}` }),
+    { error: "headers by name" },
+  )
+
+const listen = members({
+  host: text("an address or a host name").optional(),
+  port: whole(0, 65_535).optional(),
+  token: secretRef().optional(),
+  allowedHosts: list(text("a host name"), "host names").optional(),
+  allowedOrigins: list(origin(), "origins").optional(),
+  keepAliveMs: waitMs().optional(),
+})
+
+const timeouts = members({
+  connectMs: waitMs().optional(),
+  answerMs: waitMs().optional(),
+  idleMs: waitMs().optional(),
+})
+
+const upstream = members({
+  name: text("a name")
+    .regex(/^[\w.:-]{1,80}$/, { error: "a name of letters, digits, . : _ and -" })
+    .optional(),
+  families: list(oneOf(families), "APIs")
+    .min(1, { error: `some of ${families.join(", ")}` })
+    .optional(),
+  models: list(text("the name of a model, * for any piece of it"), "models").optional(),
+  baseUrl: httpUrl(),
+  windowTokens: whole(1, mostTokens).optional(),
+  key: z.union([z.literal("passthrough"), secretRef()], { error: `passthrough, ${secretExpected}` }).optional(),
+  headers: headers().optional(),
+  timeouts: timeouts.optional(),
+  retries: whole(0, 10).optional(),
+})
+
+const policy = members({
+  flushAt: share().optional(),
+  speculateAt: share().optional(),
+  compactAt: share().optional(),
+  lowWater: share().optional(),
+  compactAtTokens: whole(1, mostTokens).optional(),
+  toolOutputTokens: whole(1, mostTokens).optional(),
+  toolRounds: whole(1, 1_000_000).optional(),
+  pinShare: share().optional(),
+  expectedCalls: whole(0, 1_000_000).optional(),
+})
+
+const summaryModel = members({
+  format: oneOf(formats),
+  baseUrl: httpUrl(),
+  model: text("the name of a model"),
+  key: secretRef().optional(),
+  headers: headers().optional(),
+  maxOutputTokens: whole(1, mostTokens).optional(),
+  inputTokens: whole(1, mostTokens).optional(),
+})
+
+const limits = members({
+  bodyBytes: whole(1, mostBytes).optional(),
+  unpackedBytes: whole(1, mostBytes).optional(),
+  headerBytes: whole(1, mostBytes).optional(),
+  connections: count().optional(),
+  connectionsPerAddress: count().optional(),
+  halfSentPerAddress: count().optional(),
+  requests: count().optional(),
+  newSessions: count().optional(),
+  headersMs: waitMs().optional(),
+  bodyMs: waitMs().optional(),
+  graceMs: whole(0, dayMs).optional(),
+})
+
+/** What becomes of a request whose session cannot be read. */
+export const storeAwayNames = ["refuse", "pass"] as const
+export const logLevels = ["error", "warn", "info", "debug"] as const
+export const logFormats = ["text", "json"] as const
+
+const operator = members({
+  directory: text("a folder").optional(),
+  keys: list(text("the path of a public key's file"), "paths of public keys").optional(),
+  audience: text("a name").optional(),
+})
+
+const redaction = z.union([pattern(), members({ pattern: pattern(), by: z.string({ error: "text" }).optional() })], {
+  error: "a regular expression, or { pattern, by }",
+})
+
+const otlp = members({
+  endpoint: httpUrl(),
+  headers: headers().optional(),
+  service: text("a name").optional(),
+})
+
+/** More than any memory is of use with. */
+const mostRows = 1_000_000
+
+const memory = members({
+  flush: yesOrNo().optional(),
+  retrieve: members({ budgetTokens: whole(1, mostTokens), trustedOnly: yesOrNo().optional() }).optional(),
+  sessionRowsPerDay: whole(0, mostRows).optional(),
+  agentRowsPerDay: whole(0, mostRows).optional(),
+})
+
+/** Those that can be told by their name. */
+export const strategyNames = [
+  "staged",
+  "hierarchical",
+  "recency",
+  "oldest-drop",
+  "middle-drop",
+  "head-tail",
+  "tool-rounds",
+  "hybrid",
+] as const satisfies readonly StrategyName[]
+
+/** All that a configuration may say. */
+export const configSchema = members({
+  $schema: text("the address of this schema").optional(),
+  listen: listen.optional(),
+  upstreams: list(upstream, "upstreams").min(1, { error: "at least one upstream" }).optional(),
+  data: z
+    .union([text("a folder, a file or a postgres:// address"), secretRef()], {
+      error: `a folder, a file, a postgres:// address, ${secretExpected}`,
+    })
+    .optional(),
+  windowTokens: whole(1, mostTokens).optional(),
+  reserveTokens: whole(0, mostTokens).optional(),
+  policy: policy.optional(),
+  summarizer: z
+    .union([z.literal(["extractive", "none"]), summaryModel], {
+      error: "extractive, none, or a model { format, baseUrl, model, key }",
+    })
+    .optional(),
+  strategy: oneOf(strategyNames).optional(),
+  recall: yesOrNo().optional(),
+  tenants: oneOf(["by-key", "one"]).optional(),
+  whenStoreIsAway: oneOf(storeAwayNames).optional(),
+  limits: limits.optional(),
+  admin: members({ token: secretRef().optional(), origins: list(origin(), "origins").optional() }).optional(),
+  operator: operator.optional(),
+  guard: members({ askTimeoutMs: waitMs().optional() }).optional(),
+  redact: list(redaction, "patterns").optional(),
+  log: members({ level: oneOf(logLevels).optional(), format: oneOf(logFormats).optional() }).optional(),
+  telemetry: members({ otlp }).optional(),
+  memory: memory.optional(),
+})
+
+type Deep<Data> = Data extends string | number | boolean | undefined
+  ? Data
+  : { readonly [Name in keyof Data]: Deep<Data[Name]> }
+
+/** A configuration that was checked. */
+export type Config = Deep<z.infer<typeof configSchema>>
+
+/** The same as JSON Schema, for editors. */
+export const configJsonSchema = (): Readonly<Record<string, unknown>> => ({
+  ...z.toJSONSchema(configSchema, { io: "input" }),
+  title: "holdfast configuration",
+})

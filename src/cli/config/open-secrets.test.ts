@@ -1,0 +1,137 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { checkConfig } from "./check-config.ts"
+import { openSecrets } from "./open-secrets.ts"
+import { parseConfig } from "./parse-config.ts"
+import { resolveConfig } from "./resolve-config.ts"
+import { readSaid } from "./said.ts"
+
+const folder = await mkdtemp(join(tmpdir(), "holdfast-secrets-"))
+afterAll(() => rm(folder, { recursive: true }))
+
+async function open(config: object, env = {}) {
+  const place = { source: "c.yaml", lineOf: () => 7 }
+  const checked = checkConfig(config, place)
+  if ("faults" in checked) throw new Error(checked.faults[0]?.sentence)
+  const result = resolveConfig({ file: { name: "c.yaml", folder, config: checked.config, place }, flags: {}, env })
+  if ("faults" in result) throw new Error(result.faults[0]?.sentence)
+  return await openSecrets(result.resolved, env, place)
+}
+
+test("secrets come from variables and files, wherever they are named", async () => {
+  await writeFile(join(folder, "key"), "from-a-file\n")
+  const config = {
+    listen: { token: { env: "T" } },
+    upstreams: [{ baseUrl: "https://a.example", key: { file: "key" }, headers: { "x-key": { env: "H" }, "x-b": "c" } }],
+    data: { env: "D" },
+    admin: { token: { env: "T" } },
+    summarizer: { format: "gemini", baseUrl: "https://a.example", model: "m", key: { env: "H" } },
+    telemetry: { otlp: { endpoint: "https://a.example", headers: { authorization: { env: "H" } } } },
+  }
+  const result = await open(config, { T: "tok", H: "hdr", D: "postgres://db/x" })
+  expect(result).toMatchObject({
+    opened: {
+      listen: { token: "tok" },
+      upstreams: [{ key: "from-a-file", headers: { "x-key": { secret: "hdr" }, "x-b": { text: "c" } } }],
+      data: { place: "postgres://db/x" },
+      admin: { token: "tok" },
+      summarizer: { key: "hdr" },
+      telemetry: { headers: { authorization: { secret: "hdr" } } },
+    },
+  })
+})
+
+test("everything that is missing is told at once, by what names it", async () => {
+  await writeFile(join(folder, "empty"), "\n")
+  await writeFile(join(folder, "lines"), "one\ntwo\n")
+  const upstreams = ["none", "empty", "lines"].map((file) => ({ baseUrl: "https://a.example", key: { file } }))
+  const result = await open({ listen: { token: { env: "NOT_SET" } }, upstreams })
+  const told = "faults" in result ? result.faults.map(({ sentence }) => sentence.replaceAll(folder, "…")) : []
+  expect(told).toEqual([
+    "c.yaml, line 7: upstreams[0].key names the file …/none, which is not there.",
+    "c.yaml, line 7: upstreams[1].key names the file …/empty, which is empty.",
+    "c.yaml, line 7: upstreams[2].key names the file …/lines, which holds more than one word.",
+    "c.yaml, line 7: listen.token names the environment variable NOT_SET, which is not set.",
+  ])
+})
+
+/** A key as vendors make them, and what people choose themselves. */
+const key = fc
+  .tuple(
+    fc.constantFrom("sk-", "sk-ant-", "AIza", "ghp_", "", "key-"),
+    fc.stringMatching(/^[A-Za-z0-9]{4}[A-Za-z0-9_-]{20,40}[0-9]$/),
+  )
+  .map(([head, tail]) => `${head}${tail}`)
+const chosen = fc.stringMatching(/^[!-~]{6,40}$/).map((text) => `${text}#S3cret`)
+
+/** Every place in which a secret may be written out by mistake. */
+const places: readonly ((secret: string) => object)[] = [
+  (secret) => ({ listen: { token: secret } }),
+  (secret) => ({ listen: { token: { env: secret } } }),
+  (secret) => ({ upstreams: [{ baseUrl: "https://a.example", key: secret }] }),
+  (secret) => ({ upstreams: [{ baseUrl: `https://me:${encodeURIComponent(secret)}@a.example`, key: [secret] }] }),
+  (secret) => ({ upstreams: [{ baseUrl: secret, headers: { authorization: secret } }] }),
+  (secret) => ({ upstreams: [{ baseUrl: "https://a.example", headers: { "x-api-key": secret, cookie: secret } }] }),
+  (secret) => ({ data: `postgres://me:${secret}@db/x` }),
+  (secret) => ({ admin: { token: secret } }),
+  (secret) => ({ summarizer: { format: secret, key: secret } }),
+  (secret) => ({ telemetry: { otlp: { endpoint: secret, headers: { authorization: `Bearer ${secret}` } } } }),
+]
+
+/** Places where a secret has no business at all, and is still not repeated if it looks like one. */
+const odd: readonly ((secret: string) => object)[] = [
+  (secret) => ({ listen: { port: secret } }),
+  (secret) => ({ log: { level: secret } }),
+  (secret) => ({ [secret]: 1 }),
+  (secret) => ({ upstreams: [{ name: [secret], baseUrl: 1, families: [secret] }] }),
+]
+
+const said = (config: object, source: string): string => {
+  const json = JSON.stringify(config, null, 2)
+  const parsed = parseConfig(json, source, "json")
+  if ("faults" in parsed) return JSON.stringify(parsed.faults)
+  const checked = checkConfig(parsed.value, parsed.place)
+  return "faults" in checked ? JSON.stringify(checked.faults) : ""
+}
+
+test("a secret that is written out is refused wherever it stands, and never repeated", () => {
+  fc.assert(
+    fc.property(fc.oneof(key, chosen), fc.constantFrom(...places), (secret, write) => {
+      const told = said(write(secret), "c.json")
+      // A name of a variable may be anything that looks like one.
+      if (!/^[A-Za-z_]\w*$/.test(secret)) expect(told).not.toBe("")
+      expect(told).not.toContain(JSON.stringify(secret).slice(1, -1))
+    }),
+  )
+  fc.assert(
+    fc.property(key, fc.constantFrom(...odd), (secret, write) => {
+      expect(said(write(secret), "c.json")).toContain("c.json")
+      expect(said(write(secret), "c.json")).not.toContain(secret)
+    }),
+  )
+})
+
+test("a file that is no JSON or YAML is not repeated either", () => {
+  fc.assert(
+    fc.property(fc.oneof(key, chosen), fc.constantFrom("json", "yaml"), (secret, kind) => {
+      const text = `{"listen": {"token": ${secret}, "a": *${secret}`
+      const parsed = parseConfig(text, "c", kind === "json" ? "json" : "yaml")
+      expect(parsed).toHaveProperty("faults")
+      expect(JSON.stringify(parsed)).not.toContain(JSON.stringify(secret).slice(1, -1))
+    }),
+  )
+})
+
+test("nor is what a flag or a variable holds by mistake", () => {
+  const flags = ["upstream", "token-env", "port", "window", "log-level"] as const
+  fc.assert(
+    fc.property(key, fc.constantFrom(...flags), (secret, flag) => {
+      const { faults } = readSaid({ [flag]: `${secret}@` }, {})
+      expect(faults).toHaveLength(1)
+      expect(JSON.stringify(faults)).not.toContain(secret)
+    }),
+  )
+})

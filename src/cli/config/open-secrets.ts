@@ -1,0 +1,104 @@
+import { readFile, stat } from "node:fs/promises"
+import { present } from "../../message/present.ts"
+import { type Fault, faultAt, type Path, type Place } from "./fault.ts"
+import type { HeaderValues, ResolvedConfig } from "./resolved-config.ts"
+import type { Env } from "./said.ts"
+import type { SecretRef } from "./secret-ref.ts"
+
+export type OpenedConfig = ResolvedConfig<string>
+export type Opened = { readonly opened: OpenedConfig } | { readonly faults: readonly Fault[] }
+
+/** A secret is a line. */
+const maxBytes = 64 * 1024
+
+/** Why a secret could not be had, or the secret. */
+type Found = { readonly value: string } | { readonly missing: string }
+
+/** Put the secrets in the place of what names them; every one that is missing is told at once, and none is ever repeated. */
+export async function openSecrets(config: ResolvedConfig, env: Env, place: Place): Promise<Opened> {
+  const faults: Fault[] = []
+  const open = async (ref: SecretRef | undefined, path: Path): Promise<string | undefined> => {
+    if (ref === undefined) return undefined
+    const found = "env" in ref ? inEnv(ref.env, env) : await inFile(ref.file)
+    if ("value" in found) return found.value
+    const from = "env" in ref ? ref.from : undefined
+    faults.push(
+      from === undefined
+        ? faultAt(place, path, found.missing, nextFor(ref))
+        : faultAt({ source: from, lineOf: () => undefined }, [], found.missing, nextFor(ref)),
+    )
+    return undefined
+  }
+  const headers = async (values: HeaderValues<SecretRef>, path: Path): Promise<HeaderValues<string>> => {
+    const all: Record<string, HeaderValues<string>[string]> = {}
+    for (const [name, value] of Object.entries(values))
+      all[name] = "text" in value ? value : { secret: (await open(value.secret, [...path, "headers", name])) ?? "" }
+    return all
+  }
+  const opened = await openAll(config, open, headers)
+  return faults.length > 0 ? { faults } : { opened }
+}
+
+type Open = (ref: SecretRef | undefined, path: Path) => Promise<string | undefined>
+type OpenHeaders = (values: HeaderValues<SecretRef>, path: Path) => Promise<HeaderValues<string>>
+
+async function openAll(config: ResolvedConfig, open: Open, headers: OpenHeaders): Promise<OpenedConfig> {
+  const { listen, upstreams, data, summarizer, admin, telemetry, ...others } = config
+  const { token: _listen, ...listening } = listen
+  const opened: OpenedConfig["upstreams"][number][] = []
+  for (const [n, { key: ref, ...upstream }] of upstreams.entries()) {
+    const path: Path = ["upstreams", n]
+    const key = await open(ref, [...path, "key"])
+    opened.push({ ...upstream, headers: await headers(upstream.headers, path), ...present({ key }) })
+  }
+  return {
+    ...others,
+    listen: { ...listening, ...present({ token: await open(listen.token, ["listen", "token"]) }) },
+    upstreams: opened,
+    summarizer: typeof summarizer === "string" ? summarizer : await openSummarizer(summarizer, open, headers),
+    admin: { origins: admin.origins, ...present({ token: await open(admin.token, ["admin", "token"]) }) },
+    ...present({
+      data: data === undefined || "place" in data ? data : { place: (await open(data.secret, ["data"])) ?? "" },
+      telemetry:
+        telemetry === undefined
+          ? undefined
+          : { ...telemetry, headers: await headers(telemetry.headers, ["telemetry", "otlp"]) },
+    }),
+  }
+}
+
+async function openSummarizer(
+  summarizer: Exclude<ResolvedConfig["summarizer"], string>,
+  open: Open,
+  headers: OpenHeaders,
+): Promise<OpenedConfig["summarizer"]> {
+  const { key: ref, ...others } = summarizer
+  const key = await open(ref, ["summarizer", "key"])
+  return { ...others, headers: await headers(summarizer.headers, ["summarizer"]), ...present({ key }) }
+}
+
+const nextFor = (ref: SecretRef): string =>
+  "env" in ref ? `Set ${ref.env}, or name another variable.` : "Check the path and who may read it."
+
+function inEnv(name: string, env: Env): Found {
+  const value = (env[name] ?? "").trim()
+  if (value === "") return { missing: `names the environment variable ${name}, which is not set` }
+  return checkLine(value, `names the environment variable ${name}`)
+}
+
+async function inFile(path: string): Promise<Found> {
+  const says = `names the file ${path}`
+  try {
+    const { size } = await stat(path)
+    if (size > maxBytes) return { missing: `${says}, which is too large to hold a secret` }
+    const value = (await readFile(path, "utf8")).trim()
+    return value === "" ? { missing: `${says}, which is empty` } : checkLine(value, says)
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown"
+    return { missing: `${says}, which ${code === "ENOENT" ? "is not there" : `cannot be read (${code})`}` }
+  }
+}
+
+/** It goes into a header or an address, where a line break would begin something else. */
+const checkLine = (value: string, says: string): Found =>
+  /^[\x21-\x7e\u00a0-\uffff]+$/.test(value) ? { value } : { missing: `${says}, which holds more than one word` }

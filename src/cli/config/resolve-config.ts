@@ -1,0 +1,186 @@
+import { resolve } from "node:path"
+import { defaultPolicy } from "../../compact/plan/policy.ts"
+import { families } from "../../gateway/family.ts"
+import { usualLimits, usualTimes } from "../../gateway/gateway-options.ts"
+import { isLoopback } from "../../gateway/http/admission.ts"
+import { usualAskTimeoutMs } from "../../guard/guard-use.ts"
+import { present } from "../../message/present.ts"
+import { isPostgres } from "../../store/open-store.ts"
+import type { Config } from "./config-schema.ts"
+import { type Fault, faultAt, type Place, wrongValue } from "./fault.ts"
+import type { ConfigFile } from "./read-config.ts"
+import type { HeaderValues, ResolvedConfig, ResolvedUpstream } from "./resolved-config.ts"
+import { type Env, type Flags, readSaid, type Said } from "./said.ts"
+import { isSecretRef, type SecretRef } from "./secret-ref.ts"
+
+export const usualPort = 4141
+const usualHost = "127.0.0.1"
+/** Well below the minute after which routers on the way forget a silent connection. */
+const usualKeepAliveMs = 15_000
+
+/** The well-known APIs, to which the client's own key is passed on. */
+const usualUpstreams: readonly UpstreamConfig[] = [
+  { name: "anthropic", families: ["anthropic"], baseUrl: "https://api.anthropic.com" },
+  { name: "openai", families: ["openai"], baseUrl: "https://api.openai.com" },
+  { name: "gemini", families: ["gemini"], baseUrl: "https://generativelanguage.googleapis.com" },
+]
+
+type UpstreamConfig = NonNullable<Config["upstreams"]>[number]
+
+/** What is resolved: where it was said what. The file counts least. */
+export type Sources = { readonly file?: ConfigFile; readonly flags: Flags; readonly env: Env }
+
+export type Resolved = { readonly resolved: ResolvedConfig } | { readonly faults: readonly Fault[] }
+
+/** All sources taken together: a flag before a variable, that before the file, and that before the default. Nothing is read here. */
+export function resolveConfig({ file, flags, env }: Sources): Resolved {
+  const { said, faults } = readSaid(flags, env)
+  const config = file?.config ?? {}
+  const place = file?.place ?? { source: "the configuration", lineOf: () => undefined }
+  const below = (path: string): string => (file === undefined ? path : resolve(file.folder, path))
+  const resolved: ResolvedConfig = {
+    ...contextOf(config, said),
+    listen: listenOf(config, said, below),
+    upstreams: upstreamsOf(config, said, below),
+    isUsual: said.upstream === undefined && config.upstreams === undefined,
+    tenants: config.tenants ?? "by-key",
+    whenStoreIsAway: said.whenStoreIsAway ?? config.whenStoreIsAway ?? "refuse",
+    limits: { ...usualLimits, ...present(config.limits ?? {}) },
+    admin: {
+      origins: config.admin?.origins ?? [],
+      ...present({ token: secretBelow(config.admin?.token, below) }),
+    },
+    operator: operatorOf(config, said, below),
+    askTimeoutMs: config.guard?.askTimeoutMs ?? usualAskTimeoutMs,
+    log: {
+      level: said.logLevel ?? config.log?.level ?? "info",
+      format: said.logFormat ?? config.log?.format ?? "text",
+    },
+    ...present({ data: dataOf(config, said, below), telemetry: telemetryOf(config, below) }),
+    summarizer: summarizerOf(config, below),
+  }
+  const all = [...faults, ...objectionsTo(resolved, config, place)]
+  return all.length > 0 ? { faults: all } : { resolved }
+}
+
+type Below = (path: string) => string
+
+/** A file's path is as seen from the configuration; a variable's name stays. */
+function secretBelow(ref: Config["data"], below: Below): SecretRef | undefined {
+  if (!isSecretRef(ref)) return undefined
+  return "file" in ref ? { file: below(ref.file) } : { env: ref.env }
+}
+
+function headersBelow(headers: UpstreamConfig["headers"], below: Below): HeaderValues<SecretRef> {
+  const all: Record<string, HeaderValues<SecretRef>[string]> = {}
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    const secret = secretBelow(value, below)
+    if (secret !== undefined) all[name.toLowerCase()] = { secret }
+    else if (typeof value === "string") all[name.toLowerCase()] = { text: value }
+  }
+  return all
+}
+
+/** How sessions are compacted. */
+function contextOf(
+  config: Config,
+  said: Said,
+): Pick<ResolvedConfig, "windowTokens" | "reserveTokens" | "policy" | "strategy" | "recall" | "redact" | "memory"> {
+  const { flush, retrieve, sessionRowsPerDay, agentRowsPerDay } = config.memory ?? {}
+  return {
+    ...present({
+      windowTokens: said.windowTokens ?? config.windowTokens,
+      reserveTokens: config.reserveTokens,
+      strategy: config.strategy,
+    }),
+    policy: present(config.policy ?? {}),
+    recall: said.recall ?? config.recall ?? false,
+    redact: (config.redact ?? []).map((rule) => {
+      const { pattern, by } = typeof rule === "string" ? { pattern: rule, by: undefined } : rule
+      return { pattern: new RegExp(pattern, "gu"), ...present({ by }) }
+    }),
+    memory: present({
+      flush,
+      sessionRowsPerDay,
+      agentRowsPerDay,
+      retrieve:
+        retrieve === undefined
+          ? undefined
+          : { budgetTokens: retrieve.budgetTokens, ...present({ trustedOnly: retrieve.trustedOnly }) },
+    }),
+  }
+}
+
+function listenOf({ listen = {} }: Config, said: Said, below: Below): ResolvedConfig["listen"] {
+  const token =
+    said.tokenEnv === undefined ? secretBelow(listen.token, below) : { env: said.tokenEnv, from: "--token-env" }
+  return {
+    host: said.host ?? listen.host ?? usualHost,
+    port: said.port ?? listen.port ?? usualPort,
+    allowedHosts: listen.allowedHosts ?? [],
+    allowedOrigins: listen.allowedOrigins ?? [],
+    keepAliveMs: listen.keepAliveMs ?? usualKeepAliveMs,
+    ...present({ token }),
+  }
+}
+
+function upstreamsOf(config: Config, said: Said, below: Below): readonly ResolvedUpstream<SecretRef>[] {
+  const given: readonly UpstreamConfig[] =
+    said.upstream === undefined ? (config.upstreams ?? usualUpstreams) : [{ name: "upstream", baseUrl: said.upstream }]
+  return given.map((upstream, n) => ({
+    name: upstream.name ?? `${new URL(upstream.baseUrl).host}#${n + 1}`,
+    families: upstream.families ?? families,
+    baseUrl: upstream.baseUrl,
+    headers: headersBelow(upstream.headers, below),
+    ...usualTimes,
+    ...present({ ...upstream.timeouts, retries: upstream.retries }),
+    ...present({ models: upstream.models, windowTokens: upstream.windowTokens, key: secretBelow(upstream.key, below) }),
+  }))
+}
+
+function dataOf({ data }: Config, said: Said, below: Below): ResolvedConfig["data"] {
+  if (said.data !== undefined) return { place: said.data }
+  const secret = secretBelow(data, below)
+  if (secret !== undefined) return { secret }
+  return typeof data === "string" ? { place: isPostgres(data) ? data : below(data) } : undefined
+}
+
+function operatorOf({ operator = {} }: Config, said: Said, below: Below): ResolvedConfig["operator"] {
+  const directory = said.policy ?? (operator.directory === undefined ? undefined : below(operator.directory))
+  return {
+    keys: (operator.keys ?? []).map(below),
+    ...present({ directory, audience: operator.audience }),
+  }
+}
+
+function summarizerOf({ summarizer = "extractive" }: Config, below: Below): ResolvedConfig["summarizer"] {
+  if (typeof summarizer === "string") return summarizer
+  const { format, baseUrl, model, maxOutputTokens, inputTokens } = summarizer
+  const key = secretBelow(summarizer.key, below)
+  const headers = headersBelow(summarizer.headers, below)
+  return { format, baseUrl, model, headers, ...present({ key, maxOutputTokens, inputTokens }) }
+}
+
+function telemetryOf({ telemetry }: Config, below: Below): ResolvedConfig["telemetry"] {
+  if (telemetry === undefined) return undefined
+  const { endpoint, headers, service = "holdfast" } = telemetry.otlp
+  return { endpoint, headers: headersBelow(headers, below), service }
+}
+
+/** What only the whole can be found wrong with. */
+function objectionsTo({ listen, policy }: ResolvedConfig, config: Config, place: Place): readonly Fault[] {
+  const faults: Fault[] = []
+  if (!isLoopback(listen.host) && listen.token === undefined)
+    faults.push(
+      faultAt(
+        { source: `The host ${JSON.stringify(listen.host.slice(0, 80))}`, lineOf: () => undefined },
+        [],
+        "can be reached by others than this machine, and no token was given that they have to know",
+        "Put a token in an environment variable and name it with --token-env NAME or listen.token, or listen on 127.0.0.1.",
+      ),
+    )
+  const { lowWater, compactAt } = policy
+  if (lowWater !== undefined && lowWater >= (compactAt ?? defaultPolicy.compactAt))
+    faults.push(wrongValue(place, ["policy", "lowWater"], config.policy?.lowWater, "less than policy.compactAt"))
+  return faults
+}

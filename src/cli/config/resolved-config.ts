@@ -1,0 +1,86 @@
+import type { Policy } from "../../compact/plan/policy.ts"
+import type { Family } from "../../gateway/family.ts"
+import type { GatewayLimits } from "../../gateway/gateway-options.ts"
+import type { Format } from "../../message/message.ts"
+import type { Redaction } from "../../session/log/redact.ts"
+import type { MemoryOptions } from "../../session/options.ts"
+import type { WhenStoreIsAway } from "../../session/prepared.ts"
+import type { logFormats, logLevels, strategyNames } from "./config-schema.ts"
+import type { SecretRef } from "./secret-ref.ts"
+
+export type LogLevel = (typeof logLevels)[number]
+export type LogFormat = (typeof logFormats)[number]
+
+/** A value that is itself no secret but may be one. */
+export type Header<Secret> = { readonly text: string } | { readonly secret: Secret }
+export type HeaderValues<Secret> = Readonly<Record<string, Header<Secret>>>
+
+export type ResolvedUpstream<Secret> = {
+  readonly name: string
+  readonly families: readonly Family[]
+  readonly models?: readonly string[]
+  readonly baseUrl: string
+  readonly windowTokens?: number
+  /** The client's own is passed on unless given. */
+  readonly key?: Secret
+  readonly headers: HeaderValues<Secret>
+  readonly connectMs: number
+  readonly answerMs: number
+  readonly idleMs: number
+  readonly retries: number
+}
+
+export type ResolvedSummarizer<Secret> = {
+  readonly format: Format
+  readonly baseUrl: string
+  readonly model: string
+  readonly key?: Secret
+  readonly headers: HeaderValues<Secret>
+  readonly maxOutputTokens?: number
+  readonly inputTokens?: number
+}
+
+/** Where measurements and spans go. */
+export type ResolvedOtlp<Secret> = {
+  readonly endpoint: string
+  readonly headers: HeaderValues<Secret>
+  readonly service: string
+}
+
+/** All that is known of a gateway before anything is opened: flags, variables, file and defaults taken together. */
+export type ResolvedConfig<Secret = SecretRef> = {
+  readonly listen: {
+    readonly host: string
+    readonly port: number
+    readonly token?: Secret
+    readonly allowedHosts: readonly string[]
+    readonly allowedOrigins: readonly string[]
+    readonly keepAliveMs: number
+  }
+  readonly upstreams: readonly ResolvedUpstream<Secret>[]
+  /** Did anyone say which upstreams? */
+  readonly isUsual: boolean
+  /** The place of the store; the usual one unless given. */
+  readonly data?: { readonly place: string } | { readonly secret: Secret }
+  readonly windowTokens?: number
+  readonly reserveTokens?: number
+  readonly policy: Partial<Policy>
+  readonly summarizer: "extractive" | "none" | ResolvedSummarizer<Secret>
+  readonly strategy?: (typeof strategyNames)[number]
+  readonly recall: boolean
+  readonly tenants: "by-key" | "one"
+  readonly whenStoreIsAway: WhenStoreIsAway
+  readonly limits: GatewayLimits
+  readonly admin: { readonly token?: Secret; readonly origins: readonly string[] }
+  readonly operator: {
+    readonly directory?: string
+    /** Files of public keys. */
+    readonly keys: readonly string[]
+    readonly audience?: string
+  }
+  readonly askTimeoutMs: number
+  readonly redact: readonly Redaction[]
+  readonly log: { readonly level: LogLevel; readonly format: LogFormat }
+  readonly telemetry?: ResolvedOtlp<Secret>
+  readonly memory: MemoryOptions
+}

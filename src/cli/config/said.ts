@@ -1,0 +1,120 @@
+import { present } from "../../message/present.ts"
+import type { WhenStoreIsAway } from "../../session/prepared.ts"
+import { isHttpUrl } from "./config-field.ts"
+import { logFormats, logLevels, storeAwayNames } from "./config-schema.ts"
+import { type Fault, faultAt, foundWords } from "./fault.ts"
+import type { LogFormat, LogLevel } from "./resolved-config.ts"
+
+/** What was said on the command line, as it was written; one that is on or off says `true`. */
+export type Flags = Readonly<Partial<Record<FlagName, string>>>
+
+export type FlagName =
+  | "port"
+  | "host"
+  | "upstream"
+  | "window"
+  | "data"
+  | "recall"
+  | "token-env"
+  | "policy"
+  | "log-format"
+  | "log-level"
+  | "when-store-is-away"
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** HOLDFAST_LOG_FORMAT for `log-format`. */
+export const variableOf = (flag: string): string => `HOLDFAST_${flag.toUpperCase().replaceAll("-", "_")}`
+
+/** Something said, and by what it was said. */
+type Saying = { readonly source: string; readonly text: string }
+
+/** A flag, else its variable. An empty variable says nothing. */
+export function sayingOf(name: FlagName, flags: Flags, env: Env): Saying | undefined {
+  const flag = flags[name]
+  if (flag !== undefined) return { source: `--${name}`, text: flag }
+  const variable = env[variableOf(name)]
+  return variable === undefined || variable === "" ? undefined : { source: variableOf(name), text: variable }
+}
+
+/** What flags and variables say, read; each is laid over the file. */
+export type Said = {
+  readonly port?: number
+  readonly host?: string
+  readonly upstream?: string
+  readonly windowTokens?: number
+  readonly data?: string
+  readonly recall?: boolean
+  readonly tokenEnv?: string
+  readonly policy?: string
+  readonly logFormat?: LogFormat
+  readonly logLevel?: LogLevel
+  readonly whenStoreIsAway?: WhenStoreIsAway
+}
+
+type Read<Value> = (text: string) => Value | undefined
+
+const wholeFrom =
+  (least: number, most: number): Read<number> =>
+  (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= least && value <= most ? value : undefined
+  }
+
+const plain: Read<string> = (text) => (text === "" || text.includes("\0") ? undefined : text)
+const oneOf =
+  <Name extends string>(names: readonly Name[]): Read<Name> =>
+  (text) =>
+    names.find((name) => name === text)
+
+const yes: readonly string[] = ["1", "true", "yes", "on"]
+const no: readonly string[] = ["0", "false", "no", "off"]
+const yesOrNo: Read<boolean> = (text) => {
+  const word = text.toLowerCase()
+  return yes.includes(word) ? true : no.includes(word) ? false : undefined
+}
+
+/** Read everything that was said, and say what of it cannot be meant. */
+export function readSaid(flags: Flags, env: Env): { readonly said: Said; readonly faults: readonly Fault[] } {
+  const faults: Fault[] = []
+  const read = <Value>(name: FlagName, how: Read<Value>, expected: string): Value | undefined => {
+    const saying = sayingOf(name, flags, env)
+    if (saying === undefined) return undefined
+    const value = how(saying.text)
+    if (value === undefined) faults.push(wrong(saying, name, expected))
+    return value
+  }
+  const all = {
+    port: read("port", wholeFrom(0, 65_535), "a port from 0 to 65535"),
+    host: read("host", plain, "an address or a host name"),
+    upstream: read(
+      "upstream",
+      (text) => (isHttpUrl(text) ? text : undefined),
+      "an http or https URL without user, password and query",
+    ),
+    windowTokens: read("window", wholeFrom(1, 100_000_000), "a whole number of tokens"),
+    data: read("data", plain, "a folder, a file or a postgres:// address"),
+    recall: read("recall", yesOrNo, "1 or 0"),
+    tokenEnv: read(
+      "token-env",
+      (text) => (/^[A-Za-z_]\w{0,199}$/.test(text) ? text : undefined),
+      "the name of an environment variable",
+    ),
+    policy: read("policy", plain, "a folder"),
+    logFormat: read("log-format", oneOf(logFormats), "text or json"),
+    whenStoreIsAway: read("when-store-is-away", oneOf(storeAwayNames), storeAwayNames.join(" or ")),
+    logLevel: read("log-level", oneOf(logLevels), `one of ${logLevels.join(", ")}`),
+  }
+  return { said: present(all), faults }
+}
+
+/** The name of the option is the path too: what may be a secret there is not repeated. */
+const wrong = ({ source, text }: Saying, name: FlagName, expected: string): Fault => {
+  const secretive = name === "upstream" ? ["url"] : [name]
+  return faultAt(
+    { source, lineOf: () => undefined },
+    [],
+    `is ${foundWords(text, secretive)}, where ${expected} was expected`,
+    `Give ${expected}, or leave ${source} out.`,
+  )
+}

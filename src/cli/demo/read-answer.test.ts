@@ -1,0 +1,37 @@
+import { expect, test } from "vitest"
+import { HoldfastError } from "../../message/errors.ts"
+import { readSse } from "../../wire/sse.ts"
+import { streamedAnswer } from "./model-wire.ts"
+import { readAnswer } from "./read-answer.ts"
+
+const usage = { readTokens: 5, writtenTokens: 3, freshTokens: 2, outputTokens: 4 }
+const calls = [{ tool: "look", input: { at: "naïve ✓ 😀", deep: { list: [1, null] } } }]
+const bytes = Buffer.concat(
+  streamedAnswer({ step: "s1", text: "Half a moment, 😀 please.", calls }, usage, "holdfast-demo", 1),
+)
+
+test("an answer is put together from its stream as it was said", () => {
+  expect(readAnswer(readSse(bytes))).toEqual({
+    content: [
+      { type: "text", text: "Half a moment, 😀 please." },
+      { type: "tool_use", id: "toolu_demo_s1_0", name: "look", input: calls[0]?.input },
+    ],
+    text: "Half a moment, 😀 please.",
+    calls: [{ id: "toolu_demo_s1_0", tool: "look", input: calls[0]?.input }],
+    usage: { inputTokens: 10, cacheReadTokens: 5, outputTokens: 4 },
+  })
+})
+
+test("wherever a stream is cut, what arrived of it is not acted on", () => {
+  for (let end = 0; end < bytes.length; end += 37)
+    expect(() => readAnswer(readSse(bytes.subarray(0, end)).filter(({ type }) => type === "event"))).toThrow(
+      HoldfastError,
+    )
+})
+
+test("an error in the stream is told as one", () => {
+  const error = Buffer.from(
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
+  )
+  expect(() => readAnswer(readSse(error))).toThrow(/Overloaded/)
+})

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { box } from "./box.ts"
+import { contextBar } from "./context-bar.ts"
+import { findRule, type RulePlace } from "./find-rule.ts"
+import { compactionBox } from "./show-compaction.ts"
+import { readWithheld } from "./show-denied.ts"
+import type { ToldCompaction } from "./told-compaction.ts"
+import { clipText, oneLine, wrapText } from "./wrap-text.ts"
+
+const plain = { width: 60, bold: (text: string) => text, dim: (text: string) => text }
+const anyText = fc.string({ unit: "binary", maxLength: 300 })
+
+test("a bar is as wide as it is told, whatever it shows", () => {
+  const any = fc.integer({ min: -10, max: 40_000 })
+  fc.assert(
+    fc.property(any, any, any, fc.integer({ min: 1, max: 60 }), (tokens, cacheReadTokens, windowTokens, width) => {
+      const { cached, fresh, free } = contextBar({ tokens, cacheReadTokens, windowTokens }, width)
+      expect((cached + fresh + free).length).toBe(width)
+      if (tokens > 0) expect((cached + fresh).length).toBeGreaterThan(0)
+    }),
+  )
+})
+
+test("wrapped lines say the whole text, none is too long, and nothing acts on the terminal", () => {
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 4, max: 90 }), (text, width) => {
+      const lines = wrapText(text, width)
+      expect(lines.filter((line) => line.length > width)).toEqual([])
+      expect(lines.join("").replaceAll(" ", "")).toBe(oneLine(text).replaceAll(" ", ""))
+      expect(clipText(text, width).length).toBeLessThanOrEqual(width)
+      expect(lines.join("\n")).not.toMatch(/[^\P{Cc}\n]/u)
+    }),
+  )
+})
+
+test("every line of a box is as wide as the screen", () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(fc.constantFrom("why", "kept", ""), fc.lorem({ maxCount: 40 }))), (rows) => {
+      expect(box("title", rows, plain).map((line) => line.length)).toEqual(
+        box("title", rows, plain).map(() => plain.width),
+      )
+    }),
+  )
+})
+
+describe("a rule in a request", () => {
+  const rule = 'Never "quote" outside.'
+  const message = (content: unknown) => ({ role: "user", content })
+  test.each<[string, unknown, string | undefined]>([
+    ["in the system part as text", { system: `Be kind. ${rule}`, messages: [] }, "the system part"],
+    [
+      "in a block of a message",
+      { messages: [message("hi"), message([{ type: "text", text: `- ${rule}` }])] },
+      "message 2 of 2",
+    ],
+    ["in other words", { messages: [message('Never "quote" outside of it.')] }, undefined],
+    ["in a tool's result alone", { messages: [message([{ type: "tool_result", content: rule }])] }, undefined],
+    ["nowhere", { messages: 7 }, undefined],
+  ])("%s", (_why, body, place) => {
+    expect(findRule(JSON.stringify(body), rule)?.place).toBe(place)
+  })
+  test("in no request at all, or in half of one", () => {
+    expect([findRule(undefined, rule), findRule('{"messages":[', rule), findRule("7", rule)]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+})
+
+describe("the box of a compaction", () => {
+  const told: ToldCompaction = {
+    ...{
+      checkpoint: "e9",
+      beforeTokens: 9000,
+      afterTokens: 4000,
+      whole: 3,
+      shortened: 0,
+      shortenedTo: 0,
+      shortenedWhy: [],
+      covered: 0,
+      digest: "",
+    },
+    ...{ goalWhole: false, summaryLines: 0, factLines: 0 },
+  }
+  const shown = { ordinal: 1, ruleText: "No mail.", ledgerLine: undefined }
+  const screen = {
+    ...plain,
+    width: 100,
+    good: plain.bold,
+    bad: plain.bold,
+    print: async () => {},
+    pause: async () => {},
+  }
+  const text = (more: Partial<ToldCompaction>, rule?: RulePlace, logMessages = 5): string =>
+    compactionBox(
+      { ...shown, told: { ...told, ...more }, rule, latestWhole: false, agentMessages: 5, logMessages },
+      screen,
+    ).join("\n")
+  test("says why, as far as the log does", () => {
+    expect(text({ reason: { share: 0.85, limit: 0.8 } })).toContain("filled 85 % of its room; past 80 %")
+    expect(text({ reason: "refused" })).toContain("the model refused the request as too long")
+    expect(text({})).toContain("the plan asked for it")
+  })
+  test("says what is not so, rather than nothing", () => {
+    expect(text({})).toContain('MISSING from this request: "No mail."')
+    expect(text({}, { place: "message 1 of 4", line: "" })).toContain("word for word in this very request")
+    expect(text({}, undefined, 4)).toContain("the log has 4 of 5 messages")
+    expect(text({})).not.toMatch(/latest words|summed up|ledger|shortened/)
+  })
+})
+
+test("the guard's words are read, and nobody else's are taken for them", () => {
+  const words = `On it.\n[Withheld by policy. The call of "tern_send_email" was refused. It was not run.\nRule: No mail.\nWhat it met: a: "b"]`
+  expect(readWithheld(words)).toEqual({ tool: "tern_send_email", rule: "No mail.", met: 'a: "b"' })
+  expect(readWithheld("The policy withheld it.")).toBeUndefined()
+})

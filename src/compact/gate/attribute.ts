@@ -1,0 +1,155 @@
+import { normalize } from "../../language/normalize.ts"
+import { type Channel, instructs } from "../../message/channel.ts"
+import { affirms, unframed } from "./claim.ts"
+import { termsOf } from "./terms.ts"
+
+/** A text that a summary may rest on, and where it came in. */
+export type SummarySource = { readonly id: string; readonly text: string; readonly channel: Channel }
+
+/** Who can stand behind a line: someone who may instruct, the assistant itself, or mere data. */
+export type Ground = "authority" | "assistant" | "data"
+
+/** How much of a line's wording one kind of source has in one place, 0 to 1, and what is said there, as matching sees it. */
+export type Support = { readonly share: number; readonly source?: SummarySource; readonly said: string }
+
+export type Attribution = {
+  /** Share of the line's terms that stand in any source at all. */
+  readonly known: number
+  readonly terms: number
+  readonly support: Readonly<Record<Ground, Support>>
+  readonly restsOn: Ground | "nothing"
+}
+
+/** Terms in one window; two neighbours together are about a paragraph, in which a line can find what it puts together. */
+const windowTerms = 32
+/** Terms looked at of one line: as many as a number has bits. */
+const maxTerms = 31
+/** A term that stands in more windows than this tells no place from another. */
+const maxPlaces = 4096
+/** Characters of a question that a short answer takes for its own. */
+const maxQuestion = 1500
+
+/** So much better must data cover a line before it is taken for the data's. */
+const clearly = 0.25
+/** And so much, where the data has the whole of it. */
+const wholly = { share: 0.95, margin: 0.1 } as const
+
+const groundOf = (channel: Channel): Ground =>
+  instructs(channel) ? "authority" : channel === "assistant" ? "assistant" : "data"
+
+const none: Support = { share: 0, said: "" }
+
+type Window = { readonly source: SummarySource; readonly ground: Ground; readonly text: string; readonly start: number }
+
+type Index = { readonly windows: readonly Window[]; readonly places: ReadonlyMap<string, readonly number[]> }
+
+/** A "yes" says what the question before it asks. */
+const withQuestion = (answer: string, question: string): string =>
+  question !== "" && affirms(answer) ? `${question.slice(-maxQuestion)}\n${answer}` : answer
+
+/** Where the wanted terms stand, in windows over all sources. One pass over each text. */
+function indexOf(sources: readonly SummarySource[], wanted: ReadonlySet<string>): Index {
+  const windows: Window[] = []
+  const places = new Map<string, number[]>()
+  let question = ""
+  for (const source of sources) {
+    const ground = groundOf(source.channel)
+    const text = normalize(ground === "authority" ? withQuestion(source.text, question) : source.text).text
+    if (ground !== "data") question = ground === "assistant" ? source.text : ""
+    let room = 0
+    for (const { term, at } of termsOf(text)) {
+      if (room === 0) {
+        windows.push({ source, ground, text, start: at })
+        room = windowTerms
+      }
+      room--
+      if (!wanted.has(term)) continue
+      const found = places.get(term)
+      if (found === undefined) places.set(term, [windows.length - 1])
+      else if (found.length <= maxPlaces && found.at(-1) !== windows.length - 1) found.push(windows.length - 1)
+    }
+  }
+  return { windows, places }
+}
+
+function bitsIn(mask: number): number {
+  let count = 0
+  for (let left = mask; left !== 0; left &= left - 1) count++
+  return count
+}
+
+/** Which of a line's terms stand in each window that has any; the bit of a term is its place in the line. */
+function masksOf(terms: readonly string[], { places }: Index): ReadonlyMap<number, number> {
+  const masks = new Map<number, number>()
+  terms.forEach((term, bit) => {
+    const found = places.get(term) ?? []
+    if (found.length > maxPlaces) return
+    for (const window of found) masks.set(window, (masks.get(window) ?? 0) | (1 << bit))
+  })
+  return masks
+}
+
+function supportOf(terms: readonly string[], index: Index): Readonly<Record<Ground, Support>> {
+  const masks = masksOf(terms, index)
+  const telling = terms.filter((term) => (index.places.get(term)?.length ?? 1) <= maxPlaces).length
+  const best: Record<Ground, Support> = { authority: none, assistant: none, data: none }
+  for (const [at, mask] of masks) {
+    const window = index.windows[at]
+    if (window === undefined) continue
+    const next = index.windows[at + 1]
+    const same = next?.source === window.source
+    const share = bitsIn(same ? mask | (masks.get(at + 1) ?? 0) : mask) / telling
+    if (share <= best[window.ground].share) continue
+    const after = index.windows[at + 2]
+    const end = after?.source === window.source ? after.start : window.text.length
+    best[window.ground] = { share, source: window.source, said: window.text.slice(window.start, end) }
+  }
+  return best
+}
+
+function restsOn({ authority, assistant, data }: Readonly<Record<Ground, Support>>): Attribution["restsOn"] {
+  if (authority.share === 0 && assistant.share === 0 && data.share === 0) return "nothing"
+  const margin = data.share >= wholly.share ? wholly.margin : clearly
+  const own = Math.max(authority.share, assistant.share)
+  if (data.share > own + margin) return "data"
+  return authority.share >= assistant.share - wholly.margin ? "authority" : "assistant"
+}
+
+/** What a line of a summary may carry before its first word: a bullet and a label such as [Next]. */
+const label = /^\s*(?:[-*•]\s*)?(?:\[[^\]\n]{0,40}\])?/
+
+/** The terms of a line, each once, and one that carries a figure twice: an id or an amount tells more than a word. */
+function distinctTerms(text: string): readonly string[] {
+  const terms = new Set<string>()
+  for (const { term } of termsOf(unframed(normalize(text.replace(label, "")).text))) {
+    if (terms.size === maxTerms) break
+    terms.add(term)
+  }
+  return [...terms, ...[...terms].filter((term) => /\d/.test(term))].slice(0, maxTerms)
+}
+
+/**
+ * On which sources each of these texts really rests, by its wording and whatever it claims. The sources are read once, and the
+ * answer for a text costs as much as its terms occur. What data covers clearly better than anyone with a say is the data's.
+ */
+export function createAttribution(
+  sources: readonly SummarySource[],
+  texts: readonly string[],
+): (text: string) => Attribution {
+  const index = indexOf(sources, new Set(texts.flatMap(distinctTerms)))
+  return (text) => {
+    const terms = distinctTerms(text)
+    const support = supportOf(terms, index)
+    const known = terms.filter((term) => index.places.has(term)).length
+    return {
+      known: terms.length === 0 ? 0 : known / terms.length,
+      terms: terms.length,
+      support,
+      restsOn: restsOn(support),
+    }
+  }
+}
+
+/** On which sources a line really rests. */
+export const attribute = (line: string, sources: readonly SummarySource[]): Attribution =>
+  createAttribution(sources, [line])(line)

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { normalize } from "../../language/normalize.ts"
+import { survey } from "../../language/survey.ts"
+import { cueWords } from "./cue.ts"
+import { lexiconWords } from "./lexicon.ts"
+import { sentencesOf } from "./sentence.ts"
+import { addToSum, mayMean } from "./word-sum.ts"
+
+const word = fc.oneof(fc.constantFrom(...lexiconWords, ...cueWords), fc.string({ unit: "binary", maxLength: 8 }))
+const joint = fc.constantFrom(" ", ". ", "\n", "\n\n", ", ", '", "', " | ", ": ", "\t", "_", "\u200b", "&", "*")
+const text = fc
+  .array(fc.tuple(word, joint), { maxLength: 30 })
+  .map((pieces) => pieces.map(([piece, between]) => piece + between).join(""))
+
+test("for any text, the sentences that tell something are those of all that have a word or a cue", () => {
+  fc.assert(
+    fc.property(text, (drawn) => {
+      const all = sentencesOf(drawn)
+      expect(sentencesOf(drawn, true)).toEqual(all.filter(({ words, cues }) => words.length > 0 || cues !== 0))
+    }),
+  )
+})
+
+test("for any text, the steps that a glance spares would have changed nothing", () => {
+  const careful = { foreign: true, escaped: true, dressed: true, spaced: true, runs: [] }
+  fc.assert(
+    fc.property(text, (drawn) => {
+      expect(normalize(drawn, survey(drawn)).text).toBe(normalize(drawn, careful).text)
+    }),
+  )
+})
+
+test("no word that means something is passed over", () => {
+  const sumOf = (known: string): number =>
+    Array.from({ length: known.length }, (_, at) => known.charCodeAt(at)).reduce(addToSum, 0)
+  expect([...lexiconWords, ...cueWords].filter((known) => !mayMean(sumOf(known)))).toEqual([])
+})

@@ -1,0 +1,287 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { tokens } from "../../message/ids.ts"
+import { isTripped, noteCompaction } from "./breaker.ts"
+import { weighRewrite } from "./economics.ts"
+import { type Occasion, type Plan, planContext, reserveFor, type Sizes } from "./plan.ts"
+import { defaultPolicy, type Policy } from "./policy.ts"
+
+/** A window of 1,100 with 100 reserved: shares of the room read as per mille. */
+const sizes = (contextTokens: number, more: Partial<Record<keyof Sizes, number>> = {}): Sizes => {
+  const given = {
+    contextTokens,
+    windowTokens: 1100,
+    reserveTokens: 100,
+    floorTokens: 0,
+    unreadTokens: 0,
+    toolOutputTokens: 0,
+    toolRounds: 0,
+    ...more,
+  }
+  const { toolRounds, ...counts } = given
+  return { ...mapTokens(counts), toolRounds }
+}
+
+function mapTokens(counts: Omit<Record<keyof Sizes, number>, "toolRounds">): Omit<Sizes, "toolRounds"> {
+  return {
+    contextTokens: tokens(counts.contextTokens),
+    windowTokens: tokens(counts.windowTokens),
+    reserveTokens: tokens(counts.reserveTokens),
+    floorTokens: tokens(counts.floorTokens),
+    unreadTokens: tokens(counts.unreadTokens),
+    toolOutputTokens: tokens(counts.toolOutputTokens),
+  }
+}
+
+describe("what to do", () => {
+  const cases: readonly [why: string, sizes: Sizes, occasion: Occasion, policy: Partial<Policy>, plan: object][] = [
+    ["small: leave it", sizes(600), {}, {}, { type: "leave", flush: false, speculate: false }],
+    ["over 60 %: save to memory", sizes(601), {}, {}, { type: "leave", flush: true, speculate: false }],
+    ["over 65 %: begin a summary too", sizes(651), {}, {}, { type: "leave", flush: true, speculate: true }],
+    ["at 80 %: not yet", sizes(800), {}, {}, { type: "leave" }],
+    [
+      "over 80 %: compact to the low-water mark",
+      sizes(801),
+      {},
+      {},
+      { type: "compact", depth: "full", forced: true, targetTokens: 400 },
+    ],
+    [
+      "over a fixed number of tokens",
+      sizes(301),
+      {},
+      { compactAtTokens: 300 },
+      { type: "compact", forced: true, targetTokens: 120 },
+    ],
+    [
+      "someone asks, however small",
+      sizes(50),
+      { asked: { focus: "the API" } },
+      {},
+      { type: "compact", forced: true, focus: "the API" },
+    ],
+    [
+      "the provider refused what we thought would fit",
+      sizes(500),
+      { refused: true },
+      {},
+      { type: "compact", forced: true, targetTokens: 200 },
+    ],
+    [
+      "a phase ends with much to carry",
+      sizes(700),
+      { phaseEnded: true },
+      {},
+      { type: "compact", depth: "full", forced: false },
+    ],
+    ["a phase ends with little", sizes(300), { phaseEnded: true }, {}, { type: "leave" }],
+    [
+      "one output over its limit",
+      sizes(500, { toolOutputTokens: 301 }),
+      {},
+      { toolOutputTokens: 300 },
+      { type: "compact", depth: "micro", forced: false },
+    ],
+    [
+      "too many tool rounds",
+      sizes(500, { toolRounds: 9 }),
+      {},
+      { toolRounds: 8 },
+      { type: "compact", depth: "micro", forced: false },
+    ],
+    [
+      "over 80 %, but the model has not read the newest results: while it fits, it goes out whole",
+      sizes(980, { unreadTokens: 10 }),
+      {},
+      {},
+      { type: "leave", flush: true, speculate: true },
+    ],
+    [
+      "more than fits: old material down to the low-water mark, the unread results on top",
+      sizes(1001, { unreadTokens: 250 }),
+      {},
+      {},
+      { type: "compact", depth: "full", forced: true, targetTokens: 650 },
+    ],
+    [
+      "large unread results: old material gives way to the next of them",
+      sizes(1001, { unreadTokens: 350 }),
+      {},
+      {},
+      { type: "compact", targetTokens: 650 },
+    ],
+    [
+      "though not below half the mark",
+      sizes(1001, { unreadTokens: 450 }),
+      {},
+      {},
+      { type: "compact", targetTokens: 650 },
+    ],
+    [
+      "unread results that leave less than the low-water mark: as much as fits",
+      sizes(1500, { unreadTokens: 900 }),
+      {},
+      {},
+      { type: "compact", targetTokens: 1000 },
+    ],
+    [
+      "a fixed mark counts what was read already",
+      sizes(500, { unreadTokens: 250 }),
+      {},
+      { compactAtTokens: 300 },
+      { type: "leave" },
+    ],
+    [
+      "a floor: shares are of what it leaves",
+      sizes(940, { floorTokens: 700 }),
+      {},
+      {},
+      { type: "leave", flush: true, speculate: true },
+    ],
+    [
+      "one token over that: so is what is left of the history",
+      sizes(941, { floorTokens: 700 }),
+      {},
+      {},
+      { type: "compact", forced: true, targetTokens: 820 },
+    ],
+    [
+      "never below the floor",
+      sizes(351, { floorTokens: 350 }),
+      {},
+      { compactAtTokens: 300 },
+      { type: "compact", targetTokens: 350 },
+    ],
+    [
+      "a floor that cannot fit: refuse, and say by how much",
+      sizes(900, { floorTokens: 1001 }),
+      {},
+      {},
+      { type: "refuse", shortTokens: 1 },
+    ],
+  ]
+  test.each(cases)("%s", (_why, given, occasion, policy, plan) => {
+    expect(planContext(given, occasion, { ...defaultPolicy, ...policy })).toMatchObject(plan)
+  })
+})
+
+test("a larger context never asks for less, and the target fits the room and the floor", () => {
+  const rank = (plan: Plan): number => (plan.type === "leave" ? Number(plan.flush) + Number(plan.speculate) : 3)
+  fc.assert(
+    fc.property(fc.nat(2000), fc.nat(2000), fc.nat(1000), (one, more, floorTokens) => {
+      const [small, large] = [one, one + more].map((context) =>
+        planContext(sizes(context, { floorTokens }), {}, defaultPolicy),
+      )
+      if (small === undefined || large === undefined) return
+      expect(rank(large)).toBeGreaterThanOrEqual(rank(small))
+      if (large.type === "compact") {
+        expect(large.targetTokens).toBeGreaterThanOrEqual(floorTokens)
+        expect(large.targetTokens).toBeLessThanOrEqual(1000)
+      }
+    }),
+  )
+})
+
+describe("what is held free for the answer", () => {
+  test.each([
+    ["a short answer was asked for", 100_000, 0, 1000, undefined, 1000],
+    ["of a narrow window a fifth at most", 56_000, 1000, 32_000, undefined, 11_200],
+    ["beside a large stack a quarter of what it leaves", 56_000, 26_000, 32_000, undefined, 7500],
+    ["and not less than usual", 30_000, 21_000, 32_000, undefined, 4096],
+    ["of a wide window all that was asked for", 200_000, 25_000, 32_000, undefined, 32_000],
+    ["of what hardly leaves anything a half", 5000, 1000, 32_000, undefined, 2000],
+    ["answers are known to be short", 200_000, 25_000, 32_000, 700, 10_000],
+    ["answers are known to be short, and there is little room", 30_000, 25_000, 32_000, 100, 1500],
+    ["answers are known to be long", 200_000, 25_000, 32_000, 9000, 18_000],
+  ])("%s", (_why, windowTokens, floorTokens, wantedTokens, longestAnswerTokens, held) => {
+    const known = longestAnswerTokens === undefined ? {} : { longestAnswerTokens }
+    expect(reserveFor({ windowTokens, floorTokens, wantedTokens, ...known })).toBe(held)
+  })
+
+  test("beside unread results no more than a usual answer, and never nothing", () => {
+    const sizes = { windowTokens: 56_000, floorTokens: 25_000, wantedTokens: 32_000 }
+    expect(reserveFor({ ...sizes, unreadTokens: 23_000 })).toBe(4096)
+    expect(reserveFor({ ...sizes, unreadTokens: 500_000 })).toBe(4096)
+  })
+
+  test("a wider window never leaves less for the context, nor a lower mark or target", () => {
+    const count = fc.integer({ min: 1, max: 300_000 })
+    fc.assert(
+      fc.property(
+        count,
+        count,
+        count,
+        count,
+        fc.option(count),
+        fc.nat(100_000),
+        (one, more, wanted, floor, known, unread) => {
+          const longest = known === null ? {} : { longestAnswerTokens: known }
+          const [narrow, wide] = [one, one + more].map((windowTokens) => {
+            const reserveTokens = reserveFor({
+              windowTokens,
+              floorTokens: floor,
+              unreadTokens: unread,
+              wantedTokens: wanted,
+              ...longest,
+            })
+            const room = windowTokens - reserveTokens
+            const floorTokens = Math.min(floor, room)
+            const plan = planContext(
+              sizes(1_000_000, { windowTokens, reserveTokens, floorTokens, unreadTokens: unread }),
+              {},
+              defaultPolicy,
+            )
+            return { room, target: plan.type === "compact" ? plan.targetTokens : Number.NaN }
+          })
+          if (narrow === undefined || wide === undefined) return
+          expect(wide.room).toBeGreaterThanOrEqual(narrow.room)
+          expect(wide.target).toBeGreaterThanOrEqual(narrow.target)
+        },
+      ),
+    )
+  })
+})
+
+describe("is a rewrite worth the cache that it destroys?", () => {
+  const prices = { cacheRead: 0.3, cacheWrite: 3.75 }
+  test.each([
+    ["halving it, with many calls to come", 20_000, 100_000, 50_000, 20, true],
+    ["halving it, with two calls to come", 20_000, 100_000, 50_000, 2, false],
+    ["saving little of much", 20_000, 100_000, 95_000, 20, false],
+    ["dropping the end and keeping the rest cached", 80_000, 100_000, 80_000, 2, true],
+  ])("%s", (_why, keptTokens, beforeTokens, afterTokens, expectedCalls, pays) => {
+    expect(weighRewrite({ keptTokens, beforeTokens, afterTokens, expectedCalls }, prices).pays).toBe(pays)
+  })
+  test("it pays exactly when more calls are expected than it takes to break even", () => {
+    const size = fc.integer({ min: 1, max: 1_000_000 })
+    fc.assert(
+      fc.property(
+        size,
+        size,
+        fc.double({ min: 0, max: 1, noNaN: true }),
+        fc.integer({ min: 1, max: 200 }),
+        (one, other, share, expectedCalls) => {
+          const [afterTokens, beforeTokens] = [Math.min(one, other), Math.max(one, other) + 1]
+          const weighed = weighRewrite(
+            { keptTokens: Math.floor(afterTokens * share), beforeTokens, afterTokens, expectedCalls },
+            prices,
+          )
+          if (Math.abs(weighed.breakEvenCalls - expectedCalls) > 1e-6)
+            expect(weighed.pays).toBe(expectedCalls > weighed.breakEvenCalls)
+        },
+      ),
+    )
+  })
+})
+
+describe("the circuit breaker", () => {
+  test("lets a compaction that got somewhere be followed by another", () => {
+    expect(isTripped(noteCompaction(1000, 500), 600)).toBe(false)
+  })
+  test("stops one that got nowhere from being repeated", () => {
+    expect(isTripped(noteCompaction(1000, 960), 980)).toBe(true)
+  })
+  test("tries again once there is something new", () => {
+    expect(isTripped(noteCompaction(1000, 960), 1060)).toBe(false)
+  })
+})

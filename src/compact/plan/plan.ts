@@ -1,0 +1,191 @@
+import { type Tokens, tokens } from "../../message/ids.ts"
+import { present } from "../../message/present.ts"
+import type { Policy } from "./policy.ts"
+
+/** How large everything is, in the model's own tokens. */
+export type Sizes = {
+  /** What the next request would take as it stands. */
+  readonly contextTokens: Tokens
+  readonly windowTokens: Tokens
+  /** Kept free for the answer. */
+  readonly reserveTokens: Tokens
+  /** What can never be left out, without the reserve. */
+  readonly floorTokens: Tokens
+  /** The tool round at the end whose results the model has not read yet; 0 where the request ends in something else. */
+  readonly unreadTokens: Tokens
+  /** The largest tool output that the model has read and that is still whole. */
+  readonly toolOutputTokens: Tokens
+  readonly toolRounds: number
+}
+
+/** What happened, beside growing. */
+export type Occasion = {
+  /** Someone asked for it, perhaps with a word on what matters. */
+  readonly asked?: { readonly focus?: string }
+  /** A task or phase came to its end: a good moment. */
+  readonly phaseEnded?: boolean
+  /** The provider refused the request as too long, whatever we had counted. */
+  readonly refused?: boolean
+}
+
+export type Trigger =
+  | "asked"
+  | "provider-refused"
+  | "window-share"
+  | "absolute-tokens"
+  | "phase-end"
+  | "tool-output"
+  | "tool-rounds"
+
+/** Why, in numbers. */
+export type Reason = { readonly trigger: Trigger; readonly value: number; readonly limit: number }
+
+/**
+ * What to do about a context. `forced` means that leaving it is no choice; otherwise the cache economics have a say. `micro` means
+ * shortening tool results and no more.
+ */
+export type Plan =
+  | { readonly type: "leave"; readonly flush: boolean; readonly speculate: boolean }
+  | {
+      readonly type: "compact"
+      readonly depth: "micro" | "full"
+      readonly forced: boolean
+      readonly targetTokens: Tokens
+      readonly reasons: readonly Reason[]
+      readonly focus?: string
+    }
+  | { readonly type: "refuse"; readonly shortTokens: Tokens }
+
+/** The whole policy: the least that will do. No I/O, so a table of numbers tests it. */
+export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): Plan {
+  const roomTokens = sizes.windowTokens - sizes.reserveTokens
+  if (sizes.floorTokens > roomTokens) return { type: "refuse", shortTokens: tokens(sizes.floorTokens - roomTokens) }
+  const mark = marksOf(sizes, roomTokens)
+  const full = fullReasons(sizes, occasion, policy, mark)
+  const optional = occasion.phaseEnded === true && sizes.contextTokens > mark(policy.flushAt)
+  const micro = microReasons(sizes, policy)
+  if (full.length === 0 && !optional && micro.length === 0) {
+    const over = (share: number): boolean => sizes.contextTokens > mark(share)
+    return { type: "leave", flush: over(policy.flushAt), speculate: over(policy.speculateAt) }
+  }
+  const phase: readonly Reason[] = optional ? [reason("phase-end", sizes.contextTokens, mark(policy.flushAt))] : []
+  return {
+    type: "compact",
+    depth: full.length > 0 || optional ? "full" : "micro",
+    forced: full.length > 0,
+    targetTokens: targetOf(sizes, occasion, policy, roomTokens),
+    reasons: [...full, ...phase, ...micro],
+    ...present({ focus: occasion.asked?.focus }),
+  }
+}
+
+/** The most that a context may have without being compacted for its size: one that ends in results the model has not read, or any other. */
+export function compactionMark(sizes: Sizes, policy: Policy, end: "unread" | "answered"): number {
+  const mark = marksOf(
+    sizes,
+    sizes.windowTokens - sizes.reserveTokens,
+  )(end === "unread" ? unreadAt(policy) : policy.compactAt)
+  return Math.max(0, Math.floor(Math.min(mark, policy.compactAtTokens ?? Number.POSITIVE_INFINITY)))
+}
+
+/** Counts are a little off, and a provider that refuses a request costs a round trip. */
+const countMargin = 0.02
+
+/** The mark for a request that ends in results the model has not read. Someone who compacts only what does not fit has no margin. */
+const unreadAt = ({ compactAt }: Policy): number => Math.max(compactAt, 1 - countMargin)
+
+/** Where a share of the room ends, in tokens. */
+type Mark = (share: number) => number
+
+/** Shares are of what is left of the room once everything is in that can never be left out, so a wider window never means a lower mark. */
+function marksOf({ floorTokens }: Sizes, roomTokens: number): Mark {
+  const base = Math.min(floorTokens, roomTokens)
+  return (share) => base + share * (roomTokens - base)
+}
+
+const reason = (trigger: Trigger, value: number, limit: number): Reason => ({
+  trigger,
+  value,
+  limit: Math.floor(limit),
+})
+
+/**
+ * The compaction mark is soft for a request that ends in results the model has not read: while it fits, it goes out whole. A fixed mark
+ * counts what the model has read already.
+ */
+function fullReasons(sizes: Sizes, { asked, refused }: Occasion, policy: Policy, mark: Mark): readonly Reason[] {
+  const { contextTokens, unreadTokens } = sizes
+  const limit = mark(unreadTokens > 0 ? unreadAt(policy) : policy.compactAt)
+  const absolute = policy.compactAtTokens ?? Number.POSITIVE_INFINITY
+  return [
+    ...(asked === undefined ? [] : [reason("asked", contextTokens, 0)]),
+    ...(refused === true ? [reason("provider-refused", contextTokens, mark(1))] : []),
+    ...(contextTokens > limit ? [reason("window-share", contextTokens, limit)] : []),
+    ...(contextTokens - unreadTokens > absolute ? [reason("absolute-tokens", contextTokens, absolute)] : []),
+  ]
+}
+
+function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: Policy): readonly Reason[] {
+  const rounds = policy.toolRounds ?? Number.POSITIVE_INFINITY
+  const largest = policy.toolOutputTokens ?? Number.POSITIVE_INFINITY
+  return [
+    ...(toolOutputTokens > largest ? [reason("tool-output", toolOutputTokens, largest)] : []),
+    ...(toolRounds > rounds ? [reason("tool-rounds", toolRounds, rounds)] : []),
+  ]
+}
+
+/**
+ * The low-water mark, never below the floor, and what the model has not read yet on top: the mark is for old material. Where results are
+ * large, down to half the mark, so that another one fits before the next compaction. Of what there is, if someone asked for less of it,
+ * or if the provider refused what we thought would fit: then our count is off.
+ */
+function targetOf(sizes: Sizes, { asked, refused }: Occasion, policy: Policy, roomTokens: number): Tokens {
+  const fromContext = refused === true || asked !== undefined
+  const fixed = policy.compactAtTokens ?? roomTokens
+  const most = Math.min(roomTokens, fromContext ? sizes.contextTokens : roomTokens, fixed)
+  const mark = marksOf(sizes, most)
+  const highest = fromContext ? Math.floor(mark(policy.compactAt)) : most
+  const besideNext = Math.max(mark(policy.lowWater / 2), most - 2 * sizes.unreadTokens)
+  const old = Math.max(sizes.floorTokens, Math.floor(Math.min(mark(policy.lowWater), besideNext)))
+  return tokens(Math.max(sizes.floorTokens, Math.min(highest, old + sizes.unreadTokens)))
+}
+
+/** An answer may be asked to be longer than the window is wide: no more than this share is held free for it. */
+export const mostReserveShare = 0.5
+/** Clients ask for the longest answer that they can take, and most answers are short: of the window, and of what the stack leaves of it, this much at most is held free. */
+const wideReserveShare = 0.2
+const leftReserveShare = 0.25
+/** Of the window, what is held free once it is known how long answers are; a long one may still come. */
+const knownReserveShare = 0.05
+/** An answer of this length is nothing unusual. */
+export const usualAnswerTokens = 4096
+/** Held free per token of the longest answer so far. */
+const answerMargin = 2
+
+export type ReserveQuestion = {
+  readonly windowTokens: number
+  /** What can never be left out of the request. */
+  readonly floorTokens: number
+  /** Results that the model has not read: more than a usual answer is not held free at their cost. */
+  readonly unreadTokens?: number
+  /** The longest answer that the request allows. */
+  readonly wantedTokens: number
+  /** The longest of this conversation's answers, once there are enough of them to go by. */
+  readonly longestAnswerTokens?: number
+}
+
+/** What to hold free for the answer: as much as answers take, and never so much that a wider window leaves less for the context. */
+export function reserveFor(question: ReserveQuestion): number {
+  const { windowTokens, floorTokens, unreadTokens = 0, wantedTokens, longestAnswerTokens } = question
+  const leftTokens = Math.max(0, windowTokens - floorTokens)
+  const least = Math.min(usualAnswerTokens, leftTokens * mostReserveShare)
+  const most = Math.max(
+    least,
+    Math.min(windowTokens * wideReserveShare, Math.max(0, leftTokens - unreadTokens) * leftReserveShare),
+  )
+  const known =
+    longestAnswerTokens === undefined
+      ? most
+      : Math.max(least / 2, windowTokens * knownReserveShare, longestAnswerTokens * answerMargin)
+  return Math.floor(Math.min(wantedTokens, most, known))
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { digestShare, ledgerShare } from "./share.ts"
+
+test.each([
+  ["a hundred tokens: all for the digest", 100, 1000, 1],
+  ["a tenth of much: most for the digest", 20_000, 200_000, 0.7],
+  ["a quarter of much: about half", 50_000, 200_000, 0.55],
+  ["half of much: a third", 100_000, 200_000, 0.35],
+  ["nine tenths of much: little has to be said of what little goes", 180_000, 200_000, 0.06],
+])("%s", (_why, limit, old, share) => {
+  expect(digestShare(limit, limit, old)).toBeCloseTo(share, 2)
+})
+
+test.each([
+  ["a few lines: nearly all of it exact values", 150, 0.95],
+  ["half a page: most of it", 600, 0.75],
+  ["pages: about half", 4000, 0.55],
+])("%s", (_why, digestTokens, share) => {
+  expect(ledgerShare(digestTokens)).toBeCloseTo(share, 2)
+})
+
+test("a larger budget never gives the digest a larger share, and both stay shares", () => {
+  const tokens = fc.integer({ min: 1, max: 1_000_000 })
+  fc.assert(
+    fc.property(tokens, tokens, tokens, (limit, more, old) => {
+      expect(digestShare(limit + more, limit + more, old)).toBeLessThanOrEqual(digestShare(limit, limit, old))
+      expect(ledgerShare(limit + more)).toBeLessThanOrEqual(ledgerShare(limit))
+      for (const share of [digestShare(limit, limit, old), ledgerShare(limit)]) {
+        expect(share).toBeGreaterThanOrEqual(0)
+        expect(share).toBeLessThanOrEqual(1)
+      }
+    }),
+  )
+})

@@ -1,0 +1,102 @@
+import { assert } from "../../message/assert.ts"
+import type { CallId, MessageId } from "../../message/ids.ts"
+import type { Message, Transcript } from "../../message/message.ts"
+import type { Part } from "../../message/part.ts"
+
+/** Why less is shown of a result or a text. `no-room`: it does not fit the window, and nothing older is left to give way. */
+export type ShortenReason = "over-budget" | "superseded" | "repeated" | "media" | "older-round" | "no-room"
+
+/**
+ * One change to a transcript, as data: it says what, why, and enough to do it again on the same messages without deciding anything.
+ * The edits of a compaction are its trace.
+ */
+export type Edit =
+  | {
+      readonly type: "result-shortened"
+      readonly messageId: MessageId
+      readonly callId: CallId
+      readonly reason: ShortenReason
+      readonly beforeTokens: number
+      readonly afterTokens: number
+      /** What the result shows from now on. */
+      readonly content: readonly Part[]
+    }
+  | {
+      readonly type: "part-replaced"
+      readonly messageId: MessageId
+      readonly part: number
+      readonly reason: ShortenReason
+      readonly beforeTokens: number
+      readonly afterTokens: number
+      /** What stands there instead; nothing where the part is left out. */
+      readonly by: readonly Part[]
+    }
+  | {
+      readonly type: "messages-dropped"
+      readonly messageIds: readonly MessageId[]
+      readonly reason: string
+      readonly tokens: number
+    }
+  | {
+      readonly type: "message-installed"
+      readonly role: "pins" | "digest"
+      readonly message: Message
+      /** The message that it stands before; absent at the end. */
+      readonly before?: MessageId
+    }
+
+const editTypes: ReadonlySet<string> = new Set<Edit["type"]>([
+  "result-shortened",
+  "part-replaced",
+  "messages-dropped",
+  "message-installed",
+])
+
+/** Is this event of a trace a change to the transcript? */
+export const isEdit = (event: { readonly type: string }): event is Edit => editTypes.has(event.type)
+
+/** Do edits to a transcript. What no edit names stays the same object. The work is one pass, whatever the number of edits. */
+export function applyEdits(messages: Transcript, edits: readonly Edit[]): Transcript {
+  if (edits.length === 0) return messages
+  const known = new Set(messages.map(({ id }) => id))
+  const dropped = new Set<MessageId>()
+  const results = new Map<MessageId, Map<CallId, readonly Part[]>>()
+  const parts = new Map<MessageId, Map<number, readonly Part[]>>()
+  const installed = new Map<MessageId | undefined, Message[]>()
+  for (const edit of edits) {
+    if (edit.type === "messages-dropped") for (const id of edit.messageIds) dropped.add(id)
+    else if (edit.type === "message-installed") {
+      assert(edit.before === undefined || known.has(edit.before), `no message ${edit.before} to stand before`)
+      installed.set(edit.before, [...(installed.get(edit.before) ?? []), edit.message])
+    } else if (edit.type === "result-shortened") nested(results, edit.messageId).set(edit.callId, edit.content)
+    else nested(parts, edit.messageId).set(edit.part, edit.by)
+  }
+  const kept = messages.flatMap((message): readonly Message[] => [
+    ...(installed.get(message.id) ?? []),
+    ...(dropped.has(message.id) ? [] : [rewrite(message, results.get(message.id), parts.get(message.id))]),
+  ])
+  return [...kept, ...(installed.get(undefined) ?? [])]
+}
+
+function nested<Outer, Inner, Value>(map: Map<Outer, Map<Inner, Value>>, key: Outer): Map<Inner, Value> {
+  const found = map.get(key) ?? new Map<Inner, Value>()
+  map.set(key, found)
+  return found
+}
+
+function rewrite(
+  message: Message,
+  results: ReadonlyMap<CallId, readonly Part[]> | undefined,
+  parts: ReadonlyMap<number, readonly Part[]> | undefined,
+): Message {
+  if (results === undefined && parts === undefined) return message
+  return {
+    ...message,
+    parts: message.parts.flatMap((part, n): readonly Part[] => {
+      const by = parts?.get(n)
+      if (by !== undefined) return by
+      const content = part.type === "tool-result" ? results?.get(part.callId) : undefined
+      return content === undefined || part.type !== "tool-result" ? [part] : [{ ...part, content }]
+    }),
+  }
+}

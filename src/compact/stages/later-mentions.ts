@@ -1,0 +1,122 @@
+import type { Transcript } from "../../message/message.ts"
+import type { Part } from "../../message/part.ts"
+
+/** What was said after a place in the transcript: by people and the assistant, never by a tool. Positions are those of messages. */
+export type Mentions = {
+  /** Was this word said after position `after`? */
+  readonly word: (word: string, after: number) => boolean
+  /** Was this line quoted? */
+  readonly line: (line: string, after: number) => boolean
+  /** Was this line number named? */
+  readonly number: (line: number, after: number) => boolean
+}
+
+/** Words and lines held; a long session has some ten thousand, and the newest are noted first. */
+const maxHeld = 200_000
+/** Characters read of one text: more is bulk rather than something said. */
+const maxScanned = 100_000
+/** Depth to which a call's input is read. */
+const maxDepth = 8
+/** Lines of a range that someone named; a longer one is a chapter rather than a place. */
+const maxRange = 60
+
+/** Shorter lines, such as a closing bracket, stand everywhere. */
+export const minQuotedLength = 10
+const maxQuotedLength = 300
+
+/** Note everything that the transcript refers to from a place on, with the last place where it does. One pass, newest first. */
+export function mentionsIn(messages: Transcript, from = 0): Mentions {
+  const words = new Map<string, number>()
+  const lines = new Map<string, number>()
+  const numbers = new Map<number, number>()
+  const noted = new Set<string>()
+  const noteNumber = (line: number, at: number): void => {
+    if (numbers.size < maxHeld && !numbers.has(line)) numbers.set(line, at)
+  }
+  const noteText = (whole: string, at: number): void => {
+    // Newest first: what was said again needs no second reading.
+    if (noted.has(whole)) return
+    noted.add(whole)
+    const text = whole.slice(0, maxScanned)
+    visitWords(text, (word, telling) => {
+      if (!telling || words.size >= maxHeld) return
+      if (!words.has(word)) words.set(word, at)
+      const slash = word.lastIndexOf("/") + 1
+      if (slash > 0 && word.length - slash >= 3 && !words.has(word.slice(slash))) words.set(word.slice(slash), at)
+    })
+    for (const line of text.includes("\n") ? text.split("\n") : [text]) {
+      const trimmed = line.length <= maxQuotedLength ? line.trim() : ""
+      if (trimmed.length >= minQuotedLength && lines.size < maxHeld && !lines.has(trimmed)) lines.set(trimmed, at)
+    }
+    for (const [, from, to] of text.matchAll(/(?:\blines? {1,2}|:L?)(\d{1,7})(?: ?(?:-|–|to|and) ?(\d{1,7})\b)?/gi)) {
+      const first = Number(from)
+      const last = Math.min(Number(to ?? from), first + maxRange)
+      for (let line = first; line <= last; line++) noteNumber(line, at)
+    }
+  }
+  for (let at = messages.length - 1; at >= from; at--) {
+    if (messages[at]?.role === "system") continue
+    for (const part of messages[at]?.parts ?? [])
+      notePart(
+        part,
+        (text) => noteText(text, at),
+        (line) => noteNumber(line, at),
+      )
+  }
+  return {
+    word: (word, after) => (words.get(word) ?? -1) > after,
+    line: (line, after) => (lines.get(line) ?? -1) > after,
+    number: (line, after) => (numbers.get(line) ?? -1) > after,
+  }
+}
+
+function notePart(part: Part, text: (text: string) => void, line: (line: number) => void): void {
+  if (part.type === "text" && part.channel !== "tool") text(part.text)
+  if (part.type === "tool-call") noteInput(part.input, 0, text, line)
+}
+
+function noteInput(value: unknown, depth: number, text: (text: string) => void, line: (line: number) => void): void {
+  if (typeof value === "string") text(value)
+  if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) line(value)
+  if (typeof value !== "object" || value === null || depth >= maxDepth) return
+  for (const inner of Object.values(value)) noteInput(inner, depth + 1, text, line)
+}
+
+/** Letters, digits and what joins them in names, paths and numbers; beyond ASCII every character but blanks. */
+const isWord = new Uint8Array(128)
+for (const sign of "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$./-@#")
+  isWord[sign.charCodeAt(0)] = 1
+
+/** A longer run is data: base64, a minified line. */
+const maxWordLength = 200
+/** A number of fewer digits stands in any text by chance. */
+const minDigits = 4
+
+/** Called for each word; `telling` is a name, a path, a number, something between backticks: not a word of prose. */
+export type VisitWord = (word: string, telling: boolean) => void
+
+/** Go through the words of a text in order. Every text said and every result to shorten goes through here, so it makes nothing but the words. */
+export function visitWords(text: string, visit: VisitWord): void {
+  for (let at = 0; at < text.length; at++) {
+    const start = at
+    let lower = 0
+    let digits = 0
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at)
+      if (code < 128 ? isWord[code] === 0 : code === 0xa0 || code === 0x2028 || code === 0x3000) break
+      if (code >= 0x61 && code <= 0x7a) lower++
+      else if (code >= 0x30 && code <= 0x39) digits++
+    }
+    let end = at
+    while (end > start && isClosing(text.charCodeAt(end - 1))) end--
+    const length = end - start
+    if (length < 3 || length > maxWordLength) continue
+    const first = text.charCodeAt(start)
+    const prose = lower === length || (lower === length - 1 && first >= 0x41 && first <= 0x5a)
+    const chance = digits === length && digits < minDigits
+    visit(text.slice(start, end), !(prose || chance) || (start > 0 && text[start - 1] === "`"))
+  }
+}
+
+/** A full stop, a dash or a slash at the end of a word is not of it. */
+const isClosing = (code: number): boolean => code >= 0x2d && code <= 0x2f

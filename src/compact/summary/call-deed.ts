@@ -1,0 +1,108 @@
+import type { ToolCallPart } from "../../message/part.ts"
+import { callText } from "./call-text.ts"
+import { type FileDeed, filesInCommand, filesInPatch } from "./file-deeds.ts"
+import { oneLine } from "./line.ts"
+import { type Task, tasksIn } from "./tasks.ts"
+import { toolVerb } from "./tool-verb.ts"
+
+/** What a call does, as far as its name and input tell. */
+export type CallDeed =
+  | { readonly type: "command"; readonly command: string; readonly files: readonly FileDeed[] }
+  | { readonly type: "files"; readonly files: readonly FileDeed[] }
+  | { readonly type: "tasks"; readonly tasks: readonly Task[] }
+  | { readonly type: "said"; readonly text: string; readonly asks: boolean }
+  | { readonly type: "call"; readonly tool: string; readonly text: string; readonly changes: "yes" | "no" | "little" }
+  | { readonly type: "nothing" }
+
+const commandKeys = ["command", "cmd", "script", "shell", "commands", "code"]
+const pathKeys = [
+  "path",
+  "file_path",
+  "filePath",
+  "filename",
+  "file_name",
+  "file",
+  "target_file",
+  "notebook_path",
+  "absolute_path",
+  "TargetFile",
+]
+const patchKeys = ["patch", "input", "diff", "patch_text"]
+const sayKeys = ["message", "result", "summary", "answer", "text", "output", "question", "response"]
+
+/** Longest command shown, on its first line. */
+export const maxCommandLength = 160
+
+/** Names of an editor's own commands, which some agents pass under the key of a shell's. */
+const editorCommand = /^(?:view|create|str_replace|insert|undo_edit|delete|rename|write|append|edit|read|open)$/
+
+const isRecord = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+function textUnder(input: unknown, keys: readonly string[]): string | undefined {
+  if (!isRecord(input)) return undefined
+  for (const key of keys) {
+    const value: unknown = Reflect.get(input, key)
+    if (typeof value === "string" && value.trim() !== "") return value
+    if (Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string")) {
+      return shellWords(value)
+    }
+  }
+  return undefined
+}
+
+/** What an agent says at the end stands under any key. */
+function longestText(input: unknown): string | undefined {
+  if (typeof input === "string") return input
+  const texts = isRecord(input) ? Object.values(input).filter((value) => typeof value === "string") : []
+  return texts.sort((one, other) => other.length - one.length)[0]
+}
+
+/** Of `["bash", "-lc", "npm test"]` the last word is what was run. */
+const shellWords = (words: readonly string[]): string =>
+  words.length === 3 && /^-\w{0,3}c$/.test(words[1] ?? "") ? (words[2] ?? "") : words.slice(0, 40).join(" ")
+
+/** The line of a command that says what it does: the first that is not a comment. */
+export function commandLine(command: string): string {
+  const lines = command.slice(0, 4_000).split("\n")
+  const first = lines.find((line) => line.trim() !== "" && !line.trimStart().startsWith("#")) ?? ""
+  return oneLine(first, maxCommandLength)
+}
+
+/** Read a call. Keys decide before names, because agents name their tools as they like. */
+export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): CallDeed {
+  const verb = toolVerb(tool)
+  const tasks = verb === "list" || /task/i.test(tool) ? tasksIn(input) : []
+  if (tasks.length > 0) return { type: "tasks", tasks }
+  if (verb === "think" || verb === "list") return { type: "nothing" }
+  const path = textUnder(input, pathKeys)
+  const command = textUnder(input, commandKeys)
+  if (command !== undefined && !(path !== undefined && editorCommand.test(command))) {
+    return { type: "command", command: commandLine(command), files: filesInCommand(command) }
+  }
+  const patched = filesInPatch(typeof input === "string" ? input : (textUnder(input, patchKeys) ?? ""))
+  if (patched.length > 0) return { type: "files", files: patched }
+  const deed = fileDeed(`${tool} ${command ?? ""}`, input)
+  if (path !== undefined && deed !== undefined) return { type: "files", files: [{ path: oneLine(path, 200), deed }] }
+  if (path === undefined && deed === "edited" && /^(?:edit|insert|append|replace)/i.test(tool)) {
+    return { type: "files", files: [{ path: "", deed }] }
+  }
+  if (verb === "finish" || verb === "ask") {
+    const text = textUnder(input, sayKeys) ?? longestText(input)
+    if (text !== undefined) return { type: "said", text, asks: verb === "ask" }
+  }
+  const changes = verb === "lookup" ? "no" : verb === "gesture" ? "little" : "yes"
+  return { type: "call", tool, text: callText(tool, input), changes }
+}
+
+/** What is done to a file, by the words in the tool's name and the keys of its input. */
+function fileDeed(name: string, input: unknown): FileDeed["deed"] | undefined {
+  const keys = isRecord(input) ? Object.keys(input).join(" ") : ""
+  if (/delete|remove|unlink/i.test(name)) return "deleted"
+  if (/edit|replace|insert|patch|append|update|multi/i.test(name) && !/editor\s+(?:view|create)/i.test(name))
+    return "edited"
+  if (/create|write|save|new.?file/i.test(name)) return "created"
+  if (/old_?str|old_?text|new_?str|edits|diff/i.test(keys)) return "edited"
+  if (/read|view|open|cat|show|get|fetch|load/i.test(name)) return "read"
+  return undefined
+}

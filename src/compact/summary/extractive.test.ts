@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { goodTranscript, text, transcript } from "../../../test/support/transcripts.ts"
+import { callId } from "../../message/ids.ts"
+import type { Role } from "../../message/message.ts"
+import type { Part } from "../../message/part.ts"
+import { parseDigest, renderDigest } from "./digest-text.ts"
+import { writeExtractive } from "./extractive.ts"
+import { schemas } from "./schema.ts"
+import type { LineState, SchemaName, Summary } from "./summary.ts"
+
+type Turn = readonly [Role, ...Part[]]
+let calls = 0
+const used = (tool: string, input: unknown, output: string): readonly Turn[] => {
+  const id = callId(`call${calls++}`)
+  return [
+    ["assistant", { type: "tool-call", callId: id, tool, kind: "function", input }],
+    ["user", { type: "tool-result", callId: id, kind: "function", content: [text(output)] }],
+  ]
+}
+
+const carriedOf = (sections: Readonly<Record<string, readonly (readonly [string, LineState?])[]>>): Summary => ({
+  schema: "handoff",
+  sections: Object.entries(sections).map(([name, lines]) => ({
+    name,
+    lines: lines.map(([line, state]) => ({
+      text: line,
+      sources: [],
+      ...(state === undefined ? {} : { state }),
+      channel: "memory",
+      worth: 5,
+    })),
+  })),
+})
+
+const linesOf = ({ sections }: Summary, section: string): readonly string[] =>
+  sections
+    .filter(({ name }) => name === section)
+    .flatMap(({ lines }) => lines.map(({ state, text: line }) => (state === undefined ? line : `${state}: ${line}`)))
+
+const goOn = (...turns: readonly Turn[]) => transcript(["user", text("Go on with the parser")], ...turns)
+
+describe("lines of an earlier digest", () => {
+  test("go on as they are where nothing newer is known", () => {
+    const carried = carriedOf({
+      key_concepts: [["We use SQLite because it is small"]],
+      user_messages: [["not that one"]],
+    })
+    const summary = writeExtractive(goOn(), { schema: "handoff", carried })
+    expect(linesOf(summary, "key_concepts")).toEqual(["We use SQLite because it is small"])
+    expect(linesOf(summary, "user_messages")).toEqual(["not that one"])
+    expect(linesOf(summary, "primary_requests")).toEqual(["Go on with the parser"])
+  })
+
+  test("of a file become one with the new one", () => {
+    const carried = carriedOf({ files_and_code: [["`a.ts`: created"], ["`b.ts`: edited"], ["`c.ts`: edited"]] })
+    const messages = goOn(
+      ...used("edit", { path: "a.ts", old_str: "1", new_str: "2" }, "ok"),
+      ...used("delete_file", { path: "b.ts" }, "ok"),
+      ...used("read", { path: "c.ts" }, "text"),
+    )
+    expect(linesOf(writeExtractive(messages, { schema: "handoff", carried }), "files_and_code")).toEqual([
+      "`a.ts`: created, edited",
+      "`b.ts`: deleted",
+      "`c.ts`: edited",
+    ])
+  })
+
+  test("of a command show the last outcome, and an error that was overcome says so", () => {
+    const carried = carriedOf({
+      status: [["`make`: ok"]],
+      errors_and_fixes: [["`npm test` failed: TypeError: x", "failed"]],
+    })
+    const messages = goOn(
+      ...used("bash", { command: "npm test" }, "4 passed"),
+      ...used("bash", { command: "make" }, "make: *** [all] Error 2"),
+    )
+    const summary = writeExtractive(messages, { schema: "handoff", carried })
+    expect(linesOf(summary, "status")).toEqual(["`npm test`: 4 passed"])
+    expect(linesOf(summary, "errors_and_fixes")).toEqual([
+      "done: `npm test` failed: TypeError: x",
+      "failed: `make` failed: make: *** [all] Error 2",
+    ])
+  })
+
+  test("of tasks give way to a newer list, but for what was done", () => {
+    const carried = carriedOf({
+      pending_tasks: [
+        ["look", "done"],
+        ["leap", "next"],
+        ["rest", "next"],
+      ],
+    })
+    const messages = goOn(...used("update_plan", { plan: [{ step: "leap", status: "completed" }] }, "ok"))
+    expect(linesOf(writeExtractive(messages, { schema: "handoff", carried }), "pending_tasks")).toEqual([
+      "done: look",
+      "done: leap",
+    ])
+    expect(linesOf(writeExtractive(goOn(), { schema: "handoff", carried }), "pending_tasks")).toEqual([
+      "done: look",
+      "next: leap",
+      "next: rest",
+    ])
+  })
+
+  test("of a plan keep its tasks and drop what was only announced", () => {
+    const carried: Summary = {
+      schema: "snapshot",
+      sections: carriedOf({
+        current_plan: [
+          ["Write the docs", "next"],
+          ["Let me look at the lexer.", "next"],
+        ],
+      }).sections,
+    }
+    const messages = goOn(["assistant", text("The lexer is finished. Next I will write the parser.")])
+    expect(linesOf(writeExtractive(messages, { schema: "snapshot", carried }), "current_plan")).toEqual([
+      "next: Write the docs",
+      "next: Next I will write the parser.",
+    ])
+  })
+
+  test("of the moment give way to where the work stands now", () => {
+    const carried = carriedOf({ current_work: [["I was at the lexer"]], next_steps: [["Then the parser", "next"]] })
+    const messages = goOn(["assistant", text("The lexer is finished. Next I will write the parser.")])
+    const summary = writeExtractive(messages, { schema: "handoff", carried })
+    expect(linesOf(summary, "current_work")).toEqual(["The lexer is finished."])
+    expect(linesOf(summary, "next_steps")).toEqual(["next: Next I will write the parser."])
+  })
+})
+
+test("the first request is the digest's goal and no line, unless an earlier digest has a goal already", () => {
+  expect(writeExtractive(goOn(), { schema: "handoff" }).sections).toEqual([])
+})
+
+test("what the reader cares about is worth more", () => {
+  const messages = goOn(
+    ["assistant", text("I chose SQLite because it is small. I chose Rust because it is quick.")],
+    ["user", text("fine by me, go on")],
+  )
+  const worthOf = (summary: Summary, word: string): number =>
+    summary.sections.flatMap(({ lines }) => lines).find(({ text: line }) => line.includes(word))?.worth ?? 0
+  const plain = writeExtractive(messages, { schema: "handoff" })
+  const focused = writeExtractive(messages, { schema: "handoff", focus: "which database, sqlite?" })
+  expect(worthOf(focused, "SQLite")).toBeGreaterThan(worthOf(plain, "SQLite"))
+  expect(worthOf(focused, "Rust")).toBe(worthOf(plain, "Rust"))
+})
+
+test("for any transcript, sections stand in the schema's order, none is empty, and carrying a digest on adds no line twice", () => {
+  fc.assert(
+    fc.property(goodTranscript, fc.constantFrom<SchemaName>("handoff", "snapshot"), (messages, schema) => {
+      const summary = writeExtractive(messages, { schema })
+      const order = schemas[schema].map(({ name }) => name)
+      expect(summary.sections.map(({ name }) => name)).toEqual(
+        order.filter((name) => summary.sections.some((section) => section.name === name)),
+      )
+      expect(summary.sections.every(({ lines }) => lines.length > 0)).toBe(true)
+      const carried = parseDigest(
+        renderDigest({ covered: messages.length, summary, ledger: { text: "", facts: [] } }),
+      )?.summary
+      expect(carried).toBeDefined()
+      if (carried === undefined) return
+      for (const next of [[], messages]) {
+        const again = writeExtractive(next, { schema, carried })
+        for (const { lines } of again.sections)
+          expect(new Set(lines.map(({ text: line }) => line)).size).toBe(lines.length)
+      }
+    }),
+  )
+})

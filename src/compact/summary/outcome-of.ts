@@ -1,0 +1,183 @@
+import { directs } from "../../language/imperative.ts"
+import { valueText } from "./call-text.ts"
+import { oneLine } from "./line.ts"
+import type { ResultText } from "./result-text.ts"
+
+/** How a call ended. `line` is the one line of the output that says so; `value` what a look-up gave, if it gave short values. */
+export type Outcome = { readonly failed: boolean; readonly line?: string; readonly value?: string }
+
+/** Longest line of a tool's output that a note may quote. */
+const maxQuoted = 160
+
+/** An output no longer than this is a message about the call rather than content. */
+const brief = 600
+
+const exit = /\bexit(?:ed)?(?:(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}| with )([1-9]\d{0,2})\b/i
+const exitWell = /\bexit(?:ed)?(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}0\b/i
+const errorLine =
+  /^(?!\W{0,8}(?:E|e)rror:\s{0,3}\(?(?:none|null|n\/a)?\)?\s{0,3}$)\W{0,8}(?:[\w.]{0,60}(?:Error|Exception|Warning as error)\b|error(?:\[\w{1,12}\])?[: ]|fatal[: ]|FAILED\b|FAIL\b|panic[: ]|E {3}|ERROR\b|failed to\b|npm ERR!|\S{1,80}\(\d{1,6},\d{1,5}\): error|\S{1,120}:\d{1,6}:(?:\d{1,5}:)? (?:fatal )?error\b)/
+const shellError =
+  /command not found|No such file or directory|Permission denied|cannot access|is not recognized|not found\b|Cannot find|Could not find|syntax error|timed out|does not exist|No replacement was performed/i
+/** What build tools and shells print last when they give up. */
+const brokenOff =
+  /^\S{0,20}make(?:\[\d{1,3}\])?: \*\*\*|\berrors? occurred|^error: |^npm ERR!|ELIFECYCLE|[Bb]uild failed|[Cc]ompilation (?:failed|terminated)|[Ss]egmentation fault|core dumped|^FAIL/m
+const flagged =
+  /"(?:error|errors)"\s{0,3}:\s{0,3}(?:"[^"]|\{|\[\s{0,3}["{])|"(?:success|ok)"\s{0,3}:\s{0,3}false|"(?:status|state)"\s{0,3}:\s{0,3}"(?:error|failed|failure)"|^\W{0,3}(?:error|fehler|erreur|ошибка|错误|失败)\b/i
+const tally =
+  /(?<![\w:.])\d{1,6} (?:tests? )?(?:passed|passing|failed|failing|failures?|errors?|warnings?)(?![\w/-]|\.\w)|\b(?:Tests?|Ran|Test Suites)[: ]+\d|^OK\b|BUILD (?:SUCCESS|FAILED)|\b0 errors\b|test result:/
+const failedTally =
+  /(?<![\w:.])[1-9]\d{0,5} (?:tests? )?(?:failed|failing|failures?|errors?)(?![\w/-]|\.\w)|BUILD FAILED|FAILED \((?:failures|errors)=/
+
+function lastLine(text: string, wanted: RegExp): string | undefined {
+  return text.split("\n").findLast((line) => wanted.test(line.slice(0, 400)))
+}
+
+/** A line such as `ERROR:` says what follows it. */
+const bareHead = 12
+
+function firstLine(text: string, wanted: RegExp): string | undefined {
+  const lines = text.split("\n")
+  const at = lines.findIndex((line) => wanted.test(line.slice(0, 400)))
+  const found = lines[at]
+  return found !== undefined && found.trim().length <= bareHead ? `${found.trim()} ${lines[at + 1] ?? ""}` : found
+}
+
+const quoted = (line: string | undefined): { readonly line?: string } =>
+  line === undefined || line.trim() === "" ? {} : { line: oneLine(line, maxQuoted) }
+
+/** Read how a call went from its flag, where it has one, and otherwise from the output's own words. `runs`: it is a program's output. */
+export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean): Outcome {
+  const counted = runs ? lastLine(text.tail, tally) : undefined
+  const failed =
+    flag ?? (counted === undefined ? saysFailed(text, runs) : failedTally.test(counted) || exit.test(text.tail))
+  // A long answer of anything but a program is content, whatever its first word says.
+  if (failed) return runs || text.length <= brief ? { failed, ...quoted(failureLine(text, counted)) } : { failed }
+  if (counted !== undefined) return { failed, ...quoted(counted) }
+  const value = runs ? shortOutput(text) : valueIn(text)
+  return value === undefined ? { failed } : { failed, value }
+}
+
+function saysFailed({ head, tail, length }: ResultText, runs: boolean): boolean {
+  if (exit.test(tail.slice(-400)) || exit.test(head.slice(0, 200))) return true
+  if (exitWell.test(tail.slice(-400)) || exitWell.test(head.slice(0, 200))) return false
+  if (/^Traceback \(most recent/m.test(tail)) return true
+  if (flagged.test(head.slice(0, 300))) return true
+  if (runs && brokenOff.test(tail.slice(-300))) return true
+  return length <= brief && runs && (shellError.test(head) || firstLine(head, errorLine) !== undefined)
+}
+
+const messageKeys = ["error", "message", "detail", "reason", "errors", "error_message", "description"]
+
+/** What an answer in JSON says went wrong: one line under a key that is there for it. */
+function messageIn(answer: unknown, depth = 0): string | undefined {
+  if (typeof answer === "string") return answer.length <= brief ? firstLine(answer, /\S/) : undefined
+  if (typeof answer !== "object" || answer === null || depth > 2) return undefined
+  const inner: unknown = Array.isArray(answer)
+    ? answer[0]
+    : messageKeys.map((key): unknown => Reflect.get(answer, key)).find(isSaid)
+  return messageIn(inner, depth + 1)
+}
+
+const isSaid = (value: unknown): boolean =>
+  (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null)
+
+/** The line that names what went wrong: a traceback ends with it, a compiler begins with it. */
+function failureLine(text: ResultText, counted: string | undefined): string | undefined {
+  const { head, tail } = text
+  if (/^\s{0,20}[[{]/.test(head)) return messageIn(text.whole === undefined ? undefined : parseJson(text.whole))
+  const traced = /^Traceback \(most recent/m.test(tail)
+    ? lastLine(tail, /^[\w.]{1,80}(?:Error|Exception|Exit|Interrupt)\b/)
+    : undefined
+  return (
+    traced ??
+    firstLine(tail, errorLine) ??
+    firstLine(head, errorLine) ??
+    firstLine(head, shellError) ??
+    counted ??
+    lastLine(tail, exit) ??
+    firstLine(head, /\S/)
+  )
+}
+
+/** What a short run printed, if it is a value and not a text. */
+function shortOutput({ whole }: ResultText): string | undefined {
+  const lines = (whole ?? "").split("\n").filter((line) => line.trim() !== "")
+  const [only = ""] = lines
+  return lines.length > 0 && lines.length <= 3 && isValue(only) ? oneLine(only, maxQuoted) : undefined
+}
+
+/** Few words and no sentence: a name, a number, an id, a date. */
+const isValue = (text: string): boolean => {
+  const line = text.trim()
+  const words = line.length <= 60 ? line.split(/\s+/).length : 0
+  return words > 0 && words <= 4 && !/[.!?。！？]$|[<>]|^\(.*\)$/.test(line) && !(words > 1 && directs(line))
+}
+
+/** Characters that the values of a JSON answer may take. */
+const maxRoom = 150
+
+/** Keys under which a change gives back the name of what it made, and how that stands. */
+const nameKey = /(?:^|_)(?:id|number|code|reference|confirmation|key|url)$|(?:Id|Number|Code|Key)$/
+const standKey = /(?:^|_)(?:status|state|total|amount|balance)$|(?:Status|State|Total|Amount|Balance)$/
+
+/** Of the answer to a change only what it made up: an id, a status, a sum that the call did not name. */
+export function madeBy({ whole }: ResultText, call: string): string | undefined {
+  const parsed = whole === undefined ? undefined : parseJson(whole)
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
+    return parsed === undefined && isValue(whole ?? "") && whole !== "" ? oneLine(whole ?? "", maxQuoted) : undefined
+  }
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(parsed).slice(0, 4 * maxMembers)
+  const name = entries.find(([key]) => nameKey.test(key))?.[0]
+  const made = entries.filter(
+    ([key, value]) =>
+      (key === name || standKey.test(key)) &&
+      typeof value !== "object" &&
+      isValue(String(value)) &&
+      !call.includes(String(value)),
+  )
+  return made.length === 0
+    ? undefined
+    : made
+        .slice(0, 4)
+        .map(([key, value]) => `${key}=${String(value)}`)
+        .join(", ")
+}
+
+function valueIn({ whole }: ResultText): string | undefined {
+  if (whole === undefined) return undefined
+  const parsed = parseJson(whole)
+  if (parsed === undefined) return isValue(whole) ? oneLine(whole, maxQuoted) : undefined
+  const kept = valuesOnly(parsed, 0)
+  if (kept === undefined) return undefined
+  const text = valueText(kept, maxRoom)
+  return typeof kept === "object" ? text.slice(1, -1) : text
+}
+
+function parseJson(text: string): unknown {
+  if (!/^\s{0,20}[[{"\d]/.test(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    // Not JSON: the text is looked at as it is.
+    return undefined
+  }
+}
+
+const maxMembers = 16
+
+/** The answer without its prose: texts that are no values are left out. */
+function valuesOnly(value: unknown, depth: number): unknown {
+  if (typeof value === "string") return value !== "" && isValue(value) ? value : undefined
+  if (value === null || typeof value !== "object") return value ?? undefined
+  if (depth >= 3) return undefined
+  if (Array.isArray(value))
+    return nonEmpty(value.slice(0, maxMembers).flatMap((item) => valuesOnly(item, depth + 1) ?? []))
+  const kept: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value).slice(0, maxMembers)) {
+    const inner = isValue(key) ? valuesOnly(item, depth + 1) : undefined
+    if (inner !== undefined) kept[key] = inner
+  }
+  return Object.keys(kept).length === 0 ? undefined : kept
+}
+
+const nonEmpty = (items: readonly unknown[]): unknown => (items.length === 0 ? undefined : items)

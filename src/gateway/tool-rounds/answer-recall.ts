@@ -1,0 +1,61 @@
+import { describe, HoldfastError } from "../../message/errors.ts"
+import { present } from "../../message/present.ts"
+import { type RecallArguments, recallPage } from "../../session/recall-page.ts"
+import type { Session } from "../../session/session.ts"
+import { isObject } from "../../wire/json.ts"
+import { recallName } from "./recall-tool.ts"
+
+/** What a model gets for a recall: a page in its fence, or a sentence that says what was wrong. */
+export type RecallAnswer = { readonly text: string; readonly failed: boolean }
+
+/** Characters of stored text in one answer: about 5,000 tokens, so that calling something back does not fill the context anew. */
+const maxPage = 20_000
+/** A handle of ours has at most 40 characters. */
+const maxHandle = 300
+/** More lines or characters than any stored text has. */
+const maxCount = 1_000_000_000
+
+/** Answer a call of the recall tool from its session. Whatever the model wrote as its input, there is an answer. */
+export async function answerRecall(session: Pick<Session, "recall">, input: unknown): Promise<RecallAnswer> {
+  const args = readArguments(input)
+  if (typeof args === "string") return { text: args, failed: true }
+  try {
+    const { recall } = session
+    return { text: await recallPage(args, { recall, maxCharacters: maxPage, tool: recallName }), failed: false }
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    const { sentence, next } = describe(error.problem)
+    return { text: `${sentence} ${next}`.toWellFormed(), failed: true }
+  }
+}
+
+/** The arguments, or what is wrong with them. */
+function readArguments(input: unknown): RecallArguments | string {
+  if (!isObject(input)) return `The arguments of ${recallName} have to be an object with a handle. Nothing was fetched.`
+  const { handle } = input
+  if (typeof handle !== "string" || handle.trim() === "" || handle.length > maxHandle) {
+    return "The handle is missing or is none. Copy it whole from the place where the text was left out. Nothing was fetched."
+  }
+  const counts: Record<string, number | undefined> = {}
+  for (const [name, least] of [...lineNames, ["skipCharacters", 0] as const]) {
+    const count = countOf(input[name])
+    if (count === "none" || (count !== undefined && count < least)) {
+      return `${name} has to be a whole number from ${least} on. Nothing was fetched.`
+    }
+    counts[name] = count
+  }
+  const { fromLine, toLine, skipCharacters } = counts
+  return { handle, ...present({ fromLine, toLine, skipCharacters }) }
+}
+
+const lineNames = [
+  ["fromLine", 1],
+  ["toLine", 1],
+] as const
+
+/** Models now and then write a number as text, or null for one that they leave out. */
+function countOf(value: unknown): number | undefined | "none" {
+  if (value === undefined || value === null || value === "") return undefined
+  const count = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value
+  return typeof count === "number" && Number.isSafeInteger(count) && count <= maxCount ? count : "none"
+}

@@ -1,0 +1,71 @@
+import { HoldfastError } from "../../message/errors.ts"
+import { withinMs } from "../../model/within-ms.ts"
+import { brokenLink, hashEntry } from "../../store/chain.ts"
+import { operatorLog } from "../../store/reserved-log.ts"
+import type { Appended, Head, Store, StoredEntry } from "../../store/store.ts"
+import { type AuditBody, readAuditBody } from "./audit-line.ts"
+
+/** A line of the audit log as it is kept. */
+export type AuditEntry = {
+  readonly number: number
+  readonly atMs: number
+  readonly hash: string
+  readonly body: AuditBody
+}
+
+/** Lines are read in pages of so many. */
+const pageLines = 500
+/** Our own stores give up after ten seconds; one that took twice as long will not answer any more. */
+const usualLimitMs = 20_000
+
+/** The audit log in a store: append-only, each line bound by its hash to all before it. */
+export type AuditLog = {
+  readonly head: () => Promise<Head>
+  /** The lines behind a head, checked that they follow from it; a log that is shorter than it was, or another one, is damage. */
+  readonly readBehind: (head: Head) => Promise<readonly AuditEntry[]>
+  readonly append: (head: Head, body: AuditBody, atMs: number) => Promise<AuditEntry | "conflict">
+}
+
+export function openAuditLog(store: Store, limitMs = usualLimitMs): AuditLog {
+  const reason = `it did not answer within ${limitMs} ms`
+  const ask = <Value>(act: () => Promise<Value>): Promise<Value> =>
+    withinMs(act, limitMs, () => ({ code: "store-unavailable", store: store.kind, reason }))
+  const damaged = (why: string): never => {
+    throw new HoldfastError({ code: "store-corrupt", store: store.kind, session: operatorLog, reason: why })
+  }
+  const readPage = async (after: Head): Promise<readonly StoredEntry[]> => {
+    // The line that is known is read again: it says whether this is still the log that was read before.
+    const from = Math.max(1, after.seq)
+    const page = await ask(() => store.read(operatorLog, { from, limit: pageLines + 1 }))
+    const [first] = page
+    if (after.seq === 0) return page
+    if (first?.seq !== after.seq || first.hash !== after.hash)
+      damaged(`line ${after.seq} is missing or is not what it was`)
+    return page.slice(1)
+  }
+  return {
+    head: () => ask(() => store.head(operatorLog)),
+    readBehind: async (head) => {
+      const entries: AuditEntry[] = []
+      let last = head
+      for (;;) {
+        const page = await readPage(last)
+        const broken = brokenLink(last, page)
+        if (broken !== undefined) damaged(`line ${broken} does not follow from the one before it`)
+        for (const { seq, atMs, hash, type, body } of page) {
+          const read = readAuditBody(type, body) ?? damaged(`line ${seq} is not of its type`)
+          entries.push({ number: seq, atMs, hash, body: read })
+          last = { seq, hash }
+        }
+        if (page.length < pageLines) return entries
+      }
+    },
+    append: async (head, body, atMs) => {
+      const line = { seq: head.seq + 1, type: body.type, atMs, body: JSON.stringify(body) }
+      const hash = hashEntry(head.hash, line)
+      const batch = { after: head.seq, entries: [{ ...line, hash }] }
+      const answer: Appended = await ask(() => store.append(operatorLog, batch))
+      return answer.type !== "appended" ? "conflict" : { number: line.seq, atMs, hash, body }
+    },
+  }
+}

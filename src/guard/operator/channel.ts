@@ -1,0 +1,258 @@
+import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { operatorLog } from "../../store/reserved-log.ts"
+import type { NewAuditBody } from "./audit-line.ts"
+import type { AuditEntry, AuditLog } from "./audit-log.ts"
+import { acceptedLine } from "./audit-view.ts"
+import { type Dated, gatherSayings, type Sayings, standingAt } from "./build-standing.ts"
+import { emptyLog, type LogState, takeLines } from "./commands-in-force.ts"
+import type { OperatorHub } from "./hub.ts"
+import { type KeyRing, type KeyText, makeKeyRing } from "./key-ring.ts"
+import { type DirectoryContent, noDirectory } from "./read-directory.ts"
+import type { Refusals } from "./refusals.ts"
+import { faultIn } from "./rule-file.ts"
+import { isAbsent, readSettled, stampIn } from "./settled-directory.ts"
+import type { Standing } from "./standing.ts"
+
+/** What is known of files and log, and what the two come to. Replaced whole: what stands is never half of one and half of another. */
+export type Held = {
+  readonly content: DirectoryContent
+  readonly keys: KeyRing
+  readonly state: LogState
+  readonly sayings: Sayings
+}
+
+/** One program's hold on the operator's channel. */
+export type Channel = {
+  readonly log: AuditLog
+  readonly directory: string | undefined
+  /** Keys beside those of the directory. */
+  readonly given: readonly KeyText[]
+  readonly now: () => number
+  readonly newId: () => string
+  readonly hub: OperatorHub
+  readonly refusals: Refusals
+  readonly isDirectoryOptional: boolean
+  /** Go on without what came from a directory, and from its keys, that are gone. */
+  readonly withoutDirectory: boolean
+  held: Held
+  dated: Dated
+  /** What listeners know of. */
+  told: Standing
+  lookedMs: number
+  /** The directory as it was when it was refused. */
+  rejected: string
+  /** What is wrong with the directory as it is, and with the last look at the log. */
+  rejection: Problem | undefined
+  trouble: Problem | undefined
+  /** Why nobody can say what stands: the log has rules or policies in force whose files or keys are gone. */
+  missing: Problem | undefined
+  /** Whether the directory in force has still to be written down. */
+  unwritten: boolean
+}
+
+/** Nothing is known and nothing stands. */
+export function createChannel(
+  parts: Pick<
+    Channel,
+    "log" | "directory" | "given" | "now" | "newId" | "hub" | "refusals" | "isDirectoryOptional" | "withoutDirectory"
+  >,
+): Channel {
+  const sayings: Sayings = { rules: [], policies: [] }
+  const keys = makeKeyRing(parts.given)
+  const dated = standingAt(sayings, parts.now())
+  const held = { content: noDirectory, keys, state: emptyLog, sayings }
+  return {
+    ...parts,
+    held,
+    dated,
+    told: dated.standing,
+    lookedMs: -Infinity,
+    rejected: "",
+    rejection: undefined,
+    trouble: undefined,
+    missing: undefined,
+    unwritten: false,
+  }
+}
+
+/** What stands now: as last known, less what has expired. */
+export function standingNow(channel: Channel): Standing {
+  const nowMs = channel.now()
+  const { fromMs, untilMs } = channel.dated
+  if (nowMs < fromMs || nowMs >= untilMs) channel.dated = standingAt(channel.held.sayings, nowMs)
+  return channel.dated.standing
+}
+
+/** Take over what is known now, if it goes together. */
+function hold(channel: Channel, next: Omit<Held, "sayings">): void {
+  const sayings = gatherSayings(next.content, next.state, next.keys, channel.held.sayings)
+  channel.held = { ...next, sayings }
+  const dated = standingAt(sayings, channel.now())
+  const { standing } = channel.dated
+  // Who holds on to what stands need not compare it.
+  channel.dated = dated.standing.version === standing.version ? { ...dated, standing } : dated
+}
+
+/** Tell listeners what came and went since they were last told. */
+export function announce(channel: Channel): void {
+  const before = channel.told
+  const after = standingNow(channel)
+  if (after.version === before.version) return
+  channel.told = after
+  const ids = ({ rules }: Standing): ReadonlySet<string> => new Set(rules.map(({ id }) => id))
+  const [had, has] = [ids(before), ids(after)]
+  channel.hub.emit({
+    type: "rules-changed",
+    version: after.version,
+    added: [...has].filter((id) => !had.has(id)),
+    removed: [...had].filter((id) => !has.has(id)),
+  })
+}
+
+/** Files are looked at no more often. */
+const lookEveryMs = 1000
+
+/** Look whether the directory changed, and take over what it says now. What is wrong with it is told, and changes nothing. */
+export async function lookAtDirectory(channel: Channel, force = false): Promise<void> {
+  const { directory, held } = channel
+  const nowMs = channel.now()
+  if (directory === undefined || (!force && Math.abs(nowMs - channel.lookedMs) < lookEveryMs)) return
+  channel.lookedMs = nowMs
+  if (channel.isDirectoryOptional && held.content.files.length === 0 && (await isAbsent(directory)))
+    return accept(channel)
+  const stamp = await stampIn(directory)
+  if (stamp === held.content.stamp) accept(channel)
+  if (stamp === held.content.stamp || stamp === channel.rejected) return
+  try {
+    const content = await readSettled(directory)
+    refuseReplaced(directory, held.content, content)
+    takeDirectory(channel, content)
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    channel.rejected = await stampIn(directory)
+    channel.rejection = error.problem
+    channel.hub.emit({ type: "policy-rejected", problem: error.problem })
+  }
+}
+
+/**
+ * Why nobody can say what stands, if so: the log has a command of a key that is gone, or its last directory had rules or policies and
+ * there is none now, or an empty one. A disk that is not mounted, a folder that was deleted: going on would be to rescind them.
+ */
+export async function findMissing(channel: Channel): Promise<Problem | undefined> {
+  const { directory = "", withoutDirectory } = channel
+  try {
+    await readLog(channel)
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.problem.code !== "key-invalid") throw error
+    const found = (await isAbsent(directory)) ? "does not exist" : `has no public key ${error.problem.key} any more`
+    return { code: "policy-missing", directory, found }
+  }
+  const { content, state } = channel.held
+  const had = state.files.some(({ name }) => !name.startsWith("keys/"))
+  if (!had || content.files.length > 0 || withoutDirectory) return undefined
+  const found = (await isAbsent(directory)) ? "does not exist" : "is empty or cannot be read"
+  return { code: "policy-missing", directory, found }
+}
+
+/** Let a directory be in force. */
+export function takeDirectory(channel: Channel, content: DirectoryContent): void {
+  const keys = makeKeyRing([...content.keys, ...channel.given])
+  hold(channel, { ...channel.held, content, keys })
+  accept(channel)
+  channel.unwritten = true
+}
+
+function accept(channel: Channel): void {
+  channel.rejected = ""
+  channel.rejection = undefined
+}
+
+/** Another folder, and an empty one, is no change by the operator: a disk is not there. */
+function refuseReplaced(directory: string, before: DirectoryContent, after: DirectoryContent): void {
+  if (before.files.length === 0 || after.files.length > 0 || before.identity === after.identity) return
+  throw faultIn(directory, undefined, "the policy directory", "another folder in its place, which is empty")
+}
+
+/** Read what was written since, by whomever. What cannot be believed is a Problem, and changes nothing. */
+export async function readLog(channel: Channel): Promise<void> {
+  try {
+    await readLines(channel)
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.problem.code !== "key-invalid") throw error
+    // Its key may have been put there a moment ago.
+    await lookAtDirectory(channel, true)
+    await readLines(channel)
+  }
+}
+
+async function readLines(channel: Channel): Promise<void> {
+  const { head: known } = channel.held.state
+  const head = await channel.log.head()
+  if (head.seq === known.seq && head.hash === known.hash) return
+  const entries = await channel.log.readBehind(known)
+  const reached = head.seq === known.seq ? known : entries.find(({ number }) => number === head.seq)
+  if (reached?.hash !== head.hash) {
+    const reason = `it should end with line ${head.seq}, and does not`
+    throw new HoldfastError({ code: "store-corrupt", store: "audit log", session: operatorLog, reason })
+  }
+  takeEntries(channel, entries)
+}
+
+function takeEntries(channel: Channel, entries: readonly AuditEntry[]): void {
+  const { held } = channel
+  const state = takeLines(held.state, entries, held.keys, channel.withoutDirectory ? "skip" : "refuse")
+  hold(channel, { ...held, state })
+  channel.rejected = ""
+  for (const command of state.commands.slice(held.state.commands.length))
+    channel.hub.emit({ type: "command-accepted", line: acceptedLine(command) })
+}
+
+/** So often someone else may be faster; then something is wrong with the store. */
+const maxTries = 100
+
+/**
+ * Write a line that is made of what is known, and made again if someone else was faster; nothing is written if it comes to nothing. It is
+ * in force only once the store has it.
+ */
+export async function writeLine(
+  channel: Channel,
+  make: () => NewAuditBody | undefined,
+): Promise<AuditEntry | undefined> {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const body = make()
+    if (body === undefined) return undefined
+    const atMs = Math.max(0, Math.trunc(channel.now()))
+    const line = await channel.log.append(channel.held.state.head, { ...body, by: channel.newId() }, atMs)
+    if (line !== "conflict") {
+      takeEntries(channel, [line])
+      return line
+    }
+    await readLog(channel)
+  }
+  const reason = "others write to the audit log without end"
+  throw new HoldfastError({ code: "store-unavailable", store: "audit log", reason })
+}
+
+/** Write down the directory in force, if it is another than was last written down. */
+export async function writeDirectory(channel: Channel): Promise<void> {
+  if (!channel.unwritten) return
+  await writeLine(channel, () => {
+    const { content, state } = channel.held
+    const { files } = content
+    if (JSON.stringify(files) === JSON.stringify(state.files)) return undefined
+    const ids = new Set(content.rules.map(({ id }) => id))
+    const added = [...ids].filter((id) => !state.fileRules.has(id))
+    const removed = [...state.fileRules].filter((id) => !ids.has(id))
+    return { type: "directory-changed", files, added, removed }
+  })
+  channel.unwritten = false
+}
+
+/** Write down what was refused, as far as there may be a line for it. */
+export async function writeRefusals(channel: Channel, whatever = false): Promise<void> {
+  const due = channel.refusals.due(channel.now(), whatever)
+  if (due === undefined) return
+  await writeLine(channel, () => due)
+  channel.refusals.written(due, channel.now())
+}

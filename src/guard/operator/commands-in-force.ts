@@ -1,0 +1,158 @@
+import { HoldfastError } from "../../message/errors.ts"
+import { present } from "../../message/present.ts"
+import { operatorLog } from "../../store/reserved-log.ts"
+import type { Head } from "../../store/store.ts"
+import type { AuditEntry } from "./audit-log.ts"
+import { type Command, inputOf, type Payload } from "./command.ts"
+import type { KeyRing } from "./key-ring.ts"
+import type { FileHash } from "./read-directory.ts"
+import { isSignedBy, payloadOf, readSignedCommand } from "./signed-command.ts"
+import type { OperatorRule, Standing } from "./standing.ts"
+
+/** A command that was accepted, with the line that it stands in and the key that signed it. */
+export type AcceptedCommand = {
+  readonly number: number
+  readonly atMs: number
+  readonly hash: string
+  readonly key: string
+  readonly payload: Payload
+}
+
+/** What the lines of the audit log come to. */
+export type LogState = {
+  readonly head: Head
+  readonly audience: string
+  readonly commands: readonly AcceptedCommand[]
+  /** The last sequence number of each key. */
+  readonly sequences: ReadonlyMap<string, number>
+  /** The directory as it was last written down. */
+  readonly files: readonly FileHash[]
+  readonly fileRules: ReadonlySet<string>
+}
+
+export const emptyLog: LogState = {
+  head: { seq: 0, hash: "" },
+  audience: "",
+  commands: [],
+  sequences: new Map(),
+  files: [],
+  fileRules: new Set(),
+}
+
+/**
+ * Take in more lines. A line of a command is believed only if its signature, its audience and its number are right: whoever can write to
+ * the store cannot command. A key that is not there any more is a Problem, because then nobody can say what stands; unless the
+ * operator said at the start to go on without what such keys signed.
+ */
+export function takeLines(
+  state: LogState,
+  entries: readonly AuditEntry[],
+  keys: KeyRing,
+  ofUnknownKeys: "refuse" | "skip" = "refuse",
+): LogState {
+  const commands = [...state.commands]
+  const sequences = new Map(state.sequences)
+  const fileRules = new Set(state.fileRules)
+  let { head, audience, files } = state
+  for (const entry of entries) {
+    const { number, hash, body } = entry
+    head = { seq: number, hash }
+    if ((number === 1) !== (body.type === "log-opened")) throw damaged(number, "is not where it belongs")
+    if (body.type === "log-opened") audience = body.audience
+    if (body.type === "directory-changed") {
+      for (const id of body.removed) fileRules.delete(id)
+      for (const id of body.added) fileRules.add(id)
+      files = body.files
+    }
+    if (body.type !== "command-accepted") continue
+    if (ofUnknownKeys === "skip" && isOfUnknownKey(body.signed, keys)) continue
+    const accepted = believe(entry, body.signed, keys, audience, sequences)
+    sequences.set(accepted.key, accepted.payload.sequence)
+    commands.push(accepted)
+  }
+  return { head, audience, commands, sequences, files, fileRules }
+}
+
+function isOfUnknownKey(text: string, keys: KeyRing): boolean {
+  const signed = readSignedCommand(text)
+  return signed !== undefined && !keys.has(signed.fingerprint)
+}
+
+const damaged = (number: number, reason: string): HoldfastError =>
+  new HoldfastError({
+    code: "store-corrupt",
+    store: "audit log",
+    session: operatorLog,
+    reason: `line ${number} ${reason}`,
+  })
+
+function believe(
+  { number, atMs, hash }: AuditEntry,
+  text: string,
+  keys: KeyRing,
+  audience: string,
+  sequences: ReadonlyMap<string, number>,
+): AcceptedCommand {
+  const signed = readSignedCommand(text)
+  if (signed === undefined) throw damaged(number, "is no signed command")
+  const key = keys.get(signed.fingerprint)
+  if (key === undefined) throw missingKey(signed.fingerprint, number)
+  const payload = isSignedBy(signed, key) ? payloadOf(signed) : undefined
+  if (payload === undefined) throw damaged(number, "is not signed by its key")
+  if (payload.audience !== audience) throw damaged(number, "is a command for another deployment")
+  if (payload.sequence <= (sequences.get(key.fingerprint) ?? 0)) throw damaged(number, "repeats a command")
+  return { number, atMs, hash, key: key.fingerprint, payload }
+}
+
+const missingKey = (key: string, number: number): HoldfastError =>
+  new HoldfastError({
+    code: "key-invalid",
+    key,
+    expected: `its public half in keys (in keys/retired if it is used no more, in keys/revoked if nothing that it said is to stand), because it signed line ${number} of the audit log,`,
+  })
+
+/** What the commands of keys that are not revoked come to. The files' part stands beside it. */
+export type InForce = { readonly rules: readonly OperatorRule[]; readonly policies: ReadonlyMap<string, PolicyOf> }
+export type PolicyOf = { readonly input: Standing["policies"][number]; readonly command: number }
+
+/** Play the commands in their order. The key of each has to be there still: a rule does not go because a file went. */
+export function inForce({ commands }: LogState, keys: KeyRing): InForce {
+  const rules = new Map<string, OperatorRule>()
+  const policies = new Map<string, PolicyOf>()
+  for (const { number, key, payload } of commands) {
+    const known = keys.get(key)
+    if (known === undefined) throw missingKey(key, number)
+    if (known.state === "revoked") continue
+    play(payload.command, number, key, rules, policies)
+  }
+  return { rules: [...rules.values()], policies }
+}
+
+function play(
+  command: Command,
+  number: number,
+  source: string,
+  rules: Map<string, OperatorRule>,
+  policies: Map<string, PolicyOf>,
+): void {
+  switch (command.type) {
+    case "pin": {
+      const { text, agent, session, expiresAtMs } = command
+      const id = `c${number}`
+      rules.set(id, { id, text, source, ...present({ agent, session, expiresAtMs }) })
+      return
+    }
+    case "unpin":
+      rules.delete(command.rule)
+      return
+    case "add-policy":
+      policies.set(command.name, { input: inputOf(command.name, command.policy), command: number })
+      return
+    case "remove-policy":
+      policies.delete(command.name)
+      return
+    case "approve":
+    case "refuse":
+      return
+  }
+}

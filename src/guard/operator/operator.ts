@@ -1,0 +1,283 @@
+import { randomBytes } from "node:crypto"
+import { resolve } from "node:path"
+import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { present } from "../../message/present.ts"
+import type { Head, Range, Store } from "../../store/store.ts"
+import { openAuditLog } from "./audit-log.ts"
+import { type AcceptedLine, type AuditLine, acceptedLine, auditLines } from "./audit-view.ts"
+import {
+  announce,
+  type Channel,
+  createChannel,
+  findMissing,
+  lookAtDirectory,
+  readLog,
+  standingNow,
+  takeDirectory,
+  writeDirectory,
+  writeLine,
+  writeRefusals,
+} from "./channel.ts"
+import { createOperatorHub, type OperatorListener } from "./hub.ts"
+import { isRefusal, type Refusal, readGenuine, refusalOf } from "./judge-command.ts"
+import { isName } from "./read-command.ts"
+import { readWholeLog } from "./read-whole-log.ts"
+import { createRefusals } from "./refusals.ts"
+import { isAbsent, isListable, readSettled, stampIn } from "./settled-directory.ts"
+import type { Standing } from "./standing.ts"
+import { watchDirectory } from "./watch-directory.ts"
+
+export type OperatorOptions = {
+  /** Where the audit log is: the store of the sessions. It stays open when the operator is closed. */
+  readonly store: Store
+  /** The policy directory; commands alone where there is none. */
+  readonly directory?: string
+  /**
+   * `required`: a directory that is not there is a Problem. `expected`: only where the log has nothing in force from it; otherwise the
+   * channel opens, and `refusal` says that nothing may be served until it is back. `optional`: it may also come later. The first unless given.
+   */
+  readonly directoryIs?: "required" | "expected" | "optional"
+  /** Go on without what came from a directory, and from its keys, that are gone. */
+  readonly withoutDirectory?: boolean
+  /** Public keys that are trusted beside those of the directory, in PEM. */
+  readonly keys?: readonly string[]
+  /** The name of this deployment, for which commands are signed. Made up at the first start unless given, and kept in the log. */
+  readonly audience?: string
+  readonly now?: () => number
+  /** Look at files and log in the background. So it is unless told otherwise. */
+  readonly watch?: boolean
+}
+
+/** A command that is in force: the line that it stands in, and the id of the rule if it pinned one. */
+export type Accepted = { readonly line: AcceptedLine; readonly rule?: string }
+
+/** The operator's channel: rules and policies that nothing in a request, a tool result or an answer can add, change or take back. */
+export type Operator = {
+  /** For whom commands have to be signed. */
+  readonly audience: string
+  /** What stands, as last known; what has expired is left out. Never waits. */
+  readonly standing: () => Standing
+  /**
+   * Look at files and log again; one small read where nothing changed. A store that is away or a log that cannot be believed is told, and
+   * all that stood still stands: nobody gets rid of a rule, or of the agent, by cutting off the store.
+   */
+  readonly refresh: () => Promise<Standing>
+  /** Why `standing` may not be what the operator wants now, if so: a faulty directory, a store that is away, a damaged log. */
+  readonly problem: () => Problem | undefined
+  /** Why no request may be served now, if so: rules or policies are in force whose files or keys are gone, so nobody knows them. */
+  readonly refusal: () => Problem | undefined
+  /** Obey a signed command, or throw why not. Where the store does not take it, or the directory is faulty, it is not in force. */
+  readonly submit: (command: string) => Promise<Accepted>
+  /** The audit log, or some lines of it by their numbers; all of it is checked. */
+  readonly audit: (range?: Range) => Promise<readonly AuditLine[]>
+  /** Check the whole log: hashes, signatures, order, and that it still has what was read before. */
+  readonly verify: () => Promise<Head>
+  readonly subscribe: (listener: OperatorListener) => () => void
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Open the operator's channel. Fails if the directory is faulty, if the log is damaged, and if the store cannot be reached: then nobody
+ * knows which commands stand, and to go on without them would be to rescind them.
+ */
+export async function openOperator(options: OperatorOptions): Promise<Operator> {
+  const channel = await openChannel(options)
+  const lock = createLock()
+  let closed = false
+  const act = async <Value>(work: () => Promise<Value>): Promise<Value> => {
+    if (closed) throw new HoldfastError({ code: "store-closed", store: "operator's" })
+    return lock(work).finally(() => announce(channel))
+  }
+  const refresh = (): Promise<Standing> => act(() => refreshChannel(channel))
+  const stop = options.watch === false ? () => {} : watchDirectory(options.directory, inBackground(refresh))
+  return {
+    get audience() {
+      return channel.held.state.audience
+    },
+    standing: () => standingNow(channel),
+    refresh,
+    problem: () => channel.missing ?? channel.trouble ?? channel.rejection,
+    refusal: () => channel.missing,
+    submit: (command) => act(() => submit(channel, command)),
+    audit: (range) => act(() => readAudit(channel, range)),
+    verify: () => act(async () => (await readWholeLog(channel.log, channel.held)).state.head),
+    subscribe: channel.hub.subscribe,
+    close: async () => {
+      if (closed) return
+      closed = true
+      stop()
+      // What is still to be written down is not worth waiting for a store that is away.
+      await lock(() => writeRefusals(channel, true)).catch(ignoreProblem)
+    },
+  }
+}
+
+/** Runs one thing at a time, in the order in which they were asked for. */
+function createLock(): <Value>(act: () => Promise<Value>) => Promise<Value> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (act) => {
+    const run = last.then(act, act)
+    last = run.catch(() => undefined)
+    return run
+  }
+}
+
+function ignoreProblem(error: unknown): void {
+  if (!(error instanceof HoldfastError)) throw error
+}
+
+/** A refresh that nobody waits for. */
+function inBackground(refresh: () => Promise<Standing>): () => void {
+  let running = false
+  return () => {
+    if (running) return
+    running = true
+    refresh()
+      .catch(ignoreProblem)
+      .finally(() => {
+        running = false
+      })
+  }
+}
+
+/** A name that a person can give to a command line as it is: base64url begins with "-" once in 64 times. */
+const randomName = (): string => randomBytes(12).toString("hex")
+
+async function openChannel({
+  store,
+  directory: given,
+  keys = [],
+  audience,
+  now = Date.now,
+  directoryIs = "required",
+  withoutDirectory = false,
+}: OperatorOptions): Promise<Channel> {
+  if (given !== undefined && (typeof given !== "string" || given === "" || given.includes("\0")))
+    throw new HoldfastError({
+      code: "option-invalid",
+      option: "directory",
+      expected: "a folder",
+      found: "something else",
+    })
+  const directory = given === undefined ? undefined : resolve(given)
+  if (audience !== undefined && !isName(audience)) throw wrongAudience("a name", "something else")
+  const channel = createChannel({
+    log: openAuditLog(store),
+    directory,
+    given: keys.map((text, at) => ({ text, source: `number ${at + 1} of keys`, state: "trusted" })),
+    now,
+    newId: randomName,
+    hub: createOperatorHub(now),
+    refusals: createRefusals(),
+    isDirectoryOptional: directoryIs === "optional" || withoutDirectory,
+    withoutDirectory,
+  })
+  const fault = await openDirectory(channel, directoryIs)
+  channel.lookedMs = now()
+  if (directoryIs === "required") await readLog(channel)
+  else channel.missing = await findMissing(channel)
+  channel.told = standingNow(channel)
+  if (channel.missing !== undefined) return channel
+  if (fault !== undefined && !channel.isDirectoryOptional) throw fault
+  // Where the operator has said nothing yet, there is nothing to write down.
+  if (directoryIs === "required" || audience !== undefined || keys.length > 0 || channel.unwritten)
+    await openLog(channel, audience)
+  const known = channel.held.state.audience
+  if (audience !== undefined && audience !== known)
+    throw wrongAudience(`${JSON.stringify(known)}, which its audit log was begun with`, JSON.stringify(audience))
+  await writeDirectory(channel)
+  channel.told = standingNow(channel)
+  return channel
+}
+
+/** Take the directory, if it is there. What is wrong with one that is absent or cannot be listed depends on the log. */
+async function openDirectory(
+  channel: Channel,
+  directoryIs: NonNullable<OperatorOptions["directoryIs"]>,
+): Promise<HoldfastError | undefined> {
+  const { directory } = channel
+  if (directory === undefined) return undefined
+  try {
+    takeDirectory(channel, await readSettled(directory, 0))
+    return undefined
+  } catch (error) {
+    const mayGoOn = directoryIs !== "required" && (await isListable(directory)) === false
+    if (!(error instanceof HoldfastError) || !mayGoOn) throw error
+    const isFaulty = !(await isAbsent(directory))
+    if (isFaulty) {
+      channel.rejection = error.problem
+      channel.rejected = await stampIn(directory)
+    }
+    return error
+  }
+}
+
+/** Begin the log, if nobody has. */
+async function openLog(channel: Channel, audience = randomName()): Promise<void> {
+  await writeLine(channel, () => (channel.held.state.head.seq > 0 ? undefined : { type: "log-opened", audience }))
+}
+
+const wrongAudience = (expected: string, found: string): HoldfastError =>
+  new HoldfastError({ code: "option-invalid", option: "audience", expected, found })
+
+/** Look at everything again. What goes wrong is told, the same thing once, and changes nothing: the agent goes on under what stood. */
+async function refreshChannel(channel: Channel): Promise<Standing> {
+  try {
+    await lookAtDirectory(channel, channel.missing !== undefined)
+    if (channel.missing === undefined) await readLog(channel)
+    else channel.missing = await findMissing(channel)
+    if (channel.missing !== undefined) return standingNow(channel)
+    if (channel.unwritten) await openLog(channel)
+    await writeDirectory(channel)
+    await writeRefusals(channel)
+    channel.trouble = undefined
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    const { problem } = error
+    if (JSON.stringify(problem) !== JSON.stringify(channel.trouble))
+      channel.hub.emit({ type: "refresh-failed", problem })
+    channel.trouble = problem
+  }
+  return standingNow(channel)
+}
+
+async function submit(channel: Channel, text: string): Promise<Accepted> {
+  const sent = typeof text === "string" ? text.trim() : ""
+  await lookAtDirectory(channel)
+  if (channel.missing !== undefined) throw new HoldfastError(channel.missing)
+  await openLog(channel)
+  const first = readGenuine(sent, channel.held.keys)
+  if (isRefusal(first)) return refuse(channel, first, sent)
+  // A key that was taken away a moment ago is not obeyed any more; while the directory is faulty nobody can say which ones were.
+  await lookAtDirectory(channel, true)
+  if (channel.rejection !== undefined) throw new HoldfastError(channel.rejection)
+  await readLog(channel)
+  let refusal: Refusal | undefined
+  const written = await writeLine(channel, () => {
+    const genuine = readGenuine(sent, channel.held.keys)
+    const { state: log, content, keys } = channel.held
+    refusal = isRefusal(genuine) ? genuine : refusalOf(genuine, { log, content, keys, nowMs: channel.now() })
+    return refusal === undefined ? { type: "command-accepted", signed: sent } : undefined
+  })
+  if (refusal !== undefined) return refuse(channel, refusal, sent)
+  const command = channel.held.state.commands.find(({ number }) => number === written?.number)
+  if (command === undefined) throw new Error("holdfast bug: a command was written and not taken")
+  const rule = command.payload.command.type === "pin" ? `c${command.number}` : undefined
+  return { line: acceptedLine(command), ...present({ rule }) }
+}
+
+/** Write it down as far as that can be, tell it, and throw it. */
+async function refuse(channel: Channel, refusal: Refusal, text: string): Promise<never> {
+  const { reason, found, key } = refusal
+  channel.refusals.add(refusal, text)
+  channel.hub.emit({ type: "command-refused", reason, ...present({ key }) })
+  // It is counted, and written with the next one that can be.
+  await writeRefusals(channel).catch(ignoreProblem)
+  throw new HoldfastError({ code: "command-refused", reason, found })
+}
+
+async function readAudit(channel: Channel, { from = 1, to = Infinity, limit = Infinity }: Range = {}) {
+  const { entries, state } = await readWholeLog(channel.log, channel.held)
+  const wanted = entries.filter(({ number }) => number >= from && number <= to).slice(0, Math.max(0, limit))
+  return auditLines(wanted, state)
+}

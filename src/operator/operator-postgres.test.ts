@@ -1,7 +1,0 @@
-import { describePostgres } from "../../test/support/postgres-suite.ts"
-import { openPostgresStore } from "../store/postgres-store.ts"
-import { describeOperator } from "./describe-operator.ts"
-
-await describePostgres("the operator's channel", (server) => {
-  describeOperator("in PostgreSQL", async () => openPostgresStore({ url: await server.createDatabase() }))
-})

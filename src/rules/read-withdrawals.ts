@@ -1,0 +1,136 @@
+import { normalize } from "../language/normalize.ts"
+import { sentencesIn } from "./find-sentences.ts"
+import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
+import type { Pin } from "./pin.ts"
+import { topicOf, valuesOf } from "./rule-topic.ts"
+
+/** A sentence that takes a rule back, and what the rule is about. */
+export type Withdrawal = {
+  /** The sentence, to the letter. */
+  readonly text: string
+  readonly topic: readonly string[]
+  /** It only allows again what was forbidden, and speaks of no rule. */
+  readonly lifts: boolean
+  /** It speaks of all that was said about the matter, not of one rule. */
+  readonly all: boolean
+}
+
+/** Who takes a rule back says so in a few words. */
+const maxMessage = 1500
+const maxSentence = 200
+
+/** A text without any of these words takes nothing back. */
+const sign =
+  /forget|scrap|scratch|drop|ignor|disregard|cancel|lift|revok|waive|take (?:that|it|this|back)|no longer|again|after all|now|actually|fine|vergiss|wieder|gilt nicht|oublie|nouveau|olvida|ya puede|otra vez|esque|\b(?:rule|ban|limit)\b|back to|忘|取消|作废|可以/i
+
+const lead =
+  "^(?:ok(?:ay)?|so|and|but|please|actually|sorry|well|fine|yes|no|hey|you can|let's|just|bitte|also|y|et)?[, ]*"
+const undo =
+  "(?:forget|scrap|scratch|drop|ignore|disregard|cancel|lift|remove|revoke|waive|undo|vergiss|ignorier\\w*|streich\\w*|oublie[zr]?|annule[zr]?|olvida(?:te)?|ignora|anula|esqueca)"
+const rule =
+  "(?:rules?|limits?|restrictions?|requirements?|instructions?|ban|polic(?:y|ies)|constraints?|preferences?|regeln?|vorgaben?|regles?|consignes?|reglas?|normas?|regras?)"
+
+/** `all` of what was said about a matter. */
+const ofAll: readonly RegExp[] = [
+  new RegExp(
+    `${lead}${undo},? (?:about )?(?:what|everything|all|anything|the (?:thing|part|bit|stuff)|das|was|alles|ce que|tout ce que|lo que|todo lo que|o que)\\b,?(?<said>.{0,60}?)\\b(?:about|on|regarding|over|uber|zu|sur|a propos de|de|sobre)\\b(?<topic>[^,]+)`,
+  ),
+  new RegExp(
+    `${lead}(?:i take (?:that|it|this) back|i take back what i said),? (?:about|on|regarding)\\b(?<topic>[^,]+)`,
+  ),
+]
+/** One rule, by its name. */
+const ofOne: readonly RegExp[] = [
+  new RegExp(
+    `${lead}${undo} (?:about )?(?:the|that|my|this|our|all|die|meine|la|ma|mi|a)\\b(?<topic>.*\\b${rule}\\b.*)$`,
+  ),
+  new RegExp(
+    `${lead}(?:the|that|my|our|die|la|le)\\b(?<topic>.*\\b${rule}\\b.*?)\\b(?:no longer (?:applies|holds|counts)|does(?:n't| not) (?:apply|hold|count)(?: any ?more)?|(?:is|are) (?:off|gone|lifted|void|cancell?ed|history)|gilt nicht mehr|ne vaut plus|ya no vale)`,
+  ),
+  /^(?:请|那就|好的?[,，]?)?(?:忘掉|忘了|忽略|取消|废除|作废)(?<topic>.*(?:规定|规则|要求|我说|说过|限制).*)$/,
+]
+/** What was forbidden is allowed again. */
+const again: readonly RegExp[] = [
+  new RegExp(
+    `${lead}(?:you|we|agents?) (?:can|may|are (?:allowed|free) to)\\b(?<topic>[^,]{2,80}?)\\b(?:again|now|after all)\\b[.!]*$`,
+  ),
+  new RegExp(
+    `${lead}(?<topic>[^,]{2,60}?) (?:is|are) (?:(?:now|again|actually) (?:ok|okay|fine|allowed|permitted|good)|(?:ok|okay|fine|allowed|permitted|good) (?:now|again|after all))\\b`,
+  ),
+  new RegExp(`${lead}(?:switch|go|change) back to (?<topic>[^,]{2,40}?)(?: now| again| for .*)?[.!]*$`),
+  /^(?:actually|on second thought|come to think of it),? (?<topic>[^,]{2,40}?) (?:is|are) (?:ok|okay|fine|allowed|good)[.!]*$/,
+  /^(?:ok(?:ay)?,? )?(?:du darfst|ihr durft|sie durfen|man darf) (?:jetzt |nun |ab jetzt )?wieder\b(?<topic>.{2,80})$/,
+  /^(?:ok,? )?tu peux (?:maintenant |desormais )?(?:de nouveau|a nouveau)\b(?<topic>.{2,80})$/,
+  /^(?:ok,? )?(?:ya puedes\b(?<topic>.{2,80})$|puedes (?<other>.{2,80}?) (?:de nuevo|otra vez)[.!]*$)/,
+  /^(?:现在|那)?(?:又)?可以(?:再|重新|又)(?<topic>.{1,40}?)了?[。!]*$/,
+]
+
+/** Words that say that something was said, and not what about. */
+const telling: ReadonlySet<string> = new Set(
+  "said say told tell ask wrote earlier before thing part bit stuff apply applies rule back ok okay actually fine habe hab gesagt ich dit j'ai ai dije dicho disse eu mehr ne".split(
+    " ",
+  ),
+)
+
+const wideTelling = /我?(?:之前|刚才)?说过?的?|那[条个]|的?(?:规定|规则|要求|限制)/g
+
+/** What a user's message takes back, in the user's own words: "forget what I said about tabs", "you can push to main again". */
+export function readWithdrawals(message: string): readonly Withdrawal[] {
+  if (message.length > maxMessage || !sign.test(message)) return []
+  const quotations = quotationsIn(message)
+  return ownWords(message)
+    .flatMap((own) => sentencesIn(message, own))
+    .flatMap((span): readonly Withdrawal[] => {
+      const text = message.slice(span.start, span.end)
+      if (text.length > maxSentence || text.endsWith("?") || isWithin(span, quotations) || passesOn.test(text))
+        return []
+      return [text, ...text.split(/(?<=[,;]) /).slice(1)].map(withdrawalIn).find((found) => found.length > 0) ?? []
+    })
+}
+
+/** Somebody else is said to have said it. */
+const passesOn =
+  /\b(?:he|she|they|it|\p{Lu}\p{L}+|(?:the|my|our) \p{L}+) (?:just |also )?(?:said|says|wrote|writes|told|thinks|claims|mentioned|asked)\b|\baccording to\b/u
+
+function withdrawalIn(text: string): readonly Withdrawal[] {
+  const seen = normalize(text).text.replace(/\s+/g, " ").trim()
+  const sorts = [
+    { patterns: ofAll, lifts: false, all: true },
+    { patterns: ofOne, lifts: false, all: false },
+    { patterns: again, lifts: true, all: false },
+  ]
+  for (const { patterns, lifts, all } of sorts)
+    for (const pattern of patterns) {
+      const groups = pattern.exec(seen)?.groups
+      if (groups === undefined) continue
+      if (lifts && /\b(?:this|that|these|those|it|them)\b/.test(seen)) return []
+      const about = (groups.topic ?? groups.other ?? "").replace(wideTelling, " ")
+      const topic = topicOf(about).filter((word) => !telling.has(word))
+      return topic.length === 0 ? [] : [{ text, topic, lifts, all }]
+    }
+  return []
+}
+
+/** What is allowed again may leave so many words of the rule unsaid. */
+const maxUnsaid = 2
+
+/** The rules that a withdrawal means: all words of it are about them. In doubt none. */
+export function withdrawnBy<Rule extends Pin>(
+  { text, topic, lifts, all }: Withdrawal,
+  pins: readonly Rule[],
+): readonly Rule[] {
+  const meant = pins.filter((pin) => {
+    const about = topicOf(pin.text)
+    if (!topic.every((word) => about.includes(word))) return false
+    return !lifts || (about.length - topic.length <= maxUnsaid && (forbids(pin) || otherLanguage(text, pin.text)))
+  })
+  return all ? meant : meant.slice(-1)
+}
+
+const forbids = ({ kind, text }: Pin): boolean =>
+  kind === "prohibition" || kind === "permission-limit" || /\b(?:not|never|no)\b/i.test(text)
+
+function otherLanguage(text: string, rule: string): boolean {
+  const [one, two] = [valuesOf(text).get("language"), valuesOf(rule).get("language")]
+  return one !== undefined && two !== undefined && !one.some((name) => two.includes(name))
+}

@@ -1,0 +1,150 @@
+import { normalize } from "../language/normalize.ts"
+
+/** Words that say how strongly, how long, to whom or when a rule speaks, and not what about. */
+const empty: ReadonlySet<string> = new Set(
+  "a an the this that these those it its they them their there here he she his her i me my mine we us our ours you your yours who whom whose which what when where why how if then else than as at by for from in into of off on onto out over to under up upon via with within without and or but nor so yet not no never always ever only just also too very more most less least any all each every some both either neither such same other another own be is are was were been being am do does did done doing don dont has have had having will would shall should can cannot could may might must need needs required require requires ought let lets make sure ensure please now new today from going forward future henceforth time times whenever circumstance circumstances unless until except before after while during once again further notice rule rules policy policies instruction instructions remember keep mind note important effective immediately instead rather longer anymore prefer preferred preferably default strictly expressly explicitly absolutely forbidden prohibited allowed permitted allow permit mandatory one ones thing things anything everything nothing use used using get got go goes take about per etc re s t ll ve d m qcode qquote qlink change changed raise raised lower lowered increase increased update updated set supersede replace starting started as of limit cap maximum max minimum min most least exceed ceiling el la los las un una unos unas de del al y o u e en con por para que se su sus tu tus no nunca siempre jamas debe debes deben tiene tienes solo sin mi ahora nuevo nueva es son esta estan todo todos toda todas cada lo le les mas menos hasta a partir adelante der die das den dem des ein eine einen einem und oder nicht nie niemals immer nur muss mussen soll sollen darf durfen ohne mit von zu zum zur im am ist sind auf fur bei ab jetzt le les des du et ou ne pas jamais toujours dans sur est sont sans avec au aux il faut doit doivent ce cette nao os as um uma dos das sempre deve devem sem com".split(
+    " ",
+  ),
+)
+
+/** Words that mean one thing as far as rules go; the first of each row stands for it. */
+const alike: readonly string[] = [
+  "spend spending spent buy buying bought purchase purchases purchasing pay paying payment payments cost costs expense expenses budget order ordering gasta gastar gastes gasto gastos compra compras comprar compres ausgaben kaufe depense depenses gaste compre",
+  "report reports reporting status informe informes reporte reportes bericht berichte rapport rapports relatorio relatorios",
+  "email emails emailing mail mails mailing correo correos courriel courriels mailen e-mail e-mails",
+  "send sends sending sent forward forwards forwarding post posts posting share shares sharing deliver envia envie enviar envies envian manda mandes reenvia reenvies sende senden schicke envoie envoyez envoyer comparte compartas comparta",
+  "deploy deploys deploying deployment deployments ship release releases despliega despliegues desplegar",
+  "delete deletes deleting drop drops remove removes removing erase wipe truncate borra borres borrar elimina elimines eliminar losche loschen supprime supprimer apague",
+  "production prod produccion produktion",
+  "secret secrets key keys password passwords credential credentials token tokens contrasena contrasenas clave claves passwort",
+  "reply replies replying answer answers answering respond responds responding response responses write writes writing speak responde responder responda respondas escribe antworte reponds",
+  "language english spanish german french chinese japanese portuguese idioma ingles espanol sprache englisch deutsch langue anglais francais",
+  "approval approvals approve approved permission consent authorization authorisation sign-off signoff confirmation aprobacion autorizacion permiso genehmigung zustimmung accord autorisation",
+  "external outside outsider outsiders externo externos externa externas extern externe externes",
+  "commit commits committing",
+  "edit edits editing touch touches touching modify modifies modifying",
+  "test tests testing prueba pruebas",
+  "customer customers client clients cliente clientes kunde kunden",
+  "disclose discloses disclosing reveal reveals revealing expose leak revela reveles revelar",
+]
+
+const standsFor: ReadonlyMap<string, string> = new Map(
+  alike.flatMap((row) => {
+    const [first = "", ...rest] = row.split(" ")
+    return [first, ...rest].map((word) => [word, first] as const)
+  }),
+)
+
+/** Chinese and Japanese words for the same. */
+const wideAlike: readonly (readonly [pattern: RegExp, word: string])[] = [
+  [/花费|消费|支出|购买|采购|付款|花|买|金额/g, "spend"],
+  [/报告|报表|周报|日报|报/g, "report"],
+  [/邮件|电邮|メール/g, "email"],
+  [/发送|发给|发到|转发|发布|发|送信/g, "send"],
+  [/部署|上线|发版/g, "deploy"],
+  [/删除|清空|移除|削除/g, "delete"],
+  [/生产环境|生产|線上|线上|本番/g, "production"],
+  [/密码|密钥|凭证|秘密|口令/g, "secret"],
+  [/回复|回答|答复/g, "reply"],
+  [/英文|英语|中文|汉语|语言|日语/g, "language"],
+  [/批准|同意|许可|授权|审批|承認/g, "approval"],
+  [/外部|公司外|外人/g, "external"],
+  [/客户|用户|顾客/g, "customer"],
+]
+
+const wideEmpty =
+  /从现在(?:起|开始)|今后|以后|不要|不得|禁止|严禁|切勿|请勿|不能|不许|不准|必须|务必|应该|应当|一定要|总是|始终|永远|绝不|任何|所有|一律|每次|只能|仅限|最多|至少|不超过|超过|未经|除非|上限|改为|改成|现在|现|请|都|的|了|到|在|给|向|为|将|把|用|使用|需要|需|或|和|与|是|元|我|你|您/g
+
+const wide = /[\u3040-\u30ff\u3400-\u9fff]/
+
+/** Words named of one rule. */
+const maxTopics = 40
+
+/** What a rule is about: its words without modality, values and grammar, folded, sorted, each once. */
+export function topicOf(text: string): readonly string[] {
+  const seen = normalize(withoutValues(text)).text
+  const topics = new Set<string>()
+  for (const [word] of seen.matchAll(/[\p{L}][\p{L}'-]*/gu)) {
+    if (wide.test(word)) for (const topic of wideTopics(word)) topics.add(topic)
+    else {
+      const bare = word.replace(/'s$|n't$|'(?:ll|ve|re|d|m)$/, "").replace(/^'|'$/g, "")
+      const known = standsFor.get(bare)
+      if (known !== undefined) topics.add(known)
+      else if (bare.length > 1 && !empty.has(bare)) topics.add(standsFor.get(stem(bare)) ?? stem(bare))
+    }
+    if (topics.size >= maxTopics) break
+  }
+  return [...topics].sort()
+}
+
+/** English endings off, where a word is left: "recipients", "pushing", "merged". */
+function stem(word: string): string {
+  if (/[^a-z'-]/.test(word) || word.length < 5) return word.replace(/(?<=[a-z]{3})s$/, "")
+  return word
+    .replace(/(?:ies)$/, "y")
+    .replace(/(?<=(?:s|x|z|ch|sh))es$/, "")
+    .replace(/(?<=[^su])s$/, "")
+    .replace(/(?<=[a-z]{3})(?:ing|ed)$/, "")
+    .replace(/(?<=[a-z]{3}[^aeiou])e$/, "")
+}
+
+function wideTopics(run: string): readonly string[] {
+  const topics: string[] = []
+  let rest = run
+  for (const [pattern, word] of wideAlike) {
+    if (rest.search(pattern) >= 0) topics.push(word)
+    rest = rest.replace(pattern, " ")
+  }
+  for (const word of rest.replace(wideEmpty, " ").split(" ")) {
+    for (let at = 0; at + 2 <= word.length; at += 2) topics.push(word.slice(at, at + 2))
+  }
+  return topics
+}
+
+/** Amounts, addresses, names of channels, code: what a later rule may change. See `valuesOf`. */
+const values =
+  /`[^`\n]{1,200}`|"[^"\n]{1,200}"|“[^”\n]{1,200}”|\bhttps?:\/\/\S{1,300}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|(?<![\w&])[#@][\p{L}][\p{L}\p{N}_-]{1,40}|\b[a-z]{2}-[a-z]{3,12}-\d\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:[$€£¥]|usd|eur|gbp)? ?\d[\d.,]{0,20}(?: ?(?:k|m|%|usd|eur|gbp|dollars?|euros?|元|美元|块|pesos|euro))?/giu
+
+export const withoutValues = (text: string): string => text.replace(values, " ")
+
+/** The values of a text by their sort, folded: an amount, a number, an address, a channel, a region, a language, a name in code. */
+export function valuesOf(text: string): ReadonlyMap<string, readonly string[]> {
+  const sorted = new Map<string, string[]>()
+  const add = (sort: string, value: string): void => {
+    const list = sorted.get(sort) ?? []
+    if (list.length < maxValues && !list.includes(value)) list.push(value)
+    sorted.set(sort, list)
+  }
+  for (const { 0: found, index } of text.matchAll(values)) {
+    const value = found.trim().toLowerCase()
+    const sort = sortOf(value)
+    const isName = sort === "number" && isIdentifier(text.slice(Math.max(0, index - maxBefore), index))
+    add(isName ? "name" : sort, value.replace(/[`"“” ,]|\.$/g, ""))
+  }
+  for (const [name] of normalize(text).text.matchAll(languages)) add("language", name)
+  return sorted
+}
+
+const maxValues = 16
+const maxBefore = 40
+
+/** A number that tells one thing from another, "issue 12", and is no quantity that a later rule could change: a noun stands before it. */
+function isIdentifier(before: string): boolean {
+  const word = /(?:^|[^\p{L}'])([\p{L}']+)[ #]*$/u.exec(before)?.[1]?.toLowerCase()
+  return word !== undefined && !beforeQuantity.test(word)
+}
+
+const beforeQuantity =
+  /^(?:than|over|under|above|below|most|least|to|of|is|are|be|was|at|in|by|for|within|every|until|after|before|between|and|or|from|max|maximum|min|minimum|limit|cap|budget|exceed|exceeds|exceeding|reach|about|around|only|just|exactly|up|down|with|the|a|an|no|not|now|de|a|hasta|mas|más|menos|por|es|en|cada|auf|uber|über|unter|bis|hochstens|höchstens|plus|moins|jusqu'|use|keep|allow|set|have|need|take|wait|run|retry|spend|spending|pay|paying|buy)$|[\p{Script=Han}]/u
+
+const languages =
+  /\b(?:english|spanish|german|french|chinese|japanese|portuguese|ingles|espanol|aleman|frances|englisch|deutsch|anglais|francais)\b|英文|英语|中文|汉语|日语|法语|德语/g
+
+function sortOf(value: string): string {
+  if (/^[`"“]/.test(value)) return "name"
+  if (/^https?:|@[\w-]+\./.test(value)) return "address"
+  if (/^[#@]/.test(value)) return "channel"
+  if (/^[a-z]{2}-[a-z]+-\d$/.test(value)) return "region"
+  if (/days?$/.test(value)) return "day"
+  return /[$€£¥]|usd|eur|gbp|dollar|元|块|pesos/.test(value) ? "amount" : "number"
+}

@@ -1,0 +1,101 @@
+import { expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { callId } from "../../message/ids.ts"
+import { brokenLink } from "../../store/chain.ts"
+import type { StoredEntry } from "../../store/store.ts"
+import { chainEntries, payloadLength, payloadsOf, readBody } from "./chain.ts"
+import type { EntryBody } from "./entry.ts"
+
+const rule = (text: string): EntryBody => ({
+  type: "rule-pinned",
+  text,
+  channel: "user",
+  by: "asked",
+  kind: "obligation",
+})
+const start = { seq: 0, hash: "" }
+const hash = "0".repeat(64)
+
+const words = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.constantFrom("\ud83d", `{"payload:sha256":"${hash}"}`, "payload:sha256", "x".repeat(payloadLength + 1)),
+  fc.nat(9).map((n) => `${"\udc00long ".repeat(200)}${n}`),
+)
+
+const names = fc.oneof(fc.string(), fc.constantFrom("payload:sha256", "payload:sha256:", "payload:sha256::", "type"))
+
+const { data } = fc.letrec<{ data: unknown }>((tie) => ({
+  data: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    words,
+    fc.constantFrom(null, true, 0, 1.5),
+    fc.array(tie("data"), { maxLength: 3 }),
+    fc.dictionary(names, tie("data"), { maxKeys: 3, noNullPrototype: true }),
+  ),
+}))
+
+/** A message that is kept whole, whose arguments are whatever a model wrote. */
+const body = data.map(
+  (input): EntryBody => ({
+    type: "message-appended",
+    parent: 0,
+    key: "k",
+    message: {
+      message: {
+        role: "assistant",
+        parts: [{ type: "tool-call", callId: callId("c"), tool: "t", kind: "function", input }],
+      },
+    },
+  }),
+)
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+test("for any bodies, what is read back is what was written, and every link holds", () => {
+  const property = fc.property(fc.array(body, { minLength: 1, maxLength: 4 }), (bodies) => {
+    const { entries, payloads } = chainEntries(start, bodies, 7)
+    expect(brokenLink(start, entries)).toBeUndefined()
+    for (const [n, entry] of entries.entries()) {
+      expect(payloadsOf(entry.body).every((name) => payloads.has(name))).toBe(true)
+      expect(readBody(entry, payloads, "s")).toEqual(plain(bodies[n]))
+    }
+  })
+  fc.assert(property)
+})
+
+test("for any change to any entry, the chain breaks there or behind it", () => {
+  const change = fc.constantFrom<(entry: StoredEntry) => StoredEntry>(
+    (entry) => ({ ...entry, body: `${entry.body} ` }),
+    (entry) => ({ ...entry, atMs: entry.atMs + 1 }),
+    (entry) => ({ ...entry, type: "rule-pinned" }),
+    (entry) => ({ ...entry, parent: 9 }),
+    (entry) => ({ ...entry, key: "other" }),
+    (entry) => ({ ...entry, seq: entry.seq + 1 }),
+    (entry) => ({ ...entry, hash }),
+  )
+  const property = fc.property(
+    fc.array(body, { minLength: 1, maxLength: 4 }),
+    fc.nat(),
+    change,
+    (bodies, at, alter) => {
+      const { entries } = chainEntries(start, bodies, 7)
+      const n = at % entries.length
+      const changed = entries.map((entry, place) => (place === n ? alter(entry) : entry))
+      expect(brokenLink(start, changed)).toBeDefined()
+    },
+  )
+  fc.assert(property)
+})
+
+test("an entry that is no JSON, of another type, or whose text is missing is damage", () => {
+  const long = "y".repeat(payloadLength + 1)
+  const { entries, payloads } = chainEntries(start, [rule(long)], 7)
+  const [entry] = entries
+  if (entry === undefined) throw new Error("nothing was written")
+  const damage = expect.objectContaining({ problem: expect.objectContaining({ code: "store-corrupt", session: "s" }) })
+  expect(readBody(entry, payloads, "s")).toEqual(rule(long))
+  expect(() => readBody(entry, new Map(), "s")).toThrow(damage)
+  expect(() => readBody({ ...entry, body: "{" }, payloads, "s")).toThrow(damage)
+  expect(() => readBody({ ...entry, body: "null" }, payloads, "s")).toThrow(damage)
+  expect(() => readBody({ ...entry, type: "stack-seen" }, payloads, "s")).toThrow(damage)
+})

@@ -1,0 +1,104 @@
+import type { Head, OutlineEntry } from "../../store/store.ts"
+
+/** A message's place on its branch. */
+export type Node = { readonly seq: number; readonly parent: number; readonly key: string; readonly depth: number }
+
+/** The shape of a session's log, known without reading what it says. It only grows; `extend` takes in what came since. */
+export type Outline = {
+  readonly head: () => Head
+  readonly extend: (entries: readonly OutlineEntry[]) => void
+  readonly node: (seq: number) => Node | undefined
+  /** The message that says `key` right behind `parent`, the newest if there are several. */
+  readonly child: (parent: number, key: string) => number | undefined
+  /** Was the conversation gone on with behind this message, beyond an answer to it? */
+  readonly isContinued: (seq: number) => boolean
+  /** The message that the session is at: the last one appended, on whichever branch. */
+  readonly tip: () => number
+  /** The messages of a branch behind `after`, oldest first; nothing if `after` is not on it. */
+  readonly path: (tip: number, after?: number) => readonly number[] | undefined
+  /** The checkpoint in force at a message: the newest on its branch that was not undone; 0 if none. */
+  readonly checkpointAt: (tip: number) => number
+  readonly isUndone: (checkpoint: number) => boolean
+  readonly nodeOf: (checkpoint: number) => number | undefined
+  /** Entries of a type, oldest first; messages go by their branches. */
+  readonly ofType: (type: string) => readonly number[]
+  /** What an entry is about. */
+  readonly reference: (seq: number) => number | undefined
+  readonly typeOf: (seq: number) => string | undefined
+}
+
+export function createOutline(): Outline {
+  let head: Head = { seq: 0, hash: "" }
+  let tip = 0
+  const nodes = new Map<number, Node>()
+  /** The newest message behind each; those before it, of which few have any, by what they say. */
+  const newest = new Map<number, number>()
+  const older = new Map<string, number>()
+  const byType = new Map<string, number[]>()
+  const types = new Map<number, string>()
+  const references = new Map<number, number>()
+  const checkpoints = new Map<number, number[]>()
+  const undone = new Set<number>()
+
+  const extend = (entry: OutlineEntry): void => {
+    const { seq, hash, type, parent, key } = entry
+    head = { seq, hash }
+    types.set(seq, type)
+    if (type !== "message-appended") listed(byType, type).push(seq)
+    if (parent !== undefined) references.set(seq, parent)
+    if (type === "message-appended" && parent !== undefined && key !== undefined) {
+      nodes.set(seq, { seq, parent, key, depth: (nodes.get(parent)?.depth ?? 0) + 1 })
+      const before = nodes.get(newest.get(parent) ?? 0)
+      if (before !== undefined) older.set(`${parent} ${before.key}`, before.seq)
+      newest.set(parent, seq)
+      tip = seq
+    } else if (type === "branch-opened" && parent !== undefined) tip = parent
+    else if (type === "checkpoint-installed" && parent !== undefined) listed(checkpoints, parent).push(seq)
+    else if (type === "checkpoint-undone" && parent !== undefined) undone.add(parent)
+  }
+
+  const checkpointAt = (from: number): number => {
+    for (let at = from; ; at = nodes.get(at)?.parent ?? 0) {
+      const found = checkpoints.get(at)?.findLast((seq) => !undone.has(seq))
+      if (found !== undefined || at === 0) return found ?? 0
+    }
+  }
+
+  return {
+    head: () => head,
+    extend: (entries) => entries.forEach(extend),
+    node: (seq) => nodes.get(seq),
+    child: (parent, key) => {
+      const last = newest.get(parent)
+      return last !== undefined && nodes.get(last)?.key === key ? last : older.get(`${parent} ${key}`)
+    },
+    isContinued: (seq) => {
+      const behind = newest.get(seq)
+      return behind !== undefined && newest.has(behind)
+    },
+    tip: () => tip,
+    path: (from, after = 0) => pathTo(nodes, from, after),
+    checkpointAt,
+    isUndone: (checkpoint) => undone.has(checkpoint),
+    nodeOf: (checkpoint) => references.get(checkpoint),
+    ofType: (type) => byType.get(type) ?? [],
+    reference: (seq) => references.get(seq),
+    typeOf: (seq) => types.get(seq),
+  }
+}
+
+function pathTo(nodes: ReadonlyMap<number, Node>, from: number, after: number): readonly number[] | undefined {
+  const path: number[] = []
+  let at = from
+  while (at > 0 && at !== after) {
+    path.push(at)
+    at = nodes.get(at)?.parent ?? 0
+  }
+  return at === after ? path.reverse() : undefined
+}
+
+function listed<Key>(lists: Map<Key, number[]>, key: Key): number[] {
+  const found = lists.get(key) ?? []
+  lists.set(key, found)
+  return found
+}

@@ -1,0 +1,75 @@
+import type { MemoryEntry } from "../../compact/stages/flush.ts"
+import { instructs } from "../../message/channel.ts"
+import { hashData } from "../../message/hash-data.ts"
+import { present } from "../../message/present.ts"
+import type { MemoryOwner, MemoryRow } from "../../store/memory-row.ts"
+import { subjectOf } from "./subject-of.ts"
+
+/** A memory is a line or a paragraph; what is longer is content, stands whole in the log, and is found there by its sources. */
+export const maxTextLength = 2_000
+
+/** A line rests on a handful of messages; one that names more is about all of them. */
+export const maxSources = 32
+
+/** Where and when a memory is written down. */
+export type RowPlace = MemoryOwner & { readonly session: string; readonly atMs: number }
+
+/** Everything that only a terminal or an old protocol reads; line breaks and tabs stay. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const controls = /[\0-\x08\x0b-\x1f\x7f-\x9f]+/g
+
+/** A moment's day in UTC. */
+export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10)
+
+/** One spelling for texts that differ only in how they are set. */
+export const normalText = (text: string): string => text.normalize("NFC").replace(/\s+/g, " ")
+
+/**
+ * A memory as it is kept, or nothing if it says nothing. Its id is made of whose it is and what it says, so that the same words are the
+ * same row whenever they are flushed. It is trusted only if its channel may instruct, whatever the entry claims. Data that is about
+ * nothing in particular is the same row in all sessions of its agent.
+ */
+export function rowOf(entry: MemoryEntry, { tenant, agent, session, atMs }: RowPlace): MemoryRow | undefined {
+  const { kind, channel } = entry
+  const text = cut(
+    entry.text
+      .slice(0, 2 * maxTextLength)
+      .toWellFormed()
+      .replace(controls, " ")
+      .trim(),
+  )
+  if (text === "") return undefined
+  const trusted = entry.trusted && instructs(channel)
+  const sources = [...new Set(entry.sources)].slice(0, maxSources)
+  const subject = subjectOf({ kind, text, trusted })
+  const id = idOf({ agent, session, kind, text, trusted }, subject)
+  const place = { session, tenant, agent, day: dayOf(atMs), atMs }
+  return { id, ...place, kind, text, channel, trusted, sources, ...present({ subject }) }
+}
+
+type Identified = Pick<MemoryRow, "agent" | "session" | "kind" | "text" | "trusted">
+
+function idOf(row: Identified, subject: string | undefined): string {
+  if (row.trusted || subject !== undefined) return sessionIdOf(row)
+  return hashData(["data", row.agent, row.kind, normalText(row.text)])
+}
+
+/** The id of a row that is one session's own. Data without a subject was stored under such ids before it was the same in all sessions. */
+export const sessionIdOf = ({ agent, session, kind, text, trusted }: Identified): string =>
+  hashData([agent, session, kind, normalText(text), trusted])
+
+/** A stored row under the id that it would get today. */
+export const withCurrentId = (row: MemoryRow): MemoryRow =>
+  row.trusted || row.subject !== undefined ? row : { ...row, id: idOf(row, undefined) }
+
+/** The row of something that was given up in between and is said anew: the same words, resting on other messages. */
+export const againOf = (row: MemoryRow): MemoryRow => ({ ...row, id: hashData(["again", row.id, ...row.sources]) })
+
+/** No pair of surrogates is cut in two. */
+const cut = (text: string): string =>
+  text.length <= maxTextLength
+    ? text
+    : `${text
+        .slice(0, maxTextLength - 1)
+        .replace(/[\ud800-\udbff]$/, "")
+        .trimEnd()}…`

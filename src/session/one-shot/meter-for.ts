@@ -1,0 +1,33 @@
+import type { Format } from "../../message/message.ts"
+import type { ModelRequest } from "../../message/request.ts"
+import { createMeter, type Meter } from "../../tokens/meter.ts"
+import { findModel, type Model } from "../../tokens/models.ts"
+import type { CompactOptions } from "./options.ts"
+
+/** Whose framing a format has, where no model is named. */
+const familyOf: Readonly<Record<Format, Model["family"]>> = {
+  "anthropic-messages": "anthropic",
+  "openai-chat": "openai",
+  "openai-responses": "openai",
+  gemini: "gemini",
+}
+
+/**
+ * The meter for a request. A model that nobody knows is counted on the safe side against a window; against a budget, which is the
+ * caller's own number, in plain o200k tokens, as nothing better can be said.
+ */
+export function meterFor(request: ModelRequest, { meter, model: asked, budgetTokens }: CompactOptions): Meter {
+  if (meter !== undefined) return meter
+  const name = asked ?? request.model
+  const found = findModel(name ?? "")
+  const model = name === undefined ? { ...found, family: familyOf[request.format] } : found
+  const plain = !model.known && budgetTokens !== undefined
+  return createMeter({ model: plain ? { ...model, vocabulary: "o200k" } : model })
+}
+
+/** The meter of a model, known by its name or by the format that it is asked in. */
+export function meterOf(model: string | undefined, format: Format): Meter {
+  return model === undefined
+    ? createMeter({ model: { ...findModel(""), family: familyOf[format] } })
+    : createMeter({ model })
+}

@@ -1,0 +1,103 @@
+import type { Occasion } from "../../compact/plan/plan.ts"
+import type { Policy } from "../../compact/plan/policy.ts"
+import { type StrategyName, strategies } from "../../compact/stages/strategies.ts"
+import type { Strategy, StrategyOptions } from "../../compact/stages/strategy.ts"
+import type { SchemaName } from "../../compact/summary/summary.ts"
+import { HoldfastError } from "../../message/errors.ts"
+import type { CallId } from "../../message/ids.ts"
+import { type Format, formats } from "../../message/message.ts"
+import type { Meter } from "../../tokens/meter.ts"
+import type { SummarizerOption } from "./summarizer.ts"
+
+/** How to compact one request. Only `format` has to be said. */
+export type CompactOptions = {
+  readonly format: Format
+  /** Whose tokens are counted and whose window is used; the body's own model unless given. */
+  readonly model?: string
+  /** Counts in place of the model's own meter; every size is then in its unit. */
+  readonly meter?: Meter
+  /** The window, where the model's own is not to be used. */
+  readonly windowTokens?: number
+  /** Bounds everything outside the prompt stack, and then the window plays no part. */
+  readonly budgetTokens?: number
+  /** Kept free for the answer; what the request asks for unless given. */
+  readonly reserveTokens?: number
+  /** What stays to the letter: by name, or your own choice among groups. */
+  readonly strategy?: StrategyName | Strategy
+  readonly strategyOptions?: Partial<StrategyOptions>
+  /** Who writes the summary: `extractive` (built in, no model), `none`, a function, or a model. */
+  readonly summarizer?: SummarizerOption
+  readonly schema?: SchemaName
+  /** What matters to whoever asks; raises what speaks of it. */
+  readonly focus?: string
+  /** The language that a model's summary is to be in; otherwise the conversation's. */
+  readonly language?: string
+  /** Rules that must stand in what is sent, to the letter. */
+  readonly pins?: readonly string[]
+  /** How long a summarizer may take. */
+  readonly maxWaitMs?: number
+  /** Ends the wait for a summarizer at once. */
+  readonly signal?: AbortSignal
+  readonly policy?: Partial<Policy>
+  /** What happened beside growing: someone asked, a phase ended, the provider refused the request. Against a window only. */
+  readonly occasion?: Occasion
+  /** Give back what is worth saving for good even if nothing is compacted. */
+  readonly flush?: boolean
+  /** Tokens that a tool's older results may keep, by tool name or kind. */
+  readonly toolBudgets?: Readonly<Record<string, number>>
+  /** A handle by which the model can get a result back. Given only by someone who has stored it. */
+  readonly handleOf?: (callId: CallId) => string | undefined
+}
+
+const refuse = (option: string, expected: string, found: unknown): never => {
+  throw new HoldfastError({ code: "option-invalid", option, expected, found: describeFound(found) })
+}
+
+function describeFound(found: unknown): string {
+  if (typeof found === "string") return JSON.stringify(found.slice(0, 80))
+  return typeof found === "number" ? String(found) : found === null ? "null" : typeof found
+}
+
+const schemaNames: readonly string[] = ["handoff", "snapshot"]
+
+/** Refuse what cannot be meant, by name, before anything is read. */
+export function checkOptions(options: CompactOptions): void {
+  const { format, strategy, schema, pins, focus, language, maxWaitMs } = options
+  if (!formats.includes(format)) refuse("format", `one of ${formats.join(", ")}`, format)
+  for (const name of ["budgetTokens", "windowTokens"] as const) checkTokens(name, options[name], 1)
+  checkTokens("reserveTokens", options.reserveTokens, 0)
+  if (strategy !== undefined && typeof strategy !== "function" && !Object.hasOwn(strategies, strategy))
+    refuse("strategy", `a function or one of ${Object.keys(strategies).join(", ")}`, strategy)
+  if (schema !== undefined && !schemaNames.includes(schema)) refuse("schema", "handoff or snapshot", schema)
+  if (pins !== undefined && !(Array.isArray(pins) && pins.every((pin) => typeof pin === "string" && pin !== "")))
+    refuse("pins", "a list of rules as text, none empty", pins)
+  if (focus !== undefined && typeof focus !== "string") refuse("focus", "text", focus)
+  if (language !== undefined && typeof language !== "string") refuse("language", "text", language)
+  if (maxWaitMs !== undefined && !(Number.isFinite(maxWaitMs) && maxWaitMs >= 0))
+    refuse("maxWaitMs", "milliseconds", maxWaitMs)
+  checkSummarizer(options.summarizer)
+  checkNumbers("policy", options.policy)
+  checkNumbers("toolBudgets", options.toolBudgets)
+  const { weights, ...others } = options.strategyOptions ?? {}
+  checkNumbers("strategyOptions", others)
+  checkNumbers("strategyOptions.weights", weights)
+}
+
+function checkSummarizer(summarizer: SummarizerOption | undefined): void {
+  if (summarizer === undefined || summarizer === "extractive" || summarizer === "none") return
+  if (typeof summarizer !== "function" && (typeof summarizer !== "object" || summarizer === null))
+    refuse("summarizer", "extractive, none, a function or a model", summarizer)
+}
+
+/** Every value a number from zero on: one that is none would switch off what it is compared with. */
+function checkNumbers(option: string, values: object | undefined): void {
+  for (const [name, value] of Object.entries(values ?? {}))
+    if (value !== undefined && !(typeof value === "number" && value >= 0))
+      refuse(`${option}.${name}`, "a number, at least 0", value)
+}
+
+function checkTokens(option: string, value: number | undefined, least: number): void {
+  if (value === undefined) return
+  if (!Number.isSafeInteger(value) || value < least)
+    refuse(option, `a whole number of tokens, at least ${least}`, value)
+}

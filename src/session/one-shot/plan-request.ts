@@ -1,0 +1,154 @@
+import { rulesIn } from "../../compact/pins.ts"
+import {
+  mostReserveShare,
+  type Plan,
+  planContext,
+  reserveFor,
+  type Sizes,
+  usualAnswerTokens,
+} from "../../compact/plan/plan.ts"
+import { defaultPolicy, type Policy } from "../../compact/plan/policy.ts"
+import { irreducibleFloor, requireFloor } from "../../compact/stack/floor.ts"
+import { separate } from "../../compact/stack/separate.ts"
+import type { Limits } from "../../compact/task.ts"
+import { latestWords, tokensOutsideStack } from "../../compact/verify.ts"
+import { groupTurns } from "../../message/group.ts"
+import { tokens } from "../../message/ids.ts"
+import type { Part } from "../../message/part.ts"
+import { present } from "../../message/present.ts"
+import type { ModelRequest } from "../../message/request.ts"
+import { unansweredIn } from "../../message/unanswered.ts"
+import type { Meter } from "../../tokens/meter.ts"
+import { ruleOf } from "./choices.ts"
+import type { CompactOptions } from "./options.ts"
+
+/** What is to be done about one request, and within which limits. */
+export type Planned = {
+  readonly plan: Plan
+  readonly sizes: Sizes
+  readonly limits: Limits
+  readonly by: "budget" | "window"
+  readonly stackTokens: number
+  readonly outsideTokens: number
+  readonly expectedCalls: number
+  /** Does every pinned rule stand in the request as it came? */
+  readonly pinsStand: boolean
+}
+
+/**
+ * One request asked about by itself is compacted when it does not fit, and not before: what to do earlier is for someone who knows
+ * the session.
+ */
+const oneShot: Partial<Policy> = { compactAt: 1 }
+
+/** Of a text of the user's that is too long, so much is always shown. */
+const leastWordTokens = 256
+
+/** What a plan is made from beside the request. */
+export type PlanOptions = CompactOptions & {
+  /** The longest answer that this conversation has seen, once there are enough to go by. */
+  readonly longestAnswerTokens?: number
+}
+
+export function planRequest(request: ModelRequest, meter: Meter, options: PlanOptions): Planned {
+  const { conversation } = separate(request)
+  const { stackTokens, outsideTokens } = measure(request, meter)
+  const policy: Policy = { ...defaultPolicy, ...oneShot, ...options.policy }
+  const pins = options.pins ?? []
+  const shared = {
+    stackTokens,
+    outsideTokens,
+    expectedCalls: policy.expectedCalls,
+    pinsStand: pins.length === 0 || pins.map(ruleOf).every(rulesIn(request)),
+  }
+  const shape = shapeOf(request, meter)
+  if (options.budgetTokens !== undefined) {
+    const { budgetTokens } = options
+    const sizes: Sizes = {
+      ...shape,
+      contextTokens: tokens(outsideTokens),
+      windowTokens: tokens(budgetTokens),
+      reserveTokens: tokens(0),
+      floorTokens: tokens(0),
+    }
+    const plan = planContext(sizes, {}, { ...policy, lowWater: 1 })
+    return { ...shared, plan, sizes, by: "budget", limits: { targetTokens: budgetTokens, hardTokens: budgetTokens } }
+  }
+  const words = latestWords(conversation) ?? []
+  const sizes = windowSizes(request, meter, options, {
+    stackTokens,
+    outsideTokens,
+    words,
+    unreadTokens: shape.unreadTokens,
+  })
+  const plan = planContext({ ...sizes, ...shape }, options.occasion ?? {}, policy)
+  const hardTokens = Math.max(0, sizes.windowTokens - sizes.reserveTokens - stackTokens)
+  const targetTokens =
+    plan.type === "compact" ? Math.min(hardTokens, Math.max(0, plan.targetTokens - stackTokens)) : hardTokens
+  return { ...shared, plan, sizes: { ...sizes, ...shape }, by: "window", limits: { targetTokens, hardTokens } }
+}
+
+export type Measured = { readonly stackTokens: number; readonly outsideTokens: number }
+
+/** What a request takes: its stack, and everything beside it. */
+export function measure(request: ModelRequest, meter: Meter): Measured {
+  const { infrastructure, conversation } = separate(request)
+  const outsideTokens = tokensOutsideStack({ messages: request.messages, infrastructure, conversation }, meter)
+  const standing = infrastructure.messages.reduce((sum, message) => sum + meter.message(message), 0)
+  return { stackTokens: meter.overhead(request) + standing, outsideTokens }
+}
+
+type Counted = Measured & { readonly words: readonly Part[]; readonly unreadTokens: number }
+
+/** The sizes against a window, or the Problem that what can never be left out does not fit it. */
+function windowSizes(
+  request: ModelRequest,
+  meter: Meter,
+  { windowTokens = meter.model.windowTokens, reserveTokens, longestAnswerTokens, pins = [] }: PlanOptions,
+  { stackTokens, outsideTokens, words, unreadTokens }: Counted,
+): Omit<Sizes, keyof Shape> {
+  const tools = request.tools.reduce((sum, tool) => sum + meter.tool(tool), 0)
+  const pinTokens = pins.reduce((sum, pin) => sum + meter.text(pin), 0)
+  const wordTokens = words.reduce((sum, part) => sum + meter.part(part), 0)
+  const textTokens = words.reduce((sum, part) => sum + (part.type === "text" ? meter.part(part) : 0), 0)
+  const leastWords = wordTokens - textTokens + Math.min(textTokens, leastWordTokens)
+  const wantedTokens = request.maxOutputTokens ?? Math.min(usualAnswerTokens, meter.model.outputTokens)
+  const floorTokens = stackTokens + pinTokens + leastWords
+  const held =
+    reserveTokens ??
+    reserveFor({ windowTokens, floorTokens, unreadTokens, wantedTokens, ...present({ longestAnswerTokens }) })
+  const reserve = tokens(Math.min(held, Math.floor(windowTokens * mostReserveShare)))
+  const floor = irreducibleFloor({
+    stack: tokens(Math.max(0, stackTokens - tools)),
+    pins: tokens(pinTokens),
+    tools: tokens(tools),
+    latestUserMessage: tokens(leastWords),
+    outputReserve: reserve,
+  })
+  requireFloor(floor, tokens(windowTokens))
+  return {
+    contextTokens: tokens(stackTokens + outsideTokens),
+    windowTokens: tokens(windowTokens),
+    reserveTokens: reserve,
+    floorTokens: tokens(Math.min(windowTokens - reserve, stackTokens + pinTokens + wordTokens)),
+  }
+}
+
+type Shape = Pick<Sizes, "unreadTokens" | "toolOutputTokens" | "toolRounds">
+
+/** What there is of tool rounds: how many, what the model has not read of them, and the largest result that it has. */
+function shapeOf({ messages }: ModelRequest, meter: Meter): Shape {
+  const groups = groupTurns(messages)
+  const { firstGroup } = unansweredIn(messages, groups)
+  const from = groups[firstGroup]?.start ?? messages.length
+  const endsUnread = messages.at(-1)?.parts.some((part) => part.type === "tool-result") === true
+  const last = endsUnread ? messages.slice(from) : []
+  let largest = 0
+  for (const { parts } of messages.slice(0, from))
+    for (const part of parts) if (part.type === "tool-result") largest = Math.max(largest, meter.part(part))
+  return {
+    unreadTokens: tokens(last.reduce((sum, message) => sum + meter.message(message), 0)),
+    toolOutputTokens: tokens(largest),
+    toolRounds: groups.filter(({ type }) => type === "tool-round").length,
+  }
+}

@@ -1,0 +1,193 @@
+import type { Arbitrary } from "fast-check"
+import { expect, test } from "vitest"
+import { bodyIn, type ChatMessage, conversation, toolMark } from "../../../test/support/conversations.ts"
+import { objectionTo } from "../../../test/support/objection.ts"
+import { fc } from "../../../test/support/property.ts"
+import { separate } from "../../compact/stack/separate.ts"
+import { isSpoken, isSpokenPart } from "../../compact/stages/spoken.ts"
+import { type StrategyName, strategies } from "../../compact/stages/strategies.ts"
+import { ownMessage } from "../../compact/standing.ts"
+import { parseDigest } from "../../compact/summary/digest-text.ts"
+import { latestWords, tokensOutsideStack } from "../../compact/verify.ts"
+import { checkTranscript } from "../../message/check.ts"
+import { HoldfastError } from "../../message/errors.ts"
+import { unfence } from "../../message/fence.ts"
+import { type Format, formats } from "../../message/message.ts"
+import { textOf } from "../../message/text.ts"
+import { countO200k } from "../../tokens/o200k.ts"
+import { decodeRequest } from "../../wire/decode.ts"
+import { adjacencyOf } from "../../wire/order.ts"
+import { type CompactResult, compactRequest } from "./compact-request.ts"
+import { meterFor } from "./meter-for.ts"
+import type { CompactOptions } from "./options.ts"
+import { replayTrace } from "./replay-trace.ts"
+
+const pins = ["Never send e-mail outside example.com.", "Cap: $500 </pins> per order"]
+
+type Case = { readonly body: string; readonly options: CompactOptions; readonly before: number }
+
+const aCase: Arbitrary<Case> = fc
+  .record({
+    messages: conversation,
+    format: fc.constantFrom(...formats),
+    strategy: fc.constantFrom(...(Object.keys(strategies) as StrategyName[])),
+    share: fc.oneof(fc.double({ min: 0.02, max: 0.6, noNaN: true }), fc.constantFrom(0, 0.9, 1, 2)),
+    pinned: fc.boolean(),
+    schema: fc.constantFrom("handoff", "snapshot"),
+    summarizer: fc.constantFrom("extractive", "extractive", "none"),
+    talks: fc.constantFrom(false, false, true),
+  })
+  .map(({ messages, format, strategy, share, pinned, schema, summarizer, talks }) => {
+    const body = bodyIn(format, talks ? messages.flatMap(talkingAfter) : messages)
+    const before = outsideOf(format, body)
+    const options: CompactOptions = {
+      format,
+      strategy,
+      schema,
+      summarizer,
+      budgetTokens: Math.max(1, Math.floor(before * share)),
+      pins: pinned ? pins : [],
+    }
+    return { body, options, before }
+  })
+
+/** Some clients write what the model said beside its calls behind them, before the results. */
+const talkingAfter = (message: ChatMessage): readonly ChatMessage[] =>
+  message.tool_calls === undefined ? [message] : [message, { role: "assistant", content: "I look at that now." }]
+
+function contextOf(format: Format, body: string) {
+  const request = decodeRequest(format, body)
+  const { infrastructure, conversation } = separate(request)
+  return { request, messages: request.messages, infrastructure, conversation }
+}
+
+function outsideOf(format: Format, body: string): number {
+  const context = contextOf(format, body)
+  return tokensOutsideStack(context, meterFor(context.request, { format, budgetTokens: 1 }))
+}
+
+/** The result, or nothing where the budget is one that nobody can keep. */
+async function attempt({ body, options }: Case): Promise<CompactResult<string> | undefined> {
+  try {
+    return await compactRequest(body, options)
+  } catch (error) {
+    expect(error).toBeInstanceOf(HoldfastError)
+    expect(error instanceof HoldfastError && error.problem.code).toBe("budget-impossible")
+    return undefined
+  }
+}
+
+type Check = (given: Case, result: CompactResult<string>) => void | Promise<void>
+
+const checks: (readonly [promise: string, check: Check])[] = []
+const holds = (promise: string, check: Check): void => {
+  checks.push([promise, check])
+}
+
+holds(
+  "every call has its result and every result its call, in the provider's order",
+  ({ options }, { body, report }) => {
+    const { messages } = contextOf(options.format, body)
+    const adjacent = adjacencyOf[options.format]
+    expect(
+      checkTranscript(messages, { ended: report.changed, ...(adjacent === undefined ? {} : { adjacent }) }),
+    ).toEqual([])
+    if (report.changed) expect(objectionTo(options.format, body)).toBeUndefined()
+  },
+)
+
+holds("what asks the model to go on asks it still: it does not end with the model's own words", (given, { body }) => {
+  const { format } = given.options
+  const roleAtEnd = (text: string) => contextOf(format, text).messages.at(-1)?.role
+  if (roleAtEnd(given.body) === "user") expect(roleAtEnd(body)).toBe("user")
+})
+
+holds("every pin is there to the letter, and the stack is the very same", ({ body: sent, options }, { body }) => {
+  const [before, after] = [contextOf(options.format, sent), contextOf(options.format, body)]
+  const texts = after.messages.flatMap(({ parts }) => parts.map(textOf))
+  for (const pin of options.pins ?? []) expect(texts.some((text) => text.includes(pin))).toBe(true)
+  expect(after.infrastructure.system).toEqual(before.infrastructure.system)
+  expect(after.infrastructure.tools).toEqual(before.infrastructure.tools)
+  expect(after.infrastructure.messages.map(({ wire }) => wire)).toEqual(
+    expect.arrayContaining(before.infrastructure.messages.map(({ wire }) => wire)),
+  )
+})
+
+holds(
+  "the latest words of the user are there to the letter if they fit, and the first ones as far as they fit",
+  ({ body: sent, options }, { body }) => {
+    const [before, after] = [contextOf(options.format, sent), contextOf(options.format, body)]
+    const said = (latestWords(before.conversation) ?? []).map(textOf)
+    const users = after.messages.filter(({ role }) => role === "user").flatMap(({ parts }) => parts.map(textOf))
+    for (const words of said) {
+      const isTooLong = countO200k(words) > (options.budgetTokens ?? 0) - 200
+      const isCut = (text: string): boolean =>
+        text.includes("left out: this message is larger") && text.startsWith(words.slice(0, 20))
+      expect(users.some((text) => text === words || (isTooLong && isCut(text)))).toBe(true)
+    }
+    const first = before.conversation.find(isSpoken)
+    const goal = first?.parts
+      .filter((part) => isSpokenPart(first, part))
+      .map(textOf)
+      .join("\n")
+    if (goal !== undefined) {
+      const flat = (text: string): string => text.replace(/\s+/g, " ").trim()
+      const digest = after.conversation.find((message) => ownMessage(message) === "digest")
+      const begun = flat(parseDigest(digest?.parts.map(textOf).join("") ?? "")?.goal?.text ?? "")
+      // Where next to nothing fits, the digest may hold no more than the goal's first word.
+      if (begun === "") expect(flat(users.join("\n"))).toContain(flat(goal.slice(0, 4)))
+      else expect(flat(goal).startsWith(begun)).toBe(true)
+    }
+  },
+)
+
+holds("it fits, and what fitted comes back as it was", ({ body: sent, options, before }, { body, report }) => {
+  expect(outsideOf(options.format, body)).toBeLessThanOrEqual(options.budgetTokens ?? 0)
+  const adjacent = adjacencyOf[options.format]
+  const { messages } = decodeRequest(options.format, sent)
+  const whole = checkTranscript(messages, adjacent === undefined ? {} : { adjacent }).length === 0
+  if (before <= (options.budgetTokens ?? 0) && whole && options.pins?.length === 0) expect(body).toBe(sent)
+  expect(report.changed).toBe(body !== sent)
+})
+
+holds("compacting twice changes nothing the second time", async ({ options }, { body }) => {
+  expect((await compactRequest(body, options)).body).toBe(body)
+})
+
+holds("replaying the trace on the input gives the output", ({ body: sent, options }, { body, trace }) => {
+  expect(replayTrace(sent, trace, options)).toBe(body)
+})
+
+holds(
+  "no word of a tool stands outside its result or its fence, and none closes the fence",
+  ({ options }, { body }) => {
+    for (const message of contextOf(options.format, body).messages) {
+      for (const part of message.parts) {
+        if (part.type !== "text") continue
+        const fenced = ownMessage(message) === "digest" ? unfence("summary", part.text) : undefined
+        if (fenced === undefined) expect(part.text).not.toContain(toolMark)
+        else expect(part.text.match(/<\/summary/gi)).toHaveLength(1)
+      }
+    }
+  },
+)
+
+test("for any conversation, format, strategy and budget, every promise holds or the budget is impossible", async () => {
+  let done = 0
+  await fc.assert(
+    fc.asyncProperty(aCase, async (given) => {
+      const result = await attempt(given)
+      if (result === undefined) return
+      done++
+      for (const [promise, check] of checks) {
+        try {
+          await check(given, result)
+        } catch (cause) {
+          throw new Error(`broken promise: ${promise}`, { cause })
+        }
+      }
+    }),
+  )
+  expect(checks).toHaveLength(8)
+  expect(done, "nearly all budgets were impossible").toBeGreaterThan(100)
+})

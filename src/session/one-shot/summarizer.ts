@@ -1,0 +1,102 @@
+import type { Summarize } from "../../compact/summary/custom.ts"
+import { writeWithCustom } from "../../compact/summary/custom-write.ts"
+import { failureOf, type Written, writeWithModel } from "../../compact/summary/model-write.ts"
+import { parsePrompty } from "../../compact/summary/prompty.ts"
+import { summarizeWithPrompty } from "../../compact/summary/prompty-summarize.ts"
+import type { Summarizer, SummaryQuestion } from "../../compact/task.ts"
+import type { Problem } from "../../message/errors.ts"
+import { createModel } from "../../model/model.ts"
+import type { ModelOptions } from "../../model/question.ts"
+import { withinMs } from "../../model/within-ms.ts"
+import { createMeter, type Meter } from "../../tokens/meter.ts"
+import { findModel } from "../../tokens/models.ts"
+import type { CompactOptions } from "./options.ts"
+
+/** A model that writes summaries: where it is, and the limits on it, which have defaults. */
+export type ModelSummarizer = Pick<ModelOptions, "format" | "baseUrl" | "apiKey" | "headers" | "model"> & {
+  readonly maxOutputTokens?: number
+  /** How much of the conversation it is shown; most of its window unless given. */
+  readonly inputTokens?: number
+  /** The text of a `.prompty` file to ask it with, in place of the built-in question. */
+  readonly prompty?: string
+}
+
+export type SummarizerOption = "extractive" | "none" | Summarize | ModelSummarizer
+
+/** A summary takes a model some seconds; a minute is a model that hangs. */
+const usualWaitMs = 60_000
+/** A summary of a page and a half, twice over, in JSON. */
+const usualOutputTokens = 4096
+const maxResponseBytes = 4_000_000
+/** Of a window, so much for what is shown; the rest is for the answer and for our count being off. */
+const inputShare = 0.7
+
+/** Nobody, where the built-in writer is enough; otherwise one that always ends and never throws. */
+export function createSummarizer(
+  { summarizer, maxWaitMs = usualWaitMs, signal: stop }: CompactOptions,
+  meter: Meter,
+): Summarizer | undefined {
+  if (summarizer === undefined || typeof summarizer === "string") return undefined
+  if (typeof summarizer === "function") {
+    const inputTokens = Math.floor(meter.model.windowTokens * inputShare)
+    return limited(
+      "custom",
+      (question, signal) => writeWithCustom(summarizer, { ...question, inputTokens, count: meter.text, signal }),
+      { maxWaitMs, stop },
+    )
+  }
+  return modelSummarizer(summarizer, { maxWaitMs, stop })
+}
+
+/** How long at most, and who may end it sooner. */
+type Patience = { readonly maxWaitMs: number; readonly stop: AbortSignal | undefined }
+
+function modelSummarizer(options: ModelSummarizer, patience: Patience): Summarizer {
+  const { maxWaitMs } = patience
+  const { prompty, inputTokens = Math.floor(findModel(options.model).windowTokens * inputShare), ...where } = options
+  const model = createModel({ maxOutputTokens: usualOutputTokens, ...where, timeoutMs: maxWaitMs, maxResponseBytes })
+  const { text: count } = createMeter({ model: options.model })
+  if (prompty === undefined) {
+    return limited(
+      "model",
+      (question, signal) =>
+        writeWithModel((asked) => model.ask({ ...asked, signal }), { ...question, inputTokens, count }),
+      patience,
+    )
+  }
+  const template = parsePrompty(prompty)
+  return limited(
+    "custom",
+    (question, signal) => {
+      const summarize = summarizeWithPrompty(template, (asked) => model.ask({ ...asked, signal }))
+      return writeWithCustom(summarize, { ...question, inputTokens, count, signal })
+    },
+    patience,
+  )
+}
+
+/** At most so long, whatever the function does; late is one more way to fail. */
+function limited(
+  writer: Summarizer["writer"],
+  write: (question: SummaryQuestion, signal: AbortSignal) => Promise<Written>,
+  { maxWaitMs, stop }: Patience,
+): Summarizer {
+  const late: Problem = { code: "summarizer-late", limitMs: maxWaitMs }
+  const stopped: Problem = { code: "upstream-stopped", host: "the summarizer" }
+  return {
+    writer,
+    write: async (question) => {
+      try {
+        return await withinMs(
+          (signal) => write(question, signal),
+          maxWaitMs,
+          () => late,
+          stop === undefined ? undefined : { signal: stop, onStop: () => stopped },
+        )
+      } catch (error) {
+        const failure = failureOf(error)
+        return { events: [{ type: "summary-attempted", writer, attempt: 1, outcome: failure.type, failure }] }
+      }
+    },
+  }
+}

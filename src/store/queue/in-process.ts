@@ -1,0 +1,35 @@
+import type { JobStore } from "../job.ts"
+import { createQueue } from "./create-queue.ts"
+import type { JobSource } from "./job-source.ts"
+import type { Queue } from "./queue.ts"
+import { type QueueOptions, type QueueSettings, queueSettings } from "./queue-options.ts"
+
+/**
+ * A queue over a store's jobs, worked on in this process. Several processes may share the store: a lease keeps them off each other's
+ * jobs.
+ */
+export function createInProcessQueue(jobs: JobStore, options: QueueOptions = {}): Queue {
+  const settings = queueSettings(options)
+  return createQueue(sourceOf(jobs, settings), settings)
+}
+
+/** To postpone a job that runs is to renew its lease: nobody gets it before that moment. */
+function sourceOf(jobs: JobStore, { now, leaseMs }: QueueSettings): JobSource {
+  return {
+    put: (job) => jobs.put(job, now()),
+    take: async () => {
+      const job = await jobs.lease(now(), leaseMs)
+      return job === undefined ? undefined : { ...job, ticket: "" }
+    },
+    renew: async ({ session, key }) => {
+      const rows = await jobs.list(session)
+      if (!rows.some((row) => row.key === key)) return undefined
+      const untilMs = now() + leaseMs
+      await jobs.postpone(session, key, untilMs)
+      return untilMs
+    },
+    finish: ({ session, key }) => jobs.finish(session, key),
+    free: ({ session, key }, pauseMs) => jobs.postpone(session, key, now() + pauseMs),
+    drop: (session, key) => jobs.finish(session, key),
+  }
+}

@@ -1,0 +1,131 @@
+import { HoldfastError } from "../../message/errors.ts"
+import { readFailure } from "../postgres-problem.ts"
+import { createQueue } from "./create-queue.ts"
+import type { JobSource } from "./job-source.ts"
+import { createPgBossSource, leasing } from "./pg-boss-source.ts"
+import type { Queue } from "./queue.ts"
+import { type QueueOptions, type QueueSettings, queueSettings } from "./queue-options.ts"
+
+export type PgBossOptions = QueueOptions & {
+  /** `postgres://user:password@host:port/database`. It is never quoted in an error. */
+  readonly url: string
+  /** Where pg-boss keeps its tables; they are made and brought up to date when the queue is opened. */
+  readonly schema?: string
+}
+
+/** A plain name that nothing can hide in. pg-boss takes fifty characters. */
+const schemaShape = /^(?!pg_)[a-z_][a-z0-9_]{0,49}$/
+
+/** The one queue of pg-boss in which our jobs stand. */
+const queueName = "holdfast"
+
+/** A job takes one connection for a moment at a time, so a few serve many jobs. */
+const connections = 4
+
+/** How often pg-boss looks for jobs whose lease ran out. */
+const superviseSeconds = 1
+
+/** A job that nobody came for in a month is not missed. */
+const retentionSeconds = 30 * 24 * 60 * 60
+
+/** Done jobs are deleted at once; this is for what pg-boss itself gave up. */
+const deleteAfterSeconds = 60 * 60
+
+/** Longest pause between two attempts, as in the other queue. */
+const retryDelayMax = 15 * 60
+
+/** Replicas that start in the same moment make the same tables; the one that loses looks again. */
+const startTries = 5
+const startPauseMs = 200
+
+/** A queue in PostgreSQL, kept by pg-boss, for as many processes as share the database. */
+export async function openPgBossQueue({ url, schema = "holdfast_queue", ...options }: PgBossOptions): Promise<Queue> {
+  const settings = queueSettings(options)
+  if (!URL.canParse(url) || !/^postgres(ql)?:$/.test(new URL(url).protocol))
+    refuse("url", "a url that begins with postgres:// or postgresql://", "something else")
+  if (!schemaShape.test(schema)) refuse("schema", "a name of a-z, 0-9 and _", JSON.stringify(schema.slice(0, 80)))
+  const { PgBoss } = await loadPgBoss()
+  const boss = new PgBoss({
+    connectionString: url,
+    schema,
+    max: connections,
+    application_name: "holdfast-queue",
+    migrate: true,
+    schedule: false,
+    supervise: true,
+    superviseIntervalSeconds: superviseSeconds,
+  })
+  // Without a listener an error event ends the process.
+  boss.on("error", (error: unknown) => settings.onProblem(problemOf(error)))
+  const declared = { policy: "exclusive", ...queueOptions(settings) }
+  await startSafely(async () => {
+    await boss.start()
+    await boss.createQueue(queueName, declared)
+  }).catch(async (error: unknown) => {
+    await boss.stop({ graceful: false }).catch(settings.onProblem)
+    throw problemOf(error)
+  })
+  const queue = createQueue(telling(createPgBossSource(boss, queueName, settings)), settings)
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    await queue.close()
+    await boss.stop({ graceful: false })
+  }
+  return { ...queue, close: () => (closing ??= close()) }
+}
+
+/** pg-boss counts in whole seconds, and counts a kill as an attempt: so it gets twice the attempts, and we count the failures. */
+function queueOptions({ leaseMs, maxAttempts, retryMs }: QueueSettings) {
+  return {
+    ...leasing(leaseMs).options,
+    retryLimit: 2 * maxAttempts,
+    retryDelay: Math.ceil(retryMs / 1_000),
+    retryBackoff: true,
+    retryDelayMax,
+    retentionSeconds,
+    deleteAfterSeconds,
+  }
+}
+
+async function startSafely(start: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await start()
+    } catch (error) {
+      if (tries === startTries) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, startPauseMs * tries))
+  }
+}
+
+/** The same source, whose failures are Problems that quote neither address nor user. */
+function telling(source: JobSource): JobSource {
+  const told = <Value>(call: Promise<Value>): Promise<Value> =>
+    call.catch((error: unknown) => {
+      throw problemOf(error)
+    })
+  return {
+    put: (job) => told(source.put(job)),
+    take: () => told(source.take()),
+    renew: (job) => told(source.renew(job)),
+    finish: (job) => told(source.finish(job)),
+    free: (job, pauseMs) => told(source.free(job, pauseMs)),
+    drop: (session, key) => told(source.drop(session, key)),
+  }
+}
+
+function problemOf(error: unknown): HoldfastError {
+  return new HoldfastError(readFailure(error, true, 0).problem)
+}
+
+async function loadPgBoss(): Promise<typeof import("pg-boss")> {
+  return import("pg-boss").catch((error: unknown) => {
+    const missing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND"
+    if (!missing) throw error
+    throw new HoldfastError({ code: "package-missing", package: "pg-boss", purpose: "the queue in PostgreSQL" })
+  })
+}
+
+function refuse(option: string, expected: string, found: string): never {
+  throw new HoldfastError({ code: "option-invalid", option, expected, found })
+}

@@ -1,0 +1,68 @@
+import { HoldfastError } from "../message/errors.ts"
+import { isObject, type Json, readJson } from "../wire/json.ts"
+import type { SkippedLine } from "./conversation.ts"
+
+/** A line that holds a JSON object. `index` is its place among all lines, `number` what an editor calls it. */
+export type Line = { readonly index: number; readonly number: number; readonly text: string; readonly json: Json }
+
+export type Lines = {
+  /** Every line as it stands, blank ones too: joined by line breaks they are the file. */
+  readonly all: readonly string[]
+  readonly cut?: SkippedLine
+}
+
+/** Read each line once, in order. Only the last may be broken off: a process that died while writing leaves that. */
+export function readLines(text: string, visit: (line: Line) => void): Lines {
+  const all = text.split("\n")
+  const last = all.findLastIndex((line) => !isBlank(line))
+  let read = 0
+  for (const [index, raw] of all.entries()) {
+    if (isBlank(raw)) continue
+    const line = withoutMark(raw)
+    const json = parse(line, index + 1, index === last && read > 0)
+    if (json === undefined) return { all, cut: { line: index + 1, reason: "cut-off", text: line } }
+    atLine(index + 1, () => visit({ index, number: index + 1, text: line, json }))
+    read++
+  }
+  return { all }
+}
+
+const isBlank = (line: string): boolean => !/\S/.test(line)
+
+/** Some editors put a byte order mark before the first line. */
+export const withoutMark = (text: string): string => (text.startsWith("\uFEFF") ? text.slice(1) : text)
+
+function parse(text: string, line: number, mayBeCut: boolean): Json | undefined {
+  try {
+    const json = readJson(text, "request")
+    if (isObject(json.value)) return json
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.problem.code === "body-too-large") throw error
+    if (mayBeCut && error.problem.code === "json-invalid") return undefined
+    const found = error.problem.code === "json-too-deep" ? "deeper nesting than is read" : "text that is not JSON"
+    throw new HoldfastError({ code: "file-invalid", line, expected: "a JSON object", found }, { cause: error })
+  }
+  throw new HoldfastError({ code: "file-invalid", line, expected: "a JSON object", found: "another JSON value" })
+}
+
+/** Do it, and say at which line a piece was not what it should be. */
+export function atLine<Result>(line: number, run: () => Result): Result {
+  try {
+    return run()
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.problem.code !== "request-invalid") throw error
+    const { path, expected, found } = error.problem
+    throw new HoldfastError({ code: "file-invalid", line, expected: `${expected} at ${path}`, found }, { cause: error })
+  }
+}
+
+/** The first line that is not blank. */
+export function firstLine(text: string): string {
+  const start = text.search(/\S/)
+  if (start < 0) return ""
+  const end = text.indexOf("\n", start)
+  return withoutMark(text.slice(start, end < 0 ? text.length : end))
+}
+
+/** JSON on one line: a line break in it stands between values, never inside of one. */
+export const onOneLine = (json: string): string => (/[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, " ") : json)

@@ -1,0 +1,32 @@
+import { vi } from "vitest"
+import type { Job } from "../../../src/store/job.ts"
+import type { Handler, Queue } from "../../../src/store/queue/queue.ts"
+
+export type QueueWorldOptions = {
+  readonly maxAttempts?: number
+  readonly retryMs?: number
+  readonly onGiveUp?: (job: Job, reason: unknown) => void
+}
+
+/** A place with jobs of its own. Each queue opened in it sees the same jobs, as each process of a deployment does. */
+export type QueueWorld = {
+  readonly open: (options?: QueueWorldOptions) => Promise<Queue>
+  readonly stop: () => Promise<void>
+}
+
+/** Opens a queue that is closed after the test. */
+export type Open = (options?: QueueWorldOptions) => Promise<Queue>
+
+export const job = (key: string, session = "s"): Job => ({ key, session, kind: "summary", payload: `{"of":"${key}"}` })
+
+/** Long enough for the slowest implementation on a busy machine. */
+const patience = { timeout: 60_000, interval: 5 }
+
+/** Waits for a state, however long it takes to come. */
+export const comes = (check: () => void): Promise<void> => vi.waitFor(check, patience)
+
+/** Runs until its signal fires, and then fails as a well-behaved handler does. */
+export const untilStopped: Handler = (_job, signal) =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("stopped")))
+  })
