@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { startGateway } from "../src/gateway/gateway.ts"
-import { usualLimits, usualTimes } from "../src/gateway/gateway-options.ts"
+import { usualLimits, usualTimes } from "../src/gateway/settings/gateway-options.ts"
 import { createGuard } from "../src/guard/guard.ts"
 import { joinGuards } from "../src/guard/join-guards.ts"
 import { createHoldfast } from "../src/session/holdfast.ts"

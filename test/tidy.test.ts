@@ -62,8 +62,8 @@ describe.each(files.map((file) => [file.path, file] as const))("%s", (path, file
     expect(ours(file).filter((to) => room(to) !== room(path) && floorOf(to) >= floorOf(path))).toEqual([])
   })
 
-  test("is no longer than 500 lines, and none of its functions longer than 70", () => {
-    expect(linesIn(file.text)).toBeLessThanOrEqual(500)
+  test("is no longer than 600 lines, and none of its functions longer than 70", () => {
+    expect(linesIn(file.text)).toBeLessThanOrEqual(600)
     const functions = file.nodes.filter(({ type }) =>
       /^(FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(type),
     )

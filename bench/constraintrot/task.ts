@@ -1,4 +1,4 @@
-import type { TemplateUse } from "../../src/guard/templates/templates.ts"
+import type { TemplateUse } from "../../src/guard/policy/templates.ts"
 import type { Call } from "./call.ts"
 
 export type Language = "en" | "zh" | "es"

@@ -1,4 +1,4 @@
-import { findCall } from "../guard/find-call.ts"
+import { findCall } from "../guard/calls/find-call.ts"
 import { approvedVerdict, type JudgedCall, judgedCall, verdictOn } from "../guard/judge-call.ts"
 import { costOf } from "../guard/spend.ts"
 import type { Format } from "../message/message.ts"

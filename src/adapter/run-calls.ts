@@ -1,11 +1,73 @@
 import type { JudgedCall } from "../guard/judge-call.ts"
+import { HoldfastError } from "../message/errors.ts"
+import { callId, messageId } from "../message/ids.ts"
 import type { Format } from "../message/message.ts"
-import type { ToolCallPart, ToolResultPart } from "../message/part.ts"
+import type { Part, ToolCallPart, ToolResultPart } from "../message/part.ts"
 import { withinMs } from "../model/within-ms.ts"
+import { codecOf } from "../wire/codecs.ts"
+import { isObject } from "../wire/json.ts"
 import type { CallJudge } from "./call-judge.ts"
-import { readToolInput } from "./tool-input.ts"
-import { cutMiddle, readToolOutput, textPart } from "./tool-output.ts"
 import type { TurnTool } from "./turn-tool.ts"
+
+/** What a result shows where the tool said nothing: some APIs refuse an empty text. */
+export const noOutput = "(no output)"
+
+/** More parts than any tool's answer has. */
+const maxParts = 100
+/** Of a text that is too long, so much of what stays is its beginning. */
+const headShare = 0.7
+
+/** A tool's output as parts that the format can carry, its texts together no longer than the limit. */
+export function readToolOutput(output: unknown, format: Format, limitLength: number): readonly Part[] {
+  const parts = isParts(output) ? output.slice(0, maxParts) : [textPart(textFrom(output))]
+  let left = limitLength
+  const bounded = parts.flatMap((part): readonly Part[] => {
+    if (part.type !== "text") return [part]
+    const text = cutMiddle(part.text.toWellFormed(), left)
+    left = Math.max(0, left - text.length)
+    return text === "" ? [] : [{ ...part, text }]
+  })
+  requireWritable(bounded, format)
+  return bounded.length === 0 ? [textPart(noOutput)] : bounded
+}
+
+const textPart = (text: string): Part => ({ type: "text", text })
+
+/** Only what says its type is a part. */
+const isParts = (output: unknown): output is readonly Part[] =>
+  Array.isArray(output) &&
+  output.every((part: unknown) => {
+    if (typeof part !== "object" || part === null || !("type" in part)) return false
+    if (part.type === "text") return "text" in part && typeof part.text === "string"
+    return "wire" in part && typeof part.wire === "string"
+  })
+
+/** Tools are written in JavaScript, too: what is no text is told as JSON. */
+function textFrom(output: unknown): string {
+  if (typeof output === "string") return output
+  return output === undefined ? "" : (JSON.stringify(output) ?? String(output))
+}
+
+/** A part that the format cannot carry is the tool's mistake, and is told as such. */
+function requireWritable(parts: readonly Part[], format: Format): void {
+  const result = { type: "tool-result", callId: callId("call"), kind: "function", content: parts } as const
+  try {
+    codecOf(format).writeMessage({ id: messageId("result"), role: "user", parts: [result] })
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    throw new Error(error.message)
+  }
+}
+
+/** The beginning and the end of a text, with a word on how much is not shown between them. */
+export function cutMiddle(text: string, limitLength: number): string {
+  if (text.length <= limitLength) return text
+  const note = `\n[${text.length - limitLength} characters or more are not shown]\n`
+  const room = limitLength - note.length
+  if (room <= 0) return text.slice(0, limitLength).toWellFormed()
+  const head = Math.floor(room * headShare)
+  return `${text.slice(0, head)}${note}${text.slice(text.length - (room - head))}`.toWellFormed()
+}
 
 export type CallRunning = {
   readonly format: Format
@@ -127,3 +189,55 @@ async function runWithin(
     return { type: "ended", reason: ended }
   }
 }
+
+type ToolInput =
+  | { readonly ok: true; readonly input: Readonly<Record<string, unknown>> }
+  /** In words for the model, so that it can mend its call. */
+  | { readonly ok: false; readonly reason: string }
+
+/** So many faults are told at once: enough to mend a call, too few to fill a page. */
+const maxFaults = 8
+/** A member's name in a message may be of the model's making. */
+const longestToolName = 80
+
+/** The input of a call, if it is an object with the members that its schema asks for, each of the type that it names. */
+export function readToolInput(input: unknown, schema: Readonly<Record<string, unknown>>): ToolInput {
+  const given = input === undefined || input === null || input === "" ? {} : input
+  if (typeof given === "string") return { ok: false, reason: "The input is not valid JSON." }
+  if (!isObject(given)) return { ok: false, reason: "The input is not a JSON object." }
+  const faults = [...missing(given, schema.required), ...mistyped(given, schema.properties)]
+  if (faults.length === 0) return { ok: true, input: given }
+  return { ok: false, reason: `The input does not fit the tool's schema: ${faults.slice(0, maxFaults).join("; ")}.` }
+}
+
+const nameIn = (name: string): string => JSON.stringify(name.slice(0, longestToolName))
+
+function missing(given: Readonly<Record<string, unknown>>, required: unknown): readonly string[] {
+  if (!Array.isArray(required)) return []
+  return required.flatMap((name: unknown) =>
+    typeof name !== "string" || Object.hasOwn(given, name) ? [] : `${nameIn(name)} is missing`,
+  )
+}
+
+const tests: ReadonlyMap<string, (value: unknown) => boolean> = new Map([
+  ["string", (value: unknown) => typeof value === "string"],
+  ["number", (value: unknown) => typeof value === "number"],
+  ["integer", (value: unknown) => typeof value === "number" && Number.isInteger(value)],
+  ["boolean", (value: unknown) => typeof value === "boolean"],
+  ["array", (value: unknown) => Array.isArray(value)],
+  ["object", isObject],
+  ["null", (value: unknown) => value === null],
+])
+
+function mistyped(given: Readonly<Record<string, unknown>>, properties: unknown): readonly string[] {
+  if (!isObject(properties)) return []
+  return Object.entries(given).flatMap(([name, value]) => {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+    const types = isObject(property) ? namesOf(property.type) : []
+    const fits = types.length === 0 || types.some((type) => tests.get(type)?.(value) !== false)
+    return fits ? [] : `${nameIn(name)} is not of type ${types.join(" or ")}`
+  })
+}
+
+const namesOf = (type: unknown): readonly string[] =>
+  (Array.isArray(type) ? type : [type]).filter((name: unknown) => typeof name === "string")

@@ -16,9 +16,9 @@ import { createHoldfast } from "../session/holdfast.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
 import { turn } from "./turn.ts"
-import { turnBody } from "./turn-body.ts"
 import type { TurnEvent } from "./turn-event.ts"
 import type { TurnRequest, TurnSession } from "./turn-session.ts"
+import { turnBody } from "./turn-work.ts"
 
 /** The least that a session can be: it remembers all, and leaves out nothing. */
 function plainSession(skeleton: ReturnType<typeof turnBody>, asObject: boolean) {

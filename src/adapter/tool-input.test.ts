@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { readToolInput } from "./tool-input.ts"
+import { readToolInput } from "./run-calls.ts"
 
 const schema = {
   type: "object",

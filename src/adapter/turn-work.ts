@@ -1,19 +1,30 @@
-import { tokens } from "../message/ids.ts"
-import type { Transcript } from "../message/message.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
+import { tokens, wireText } from "../message/ids.ts"
+import type { Format, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { Usage } from "../message/request.ts"
+import type { ModelRequest, ModelResponse, Usage } from "../message/request.ts"
+import { isOpenai, readBaseUrl } from "../model/address.ts"
 import type { Trace } from "../session/log/trace.ts"
+import { charactersPerToken, createCharacterMeter } from "../session/one-shot/character-meter.ts"
+import { type CompactResult, compactRequest } from "../session/one-shot/compact-request.ts"
+import { meterFor } from "../session/one-shot/meter-for.ts"
+import type { CompactOptions } from "../session/one-shot/options.ts"
+import type { Report } from "../session/one-shot/report.ts"
+import type { SummarizerOption } from "../session/one-shot/summarizer.ts"
+import { findModel, plainId } from "../tokens/models.ts"
+import { decodeRequest } from "../wire/decode.ts"
+import { encodeRequest } from "../wire/encode.ts"
+import { type Fields, isObject, overlay, write } from "../wire/json.ts"
+import { decodeNext } from "../wire/resume.ts"
 import { translate } from "../wire/translate.ts"
 import { type CallJudge, createCallJudge } from "./call-judge.ts"
-import { createSessionContext } from "./session-context.ts"
 import { takeSteering } from "./steering.ts"
-import { turnBody } from "./turn-body.ts"
-import { createContext, type TurnContext } from "./turn-context.ts"
 import type { TurnEvent } from "./turn-event.ts"
 import { placeMessages, userMessages } from "./turn-log.ts"
-import type { TurnOptions } from "./turn-options.ts"
+import { type ContextBudget, type TurnAgent, type TurnModel, type TurnOptions, usualLimits } from "./turn-options.ts"
+import type { TurnRequest, TurnSession } from "./turn-session.ts"
 import type { TurnSoFar } from "./turn-so-far.ts"
-import { untilStopped } from "./until-stopped.ts"
+import { declareTools, type TurnTool } from "./turn-tool.ts"
 
 /** A turn under way. */
 export type Work = {
@@ -107,4 +118,246 @@ export function addUsage(work: Work, usage: Usage | undefined): void {
     cacheReadTokens: add("cacheReadTokens"),
     cacheWriteTokens: add("cacheWriteTokens"),
   }
+}
+
+/** Wait for something until the signal says stop; what it still does after that is nobody's concern. */
+async function untilStopped<Value>(
+  work: Promise<Value>,
+  signal: AbortSignal | undefined,
+  onStop: () => Problem,
+): Promise<Value> {
+  if (signal === undefined) return work
+  const { promise, reject } = Promise.withResolvers<never>()
+  const stop = (): void => reject(new HoldfastError(onStop()))
+  signal.addEventListener("abort", stop, { once: true })
+  if (signal.aborted) stop()
+  try {
+    return await Promise.race([promise, work])
+  } finally {
+    signal.removeEventListener("abort", stop)
+  }
+}
+
+/** The context of a session: it remembers and sees to the budget, and only the settings of the call are laid over its body. */
+function createSessionContext(
+  session: TurnSession,
+  { model, instructions }: TurnAgent,
+  tools: readonly TurnTool[],
+  stream: boolean,
+): TurnContext {
+  const { format, maxOutputTokens } = model
+  const fields = settingsOver(turnSettings(model, stream))
+  const declared = declareTools(model, tools)
+  const request: TurnRequest = {
+    format,
+    model: model.model,
+    stream,
+    ...present({
+      maxOutputTokens,
+      system: instructions === "" ? undefined : instructions,
+      tools: declared.length === 0 ? undefined : declared,
+    }),
+  }
+  return {
+    take: async (messages) => {
+      await session.append(messages)
+    },
+    record: async (response, messages) => {
+      await session.record({ ...response, messages }, response.usage)
+    },
+    prepare: async ({ refused }) => {
+      const asked = refused ? { ...request, occasion: { refused } } : request
+      const { wire, body, trace } = await session.prepare(asked)
+      const text = wire ?? (typeof body === "string" ? body : JSON.stringify(body))
+      return { body: overlay(wireText(text), fields), trace }
+    },
+  }
+}
+
+/** Of the two names for the output limit only the one that the server knows. */
+function settingsOver(settings: Readonly<Record<string, unknown>>): Fields {
+  const fields = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, write(value)]))
+  return "max_tokens" in settings ? { max_completion_tokens: undefined, ...fields } : fields
+}
+
+type Body = Readonly<Record<string, unknown>>
+
+const outputLimits: Readonly<Record<Format, (model: TurnModel) => Body>> = {
+  "anthropic-messages": ({ model, maxOutputTokens }) => ({
+    max_tokens: maxOutputTokens ?? Math.min(usualLimits.maxOutputTokens, findModel(model).outputTokens),
+  }),
+  "openai-chat": ({ baseUrl, maxOutputTokens }) =>
+    present({ [isOpenai(readBaseUrl(baseUrl)) ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens }),
+  "openai-responses": ({ maxOutputTokens }) => present({ max_output_tokens: maxOutputTokens }),
+  gemini: ({ maxOutputTokens, parameters = {} }) => {
+    const { generationConfig } = parameters
+    const config = { ...present({ maxOutputTokens }), ...(isObject(generationConfig) ? generationConfig : {}) }
+    return Object.keys(config).length === 0 ? {} : { generationConfig: config }
+  },
+}
+
+type Opening = (system: string | undefined) => Body
+
+/** The system part, and the list of messages, which stands last. */
+const openings: Readonly<Record<Format, Opening>> = {
+  "anthropic-messages": (system) => ({ ...present({ system }), messages: [] }),
+  "openai-chat": (system) => ({ messages: system === undefined ? [] : [{ role: "system", content: system }] }),
+  "openai-responses": (instructions) => ({ ...present({ instructions }), input: [] }),
+  gemini: (text) => ({
+    ...(text === undefined ? {} : { systemInstruction: { parts: [{ text }] } }),
+    contents: [],
+  }),
+}
+
+/** OpenAI's models that think before they answer; others refuse to be asked for their thoughts. */
+const reasons = /^(?:o\d|codex|gpt-(?:[5-9]|\d\d))(?!.*-chat)/
+
+/** Nothing is held for us: what the model thought comes back sealed, and goes back with the next request. */
+const responsesState = ({ model }: TurnModel): Body => ({
+  store: false,
+  ...(reasons.test(plainId(model)) ? { include: ["reasoning.encrypted_content"] } : {}),
+})
+
+/** What a body says beside system, tools and messages. */
+function turnSettings(model: TurnModel, stream: boolean): Body {
+  const { format, parameters = {} } = model
+  const { tools: _, ...others } = parameters
+  return {
+    ...(format === "gemini" ? {} : { model: model.model }),
+    ...(format === "openai-responses" ? responsesState(model) : {}),
+    ...others,
+    ...outputLimits[format](model),
+    ...streamFields(format, stream),
+  }
+}
+
+/** The request that every call of a turn begins as: all but the conversation. */
+export function turnBody(
+  { model, instructions }: TurnAgent,
+  tools: readonly TurnTool[],
+  stream: boolean,
+): ModelRequest {
+  const { format } = model
+  const declared = declareTools(model, tools)
+  const body: Body = {
+    ...turnSettings(model, stream),
+    ...(declared.length === 0 ? {} : { tools: declared }),
+    ...openings[format](instructions === "" ? undefined : instructions),
+  }
+  return decodeRequest(format, JSON.stringify(body))
+}
+
+/** How a body asks for a stream; on Gemini the path does. */
+function streamFields(format: Format, stream: boolean): Body {
+  if (!stream || format === "gemini") return {}
+  return { stream: true, ...(format === "openai-chat" ? { stream_options: { include_usage: true } } : {}) }
+}
+
+/** The body of the next call. `trace` has something to say only if the context was changed for it. */
+type Prepared = { readonly body: string; readonly trace: Trace; readonly report?: Report }
+
+/** What the model is shown: takes in what was said, and gives the body of each call. */
+type TurnContext = {
+  /** What the caller, the user or a tool said. */
+  readonly take: (messages: Transcript) => Promise<void>
+  /** What the model said: the answer, and its messages in their place. */
+  readonly record: (response: ModelResponse, messages: Transcript) => Promise<void>
+  /** `refused`: the provider found the last body too long. */
+  readonly prepare: (occasion: { readonly refused: boolean }) => Promise<Prepared>
+}
+
+/**
+ * A context of the turn's own. What was compacted stays so: later calls go on from the smaller context, whose beginning only grows
+ * until the budget is reached again, so that the provider's cache is reset once for each compaction.
+ */
+function createContext(skeleton: ModelRequest, options: TurnOptions): TurnContext {
+  let request = skeleton
+  let news: Transcript = []
+  const bringUnder = fitter(options, skeleton)
+  const take = async (messages: Transcript): Promise<void> => {
+    news = [...news, ...messages]
+  }
+  return {
+    take,
+    record: (_response, messages) => take(messages),
+    prepare: async ({ refused }) => {
+      const whole = decodeNext(request, encodeRequest(request, { messages: [...request.messages, ...news] }))
+      const fitted = await bringUnder(whole, refused)
+      const changed = fitted?.report.changed === true
+      request = changed ? decodeRequest(whole.format, fitted.body) : whole
+      news = []
+      return { body: request.wire, trace: changed ? fitted.trace : [], ...present({ report: fitted?.report }) }
+    },
+  }
+}
+
+/** Brings a request under the budget; nothing if there is nothing to do. */
+type Fit = (request: ModelRequest, refused: boolean) => Promise<CompactResult<string> | undefined>
+
+function fitter(options: TurnOptions, skeleton: ModelRequest): Fit {
+  const { agent, compaction, compactionOptions, signal } = options
+  const base: CompactOptions = {
+    ...compactionOptions,
+    format: skeleton.format,
+    model: agent.model.model,
+    ...present({ signal, summarizer: summarizerOf(compaction, agent.model) }),
+  }
+  const gauge = gaugeOf(options.contextBudget, skeleton, base)
+  const mayCountOnly = base.pins === undefined && base.policy === undefined
+  let looked = false
+  return async (request, refused) => {
+    // Once it was looked at as a whole, what only grows need only be counted.
+    if (looked && mayCountOnly && !refused && gauge.fits(request)) return undefined
+    looked = true
+    return compactRequest(request.wire, { ...base, ...gauge.limits(request), occasion: { refused } })
+  }
+}
+
+/** How a budget is measured: what surely fits it, and the limits to compact to. */
+type Gauge = {
+  readonly fits: (request: ModelRequest) => boolean
+  readonly limits: (request: ModelRequest) => Pick<CompactOptions, "meter" | "windowTokens" | "reserveTokens">
+}
+
+/** The answer may take up to half of a window; of less than that much nobody has to think. */
+const surelyFree = 0.5
+
+function gaugeOf(budget: ContextBudget | undefined, skeleton: ModelRequest, base: CompactOptions): Gauge {
+  if (isCharacters(budget)) return characterGauge(budget.characters, base)
+  const meter = meterFor(skeleton, base)
+  const windowTokens = tokensOf(budget)
+  const surely = windowTokens ?? meter.model.windowTokens * surelyFree
+  return {
+    fits: (request) => meter.request(request) <= surely,
+    limits: () => (windowTokens === undefined ? { meter } : { meter, windowTokens, reserveTokens: 0 }),
+  }
+}
+
+/** Counted to the character: what fits is left alone, and what does not is brought under the budget in fours of them. */
+function characterGauge(characters: number, { model, pins = [] }: CompactOptions): Gauge {
+  const meter = createCharacterMeter(model)
+  const fits = (request: ModelRequest): boolean => meter.characters(request) <= characters
+  const fours = Math.max(1, Math.floor(characters / charactersPerToken))
+  return {
+    fits,
+    limits: (request) => {
+      const windowTokens = pins.length === 0 && fits(request) ? Math.max(fours, meter.request(request)) : fours
+      return { meter, windowTokens, reserveTokens: 0 }
+    },
+  }
+}
+
+const isCharacters = (budget: ContextBudget | undefined): budget is { readonly characters: number } =>
+  typeof budget === "object" && "characters" in budget
+
+const tokensOf = (budget: ContextBudget | undefined): number | undefined =>
+  typeof budget === "object" && "tokens" in budget ? budget.tokens : typeof budget === "number" ? budget : undefined
+
+function summarizerOf(compaction: TurnOptions["compaction"], model: TurnModel): SummarizerOption | undefined {
+  if (compaction === undefined || typeof compaction === "string") return compaction
+  if (typeof compaction === "function") return async (input) => compaction(input.messages, input)
+  if (!("prompty" in compaction) || "baseUrl" in compaction) return compaction
+  const { format, baseUrl, apiKey, headers, model: name } = model
+  const where = compaction.model ?? { format, baseUrl, model: name, ...present({ apiKey, headers }) }
+  return { ...where, ...present({ prompty: compaction.prompty }) }
 }

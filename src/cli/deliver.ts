@@ -1,8 +1,30 @@
 import { writeFile } from "node:fs/promises"
-import { type Accounted, accountOf } from "./account.ts"
+import { separate } from "../compact/stack/separate.ts"
+import { ownMessage } from "../compact/standing.ts"
+import type { Message } from "../message/message.ts"
+import type { Part } from "../message/part.ts"
+import type { ModelRequest } from "../message/request.ts"
+import type { CompactResult } from "../session/one-shot/compact-request.ts"
+import { meterFor } from "../session/one-shot/meter-for.ts"
+import type { CompactOptions } from "../session/one-shot/options.ts"
+import type { Report } from "../session/one-shot/report.ts"
+import type { Meter } from "../tokens/meter.ts"
+import { decodeRequest } from "../wire/decode.ts"
+import { type Changes, changesOf, type Shortened } from "./changes.ts"
 import type { CompactChoices } from "./compact-choices.ts"
 import { type Failure, unusable } from "./failure.ts"
-import { createPaper } from "./paper.ts"
+import type { Opened } from "./open-request.ts"
+import { count, createPaper, indent, number, type Paper, paragraph } from "./paper.ts"
+import { clip, wrap } from "./printable.ts"
+import {
+  cacheSentence,
+  countingSentence,
+  formatWords,
+  kindWords,
+  remedySentence,
+  shortenWords,
+  whySentence,
+} from "./words.ts"
 import type { Sink, World } from "./world.ts"
 
 /** Put the body, the trace and the account where they were asked for: programs get the body, people the account. */
@@ -58,3 +80,243 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: "the disk is read-only",
   ENOSPC: "the disk is full",
 }
+
+/** One compaction that was done, and everything that an account of it speaks of. */
+type Accounted = {
+  readonly name: string
+  readonly opened: Opened
+  readonly options: CompactOptions
+  readonly result: CompactResult<string>
+  readonly tookMs: number
+}
+
+/** The account for people: what went in, what came out, and what became of everything in between. */
+function accountOf(done: Accounted, paper: Paper): string {
+  const { opened, options, result } = done
+  const before = decodeRequest(opened.format, opened.body)
+  const after = result.report.changed ? decodeRequest(opened.format, result.body) : before
+  const meter = meterFor(before, options)
+  const documents = documentsOf(before)
+  const sizes = { before: sizesOf(before, meter, documents), after: sizesOf(after, meter, documents) }
+  const changes = changesOf(before, after, result.trace)
+  const lines = [
+    ...accountInput(done, sizes.before, paper),
+    "",
+    ...accountSizes(sizes.before, sizes.after, paper),
+    "",
+    ...accountRemedy(done, paper),
+    ...accountChanges(changes, before.messages.length, options.pins ?? [], paper),
+    ...accountDigest(done.result.report, changes, paper),
+    ...accountCosts(done, paper),
+  ]
+  return `${lines.join("\n")}\n`
+}
+
+function accountInput({ name, opened, result }: Accounted, sizes: Sizes, paper: Paper): readonly string[] {
+  const { before, model } = result.report
+  const { kind, format, index, count: all, unread, lost } = opened
+  const total = totalOf(sizes)
+  const pieces = [
+    `${number(sizes.stack)} prompt stack`,
+    `${number(total - sizes.stack - sizes.documents)} conversation`,
+    ...(sizes.documents > 0 ? [`${number(sizes.documents)} documents`] : []),
+  ]
+  const notes = [
+    ...(all > 1 ? [`Number ${index} of the ${number(all)} conversations in the file, counted from 0.`] : []),
+    ...(unread > 0 ? [`Lines of the file that could not be read: ${number(unread)}.`] : []),
+    ...(lost > 0 ? [`Parts that this format cannot say: ${number(lost)}.`] : []),
+  ]
+  const title = [`${name}: ${kindWords[kind]}`, formatWords[format], ...(model.id === "" ? [] : [model.id])].join(", ")
+  const words = `${count(before.messages, "message")}, ${count(total, "token")}: ${pieces.join(", ")}.`
+  return [paper.bold(clip(title, paper.width)), ...[words, ...notes].flatMap((note) => wrap(note, paper.width))]
+}
+
+function accountRemedy({ result }: Accounted, paper: Paper): readonly string[] {
+  const { report, trace } = result
+  const rejected = trace.flatMap((event) => (event.type === "remedy-rejected" ? [event] : []))
+  const tried = rejected.map(({ remedy, failures }) => `${remedy} (${failures[0]?.code ?? "refused"})`)
+  return [
+    ...paragraph("Why", whySentence(report), paper),
+    ...paragraph("Remedy", `${remedySentence(report)}${report.changed ? ` Strategy: ${report.strategy}.` : ""}`, paper),
+    ...(tried.length > 0 ? paragraph("", `Tried before and not accepted: ${tried.join(", ")}.`, paper) : []),
+  ]
+}
+
+function accountCosts({ result, tookMs }: Accounted, paper: Paper): readonly string[] {
+  const cache = cacheSentence(result.report)
+  return [
+    ...(cache === undefined ? [] : paragraph("Cache", cache, paper)),
+    ...paragraph("Counted", `Tokens are ${countingSentence(result.report)}.`, paper),
+    ...paragraph("Took", tookMs < 1000 ? `${tookMs.toFixed(0)} ms` : `${(tookMs / 1000).toFixed(1)} s`, paper),
+  ]
+}
+
+/** More rows than this of the whole, or of one line of it, are not shown here; the rest is in the body. */
+const maxRows = 48
+const maxRowsPerLine = 2
+
+const writers: Readonly<Record<Report["writer"], string>> = {
+  extractive: "without a model, from the words themselves",
+  model: "by a model, and checked",
+  custom: "by your own function, and checked",
+  none: "as a notice only",
+}
+
+/** The digest as the model will read it, shortened where it is long. */
+function accountDigest({ digest, writer }: Report, { digest: text }: Changes, paper: Paper): readonly string[] {
+  if (digest === undefined || text === undefined) return []
+  const facts = digest.ledger.facts.length
+  const head = `of ${count(digest.covered, "message")}, written ${writers[writer]}; ${count(facts, "exact value")} kept`
+  const rows = text.split("\n").flatMap((line) => cut(wrap(line, paper.width - 2), maxRowsPerLine))
+  const shown = cut(rows, maxRows)
+  const whole = text.length <= shown.reduce((sum, row) => sum + row.length + 1, 0)
+  return [
+    "",
+    ...paragraph("Digest", `${head}. The model reads:`, paper),
+    ...shown.map((row) => `${paper.dim("|")} ${row}`.trimEnd()),
+    ...(whole ? [] : [paper.dim("Long lines are cut here; the body has all of them.")]),
+    "",
+  ]
+}
+
+const cut = (rows: readonly string[], most: number): readonly string[] =>
+  rows.length <= most ? rows : [...rows.slice(0, most - 1), `${rows[most - 1]?.slice(0, -2) ?? ""} …`]
+
+/** So many results are listed one by one. */
+const maxListed = 6
+
+/** What became of the messages: kept, shortened, left out, mended, pinned. */
+function accountChanges(
+  { untouched, shortened, dropped, mended }: Changes,
+  messages: number,
+  pins: readonly string[],
+  paper: Paper,
+): readonly string[] {
+  const { user, assistant, results } = dropped.by
+  const kept = `${number(untouched)} of ${count(messages, "message")} to the letter, the prompt stack, and the user's latest words.`
+  const sides = `${number(user)} of the user, ${number(assistant)} of the assistant, ${number(results)} with tool results`
+  const gone = `${count(dropped.messages, "message")}, ${count(dropped.tokens, "token")}: ${sides}.`
+  return [
+    ...paragraph("Kept", kept, paper),
+    ...(shortened.length > 0 ? accountShortened(shortened, paper) : []),
+    ...(dropped.messages > 0 ? paragraph("Left out", gone, paper) : []),
+    ...(mended > 0 ? paragraph("Mended", `${count(mended, "fault")} that a provider would refuse.`, paper) : []),
+    ...(pins.length > 0 ? paragraph("Pinned", `${count(pins.length, "rule")}, to the letter.`, paper) : []),
+  ]
+}
+
+function accountShortened(shortened: readonly Shortened[], paper: Paper): readonly string[] {
+  const saved = shortened.reduce((sum, { beforeTokens, afterTokens }) => sum + beforeTokens - afterTokens, 0)
+  const which = shortened.length > maxListed ? `; the ${maxListed} that saved most` : ""
+  const listed = shortened.slice(0, maxListed)
+  const reasonWidth = Math.max(...listed.map(({ reason }) => shortenWords[reason].length))
+  const lines = listed.map(({ tool, about, beforeTokens, afterTokens, reason }) => {
+    const sizes = `${number(beforeTokens).padStart(7)} -> ${number(afterTokens).padStart(5)}`
+    const room = paper.width - indent - sizes.length - reasonWidth - 3
+    const what = clip(`${tool} ${about}`, room).padEnd(room)
+    return `${" ".repeat(indent)}${what} ${sizes}  ${paper.dim(shortenWords[reason])}`
+  })
+  const head = `${count(shortened.length, "result")}, ${count(saved, "token")} saved${which}:`
+  return [...paragraph("Shortened", head, paper), ...lines]
+}
+
+const names: Readonly<Record<Kind, string>> = {
+  stack: "system and tools",
+  documents: "documents",
+  system: "system messages",
+  pins: "pinned rules",
+  digest: "digest",
+  memory: "retrieved memory",
+  user: "user",
+  assistant: "assistant",
+  results: "tool results",
+}
+
+const labelWidth = 18
+const numberWidth = 9
+const gap = 2
+
+/** Before and after side by side, a bar for each kind, all on one scale. */
+function accountSizes(before: Sizes, after: Sizes, paper: Paper): readonly string[] {
+  const barWidth = Math.floor((paper.width - labelWidth) / 2) - numberWidth - gap - 1
+  const shown = kinds.filter((kind) => before[kind] > 0 || after[kind] > 0)
+  const largest = Math.max(1, ...shown.flatMap((kind) => [before[kind], after[kind]]))
+  const side = (value: number): string =>
+    `${(value === 0 ? "-" : number(value)).padStart(numberWidth)} ${barOf(value / largest, barWidth).padEnd(barWidth + gap)}`
+  const rows = shown.map((kind) =>
+    `${names[kind].padEnd(labelWidth)}${side(before[kind])}${side(after[kind])}`.trimEnd(),
+  )
+  const [was, is] = [totalOf(before), totalOf(after)]
+  const half = numberWidth + 1 + barWidth + gap
+  const head = `${"".padEnd(labelWidth)}${"before".padStart(numberWidth).padEnd(half)}${"after".padStart(numberWidth)}`
+  const share = was === 0 ? 100 : (100 * is) / was
+  const sum = `${"together".padEnd(labelWidth)}${number(was).padStart(numberWidth).padEnd(half)}${number(is).padStart(numberWidth)} ${share.toFixed(0)} % of what it was`
+  return [paper.dim(head), ...rows, paper.bold(sum)]
+}
+
+const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+
+/** A bar to an eighth of a character; what is there at all is seen. */
+export function barOf(share: number, width: number): string {
+  const units = share <= 0 ? 0 : Math.max(1, Math.round(Math.min(1, share) * width * 8))
+  return `${"█".repeat(Math.floor(units / 8))}${eighths[units % 8] ?? ""}`
+}
+
+/** What the tokens of a request are spent on. */
+type Kind = "stack" | "documents" | "system" | "pins" | "digest" | "memory" | "user" | "assistant" | "results"
+
+const kinds: readonly Kind[] = [
+  "stack",
+  "documents",
+  "system",
+  "pins",
+  "digest",
+  "memory",
+  "user",
+  "assistant",
+  "results",
+]
+
+type Sizes = Readonly<Record<Kind, number>>
+
+/** A request's tokens by kind. Together they are all of it: what frames a message is counted with its first part. */
+export function sizesOf(request: ModelRequest, meter: Meter, standing: ReadonlySet<string> = new Set()): Sizes {
+  const { infrastructure } = separate(request, { standing })
+  const whole = new Set(infrastructure.messages)
+  const documents = new Set(infrastructure.documents.map(({ place }) => `${place.message}.${place.part}`))
+  const sizes: Record<Kind, number> = {
+    stack: meter.overhead(request),
+    documents: 0,
+    system: 0,
+    pins: 0,
+    digest: 0,
+    memory: 0,
+    user: 0,
+    assistant: 0,
+    results: 0,
+  }
+  for (const [n, message] of request.messages.entries()) {
+    const kindOf = (part: Part | undefined, at: number): Kind => {
+      if (whole.has(message)) return "stack"
+      return documents.has(`${n}.${at}`) ? "documents" : kindOfPart(message, part)
+    }
+    let framing: number = meter.message(message)
+    for (const [at, part] of message.parts.entries()) {
+      const taken = meter.part(part)
+      sizes[kindOf(part, at)] += taken
+      framing -= taken
+    }
+    sizes[kindOf(message.parts[0], 0)] += framing
+  }
+  return sizes
+}
+
+function kindOfPart(message: Message, part: Part | undefined): Kind {
+  return ownMessage(message) ?? (part?.type === "tool-result" ? "results" : message.role)
+}
+
+/** The documents that open a session, by their hash: after a compaction they are still those. */
+export const documentsOf = (request: ModelRequest): ReadonlySet<string> =>
+  new Set(separate(request).infrastructure.documents.map(({ hash }) => hash))
+
+export const totalOf = (sizes: Sizes): number => kinds.reduce((sum, kind) => sum + sizes[kind], 0)

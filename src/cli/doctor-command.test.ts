@@ -7,13 +7,18 @@ import { afterAll, afterEach, beforeEach, expect, test } from "vitest"
 import { openSqliteStore } from "../store/sqlite-store.ts"
 import { readArguments } from "./arguments.ts"
 import type { Check } from "./doctor-check.ts"
-import { doctorCommand } from "./doctor-command.ts"
-import { checkClock, checkNode } from "./doctor-machine.ts"
+import {
+  checkClock,
+  checkNode,
+  checkOperator,
+  checkPackages,
+  checkStore,
+  diskCheck,
+  doctorCommand,
+} from "./doctor-command.ts"
 import { checkPort, checkUpstream } from "./doctor-network.ts"
-import { checkPackages } from "./doctor-packages.ts"
-import { checkOperator, checkStore, diskCheck } from "./doctor-store.ts"
 import { isFailure, tellFailure } from "./failure.ts"
-import { commandHelp } from "./help.ts"
+import { commandHelp } from "./run.ts"
 import type { Sink, World } from "./world.ts"
 
 const root = await mkdtemp(join(tmpdir(), "holdfast-doctor-"))

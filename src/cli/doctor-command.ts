@@ -1,23 +1,221 @@
+import { constants, existsSync } from "node:fs"
+import { access, stat, statfs } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { delimiter, dirname, join } from "node:path"
+import { inspectOperator } from "../guard/operator/inspect-operator.ts"
+import { describe, HoldfastError } from "../message/errors.ts"
 import { createMask } from "../model/secret.ts"
 import { isPostgres } from "../store/open-store.ts"
+import { problemOfPath } from "../store/sqlite-problem.ts"
+import { findPathFault } from "../store/store-file.ts"
 import type { Options } from "./arguments.ts"
 import { tellAnswer } from "./ask-store.ts"
 import type { Command } from "./command.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
+import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
-import { dataPlace } from "./data-place.ts"
-import { type Check, fail, ok } from "./doctor-check.ts"
-import { checkClients, checkClock, checkNode } from "./doctor-machine.ts"
+import { dataPlace, openPlace, placeWords } from "./data-place.ts"
+import { type Check, fail, ok, warn } from "./doctor-check.ts"
 import { checkPort, checkUpstream } from "./doctor-network.ts"
-import { checkPackages } from "./doctor-packages.ts"
-import { checkOperator, checkStore } from "./doctor-store.ts"
-import { unusable } from "./failure.ts"
+import { failureOf, isFailure, unusable } from "./failure.ts"
 import { count, type Paper } from "./paper.ts"
 import { sentenceOf } from "./printable.ts"
+import { clientLines } from "./serve-clients.ts"
 import { usualDirectory } from "./serve-open.ts"
 import { secretsOf } from "./serve-options.ts"
 import { readSettings, type Settings, settingOptions } from "./serve-settings.ts"
 import type { World } from "./world.ts"
+
+type Optional = { readonly name: string; readonly purpose: string; readonly isNeeded: boolean }
+
+/** What the configuration asks for beyond the program itself. */
+type Needs = { readonly postgres: boolean; readonly telemetry: boolean }
+
+const openTelemetry = [
+  "api",
+  "exporter-metrics-otlp-http",
+  "exporter-trace-otlp-http",
+  "resources",
+  "sdk-metrics",
+  "sdk-trace",
+].map((name) => `@opentelemetry/${name}`)
+
+/** Packages that are loaded only where something needs them: a missing one is a fault only then. */
+export function checkPackages(
+  { postgres, telemetry }: Needs,
+  isInstalled: (name: string) => boolean = isFound,
+): readonly Check[] {
+  const all: readonly Optional[] = [
+    { name: "pg", purpose: "a store in PostgreSQL", isNeeded: postgres },
+    { name: "@cedar-policy/cedar-wasm", purpose: "policies that judge tool calls", isNeeded: false },
+    { name: "@modelcontextprotocol/sdk", purpose: "holdfast mcp", isNeeded: false },
+    ...openTelemetry.map((name) => ({ name, purpose: "telemetry", isNeeded: telemetry })),
+  ]
+  const missing = all.filter(({ name }) => !isInstalled(name))
+  const needed = missing.filter(({ isNeeded }) => isNeeded)
+  if (needed.length > 0)
+    return needed.map(({ name, purpose }) =>
+      fail(`package ${name}`, `not installed, and needed for ${purpose}`, `npm install ${name}`),
+    )
+  if (missing.length === 0) return [ok("packages", "all optional ones are installed")]
+  const words = missing.map(({ name, purpose }) => `${name} (${purpose})`).join(", ")
+  return [ok("packages", `not installed and not needed now: ${words}`)]
+}
+
+function isFound(name: string): boolean {
+  const folders = createRequire(import.meta.url).resolve.paths(name) ?? []
+  return folders.some((folder) => existsSync(join(folder, name, "package.json")))
+}
+
+/** What the program needs, and what SQLite in it needs without a flag. */
+const leastNode = [22, 13] as const
+
+export function checkNode(version: string): Check {
+  const [major = 0, minor = 0] = version.split(".").map(Number)
+  if (major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1]))
+    return fail("node", `Node.js ${version}; ${leastNode.join(".")} or newer is needed`, "Update Node.js.")
+  return readsTypes(version)
+    ? ok("node", `Node.js ${version}`)
+    : warn(
+        "node",
+        `Node.js ${version} reads no TypeScript`,
+        "Write the configuration as YAML or JSON, or update to 22.18.",
+      )
+}
+
+/** Earlier than this nobody can have this program. */
+const earliestMs = Date.UTC(2026, 0, 1)
+const latestMs = Date.UTC(2100, 0, 1)
+/** Clocks of two machines on one store may differ by this. */
+const skewMs = 600_000
+
+/** A clock that is wrong makes signed commands expire and puts memory under the wrong day. */
+export function checkClock(nowMs: number, newestMs: number | undefined): Check {
+  const next = "Set the clock of this machine, by NTP if it can be."
+  if (!(nowMs >= earliestMs && nowMs < latestMs)) return fail("clock", "it says a year that cannot be", next)
+  const day = new Date(nowMs).toISOString().slice(0, 16).replace("T", " ")
+  if (newestMs !== undefined && newestMs > nowMs + skewMs)
+    return warn("clock", `it says ${day} UTC, and the store has sessions from later`, next)
+  return ok("clock", `${day} UTC`)
+}
+
+/** Which agents there are on this machine, and how each is pointed at the gateway. */
+async function checkClients(env: World["env"], url: string): Promise<readonly Check[]> {
+  const folders = (env.PATH ?? env.Path ?? "").split(delimiter).filter((folder) => folder !== "")
+  const found: Check[] = []
+  for (const { program, line } of clientLines(url)) {
+    if (await isOnPath(program, folders)) found.push(ok(`client ${program}`, line))
+  }
+  if (found.length > 0) return found
+  const next = "Any client or SDK whose base URL can be set works; holdfast serve prints how."
+  return [warn("clients", "none of claude, codex, gemini, opencode and pi is on the PATH", next)]
+}
+
+const endings = process.platform === "win32" ? [".cmd", ".exe", ".ps1"] : [""]
+
+async function isOnPath(program: string, folders: readonly string[]): Promise<boolean> {
+  for (const folder of folders) {
+    for (const ending of endings) {
+      const isThere = await access(join(folder, `${program}${ending}`), constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+      if (isThere) return true
+    }
+  }
+  return false
+}
+
+/** What was found of a store, and when a session in it last changed. */
+type StoreChecks = { readonly checks: readonly Check[]; readonly newestMs?: number }
+
+/** Open the store if there is one, list a session, and see that it may be written; nothing is left behind. */
+export async function checkStore(place: string): Promise<StoreChecks> {
+  const disk = isPostgres(place) ? [] : [await checkDisk(place)]
+  try {
+    const fault = isPostgres(place) ? undefined : findPathFault(place)
+    if (fault !== undefined) {
+      const { sentence, next } = failureOf(new HoldfastError(problemOfPath(fault)))
+      return { checks: [fail("store", sentence, next), ...disk] }
+    }
+    const store = await openPlace(place)
+    if (isFailure(store)) {
+      if (store.code !== "store-missing") return { checks: [fail("store", store.sentence, store.next), ...disk] }
+      return { checks: [ok("store", `${placeWords(place)} is not there yet, and is made at the first start`), ...disk] }
+    }
+    try {
+      const [newest] = await store.sessions({ limit: 1 })
+      const [damage, ...more] = await store.check()
+      if (damage !== undefined) {
+        const others = more.length === 0 ? "" : `, and ${count(more.length, "more fault")}`
+        const next = "Restore it from a backup; holdfast sessions verify says which sessions are damaged."
+        return { checks: [fail("store", `${placeWords(place)} is damaged: ${damage}${others}`, next), ...disk] }
+      }
+      const says = newest === undefined ? "it has no session yet" : "it can be read and written"
+      return {
+        checks: [ok("store", `${placeWords(place)}: ${says}`), ...disk],
+        ...(newest === undefined ? {} : { newestMs: newest.updatedMs }),
+      }
+    } finally {
+      await store.close()
+    }
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    const { sentence, next } = failureOf(error)
+    return { checks: [fail("store", sentence, next), ...disk] }
+  }
+}
+
+async function nearestThere(path: string): Promise<string> {
+  const isThere = await stat(path).then(
+    () => true,
+    (error: unknown) => !(error instanceof Error && "code" in error && /^(?:ENOENT|ENOTDIR)$/.test(String(error.code))),
+  )
+  return isThere || dirname(path) === path ? path : await nearestThere(dirname(path))
+}
+
+/** A day of busy agents writes about a gigabyte; SQLite cannot even roll back without some room. */
+const scarceBytes = 1024 ** 3
+const leastBytes = 50 * 1024 ** 2
+
+async function checkDisk(place: string): Promise<Check> {
+  const next = "Free some space, prune old sessions with holdfast sessions prune, or move the store with --data."
+  try {
+    const { bavail, bsize } = await statfs(await nearestThere(place))
+    return diskCheck(bavail * bsize, next)
+  } catch {
+    return warn("disk", "nobody says how much room is left", "See to it yourself.")
+  }
+}
+
+/** How much room is enough. */
+export function diskCheck(freeBytes: number, next: string): Check {
+  const says =
+    freeBytes >= 1024 ** 3
+      ? `${(freeBytes / 1024 ** 3).toFixed(1)} GB free`
+      : `${Math.floor(freeBytes / 1024 ** 2)} MB free`
+  if (freeBytes < leastBytes) return fail("disk", says, next)
+  return freeBytes < scarceBytes ? warn("disk", says, next) : ok("disk", says)
+}
+
+/** The operator's directory as a start would read it. A named one has to be there. */
+export async function checkOperator(named: string | undefined, usual: string, now: () => number): Promise<Check> {
+  const isThere = await stat(usual).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  const directory = named ?? (isThere ? usual : undefined)
+  if (directory === undefined) return ok("operator", "no policy directory: no rules from outside the conversation")
+  try {
+    const { standing, keys } = await inspectOperator({ directory, now })
+    const policies = count(standing.guard?.policies.length ?? 0, "policy", "policies")
+    return ok("operator", `${count(standing.rules.length, "rule")}, ${policies}, ${count(keys.size, "key")}`)
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    const { sentence, next } = describe(error.problem)
+    return fail("operator", sentence, next)
+  }
+}
 
 const options: Options = {
   ...settingOptions,

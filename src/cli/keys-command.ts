@@ -1,7 +1,156 @@
-import type { CommandGroup } from "./command.ts"
-import { keysList } from "./keys-list.ts"
-import { keysNew } from "./keys-new.ts"
-import { keysTrust } from "./keys-trust.ts"
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { basename, join } from "node:path"
+import { readPublicKey } from "../guard/operator/key.ts"
+import { createKeyPair } from "../guard/operator/key-pair.ts"
+import { makeKeyRing } from "../guard/operator/key-ring.ts"
+import { readDirectory } from "../guard/operator/read-directory.ts"
+import { policyOption, policyPlace } from "./ask-operator.ts"
+import { tellAnswer } from "./ask-store.ts"
+import type { Command, CommandGroup } from "./command.ts"
+import { dataOption, dataPlace } from "./data-place.ts"
+import { unwritable } from "./deliver.ts"
+import { type Failure, isFailure, misuse } from "./failure.ts"
+import { sentenceOf } from "./printable.ts"
+import { readInput } from "./read-input.ts"
+import { table } from "./table.ts"
+
+const keysList: Command = {
+  summary: "The keys of the policy directory, and what each is good for",
+  usage: "keys list [--json]",
+  options: { ...policyOption, ...dataOption, json: { help: "one JSON object on stdout, and nothing else" } },
+  maxPositionals: 0,
+  notes: `trusted: its commands are obeyed. retired: what it said stands, and it says nothing more. revoked: nothing that it
+said stands. Move its file between keys, keys/retired and keys/revoked to change that.
+
+  holdfast keys list`,
+  run: async (args, world) => {
+    const place = dataPlace(args.valueOf("data"), world.env)
+    if (isFailure(place)) return place
+    const directory = policyPlace(args, world.env, place)
+    if (isFailure(directory)) return directory
+    const ring = makeKeyRing((await readDirectory(directory)).keys)
+    const keys = [...ring.values()].map(({ fingerprint, state, source }) => ({ fingerprint, state, file: source }))
+    const rows = keys.map(({ fingerprint, state, file }) => [fingerprint, state, file])
+    return tellAnswer(
+      {
+        json: { keys },
+        text: (paper) =>
+          rows.length === 0
+            ? ["No key is trusted.", "Make one with holdfast keys new, and trust it with holdfast keys trust FILE.pub"]
+            : table(columns, rows, paper),
+      },
+      args.isOn("json"),
+      world,
+    )
+  },
+}
+
+const columns = [{ title: "KEY" }, { title: "STATE" }, { title: "FILE" }] as const
+
+const keysTrust: Command = {
+  summary: "Copy a public key into the policy directory: commands signed with it are obeyed from then on",
+  usage: "keys trust FILE.pub [--json]",
+  options: { ...policyOption, ...dataOption, json: { help: "one JSON object on stdout, and nothing else" } },
+  maxPositionals: 1,
+  notes: `The folder is made if it is not there. A program that is running takes it up by itself. Compare the fingerprint with
+the one that its owner sees.
+
+  holdfast keys trust operator.pub`,
+  run: async (args, world) => {
+    const [path] = args.positionals
+    if (path === undefined) return misuse("It was not said which key.", "Name the file of a public key: operator.pub")
+    const place = dataPlace(args.valueOf("data"), world.env)
+    if (isFailure(place)) return place
+    const directory = policyPlace(args, world.env, place)
+    if (isFailure(directory)) return directory
+    const input = await readInput(path, world, "the file of a public key")
+    if (isFailure(input)) return input
+    const { fingerprint } = readPublicKey(input.text, path)
+    const target = join(directory, "keys", `${basename(path).replace(/\.(?:pub|pem)$/, "")}.pub`)
+    const failure = await copyKey(target, input.text)
+    if (failure !== undefined) return failure
+    const words = `Trusted: ${fingerprint}, as ${sentenceOf(target)}.`
+    return tellAnswer({ json: { fingerprint, file: target }, text: () => [words] }, args.isOn("json"), world)
+  },
+}
+
+/** One that is there already is no failure; another of the same name is. */
+async function copyKey(target: string, text: string): Promise<Failure | undefined> {
+  try {
+    await mkdir(join(target, ".."), { recursive: true, mode: 0o755 })
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error
+    return unwritable(target, String(error.code))
+  }
+  const failure = await writeNew(target, text, 0o644)
+  if (failure === undefined) return undefined
+  const there = await readFile(target, "utf8").catch(() => "")
+  return there.trim() === text.trim() ? undefined : failure
+}
+
+const usualFile = "operator.key"
+
+/** Where the public half goes: beside the private one. */
+const publicFile = (path: string): string => `${path.replace(/\.(?:key|pem)$/, "")}.pub`
+
+const keysNew: Command = {
+  summary: "Make a pair of keys: FILE for its owner alone, and FILE.pub to be trusted",
+  usage: "keys new [FILE] [--json]",
+  options: { json: { help: "one JSON object on stdout, and nothing else" } },
+  maxPositionals: 1,
+  notes: `FILE is ${usualFile} unless given; of NAME.key the public half is NAME.pub. A file that is there is never written over.
+The private key has no passphrase: keep the file where nobody else can read it.
+
+  holdfast keys new
+  holdfast keys new ~/.config/holdfast/operator.key`,
+  run: async (args, world) => {
+    const path = args.positionals[0] ?? usualFile
+    const made = await writePair(path)
+    if (isFailure(made)) return made
+    const { fingerprint } = made
+    const publicPath = publicFile(path)
+    return tellAnswer(
+      {
+        json: { fingerprint, privateKey: path, publicKey: publicPath },
+        text: () => [
+          `${sentenceOf(path)} has the private key, for its owner alone; ${sentenceOf(publicPath)} the public one.`,
+          `Its fingerprint is ${fingerprint}.`,
+          `To have its commands obeyed: holdfast keys trust ${sentenceOf(publicPath)}`,
+        ],
+      },
+      args.isOn("json"),
+      world,
+    )
+  },
+}
+
+async function writePair(path: string): Promise<{ readonly fingerprint: string } | Failure> {
+  const { privateKey, publicKey, fingerprint } = createKeyPair()
+  const publicPath = publicFile(path)
+  const taken = await stat(publicPath).then(
+    () => true,
+    () => false,
+  )
+  if (taken) return unwritable(publicPath, "EEXIST")
+  const failed = await writeNew(path, privateKey, 0o600)
+  if (failed !== undefined) return failed
+  const half = await writeNew(publicPath, publicKey, 0o644)
+  if (half === undefined) return { fingerprint }
+  // A private key that nobody can trust is of no use to anyone but a thief.
+  await rm(path, { force: true })
+  return half
+}
+
+/** Write a file that must not be there yet. */
+async function writeNew(path: string, text: string, mode: number): Promise<Failure | undefined> {
+  try {
+    await writeFile(path, text, { flag: "wx", mode })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error
+    return unwritable(path, String(error.code))
+  }
+}
 
 /** The keys that commands are signed with. */
 export const keysCommand: CommandGroup = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { linesIn } from "./lines-in.ts"
+import { linesIn } from "./sessions-import.ts"
 
 async function read(chunks: readonly Uint8Array[]): Promise<readonly string[]> {
   const lines: string[] = []

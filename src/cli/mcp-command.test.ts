@@ -5,8 +5,8 @@ import { sampleSource } from "../../test/fixtures/mcp/sample-source.ts"
 import type { McpScope } from "../mcp/mcp-source.ts"
 import { readArguments } from "./arguments.ts"
 import { failureOf, isFailure } from "./failure.ts"
-import { commandHelp } from "./help.ts"
 import { createMcpCommand } from "./mcp-command.ts"
+import { commandHelp } from "./run.ts"
 import type { Sink, World } from "./world.ts"
 
 const sink = (said: string[]): Sink => ({

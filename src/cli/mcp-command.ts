@@ -1,15 +1,14 @@
-import type { HttpOptions } from "../mcp/http.ts"
-import { serveHttp } from "../mcp/http.ts"
-import type { McpScope } from "../mcp/mcp-source.ts"
+import { type HttpOptions, serveHttp } from "../mcp/http.ts"
+import { createMcpSource, type McpScope } from "../mcp/mcp-source.ts"
 import type { McpSource } from "../mcp/source.ts"
 import { serveStdio } from "../mcp/stdio.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
+import type { Store } from "../store/store.ts"
 import type { Arguments, Options } from "./arguments.ts"
 import type { Command } from "./command.ts"
-import { dataOption } from "./data-place.ts"
+import { dataOption, dataPlace, openPlace } from "./data-place.ts"
 import { type Failure, isFailure, misuse } from "./failure.ts"
-import { type OpenedSource, openMcpSource } from "./open-mcp-source.ts"
 import { sentenceOf } from "./printable.ts"
 import { type StopSignal, stopSignal } from "./stop-signal.ts"
 import { readVersion } from "./version.ts"
@@ -154,4 +153,46 @@ function tellFault(error: unknown, { stderr, debug }: World): void {
   const words = error instanceof Error ? error.message : String(error)
   const place = debug && error instanceof Error ? `${error.stack}\n` : ""
   void stderr.write(`holdfast: a question could not be answered: ${sentenceOf(words)}\n${place}`)
+}
+
+/** A source that can be closed; `notice` is what to know about it before it is used. */
+type OpenedSource = {
+  readonly source: McpSource
+  readonly close: () => Promise<void>
+  readonly notice?: string
+}
+
+/**
+ * Open what a scope may see of the store at a place. A client often starts its MCP server before anything was said, so a store that is
+ * not there yet is looked for again with every question; one that cannot be used is told at once.
+ */
+export async function openMcpSource(
+  scope: McpScope,
+  data: string | undefined,
+  env: World["env"],
+): Promise<OpenedSource | Failure> {
+  const place = dataPlace(data, env)
+  if (isFailure(place)) return place
+  let opening: Promise<Store | Failure> | undefined
+  const open = async (): Promise<Store> => {
+    opening ??= openPlace(place)
+    const opened = await opening.catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+    if (!isFailure(opened)) return opened
+    opening = undefined
+    const reason = "nothing has been written to it yet"
+    throw new HoldfastError({ code: "store-unavailable", store: "session", reason })
+  }
+  const source = createMcpSource(scope, open)
+  const first = await openPlace(place)
+  if (!isFailure(first)) opening = Promise.resolve(first)
+  else if (first.code !== "store-missing") return first
+  const close = async (): Promise<void> => {
+    const opened = await opening?.catch(() => undefined)
+    if (opened !== undefined && !isFailure(opened)) await opened.close()
+  }
+  const notice = isFailure(first) ? `${first.sentence} It is looked for with every question.` : undefined
+  return { source, close, ...(notice === undefined ? {} : { notice }) }
 }

@@ -1,6 +1,174 @@
-import type { CommandGroup } from "./command.ts"
-import { memoryDay, memoryDays } from "./memory-days.ts"
-import { memorySearch } from "./memory-search.ts"
+import { HoldfastError } from "../message/errors.ts"
+import { present } from "../message/present.ts"
+import { checkDay, type MemorySearch, maxHits } from "../session/memory/check-search.ts"
+import { createMemory, type Memory } from "../session/memory/memory.ts"
+import type { MemoryHit } from "../store/memory-row.ts"
+import type { Store } from "../store/store.ts"
+import type { Arguments, Options } from "./arguments.ts"
+import { type Answer, askStore, storeOptions } from "./ask-store.ts"
+import type { Command, CommandGroup } from "./command.ts"
+import { type Failure, isFailure, misuse, unusable } from "./failure.ts"
+import { number, type Paper } from "./paper.ts"
+import { printable, sentenceOf, wrap } from "./printable.ts"
+import { readCount } from "./read-count.ts"
+import { table } from "./table.ts"
+import type { World } from "./world.ts"
+
+const memoryOptions: Options = {
+  agent: { value: "NAME", help: "whose memory; may be left out where the store has one agent alone" },
+  tenant: { value: "ID", help: "of which tenant; may be left out where the agent has one alone" },
+  ...storeOptions,
+}
+
+/** So many of the newest sessions are looked at to know which agents and tenants there are. */
+const maxLooked = 10_000
+/** More names are not told. */
+const maxNamed = 8
+
+/** Ask the memory of the agent that was named, or of the only one that there is. */
+function askMemory(
+  args: Arguments,
+  world: World,
+  ask: (memory: Memory, agent: string) => Promise<Answer | Failure>,
+): Promise<0 | Failure> {
+  return askStore(args, world, async ({ store }) => {
+    const agent = args.valueOf("agent") ?? (await onlyAgent(store, args.valueOf("tenant")))
+    if (isFailure(agent)) return agent
+    const tenant = args.valueOf("tenant") ?? (await onlyTenant(store, agent))
+    if (typeof tenant !== "string") return tenant
+    return ask(createMemory({ store: store.memory, tenant, agent, now: world.dateMs }), agent)
+  })
+}
+
+/** The tenant whose agent of this name has sessions; none where there is no such agent. */
+async function onlyTenant(store: Store, agent: string): Promise<string | Failure> {
+  const sessions = await store.sessions({ agent, limit: maxLooked })
+  const tenants = [...new Set(sessions.map(({ tenant }) => tenant))]
+  if (tenants.length < 2) return tenants[0] ?? ""
+  const named = tenants.slice(0, maxNamed).map((tenant) => (tenant === "" ? '""' : tenant))
+  const sentence = `Agent ${agent} has ${tenants.length} tenants: ${named.join(", ")}${tenants.length > maxNamed ? ", …" : ""}.`
+  return misuse(sentence, "Write --tenant ID.")
+}
+
+async function onlyAgent(store: Store, tenant: string | undefined): Promise<string | Failure> {
+  const sessions = await store.sessions({ limit: maxLooked, ...present({ tenant }) })
+  const agents = [...new Set(sessions.map(({ agent }) => agent))].filter((agent) => agent !== "")
+  const [only, another] = agents
+  if (only !== undefined && another === undefined) return only
+  const next = "Write --agent NAME."
+  if (only === undefined)
+    return misuse("The store has no agent's session, so it is not known whose memory to ask.", next)
+  const named = agents.slice(0, maxNamed).join(", ")
+  return misuse(`The store has ${agents.length} agents: ${named}${agents.length > maxNamed ? ", …" : ""}.`, next)
+}
+
+const columns = [{ title: "DAY" }, { title: "LINES" }] as const
+
+const memoryDays: Command = {
+  summary: "The days on which an agent wrote something down, and how much",
+  usage: "memory days [--agent NAME] [--json]",
+  options: memoryOptions,
+  maxPositionals: 0,
+  notes: `The newest first; days are those of UTC.
+
+  holdfast memory days --agent harbour`,
+  run: (args, world) =>
+    askMemory(args, world, async (memory, agent) => {
+      const days = await memory.days()
+      const rows = days.map(({ day, rows: lines }) => [day, number(lines)])
+      return {
+        json: { agent, days },
+        text: (paper) =>
+          rows.length === 0 ? [`Agent ${sentenceOf(agent)} has written nothing down.`] : table(columns, rows, paper),
+      }
+    }),
+}
+
+const memoryDay: Command = {
+  summary: "All that was written down on one day, as Markdown",
+  usage: "memory day 2026-11-15 [--agent NAME] [--json]",
+  options: memoryOptions,
+  maxPositionals: 1,
+  notes: `The day is one of UTC. Lines that came from a tool, a document or the web are marked as unverified.
+
+  holdfast memory day 2026-11-15`,
+  run: async (args, world) => {
+    const [day] = args.positionals
+    if (day === undefined) return misuse("It was not said which day.", "Write it as 2026-11-15.")
+    checkDay("day", day)
+    return askMemory(args, world, async (memory, agent) => {
+      const text = await memory.day(day)
+      if (text === undefined) {
+        const sentence = `Agent ${agent} wrote nothing down on ${day}.`
+        return unusable("day-empty", sentence, "holdfast memory days lists the days that have something.")
+      }
+      return { json: { agent, day, text }, text: () => [printable(text).trimEnd()] }
+    })
+  },
+}
+
+/** A question of more words finds nothing. */
+const maxWords = 100
+const usualHits = 20
+
+const memorySearch: Command = {
+  summary: "Search what an agent wrote down",
+  usage: "memory search WORDS… [OPTIONS]",
+  options: {
+    kind: { value: "KIND", help: "only lines of this kind: decision, fact, command, error, path, task, …" },
+    from: { value: "DAY", help: "not before this day, such as 2026-11-15 (UTC)" },
+    to: { value: "DAY", help: "not after this day" },
+    session: { value: "ID", help: "only what was noted in this session" },
+    superseded: { help: "also lines whose place a later one took" },
+    limit: { value: "N", help: `most lines; ${usualHits} unless given` },
+    ...memoryOptions,
+  },
+  maxPositionals: maxWords,
+  notes: `All words must occur, in any order; those in double quotes in a row. Without words the newest lines come first.
+
+  holdfast memory search ferry length
+  holdfast memory search '"tide table"' --kind fact --from 2026-11-01`,
+  run: async (args, world) => {
+    const search = readSearch(args)
+    return askMemory(args, world, async (memory, agent) => {
+      const hits = await memory.search(search)
+      return {
+        json: { agent, hits: hits.map(({ row, score }) => ({ ...row, score })) },
+        text: (paper) => (hits.length === 0 ? [nothing] : hits.flatMap((hit) => hitLines(hit, paper))),
+      }
+    })
+  },
+}
+
+const nothing = "Nothing was found. Try fewer or other words, or leave an option out."
+
+function readSearch(args: Arguments): MemorySearch {
+  const [fromDay, toDay] = [args.valueOf("from"), args.valueOf("to")]
+  if (fromDay !== undefined) checkDay("--from", fromDay)
+  if (toDay !== undefined) checkDay("--to", toDay)
+  if (fromDay !== undefined && toDay !== undefined && toDay < fromDay)
+    throw new HoldfastError({ code: "option-invalid", option: "--to", expected: `${fromDay} or later`, found: toDay })
+  const text = args.positionals.join(" ")
+  return {
+    limit: readCount("--limit", args.valueOf("limit"), { least: 1, most: maxHits }) ?? usualHits,
+    withSuperseded: args.isOn("superseded"),
+    ...(text === "" ? {} : { text }),
+    ...present({ fromDay, toDay, kind: args.valueOf("kind"), session: args.valueOf("session") }),
+  }
+}
+
+function hitLines({ row }: MemoryHit, { width, bold, dim }: Paper): readonly string[] {
+  const { day, kind, text, channel, trusted, session, sources, supersededBy } = row
+  const marks = [
+    `${session}${sources.length === 0 ? "" : ` ${sources.join(" ")}`}`,
+    ...(trusted ? [] : [`unverified, from ${channel}`]),
+    ...(supersededBy === undefined ? [] : ["superseded"]),
+  ]
+  return [
+    `${bold(sentenceOf(`${day}  ${kind}`))}  ${dim(sentenceOf(marks.join("; ")))}`,
+    ...wrap(text, width - 2).map((line) => `  ${line}`),
+  ]
+}
 
 /** What is asked of an agent's durable memory. */
 export const memoryCommand: CommandGroup = {

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from "vitest"
 import { holdfast } from "../../test/fixtures/cli/command-line.ts"
 import { storeSessions } from "../../test/fixtures/mcp/stored-sessions.ts"
 import { isFailure } from "./failure.ts"
-import { openMcpSource } from "./open-mcp-source.ts"
+import { openMcpSource } from "./mcp-command.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-mcp-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

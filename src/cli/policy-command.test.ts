@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite"
 import { afterAll, describe, expect, test } from "vitest"
 import { type Around, holdfast } from "../../test/fixtures/cli/command-line.ts"
 import { storeSessions } from "../../test/fixtures/mcp/stored-sessions.ts"
-import { commands } from "./commands.ts"
+import { commands } from "./run.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-policy-cli-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

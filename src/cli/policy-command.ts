@@ -1,11 +1,289 @@
-import type { CommandGroup } from "./command.ts"
-import { policyAdd } from "./policy-add.ts"
-import { policyCheck } from "./policy-check.ts"
-import { policyLog } from "./policy-log.ts"
-import { policyRemove } from "./policy-remove.ts"
-import { policyShow } from "./policy-show.ts"
-import { policySubmit } from "./policy-submit.ts"
-import { policyVerify } from "./policy-verify.ts"
+import { resolve } from "node:path"
+import type { AuditLine } from "../guard/operator/audit-view.ts"
+import type { Command as OperatorCommand } from "../guard/operator/command.ts"
+import { inspectOperator } from "../guard/operator/inspect-operator.ts"
+import { isTemplateUse } from "../guard/operator/is-template-use.ts"
+import type { OperatorRule, Standing } from "../guard/operator/standing.ts"
+import { HoldfastError } from "../message/errors.ts"
+import { present } from "../message/present.ts"
+import { operatorLog } from "../store/reserved-log.ts"
+import { tryParse } from "../wire/json.ts"
+import { askOperator, operatorOptions, policyOption, policyPlace } from "./ask-operator.ts"
+import { tellAnswer } from "./ask-store.ts"
+import type { Command, CommandGroup } from "./command.ts"
+import { dataOption, dataPlace } from "./data-place.ts"
+import { isFailure, misuse, unusable } from "./failure.ts"
+import { count, moment, type Paper } from "./paper.ts"
+import { clip, sentenceOf } from "./printable.ts"
+import { readCount } from "./read-count.ts"
+import { readInput } from "./read-input.ts"
+import { type Submission, signAndSubmit, signingOptions, submitTo } from "./sign-and-submit.ts"
+import { table } from "./table.ts"
+
+const policyRemove: Command = {
+  summary: "Take away a policy that was added by command, signed",
+  usage: "policy remove NAME --key FILE [--print] [--json]",
+  options: signingOptions,
+  maxPositionals: 1,
+  notes: `A policy of a file is taken away by changing the file.
+
+  holdfast policy remove spending --key operator.key`,
+  run: async (args, world) => {
+    const [name = ""] = args.positionals
+    if (name === "") return misuse("It was not said which policy.", "Write its name; holdfast policy lists them.")
+    return signAndSubmit(args, world, { type: "remove-policy", name }, () => [`Taken away: ${sentenceOf(name)}.`])
+  },
+}
+
+const policySubmit: Command = {
+  summary: "Send a command that was signed elsewhere with --print",
+  usage: "policy submit FILE|- [--json]",
+  options: operatorOptions,
+  maxPositionals: 1,
+  notes: `It is good for a day, and counts once, wherever it is sent.
+
+  holdfast policy submit command.txt`,
+  run: async (args, world) => {
+    const input = await readInput(args.positionals[0], world, "a command that --print printed")
+    if (isFailure(input)) return input
+    const submission: Submission = {
+      make: () => input.text,
+      words: ({ line, rule }) => [rule === undefined ? `Done, as c${line.number}.` : `Pinned as ${rule}.`],
+    }
+    return askOperator(args, world, (asked) => submitTo(asked, world, submission), { make: true })
+  },
+}
+
+const policyAdd: Command = {
+  summary: "Add a policy by command, or replace one of the same name, signed",
+  usage: "policy add NAME FILE|- --key FILE [--print] [--json]",
+  options: signingOptions,
+  maxPositionals: 2,
+  notes: `The file has policies in Cedar, or one use of a template as JSON: {"template":"spend-limit","amount":100}.
+
+  holdfast policy add spending spend.json --key operator.key`,
+  run: async (args, world) => {
+    const [name = "", path] = args.positionals
+    if (name === "") return misuse("It was not said how to call the policy.", "Write: holdfast policy add NAME FILE")
+    if (path === undefined)
+      return misuse("It was not said which file has the policy.", "Write: holdfast policy add NAME FILE (- for stdin)")
+    const input = await readInput(path, world, "policies in Cedar, or one use of a template as JSON")
+    if (isFailure(input)) return input
+    const value = input.text.trimStart().startsWith("{") ? tryParse(input.text) : input.text
+    if (typeof value !== "string" && !isTemplateUse(value)) {
+      const sentence = `${input.name} is neither Cedar nor one use of a known template.`
+      return unusable("policy-invalid", sentence, 'Give {"template":"…", …} or policies in Cedar.')
+    }
+    return signAndSubmit(args, world, { type: "add-policy", name, policy: value }, (_accepted, store) => [
+      `Added: the policy ${sentenceOf(name)}.`,
+      `Every gateway on ${store} judges by it from its next answer on; one on another store does not.`,
+    ])
+  },
+}
+
+const policyShow: Command = {
+  summary: "What stands: rules with their ids and sources, policies, and for whom to sign",
+  usage: "policy [show] [--json]",
+  options: operatorOptions,
+  maxPositionals: 0,
+  notes: `Of the files as they are now, and of the commands in the store. Nothing is written.
+
+  holdfast policy
+  holdfast policy --policy /etc/holdfast/policy --json`,
+  run: (args, world) =>
+    askOperator(args, world, async ({ store, directory }) => {
+      const { standing, log } = await inspectOperator({ now: world.dateMs, ...present({ store, directory }) })
+      const { version, rules } = standing
+      const policies = policiesOf(standing)
+      const audience = log.audience === "" ? undefined : log.audience
+      return {
+        json: { version, rules, policies, ...present({ audience, directory }) },
+        text: (paper) => [
+          ...ruleLines(rules, paper),
+          ...policyLines(policies, paper),
+          ...(audience === undefined ? [] : [paper.dim(`Commands are signed for ${sentenceOf(audience)}.`)]),
+          ...(directory === undefined ? [paper.dim("There is no policy directory.")] : []),
+        ],
+      }
+    }),
+}
+
+type ToldPolicy = { readonly id: string; readonly source: string; readonly decision: string; readonly rule: string }
+
+const policiesOf = ({ guard }: Pick<Standing, "guard">): readonly ToldPolicy[] =>
+  (guard?.policies ?? []).map(({ id, source, effect, decision, rule }) => ({
+    id,
+    source,
+    decision: effect === "permit" ? "allow" : decision,
+    rule: effect === "permit" ? "Permits what it names." : rule,
+  }))
+
+const scopeOf = ({ agent, session }: OperatorRule): string =>
+  [agent === undefined ? [] : `agent ${agent}`, session === undefined ? [] : `session ${session}`].flat().join(", ") ||
+  "all"
+
+/** Rules in a table, and how many there are. */
+function ruleLines(rules: readonly OperatorRule[], paper: Paper): readonly string[] {
+  if (rules.length === 0) return ["No rule of the operator stands."]
+  const rows = rules.map((rule) => [
+    rule.id,
+    rule.source.slice(0, 40),
+    scopeOf(rule),
+    rule.expiresAtMs === undefined ? "never" : moment(rule.expiresAtMs),
+    rule.text,
+  ])
+  return [`${count(rules.length, "rule")} of the operator:`, ...table(ruleColumns, rows, paper)]
+}
+
+const ruleColumns = [
+  { title: "ID" },
+  { title: "FROM" },
+  { title: "FOR" },
+  { title: "EXPIRES" },
+  { title: "RULE" },
+] as const
+
+function policyLines(policies: readonly ToldPolicy[], paper: Paper): readonly string[] {
+  if (policies.length === 0) return ["No policy stands."]
+  const rows = policies.map(({ id, source, decision, rule }) => [id, source, decision, rule])
+  return [`${count(policies.length, "policy", "policies")}:`, ...table(policyColumns, rows, paper)]
+}
+
+const policyColumns = [{ title: "ID" }, { title: "FROM" }, { title: "SAYS" }, { title: "RULE" }] as const
+
+const policyCheck: Command = {
+  summary: "Read a policy directory as a start would, and say what is wrong with which file and line",
+  usage: "policy check [DIR] [--json]",
+  options: { ...policyOption, ...dataOption, json: { help: "one JSON object on stdout, and nothing else" } },
+  maxPositionals: 1,
+  notes: `The exit code is 1 if anything is wrong. It says which rules were read: each list item and each paragraph of a .md
+or .txt file is one, headings are none, and a list behind a line that ends in a colon belongs to that line.
+
+  holdfast policy check
+  holdfast policy check deploy/policy`,
+  run: async (args, world) => {
+    const [named] = args.positionals
+    const place = dataPlace(args.valueOf("data"), world.env)
+    if (isFailure(place)) return place
+    const directory = named === undefined ? policyPlace(args, world.env, place) : resolve(named)
+    if (isFailure(directory)) return directory
+    const { standing, keys } = await inspectOperator({ directory, now: world.dateMs })
+    const { rules, guard } = standing
+    const policies = guard?.policies.length ?? 0
+    const sizes = `${count(policies, "policy", "policies")}, ${count(keys.size, "key")}`
+    return tellAnswer(
+      {
+        json: { directory, rules, policies, keys: keys.size },
+        text: (paper) => [...ruleLines(rules, paper), `Nothing is wrong: ${count(rules.length, "rule")}, ${sizes}.`],
+      },
+      args.isOn("json"),
+      world,
+    )
+  },
+}
+
+const policyVerify: Command = {
+  summary: "Check the whole audit log: that no line was changed, lost or put in, and every signature",
+  usage: "policy verify [--head N:HASH] [--json]",
+  options: {
+    head: { value: "N:HASH", help: "a head that was printed before; the log must still have that line" },
+    ...operatorOptions,
+  },
+  maxPositionals: 0,
+  notes: `The exit code is 1 if anything is damaged. A log whose end was cut off hangs together all the same: keep the head
+that is printed somewhere else, and give it the next time.
+
+  holdfast policy verify
+  holdfast policy verify --head 12:9f86d081884c7d65…`,
+  run: async (args, world) => {
+    const known = readHead(args.valueOf("head"))
+    return askOperator(args, world, async ({ store, directory }) => {
+      const { lines, log } = await inspectOperator(present({ store, directory }))
+      if (known !== undefined && lines[known.seq - 1]?.hash !== known.hash) {
+        const reason = `line ${known.seq} is missing or is not what it was`
+        throw new HoldfastError({ code: "store-corrupt", store: "audit log", session: operatorLog, reason })
+      }
+      const head = `${log.head.seq}:${log.head.hash}`
+      const words =
+        lines.length === 0 ? "The audit log is empty." : `Whole: ${count(lines.length, "line")}. Head: ${head}`
+      return { json: { lines: lines.length, head }, text: () => [words] }
+    })
+  },
+}
+
+function readHead(text: string | undefined): { readonly seq: number; readonly hash: string } | undefined {
+  if (text === undefined) return undefined
+  const [, digits = "", hash = ""] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
+  if (hash !== "" && Number(digits) > 0) return { seq: Number(digits), hash }
+  const found = JSON.stringify(text.slice(0, 40))
+  throw new HoldfastError({ code: "option-invalid", option: "--head", expected: "a number, a colon and a hash", found })
+}
+
+const usualLimit = 50
+/** A listing is held whole before it is told. */
+const maxLimit = 100_000
+
+const policyLog: Command = {
+  summary: "The audit log: every command accepted or refused, and every change of the policy directory",
+  usage: "policy log [--limit N] [--json]",
+  options: { limit: { value: "N", help: `the last so many lines; ${usualLimit} unless given` }, ...operatorOptions },
+  maxPositionals: 0,
+  notes: `Every line is checked as it is read, signatures included. Of a flood of refused commands some have lines; the
+others are counted in them. Times are in UTC.
+
+  holdfast policy log
+  holdfast policy log --limit 1000 --json`,
+  run: async (args, world) => {
+    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? usualLimit
+    return askOperator(args, world, async ({ store, directory }) => {
+      const all = (await inspectOperator(present({ store, directory }))).lines
+      const lines = all.slice(-limit)
+      const rows = lines.map((line) => [String(line.number), moment(line.atMs), wordsFor(line)])
+      return {
+        json: { lines, more: all.length > lines.length },
+        text: (paper) => (rows.length === 0 ? ["The audit log is empty."] : table(columns, rows, paper)),
+      }
+    })
+  },
+}
+
+const columns = [{ title: "LINE", align: "right" }, { title: "WHEN" }, { title: "WHAT" }] as const
+
+const width = 200
+
+function wordsFor(line: AuditLine): string {
+  switch (line.type) {
+    case "log-opened":
+      return `begun, for ${line.audience}`
+    case "command-accepted":
+      return `${commandWords(line.command)} (key ${line.key.slice(0, 8)})`
+    case "command-refused": {
+      const more = line.unwritten === undefined ? "" : `, and ${count(line.unwritten, "other")} before it`
+      return `refused: ${line.reason}${line.key === undefined ? "" : ` (key ${line.key.slice(0, 8)})`}${more}`
+    }
+    case "directory-changed": {
+      const { files, added, removed } = line
+      return `policy directory: ${count(files.length, "file")}, ${count(added.length, "rule")} in, ${removed.length} out`
+    }
+  }
+}
+
+function commandWords(command: OperatorCommand): string {
+  switch (command.type) {
+    case "pin":
+      return `pinned: ${clip(command.text, width)}`
+    case "unpin":
+      return `taken back: ${command.rule}`
+    case "add-policy":
+      return `policy in force: ${command.name}`
+    case "remove-policy":
+      return `policy taken away: ${command.name}`
+    case "approve":
+      return `call approved: ${command.call}`
+    case "refuse":
+      return `call refused: ${command.call}`
+  }
+}
 
 /** What the operator wants, whatever is said in a conversation. */
 export const policyCommand: CommandGroup = {

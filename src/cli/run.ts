@@ -1,9 +1,7 @@
-import { readArguments } from "./arguments.ts"
-import { type Command, type CommandGroup, isGroup } from "./command.ts"
-import { commands } from "./commands.ts"
+import { type Options, readArguments } from "./arguments.ts"
+import { type Command, type CommandGroup, isGroup, type Listed } from "./command.ts"
 import { suggest } from "./config/nearest.ts"
 import { type Failure, failureOf, isFailure, misuse, tellFailure } from "./failure.ts"
-import { commandHelp, groupHelp, programHelp } from "./help.ts"
 import { readVersion } from "./version.ts"
 import type { World } from "./world.ts"
 
@@ -84,3 +82,137 @@ async function perform(command: Command, argv: readonly string[], world: World):
 }
 
 const isHelp = (word: string): boolean => word === "--help" || word === "-h"
+
+const indent = "  "
+
+/** What the program is and what it can do. */
+function programHelp(commands: ReadonlyMap<string, Listed>): string {
+  return `holdfast: the context layer for LLM agents. History may shrink, rules may not.
+
+Usage: holdfast COMMAND [OPTIONS]
+
+Commands
+${summaries(commands)}
+
+${indent}holdfast COMMAND --help  what a command takes
+${indent}holdfast --version       which version this is
+`
+}
+
+/** What a group of commands is for, and which there are. */
+function groupHelp(name: string, { summary, notes, commands }: CommandGroup): string {
+  return `${summary}
+
+Usage: holdfast ${name} COMMAND [OPTIONS]
+
+Commands
+${summaries(commands)}
+
+${indent}holdfast ${name} COMMAND --help  what a command takes
+
+${notes}
+`
+}
+
+function summaries(commands: ReadonlyMap<string, { readonly summary: string }>): string {
+  const width = Math.max(...[...commands.keys()].map(({ length }) => length))
+  return [...commands].map(([name, { summary }]) => `${indent}${name.padEnd(width)}  ${summary}`).join("\n")
+}
+
+/** How one command is used. */
+export function commandHelp({ summary, usage, notes, options }: Command): string {
+  return `${summary}
+
+Usage: holdfast ${usage}
+
+Options
+${optionLines(options).join("\n")}
+
+${notes}
+`
+}
+
+function optionLines(options: Options): readonly string[] {
+  const written = Object.entries(options).map(([name, { value, help, repeats, oneOf }]) => ({
+    left: value === undefined ? `--${name}` : `--${name} ${value}`,
+    right: [help, ...(oneOf === undefined ? [] : [oneOf.join(", ")]), ...(repeats === true ? ["may be repeated"] : [])],
+  }))
+  const width = Math.max(...written.map(({ left }) => left.length))
+  return written.flatMap(({ left, right }) =>
+    right.map((text, n) => `${indent}${(n === 0 ? left : "").padEnd(width)}  ${text}`),
+  )
+}
+
+/** Every command by name, loaded when it is asked for: one does not wait for the rooms of another. A new one is a file and an entry here. */
+export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
+  [
+    "compact",
+    {
+      summary: "Make a request fit its window or a budget, and say what was done",
+      load: async () => (await import("./compact-command.ts")).compactCommand,
+    },
+  ],
+  [
+    "sessions",
+    {
+      summary: "See, take along, mend and delete the sessions that are stored",
+      load: async () => (await import("./sessions-command.ts")).sessionsCommand,
+    },
+  ],
+  [
+    "memory",
+    {
+      summary: "Search and read what agents wrote down across their sessions",
+      load: async () => (await import("./memory-command.ts")).memoryCommand,
+    },
+  ],
+  [
+    "policy",
+    {
+      summary: "See, check and change the operator's rules and policies, and their audit log",
+      load: async () => (await import("./policy-command.ts")).policyCommand,
+    },
+  ],
+  [
+    "pin",
+    {
+      summary: "Give a rule that no conversation can take back, signed",
+      load: async () => (await import("./pin-command.ts")).pinCommand,
+    },
+  ],
+  [
+    "unpin",
+    {
+      summary: "Take back a rule that was given by command, signed",
+      load: async () => (await import("./unpin-command.ts")).unpinCommand,
+    },
+  ],
+  [
+    "keys",
+    {
+      summary: "Make keys that commands are signed with, and say which are trusted",
+      load: async () => (await import("./keys-command.ts")).keysCommand,
+    },
+  ],
+  [
+    "serve",
+    {
+      summary: "Serve as a gateway between agents and their models",
+      load: async () => (await import("./serve-command.ts")).serveCommand,
+    },
+  ],
+  [
+    "doctor",
+    {
+      summary: "Check what the gateway needs, and say what to do about what is amiss",
+      load: async () => (await import("./doctor-command.ts")).doctorCommand,
+    },
+  ],
+  [
+    "mcp",
+    {
+      summary: "Let an agent recall what was compacted away, over MCP",
+      load: async () => (await import("./mcp-command.ts")).mcpCommand,
+    },
+  ],
+])

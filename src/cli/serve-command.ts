@@ -1,24 +1,193 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { startGateway } from "../gateway/gateway.ts"
-import type { Gateway, GatewayOptions } from "../gateway/gateway-options.ts"
+import { listenWithoutStore } from "../gateway/listen-without-store.ts"
+import type { ExchangeRecord } from "../gateway/settings/exchange-record.ts"
+import type { Gateway, GatewayOptions } from "../gateway/settings/gateway-options.ts"
 import { type OpenTelemetryOptions, openTelemetry, type Telemetry } from "../gateway/telemetry/open-telemetry.ts"
+import type { OperatorEvent } from "../guard/operator/hub.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { createMask } from "../model/secret.ts"
+import type { SessionEvent } from "../session/events.ts"
+import type { Store } from "../store/store.ts"
 import type { Arguments, Options } from "./arguments.ts"
 import type { Command } from "./command.ts"
-import { configJsonSchema } from "./config/config-schema.ts"
+import { configJsonSchema, logLevels } from "./config/config-schema.ts"
 import { usualPort } from "./config/resolve-config.ts"
+import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
 import { type Failure, isFailure, misuse } from "./failure.ts"
-import { type ShowDemo, showDemo, wantsDemo } from "./serve-demo.ts"
-import { createLog, type LogSink } from "./serve-log.ts"
+import { escapeActing } from "./printable.ts"
+import { type Entry, faultEntry, missedEntry, operatorEntry, recordEntry, sessionEntry } from "./serve-log-entries.ts"
 import { type Ground, openGround } from "./serve-open.ts"
 import { gatewayOptions, secretsOf } from "./serve-options.ts"
 import { failedSettings, readSettings, type Settings, settingOptions } from "./serve-settings.ts"
 import { startOn, startTelemetry } from "./serve-start.ts"
-import { openWhenThere } from "./serve-waiting.ts"
 import { type Started, welcomeLine, welcomeText } from "./serve-welcome.ts"
 import { type StopSignal, stopSignal } from "./stop-signal.ts"
 import { readVersion } from "./version.ts"
 import type { World } from "./world.ts"
+
+/** Where a demo plays: beside a gateway that listens. */
+export type DemoPlace = {
+  /** The gateway's address, for real agents. */
+  readonly url: string
+  readonly store: Store
+  readonly version: string
+  readonly world: World
+  /** Aborts when the gateway is to end. */
+  readonly signal: AbortSignal
+  readonly onFault: (error: unknown) => void
+}
+
+/** Something to see without a key. It ends when it has been seen. */
+export type ShowDemo = (place: DemoPlace) => Promise<void>
+
+const usualColumns = 80
+
+/** A scripted agent at work, at a pace to read along where someone does. */
+const showDemo: ShowDemo = async ({ url, store, version, world, signal, onFault }) => {
+  const { playDemo } = await import("./demo/play-demo.ts")
+  const { stdout, dateMs: now } = world
+  const { write, hasColour: colour, columns = usualColumns } = stdout
+  const pace = stdout.isTerminal ? "read" : "none"
+  await playDemo({ connectUrl: url, store, version, now, write, colour, columns, pace, signal, onFault })
+}
+
+/** Without one of these nobody here could ask a real model by what is known. */
+const keyNames = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"]
+
+/** Is a demo to be shown: where it is asked for, and where nothing else could be done here. */
+function wantsDemo(args: Arguments, env: World["env"], { config, file }: Settings): boolean {
+  if (args.isOn("demo") || args.isOn("no-demo")) return args.isOn("demo")
+  return file === undefined && config.isUsual && keyNames.every((name) => (env[name] ?? "") === "")
+}
+
+/** What a gateway stands on, and its settings: a port that was any free one is the one that it waited at. */
+type Opened = { readonly ground: Ground; readonly settings: Settings }
+
+/** How often a store that is not there yet is tried again. */
+const againMs = 1000
+/** Nobody has anything under way here that would be worth waiting for. */
+const graceMs = 100
+
+/**
+ * Open what a gateway stands on. While its PostgreSQL is away it is alive and not ready, and refuses every request for now: whatever
+ * starts them all at once, in any order, need not start it again. Nothing if it was told to end before that.
+ */
+async function openWhenThere(
+  open: () => Promise<Ground | Failure>,
+  settings: Settings,
+  world: World,
+  { version, format, stop }: { readonly version: string; readonly format: "text" | "json"; readonly stop: AbortSignal },
+): Promise<Opened | Failure | undefined> {
+  const { config } = settings
+  const ground = await openOrAway(open, settings)
+  if (isFailure(ground)) return ground
+  if (!("code" in ground)) return { ground, settings }
+  const sink = format === "json" ? world.stdout : world.stderr
+  const mask = createMask(secretsOf(config, {}))
+  const log = createLog({ level: config.log.level, format, write: sink.write, now: world.dateMs, mask })
+  const { host, port } = config.listen
+  const limits = { ...config.limits, graceMs }
+  const waiting = { host, port, limits, version, problem: ground, onFault: log.fault }
+  const server = await startOn(listenWithoutStore, waiting)
+  if (isFailure(server)) return server
+  log.fault(new HoldfastError(ground))
+  const found = { ...settings, config: { ...config, listen: { ...config.listen, port: server.port } } }
+  try {
+    while (!stop.aborted) {
+      await sleep(againMs, undefined, { signal: stop }).catch(() => undefined)
+      const again = stop.aborted ? ground : await openOrAway(open, settings)
+      if (isFailure(again)) return again
+      if (!("code" in again)) return { ground: again, settings: found }
+    }
+    return undefined
+  } finally {
+    await server.close()
+  }
+}
+
+/** What was opened, or the Problem of a store that may come back. */
+async function openOrAway(
+  open: () => Promise<Ground | Failure>,
+  { config }: Settings,
+): Promise<Ground | Failure | Problem> {
+  try {
+    return await open()
+  } catch (error) {
+    const problem = error instanceof HoldfastError ? error.problem : undefined
+    const isAway = problem?.code === "store-unavailable" && problem.store === "postgres"
+    if (!isAway || config.whenStoreIsAway !== "refuse") throw error
+    return problem
+  }
+}
+
+/** Where a running gateway tells what it does. No secret, header, query or word of a conversation is ever in it. */
+export type LogSink = {
+  readonly record: (record: ExchangeRecord) => void
+  readonly fault: (error: unknown) => void
+  readonly sessionEvent: (event: SessionEvent) => void
+  readonly operatorEvent: (event: OperatorEvent) => void
+}
+
+type LogOptions = {
+  readonly level: LogLevel
+  readonly format: LogFormat
+  readonly write: (text: string) => Promise<void>
+  readonly now: () => number
+  /** Hides secrets that should not be in any line in the first place. */
+  readonly mask: (text: string) => string
+}
+
+/** Lines that wait for a slow reader; more are counted and left out, so that nobody's terminal can fill our memory. */
+const maxWaiting = 1000
+
+export function createLog({ level, format, write, now, mask }: LogOptions): LogSink {
+  const most = logLevels.indexOf(level)
+  let [waiting, left] = [0, 0]
+  const out = (text: string): void => {
+    waiting += 1
+    const done = (): void => {
+      waiting -= 1
+    }
+    write(text).then(done, done)
+  }
+  const tell = (entry: Entry): void => {
+    if (logLevels.indexOf(entry.level) > most) return
+    if (waiting >= maxWaiting) {
+      left += 1
+      return
+    }
+    const missed = left
+    left = 0
+    if (missed > 0) out(lineOf(missedEntry(missed, entry.atMs), format, mask))
+    out(lineOf(entry, format, mask))
+  }
+  return {
+    record: (record) => tell(recordEntry(record)),
+    fault: (error) => tell(faultEntry(error, now())),
+    sessionEvent: (event) => {
+      const entry = sessionEntry(event)
+      if (entry !== undefined) tell(entry)
+    },
+    operatorEvent: (event) => tell(operatorEntry(event)),
+  }
+}
+
+function lineOf(
+  { atMs, level, event, words, fields }: Entry,
+  format: LogFormat,
+  mask: (text: string) => string,
+): string {
+  const time = new Date(atMs).toISOString()
+  if (format === "json") {
+    const masked = (_name: string, value: unknown): unknown => (typeof value === "string" ? mask(value) : value)
+    return `${escapeActing(JSON.stringify({ time, level, event, ...fields }, masked))}\n`
+  }
+  return mask(
+    `${time.slice(11, 19)} ${level === "info" ? "" : `${level}: `}${words.filter((word) => word !== "").join("  ")}\n`,
+  )
+}
 
 /** All that the command needs beside its world. */
 export type ServeDeps = {

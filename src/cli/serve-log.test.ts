@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
 import { exampleRecord } from "../../test/fixtures/cli/example-record.ts"
 import { fc } from "../../test/support/property.ts"
-import type { ExchangeRecord } from "../gateway/exchange-record.ts"
+import type { ExchangeRecord } from "../gateway/settings/exchange-record.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
-import { createLog, type LogSink } from "./serve-log.ts"
+import { createLog, type LogSink } from "./serve-command.ts"
 
 /** What is written when a log is told some things. */
 function logged(

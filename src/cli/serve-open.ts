@@ -1,8 +1,12 @@
-import { open } from "node:fs/promises"
-import { dirname, join, resolve } from "node:path"
+import { randomBytes } from "node:crypto"
+import { existsSync, readdirSync, realpathSync } from "node:fs"
+import { mkdir, open } from "node:fs/promises"
+import { hostname, networkInterfaces } from "node:os"
+import { basename, dirname, join, resolve } from "node:path"
 import type { Guard } from "../guard/guard.ts"
 import { maxKeyBytes } from "../guard/operator/limits.ts"
 import { type Operator, openOperator } from "../guard/operator/operator.ts"
+import type { OwnFile, OwnProcess } from "../guard/self/own-process.ts"
 import { createSelfProtection } from "../guard/self/self-protection.ts"
 import { present } from "../message/present.ts"
 import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
@@ -12,10 +16,9 @@ import type { Store } from "../store/store.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
 import { dataPlace, openPlace } from "./data-place.ts"
 import { type Failure, isFailure, unusable } from "./failure.ts"
-import { type OwnPlaces, ownProcess } from "./own-process.ts"
-import { keepAdminToken } from "./serve-admin-token.ts"
 import { type AdminAccess, sessionOptions } from "./serve-options.ts"
 import type { Settings } from "./serve-settings.ts"
+import type { World } from "./world.ts"
 
 /** What a gateway stands on, opened. */
 export type Ground = {
@@ -31,7 +34,7 @@ export type Ground = {
   readonly close: () => Promise<void>
 }
 
-export type GroundOptions = Pick<OwnPlaces, "env" | "port"> & {
+type GroundOptions = Pick<OwnPlaces, "env" | "port"> & {
   readonly now: () => number
   /** Serve without the rules and policies of a policy folder that is gone. */
   readonly withoutPolicyFolder?: boolean
@@ -140,5 +143,188 @@ async function readKey(path: string): Promise<string | undefined> {
     return undefined
   } finally {
     await file.close()
+  }
+}
+
+/** The token of the admin API, and the file in which it is kept. */
+type AdminToken = { readonly token: string; readonly file: string }
+
+const maxBytes = 1000
+
+/** The token that is kept beside a store's file; made at the first start, for its owner's eyes alone. */
+async function keepAdminToken(
+  storeFile: string,
+  newToken: () => string = () => randomBytes(32).toString("base64url"),
+): Promise<AdminToken | Failure> {
+  const file = join(dirname(storeFile), "admin-token")
+  try {
+    return (await readToken(file)) ?? (await makeToken(file, newToken()))
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : undefined
+    if (code === undefined) throw error
+    return unusable(
+      "admin-token-unusable",
+      `The token of the admin API cannot be kept in ${file} (${code}).`,
+      "Check who may write there, or name a token in the configuration: admin.token.",
+    )
+  }
+}
+
+async function readToken(path: string): Promise<AdminToken | Failure | undefined> {
+  const file = await open(path, "r").catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+    throw error
+  })
+  if (file === undefined) return undefined
+  try {
+    const { mode, size } = await file.stat()
+    const token = size > maxBytes ? "" : (await file.readFile("utf8")).trim()
+    const refuse = (why: string, next: string): Failure =>
+      unusable("admin-token-unusable", `The admin token in ${path} is not used: ${why}.`, next)
+    if (process.platform !== "win32" && (mode & 0o077) !== 0)
+      return refuse("others than its owner may read it", `chmod 600 ${path}, or delete it: a new one is made.`)
+    if (!/^[\x21-\x7e]{16,500}$/.test(token))
+      return refuse("a word of at least 16 characters was expected", "Delete the file: a new one is made.")
+    return { token, file: path }
+  } finally {
+    await file.close()
+  }
+}
+
+/** Two that start at once agree on the one that was first. */
+async function makeToken(path: string, token: string): Promise<AdminToken | Failure> {
+  await mkdir(dirname(path), { recursive: true })
+  const file = await open(path, "wx", 0o600).catch((error: unknown) => {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST") return undefined
+    throw error
+  })
+  if (file === undefined)
+    return (await readToken(path)) ?? unusable("admin-token-unusable", `${path} comes and goes.`, "Try again.")
+  try {
+    await file.writeFile(`${token}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return { token, file: path }
+}
+
+/** What is known of a gateway before and after it was opened, as far as an agent must keep its hands off it. */
+type OwnPlaces = {
+  readonly settings: Pick<Settings, "config" | "file" | "secretRefs">
+  /** The store's file or address. */
+  readonly place: string
+  readonly policyFolder: string
+  readonly admin: AdminAccess
+  readonly env: World["env"]
+  readonly port: () => number | undefined
+}
+
+/** The running process, as the built-in policy knows it. */
+function ownProcess(places: OwnPlaces): OwnProcess {
+  const { settings, place, admin, env, port } = places
+  const [program = process.execPath, script = "", ...argv] = process.argv
+  const files = ownFiles(places)
+  const secretNames = [
+    "HOLDFAST_ADMIN_TOKEN",
+    ...settings.secretRefs.flatMap(({ ref, of }) => ("env" in ref && of !== "upstream" ? [ref.env] : [])),
+  ]
+  return {
+    folder: process.cwd(),
+    home: env.HOME ?? env.USERPROFILE ?? process.cwd(),
+    pid: process.pid,
+    commandLine: [program, script, ...argv].join(" "),
+    names: [...new Set([basename(program).replace(/\.exe$/i, ""), process.title, "node", "holdfast"])],
+    port,
+    hosts: ownHosts(settings.config),
+    files,
+    namesBelow: () =>
+      files.filter(({ isFolder, isReadable }) => isFolder === true && isReadable !== true).flatMap(namesIn),
+    secrets: [admin.token, isPostgres(place) ? place : undefined].filter((secret) => secret !== undefined),
+    secretNames,
+    isSecretSet: secretNames.some((name) => (env[name] ?? "") !== ""),
+  }
+}
+
+/** Names by which this machine reaches itself. */
+function ownHosts({ listen }: OpenedConfig): readonly string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  return [
+    listen.host,
+    ...listen.allowedHosts,
+    hostname(),
+    ...addresses.map(({ address, family }) => (family === "IPv6" ? `[${address}]` : address)),
+  ].map((host) => host.toLowerCase())
+}
+
+const usualConfigs = ["ts", "json", "yaml", "yml"].map((ending) => `holdfast.config.${ending}`)
+
+function ownFiles({ settings, place, policyFolder, admin, env }: OwnPlaces): readonly OwnFile[] {
+  const { file, secretRefs } = settings
+  const files: OwnFile[] = [{ path: policyFolder, what: "its policy folder", isFolder: true }]
+  if (!isPostgres(place)) {
+    const folder = dirname(place)
+    for (const ending of ["", "-wal", "-shm", "-journal"]) files.push({ path: `${place}${ending}`, what: "its data" })
+    files.push({ path: join(folder, "admin-token"), what: "its admin token" })
+    if (basename(folder) === ".holdfast") files.push({ path: folder, what: "its data folder", isFolder: true })
+  }
+  if (admin.file !== undefined) files.push({ path: admin.file, what: "its admin token" })
+  // One that is not there yet would be read at the next start.
+  const configs =
+    file === undefined ? usualConfigs.map((name) => resolve(name)) : [resolve(file.folder, basename(file.name))]
+  for (const path of configs) files.push({ path, what: "its configuration", isAbsent: !existsSync(path) })
+  for (const { ref } of secretRefs)
+    if ("file" in ref) files.push({ path: resolve(ref.file), what: "one of its secrets" })
+  for (const path of settings.config.operator.keys) files.push({ path: resolve(path), what: "a key that it trusts" })
+  const privateKeys = [resolve("operator.key"), ...(env.HOLDFAST_KEY === undefined ? [] : [resolve(env.HOLDFAST_KEY)])]
+  for (const path of privateKeys) files.push({ path, what: "the operator's private key", isAbsent: !existsSync(path) })
+  const home = env.HOME ?? env.USERPROFILE
+  if (home !== undefined)
+    files.push({ path: join(home, ".config", "holdfast"), what: "the operator's keys", isFolder: true })
+  const program = programFolder()
+  if (program !== undefined) files.push({ path: program, what: "its own program", isFolder: true, isReadable: true })
+  return withRealPaths(files)
+}
+
+/** Where the package is installed; a checkout that somebody works on is theirs to change. */
+function programFolder(): string | undefined {
+  const path = import.meta.dirname.replaceAll("\\", "/")
+  return /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(`${path}/`)?.[1]
+}
+
+/** A file goes by the name that it was given, and by the one that links lead to. */
+function withRealPaths(files: readonly OwnFile[]): readonly OwnFile[] {
+  return files.flatMap((file) => {
+    const path = file.path.replaceAll("\\", "/")
+    const real = realPath(file.path).replaceAll("\\", "/")
+    return real === path
+      ? [{ ...file, path }]
+      : [
+          { ...file, path },
+          { ...file, path: real },
+        ]
+  })
+}
+
+/** Of what is not there yet, its nearest folder that is. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    const folder = dirname(path)
+    return folder === path ? path : join(realPath(folder), basename(path))
+  }
+}
+
+/** More are not looked at: a policy folder has some, and a data folder four. */
+const maxNames = 1000
+
+function namesIn({ path }: OwnFile): readonly string[] {
+  try {
+    return readdirSync(path, { recursive: true, encoding: "utf8" })
+      .slice(0, maxNames)
+      .flatMap((name) => name.split(/[\\/]/))
+  } catch {
+    return []
   }
 }

@@ -1,5 +1,5 @@
-import type { GatewayOptions } from "../gateway/gateway-options.ts"
-import type { Upstream } from "../gateway/upstream.ts"
+import type { GatewayOptions } from "../gateway/settings/gateway-options.ts"
+import type { Upstream } from "../gateway/settings/upstream.ts"
 import { present } from "../message/present.ts"
 import type { SummarizerOption } from "../session/one-shot/summarizer.ts"
 import type { HoldfastOptions } from "../session/options.ts"

@@ -1,4 +1,4 @@
-import type { GatewayOptions } from "../gateway/gateway-options.ts"
+import type { GatewayOptions } from "../gateway/settings/gateway-options.ts"
 import type { OpenTelemetryOptions, Telemetry } from "../gateway/telemetry/open-telemetry.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { type Failure, unusable } from "./failure.ts"

@@ -1,5 +1,5 @@
 import { relative } from "node:path"
-import type { Upstream } from "../gateway/upstream.ts"
+import type { Upstream } from "../gateway/settings/upstream.ts"
 import { describe, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./data-place.ts"

@@ -8,7 +8,7 @@ import { type Around, holdfast } from "../../test/fixtures/cli/command-line.ts"
 import { storeSessions, talkOf, writtenMs } from "../../test/fixtures/mcp/stored-sessions.ts"
 import { createHoldfast } from "../session/holdfast.ts"
 import { openStore } from "../store/open-store.ts"
-import { commands } from "./commands.ts"
+import { commands } from "./run.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-sessions-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

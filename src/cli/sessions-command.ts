@@ -1,14 +1,319 @@
-import type { CommandGroup } from "./command.ts"
-import { sessionsDelete } from "./sessions-delete.ts"
-import { sessionsExport } from "./sessions-export.ts"
-import { sessionsFork } from "./sessions-fork.ts"
+import { randomUUID } from "node:crypto"
+import { statSync } from "node:fs"
+import { type FileHandle, open } from "node:fs/promises"
+import { HoldfastError } from "../message/errors.ts"
+import { present } from "../message/present.ts"
+import { checkSessionId } from "../session/options.ts"
+import { exportSession } from "../store/export-session.ts"
+import { isPostgres } from "../store/open-store.ts"
+import { pruneSessions } from "../store/prune.ts"
+import type { SessionId, Store } from "../store/store.ts"
+import type { Arguments } from "./arguments.ts"
+import { askSession, sessionNamed } from "./ask-session.ts"
+import { askStore, storeOptions } from "./ask-store.ts"
+import type { Command, CommandGroup } from "./command.ts"
+import { damagedPlace, dataOption, dataPlace, openPlace, placeWords } from "./data-place.ts"
+import { unwritable } from "./deliver.ts"
+import { type Failure, isFailure, misuse, unusable } from "./failure.ts"
+import { count, moment, number } from "./paper.ts"
+import { escapeActing, sentenceOf } from "./printable.ts"
+import { startProgress } from "./progress.ts"
+import { readCount } from "./read-count.ts"
 import { sessionsImport } from "./sessions-import.ts"
-import { sessionsList } from "./sessions-list.ts"
-import { sessionsPrune } from "./sessions-prune.ts"
 import { sessionsShow } from "./sessions-show.ts"
-import { sessionsUndo } from "./sessions-undo.ts"
-import { sessionsVacuum } from "./sessions-vacuum.ts"
 import { sessionsVerify } from "./sessions-verify.ts"
+import { table } from "./table.ts"
+import type { World } from "./world.ts"
+
+const sessionsFork: Command = {
+  summary: "Make a session of its own that has everything up to here, or up to an entry",
+  usage: "sessions fork ID [NEW] [--at eN] [--json]",
+  options: { at: { value: "eN", help: "the last entry that the new one has; all unless given" }, ...storeOptions },
+  maxPositionals: 2,
+  notes: `The one that it was made from is not touched, and nothing that happens in one is seen in the other. Without NEW it
+gets a name of its own, which is printed.
+
+  holdfast sessions fork 4f1c try-again --at e40`,
+  run: (args, world) =>
+    askSession(args, world, async ({ session, store }) => {
+      const name = args.positionals[1] ?? randomUUID()
+      checkSessionId(name)
+      const { id } = await session.fork(name, present({ at: args.valueOf("at") }))
+      const { seq } = await store.head(id)
+      const words = `${sentenceOf(id)}: a session of its own, with ${count(seq, "entry", "entries")}.`
+      return { json: { session: id, entries: seq }, text: () => [words] }
+    }),
+}
+
+const sessionsUndo: Command = {
+  summary: "Take back the compaction in force: the model is shown what it was shown before, and what came since",
+  usage: "sessions undo ID [--json]",
+  options: storeOptions,
+  maxPositionals: 1,
+  notes: `A gateway or program that has the session open goes by it from its next call on. Undoing again takes back the
+compaction before that one.
+
+  holdfast sessions undo 4f1c`,
+  run: (args, world) =>
+    askSession(args, world, async ({ session, row }) => {
+      const { checkpoint, durable } = await session.undo()
+      if (!durable)
+        return unusable(
+          "store-unavailable",
+          `The compaction ${checkpoint} of session ${row.id} is not taken back: the store did not take it.`,
+          "Find out whether another program has the store locked, and try again.",
+        )
+      const { shown, checkpoints } = await session.overview()
+      const inForce = checkpoints.find((one) => one.inForce)?.id
+      const left = inForce === undefined ? "no compaction is in force any more" : `${inForce} is in force again`
+      const sizes = `${count(shown.whole + shown.shortened, "message")} shown, ${number(shown.leftOut)} left out`
+      return { json: { undone: checkpoint, shown }, text: () => [`Taken back: ${checkpoint}; ${left}. ${sizes}.`] }
+    }),
+}
+
+const sessionsVacuum: Command = {
+  summary: "Give back the room of what was deleted",
+  usage: "sessions vacuum [--json]",
+  options: storeOptions,
+  maxPositionals: 0,
+  notes: `A file is written anew, for which it needs as much room again, and nobody else may write meanwhile; a database is
+tidied up beside its work.
+
+  holdfast sessions vacuum`,
+  run: (args, world) =>
+    askStore(args, world, async ({ store, place }) => {
+      const beforeBytes = sizeOf(place)
+      await store.vacuum()
+      const afterBytes = sizeOf(place)
+      const sizes = isPostgres(place) ? "" : `: ${kilobytes(beforeBytes)} before, ${kilobytes(afterBytes)} now`
+      const json = isPostgres(place) ? { done: true } : { done: true, beforeBytes, afterBytes }
+      return { json, text: () => [`Tidied up ${placeWords(place)}${sizes}.`] }
+    }),
+}
+
+/** The file and what is still to be written into it. */
+const sizeOf = (place: string): number =>
+  isPostgres(place)
+    ? 0
+    : [place, `${place}-wal`].reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0)
+
+const kilobytes = (bytes: number): string => `${number(Math.ceil(bytes / 1000))} kB`
+
+const sessionsDelete: Command = {
+  summary: "Delete a session with all it had: log, summaries, memory",
+  usage: "sessions delete ID --yes [--json]",
+  options: { yes: { help: "do it; without, nothing is deleted" }, ...storeOptions },
+  maxPositionals: 1,
+  notes: `What is deleted is gone; export it first if it may be wanted again. The room on the disk is given back by
+holdfast sessions vacuum.
+
+  holdfast sessions delete 4f1c --yes`,
+  run: async (args, world) => {
+    const id = sessionNamed(args)
+    if (isFailure(id)) return id
+    return askStore(args, world, async ({ store }) => {
+      const had = await holdingsOf(store, id)
+      const { entries, memory, summaries } = had
+      const what = [
+        count(entries, "entry", "entries"),
+        count(memory, "line of memory", "lines of memory"),
+        count(summaries, "summary", "summaries"),
+      ].join(", ")
+      if (!args.isOn("yes"))
+        return misuse(`Nothing was deleted. Session ${id} has ${what}.`, "Add --yes to delete all of it for good.")
+      if (!(await store.remove(id))) throw new HoldfastError({ code: "session-unknown", session: id })
+      return { json: { deleted: id, ...had }, text: () => [`Deleted: ${sentenceOf(id)}, ${what}.`] }
+    })
+  },
+}
+
+/** What there is of it; a session of which there is nothing at all is unknown. */
+async function holdingsOf(store: Store, id: SessionId) {
+  const { memory, summaries } = await store.holdings(id)
+  const row = await store.session(id)
+  if (row === undefined && memory.length + summaries.length === 0)
+    throw new HoldfastError({ code: "session-unknown", session: id })
+  return { entries: row?.head.seq ?? 0, memory: memory.length, summaries: summaries.length }
+}
+
+/** As many as anyone looks through at once. */
+const usualLimit = 50
+/** A listing is held whole before it is told. */
+const maxLimit = 100_000
+
+const sessionsList: Command = {
+  summary: "The sessions of the store, the newest first",
+  usage: "sessions list [--agent NAME] [--limit N] [--json]",
+  options: {
+    agent: { value: "NAME", help: "only those of this agent" },
+    limit: { value: "N", help: `most sessions to list; ${usualLimit} unless given` },
+    ...storeOptions,
+  },
+  maxPositionals: 0,
+  notes: `Times are in UTC. With --json: { "sessions": [{ id, agent, head, createdMs, updatedMs }], "more": false }
+
+  holdfast sessions list
+  holdfast sessions list --agent harbour --json`,
+  run: async (args, world) => {
+    const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? usualLimit
+    return askStore(args, world, async ({ store }) => {
+      const found = await store.sessions({ limit: limit + 1, ...present({ agent: args.valueOf("agent") }) })
+      const sessions = found.slice(0, limit)
+      const more = found.length > limit
+      const rows = sessions.map(({ id, agent, head, createdMs, updatedMs }) => [
+        moment(updatedMs),
+        moment(createdMs),
+        number(head.seq),
+        agent === "" ? "-" : agent,
+        id,
+      ])
+      return {
+        json: { sessions, more },
+        text: (paper) => {
+          if (rows.length === 0) return ["There is no session."]
+          const rest = more ? [paper.dim(`There are more; --limit ${limit * 2} lists as many.`)] : []
+          return [...table(columns, rows, paper), ...rest]
+        },
+      }
+    })
+  },
+}
+
+const columns = [
+  { title: "LAST WRITTEN" },
+  { title: "BEGUN" },
+  { title: "ENTRIES", align: "right" },
+  { title: "AGENT" },
+  { title: "SESSION" },
+] as const
+
+/** So many are named before it is done. */
+const maxListed = 20
+
+const sessionsPrune: Command = {
+  summary: "Delete the sessions that nobody has written to for some time",
+  usage: "sessions prune --older-than 30d [--yes] [--json]",
+  options: {
+    "older-than": { value: "AGE", help: "since they were last written, in hours, days or weeks: 12h, 30d, 8w" },
+    yes: { help: "do it; without, it is said what would go" },
+    ...storeOptions,
+  },
+  maxPositionals: 0,
+  notes: `Each goes with all it had: log, summaries, memory. A session that is written to meanwhile stays.
+
+  holdfast sessions prune --older-than 30d
+  holdfast sessions prune --older-than 30d --yes && holdfast sessions vacuum`,
+  run: async (args, world) => {
+    const age = args.valueOf("older-than")
+    if (age === undefined) return misuse("It was not said which sessions to delete.", "Write --older-than 30d.")
+    const updatedBeforeMs = world.dateMs() - readAge(age)
+    return askStore(args, world, async ({ store }) => {
+      if (args.isOn("yes")) {
+        const { removed } = await pruneSessions(store, { updatedBeforeMs, now: world.dateMs })
+        return { json: { removed }, text: () => [`Deleted: ${count(removed, "session")}.`] }
+      }
+      const sessions = await store.sessions({ updatedBeforeMs })
+      const rows = sessions
+        .slice(0, maxListed)
+        .map(({ id, head, updatedMs }) => [moment(updatedMs), number(head.seq), id])
+      const more = sessions.length - rows.length
+      return {
+        json: { wouldRemove: sessions },
+        text: (paper) => [
+          `Nothing was deleted. ${count(sessions.length, "session")} would go: last written before ${moment(updatedBeforeMs)} (UTC).`,
+          ...(rows.length === 0 ? [] : table(columnsSessionsPrune, rows, paper)),
+          ...(more > 0 ? [paper.dim(`and ${number(more)} more`)] : []),
+          ...(rows.length === 0 ? [] : ["Add --yes to delete them for good."]),
+        ],
+      }
+    })
+  },
+}
+
+const columnsSessionsPrune = [
+  { title: "LAST WRITTEN" },
+  { title: "ENTRIES", align: "right" },
+  { title: "SESSION" },
+] as const
+
+const hourMs = 3_600_000
+const unitMs: Readonly<Record<string, number>> = { h: hourMs, d: 24 * hourMs, w: 7 * 24 * hourMs }
+
+/** "30d" in milliseconds. */
+function readAge(text: string): number {
+  const [, digits = "", unit = ""] = /^(\d{1,5})([hdw])$/.exec(text) ?? []
+  const ms = Number(digits) * (unitMs[unit] ?? 0)
+  if (ms > 0) return ms
+  const expected = "an age such as 12h, 30d or 8w"
+  throw new HoldfastError({
+    code: "option-invalid",
+    option: "--older-than",
+    expected,
+    found: JSON.stringify(text.slice(0, 40)),
+  })
+}
+
+const sessionsExport: Command = {
+  summary: "Write a session whole as JSON lines, to keep or to import elsewhere",
+  usage: "sessions export ID [--out FILE]",
+  options: {
+    out: { value: "FILE", help: "write it there, for the owner alone; to stdout unless given" },
+    ...dataOption,
+  },
+  maxPositionals: 1,
+  notes: `It has everything in it: log, summaries and memory of the session, and the secret that its recall handles are made
+with. It is as private as the session was. A file that broke off is told by its missing last line.
+
+  holdfast sessions export 4f1c --out 4f1c.jsonl
+  holdfast sessions export 4f1c | ssh box holdfast sessions import -`,
+  run: async (args, world) => {
+    const id = sessionNamed(args)
+    if (isFailure(id)) return id
+    const place = dataPlace(args.valueOf("data"), world.env)
+    if (isFailure(place)) return place
+    const store = await openPlace(place)
+    if (isFailure(store)) return store
+    try {
+      return await deliverLines(exportSession(store, id), args, world)
+    } catch (error) {
+      return damagedPlace(error, place)
+    } finally {
+      await store.close()
+    }
+  },
+}
+
+async function deliverLines(lines: AsyncIterable<string>, args: Arguments, world: World): Promise<0 | Failure> {
+  const out = args.valueOf("out")
+  if (out === undefined) {
+    for await (const line of lines) await world.stdout.write(`${escapeActing(line)}\n`)
+    return 0
+  }
+  const stopProgress = startProgress(false, world.stderr)
+  const written = await writeLines(out, lines).finally(stopProgress)
+  if (typeof written !== "number") return written
+  await world.stderr.write(`${sentenceOf(out)} has the session, in ${count(written, "line")}.\n`)
+  return 0
+}
+
+/** How many lines were written. The file is opened once there is a first line, so that one that is there already outlives a misspelt name. */
+async function writeLines(path: string, lines: AsyncIterable<string>): Promise<number | Failure> {
+  let file: FileHandle | undefined
+  let written = 0
+  try {
+    for await (const line of lines) {
+      file ??= await open(path, "w", 0o600)
+      await file.writeFile(`${escapeActing(line)}\n`)
+      written += 1
+    }
+    return written
+  } catch (error) {
+    if (!(error instanceof Error && "syscall" in error && "code" in error)) throw error
+    return unwritable(path, String(error.code))
+  } finally {
+    await file?.close()
+  }
+}
 
 /** What is done to sessions that are stored. */
 export const sessionsCommand: CommandGroup = {

@@ -1,15 +1,242 @@
 import { HoldfastError } from "../message/errors.ts"
+import type { Message } from "../message/message.ts"
+import type { Part } from "../message/part.ts"
 import { present } from "../message/present.ts"
+import { textOf } from "../message/text.ts"
+import type { Explanation } from "../session/explain.ts"
 import type { HistoryEntry } from "../session/history.ts"
-import { seqOf } from "../session/log/entry.ts"
+import { type CallVerdict, type EntryType, seqOf } from "../session/log/entry.ts"
+import type { Branch, Checkpoint, Overview, Shown } from "../session/overview.ts"
+import type { SessionPin } from "../session/pins.ts"
 import type { Session } from "../session/session.ts"
-import { accountEntry } from "./account-entry.ts"
-import { accountSession } from "./account-session.ts"
+import type { SessionRow } from "../store/store.ts"
 import type { Arguments } from "./arguments.ts"
 import { type AskedSession, askSession } from "./ask-session.ts"
 import { type Answer, storeOptions } from "./ask-store.ts"
 import type { Command } from "./command.ts"
 import { placeWords } from "./data-place.ts"
+import { count, indent, moment, number, type Paper, paragraph } from "./paper.ts"
+import { clip, sentenceOf, wrap } from "./printable.ts"
+import { shortenWords } from "./words.ts"
+
+const stateWords: Readonly<Record<Explanation["state"], string>> = {
+  shown: "whole, as it came in",
+  shortened: "in part",
+  summarized: "not itself; a digest stands for it",
+  "other-branch": "not at all: the history went another way",
+  "not-a-message": "not at all: it is no message",
+}
+
+/** More rows of a text are not shown here; --json has all of it. */
+const maxRows = 60
+/** No more of a text than can fill them is looked at. */
+const maxLooked = 20_000
+/** So many digest lines, or events of a trace, are told. */
+const maxListed = 20
+
+/** What became of one entry, for a person to read. */
+function accountEntry(entry: HistoryEntry, explanation: Explanation, paper: Paper): readonly string[] {
+  const { changes, lines, state } = explanation
+  const words = entryWords(entry)
+  const rows = wrap(words.slice(0, maxLooked), paper.width - 2)
+  const isCut = rows.length > maxRows || words.length > maxLooked
+  const events = eventsOf(explanation.trace)
+  return [
+    paper.bold(`Entry ${entry.id}, ${entryFrom(entry)}, ${moment(entry.atMs)} (UTC)`),
+    ...rows.slice(0, maxRows).map((row) => `${paper.dim("|")} ${row}`.trimEnd()),
+    ...(isCut ? [paper.dim("It is longer; --json has all of it.")] : []),
+    "",
+    ...paragraph("Shown now", `${stateWords[state]}.`, paper),
+    ...changes.flatMap(({ checkpoint, atMs, undone, what, reason }, n) => {
+      const done = `${what === "shortened" ? "shortened" : "left out"} by ${checkpoint}, ${moment(atMs)}`
+      const text = `${done}: ${reasonWords(reason)}${undone ? "; undone since" : ""}`
+      return paragraph(n === 0 ? "Changed" : "", text, paper)
+    }),
+    ...lines
+      .slice(0, maxListed)
+      .flatMap((line, n) => paragraph(n === 0 ? "Digest" : "", clip(line, paper.width * 2), paper)),
+    ...events.flatMap((event, n) => paragraph(n === 0 ? "Trace" : "", event, paper)),
+  ]
+}
+
+const isShortening = (reason: string): reason is keyof typeof shortenWords => Object.hasOwn(shortenWords, reason)
+const reasonWords = (reason: string): string => (isShortening(reason) ? shortenWords[reason] : reason)
+
+/** The events of a trace by type, with how many of each. */
+function eventsOf(trace: unknown): readonly string[] {
+  if (!Array.isArray(trace)) return []
+  const counts = new Map<string, number>()
+  for (const event of trace) {
+    const type = typeof event === "object" && event !== null ? String(event.type) : "unknown"
+    counts.set(type, (counts.get(type) ?? 0) + 1)
+  }
+  return [...counts].slice(0, maxListed).map(([type, times]) => (times === 1 ? type : `${type}, ${times} times`))
+}
+
+type SessionAccount = {
+  readonly row: SessionRow
+  readonly overview: Overview
+  readonly pins: readonly SessionPin[]
+  /** The last message, if there is one. */
+  readonly latest?: HistoryEntry
+  /** The store in words. */
+  readonly place: string
+  /** The log entry by entry, where that was asked for. */
+  readonly log?: readonly HistoryEntry[]
+}
+
+/** So many of a kind are listed one by one; --json has all of them. */
+const maxListedSessions = 12
+
+/** A session for a person to read. */
+function accountSession(account: SessionAccount, paper: Paper): readonly string[] {
+  const { row, overview, pins, latest, place, log } = account
+  const { id, agent, createdMs, updatedMs } = row
+  const title = `Session ${id}${agent === "" ? "" : ` of agent ${agent}`}`
+  const said = latest === undefined ? "nothing yet" : `${latest.id}, ${entryFrom(latest)}: ${entryWords(latest)}`
+  const stored = `all ${count(overview.entries, "entry", "entries")} in ${place}; sessions verify checks every one.`
+  return [
+    paper.bold(sentenceOf(title)),
+    `Begun ${moment(createdMs)}, last written ${moment(updatedMs)} (UTC).`,
+    "",
+    ...paragraph("Entries", entriesSentence(overview), paper),
+    ...listed("Branches", overview.branches, branchLine, paper),
+    ...listed("Compacted", overview.checkpoints, checkpointLine, paper),
+    ...paragraph("Shown now", shownSentence(overview.shown), paper),
+    ...listed("Pins", pins, ({ id: pin, text, channel }) => `${pin}, ${channel}: ${text}`, paper),
+    ...paragraph("Latest", clip(said, (paper.width - indent) * 2), paper),
+    ...paragraph("Durable", overview.durable ? stored : "not everything is in the store yet.", paper),
+    ...(log === undefined ? [] : ["", ...log.map((entry) => logLine(entry, paper))]),
+  ]
+}
+
+function entriesSentence({ entries, types }: Overview): string {
+  const kinds = Object.entries(types).map(([type, value]) => countOfType(type, value))
+  return `${number(entries)}: ${kinds.join(", ")}.`
+}
+
+function listed<Item>(
+  label: string,
+  items: readonly Item[],
+  lineOf: (item: Item) => string,
+  paper: Paper,
+): readonly string[] {
+  const rest = items.length > maxListedSessions ? [`and ${number(items.length - maxListedSessions)} more`] : []
+  const lines = [...items.slice(0, maxListedSessions).map(lineOf), ...rest]
+  return lines.length === 0
+    ? paragraph(label, "none", paper)
+    : lines.flatMap((line, n) => paragraph(n === 0 ? label : "", clip(line, (paper.width - indent) * 3), paper))
+}
+
+const branchLine = ({ tip, messages, current }: Branch): string =>
+  `${tip}: ${count(messages, "message")}${current ? ", the one that the session is on" : ""}`
+
+function checkpointLine({ id, atMs, remedy, beforeTokens, afterTokens, undone, inForce, upTo }: Checkpoint): string {
+  const state = inForce ? ", in force" : undone ? ", undone" : ""
+  return `${id}, ${moment(atMs)}, ${remedy}: ${number(beforeTokens)} -> ${number(afterTokens)} tokens, up to ${upTo}${state}`
+}
+
+function shownSentence({ whole, shortened, leftOut, standing, made }: Shown): string {
+  const ours = [
+    [made.digest, "digest"],
+    [made.pins, "message of pinned rules", "messages of pinned rules"],
+    [made.memory, "message of retrieved memory", "messages of retrieved memory"],
+    [made.other, "message carried over", "messages carried over"],
+    [standing, "message of the prompt stack", "messages of the prompt stack"],
+  ] as const
+  const beside = ours.flatMap(([value, one, several]) => (value === 0 ? [] : [count(value, one, several)]))
+  return [
+    `${count(whole, "message")} whole`,
+    ...(shortened === 0 ? [] : [`${number(shortened)} with less of their results`]),
+    ...beside,
+    `${number(leftOut)} left out.`,
+  ].join(", ")
+}
+
+function logLine(entry: HistoryEntry, { width, dim }: Paper): string {
+  const head = `${entry.id.padStart(6)}  ${moment(entry.atMs)}  ${(entry.message?.role ?? "").padEnd(9)}  `
+  const words = clip(entryWords(entry), Math.max(20, width - head.length))
+  return entry.onBranch === false ? dim(`${head}${words}`) : `${head}${words}`
+}
+
+type Noun = readonly [one: string, several: string]
+
+const nouns: Readonly<Record<EntryType, Noun>> = {
+  "session-opened": ["opening", "openings"],
+  "message-appended": ["message", "messages"],
+  "branch-opened": ["branching", "branchings"],
+  "checkpoint-installed": ["compaction", "compactions"],
+  "checkpoint-undone": ["undoing", "undoings"],
+  "stack-seen": ["prompt stack", "prompt stacks"],
+  "rule-pinned": ["pin", "pins"],
+  "rule-unpinned": ["unpinning", "unpinnings"],
+  "summary-begun": ["background summary", "background summaries"],
+  "calls-judged": ["judgement", "judgements"],
+  "memory-flushed": ["flush to memory", "flushes to memory"],
+  "memory-retrieved": ["retrieval", "retrievals"],
+  "usage-reported": ["usage report", "usage reports"],
+}
+
+const isType = (type: string): type is EntryType => Object.hasOwn(nouns, type)
+
+/** "3 messages". A type that is not known here goes by its own name. */
+function countOfType(type: string, value: number): string {
+  const [one, several] = isType(type) ? nouns[type] : [type, type]
+  return count(value, one, several)
+}
+
+/** What an entry says, in words. */
+function entryWords({ message, body, type }: HistoryEntry): string {
+  if (message !== undefined) return messageWords(message)
+  if (body === undefined) return "the session begins"
+  switch (body.type) {
+    case "branch-opened":
+      return `the history goes another way behind e${body.from}; ${count(body.left, "message")} left behind`
+    case "checkpoint-installed":
+      return `compacted up to e${body.node} (${body.remedy}), ${body.beforeTokens} -> ${body.afterTokens} tokens`
+    case "checkpoint-undone":
+      return `the compaction e${body.checkpoint} is taken back`
+    case "rule-pinned":
+      return `pinned (${body.channel}, ${body.by}): ${body.text}`
+    case "rule-unpinned":
+      return `the pin e${body.pin} is taken out${body.said === undefined ? "" : ` by the words of e${body.said}`}`
+    case "calls-judged":
+      return body.calls.map(judgedWords).join("; ")
+    case "summary-begun":
+      return `a summary of ${count(body.covered.length, "message")} was begun in the background`
+    case "memory-flushed":
+      return `${count(body.rows, "line")} written to memory, up to e${body.upTo}`
+    case "memory-retrieved":
+      return `memory was put before e${body.before}: ${messageWords(body.message)}`
+    case "usage-reported":
+      return `${body.model} reports ${body.usage.inputTokens} tokens in; ${body.estimatedTokens} were counted`
+    case "stack-seen":
+      return `prompt stack ${body.hash.slice(0, 12)}, ${count(body.documents.length, "document")}`
+    default:
+      return type
+  }
+}
+
+function judgedWords({ tool, decision, policies, enforced }: CallVerdict): string {
+  if (policies.length === 0) return `${tool}: ${decision}`
+  const named = policies.join(", ")
+  if (decision === "allow") return `${tool}: allow (${named} on trial would not)`
+  return `${tool}: ${decision} by ${named}${enforced ? "" : " (not enforced)"}`
+}
+
+/** Who or what an entry is from. */
+const entryFrom = ({ message, type }: HistoryEntry): string => message?.role ?? (isType(type) ? nouns[type][0] : type)
+
+/** The text of a message, with calls and results named. */
+const messageWords = ({ parts }: Message): string => parts.map(partWords).join("\n")
+
+function partWords(part: Part): string {
+  if (part.type === "tool-call") return `[call of ${part.tool}] ${textOf(part)}`
+  if (part.type === "tool-result") return `[result${part.tool === undefined ? "" : ` of ${part.tool}`}] ${textOf(part)}`
+  if (part.type === "text") return part.text
+  const text = textOf(part)
+  return `[${part.type}]${text === "" ? "" : ` ${text}`}`
+}
 
 export const sessionsShow: Command = {
   summary: "What a session is: entries, branches, compactions, what is shown now, pins",

@@ -1,6 +1,9 @@
 import { randomBytes } from "node:crypto"
+import { open } from "node:fs/promises"
 import type { Command } from "../guard/operator/command.ts"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
+import { readPrivateKey } from "../guard/operator/key.ts"
+import { maxKeyBytes } from "../guard/operator/limits.ts"
 import { type Accepted, openOperator } from "../guard/operator/operator.ts"
 import { signCommand } from "../guard/operator/sign-command.ts"
 import { describe, HoldfastError } from "../message/errors.ts"
@@ -10,7 +13,7 @@ import { type AskedOperator, askOperator, operatorOptions } from "./ask-operator
 import type { Answer } from "./ask-store.ts"
 import { placeWords } from "./data-place.ts"
 import { type Failure, isFailure, misuse, unusable } from "./failure.ts"
-import { type KeyFile, readKeyFile } from "./read-key-file.ts"
+import { unreadable } from "./read-input.ts"
 import type { World } from "./world.ts"
 
 /** What every command that signs takes. */
@@ -112,5 +115,38 @@ export async function submitTo(
     return { ...unusable(problem.code, describe(problem).sentence, next), problem }
   } finally {
     await operator.close()
+  }
+}
+
+/** A private key as it is read to sign with, and never shown. */
+type KeyFile = { readonly path: string; readonly pem: string; readonly fingerprint: string }
+
+/** The private key in the file of `--key`, else of HOLDFAST_KEY. One that others may read is refused: it is theirs as well. */
+async function readKeyFile(args: Arguments, env: World["env"]): Promise<KeyFile | Failure> {
+  const path = args.valueOf("key") ?? env.HOLDFAST_KEY ?? ""
+  if (path === "")
+    return misuse(
+      "It was not said with which key to sign.",
+      "Add --key FILE, or set HOLDFAST_KEY to it; holdfast keys new makes one.",
+    )
+  try {
+    return await readOwn(path)
+  } catch (error) {
+    if (error instanceof HoldfastError || !(error instanceof Error && "code" in error)) throw error
+    return unreadable(path, String(error.code))
+  }
+}
+
+async function readOwn(path: string): Promise<KeyFile> {
+  const file = await open(path, "r")
+  try {
+    const { mode, size } = await file.stat()
+    const pem = size > maxKeyBytes ? "" : await file.readFile("utf8")
+    const { fingerprint } = readPrivateKey(pem, path)
+    if (process.platform === "win32" || (mode & 0o077) === 0) return { path, pem, fingerprint }
+    const expected = `a file that only its owner may read (chmod 600 ${path})`
+    throw new HoldfastError({ code: "key-invalid", key: path, expected })
+  } finally {
+    await file.close()
   }
 }

@@ -5,8 +5,7 @@ import { formats } from "../message/message.ts"
 import { compactRequest } from "../session/one-shot/compact-request.ts"
 import { meterFor } from "../session/one-shot/meter-for.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { barOf } from "./account-sizes.ts"
-import { documentsOf, sizesOf, totalOf } from "./sizes.ts"
+import { barOf, documentsOf, sizesOf, totalOf } from "./deliver.ts"
 
 test("for any request, the kinds together are all of it, before and after", async () => {
   const any = fc.tuple(fc.constantFrom(...formats), conversation)

@@ -1,15 +1,27 @@
+import type { JudgedCall } from "../guard/judge-call.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { roundsOf, streamAnswer, wholeAnswer } from "./deliver-rounds.ts"
-import { type Framing, framingOf } from "./events-in.ts"
+import type { ModelResponse } from "../message/request.ts"
+import type { SessionGuarding } from "../session/judge.ts"
+import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
+import { decodeResponse } from "../wire/decode.ts"
+import { type SseEvent, sseEnd, sseStep, startSse } from "../wire/sse.ts"
+import { arrayEnd, arrayStep, startArray } from "../wire/sse-array.ts"
+import type { StreamEvent } from "../wire/stream.ts"
+import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
 import type { Exchange } from "./exchange.ts"
+import { chunksOf, wholeOf } from "./http/chunks-of.ts"
+import { eventsIn, type Framing, framingOf } from "./http/events-in.ts"
+import { type Relayed, type RelayOptions, relayBytes, relayEvents } from "./http/relay.ts"
+import { ownHeaders, relayedHeaders } from "./http/response-headers.ts"
+import type { UpstreamAnswer } from "./http/transport.ts"
+import { packingOf } from "./http/unpacked-answer.ts"
 import type { Passage } from "./passage.ts"
-import { readAnswer } from "./read-answer.ts"
-import { type Relayed, relayBytes } from "./relay.ts"
-import { ownHeaders, relayedHeaders } from "./response-headers.ts"
-import type { UpstreamAnswer } from "./transport.ts"
-import { packingOf } from "./unpacked-answer.ts"
+import { answerRecall } from "./tool-rounds/answer-recall.ts"
+import type { RoundsOptions } from "./tool-rounds/round.ts"
+import { type FurtherStream, streamRounds } from "./tool-rounds/stream-rounds.ts"
+import { wholeRounds } from "./tool-rounds/whole-rounds.ts"
 
 /** An answer that is there, and the passage that it ends. */
 export type Delivery = {
@@ -106,4 +118,199 @@ function head(
     ...relayedHeaders(answer.rawHeaders, { keepLength }),
     ...ownHeaders({ trace: docket.id, changed, ...present({ session, receipt }) }),
   ])
+}
+
+/** An answer as far as it came. */
+type ReadAnswer = {
+  readonly response: ModelResponse
+  /** The model came to its end: no error stands in the stream, and why it stopped is said. */
+  readonly isWhole: boolean
+}
+
+/** A shorter answer is read at once: a few milliseconds. */
+const readAtOnceBytes = 262_144
+
+/** What a client got, as an answer. Nothing where it cannot be read. One that was long is read in slices, between which others are served. */
+export function readAnswer(
+  format: Format,
+  bytes: Buffer,
+  framing: Framing | undefined,
+): ReadAnswer | undefined | Promise<ReadAnswer | undefined> {
+  if (framing === undefined || bytes.length <= readAtOnceBytes) {
+    return orNothing(() => {
+      if (framing === undefined) return { response: decodeResponse(format, bytes.toString("utf8")), isWhole: true }
+      const reader = createReader(format)
+      for (const sse of framesOf(bytes, framing)) reader.take(sse)
+      return reader.end()
+    })
+  }
+  return readInSlices(format, bytes, framing)
+}
+
+async function readInSlices(format: Format, bytes: Buffer, framing: Framing): Promise<ReadAnswer | undefined> {
+  const reader = createReader(format)
+  try {
+    for await (const sse of eventsIn([bytes], framing)) reader.take(sse)
+  } catch (error) {
+    if (error instanceof HoldfastError) return undefined
+    throw error
+  }
+  return orNothing(reader.end)
+}
+
+function orNothing(read: () => ReadAnswer): ReadAnswer | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof HoldfastError) return undefined
+    throw error
+  }
+}
+
+type Reader = { readonly take: (sse: SseEvent) => void; readonly end: () => ReadAnswer }
+
+function createReader(format: Format): Reader {
+  let reading = startDecode(format)
+  let collecting = startCollect(format)
+  let failed = false
+  const take = (event: StreamEvent): void => {
+    failed ||= event.type === "error"
+    collecting = collectStep(collecting, event)
+  }
+  return {
+    take: (sse) => {
+      const [next, events] = decodeStep(reading, sse)
+      reading = next
+      events.forEach(take)
+    },
+    end: () => {
+      decodeEnd(reading).forEach(take)
+      return { response: collectEnd(collecting), isWhole: !failed && collecting.stop !== undefined }
+    },
+  }
+}
+
+function framesOf(bytes: Buffer, framing: Framing): readonly SseEvent[] {
+  if (framing === "array") {
+    const [state, events] = arrayStep(startArray(), bytes)
+    return [...events, ...arrayEnd(state)]
+  }
+  const [state, events] = sseStep(startSse(), bytes)
+  return [...events, ...sseEnd(state)]
+}
+
+/** The largest whole answer that is read before it is judged. */
+const maxWhole = 64 * 1024 * 1024
+
+/** An answer whose calls are judged or answered here: the model may be asked again before the client has all of it. */
+function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuarding | undefined): RoundsOptions {
+  const { deps, docket } = exchange
+  const { format, passage, sent, recalls } = delivery
+  const session = passage.known().session ?? ""
+  const here = guarding === undefined ? undefined : guardHere(exchange, guarding, session)
+  if (here !== undefined) docket.noted.judged = here.judged
+  return {
+    format,
+    sent: sent.toString("utf8"),
+    ...present({ guarding: here }),
+    ...(recalls ? { recall: (input: unknown) => answerRecall(deps.holdfast.session(session), input) } : {}),
+    onRound: ({ recalls: answered }) => {
+      docket.noted.recalls = (docket.noted.recalls ?? 0) + answered
+    },
+  }
+}
+
+/** A whole answer after all its rounds. */
+async function wholeAnswer(
+  delivery: Delivery,
+  rounds: RoundsOptions,
+): Promise<{ status: number; bytes: Buffer; isSame: boolean }> {
+  const { answer, again } = delivery
+  const bytes = await allOf(answer)
+  const first = { status: answer.status, text: bytes.toString("utf8") }
+  const send = async (body: string) => textOf(await again(body))
+  const { status, text } = await wholeRounds({ ...rounds, first, send }).catch((error: unknown) => {
+    throw asAnswers(error)
+  })
+  const isSame = text === first.text && status === answer.status
+  return { status, bytes: isSame ? bytes : Buffer.from(text), isSame }
+}
+
+/** What is no JSON here is the upstream's, and not the client's. */
+function asAnswers(error: unknown): unknown {
+  const code = error instanceof HoldfastError ? error.problem.code : undefined
+  if (code !== "json-invalid" && code !== "json-too-deep") return error
+  const found = code === "json-invalid" ? "something else" : "JSON that nests too deep"
+  return new HoldfastError({ code: "response-invalid", path: "the body", expected: "JSON", found }, { cause: error })
+}
+
+/** A streamed answer, passed on round by round as it comes. */
+async function streamAnswer(
+  { deps, response, gone }: Exchange,
+  { answer, again, format, path }: Delivery,
+  rounds: RoundsOptions,
+  { framing, ...options }: RelayOptions & { readonly framing: Framing },
+): Promise<Relayed> {
+  const send = async (body: string): Promise<FurtherStream> => {
+    const next = await again(body)
+    const nextFraming = framingOf(format, String(next.headers["content-type"] ?? ""), path)
+    if (nextFraming === undefined || next.status >= 300) return textOf(next)
+    return { status: next.status, framing: nextFraming, events: plainEvents(eventsIn(chunksOf(next), nextFraming)) }
+  }
+  const first = plainEvents(eventsIn(chunksOf(answer), framing))
+  const events = streamRounds({ ...rounds, framing, events: first, send })
+  const { cause, ...relayed } = await relayEvents(events, response, options, gone)
+  if (cause !== undefined && !(cause instanceof HoldfastError)) deps.onFault(cause)
+  return relayed
+}
+
+const textOf = async (answer: UpstreamAnswer): Promise<{ status: number; text: string }> => ({
+  status: answer.status,
+  text: (await allOf(answer)).toString("utf8"),
+})
+
+async function allOf(answer: UpstreamAnswer): Promise<Buffer> {
+  const bytes = await wholeOf(answer, maxWhole)
+  if (bytes !== undefined) return bytes
+  throw new HoldfastError({ code: "upstream-too-large", host: "upstream", limitBytes: maxWhole })
+}
+
+/** Where a line begins that is no field of an event, no comment and no end: https://html.spec.whatwg.org/multipage/server-sent-events.html */
+const strangeLine = /^(?!(?:data|event|id|retry)(?:[:\r\n]|$)|:|[\r\n]|$)/m
+
+/**
+ * Events that say nothing but what an event says. Readers of events pass over any other line, so nobody judges it; a client that reads
+ * the whole as something else, such as an answer in JSON, would not pass over it. So an event with such a line is left out.
+ */
+export async function* plainEvents(events: AsyncIterable<SseEvent>): AsyncGenerator<SseEvent, void, undefined> {
+  for await (const event of events) {
+    if (event.framing === "array" || !strangeLine.test(textOfDelta(event))) yield event
+  }
+}
+
+/** Byte by byte, so that no letter ends a line; without the mark that a stream may begin with. */
+const textOfDelta = ({ raw }: SseEvent): string =>
+  Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+    .toString("latin1")
+    .replace(/^\xef\xbb\xbf/, "")
+
+/** The guard of a session, with the approvals desk as the person to ask; whatever it decides is in the books as well. */
+function guardHere(
+  { deps, docket, tenant, gone }: Exchange,
+  guarding: SessionGuarding,
+  session: string,
+): SessionGuarding & { readonly judged: readonly JudgedCall[] } {
+  const judged: JudgedCall[] = []
+  return {
+    askTimeoutMs: deps.askTimeoutMs,
+    // Nobody is asked about the call of a client that has gone.
+    approve: (call, verdict, signal) =>
+      deps.approvals.ask({ session, tenant, trace: docket.id, call, verdict }, AbortSignal.any([signal, gone])),
+    ...guarding,
+    judged,
+    onJudged: async (one) => {
+      judged.push(one)
+      await guarding.onJudged(one)
+    },
+  }
 }

@@ -1,40 +1,41 @@
 import { randomBytes, randomUUID } from "node:crypto"
-import type { IncomingMessage, ServerResponse } from "node:http"
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
 import { getRequestListener } from "@hono/node-server"
 import type { Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
+import { findRules } from "../rules/find-rules.ts"
 import { limitStore } from "../session/limit-store.ts"
+import { createMeter } from "../tokens/meter.ts"
 import { createAdmin } from "./admin/admin.ts"
 import { createApprovals } from "./admin/approvals.ts"
 import { approvalsFromOperator } from "./admin/approvals-from-operator.ts"
-import { createBooks } from "./books.ts"
-import { openDocket } from "./docket.ts"
+import { compactCall } from "./compact-call.ts"
 import { answerProblem, answerRefusal, busy, type Exchange, type ExchangeDeps } from "./exchange.ts"
-import { flatOf } from "./flat-headers.ts"
-import type { Gateway, GatewayOptions } from "./gateway-options.ts"
-import { isLoopback } from "./http/admission.ts"
+import { createLanes } from "./fast-path/lanes.ts"
+import { createWorkLines } from "./fast-path/work-lines.ts"
+import { isLoopback, refuseHost, refuseOrigin, refuseToken } from "./http/admission.ts"
+import { flatOf } from "./http/flat-headers.ts"
+import { listen } from "./http/listen.ts"
+import { createBodies } from "./http/read-body.ts"
+import { hasOwnKey } from "./http/request-headers-key.ts"
+import { type Route, routeOf } from "./http/route.ts"
+import { createTransport } from "./http/transport.ts"
+import { saidOf } from "./http/wire-error.ts"
 import { createLineages } from "./identity/lineages.ts"
 import { tenantOf } from "./identity/tenant-of.ts"
-import { createLanes } from "./lanes.ts"
-import { listen } from "./listen.ts"
 import { modelCall } from "./model-call.ts"
 import { createNewSessions } from "./new-sessions.ts"
 import { passThrough } from "./pass-through.ts"
 import { problemOf } from "./problem-of.ts"
-import { createBodies } from "./read-body.ts"
-import { refuseEntry } from "./refuse-entry.ts"
-import { type Route, routeOf } from "./route.ts"
-import { compactCall } from "./server-state/compact-call.ts"
 import { createHeld } from "./server-state/held.ts"
+import type { Gateway, GatewayOptions } from "./settings/gateway-options.ts"
+import { createBooks } from "./telemetry/books.ts"
+import { openDocket } from "./telemetry/docket.ts"
 import { expositionType } from "./telemetry/exposition.ts"
 import { createHealth } from "./telemetry/health.ts"
 import { createMetrics } from "./telemetry/metrics.ts"
 import { watchProcess } from "./telemetry/watch-process.ts"
-import { createTransport } from "./transport.ts"
-import { warmUp } from "./warm-up.ts"
-import { saidOf } from "./wire-error.ts"
-import { createWorkLines } from "./work-lines.ts"
 
 /** Start a gateway; it serves when this ends. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
@@ -266,4 +267,67 @@ async function tellMachines(
 function refuseMachines(refusal: Problem, response: ServerResponse): void {
   const { status, message } = saidOf(undefined, refusal)
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${message}\n`)
+}
+
+const sample = "Never push to main. Run the tests before each commit, and ask before anything is deleted."
+
+/** Do once what is slow the first time (patterns are compiled, the vocabulary is read), so that no client waits for it. */
+function warmUp(): void {
+  for (const channel of ["user", "tool", "document"] as const) findRules(sample, { channel })
+  createMeter({}).text(sample)
+}
+
+/** The headers that carry the gateway's token, as a refusal tells them. The first is taken on every path. */
+const ownHeader = "x-holdfast-token: TOKEN"
+const bearerHeader = "Authorization: Bearer TOKEN"
+
+type Entry = { readonly loopback: boolean; readonly route: Route; readonly raw: readonly string[] }
+
+/** What says who calls whom. Said twice, each server on the way may believe another one of the two. */
+const saidOnce = /^(?:host|origin|authorization|x-api-key|x-goog-api-key|api-key|x-holdfast-[a-z-]+|content-type)$/i
+
+function repeatedIn(raw: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  for (let n = 0; n < raw.length; n += 2) {
+    const name = raw[n]?.toLowerCase() ?? ""
+    if (seen.has(name) && saidOnce.test(name)) return name
+    seen.add(name)
+  }
+  return undefined
+}
+
+/** A page that fetches without saying its Origin is given away by its browser. */
+const pageIn = (headers: IncomingHttpHeaders): string | null =>
+  /^(?:cross-site|same-site)$/i.test(String(headers["sec-fetch-site"] ?? "")) ? "some other page" : null
+
+/**
+ * Who may not come in: whoever says twice who it is or whom it calls, whoever calls the gateway by a name that is not its own, a web page
+ * that is not on the list, and, where a token is asked for, whoever does not have it. The admin API looks after its own pages and its own
+ * token.
+ */
+function refuseEntry(
+  { host, token, allowedHosts, allowedOrigins, upstreams }: GatewayOptions,
+  headers: IncomingHttpHeaders,
+  { loopback, route, raw }: Entry,
+): Problem | undefined {
+  const repeated = repeatedIn(raw)
+  if (repeated !== undefined) {
+    return { code: "request-invalid", path: `the header ${repeated}`, expected: "one value", found: "more than one" }
+  }
+  const hosts = [...allowedHosts, ...(loopback ? [] : [host])]
+  const admission = { loopback, hosts, origins: allowedOrigins, ...present({ token }) }
+  const isAdmin = route.type === "admin"
+  const isProbe = route.type === "health" || route.type === "ready"
+  const given = headers["x-holdfast-token"]
+  // Where the client's credential goes on to an upstream, the gateway's token in its place would go there too.
+  const takesBearer = route.type === "metrics" || upstreams.every(hasOwnKey)
+  const bearer = given === undefined ? (takesBearer ? (headers.authorization ?? null) : null) : `Bearer ${given}`
+  const refusal =
+    refuseHost(headers.host ?? null, admission) ??
+    (isAdmin ? undefined : refuseOrigin(headers.origin ?? (isProbe ? null : pageIn(headers)), admission)) ??
+    (isAdmin || isProbe
+      ? undefined
+      : refuseToken(bearer, admission, takesBearer ? [ownHeader, bearerHeader] : [ownHeader]))
+  if (refusal === undefined) return undefined
+  return { code: "access-refused", status: refusal.status, reason: refusal.message.replace(/\.$/, "") }
 }

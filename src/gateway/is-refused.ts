@@ -1,5 +1,5 @@
 import type { Problem } from "../message/errors.ts"
-import type { GatewayOptions } from "./gateway-options.ts"
+import type { GatewayOptions } from "./settings/gateway-options.ts"
 
 /** Is a request with this problem refused, because its session cannot be read, rather than passed on as it came? */
 export const isRefused = ({ whenStoreIsAway = "refuse" }: Pick<GatewayOptions, "whenStoreIsAway">, { code }: Problem) =>

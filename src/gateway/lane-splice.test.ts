@@ -4,8 +4,8 @@ import { startTestGateway } from "../../test/support/gateway.ts"
 import { defaultPolicy } from "../compact/plan/policy.ts"
 import type { Receipt } from "../session/prepared.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { commonPrefix } from "./common-prefix.ts"
-import { bodyFor, goesOn, type Lane, laneOf } from "./lane.ts"
+import { commonPrefix } from "./fast-path/common-prefix.ts"
+import { bodyFor, goesOn, type Lane, laneOf } from "./fast-path/lane.ts"
 
 const said = (texts: readonly string[]): Buffer =>
   Buffer.from(

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Problem } from "../message/errors.ts"
-import type { GatewayOptions } from "./gateway-options.ts"
-import { type Listening, listen } from "./listen.ts"
-import { routeOf } from "./route.ts"
+import { type Listening, listen } from "./http/listen.ts"
+import { routeOf } from "./http/route.ts"
+import { wireError } from "./http/wire-error.ts"
+import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { expositionType } from "./telemetry/exposition.ts"
-import { wireError } from "./wire-error.ts"
 
 export type WaitingOptions = Pick<GatewayOptions, "host" | "port" | "limits" | "version" | "onFault"> & {
   readonly problem: Problem

@@ -2,19 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { ModelResponse } from "../message/request.ts"
-import { type Asked, ownerOf } from "./asked.ts"
-import { beginsAtOnce } from "./begins-at-once.ts"
-import { bodyFor, goesOn, isSureOf, type Lane } from "./lane.ts"
+import { findModel } from "../tokens/models.ts"
+import { type Asked, ownerOf } from "./fast-path/asked.ts"
+import { bodyFor, goesOn, isSureOf, type Lane } from "./fast-path/lane.ts"
+import { leavesSize } from "./fast-path/room.ts"
 import { type Located, locate } from "./locate.ts"
 import type { Known, Passage, TooLong } from "./passage.ts"
 import { formFor } from "./server-state/form.ts"
 import { insteadOf, type RefusedCall } from "./server-state/instead.ts"
 import { threadUnsupported } from "./server-state/own-answer.ts"
 import { noting, spare } from "./server-state/sent.ts"
+import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { type PassageDeps, prepare, type Taken, take } from "./take.ts"
 import { untouchedPassage } from "./untouched-passage.ts"
 import { spareEarlier } from "./waiting.ts"
-import { learnCountsAnswer, learnWindow, tighter, windowOf } from "./window-of.ts"
+import { learnCountsAnswer, learnWindow, tighter, type WindowDeps, windowOf } from "./window-of.ts"
 
 /** Work that waits for one session: with more, the next request waits for it rather than pile up more. */
 const maxWaiting = 32
@@ -201,5 +203,36 @@ async function record({ lineages, held }: PassageDeps, taken: Taken, end: End): 
     })
   } finally {
     done(answer?.id)
+  }
+}
+
+type BeginDeps = WindowDeps & Pick<GatewayOptions, "holdfast" | "store">
+
+/** Of the window; no more than the rest is ever kept free for the answer. */
+const surelyRoom = 0.5
+
+/**
+ * May the first request of a session be sent on before the session takes it in? Only where that would leave it as it is: nothing was
+ * said in the session before, nothing is put into requests here, and there is ample room. Other processes on the same store may know more.
+ */
+async function beginsAtOnce(deps: BeginDeps, asked: Asked, located: Located): Promise<boolean> {
+  const { assignment, session, request, whole } = located
+  const { isNew, fork, held } = assignment
+  const isHeld = held !== undefined || whole !== undefined || request.held !== undefined
+  if (!isNew || fork !== undefined || isHeld || deps.store.isShared) return false
+  const model = asked.model ?? request.model
+  const windowTokens = windowOf(deps, asked, model) ?? findModel(model ?? "").windowTokens
+  const pieceBytes = request.messages.reduce((most, { wire = "" }) => Math.max(most, Buffer.byteLength(wire)), 0)
+  const size = { countedTokens: 0, moreBytes: asked.bytes.length, pieceBytes }
+  const { policy } = deps.holdfast
+  const compactAtTokens = Math.min(windowTokens * surelyRoom * policy.compactAt, policy.compactAtTokens ?? windowTokens)
+  if (!leavesSize(policy, size, compactAtTokens)) return false
+  try {
+    // A name may be new where a log is not: someone pinned a rule in a session before its first request.
+    const { seq } = await deps.store.head(session.id)
+    return seq === 0 && !(await deps.holdfast.addsToRequests(ownerOf(asked)))
+  } catch (error) {
+    if (error instanceof HoldfastError) return false
+    throw error
   }
 }

@@ -1,13 +1,13 @@
-import { chooseUpstream } from "./choose-upstream.ts"
 import { answerProblem, type Exchange } from "./exchange.ts"
-import type { Family } from "./family.ts"
-import { maskedAnswer } from "./masked-answer.ts"
+import { maskedAnswer } from "./http/masked-answer.ts"
+import { relayBytes } from "./http/relay.ts"
+import { forwardedHeaders } from "./http/request-headers.ts"
+import { ownHeaders, relayedHeaders } from "./http/response-headers.ts"
+import { targetUrl } from "./http/target.ts"
 import { problemOf } from "./problem-of.ts"
-import { relayBytes } from "./relay.ts"
-import { forwardedHeaders } from "./request-headers.ts"
-import { ownHeaders, relayedHeaders } from "./response-headers.ts"
+import { chooseUpstream } from "./settings/choose-upstream.ts"
+import type { Family } from "./settings/family.ts"
 import { isForEveryone, notYours, sharesAccount } from "./shared-account.ts"
-import { targetUrl } from "./target.ts"
 
 /** Whatever is no model call goes to the upstream as it is, and its answer comes back as it is: nothing is kept or looked at. */
 export async function passThrough(exchange: Exchange, family: Family, path: string): Promise<void> {

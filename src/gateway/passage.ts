@@ -2,9 +2,9 @@ import type { ModelRequest, ModelResponse } from "../message/request.ts"
 import type { SessionGuarding } from "../session/judge.ts"
 import type { Trace } from "../session/log/trace.ts"
 import type { Receipt } from "../session/prepared.ts"
-import type { How } from "./exchange-record.ts"
 import type { Instead, RefusedCall } from "./server-state/instead.ts"
 import type { OwnAnswer } from "./server-state/own-answer.ts"
+import type { How } from "./settings/exchange-record.ts"
 
 /** Why an upstream refused a request as too long, as far as it said; `answerTokens` where only the answer that it allows is too much. */
 export type TooLong = {

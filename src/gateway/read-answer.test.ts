@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { ask, stop } from "../../test/model-server/asking.ts"
 import { formats } from "../message/message.ts"
-import { readAnswer } from "./read-answer.ts"
+import { readAnswer } from "./deliver.ts"
 
 afterEach(stop)
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { usualTimes } from "./gateway-options.ts"
+import { usualTimes } from "./settings/gateway-options.ts"
 import { isForEveryone, sharesAccount } from "./shared-account.ts"
 
 const upstream = { name: "u", families: ["openai"], baseUrl: "http://127.0.0.1:9", ...usualTimes } as const

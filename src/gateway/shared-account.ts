@@ -1,6 +1,6 @@
-import type { GatewayOptions } from "./gateway-options.ts"
-import { hasOwnKey } from "./request-headers-key.ts"
-import type { Upstream } from "./upstream.ts"
+import { hasOwnKey } from "./http/request-headers-key.ts"
+import type { GatewayOptions } from "./settings/gateway-options.ts"
+import type { Upstream } from "./settings/upstream.ts"
 
 /** Do several tenants use one account with a provider? Then what is kept there is not told apart by who kept it. */
 export const sharesAccount = ({ tenants }: Pick<GatewayOptions, "tenants">, upstream: Upstream | undefined): boolean =>

@@ -1,11 +1,11 @@
 import { joinGuards } from "../guard/join-guards.ts"
 import { usualAgent } from "../session/options.ts"
 import { sessionNames } from "../session/session-names.ts"
-import type { Asked } from "./asked.ts"
-import type { How } from "./exchange-record.ts"
-import type { GatewayOptions } from "./gateway-options.ts"
+import type { Asked } from "./fast-path/asked.ts"
 import { groupSession } from "./identity/session-name.ts"
 import type { Passage } from "./passage.ts"
+import type { How } from "./settings/exchange-record.ts"
+import type { GatewayOptions } from "./settings/gateway-options.ts"
 
 const namesIn = (tenant: string, session: string | undefined): readonly string[] =>
   session === undefined ? [] : [session, ...sessionNames(groupSession(tenant, session, undefined), { tenant })]

@@ -1,9 +1,9 @@
 import type { Prepared } from "../session/prepared.ts"
-import type { Asked } from "./asked.ts"
-import { chooseUpstream } from "./choose-upstream.ts"
-import { familyOf } from "./family.ts"
-import type { GatewayOptions } from "./gateway-options.ts"
+import type { Asked } from "./fast-path/asked.ts"
 import type { TooLong } from "./passage.ts"
+import { chooseUpstream } from "./settings/choose-upstream.ts"
+import { familyOf } from "./settings/family.ts"
+import type { GatewayOptions } from "./settings/gateway-options.ts"
 
 export type WindowDeps = Pick<GatewayOptions, "upstreams" | "windowTokens"> & {
   /** Windows that upstreams named when they refused a request, by tenant and model: accounts differ in what they may send. */

@@ -1,5 +1,5 @@
-import type { AttributeValue } from "./context.ts"
 import type { Verdict } from "./guard.ts"
+import type { AttributeValue } from "./policy/context.ts"
 
 /** Values of one kind that are shown, and characters of each: enough to see what it was about. */
 const maxShown = 5

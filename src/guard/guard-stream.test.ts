@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Format } from "../message/message.ts"
-import { readSse } from "../wire/sse.ts"
-import { utf8Bytes, utf8Text } from "../wire/sse-bytes.ts"
+import { readSse, utf8Bytes, utf8Text } from "../wire/sse.ts"
 import { createGuard } from "./guard.ts"
 import { guardSse, type StreamGuardUse } from "./guard-events.ts"
 import { maxHeldBytes } from "./guard-state.ts"

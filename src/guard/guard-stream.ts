@@ -1,15 +1,14 @@
 import type { Format } from "../message/message.ts"
-import { indexOf, type PartStart, type StreamEvent } from "../wire/stream.ts"
-import { listOf } from "../wire/stream-codec.ts"
+import { indexOf, listOf, type PartStart, type StreamEvent } from "../wire/stream.ts"
+import { keyOf, readingsOf } from "./calls/part-readings.ts"
+import { isHarmless, isStray } from "./calls/stray-call.ts"
 import type { Decision, Guard, Verdict } from "./guard.ts"
 import type { WatchedPart } from "./guard-state.ts"
 import { type GuardOutput, type GuardState, maxHeldBytes, maxHeldCalls, maxQueueBytes } from "./guard-state.ts"
 import { checkGuardUse, type GuardUse } from "./guard-use.ts"
 import { type JudgedCall, judgedCall, nobodyToAsk, unapproved, unreadVerdict, verdictOn } from "./judge-call.ts"
-import { keyOf, readingsOf } from "./part-readings.ts"
 import { append, flush, forget, refuseStream } from "./release.ts"
 import { costOf, spentWith, withSpent } from "./spend.ts"
-import { isHarmless, isStray } from "./stray-call.ts"
 import { withheldText } from "./withheld-text.ts"
 
 type Step = readonly [GuardState, GuardOutput]

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../message/errors.ts"
-import type { Circumstances } from "./context.ts"
-import type { ToolCall } from "./facts.ts"
+import type { ToolCall } from "./facts/facts.ts"
 import type { Guard, Verdict } from "./guard.ts"
-import { shown } from "./template.ts"
+import type { Circumstances } from "./policy/context.ts"
+import { shown } from "./policy/template.ts"
 
 /** Who decides on a call that a policy wants a person to see. Whatever is not `true`, in time, is a no. */
 export type Approve = (call: ToolCall, verdict: Verdict, signal: AbortSignal) => Promise<boolean> | boolean

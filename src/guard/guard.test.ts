@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { deniedResult } from "./denied-result.ts"
 import { createGuard, type GuardOptions } from "./guard.ts"
-import type { PolicyInput } from "./policy-input.ts"
-import { attributeNames, schemaText } from "./schema.ts"
+import type { PolicyInput } from "./policy/policy-input.ts"
+import { attributeNames, schemaText } from "./policy/schema.ts"
 
 const forbidSend = `@rule("Nothing is sent.")\nforbid(principal, action == Holdfast::Action::"send", resource);`
 const mail = { tool: "send_email", input: { to: "eve@evil.example", body: "hi" } }

@@ -1,7 +1,7 @@
 import { present } from "../message/present.ts"
+import type { FoundCall } from "./calls/find-call.ts"
 import { deniedResult } from "./denied-result.ts"
-import { factsOf, type ToolCall } from "./facts.ts"
-import type { FoundCall } from "./find-call.ts"
+import { factsOf, type ToolCall } from "./facts/facts.ts"
 import type { Guard, Reason, Verdict } from "./guard.ts"
 import { type GuardUse, usualAskTimeoutMs } from "./guard-use.ts"
 

@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { loadCedar } from "./cedar.ts"
-import { compileCondition } from "./condition.ts"
-import type { AttributeValue } from "./context.ts"
 import { deniedResult } from "./denied-result.ts"
 import { createGuard, type Guard } from "./guard.ts"
-import { type AttributeName, attributeNames, attributes, schemaText } from "./schema.ts"
+import { loadCedar } from "./policy/cedar.ts"
+import { compileCondition } from "./policy/condition.ts"
+import type { AttributeValue } from "./policy/context.ts"
+import { type AttributeName, attributeNames, attributes, schemaText } from "./policy/schema.ts"
 
 let guard: Guard
 let cedar: ReturnType<typeof loadCedar>

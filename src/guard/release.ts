@@ -1,11 +1,10 @@
 import { codecOf } from "../wire/codecs.ts"
 import { elements, member, readJson } from "../wire/json.ts"
-import { indexOf, type StreamEvent, withoutWire } from "../wire/stream.ts"
-import { type Chain, listOf } from "../wire/stream-codec.ts"
-import { type FoundCall, findCall } from "./find-call.ts"
+import { type Chain, indexOf, listOf, type StreamEvent, withoutWire } from "../wire/stream.ts"
+import { type FoundCall, findCall } from "./calls/find-call.ts"
+import { keyOf } from "./calls/part-readings.ts"
 import type { GuardState } from "./guard-state.ts"
 import { verdictOn } from "./judge-call.ts"
-import { keyOf } from "./part-readings.ts"
 
 const lengthOf = ({ wire }: StreamEvent): number => (wire?.piece === 0 ? wire.sse.raw.length : 0)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { factsOf } from "./facts.ts"
+import { factsOf } from "./facts/facts.ts"
 
 const most = (input: unknown): number =>
   Math.max(0, ...factsOf({ tool: "purchase", input }).amounts.map(({ minor }) => minor))

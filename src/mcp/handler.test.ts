@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { sampleSource } from "../../test/fixtures/mcp/sample-source.ts"
-import { createMcpHandler } from "./handler.ts"
+import { createMcpHandler } from "./http.ts"
 
 const admission = { loopback: true, hosts: [], origins: [] }
 

@@ -1,9 +1,12 @@
-import { isLoopback } from "../gateway/http/admission.ts"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
+import { type Admission, isLoopback, refuseHost, refuseOrigin, refuseToken } from "../gateway/http/admission.ts"
+import { listenProblem } from "../gateway/http/listen-problem.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { McpServerOptions } from "./create-server.ts"
-import { createMcpHandler, maxBodyBytes, mcpPath } from "./handler.ts"
-import { listen } from "./listen.ts"
+import { type McpServerOptions, prepareMcpServers } from "./create-server.ts"
+import { limitSource, maxAnswerMs } from "./limit-source.ts"
+import { loadSdk, type Sdk } from "./load-sdk.ts"
 import type { McpSource } from "./source.ts"
 
 export type HttpOptions = McpServerOptions & {
@@ -50,4 +53,213 @@ function checkOptions(port: number, token: string | undefined, loopback: boolean
     refuse("token", "a token, as others than this machine can reach the port", "missing")
   if (token !== undefined && (token.length < leastToken || !tokenShape.test(token)))
     refuse("token", `at least ${leastToken} characters without blanks`, "shorter or has others")
+}
+
+const mcpPath = "/mcp"
+
+/** A call has a few hundred bytes. */
+export const maxBodyBytes = 1_000_000
+/** Requests that are worked on at once. */
+const maxRequests = 64
+/** Every question to the source has ended by then. */
+const maxRequestMs = maxAnswerMs + 5000
+
+type HttpTransport = InstanceType<Sdk["HttpTransport"]>
+
+const allowed = "POST, OPTIONS"
+
+type HandlerOptions = McpServerOptions & {
+  readonly admission: Admission
+  readonly maxRequests?: number
+  readonly maxRequestMs?: number
+}
+
+/**
+ * MCP over streamable HTTP as a function. Each request stands for itself: there are no sessions to guess, to run out of or to lose when
+ * the server starts anew, and every answer is one JSON body, so that no stream is held open.
+ */
+export async function createMcpHandler(source: McpSource, options: HandlerOptions): Promise<Handle> {
+  const { admission, maxRequests: most = maxRequests, maxRequestMs: ms = maxRequestMs } = options
+  const { HttpTransport } = await loadSdk()
+  const createServer = await prepareMcpServers(limitSource(source), options)
+  const createTransport = () => new HttpTransport({ enableJsonResponse: true, maxRequestBodySize: maxBodyBytes })
+  let running = 0
+  const admitted = async (request: Request): Promise<Response> => {
+    if (running >= most) return refusal(503, "The server is busy. Try again in a moment.", { "retry-after": "1" })
+    running++
+    try {
+      return await answerOnce(request, createServer(), createTransport(), ms)
+    } finally {
+      running--
+    }
+  }
+  return async (request) => {
+    const { headers, method, url } = request
+    const origin = headers.get("origin")
+    const stranger = refuseHost(headers.get("host"), admission) ?? refuseOrigin(origin, admission)
+    if (stranger !== undefined) return refusal(stranger.status, stranger.message)
+    const shared = origin === null ? {} : { "access-control-allow-origin": origin, vary: "origin" }
+    if (new URL(url).pathname !== mcpPath) return refusal(404, `There is only ${mcpPath} here.`, shared)
+    if (method === "OPTIONS") return new Response(null, { status: 204, headers: { ...preflight, ...shared } })
+    if (method !== "POST") return refusal(405, "Only POST is answered.", { allow: allowed, ...shared })
+    const unknown = refuseToken(headers.get("authorization"), admission)
+    if (unknown !== undefined)
+      return refusal(unknown.status, unknown.message, { "www-authenticate": "Bearer", ...shared })
+    const response = await admitted(request)
+    for (const [name, value] of Object.entries(shared)) response.headers.set(name, value)
+    return response
+  }
+}
+
+const preflight = {
+  allow: allowed,
+  "access-control-allow-methods": "POST",
+  "access-control-allow-headers": "authorization, content-type, accept, mcp-protocol-version, mcp-session-id",
+  "access-control-max-age": "600",
+}
+
+/** An error as the protocol writes one that belongs to no request. */
+const refusal = (status: number, message: string, headers: Readonly<Record<string, string>> = {}): Response =>
+  Response.json({ jsonrpc: "2.0", error: { code: -32000, message }, id: null }, { status, headers })
+
+/** A server for this request alone; it ends with the answer, when the client has gone, or when time is up. */
+async function answerOnce(
+  request: Request,
+  server: McpServer,
+  transport: HttpTransport,
+  ms: number,
+): Promise<Response> {
+  await server.connect(transport)
+  const { promise: over, resolve: give } = Promise.withResolvers<Response>()
+  const gone = (): void => give(refusal(499, "The client has gone."))
+  const late = (): void => give(refusal(504, "There was no answer in time."))
+  const timer = setTimeout(late, ms)
+  request.signal.addEventListener("abort", gone, { once: true })
+  if (request.signal.aborted) gone()
+  try {
+    return await Promise.race([over, transport.handleRequest(request)])
+  } finally {
+    clearTimeout(timer)
+    request.signal.removeEventListener("abort", gone)
+    await server.close()
+  }
+}
+
+/** A port that is open. */
+type Listening = { readonly port: number; readonly close: () => Promise<void> }
+
+type Handle = (request: Request) => Promise<Response>
+
+type ListenOptions = {
+  readonly port: number
+  readonly host: string
+  /** More of a body is not kept; the handler is not asked. */
+  readonly maxBodyBytes: number
+  readonly onFault: (error: unknown) => void
+}
+
+/** Connections at once: each agent has a few, and one more is cut without a word. */
+const maxConnections = 1000
+/** For the headers, for a whole request, and between two requests: a client on the same machine needs milliseconds. */
+const headersMs = 10_000
+const requestMs = 30_000
+const idleMs = 60_000
+/** Until requests that are worked on are cut off when the server closes. */
+const graceMs = 5000
+
+/** Answer HTTP on a port with a function. Whatever goes wrong with one request, the next one is answered. */
+export async function listen(handle: Handle, options: ListenOptions): Promise<Listening> {
+  const { port, host, onFault } = options
+  const server = createServer((incoming, outgoing) => {
+    outgoing.on("error", onFault)
+    exchange(handle, incoming, outgoing, options).catch((error: unknown) => {
+      onFault(error)
+      if (!outgoing.headersSent) outgoing.writeHead(500)
+      outgoing.end()
+    })
+  })
+  server.maxConnections = maxConnections
+  server.headersTimeout = headersMs
+  server.requestTimeout = requestMs
+  server.keepAliveTimeout = idleMs
+  const { promise: opened, resolve, reject } = Promise.withResolvers<void>()
+  server.once("error", reject)
+  server.listen({ port, host }, resolve)
+  await opened.catch((error: unknown) => Promise.reject(listenProblem(error, port, host)))
+  server.off("error", reject).on("error", onFault)
+  const address = server.address()
+  return {
+    port: typeof address === "object" && address !== null ? address.port : port,
+    close: async () => {
+      const { promise: closed, resolve: done } = Promise.withResolvers<void>()
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+      server.close(() => done())
+      await closed
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Methods that a Request cannot have. */
+const unwritable = /^(?:CONNECT|TRACE|TRACK)$/
+
+/** What was said in a session is for whoever asked, and is what it says it is. */
+const everywhere = { "cache-control": "no-store", "x-content-type-options": "nosniff" }
+
+async function exchange(
+  handle: Handle,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  { maxBodyBytes }: ListenOptions,
+): Promise<void> {
+  const gone = new AbortController()
+  outgoing.on("close", () => gone.abort())
+  const url = urlOf(incoming)
+  const { method = "GET" } = incoming
+  if (url === undefined) return void outgoing.writeHead(400).end()
+  if (unwritable.test(method)) return void outgoing.writeHead(405).end()
+  const body = await readBody(incoming, maxBodyBytes)
+  if (body === "cut") return void outgoing.destroy()
+  if (body === "too-large") return void outgoing.writeHead(413).end()
+  const response = await handle(
+    new Request(url, {
+      method,
+      headers: headersOf(incoming),
+      signal: gone.signal,
+      ...(method === "GET" || method === "HEAD" ? {} : { body: body.bytes }),
+    }),
+  )
+  outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...everywhere })
+  outgoing.end(Buffer.from(await response.arrayBuffer()))
+}
+
+function urlOf({ url = "/" }: IncomingMessage): string | undefined {
+  const whole = `http://127.0.0.1${url}`
+  return url.startsWith("/") && URL.canParse(whole) ? whole : undefined
+}
+
+function headersOf({ headers }: IncomingMessage): Headers {
+  const copied = new Headers()
+  for (const [name, value] of Object.entries(headers)) for (const one of [value ?? []].flat()) copied.append(name, one)
+  return copied
+}
+
+type Body = { readonly bytes: Uint8Array<ArrayBuffer> } | "too-large" | "cut"
+
+/** The rest of a body that is too large is left to Node, which reads it away until the time for a request is up. */
+function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Body> {
+  return new Promise((resolve) => {
+    if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) return resolve("too-large")
+    let pieces: Uint8Array[] = []
+    let length = 0
+    incoming.on("data", (piece: Uint8Array) => {
+      length += piece.length
+      if (length <= maxBytes) return void pieces.push(piece)
+      pieces = []
+      resolve("too-large")
+    })
+    incoming.on("end", () => resolve({ bytes: Buffer.concat(pieces) }))
+    incoming.on("error", () => resolve("cut"))
+    incoming.on("close", () => resolve("cut"))
+  })
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { linesOf } from "./lines-of.ts"
+import { linesOf } from "./stdio.ts"
 
 async function read(
   bytes: Uint8Array,

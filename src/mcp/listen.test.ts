@@ -1,6 +1,6 @@
 import { request as openRequest } from "node:http"
 import { expect, test } from "vitest"
-import { listen } from "./listen.ts"
+import { listen } from "./http.ts"
 
 const options = { port: 0, host: "127.0.0.1", maxBodyBytes: 1000 }
 

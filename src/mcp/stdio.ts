@@ -1,10 +1,14 @@
+import { Readable } from "node:stream"
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js"
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js"
+import { withinMs } from "../model/within-ms.ts"
+import type { OnFault } from "./answer.ts"
 import { createMcpServer, type McpServerOptions } from "./create-server.ts"
-import { limitSource } from "./limit-source.ts"
-import { loadSdk } from "./load-sdk.ts"
+import { limitSource, maxAnswerMs } from "./limit-source.ts"
+import { loadSdk, type Sdk } from "./load-sdk.ts"
 import type { McpSource } from "./source.ts"
-import { createStdioTransport, type StdioPipes } from "./stdio-transport.ts"
 
-export type StdioOptions = McpServerOptions &
+type StdioOptions = McpServerOptions &
   StdioPipes & {
     /** Ends the server before its input does. */
     readonly stop?: AbortSignal
@@ -28,3 +32,151 @@ const stopped = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve()
     else signal.addEventListener("abort", () => resolve(), { once: true })
   })
+
+/** A call has a few hundred bytes. */
+const maxLineBytes = 1_000_000
+/** Requests that are worked on at once; the rest waits in the pipe. */
+const maxOpen = 64
+/** Every question to the source has ended by then. */
+const maxWaitMs = maxAnswerMs + 5000
+
+/** As JSON-RPC numbers them. */
+const parseError = -32700
+const invalidRequest = -32600
+
+type StdioPipes = {
+  readonly input: AsyncIterable<Uint8Array>
+  /** Writes a text whole, one after the other. */
+  readonly write: (text: string) => Promise<void>
+}
+
+/** Requests that have no answer yet. */
+type OpenRequests = {
+  readonly add: (id: string | number) => void
+  readonly remove: (id: string | number) => void
+  /** Until fewer than so many are open. */
+  readonly fewerThan: (count: number) => Promise<void>
+}
+
+function createOpenRequests(): OpenRequests {
+  const open = new Set<string | number>()
+  let waiting: { readonly count: number; readonly go: () => void } | undefined
+  return {
+    add: (id) => void open.add(id),
+    remove: (id) => {
+      open.delete(id)
+      if (waiting !== undefined && open.size < waiting.count) waiting.go()
+    },
+    fewerThan: async (count) => {
+      if (open.size < count) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting = { count, go: resolve }
+      await promise
+      waiting = undefined
+    },
+  }
+}
+
+/**
+ * MCP over two pipes, a message a line. What is no message is answered as such, and the next line is read. `ended` comes when the input
+ * has ended and everything that was asked is answered.
+ */
+function createStdioTransport({ MessageSchema }: Sdk, { input, write }: StdioPipes, onFault: OnFault) {
+  const open = createOpenRequests()
+  let closed = false
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const complain = (code: number, message: string) =>
+    write(`${JSON.stringify({ jsonrpc: "2.0", error: { code, message } })}\n`)
+
+  const receive = async (line: string | undefined): Promise<void> => {
+    if (line === undefined) return await complain(invalidRequest, `The message has more than ${maxLineBytes} bytes.`)
+    const value = parse(line)
+    if (value === undefined) return await complain(parseError, "The line is not JSON.")
+    const { data: message } = MessageSchema.safeParse(value)
+    if (message === undefined) return await complain(invalidRequest, "The line is no JSON-RPC message.")
+    if ("method" in message && "id" in message) open.add(message.id)
+    const cancelled = cancelledBy(message)
+    transport.onmessage?.(message)
+    // Nobody answers a request that was called off.
+    if (cancelled !== undefined) open.remove(cancelled)
+  }
+  const room = (count: number): Promise<void> =>
+    withinMs(
+      () => open.fewerThan(count),
+      maxWaitMs,
+      () => ({ code: "store-unavailable", store: "session", reason: `no answer within ${maxWaitMs} ms` }),
+    )
+  const readAll = async (): Promise<void> => {
+    for await (const line of linesOf(input, maxLineBytes)) {
+      await room(maxOpen)
+      await receive(line)
+    }
+    await room(1)
+  }
+  const fail = (error: unknown): void => {
+    if (!closed) onFault(error)
+    end()
+  }
+  const transport: Transport = {
+    start: async () => void readAll().then(end, fail),
+    send: async (message) => {
+      try {
+        await write(`${JSON.stringify(message)}\n`)
+      } finally {
+        if (!("method" in message) && message.id !== undefined) open.remove(message.id)
+      }
+    },
+    close: async () => {
+      closed = true
+      // A pipe that is still waited for would keep the process.
+      if (input instanceof Readable) input.destroy()
+      transport.onclose?.()
+    },
+  }
+  return { transport, ended }
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
+
+function cancelledBy(message: JSONRPCMessage): string | number | undefined {
+  if (!("method" in message) || message.method !== "notifications/cancelled") return undefined
+  const id: unknown = message.params?.requestId
+  return typeof id === "string" || typeof id === "number" ? id : undefined
+}
+
+const lineBreak = 0x0a
+
+/** Lines of a stream of bytes, without blank ones. One that is longer than `maxBytes` is `undefined`, and is never held. */
+export async function* linesOf(input: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<string | undefined> {
+  let pieces: Uint8Array[] = []
+  let length = 0
+  const add = (piece: Uint8Array): void => {
+    length += piece.length
+    if (length > maxBytes) pieces = []
+    else pieces.push(piece)
+  }
+  const take = (): string | undefined => {
+    const line = length > maxBytes ? undefined : Buffer.concat(pieces).toString("utf8").trim()
+    pieces = []
+    length = 0
+    return line
+  }
+  for await (const chunk of input) {
+    let start = 0
+    for (let end = chunk.indexOf(lineBreak); end >= 0; end = chunk.indexOf(lineBreak, start)) {
+      add(chunk.subarray(start, end))
+      start = end + 1
+      const line = take()
+      if (line !== "") yield line
+    }
+    add(chunk.subarray(start))
+  }
+  const last = take()
+  if (last !== "") yield last
+}

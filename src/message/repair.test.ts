@@ -13,8 +13,7 @@ import { type CheckOptions, checkTranscript, isEmpty } from "./check.ts"
 import { unfence } from "./fence.ts"
 import type { Transcript } from "./message.ts"
 import type { Part } from "./part.ts"
-import { repair, replayRepair } from "./repair.ts"
-import { missingResult } from "./repair-perform.ts"
+import { missingResult, repair, replayRepair } from "./repair.ts"
 
 const faults = (messages: Transcript) => checkTranscript(messages).map(({ code }) => code)
 const mends = (messages: Transcript) => repair(messages).events.map(({ type, reason }) => `${type}: ${reason}`)

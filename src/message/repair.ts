@@ -1,11 +1,13 @@
 import { assert } from "./assert.ts"
-import type { CheckOptions } from "./check.ts"
-import type { CallId, MessageId } from "./ids.ts"
-import type { Mend } from "./mend.ts"
-import type { Transcript } from "./message.ts"
+import { abandonedCalls, type CheckOptions, isEmpty, isMisplaced } from "./check.ts"
+import { createFreshIds } from "./fresh.ts"
+import { type CallId, callId, type MessageId, messageId } from "./ids.ts"
+import type { Message, Role, Transcript } from "./message.ts"
+import { pairCalls, pairKey } from "./pair.ts"
+import type { Part } from "./part.ts"
+import { findParted } from "./parted.ts"
 import { present } from "./present.ts"
-import { performMends } from "./repair-perform.ts"
-import { repairPlans } from "./repair-plan.ts"
+import { quote } from "./quote.ts"
 
 /** A mend that was made: where, in ids, and in which step of the repair. */
 export type RepairEvent = Mend & { readonly step: number; readonly messageId: MessageId; readonly callId?: CallId }
@@ -45,3 +47,281 @@ function eventOf(messages: Transcript, mend: Mend, step: number): readonly Repai
 export function replayRepair(messages: Transcript, events: readonly RepairEvent[]): Transcript {
   return [...Map.groupBy(events, ({ step }) => step).values()].reduce(performMends, messages)
 }
+
+/** What the result of a call says that got none. */
+export const missingResult = "[no result was recorded for this call]"
+
+/** Part-wise mends in place, results where they belong, removals last. Positions are those before the step. */
+function performMends(messages: Transcript, events: readonly Mend[]): Transcript {
+  const mends = Map.groupBy(events, ({ message }) => message)
+  const { joining, following } = placeResults(messages, events)
+  const fresh = createFreshIds(messages.map(({ id }) => id))
+  const moved = Map.groupBy(
+    events.flatMap((event) => (event.type === "message-moved" ? [event] : [])).toSorted(byPlace),
+    ({ before }) => before,
+  )
+  return messages.flatMap((message, at): readonly Message[] => {
+    const mine = mends.get(at) ?? []
+    if (mine.some(({ type }) => type === "message-removed" || type === "message-moved")) return []
+    const joined = joining.get(at) ?? []
+    const inside = mine.filter(({ type }) => type !== "result-added")
+    const mended = inside.length === 0 && joined.length === 0 ? message : mend(message, inside, joined)
+    const quotes =
+      message.role === "user"
+        ? []
+        : inside.flatMap((one) => (one.type === "result-quoted" ? quoteAt(message, one.part) : []))
+    return [
+      ...(moved.get(at) ?? []).flatMap((event) => messages[event.message] ?? []),
+      ...ownMessage(message, quotes, fresh, "quoted"),
+      mended,
+      ...ownMessage(message, following.get(at) ?? [], fresh, "results"),
+    ]
+  })
+}
+
+const byPlace = (one: Mend, other: Mend): number => one.message - other.message
+
+type Arrivals = ReadonlyMap<number, readonly Part[]>
+
+/** New and moved results join the message that answers the same calls, where there is one; otherwise they follow the calls in a message of ours. */
+function placeResults(
+  messages: Transcript,
+  events: readonly Mend[],
+): { readonly joining: Arrivals; readonly following: Arrivals } {
+  const arrivals = events.flatMap((event): readonly { readonly calls: number; readonly result: Part }[] => {
+    if (event.type !== "result-moved" && event.type !== "result-added") return []
+    const part = messages[event.message]?.parts[event.part]
+    assert(part !== undefined, `no part ${event.part} in message ${event.message}`)
+    return [
+      event.type === "result-moved"
+        ? { calls: event.after, result: part }
+        : { calls: event.message, result: emptyResult(part) },
+    ]
+  })
+  const joining = new Map<number, readonly Part[]>()
+  const following = new Map<number, readonly Part[]>()
+  for (const [calls, arrived] of Map.groupBy(arrivals, (arrival) => arrival.calls)) {
+    const results = arrived.map(({ result }) => result)
+    if (answers(messages[calls + 1], messages[calls])) joining.set(calls + 1, results)
+    else following.set(calls, results)
+  }
+  return { joining, following }
+}
+
+function answers(next: Message | undefined, calls: Message | undefined): boolean {
+  if (next?.role !== "user") return false
+  const asked = new Set(calls?.parts.flatMap((part) => (part.type === "tool-call" ? part.callId : [])))
+  return next.parts.some((part) => part.type === "tool-result" && asked.has(part.callId))
+}
+
+function mend(message: Message, events: readonly Mend[], joined: readonly Part[]): Message {
+  const renamed = events.find((event) => event.type === "message-renamed")
+  const changes = new Map(events.flatMap((event) => ("part" in event ? [[event.part, event] as const] : [])))
+  const parts = message.parts.flatMap((part, n): readonly Part[] => {
+    const change = changes.get(n)
+    return change === undefined ? [part] : mendPart(message.role, part, change)
+  })
+  const results = parts.findLastIndex((part) => part.type === "tool-result") + 1
+  return {
+    ...message,
+    parts: parts.toSpliced(results, 0, ...joined),
+    ...(renamed === undefined ? {} : { id: renamed.to }),
+  }
+}
+
+function mendPart(role: Role, part: Part, event: Mend): readonly Part[] {
+  if (event.type === "result-moved") return []
+  if (event.type === "call-renamed" && (part.type === "tool-call" || part.type === "tool-result"))
+    return [{ ...part, callId: event.to }]
+  // What a tool said is never put into another's mouth: outside the user's messages it gets one of its own.
+  if (event.type === "result-quoted") return role === "user" ? quoted(part) : []
+  return event.type === "call-quoted" ? quoted(part) : [part]
+}
+
+function quoteAt({ id, parts }: Message, at: number): readonly Part[] {
+  const part = parts[at]
+  assert(part !== undefined, `no part ${at} in message ${id}`)
+  return quoted(part)
+}
+
+function quoted(part: Part): readonly Part[] {
+  assert(part.type === "tool-call" || part.type === "tool-result", `a ${part.type} part is never quoted`)
+  return quote(part)
+}
+
+function emptyResult(call: Part): Part {
+  assert(call.type === "tool-call", "a result is added for a call only")
+  return {
+    type: "tool-result",
+    callId: call.callId,
+    kind: call.kind,
+    tool: call.tool,
+    content: [{ type: "text", text: missingResult }],
+    failed: true,
+  }
+}
+
+/** A message of ours beside this one, for what cannot stand in it. */
+function ownMessage(
+  { id, format }: Message,
+  parts: readonly Part[],
+  fresh: (near: string) => string,
+  name: string,
+): readonly Message[] {
+  if (parts.length === 0) return []
+  return [{ id: messageId(fresh(`${id}+${name}`)), role: "user", parts, ...present({ format }) }]
+}
+
+function planRenames(messages: Transcript): readonly Mend[] {
+  const fresh = createFreshIds(messages.map(({ id }) => id))
+  const seen = new Set<string>()
+  return messages.flatMap(({ id }, message): readonly Mend[] => {
+    const repeated = seen.has(id)
+    seen.add(id)
+    if (!repeated) return []
+    const to = messageId(fresh(id))
+    return [{ type: "message-renamed", message, to, reason: "message-id-repeated" }]
+  })
+}
+
+function planCallRenames(messages: Transcript): readonly Mend[] {
+  const { pairs, open } = pairCalls(messages)
+  const resultOf = new Map(pairs.map(({ call, result }) => [`${call.message}.${call.part}`, result]))
+  const calls = [...pairs.map(({ call }) => call), ...open].sort(
+    (one, other) => one.message - other.message || one.part - other.part,
+  )
+  const fresh = createFreshIds(calls.map((call) => call.callId))
+  const seen = new Set<string>()
+  return calls.flatMap((call): readonly Mend[] => {
+    const repeated = seen.has(call.callId)
+    seen.add(call.callId)
+    if (!repeated) return []
+    const to = callId(fresh(call.callId))
+    const result = resultOf.get(`${call.message}.${call.part}`)
+    return [call, ...(result === undefined ? [] : [result])].map(({ message, part }) => {
+      return { type: "call-renamed", message, part, to, reason: "call-id-repeated" }
+    })
+  })
+}
+
+/**
+ * Words of the model or of the system between calls and their results go before the calls. Were the results moved instead, a request that
+ * ends with them would end with such words, and the model would be asked nothing.
+ */
+function planSpeech(messages: Transcript, { adjacent }: CheckOptions): readonly Mend[] {
+  if (adjacent === undefined) return []
+  const parted = pairCalls(messages)
+    .pairs.filter(findParted(messages, adjacent))
+    .toSorted((one, other) => one.call.message - other.call.message)
+  const goal = new Map<number, number>()
+  let seen = 0
+  for (const { call, result } of parted) {
+    const isOurs = messages[call.message]?.role === "assistant"
+    // The calls may stand behind others, and go before those themselves.
+    const before = goal.get(call.message) ?? call.message
+    for (seen = Math.max(seen, call.message + 1); isOurs && seen < result.message; seen++) {
+      const message = messages[seen]
+      if (message !== undefined && isSpeech(message)) goal.set(seen, before)
+    }
+  }
+  return [...goal].map(([message, to]) => ({
+    type: "message-moved",
+    message,
+    before: to,
+    reason: "result-not-adjacent",
+  }))
+}
+
+/** What asks the user's side for nothing: a provider answers its own calls. */
+const isSpeech = ({ role, parts }: Message): boolean =>
+  role === "system" ||
+  (role === "assistant" && parts.every((part) => part.type !== "tool-call" || part.kind === "provider"))
+
+/** Results go to their calls where there is one to go to; the rest is quoted where it stands. */
+function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly Mend[] {
+  const { pairs, open, orphans } = pairCalls(messages)
+  const asked = open.filter(({ message }) => messages[message]?.role === "assistant")
+  const waiting = new Map(asked.map((call) => [pairKey(call), call]))
+  const answered = new Set(pairs.map(({ call }) => pairKey(call)))
+  const events: Mend[] = []
+  for (const [message, { role, parts }] of messages.entries()) {
+    for (const [part, content] of parts.entries()) {
+      if (content.type === "tool-call" && role !== "assistant")
+        events.push({ type: "call-quoted", message, part, reason: "call-misplaced" })
+    }
+  }
+  for (const place of orphans) {
+    const { message, part } = place
+    const key = pairKey(place)
+    const call = waiting.get(key)
+    waiting.delete(key)
+    if (call !== undefined)
+      events.push({ type: "result-moved", message, part, after: call.message, reason: "result-before-call" })
+    else
+      events.push({
+        type: "result-quoted",
+        message,
+        part,
+        reason: answered.has(key) ? "result-repeated" : "result-without-call",
+      })
+  }
+  const isParted = adjacent === undefined ? () => false : findParted(messages, adjacent)
+  for (const pair of pairs) {
+    const { call, result } = pair
+    const place = { message: result.message, part: result.part }
+    if (messages[call.message]?.role !== "assistant")
+      events.push({ type: "result-quoted", ...place, reason: "result-without-call" })
+    else if (isMisplaced(messages, pair))
+      events.push({ type: "result-moved", ...place, after: call.message, reason: "result-misplaced" })
+    else if (isParted(pair))
+      events.push({ type: "result-moved", ...place, after: call.message, reason: "result-not-adjacent" })
+  }
+  return events
+}
+
+function planResults(messages: Transcript, { ended = false }: CheckOptions): readonly Mend[] {
+  return abandonedCalls(messages, pairCalls(messages).open, ended).map(({ message, part, kind }) => {
+    const type = kind === "provider" || kind === "other" ? "call-quoted" : "result-added"
+    return { type, message, part, reason: "call-without-result" }
+  })
+}
+
+function planRemovals(messages: Transcript): readonly Mend[] {
+  return messages.flatMap((content, message): readonly Mend[] =>
+    isEmpty(content) ? [{ type: "message-removed", message, reason: "message-empty" }] : [],
+  )
+}
+
+/** What is wrong, as mends: ids first, then places, then what is missing, which may part others; last what is empty. */
+const repairPlans: readonly ((messages: Transcript, options: CheckOptions) => readonly Mend[])[] = [
+  planRenames,
+  planCallRenames,
+  planSpeech,
+  planPlaces,
+  planResults,
+  planSpeech,
+  planPlaces,
+  planRemovals,
+]
+
+/** One mend, with all that it takes to do it again. `message` and `part` are positions at the time of the mend. */
+type Mend = { readonly message: number } & (
+  | { readonly type: "message-renamed"; readonly to: MessageId; readonly reason: "message-id-repeated" }
+  | { readonly type: "call-renamed"; readonly part: number; readonly to: CallId; readonly reason: "call-id-repeated" }
+  | { readonly type: "call-quoted"; readonly part: number; readonly reason: "call-misplaced" | "call-without-result" }
+  | {
+      readonly type: "result-moved"
+      readonly part: number
+      readonly after: number
+      readonly reason: "result-before-call" | "result-misplaced" | "result-not-adjacent"
+    }
+  | {
+      readonly type: "result-quoted"
+      readonly part: number
+      readonly reason: "result-without-call" | "result-repeated"
+    }
+  | { readonly type: "result-added"; readonly part: number; readonly reason: "call-without-result" }
+  | { readonly type: "message-removed"; readonly reason: "message-empty" }
+  /** Words of the model or the system go before the message whose calls they stood behind. */
+  | { readonly type: "message-moved"; readonly before: number; readonly reason: "result-not-adjacent" }
+)

@@ -1,13 +1,14 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
+import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ModelResponse } from "../message/request.ts"
+import { type SseEvent, sseEnd, sseStep, startSse } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
+import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
 import { addressOf, readBaseUrl, type Whereabouts } from "./address.ts"
-import { createDeadline, type Deadline } from "./deadline.ts"
 import { causeOf, createTelling, fail, failureIn, readAnswer } from "./failure.ts"
 import { readLimited } from "./read-limited.ts"
-import { readStream } from "./read-stream.ts"
-import { askedWaitMs, isPassing, pause, type RetryPolicy, retryWaitMs, usualRetry } from "./retry.ts"
+import { longestMs } from "./within-ms.ts"
 
 /** Where a model is, the limits on a call to it, and what a test may put in place of clock, chance and waiting. */
 export type CallOptions = Whereabouts &
@@ -123,4 +124,147 @@ async function read(
   if (problem === undefined) return { type: "whole", status, headers, response: readAnswer(format, text) }
   const askedMs = askedWaitMs(response.headers, now)
   return { type: "refused", problem, passing: isPassing(status), ...present({ askedMs }) }
+}
+
+/** When a call that came to nothing is made again. */
+type RetryPolicy = {
+  /** How often at most, beside the first time. */
+  readonly retries: number
+  /** A server that asks for a longer wait is not waited for. */
+  readonly maxRetryWaitMs: number
+}
+
+/** Two more attempts outlast a short overload; an outage is for the caller to know of. */
+const usualRetry: RetryPolicy = { retries: 2, maxRetryWaitMs: 30_000 }
+
+/** The first wait, doubled each time, where the server names none. */
+const firstWaitMs = 500
+
+/** Too many requests, and whatever is the server's own fault: the same request may be answered in a moment. */
+const isPassing = (status: number): boolean => status === 429 || (status >= 500 && status <= 599)
+
+/** How long to wait before attempt number `attempt` (the first repetition is 1), or nothing if that is too long. */
+function retryWaitMs(
+  { maxRetryWaitMs }: RetryPolicy,
+  { attempt, askedMs, random }: { readonly attempt: number; readonly askedMs?: number; readonly random: () => number },
+): number | undefined {
+  const own = Math.min(maxRetryWaitMs, firstWaitMs * 2 ** (attempt - 1)) * (0.75 + random() / 4)
+  const waitMs = askedMs ?? own
+  return waitMs > maxRetryWaitMs ? undefined : Math.ceil(waitMs)
+}
+
+/** The wait that a server asks for: in milliseconds, in seconds, or as the hour at which to come again. */
+function askedWaitMs(headers: Headers, now: () => number): number | undefined {
+  const ms = headers.get("retry-after-ms")?.trim() ?? ""
+  if (/^\d{1,12}(?:\.\d{1,9})?$/.test(ms)) return Number(ms)
+  const after = headers.get("retry-after")?.trim() ?? ""
+  if (/^\d{1,9}(?:\.\d{1,9})?$/.test(after)) return Number(after) * 1000
+  const at = after.length > 100 || !/[a-z]/i.test(after) ? Number.NaN : Date.parse(after)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now())
+}
+
+/** Let time pass; a signal ends it early. */
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const end = (): void => resolve()
+  const timer = setTimeout(end, Math.min(ms, longestMs))
+  signal?.addEventListener("abort", end, { once: true })
+  if (signal?.aborted === true) end()
+  await promise
+  clearTimeout(timer)
+  signal?.removeEventListener("abort", end)
+}
+
+type StreamReading = {
+  readonly format: Format
+  readonly host: string
+  readonly limitBytes: number
+  readonly deadline: Deadline
+  readonly tell: (text: string) => string
+}
+
+/**
+ * The events of a streamed answer as they come. What the server says went wrong, and a stream that is cut, are `error` events; a stop,
+ * the time limit and an answer that is too large are thrown. Leaving the loop ends the connection.
+ */
+async function* readStream(
+  body: AsyncIterable<Uint8Array>,
+  { format, host, limitBytes, deadline, tell }: StreamReading,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  let state = startDecode(format)
+  const read = (wire: readonly SseEvent[]): readonly StreamEvent[] => {
+    const all: StreamEvent[] = []
+    for (const sse of wire) {
+      const [next, events] = decodeStep(state, sse)
+      state = next
+      for (const event of events) all.push(told(event, tell))
+    }
+    return all
+  }
+  let sse = startSse()
+  let length = 0
+  try {
+    for await (const chunk of unbroken(body, deadline)) {
+      length += chunk.byteLength
+      if (length > limitBytes) fail({ code: "upstream-too-large", host, limitBytes })
+      const [next, wire] = sseStep(sse, chunk)
+      sse = next
+      yield* read(wire)
+    }
+    yield* read(sseEnd(sse))
+    yield* decodeEnd(state)
+  } finally {
+    deadline.end()
+  }
+}
+
+/** The chunks up to where the connection dies: what that means, the reader of the stream knows. Only our own end to it is thrown. */
+async function* unbroken(body: AsyncIterable<Uint8Array>, deadline: Deadline): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of body) yield chunk
+  } catch (cause) {
+    const problem = deadline.problem()
+    if (problem !== undefined) throw new HoldfastError(problem)
+    if (!(cause instanceof Error)) throw cause
+  }
+}
+
+/** Servers like to repeat what they were sent: the words of an error hold no secret. */
+function told(event: StreamEvent, tell: (text: string) => string): StreamEvent {
+  if (event.type !== "error" || event.problem.code !== "upstream-error") return event
+  const { type, message } = event.problem
+  return { ...event, problem: { ...event.problem, type: tell(type), message: tell(message) || "no message" } }
+}
+
+/** A signal that aborts when the time is up or the caller says stop, and remembers which it was. */
+type Deadline = {
+  readonly signal: AbortSignal
+  /** Why it aborted; nothing if it did not. */
+  readonly problem: () => Problem | undefined
+  /** Let go of the timer and the caller's signal. */
+  readonly end: () => void
+}
+
+function createDeadline(host: string, limitMs: number, stop: AbortSignal | undefined): Deadline {
+  const controller = new AbortController()
+  let problem: Problem | undefined
+  const abort = (why: Problem): void => {
+    problem ??= why
+    controller.abort()
+  }
+  const stopped = (): void => abort({ code: "upstream-stopped", host })
+  const timer = setTimeout(
+    () => abort({ code: "upstream-timeout", host, limitMs }),
+    Math.min(Math.max(0, limitMs), longestMs),
+  )
+  stop?.addEventListener("abort", stopped, { once: true })
+  if (stop?.aborted === true) stopped()
+  return {
+    signal: controller.signal,
+    problem: () => problem,
+    end: () => {
+      clearTimeout(timer)
+      stop?.removeEventListener("abort", stopped)
+    },
+  }
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { atomsOf } from "./find-atoms.ts"
-import { cue } from "./find-cue.ts"
+import { atomsOf, cue } from "./find-cue.ts"
 
 const patterns: readonly RegExp[] = [
   /\bnever (?:ever )?(?:push|merge)\b/,

@@ -1,7 +1,111 @@
 import { trust } from "../message/channel.ts"
 import type { Pin } from "./pin.ts"
-import { conflicts, sameSubject, saysItReplaces } from "./rule-subject.ts"
+import type { FoundRule, RuleKind } from "./rule.ts"
 import { topicOf, valuesOf } from "./rule-topic.ts"
+
+/** What two rules are compared by. */
+type RuleText = {
+  readonly text: string
+  readonly kind: RuleKind
+  readonly topic?: FoundRule["topic"]
+  /** The values that it names, where someone has read them already. */
+  readonly values?: ReturnType<typeof valuesOf>
+}
+
+const valuesIn = (rule: RuleText): ReturnType<typeof valuesOf> => rule.values ?? valuesOf(rule.text)
+const topicsOf = (rule: RuleText): readonly string[] => rule.topic ?? topicOf(rule.text)
+
+/** The same for two rules that are about the same thing in the same words, whatever values they name: deterministic, and stable to store. */
+export const ruleKey = (rule: RuleText): string =>
+  `${topicsOf(rule).join(" ")}|${[...valuesOf(rule.text).keys()].sort().join(" ")}`
+
+/** A rule that says it takes another's place. */
+const replaces =
+  /\b(?:now|(?<=\w )instead(?= *[.!,;]|$)|no longer|changed?|raised?|lowered|increased?|reduced|updated?|new|from now on|as of|effective|supersedes?|replaces?|anymore|any more|from today|starting)\b|现在|改为|改成|不再|从现在|调整|提高|降低|更新|\b(?:ahora|nuevo|nueva|ya no|en adelante|cambi\p{L}+|jetzt|ab sofort|nicht mehr|desormais|maintenant|agora)\b/iu
+
+/** Does a rule say of itself that it takes another's place? */
+const saysItReplaces = (text: string): boolean => replaces.test(text)
+
+/** Share of the shorter rule's topics that both must have: of rules that name the same sort of value, and of others. */
+const minSharedWithValues = 0.5
+const minShared = 0.75
+
+/** Topics too common to carry a likeness alone. */
+const weak: ReadonlySet<string> = new Set(["send", "reply", "approval", "email", "external", "customer", "test"])
+
+/**
+ * Is the later rule about the same thing as the earlier, so that within one channel it takes its place? Rules that differ in what they
+ * speak of, beyond a value, are two rules.
+ */
+export function sameSubject(earlier: RuleText, later: RuleText): boolean {
+  if (earlier.text === later.text) return true
+  if (isTalk(later.text)) return false
+  const [one, two] = [topicsOf(earlier), topicsOf(later)]
+  const shared = one.filter((topic) => two.includes(topic))
+  const fewest = Math.min(one.length, two.length)
+  if (shared.length === 0 || fewest === 0) return false
+  const [own, other] = [one.length - shared.length, two.length - shared.length]
+  const share = shared.length / fewest
+  if (changesValue(earlier, later))
+    return share >= minSharedWithValues && ((own === 0 && other === 0) || replaces.test(later.text))
+  if (own > 0 && other > 0) return replaces.test(later.text) && share >= minShared
+  if (!opposed(earlier, later)) return own === 0 && other === 0 && sameValues(earlier, later)
+  const solid = shared.some((topic) => !weak.has(topic))
+  return share >= minShared && solid && other === 0
+    ? own <= 1 || replaces.test(later.text)
+    : own === 0 && replaces.test(later.text)
+}
+
+/** A wish, a guess or a plan of the speaker's for the matter at hand, or what somebody else says: none of them states a rule. */
+const talks =
+  /\b(?:i(?:'d|’d| would)|i(?:'m|’m| am)|i(?:'ll|’ll| will)|i (?:think|guess|hope|can|could|might|was|just|wanted)|maybe|perhaps|if possible|this (?:time|once|one|order|trip|flight|booking)|just once|for (?:now|today)|today|tonight|tomorrow)\b|\b(?:he|she|they|it) (?:\p{L}+ )?(?:said|says|wrote|told|thinks?|claims?|uses?|deploys?|spends?)\b/iu
+/** Words that state a rule however they are put. */
+const states =
+  /\b(?:from (?:now|here|today) on(?:wards?)?|going forward|no longer|never|always|must|until further notice)\b/i
+
+const isTalk = (text: string): boolean => talks.test(text) && !states.test(text)
+
+/** Both name a value of the same sort, and not the same one. */
+function changesValue(one: RuleText, two: RuleText): boolean {
+  const [before, after] = [valuesIn(one), valuesIn(two)]
+  for (const [sort, values] of before) {
+    const others = after.get(sort)
+    // Another name or day is another thing, unless the rule says that it takes the other's place.
+    if ((sort === "name" || sort === "day") && !replaces.test(two.text)) continue
+    if (others !== undefined && !values.some((value) => others.includes(value))) return true
+  }
+  return false
+}
+
+function sameValues(one: RuleText, two: RuleText): boolean {
+  const flat = (rule: RuleText): string =>
+    [...valuesIn(rule)]
+      .map(([sort, values]) => `${sort}:${[...values].sort().join(",")}`)
+      .sort()
+      .join(";")
+  return flat(one) === flat(two)
+}
+
+const says: Readonly<Record<RuleKind, "yes" | "no" | "some">> = {
+  prohibition: "no",
+  obligation: "yes",
+  permission: "yes",
+  preference: "some",
+  "permission-limit": "some",
+}
+
+/** One forbids what the other demands or allows. */
+const opposed = (one: RuleText, two: RuleText): boolean => {
+  const pair = `${says[one.kind]} ${says[two.kind]}`
+  return pair === "yes no" || pair === "no yes" || (one.kind === "permission") !== (two.kind === "permission")
+}
+
+/** Can the two not both be kept: about the same thing, they say the opposite or name another value? */
+export function conflicts(one: RuleText, two: RuleText): boolean {
+  if (one.text === two.text) return false
+  const alike = sameSubject(one, two) || sameSubject(two, one)
+  return alike && (opposed(one, two) || changesValue(one, two))
+}
 
 /** A rule as it stands among the others: in force, or why not, and the rules that it cannot be kept together with. */
 export type StandingPin = Pin & {

@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import type { RuleCase } from "../../test/fixtures/pin/survival-variants.ts"
 import { fc } from "../../test/support/property.ts"
-import { survival } from "./survival.ts"
-import { withoutFrames } from "./survival-without-frames.ts"
+import { survival, withoutFrames } from "./survival.ts"
 
 const isCase = (value: unknown): value is RuleCase => typeof value === "object" && value !== null && "rule" in value
 const rules: readonly string[] = readFileSync(

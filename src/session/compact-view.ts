@@ -4,27 +4,39 @@ import { compact } from "../compact/compact.ts"
 import { isTripped, noteCompaction } from "../compact/plan/breaker.ts"
 import type { PlanEvent } from "../compact/plan/event.ts"
 import { shortenResults } from "../compact/shorten-results.ts"
-import type { CompactTask } from "../compact/task.ts"
+import { separate } from "../compact/stack/separate.ts"
+import { applyEdits, type Edit, isEdit } from "../compact/stages/edit.ts"
+import { writeExtractive } from "../compact/summary/extractive.ts"
+import type { Summary, SummarySection } from "../compact/summary/summary.ts"
+import type { CompactChoices, CompactTask, Summarizer, SummaryQuestion } from "../compact/task.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { tokens } from "../message/ids.ts"
-import type { Transcript } from "../message/message.ts"
+import { type CallId, tokens } from "../message/ids.ts"
+import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import type { ModelRequest } from "../message/request.ts"
 import type { Pin } from "../rules/pin.ts"
 import { predict } from "../tokens/calibrate.ts"
 import { askBeforeCompact, askBeforeInstall, tellAfterCompact } from "./ask-hooks.ts"
-import { type Assembled, assemble } from "./assemble.ts"
+import { type Assembled, assemble, standingEntries } from "./assemble.ts"
+import { beginSummary } from "./background.ts"
 import type { Budgeted } from "./budget.ts"
 import { carriedPins } from "./check-pins.ts"
-import { checkpointOf } from "./checkpoint.ts"
-import { choicesFor } from "./choices-for.ts"
-import { entryId } from "./log/entry.ts"
+import { readInherited } from "./inherit.ts"
+import type { Live } from "./live.ts"
+import { type CheckpointBody, entryId, type Item, type MessageEdit, seqOf } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
+import { handleFor } from "./log/handle.ts"
 import type { Trace } from "./log/trace.ts"
+import { choicesOf } from "./one-shot/choices.ts"
+import { createSummarizer } from "./one-shot/summarizer.ts"
 import { weighCompaction } from "./one-shot/weigh.ts"
+import { operatorRules } from "./operator-rules.ts"
 import { type Preparing, pinOptions } from "./preparing.ts"
+import { readSecret } from "./secret.ts"
+import { currentSpeculation, readSummary } from "./stored-summary.ts"
 
 /** What came of a compaction: it is in force, it goes out this once, or it was left. */
-export type Compaction =
+type Compaction =
   | { readonly type: "installed"; readonly checkpoint: string; readonly compacted: Compacted; readonly trace: Trace }
   | { readonly type: "sent"; readonly wire: string; readonly messages: Transcript; readonly trace: Trace }
   | { readonly type: "held"; readonly trace: Trace }
@@ -189,3 +201,170 @@ async function commitCheckpoint(
     trace: [...trace, ...told, { type: "checkpoint-installed", checkpoint }],
   }
 }
+
+/** How a view is compacted: the session's options, its rules and inherited facts, handles where the store has the originals. */
+async function choicesFor(
+  preparing: Preparing,
+  messages: Transcript,
+  pins: readonly Pin[],
+  before: { readonly focus?: string; readonly summary?: string },
+): Promise<CompactChoices> {
+  const { live, call, meter, options } = preparing
+  const focus = before.focus ?? options.focus ?? options.occasion?.asked?.focus
+  const { summarizer: wanted, policy: _, ...shape } = live.options
+  const none = wanted === "none" ? { summarizer: wanted } : {}
+  const { summarizer: __, ...choices } = choicesOf(
+    { format: call.frame.format, ...contextOnly(shape), ...none, ...present({ focus }) },
+    meter,
+  )
+  const { summary } = before
+  const summarizer =
+    summary === undefined
+      ? await readySummarizer(preparing)
+      : createSummarizer({ format: call.frame.format, summarizer: async () => summary }, meter)
+  const earlier = await readInherited(live)
+  const handleOf =
+    live.options.recall === true && live.journal.isDurable() ? await handles(preparing, messages) : undefined
+  const rules = [...operatorRules(live), ...pins].map(({ text }) => text)
+  return { ...choices, pins, ownPins: true, rules, earlier, ...present({ summarizer, handleOf }) }
+}
+
+type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">
+
+const contextOnly = ({ strategy, strategyOptions, schema, language, toolBudgets }: Shape) =>
+  present({ strategy, strategyOptions, schema, language, toolBudgets })
+
+/** The handle of each result, by the entry that has it whole. */
+async function handles(
+  { live }: Preparing,
+  messages: Transcript,
+): Promise<((callId: CallId) => string | undefined) | undefined> {
+  const secret = await readSecret(live)
+  if (secret === undefined) return undefined
+  const places = new Map<CallId, number>()
+  for (const { id, parts } of messages) {
+    const seq = seqOf(id)
+    if (seq !== undefined) for (const part of parts) if (part.type === "tool-result") places.set(part.callId, seq)
+  }
+  return (callId) => {
+    const seq = places.get(callId)
+    return seq === undefined ? undefined : handleFor(secret, seq, callId)
+  }
+}
+
+/** How often a summary that is waited for is looked for. */
+const pollMs = 20
+
+/** A summarizer that has its answer already: what was written in the background, as far as it goes, and the rest without a model. */
+async function readySummarizer(preparing: Preparing): Promise<Summarizer | undefined> {
+  const { live, options } = preparing
+  const { summarizer } = live.options
+  if (summarizer === undefined || typeof summarizer === "string") return undefined
+  const maxWaitMs = options.maxWaitMs ?? live.options.maxWaitMs ?? 0
+  const begun = (await currentSpeculation(live)) ?? (maxWaitMs > 0 ? await beginSummary(preparing) : undefined)
+  if (begun === undefined) return undefined
+  const summary = await awaitSummary(live, begun.key, maxWaitMs)
+  const writer = typeof summarizer === "function" ? "custom" : "model"
+  if (summary === undefined) {
+    if (maxWaitMs > 0) note(preparing, { type: "summary-awaited", key: begun.key, outcome: "late" })
+    return undefined
+  }
+  note(preparing, { type: "summary-used", key: begun.key, covered: begun.covered.length })
+  const covered = new Set(begun.covered.map(entryId))
+  return { writer, write: async (question) => ({ summary: complete(summary, question, covered), events: [] }) }
+}
+
+const note = ({ notes }: Preparing, event: LogEvent): void => {
+  notes.push(event)
+}
+
+async function awaitSummary({ store, id }: Live, key: string, maxWaitMs: number): Promise<Summary | undefined> {
+  let isOver = maxWaitMs <= 0
+  const timer = setTimeout(() => {
+    isOver = true
+  }, maxWaitMs)
+  try {
+    for (;;) {
+      const json = await store.getSummary(id, key).catch(() => undefined)
+      if (json !== undefined || isOver) return json === undefined ? undefined : readSummary(json)
+      await new Promise((resolve) => setTimeout(resolve, Math.min(pollMs, maxWaitMs)))
+    }
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** What came after the summary was begun, or was not in it, said without a model and put into the same sections. */
+function complete(written: Summary, { messages, schema }: SummaryQuestion, covered: ReadonlySet<string>): Summary {
+  const rest = messages.filter(({ id }) => !covered.has(id))
+  const extracted = rest.length === 0 ? [] : writeExtractive(rest, { schema }).sections
+  const names = [...new Set([...written.sections, ...extracted].map(({ name }) => name))]
+  const linesOf = (sections: readonly SummarySection[], name: string): SummarySection["lines"] =>
+    sections.find((section) => section.name === name)?.lines ?? []
+  const sections = names.map((name) => ({
+    name,
+    lines: [...linesOf(written.sections, name), ...linesOf(extracted, name)],
+  }))
+  return { schema: written.schema, sections }
+}
+
+type CheckpointInput = {
+  readonly at: number
+  readonly base: number
+  readonly request: ModelRequest
+  /** What was compacted: the view with every result whole, mended. */
+  readonly messages: Transcript
+  readonly known: Assembled["known"]
+  /** The items of the view that was compacted. */
+  readonly items: readonly Item[]
+  readonly documents: ReadonlySet<string>
+  readonly compacted: Compacted
+  readonly trace: Trace
+  readonly focus?: string
+}
+
+/** A compaction as the log keeps it: what is shown from now on in place of everything up to one message. */
+function checkpointOf(input: CheckpointInput): CheckpointBody {
+  const { request, messages, documents, compacted } = input
+  const { system, tools } = request
+  const separation = separate({ system, tools, messages }, { standing: documents })
+  const edits = compacted.events.filter(isEdit)
+  const byMessage = Map.groupBy(edits.filter(isMessageEdit), ({ messageId }) => messageId)
+  const before = new Map(separation.conversation.map((message) => [message.id, message]))
+  // A message that was carried over from another format has the id of its entry, and is not what that says.
+  const carried = new Set(input.items.flatMap((item) => (item.type === "made" ? item.message.id : [])))
+  const items = applyEdits(separation.conversation, edits).map((message): Item => {
+    const entry = seqOf(message.id)
+    const whole = before.get(message.id)
+    const cameIn = input.known.get(message.id)
+    const isOurs = entry === undefined || carried.has(message.id)
+    if (isOurs || whole === undefined || cameIn === undefined || !saysSame(whole, cameIn))
+      return { type: "made", message }
+    return { type: "shown", entry, ...present({ edits: byMessage.get(message.id) }) }
+  })
+  return {
+    type: "checkpoint-installed",
+    node: input.at,
+    base: input.base,
+    items,
+    standing: standingEntries(separation, seqOf),
+    remedy: compacted.remedy,
+    beforeTokens: compacted.beforeTokens,
+    afterTokens: compacted.afterTokens,
+    trace: JSON.stringify(input.trace),
+    ...present({
+      focus: input.focus,
+      summary: compacted.digest === undefined ? undefined : JSON.stringify(compacted.digest.summary),
+    }),
+  }
+}
+
+const isMessageEdit = (edit: Edit): edit is MessageEdit =>
+  edit.type === "result-shortened" || edit.type === "part-replaced"
+
+/** The same message, part for part: parting a request makes a new one where it lifts something out. */
+const saysSame = (one: Message, other: Message): boolean =>
+  one === other ||
+  (one.role === other.role &&
+    one.parts.length === other.parts.length &&
+    one.parts.every((part, n) => part === other.parts[n] || JSON.stringify(part) === JSON.stringify(other.parts[n])))

@@ -3,10 +3,11 @@ import { hashData } from "../message/hash-data.ts"
 import { messageId } from "../message/ids.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import type { ModelRequest } from "../message/request.ts"
+import { textOf } from "../message/text.ts"
+import { survivalOf } from "../rules/survival.ts"
 import { askFinder } from "./ask-finder.ts"
 import { inheritance } from "./inherit.ts"
 import type { Committed } from "./journal.ts"
-import { judgeHistory } from "./judge-history.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, seqOf } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
@@ -15,11 +16,11 @@ import type { Outline } from "./log/outline.ts"
 import { keyOf, leftBehind, matchHistory, renamed } from "./match.ts"
 import { isRewind, type News, newRules, noDocuments, rewound, takenBackIn } from "./new-rules.ts"
 import { conversationEnd, lastBeforeSummaryCall, noRewrite, type Rewrite, readRewrite } from "./own-compaction.ts"
-import { knownPins } from "./pins.ts"
+import { isInForce, knownPins, type SessionPin } from "./pins.ts"
 import { seekAhead } from "./seek-rules.ts"
 
 /** Messages as log entries, each behind the one before it. */
-export function messageBodies(
+function messageBodies(
   messages: readonly { readonly message: Message; readonly key: string; readonly recorded?: true }[],
   parent: number,
   next: number,
@@ -34,7 +35,7 @@ export function messageBodies(
 }
 
 /** What was written, and the entry of every message: one that is in the log already is not written again. */
-export type AppendedMessages = Committed & { readonly placed: readonly number[] }
+type AppendedMessages = Committed & { readonly placed: readonly number[] }
 
 /** Write new messages behind the one that the session is at. */
 export async function appendMessages(live: Live, messages: Transcript): Promise<AppendedMessages> {
@@ -183,7 +184,7 @@ function keepMessages({ messages }: Live, { entries }: Committed, added: Transcr
   }
 }
 
-export type Ingested = {
+type Ingested = {
   /** The client's request, with its messages under our ids. */
   readonly request: ModelRequest
   readonly committed: Committed
@@ -330,4 +331,30 @@ function stackHash({ system, tools }: Stack, named: readonly string[]): string {
   const hash = hashData([system.map(({ wire, ...part }) => wire ?? part), tools.map(({ wire }) => wire), named])
   hashes.set(system, { tools, documents, hash })
   return hash
+}
+
+/** A client's summary is some pages; of more, the beginning tells. */
+const maxLength = 60_000
+
+/** What a client that compacted its own history made of the rules: told, and no reason to trust its words with any of them. */
+function judgeHistory(pins: readonly SessionPin[], messages: Transcript): readonly LogEvent[] {
+  const standing = pins.filter(isInForce)
+  if (standing.length === 0) return []
+  const said = messages.filter(({ role }) => role === "user").flatMap(({ parts }) => parts)
+  const text = said
+    .flatMap((part) => (part.type === "text" ? textOf(part) : []))
+    .join("\n\n")
+    .slice(0, maxLength)
+  const verdicts = survivalOf(
+    standing.map((pin) => pin.text),
+    text,
+  )
+  return [
+    {
+      type: "rules-judged",
+      pins: standing.flatMap(({ id }, n) =>
+        verdicts[n] === undefined ? [] : [{ pin: id, verdict: verdicts[n].verdict }],
+      ),
+    },
+  ]
 }

@@ -1,10 +1,8 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { MemoryOwner } from "../store/memory-row.ts"
-import type { SessionId, Store, StoredEntry } from "../store/store.ts"
-import { type Backlog, createBacklog, type Withdrawn } from "./backlog.ts"
-import { createBodies } from "./bodies.ts"
-import { chainEntries, readBody } from "./log/chain.ts"
+import type { Head, SessionId, Store, StoredEntry } from "../store/store.ts"
+import { chainEntries, payloadsOf, readBody } from "./log/chain.ts"
 import type { Entry, EntryBody } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import { createOutline, type Outline } from "./log/outline.ts"
@@ -14,7 +12,7 @@ import { rebase, type Stranded } from "./rebase.ts"
 export type Committed = { readonly entries: readonly Entry[]; readonly durable: boolean; readonly problem?: Problem }
 
 /** Says what is to be written, given the log as it is; the first of it will have the place `next`. */
-export type Write = (outline: Outline, next: number) => readonly EntryBody[]
+type Write = (outline: Outline, next: number) => readonly EntryBody[]
 
 /**
  * A session's log, as far as this process knows it. If someone else wrote first, what they wrote is taken in and the writing is asked
@@ -39,7 +37,7 @@ export type Journal = {
   readonly release: (isKept: (seq: number) => boolean) => void
 }
 
-export type JournalOptions = {
+type JournalOptions = {
   readonly store: Store
   readonly session: SessionId
   /** Whose log it is, for the store's list of sessions. */
@@ -254,5 +252,102 @@ async function attempt<Value>(act: () => Promise<Value>): Promise<Attempted<Valu
   } catch (error) {
     if (error instanceof HoldfastError) return { problem: error.problem }
     throw error
+  }
+}
+
+/** Entries that were read or written by this process, and the way to the others. */
+type Bodies = {
+  readonly keep: (entries: readonly Entry[]) => void
+  /** Entries by place, from the store where they are not at hand. */
+  readonly read: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
+  /** Let go of all but these. */
+  readonly release: (isKept: (seq: number) => boolean) => void
+}
+
+function createBodies(store: Store, session: SessionId): Bodies {
+  const known = new Map<number, Entry>()
+  const fetch = async (seqs: readonly number[]): Promise<void> => {
+    const stored = await store.readEntries(session, seqs)
+    const names = new Set(stored.flatMap(({ body }) => payloadsOf(body)))
+    const texts = names.size === 0 ? new Map<string, string>() : await store.payloads(session, [...names])
+    for (const entry of stored) {
+      const { seq, hash, atMs } = entry
+      known.set(seq, { seq, hash, atMs, body: readBody(entry, texts, session) })
+    }
+  }
+  return {
+    keep: (entries) => {
+      for (const entry of entries) known.set(entry.seq, entry)
+    },
+    read: async (seqs) => {
+      const missing = seqs.filter((seq) => !known.has(seq))
+      if (missing.length > 0) await fetch(missing)
+      return new Map(seqs.flatMap((seq) => pairOf(seq, known.get(seq))))
+    },
+    release: (isKept) => {
+      for (const seq of known.keys()) if (!isKept(seq)) known.delete(seq)
+    },
+  }
+}
+
+const pairOf = (seq: number, entry: Entry | undefined): readonly (readonly [number, Entry])[] =>
+  entry === undefined ? [] : [[seq, entry]]
+
+/** Entries that the store does not have yet, in the order in which they were written. */
+type Backlog = {
+  readonly size: () => number
+  readonly saved: () => Head
+  /** The store is known to have everything up to here. */
+  readonly advance: (head: Head) => void
+  readonly add: (entries: readonly StoredEntry[], payloads: ReadonlyMap<string, string>) => void
+  /** Write all of it. `conflict` if someone else wrote in its place; a store that fails leaves it as it is. */
+  readonly save: () => Promise<"saved" | "conflict">
+  /** Take everything back: it will be written differently. */
+  readonly withdraw: () => Withdrawn
+}
+
+type Withdrawn = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
+
+function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwner): Backlog {
+  let saved: Head = { seq: 0, hash: "" }
+  let entries: readonly StoredEntry[] = []
+  let payloads: ReadonlyMap<string, string> = new Map()
+
+  const advance = (head: Head): void => {
+    saved = head
+    entries = entries.filter(({ seq }) => seq > head.seq)
+    if (entries.length === 0) payloads = new Map()
+  }
+  const save = async (): Promise<"saved" | "conflict"> => {
+    const last = entries.at(-1)
+    if (last === undefined) return "saved"
+    const written = await store.append(session, { after: saved.seq, entries, payloads, ...owner() })
+    if (written.type === "appended") {
+      advance({ seq: last.seq, hash: last.hash })
+      return "saved"
+    }
+    // Someone else recorded the same message: it is matched to theirs.
+    if (written.type === "duplicate") return "conflict"
+    // A writing whose answer got lost: the store's end is one of ours.
+    const { head } = written
+    if (!entries.some(({ seq, hash }) => seq === head.seq && hash === head.hash)) return "conflict"
+    advance(head)
+    return save()
+  }
+  return {
+    size: () => entries.length,
+    saved: () => saved,
+    advance,
+    add: (more, texts) => {
+      entries = [...entries, ...more]
+      payloads = new Map([...payloads, ...texts])
+    },
+    save,
+    withdraw: () => {
+      const withdrawn = { entries, payloads }
+      entries = []
+      payloads = new Map()
+      return withdrawn
+    },
   }
 }

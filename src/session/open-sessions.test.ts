@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { tokens } from "../message/ids.ts"
-import { createOpenSessions } from "./open-sessions.ts"
+import { createOpenSessions } from "./holdfast.ts"
 
 type One = Parameters<ReturnType<typeof createOpenSessions>["take"]>[1] extends () => infer Held ? Held : never
 

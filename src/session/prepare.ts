@@ -1,32 +1,36 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 import type { PlanEvent } from "../compact/plan/event.ts"
+import { separate } from "../compact/stack/separate.ts"
+import { flush } from "../compact/stages/flush.ts"
+import { isSpoken } from "../compact/stages/spoken.ts"
 import { assert } from "../message/assert.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { tokens } from "../message/ids.ts"
-import type { Transcript } from "../message/message.ts"
+import { messageId, tokens } from "../message/ids.ts"
+import type { Message, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/request.ts"
+import { textOf } from "../message/text.ts"
 import type { Pin } from "../rules/pin.ts"
 import { predict } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { encodeRequest } from "../wire/encode.ts"
-import { afterwards } from "./afterwards.ts"
 import { type Assembled, assemble, frameMessages } from "./assemble.ts"
+import { beginSummary } from "./background.ts"
 import type { Budgeted } from "./budget.ts"
 import { compactView, longBody } from "./compact-view.ts"
 import type { Live } from "./live.ts"
 import { entryId } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import type { Trace } from "./log/trace.ts"
+import { retrieve } from "./memory/retrieve.ts"
 import { type Call, finder, openCall } from "./open-call.ts"
 import { operatorRules } from "./operator-rules.ts"
 import { isInForce, readPins } from "./pins.ts"
 import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { budgetOf, type Preparing } from "./preparing.ts"
-import { readView } from "./read-view.ts"
+import { readMessages, readView } from "./read-view.ts"
 import { release } from "./release.ts"
 import { requireRules, requireSavedRules } from "./require-log.ts"
-import { retrieveFor } from "./retrieve-for.ts"
 import type { View } from "./view.ts"
 
 /** What is to be sent, and how it came to be that. */
@@ -130,7 +134,7 @@ const applied = ({ view }: Call): Trace =>
   view.checkpoint === 0 ? [] : [{ type: "checkpoint-applied", checkpoint: entryId(view.checkpoint) }]
 
 /** The view as text. A client's own messages that nobody changed are its own bytes; the log's are written into the frame. */
-export const encodeView = ({ frame, messages }: Assembled): string =>
+const encodeView = ({ frame, messages }: Assembled): string =>
   encodeRequest(frame, { messages: messages === frame.messages && hasOwn(frame) ? messages : [...messages] })
 
 /** Do the messages of the frame stand in its text? */
@@ -208,3 +212,90 @@ function stableTokens({ sent }: Live, frame: ModelRequest, messages: Transcript,
 }
 
 const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** What a plan asks for beside the call itself is done once the call is over: nobody waits for it. */
+function afterwards(preparing: Preparing, { plan }: Budgeted, compacted: boolean): void {
+  const { live } = preparing
+  const flushes = compacted || plan.type === "compact" || (plan.type === "leave" && plan.flush)
+  if (flushes && live.options.memory?.flush !== false) {
+    live.later("memory", async () => {
+      await flushMemory(live)
+    })
+  }
+  if (plan.type === "leave" && plan.speculate && live.queue !== undefined) {
+    live.later("speculation", async () => {
+      await beginSummary(preparing)
+    })
+  }
+}
+
+/** Of a very long stretch the newest messages are written down; the rest was, when it was new. */
+const maxMessages = 5000
+
+/** Stage 0: write down for good what was said since the last time, before anything of it is compacted. */
+async function flushMemory(live: Live): Promise<number> {
+  const { journal, at } = live
+  const outline = journal.outline()
+  const last = outline.ofType("memory-flushed").at(-1)
+  const upTo = last === undefined ? 0 : (outline.reference(last) ?? 0)
+  const path = outline.path(at, upTo) ?? outline.path(at) ?? []
+  if (path.length === 0) return 0
+  const messages = await readMessages(live, path.slice(-maxMessages))
+  const { conversation } = separate({ system: [], tools: [], messages }, { standing: live.documents })
+  const { entries, worthless } = flush(conversation)
+  const { written, known, leftOut, limit } = await live.memory.remember(live.id, live.redact(entries))
+  await journal.commit(() => [{ type: "memory-flushed", upTo: at, rows: written.length }])
+  const skipped = Object.fromEntries(Object.entries({ worthless, known, leftOut }).filter(([, count]) => count > 0))
+  live.emit({ type: "memory-flushed", rows: written.length, ...skipped, ...present({ limit }) })
+  return written.length
+}
+
+type RetrievedFor = { readonly call: Call; readonly events: readonly LogEvent[] }
+
+/** Retrieved memory goes by the entry that it stands before. */
+const retrievedId = /^r\d+$/
+
+/**
+ * Put what memory knows of the user's latest words before them, once, where it stays: the next call finds it in the same place, and the
+ * provider's cache with it. Nothing unless it was asked for.
+ */
+async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor> {
+  const wanted = live.options.memory?.retrieve
+  const last = call.view.items.at(-1)
+  const unchanged: RetrievedFor = { call, events: [] }
+  if (wanted === undefined || call.kind === "held" || last?.type !== "shown") return unchanged
+  const message = call.frame.messages.findLast(({ id }) => id === entryId(last.entry))
+  const before = call.view.items.at(-2)
+  if (message === undefined || !isSpoken(message) || (before?.type === "made" && retrievedId.test(before.message.id))) {
+    return unchanged
+  }
+  const meter = live.meterFor(call.frame.model, call.frame.format)
+  const sight = call.frame.messages.map(({ parts }) => parts.map(textOf).join("\n"))
+  const found = await retrieve(live.memory, {
+    text: message.parts.map(textOf).join("\n"),
+    budgetTokens: wanted.budgetTokens,
+    count: meter.text,
+    exclude: (text) => sight.some((said) => said.includes(text)),
+    ...present({ trustedOnly: wanted.trustedOnly }),
+  }).catch((error: unknown) => goWithout(live, error))
+  if (found === undefined) return unchanged
+  const made: Message = {
+    id: messageId(`r${last.entry}`),
+    role: "user",
+    parts: [{ type: "text", text: found.text, channel: "memory" }],
+  }
+  await live.journal.commit(() => [{ type: "memory-retrieved", before: last.entry, message: made }])
+  const view = await readView(live, live.at)
+  const frame =
+    call.kind === "log" ? frameMessages(live.frame ?? call.frame, view, await finder(live, view)) : call.frame
+  return {
+    call: { ...call, view, frame },
+    events: [{ type: "memory-retrieved", rows: found.rows.length, leftOut: found.refused }],
+  }
+}
+
+/** A memory that is out of reach is told of, and the turn goes on without what it knows. */
+function goWithout(live: Live, error: unknown): undefined {
+  if (!(error instanceof HoldfastError)) throw error
+  live.emit({ type: "background-failed", work: "memory", problem: error.problem })
+}

@@ -1,7 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { fenceStored, storedNote } from "./fence-stored.ts"
-import { firstLineLength, type Page, type PageStart, pageOf } from "./page.ts"
 import type { LineRange, Recalled } from "./recall.ts"
 
 /** What a model asks for when it calls something back. Lines count from 1, both ends included. */
@@ -13,7 +12,7 @@ export type RecallArguments = {
   readonly skipCharacters?: number | undefined
 }
 
-export type RecallPageOptions = {
+type RecallPageOptions = {
   readonly recall: (handle: string, range?: LineRange) => Promise<Recalled>
   /** Characters of stored text on one page. */
   readonly maxCharacters: number
@@ -69,3 +68,48 @@ function nextOf({ toLine }: RecallArguments, found: Recalled, page: Page): PageS
 function refuseArgument(path: string, expected: string, found: string): never {
   throw new HoldfastError({ code: "request-invalid", path, expected, found })
 }
+
+/** Where a page starts: characters of its first line that an earlier page has shown already. */
+export type PageStart = { readonly fromLine: number; readonly skipCharacters: number }
+
+/** A piece of a text that is not longer than asked, and where the next one starts if there is more. */
+export type Page = { readonly text: string; readonly toLine: number; readonly next?: PageStart }
+
+/** How long the first line of a text is. */
+function firstLineLength(text: string): number {
+  const end = text.indexOf("\n")
+  return end < 0 ? text.length : end
+}
+
+/**
+ * One page of a text that starts at line `fromLine`. It ends at the end of a line; only a line that is longer than a whole page is cut,
+ * and no character is cut in two. Pages joined, by line ends where a new line starts, give the text back.
+ */
+export function pageOf(text: string, { fromLine, skipCharacters }: PageStart, maxCharacters: number): Page {
+  const end = skipCharacters + maxCharacters
+  if (text.length <= end) {
+    const rest = text.slice(skipCharacters)
+    return { text: rest, toLine: fromLine + breaksIn(rest) }
+  }
+  const lineEnd = text.lastIndexOf("\n", end)
+  if (lineEnd >= skipCharacters) {
+    const lines = text.slice(skipCharacters, lineEnd)
+    const toLine = fromLine + breaksIn(lines)
+    return { text: lines, toLine, next: { fromLine: toLine + 1, skipCharacters: 0 } }
+  }
+  const cut = Math.max(skipCharacters + 1, splitsPair(text, end) ? end - 1 : end)
+  return {
+    text: text.slice(skipCharacters, cut),
+    toLine: fromLine,
+    next: { fromLine, skipCharacters: cut },
+  }
+}
+
+function breaksIn(text: string): number {
+  let breaks = 0
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) breaks++
+  return breaks
+}
+
+const splitsPair = (text: string, at: number): boolean =>
+  /[\ud800-\udbff]/.test(text.charAt(at - 1)) && /[\udc00-\udfff]/.test(text.charAt(at))

@@ -1,3 +1,4 @@
+import { scan } from "../compact/gate/scan.ts"
 import { documentName } from "../compact/stack/document.ts"
 import type { InjectedDocument } from "../compact/stack/separate.ts"
 import { channelOf } from "../message/channel-of.ts"
@@ -10,20 +11,217 @@ import type { Span } from "../message/request.ts"
 import { asidesIn } from "../rules/asides-in.ts"
 import { findRules } from "../rules/find-rules.ts"
 import { readPinCommand } from "../rules/read-pin-command.ts"
+import type { FoundRule } from "../rules/rule.ts"
+import { isObject } from "../wire/json.ts"
 import { holdsForNow, isNotice, isRetelling, saysToGoOn, shapesOneAnswer } from "./is-notice.ts"
-import { isOutput } from "./is-output.ts"
 import type { RuleBody } from "./log/entry.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
-import { isInstructionFile, readsInstructions, sourceOf } from "./rule-source.ts"
-import { bodyOf, type SaidRule } from "./said-rule.ts"
-import { instructionRules } from "./tool-rules.ts"
+
+/** Lines that a program printed, or that are code: numbered, of a shell, of a log, of a listing. */
+const machine =
+  /^[\s\p{Cc}]*(?:\d+\s*[:|→\t]|[$%]\s|\[[^\]\n]{3,60}\](?!\()|\([\w ]{2,30}: [^\n]{1,200}\)\s*$|at \S+ \(|File "|Traceback|(?:[\w.@-]*\/)?[\w./@-]+:\d+|[{}[\];]|import |from \S+ import|def |class |return\b|#include|\/\/|\/\*|"""|export |const |let |var |function |\d{4}-\d\d-\d\d[T ]\d\d:|(?:INFO|DEBUG|WARN|ERROR|TRACE)\b)|[;{}]\s*$/u
+
+/** The first line of what a harness hands over as the outcome of an action. */
+const opens =
+  /^\s*(?:(?:observation|stdout|stderr|exit code|command output|tool (?:result|output|response)s?|execution (?:result|output)|function (?:result|output))\b[^\n]{0,80}?[:\]]|\[(?:file|command|bash|shell|exec|output|tool)\b|ran `|\$ \S)/i
+
+/** A shell that waits for the next command, at the very end. */
+const waits = /\n\s*(?:[\w@:~./-]{0,60}[$#%]|>>>|\.\.\.)\s*$/
+
+/** Lines looked at; a share of them tells what the text is. */
+const maxLines = 80
+const minLines = 6
+const machineShare = 0.6
+
+/** Is a text in the user's role what a program printed, and no one's words? Agents without a channel for tools hand over results so. */
+export function isOutput(text: string): boolean {
+  if (opens.test(text.slice(0, 200)) || waits.test(text.slice(-120))) return true
+  const lines = text
+    .slice(0, maxLength)
+    .split("\n", maxLines)
+    .filter((line) => line.trim() !== "")
+  if (lines.length < minLines) return false
+  return lines.filter((line) => machine.test(line.slice(0, maxLine))).length >= lines.length * machineShare
+}
+
+const maxLength = 20_000
+const maxLine = 400
+
+/** Of a tool's output so many: a policy that an agent loaded is a page, and what says more is a flood. */
+const maxToolRules = 24
+/** Of a tool's output the beginning and the end are read: a policy is short, and a turn does not wait for a search through a log file. */
+const maxHead = 16_000
+const maxTail = 4_000
+
+/**
+ * What a file of instructions lays down that a tool printed, as AGENTS.md: only plain rules, none that would allow anything, and nothing
+ * that tries to steer whoever reads it. Call it for no other output: what an agent merely reads binds nobody.
+ */
+function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: string): readonly SaidRule[] {
+  if (text === "" || isListing(text)) return []
+  const rest = Math.max(maxHead, text.length - maxTail)
+  const pages = [
+    { start: 0, text: text.slice(0, maxHead) },
+    ...(rest < text.length ? [{ start: rest, text: text.slice(rest) }] : []),
+  ]
+  return pages
+    .flatMap(({ start, text: page }) =>
+      findRules(page, { channel: "tool", genre: "rules", ...present({ source }) })
+        .filter(isCarried)
+        .map((rule) => bodyOf(rule, { ...at, start: start + rule.start }, source)),
+    )
+    .slice(0, maxToolRules)
+}
+
+/** A difference between files, or lines found in them: what stands there holds where it stands. */
+const isListing = (text: string): boolean => /^(?:diff --git |--- \S|@@ )/m.test(text.slice(0, 2000))
+
+/** May a rule of a file of instructions stand beyond the words that it was found in? A permission, a wish or a bare command does not. */
+const isCarried = ({ kind, explicitness, text }: FoundRule): boolean =>
+  kind !== "permission" &&
+  kind !== "preference" &&
+  explicitness !== "genre" &&
+  scan(text, { channel: "tool" }).findings.length === 0
+
+/** Arguments by which tools name what they read, the likeliest first. */
+const named = ["file_path", "filePath", "path", "file", "filename", "uri", "url", "document", "key", "name", "query"]
+/** A file at the end of a command or argument, or the first that a command reads. */
+const fileName = /(?:^|[\s"'=])([\w.@~/-]+\.[A-Za-z][\w]{0,7})["']?\s*$/
+const fileRead =
+  /\b(?:cat|head|tail|sed|less|more|bat|nl)\b[^|;&\n]{0,80}?[\s"'=]([\w.@~/-]+\.[A-Za-z][\w]{0,7}|[A-Z][A-Z_-]{3,20})\b/
+const maxSourceLength = 120
+
+/** What a result is of, in words for a reader: the tool, and the file or address that its call named. */
+function sourceOf(call: ToolCallPart | undefined): string | undefined {
+  if (call === undefined) return undefined
+  const argument = argumentOf(call.input)
+  return (argument === undefined ? call.tool : `${call.tool} ${argument}`).slice(0, maxSourceLength)
+}
+
+function argumentOf(input: unknown): string | undefined {
+  if (typeof input === "string") return fileIn(input)
+  if (!isObject(input)) return undefined
+  for (const name of named) {
+    const value = input[name]
+    if (typeof value === "string" && value !== "" && !value.includes("\n")) return value.slice(-maxSourceLength)
+  }
+  for (const value of Object.values(input)) {
+    const file = typeof value === "string" ? fileIn(value) : undefined
+    if (file !== undefined) return file
+  }
+  return undefined
+}
+
+const fileIn = (text: string): string | undefined =>
+  fileName.exec(text.slice(-maxSourceLength))?.[1] ?? fileRead.exec(text.slice(0, maxCommand))?.[1]
+/** A command that reads a file says so early. */
+const maxCommand = 400
+
+/** Files that agents take their instructions from. */
+const forAgents =
+  /^(?:(?:agents?|claude|gemini|qwen|codex|conventions)(?:\.(?:local|override))?\.md|\.(?:cursor|windsurf|cline|roo|goose)rules(?:-\w+)?(?:\.md)?|\.goosehints|copilot-instructions\.md|.{1,80}\.instructions\.md)$/i
+/** Files whose name says that they hold rules for whoever works here. */
+const forWork =
+  /^(?:.{0,60}[-_. ])?(?:polic(?:y|ies)|rules|guidelines?|instructions?|conventions?|politicas?|reglas|normas|richtlinien|regeln|规则|政策|规范)(?:[-_. ].{0,40})?\.(?:mdx?|mdc|txt|rst|adoc)$/i
+/** Folders of rules, and what lies in them. */
+const ruleFolder =
+  /(?:^|\/)(?:\.[\w-]{2,20}\/(?:rules(?:-\w+)?|instructions)|\.clinerules|rules|policies|guidelines)\//i
+const prose = /(?:^|\/)[^/]*\.(?:mdx?|mdc|txt)$/i
+/** Rules of programs, things of others, and what is about the text beside it. */
+const ofMachines = /(?:lint|firewall|build|css|retry|cache|routing|proguard|iptables|cors)[-_. ]?(?:rules|polic)/i
+const ofDependencies =
+  /(?:^|\/)(?:node_modules|site-packages|dist-packages|vendor|third[_-]party|\.?venv|\.cargo|skills?|usr\/(?:share|lib)|opt)\//i
+
+/** Does a file hold instructions for the agent, by its path? Any folder, either kind of slash. */
+export function isInstructionFile(path: string): boolean {
+  const bare = path
+    .trim()
+    .replace(/^file:\/\//, "")
+    .replaceAll("\\", "/")
+  if (/^[a-z][\w+.-]+:\/\//i.test(bare) || ofDependencies.test(bare)) return false
+  const name = bare.slice(bare.lastIndexOf("/") + 1)
+  if (forAgents.test(name)) return true
+  if (ofMachines.test(name) || /^readme/i.test(name)) return false
+  return forWork.test(name) || (ruleFolder.test(bare) && prose.test(bare))
+}
+
+/** Arguments that name the files which a tool reads, and those by which it reads them elsewhere. */
+const pathNames = [
+  "file_path",
+  "filePath",
+  "path",
+  "file",
+  "filename",
+  "absolute_path",
+  "target_file",
+  "paths",
+  "files",
+]
+const elsewhere = ["url", "owner", "repo", "repository", "host", "bucket"]
+const commandNames = ["command", "cmd", "script", "input"]
+
+/** Did a call only read files of instructions: with a tool that names them, or with a shell's cat, head, tail or sed? */
+function readsInstructions(call: ToolCallPart | undefined): boolean {
+  const input = call?.input
+  if (typeof input === "string") return isInstructionCommand(input)
+  if (!isObject(input) || elsewhere.some((name) => name in input)) return false
+  const paths = pathNames.flatMap((name) => stringsIn(input[name]))
+  if (paths.length > 0) return paths.every(isInstructionFile)
+  const [command] = commandNames.flatMap((name) => {
+    const value = input[name]
+    return Array.isArray(value) ? [stringsIn(value).at(-1) ?? ""] : stringsIn(value)
+  })
+  return command !== undefined && isInstructionCommand(command)
+}
+
+const stringsIn = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).flatMap((one) => {
+    if (typeof one === "string") return [one]
+    return isObject(one) && typeof one.path === "string" ? [one.path] : []
+  })
+
+const reader = /^(?:cat|bat|batcat|head|tail|less|more|nl|sed|type|gc|get-content)(?:\.exe)?\s/i
+const idle = /^(?:cd|pushd)\s+\S+$|^(?:pwd|true|:)?$/
+
+/** Does a command line print files of instructions, and nothing else? */
+function isInstructionCommand(command: string): boolean {
+  if (command.length > maxCommand || /[`$\n]\(?|<</.test(command)) return false
+  const steps = command.replace(/\d?>\s?(?:&\d|\/dev\/null)/g, " ").split(/&&|\|\||;|\|/)
+  const reading = steps.map((step) => step.trim()).filter((step) => !idle.test(step))
+  const files = reading.map((step, n) => {
+    if (!reader.test(`${step} `)) return undefined
+    const words = (step.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).slice(1).map((word) => word.replace(/^["']|["']$/g, ""))
+    const named = words.filter((word) => !/^-|^\+?\d+$|^[\d,$]+[pdq](?:;.*)?$/.test(word))
+    // The later steps of a pipe cut what the first one printed.
+    return named.length === 0 && n === 0 ? undefined : named
+  })
+  return files.length > 0 && files.every((named) => named?.every(isInstructionFile))
+}
+
+/** Where in a message something was said. */
+type SaidAt = Omit<NonNullable<RuleBody["place"]>, "entry">
+
+/** A rule that a message says, and where in the message. */
+type SaidRule = Omit<RuleBody, "place"> & { readonly at: SaidAt }
+
+/** A rule that was found, as it is written down. */
+const bodyOf = (rule: FoundRule, at: SaidAt, source: string | undefined): SaidRule => ({
+  type: "rule-pinned",
+  text: rule.text,
+  channel: rule.channel,
+  by: "found",
+  kind: rule.kind,
+  explicitness: rule.explicitness,
+  at,
+  ...present({ source, context: rule.needsContext ? rule.context : undefined }),
+})
 
 /** Of one message so many rules are taken: the longest files of rules have fewer. */
 const maxRules = 300
 const known = new WeakMap<Message, readonly SaidRule[]>()
 
 /** Where new messages stand. */
-export type Surroundings = {
+type Surroundings = {
   readonly before: Transcript
   /** Texts that stand apart from them. */
   readonly lifted: ReadonlySet<string>

@@ -1,11 +1,22 @@
 import { HoldfastError } from "../message/errors.ts"
 import { checkBatch, isSameBatch, noHead, possibleDuplicates, wholeRange } from "./batch.ts"
-import { createMemoryAliases, type MemoryAliases } from "./memory-aliases.ts"
-import { createMemoryJobs, type MemoryJobs } from "./memory-jobs.ts"
-import { createMemoryRows, type MemoryRows } from "./memory-rows.ts"
+import type { Job, JobStore, LeasedJob } from "./job.ts"
+import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore, RowCount } from "./memory-row.ts"
 import { isPayload } from "./payload-hash.ts"
+import { hitLimits, isHit, rankHits } from "./rank-hits.ts"
 import { reserveLog } from "./reserved-log.ts"
-import type { Appended, Batch, Holdings, SessionFilter, SessionId, SessionRow, Store, StoredEntry } from "./store.ts"
+import { phrasesOf, termsOf } from "./search-terms.ts"
+import type {
+  Appended,
+  Batch,
+  FoundAlias,
+  Holdings,
+  SessionFilter,
+  SessionId,
+  SessionRow,
+  Store,
+  StoredEntry,
+} from "./store.ts"
 
 type Session = {
   readonly tenant: string
@@ -197,4 +208,173 @@ function putFirst(table: Map<string, string>, key: string, text: string): boolea
   if (table.has(key)) return false
   table.set(key, text)
   return true
+}
+
+/** The aliases of a memory store, by name and by session. */
+type MemoryAliases = Pick<Store, "putAliases" | "findAliases"> & {
+  /** False if the session had none. */
+  readonly removeAll: (session: SessionId) => boolean
+}
+
+function createMemoryAliases(call: <Value>(work: () => Value) => Promise<Value>): MemoryAliases {
+  const bearers = new Map<string, FoundAlias>()
+  const namesOf = new Map<SessionId, Set<string>>()
+  const release = (name: string): void => {
+    const session = bearers.get(name)?.session
+    const names = session === undefined ? undefined : namesOf.get(session)
+    names?.delete(name)
+    if (session !== undefined && names?.size === 0) namesOf.delete(session)
+  }
+  return {
+    putAliases: (session, aliases) =>
+      call(() => {
+        for (const alias of aliases) {
+          release(alias.name)
+          bearers.set(alias.name, { ...alias, session })
+          const names = namesOf.get(session) ?? new Set()
+          namesOf.set(session, names.add(alias.name))
+        }
+      }),
+    findAliases: (names) => call(() => names.flatMap((name) => bearers.get(name) ?? [])),
+    removeAll: (session) => {
+      for (const name of namesOf.get(session) ?? []) bearers.delete(name)
+      return namesOf.delete(session)
+    },
+  }
+}
+
+type Kept = { readonly job: Job; readonly attempt: number; readonly dueMs: number; readonly leasedUntilMs: number }
+
+/** The jobs of a memory store, in the order in which they were put. */
+type MemoryJobs = JobStore & {
+  /** False if the session had none. */
+  readonly removeAll: (session: SessionId) => boolean
+}
+
+function createMemoryJobs(call: <Value>(work: () => Value) => Promise<Value>): MemoryJobs {
+  const jobs = new Map<string, Kept>()
+  const nameOf = (session: SessionId, key: string): string => JSON.stringify([session, key])
+  return {
+    put: (job, now) =>
+      call(() => {
+        const name = nameOf(job.session, job.key)
+        if (jobs.has(name)) return false
+        jobs.set(name, { job, attempt: 0, dueMs: now, leasedUntilMs: 0 })
+        return true
+      }),
+    lease: (now, leaseMs) =>
+      call((): LeasedJob | undefined => {
+        for (const [name, kept] of jobs) {
+          if (kept.dueMs > now || kept.leasedUntilMs > now) continue
+          const leased = { ...kept, attempt: kept.attempt + 1, leasedUntilMs: now + leaseMs }
+          jobs.set(name, leased)
+          return { ...kept.job, attempt: leased.attempt, leasedUntilMs: leased.leasedUntilMs }
+        }
+        return undefined
+      }),
+    finish: (session, key) =>
+      call(() => {
+        jobs.delete(nameOf(session, key))
+      }),
+    postpone: (session, key, dueMs) =>
+      call(() => {
+        const kept = jobs.get(nameOf(session, key))
+        if (kept !== undefined) jobs.set(nameOf(session, key), { ...kept, dueMs, leasedUntilMs: 0 })
+      }),
+    list: (session) =>
+      call(() => {
+        const all = [...jobs.values()].map(({ job }) => job)
+        return session === undefined ? all : all.filter((job) => job.session === session)
+      }),
+    removeAll: (session) => {
+      const mine = [...jobs].filter(([, { job }]) => job.session === session)
+      for (const [name] of mine) jobs.delete(name)
+      return mine.length > 0
+    },
+  }
+}
+
+/** The memory of a memory store, in the order in which it was written. */
+type MemoryRows = MemoryStore & {
+  readonly namesOf: (session: SessionId) => Holdings["memory"]
+  /** False if the session had none. */
+  readonly removeAll: (session: SessionId) => boolean
+}
+
+function createMemoryRows(call: <Value>(work: () => Value) => Promise<Value>): MemoryRows {
+  const rows = new Map<string, MemoryRow>()
+  const nameOf = (session: SessionId, id: string): string => JSON.stringify([session, id])
+  const ofSession = (session: SessionId): readonly MemoryRow[] =>
+    [...rows.values()].filter((row) => row.session === session)
+  return {
+    write: (written) =>
+      call(() => {
+        for (const row of written) {
+          const name = nameOf(row.session, row.id)
+          if (!rows.has(name)) rows.set(name, row)
+        }
+      }),
+    supersede: (session, ids, by) =>
+      call(() => {
+        for (const id of ids) {
+          const row = rows.get(nameOf(session, id))
+          if (row === undefined || row.supersededBy !== undefined || id === by) continue
+          rows.set(nameOf(session, id), { ...row, supersededBy: by })
+        }
+      }),
+    search: (query) => call(() => search([...rows.values()], query)),
+    get: (owner, ids) =>
+      call(() => {
+        const asked = new Set(ids)
+        return [...rows.values()].filter((row) => isOwned(row, owner) && asked.has(row.id))
+      }),
+    days: (owner) =>
+      call(() => {
+        const days = Map.groupBy(
+          [...rows.values()].filter((row) => isOwned(row, owner)),
+          ({ day }) => day,
+        )
+        const counted = [...days].map(([day, { length }]) => ({ day, rows: length }))
+        return counted.sort((one, other) => (one.day < other.day ? 1 : -1))
+      }),
+    counts: (owner, session, day) =>
+      call(() => {
+        const written = [...rows.values()].filter((row) => isOwned(row, owner) && row.day === day)
+        return { agent: countOf(written), session: countOf(written.filter((row) => row.session === session)) }
+      }),
+    namesOf: (session) => ofSession(session).map(({ tenant, agent, id }) => ({ tenant, agent, id })),
+    removeAll: (session) => {
+      const mine = ofSession(session)
+      for (const { id } of mine) rows.delete(nameOf(session, id))
+      return mine.length > 0
+    },
+  }
+}
+
+function search(rows: readonly MemoryRow[], query: MemoryQuery) {
+  const phrases = phrasesOf(query.text ?? "")
+  const found = rows.filter((row) => isWanted(row, query) && isHit(termsOf(row.text), phrases))
+  const newest = found.reverse().sort((one, other) => other.atMs - one.atMs)
+  const { show, fetch } = hitLimits(query.limit)
+  return rankHits(newest.slice(0, fetch), phrases, show)
+}
+
+const isOwned = (row: MemoryRow, { tenant, agent }: MemoryOwner): boolean =>
+  row.tenant === tenant && row.agent === agent
+
+const countOf = (rows: readonly MemoryRow[]): RowCount => ({
+  rows: rows.length,
+  data: rows.filter(({ trusted }) => !trusted).length,
+})
+
+function isWanted(row: MemoryRow, query: MemoryQuery): boolean {
+  return (
+    isOwned(row, query) &&
+    (query.session === undefined || row.session === query.session) &&
+    (query.kind === undefined || row.kind === query.kind) &&
+    (query.fromDay === undefined || row.day >= query.fromDay) &&
+    (query.toDay === undefined || row.day <= query.toDay) &&
+    (query.trustedOnly !== true || row.trusted) &&
+    (query.withSuperseded === true || row.supersededBy === undefined)
+  )
 }

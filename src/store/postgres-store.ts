@@ -1,15 +1,22 @@
-import { createAliases } from "./postgres-aliases.ts"
+import { HoldfastError } from "../message/errors.ts"
+import { present } from "../message/present.ts"
+import { noHead, wholeRange } from "./batch.ts"
+import type { Job, JobStore } from "./job.ts"
+import type { MemoryStore } from "./memory-row.ts"
+import { unpackText } from "./packed-text.ts"
+import { isPayload } from "./payload-hash.ts"
 import { createAppend } from "./postgres-append.ts"
-import { openDatabase } from "./postgres-database.ts"
-import { createJobStore } from "./postgres-jobs.ts"
-import { createLogReader } from "./postgres-log.ts"
-import { createPostgresMemory } from "./postgres-memory.ts"
-import { migrate } from "./postgres-migrate.ts"
+import { type Database, openDatabase } from "./postgres-database.ts"
+import { decodeMemory, encodeMemory, memoryColumns, writeRows } from "./postgres-memory-row.ts"
+import { migrations } from "./postgres-migrations.ts"
 import { type PostgresOptions, readPostgresOptions } from "./postgres-options.ts"
+import { type Ask, inTransaction, type Row } from "./postgres-persist.ts"
+import { numberIn, numberOrNoneIn, textIn, textOrNoneIn } from "./postgres-row.ts"
+import { createMemorySearch } from "./postgres-search.ts"
 import { createSessions } from "./postgres-sessions.ts"
-import { createSummaries } from "./postgres-summaries.ts"
 import { reserveLog } from "./reserved-log.ts"
-import type { Store } from "./store.ts"
+import { toStorable } from "./storable-text.ts"
+import type { FoundAlias, OutlineEntry, Range, SessionId, Store, StoredEntry } from "./store.ts"
 
 /** Large tables take minutes. */
 const vacuumMs = 30 * 60_000
@@ -45,4 +52,303 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     },
     close: database.close,
   })
+}
+
+/** Background summaries: the first of a key stays. */
+function createSummaries(database: Database, schema: string): Pick<Store, "putSummary" | "getSummary"> {
+  const put = `insert into ${schema}.summary (session, key, json) values ($1, $2, $3) on conflict do nothing`
+  const get = `select json from ${schema}.summary where session = $1 and key = $2`
+  return {
+    putSummary: (session, key, json) => {
+      const name = [toStorable(session), toStorable(key)]
+      return database.call(async (ask, again) => {
+        if ((await ask({ name: "summary-put", text: put, values: [...name, toStorable(json)] })).count > 0) return true
+        // The one that is there may be the one that the lost connection put there.
+        const { rows } = again ? await ask({ name: "summary-get", text: get, values: name }) : { rows: [] }
+        return rows[0] !== undefined && textIn(rows[0], "json") === json
+      })
+    },
+    getSummary: async (session, key) => {
+      const values = [toStorable(session), toStorable(key)]
+      const { rows } = await database.call((ask) => ask({ name: "summary-get", text: get, values }))
+      return rows[0] === undefined ? undefined : textIn(rows[0], "json")
+    },
+  }
+}
+
+/** The names of sessions: the last bearer of a name has it. What is said again is not written again. */
+function createAliases(database: Database, schema: string): Pick<Store, "putAliases" | "findAliases"> {
+  // Everyone takes the names in one order, so that two who take the same ones wait for each other and not in a circle.
+  const put = `insert into ${schema}.alias as a (name, session, entry)
+    select name, $1, entry from unnest($2::text[], $3::text[]) as said (name, entry) order by name collate "C"
+    on conflict (name) do update set session = excluded.session, entry = excluded.entry
+    where (a.session, a.entry) is distinct from (excluded.session, excluded.entry)`
+  const find = `select name, session, entry from ${schema}.alias where name = any($1::text[])`
+  return {
+    putAliases: async (session, aliases) => {
+      const names = aliases.map(({ name }) => toStorable(name))
+      const entries = aliases.map(({ entry }) => (entry === undefined ? null : toStorable(entry)))
+      await database.call((ask) => ask({ name: "alias-put", text: put, values: [toStorable(session), names, entries] }))
+    },
+    findAliases: async (names) => {
+      const values = [names.map(toStorable)]
+      const { rows } = await database.call((ask) => ask({ name: "alias-find", text: find, values }))
+      const found = new Map(rows.map((row) => [textIn(row, "name"), aliasIn(row)]))
+      return names.flatMap((name) => found.get(name) ?? [])
+    },
+  }
+}
+
+function aliasIn(row: Row): FoundAlias {
+  return {
+    name: textIn(row, "name"),
+    session: textIn(row, "session"),
+    ...present({ entry: textOrNoneIn(row, "entry") }),
+  }
+}
+
+/** An agent's memory in a table with a full-text index. */
+function createPostgresMemory(database: Database, schema: string): MemoryStore {
+  const table = `${schema}.memory`
+  return {
+    write: async (rows) => {
+      if (rows.length === 0) return
+      const values = [JSON.stringify(rows.map(encodeMemory))]
+      await database.call((ask) => ask({ name: "memory-write", text: writeRows(schema), values }))
+    },
+    supersede: async (session, ids, by) => {
+      const text = `update ${table} set superseded_by = $3
+        where session = $1 and id = any($2::text[]) and id <> $3 and superseded_by is null`
+      const values = [toStorable(session), ids.map(toStorable), toStorable(by)]
+      await database.call((ask) => ask({ name: "memory-supersede", text, values }))
+    },
+    search: createMemorySearch(database, schema),
+    get: async ({ tenant, agent }, ids) => {
+      const text = `select ${memoryColumns} from ${table}
+        where tenant = $1 and agent = $2 and id = any($3::text[]) order by put_at, put_no`
+      const values = [toStorable(tenant), toStorable(agent), ids.map(toStorable)]
+      const { rows } = await database.call((ask) => ask({ name: "memory-get", text, values }))
+      return rows.map(decodeMemory)
+    },
+    counts: async ({ tenant, agent }, session, day) => {
+      const text = `select count(*)::integer as rows, (count(*) filter (where not trusted))::integer as data,
+        (count(*) filter (where session = $1))::integer as own,
+        (count(*) filter (where session = $1 and not trusted))::integer as own_data
+        from ${table} where tenant = $2 and agent = $3 and day = $4`
+      const values = [session, tenant, agent, day].map(toStorable)
+      const { rows } = await database.call((ask) => ask({ name: "memory-counts", text, values }))
+      const [row = {}] = rows
+      return {
+        agent: { rows: numberIn(row, "rows"), data: numberIn(row, "data") },
+        session: { rows: numberIn(row, "own"), data: numberIn(row, "own_data") },
+      }
+    },
+    days: async ({ tenant, agent }) => {
+      const text = `select day, count(*)::integer as rows from ${table}
+        where tenant = $1 and agent = $2 group by day order by day desc`
+      const values = [toStorable(tenant), toStorable(agent)]
+      const { rows } = await database.call((ask) => ask({ name: "memory-days", text, values }))
+      return rows.map((row) => ({ day: textIn(row, "day"), rows: numberIn(row, "rows") }))
+    },
+  }
+}
+
+/** Building an index over a large table takes minutes; whoever waits for the one who does it waits as long. */
+const migrateMs = 30 * 60_000
+
+/**
+ * Bring the tables up to date, all steps or none. Of several that start at once one does it and the others wait. Whoever finds them up
+ * to date needs no right to change them.
+ */
+async function migrate(database: Database, schema: string): Promise<void> {
+  const found = await database.call((ask) => versionOf(ask, schema))
+  if (isKnown(found)) return
+  await database.callLong(
+    migrateMs,
+    inTransaction(async (ask) => {
+      await ask({ text: "set local lock_timeout = 0" })
+      await ask({ text: "select pg_advisory_xact_lock(hashtextextended($1, 0))", values: [`holdfast ${schema}`] })
+      const version = await versionOf(ask, schema)
+      if (isKnown(version)) return
+      if (version === 0) {
+        await ask({ text: `create schema if not exists ${schema}` })
+        await ask({
+          text: `create table ${schema}.migration (version integer primary key, made_at timestamptz not null)`,
+        })
+      }
+      for (const [at, step] of migrations.entries()) {
+        if (at < version) continue
+        for (const text of step(schema)) await ask({ text })
+        await ask({ text: `insert into ${schema}.migration values ($1, now())`, values: [at + 1] })
+      }
+    }),
+  )
+}
+
+function isKnown(version: number): boolean {
+  const known = migrations.length
+  if (version > known) throw new HoldfastError({ code: "store-newer", store: "postgres", version, known })
+  return version === known
+}
+
+/** 0 if there are no tables yet. */
+async function versionOf(ask: Ask, schema: string): Promise<number> {
+  const { rows: names } = await ask({
+    text: "select to_regclass($1) is not null as there",
+    values: [`${schema}.migration`],
+  })
+  if (names[0]?.there !== true) return 0
+  const { rows } = await ask({ text: `select max(version) as version from ${schema}.migration` })
+  const version = rows[0]?.version
+  return typeof version === "number" ? version : 0
+}
+
+/** Jobs in a table: a job is free from `free_ms` on, which a lease and a postponement move into the future. */
+function createJobStore(database: Database, schema: string): JobStore {
+  const table = `${schema}.job`
+  return {
+    put: ({ key, session, kind, payload }, now) => {
+      const values = [session, key, kind, payload].map(toStorable)
+      const put = `insert into ${table} (session, key, kind, payload, attempt, free_ms)
+        values ($1, $2, $3, $4, 0, $5) on conflict do nothing`
+      const same = `select 1 from ${table} where session = $1 and key = $2 and kind = $3 and payload = $4`
+      return database.call(async (ask, again) => {
+        if ((await ask({ name: "job-put", text: put, values: [...values, now] })).count > 0) return true
+        // The one that is there may be the one that the lost connection put there.
+        return again && (await ask({ text: same, values })).rows.length > 0
+      })
+    },
+    lease: (now, leaseMs) => {
+      const text = `with next as materialized (
+          select session, key from ${table} where free_ms <= $1 order by put_at, key limit 1 for update skip locked
+        )
+        update ${table} as j set attempt = j.attempt + 1, free_ms = $2
+        from next where j.session = next.session and j.key = next.key
+        returning j.session, j.key, j.kind, j.payload, j.attempt, j.free_ms`
+      // Cut off in the middle it may have leased a job to nobody: that one is free again when its lease is over.
+      return database.call(async (ask) => {
+        const [row] = (await ask({ name: "job-lease", text, values: [now, now + leaseMs] })).rows
+        if (row === undefined) return undefined
+        return { ...jobIn(row), attempt: numberIn(row, "attempt"), leasedUntilMs: numberIn(row, "free_ms") }
+      })
+    },
+    finish: (session, key) => {
+      const text = `delete from ${table} where session = $1 and key = $2`
+      return database.call(async (ask) => {
+        await ask({ name: "job-finish", text, values: [toStorable(session), toStorable(key)] })
+      })
+    },
+    postpone: (session, key, dueMs) => {
+      const text = `update ${table} set free_ms = $3 where session = $1 and key = $2`
+      return database.call(async (ask) => {
+        await ask({ name: "job-postpone", text, values: [toStorable(session), toStorable(key), dueMs] })
+      })
+    },
+    list: (session) => {
+      const text = `select session, key, kind, payload from ${table}
+        where $1::text is null or session = $1 order by put_at, key`
+      const values = [session === undefined ? null : toStorable(session)]
+      return database.call(async (ask) => (await ask({ text, values })).rows.map(jobIn))
+    },
+  }
+}
+
+function jobIn(row: Row): Job {
+  return {
+    key: textIn(row, "key"),
+    session: textIn(row, "session"),
+    kind: textIn(row, "kind"),
+    payload: textIn(row, "payload"),
+  }
+}
+
+/** Entry numbers are PostgreSQL integers: nothing stands beyond. */
+const largestSeq = 2_147_483_647
+
+const shape = "seq, hash, type, at_ms, parent, key"
+
+/** What is read of a log. */
+function createLogReader(
+  database: Database,
+  schema: string,
+): Pick<Store, "head" | "read" | "readEntries" | "outline" | "payloads"> {
+  const inRange = (columns: string): string =>
+    `select ${columns} from ${schema}.entry where session = $1 and seq >= $2 and seq <= $3 order by seq limit $4`
+  const ask = (name: string, text: string, values: readonly unknown[]): Promise<readonly Row[]> =>
+    database.call(async (ask) => (await ask({ name, text, values })).rows)
+
+  return {
+    head: async (session) => {
+      const text = `select head_seq, head_hash from ${schema}.session where id = $1`
+      const [row] = await ask("head", text, [toStorable(session)])
+      return row === undefined ? noHead : { seq: numberIn(row, "head_seq"), hash: textIn(row, "head_hash") }
+    },
+    read: async (session, range) => {
+      const rows = await ask("read", inRange(`${shape}, body`), [toStorable(session), ...limitsOf(range)])
+      return rows.map(entryIn)
+    },
+    outline: async (session, range) => {
+      const rows = await ask("outline", inRange(shape), [toStorable(session), ...limitsOf(range)])
+      return rows.map(outlineIn)
+    },
+    readEntries: async (session, seqs) => {
+      const wanted = [...new Set(seqs)].filter((seq) => Number.isInteger(seq) && seq > 0 && seq <= largestSeq)
+      const text = `select ${shape}, body from ${schema}.entry where session = $1 and seq = any($2::integer[]) order by seq`
+      return (await ask("read-entries", text, [toStorable(session), wanted])).map(entryIn)
+    },
+    payloads: async (session, hashes) => {
+      const text = `select hash, packed, data from ${schema}.payload where session = $1 and hash = any($2::text[])`
+      const rows = await ask("payloads", text, [toStorable(session), [...new Set(hashes.map(toStorable))]])
+      return textsOf(session, hashes, rows)
+    },
+  }
+}
+
+/** Whole numbers that PostgreSQL takes, however the range was given. */
+function limitsOf(range: Range | undefined): readonly number[] {
+  const { from, to, limit } = wholeRange(range)
+  const within = (value: number): number => Math.trunc(Math.max(0, Math.min(value, largestSeq)))
+  return [within(from), within(to), within(limit)]
+}
+
+function outlineIn(row: Row): OutlineEntry {
+  return {
+    seq: numberIn(row, "seq"),
+    hash: textIn(row, "hash"),
+    type: textIn(row, "type"),
+    atMs: numberIn(row, "at_ms"),
+    ...present({ parent: numberOrNoneIn(row, "parent"), key: textOrNoneIn(row, "key") }),
+  }
+}
+
+function entryIn(row: Row): StoredEntry {
+  return { ...outlineIn(row), body: textIn(row, "body") }
+}
+
+async function textsOf(
+  session: SessionId,
+  hashes: readonly string[],
+  rows: readonly Row[],
+): Promise<ReadonlyMap<string, string>> {
+  const found = new Map(rows.map((row) => [textIn(row, "hash"), row]))
+  const texts = new Map<string, string>()
+  for (const hash of hashes) {
+    const row = found.get(hash)
+    if (row === undefined) throw corrupt(session, `payload ${hash} is missing`)
+    const text = await payloadIn(row)
+    if (text === undefined || !isPayload(text, hash)) throw corrupt(session, `payload ${hash} is not what it was`)
+    texts.set(hash, text)
+  }
+  return texts
+}
+
+/** `undefined` if its bytes are damaged. */
+async function payloadIn({ packed, data }: Row): Promise<string | undefined> {
+  if (!(data instanceof Uint8Array)) return undefined
+  if (packed === true) return unpackText(data).catch(() => undefined)
+  return unpackText(Buffer.from(data).toString("utf8"))
+}
+
+function corrupt(session: SessionId, reason: string): HoldfastError {
+  return new HoldfastError({ code: "store-corrupt", store: "postgres", session, reason })
 }

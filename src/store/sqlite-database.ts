@@ -1,10 +1,8 @@
 import { statSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { HoldfastError } from "../message/errors.ts"
-import { migrateSqlite } from "./sqlite-migrate.ts"
-import { GONE, isBusy, problemOfPath, sqliteError } from "./sqlite-problem.ts"
+import { ANY_SESSION, GONE, isBusy, problemOfPath, sqliteError } from "./sqlite-problem.ts"
 import type { SqliteRow } from "./sqlite-row.ts"
-import { createSqliteWrites } from "./sqlite-writes.ts"
 import { makeStoreFile } from "./store-file.ts"
 
 type Value = string | number | null | Uint8Array
@@ -29,7 +27,7 @@ export type SqliteDatabase = {
   readonly close: () => void
 }
 
-export type SqliteSettings = {
+type SqliteSettings = {
   readonly path: string
   readonly busyMs: number
   readonly durability: "full" | "normal"
@@ -167,3 +165,210 @@ async function loadSqlite() {
     throw new HoldfastError(problem, { cause: error })
   }
 }
+
+type MigratingConnection = import("node:sqlite").DatabaseSync
+
+/** Bring the schema up to date, all steps or none. A file of a newer version, or of another program, is left as it is. */
+function migrateSqlite(connection: MigratingConnection): void {
+  if (versionOf(connection) === sqliteMigrations.length) return
+  connection.exec("BEGIN IMMEDIATE")
+  try {
+    const version = versionOf(connection)
+    for (const [at, sql] of sqliteMigrations.entries()) if (at >= version) connection.exec(sql)
+    connection.exec(`PRAGMA user_version = ${sqliteMigrations.length}`)
+    connection.exec("COMMIT")
+  } catch (error) {
+    if (connection.isTransaction) connection.exec("ROLLBACK")
+    throw error
+  }
+}
+
+function versionOf(connection: MigratingConnection): number {
+  const pragma = (name: string): number => Number(connection.prepare(`PRAGMA ${name}`).get()?.[name])
+  const tables = Number(connection.prepare("SELECT count(*) AS count FROM sqlite_schema").get()?.count)
+  if (tables > 0 && pragma("application_id") !== SQLITE_APPLICATION) {
+    const reason = "the file is the database of another program"
+    throw new HoldfastError({ code: "store-unavailable", store: "sqlite", reason })
+  }
+  const version = pragma("user_version")
+  const known = sqliteMigrations.length
+  if (version > known) throw new HoldfastError({ code: "store-newer", store: "sqlite", version, known })
+  return version
+}
+
+type Write = SqliteDatabase["write"]
+type Waiting = {
+  readonly session: string
+  readonly work: (tables: SqliteTables) => void
+  readonly done: () => void
+  readonly failed: (error: unknown) => void
+}
+
+/** Whoever reads or writes meanwhile waits for a transaction, so it must not become long. */
+const maxTogether = 64
+
+/**
+ * What is asked for in the same moment is written in one transaction, for each has to wait for the disk. Where that fails, each is
+ * tried by itself, so that nobody fails for what another asked.
+ */
+export function createSqliteWrites(alone: Write): { readonly write: Write; readonly flush: () => void } {
+  let waiting: Waiting[] = []
+  const flush = (): void => {
+    const all = waiting
+    waiting = []
+    for (let at = 0; at < all.length; at += maxTogether) void together(alone, all.slice(at, at + maxTogether))
+  }
+  const write = <Result>(session: string, work: (tables: SqliteTables) => Result): Promise<Result> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Result>()
+    if (waiting.length === 0) setImmediate(flush)
+    let settle = (): void => {}
+    const keep = (tables: SqliteTables): void => {
+      const result = work(tables)
+      settle = () => resolve(result)
+    }
+    waiting.push({ session, work: keep, done: () => settle(), failed: reject })
+    return promise
+  }
+  return { write, flush }
+}
+
+async function together(alone: Write, all: readonly Waiting[]): Promise<void> {
+  const [first] = all
+  if (first === undefined || all.length === 1)
+    return first && alone(first.session, first.work).then(first.done, first.failed)
+  const each = (tables: SqliteTables): void => {
+    for (const { work } of all) work(tables)
+  }
+  try {
+    await alone(ANY_SESSION, each)
+  } catch (error) {
+    // Whoever has the database has it still.
+    const isLocked = error instanceof HoldfastError && error.problem.code === "store-locked"
+    for (const one of all) {
+      if (isLocked) one.failed(error)
+      else await alone(one.session, one.work).then(one.done, one.failed)
+    }
+    return
+  }
+  for (const { done } of all) done()
+}
+
+/** Stands in the file's header and tells our files from those of other programs. */
+const SQLITE_APPLICATION = 0x484f4c44
+
+/** The schema, step by step. A step that was released never changes; the next one is added at the end. */
+export const sqliteMigrations: readonly string[] = [
+  `
+  PRAGMA application_id = ${SQLITE_APPLICATION};
+
+  CREATE TABLE sessions (
+    session TEXT NOT NULL PRIMARY KEY,
+    agent TEXT NOT NULL,
+    head_seq INTEGER NOT NULL,
+    head_hash TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    updated_ms INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  -- Every append writes to this index too, so it is the only one.
+  CREATE INDEX sessions_by_update ON sessions (updated_ms);
+
+  -- body comes last: an outline stops reading before it. checksum covers the row, packed says that body is deflated.
+  CREATE TABLE entries (
+    session TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    hash TEXT NOT NULL,
+    type TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    parent INTEGER,
+    key TEXT,
+    checksum INTEGER NOT NULL,
+    packed INTEGER NOT NULL,
+    body NOT NULL,
+    PRIMARY KEY (session, seq)
+  );
+
+  CREATE TABLE payloads (
+    session TEXT NOT NULL REFERENCES sessions ON DELETE CASCADE,
+    hash TEXT NOT NULL,
+    packed INTEGER NOT NULL,
+    body NOT NULL,
+    PRIMARY KEY (session, hash)
+  );
+
+  CREATE TABLE summaries (
+    session TEXT NOT NULL,
+    key TEXT NOT NULL,
+    json TEXT NOT NULL,
+    PRIMARY KEY (session, key)
+  ) WITHOUT ROWID;
+
+  -- place is the order in which jobs were put.
+  CREATE TABLE jobs (
+    session TEXT NOT NULL,
+    key TEXT NOT NULL,
+    place INTEGER NOT NULL UNIQUE,
+    kind TEXT NOT NULL,
+    payload TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    due_ms INTEGER NOT NULL,
+    leased_until_ms INTEGER NOT NULL,
+    PRIMARY KEY (session, key)
+  ) WITHOUT ROWID;
+
+  -- place is the row's moment in its upper bits, a number within that millisecond in its lower 20: its order is the order of age.
+  CREATE TABLE memory (
+    session TEXT NOT NULL,
+    id TEXT NOT NULL,
+    place INTEGER NOT NULL UNIQUE,
+    agent TEXT NOT NULL,
+    day TEXT NOT NULL,
+    at_ms INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    channel TEXT NOT NULL,
+    trusted INTEGER NOT NULL,
+    sources TEXT NOT NULL,
+    subject TEXT,
+    superseded_by TEXT,
+    text TEXT NOT NULL,
+    PRIMARY KEY (session, id)
+  ) WITHOUT ROWID;
+  CREATE INDEX memory_by_day ON memory (agent, day, place);
+  CREATE INDEX memory_by_id ON memory (agent, id);
+
+  -- terms are cut by termsOf and only have to be parted at spaces; tags stand for agent, session, kind and trust.
+  CREATE VIRTUAL TABLE memory_words USING fts5 (
+    tags, terms, content = '', contentless_delete = 1, tokenize = 'ascii'
+  );
+  `,
+  `
+  -- A session may have names before it has a log, so this table refers to no other.
+  CREATE TABLE aliases (
+    name TEXT NOT NULL PRIMARY KEY,
+    session TEXT NOT NULL,
+    entry TEXT
+  ) WITHOUT ROWID;
+  CREATE INDEX aliases_by_session ON aliases (session);
+  `,
+  `
+  -- Whether a message is there already, under the same parent.
+  CREATE INDEX entries_by_parent ON entries (session, parent) WHERE key IS NOT NULL;
+  `,
+  `
+  -- Only a gateway gives its sessions aliases, and the names of those begin with their tenant and a dot.
+  ALTER TABLE sessions ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
+  ALTER TABLE memory ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
+  UPDATE sessions SET tenant = substr(session, 1, instr(session, '.') - 1)
+    WHERE instr(session, '.') BETWEEN 2 AND 33 AND session IN (SELECT session FROM aliases);
+  UPDATE memory SET tenant = substr(session, 1, instr(session, '.') - 1)
+    WHERE instr(session, '.') BETWEEN 2 AND 33 AND session IN (SELECT session FROM aliases);
+  DROP INDEX memory_by_day;
+  DROP INDEX memory_by_id;
+  CREATE INDEX memory_by_day ON memory (tenant, agent, day, place);
+  CREATE INDEX memory_by_id ON memory (tenant, agent, id);
+  `,
+  `
+  -- With trust (a table without rowid has its key in every index) a day is counted without reading its rows.
+  DROP INDEX memory_by_day;
+  CREATE INDEX memory_by_day ON memory (tenant, agent, day, place, trusted);
+  `,
+]

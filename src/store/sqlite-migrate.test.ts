@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, expect, test } from "vitest"
 import { batch, clerk } from "../../test/contracts/store/example-rows.ts"
-import { sqliteMigrations } from "./sqlite-migrations.ts"
+import { sqliteMigrations } from "./sqlite-database.ts"
 import { openSqliteStore } from "./sqlite-store.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-migrate-"))

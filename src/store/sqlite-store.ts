@@ -1,16 +1,27 @@
 import { resolve } from "node:path"
 import { HoldfastError } from "../message/errors.ts"
+import { present } from "../message/present.ts"
+import { checkBatch, isSameBatch, possibleDuplicates, wholeRange } from "./batch.ts"
+import type { Job, JobStore } from "./job.ts"
+import { type PackedText, packAtOnce, packText } from "./packed-text.ts"
 import { reserveLog } from "./reserved-log.ts"
-import { createSqliteAliases } from "./sqlite-aliases.ts"
-import { appendToSqlite } from "./sqlite-append.ts"
-import { openSqliteDatabase, type SqliteDatabase } from "./sqlite-database.ts"
-import { createSqliteJobs } from "./sqlite-jobs.ts"
-import { createSqliteLogReader } from "./sqlite-log.ts"
+import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
+import { checksum, createSqliteLogReader, sqliteHead } from "./sqlite-log.ts"
 import { createSqliteMemory } from "./sqlite-memory.ts"
 import { ANY_SESSION } from "./sqlite-problem.ts"
-import { textOf } from "./sqlite-row.ts"
-import { createSqliteSessions } from "./sqlite-sessions.ts"
-import type { Store } from "./store.ts"
+import { maybe, numberOf, type SqliteRow, textOf } from "./sqlite-row.ts"
+import { toStorable } from "./storable-text.ts"
+import type {
+  Appended,
+  Batch,
+  FoundAlias,
+  Holdings,
+  SessionFilter,
+  SessionId,
+  SessionRow,
+  Store,
+  StoredEntry,
+} from "./store.ts"
 
 export type SqliteOptions = {
   /** The file; it and its folder are made if they are not there. */
@@ -70,4 +81,298 @@ export function createSqliteStore(database: SqliteDatabase, now: () => number): 
       ]),
     close: async () => database.close(),
   })
+}
+
+/** The names of sessions: the last bearer of a name has it. What is said again is not written again. */
+function createSqliteAliases(database: SqliteDatabase): Pick<Store, "putAliases" | "findAliases"> {
+  return {
+    putAliases: (session, aliases) =>
+      database.write(session, ({ run }) => {
+        const sql = `INSERT INTO aliases (name, session, entry) VALUES (?, ?, ?)
+          ON CONFLICT DO UPDATE SET session = excluded.session, entry = excluded.entry
+          WHERE session <> excluded.session OR entry IS NOT excluded.entry`
+        for (const { name, entry } of aliases)
+          run(sql, toStorable(name), toStorable(session), entry === undefined ? null : toStorable(entry))
+      }),
+    findAliases: async (names) => {
+      const asked = JSON.stringify(names.map(toStorable))
+      const sql = "SELECT name, session, entry FROM aliases WHERE name IN (SELECT value FROM json_each(?))"
+      const rows = await database.read(ANY_SESSION, ({ all }) => all(sql, asked))
+      const found = new Map(rows.map((row) => [textOf(row, "name"), aliasOf(row)]))
+      return names.flatMap((name) => found.get(name) ?? [])
+    },
+  }
+}
+
+function aliasOf(row: SqliteRow): FoundAlias {
+  return {
+    name: textOf(row, "name"),
+    session: textOf(row, "session"),
+    ...present({ entry: maybe(row, "entry", textOf) }),
+  }
+}
+
+function createSqliteJobs(database: SqliteDatabase): JobStore {
+  return {
+    put: ({ session, key, kind, payload }, now) =>
+      database.write(session, ({ run }) => {
+        const sql = `INSERT INTO jobs VALUES (?, ?, (SELECT coalesce(max(place), 0) + 1 FROM jobs), ?, ?, 0, ?, 0)
+          ON CONFLICT DO NOTHING`
+        return run(sql, ...[session, key, kind, payload].map(toStorable), now) > 0
+      }),
+    lease: (now, leaseMs) =>
+      database.write(ANY_SESSION, ({ get }) => {
+        const sql = `UPDATE jobs SET attempt = attempt + 1, leased_until_ms = ?
+          WHERE place = (SELECT place FROM jobs WHERE due_ms <= ? AND leased_until_ms <= ? ORDER BY place LIMIT 1)
+          RETURNING *`
+        const row = get(sql, now + leaseMs, now, now)
+        if (row === undefined) return undefined
+        return { ...jobOf(row), attempt: numberOf(row, "attempt"), leasedUntilMs: numberOf(row, "leased_until_ms") }
+      }),
+    finish: (session, key) =>
+      database.write(session, ({ run }) => {
+        run("DELETE FROM jobs WHERE session = ? AND key = ?", toStorable(session), toStorable(key))
+      }),
+    postpone: (session, key, dueMs) =>
+      database.write(session, ({ run }) => {
+        const sql = "UPDATE jobs SET due_ms = ?, leased_until_ms = 0 WHERE session = ? AND key = ?"
+        run(sql, dueMs, toStorable(session), toStorable(key))
+      }),
+    list: (session) =>
+      database.read(session ?? ANY_SESSION, ({ all }) => {
+        const rows =
+          session === undefined
+            ? all("SELECT * FROM jobs ORDER BY place")
+            : all("SELECT * FROM jobs WHERE session = ? ORDER BY place", toStorable(session))
+        return rows.map(jobOf)
+      }),
+  }
+}
+
+function jobOf(row: SqliteRow): Job {
+  return {
+    key: textOf(row, "key"),
+    session: textOf(row, "session"),
+    kind: textOf(row, "kind"),
+    payload: textOf(row, "payload"),
+  }
+}
+
+/** A batch was not written yet, because these payloads are not there and nobody has packed them. */
+type Wanting = { readonly type: "wanting"; readonly hashes: readonly string[] }
+
+/** A batch made ready outside the transaction, which so stays short. */
+type Ready = {
+  readonly session: SessionId
+  readonly batch: Batch
+  readonly bodies: readonly PackedText[]
+  readonly payloads: Map<string, PackedText>
+  readonly atMs: number
+}
+
+/** Append a batch in one transaction. Of large payloads only those that are not there are packed. */
+async function appendToSqlite(
+  database: SqliteDatabase,
+  session: SessionId,
+  batch: Batch,
+  atMs: number,
+): Promise<Appended> {
+  checkBatch(batch)
+  const bodies = await Promise.all(batch.entries.map(({ body }) => packText(body)))
+  const ready: Ready = { session, batch, bodies, payloads: packedAtOnce(batch), atMs }
+  for (;;) {
+    const answer = await database.write(session, (tables) => append(tables, ready))
+    if (answer.type !== "wanting") return answer
+    for (const hash of answer.hashes) ready.payloads.set(hash, await packText(batch.payloads?.get(hash) ?? ""))
+  }
+}
+
+function packedAtOnce({ payloads = new Map() }: Batch): Map<string, PackedText> {
+  const packed = new Map<string, PackedText>()
+  for (const [hash, text] of payloads) {
+    const small = packAtOnce(text)
+    if (small !== undefined) packed.set(hash, small)
+  }
+  return packed
+}
+
+function append(tables: SqliteTables, ready: Ready): Appended | Wanting {
+  const { session, batch } = ready
+  const head = sqliteHead(tables, session)
+  const last = batch.entries.at(-1)
+  if (batch.after > head.seq) return { type: "conflict", head }
+  if (last === undefined) return { type: "appended" }
+  if (batch.after < head.seq) {
+    const sql = "SELECT hash FROM entries WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"
+    const there = tables.all(sql, toStorable(session), batch.after, last.seq).map((row) => textOf(row, "hash"))
+    return isSameBatch(batch, there) ? { type: "appended" } : { type: "conflict", head }
+  }
+  const duplicate = duplicateIn(tables, ready)
+  if (duplicate !== undefined) return { type: "duplicate", seq: duplicate }
+  const absent = absentPayloads(tables, ready)
+  const wanting = absent.filter((hash) => !ready.payloads.has(hash))
+  if (wanting.length > 0) return { type: "wanting", hashes: wanting }
+  write(tables, ready, last, absent)
+  return { type: "appended" }
+}
+
+function duplicateIn({ get }: SqliteTables, { session, batch }: Ready): number | undefined {
+  const sql = "SELECT seq FROM entries WHERE session = ? AND parent = ? AND key = ? LIMIT 1"
+  for (const { parent, key } of possibleDuplicates(batch)) {
+    const row = get(sql, toStorable(session), parent, toStorable(key))
+    if (row !== undefined) return numberOf(row, "seq")
+  }
+  return undefined
+}
+
+function absentPayloads({ get }: SqliteTables, { session, batch }: Ready): readonly string[] {
+  const sql = "SELECT 1 FROM payloads WHERE session = ? AND hash = ?"
+  return [...(batch.payloads?.keys() ?? [])].filter((hash) => !get(sql, toStorable(session), toStorable(hash)))
+}
+
+function write({ run }: SqliteTables, ready: Ready, last: StoredEntry, absent: readonly string[]): void {
+  const { batch, bodies, payloads, atMs } = ready
+  const session = toStorable(ready.session)
+  run(
+    `INSERT INTO sessions (session, tenant, agent, head_seq, head_hash, created_ms, updated_ms)
+      VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+      tenant = CASE tenant WHEN '' THEN excluded.tenant ELSE tenant END,
+      agent = CASE agent WHEN '' THEN excluded.agent ELSE agent END,
+      head_seq = excluded.head_seq, head_hash = excluded.head_hash, updated_ms = excluded.updated_ms`,
+    ...[
+      session,
+      toStorable(batch.tenant ?? ""),
+      toStorable(batch.agent ?? ""),
+      last.seq,
+      toStorable(last.hash),
+      atMs,
+      atMs,
+    ],
+  )
+  for (const [at, entry] of batch.entries.entries()) {
+    const body = bodies[at] ?? ""
+    const { seq, hash, type, parent = null, key } = entry
+    run(
+      "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      ...[session, seq, toStorable(hash), toStorable(type), entry.atMs, parent],
+      ...[key === undefined ? null : toStorable(key), checksum(entry, body), isPacked(body), body],
+    )
+  }
+  for (const hash of absent) {
+    const body = payloads.get(hash) ?? ""
+    run("INSERT INTO payloads VALUES (?, ?, ?, ?)", session, toStorable(hash), isPacked(body), body)
+  }
+}
+
+function isPacked(body: PackedText): number {
+  return typeof body === "string" ? 0 : 1
+}
+
+/** The calls of a store that concern sessions as a whole. */
+type SessionCalls = Pick<Store, "session" | "sessions" | "holdings" | "copy" | "remove" | "putSummary" | "getSummary">
+
+function createSqliteSessions(database: SqliteDatabase, now: () => number): SessionCalls {
+  return {
+    session: (session) =>
+      database.read(session, ({ get }) => {
+        const row = get("SELECT * FROM sessions WHERE session = ?", toStorable(session))
+        return row === undefined ? undefined : sessionOf(row)
+      }),
+    sessions: (filter) => database.read(ANY_SESSION, (tables) => list(tables, filter)),
+    holdings: (session) => database.read(session, (tables) => holdings(tables, toStorable(session))),
+    copy: (from, to, upTo) => database.write(from, (tables) => copy(tables, [from, to].map(toStorable), upTo, now())),
+    remove: (session) => database.write(session, (tables) => remove(tables, toStorable(session))),
+    putSummary: (session, key, json) =>
+      database.write(session, ({ run }) => {
+        const sql = "INSERT INTO summaries VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
+        return run(sql, toStorable(session), toStorable(key), toStorable(json)) > 0
+      }),
+    getSummary: (session, key) =>
+      database.read(session, ({ get }) => {
+        const sql = "SELECT json FROM summaries WHERE session = ? AND key = ?"
+        const row = get(sql, toStorable(session), toStorable(key))
+        return row === undefined ? undefined : textOf(row, "json")
+      }),
+  }
+}
+
+function sessionOf(row: SqliteRow): SessionRow {
+  return {
+    id: textOf(row, "session"),
+    tenant: textOf(row, "tenant"),
+    agent: textOf(row, "agent"),
+    head: { seq: numberOf(row, "head_seq"), hash: textOf(row, "head_hash") },
+    createdMs: numberOf(row, "created_ms"),
+    updatedMs: numberOf(row, "updated_ms"),
+  }
+}
+
+function list({ all }: SqliteTables, filter: SessionFilter = {}): readonly SessionRow[] {
+  const { tenant, agent, updatedBeforeMs } = filter
+  const limit = wholeRange(filter.limit === undefined ? {} : { limit: filter.limit }).limit
+  const conditions = [
+    ...(tenant === undefined ? [] : ["tenant = ?"]),
+    ...(agent === undefined ? [] : ["agent = ?"]),
+    ...(updatedBeforeMs === undefined ? [] : ["updated_ms < ?"]),
+  ]
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`
+  const rows = all(
+    `SELECT * FROM sessions ${where} ORDER BY updated_ms DESC, session LIMIT ?`,
+    ...(tenant === undefined ? [] : [toStorable(tenant)]),
+    ...(agent === undefined ? [] : [toStorable(agent)]),
+    ...(updatedBeforeMs === undefined ? [] : [updatedBeforeMs]),
+    limit,
+  )
+  return rows.map(sessionOf)
+}
+
+function holdings({ all }: SqliteTables, session: SessionId): Holdings {
+  const payloads = all("SELECT hash FROM payloads WHERE session = ? ORDER BY hash", session)
+  const summaries = all("SELECT key FROM summaries WHERE session = ? ORDER BY key", session)
+  const memory = all("SELECT tenant, agent, id FROM memory WHERE session = ? ORDER BY place", session)
+  return {
+    payloads: payloads.map((row) => textOf(row, "hash")),
+    summaries: summaries.map((row) => textOf(row, "key")),
+    memory: memory.map((row) => ({
+      tenant: textOf(row, "tenant"),
+      agent: textOf(row, "agent"),
+      id: textOf(row, "id"),
+    })),
+  }
+}
+
+function copy(
+  { get, run }: SqliteTables,
+  [from = "", to = ""]: readonly string[],
+  upTo: number,
+  atMs: number,
+): boolean {
+  if (get("SELECT 1 FROM sessions WHERE session = ?", to) !== undefined) return false
+  const last = wholeRange({ to: upTo }).to
+  const copied = run(
+    `INSERT INTO sessions (session, tenant, agent, head_seq, head_hash, created_ms, updated_ms)
+      SELECT ?, tenant, agent, seq, hash, ?, ? FROM entries JOIN sessions USING (session)
+      WHERE session = ? AND seq <= ? ORDER BY seq DESC LIMIT 1`,
+    ...[to, atMs, atMs, from, last],
+  )
+  if (copied === 0) return true
+  run(
+    `INSERT INTO entries SELECT ?, seq, hash, type, at_ms, parent, key, checksum, packed, body FROM entries
+      WHERE session = ? AND seq <= ? ORDER BY seq`,
+    ...[to, from, last],
+  )
+  run("INSERT INTO payloads SELECT ?, hash, packed, body FROM payloads WHERE session = ?", to, from)
+  return true
+}
+
+function remove({ run }: SqliteTables, session: string): boolean {
+  const removed = [
+    run("DELETE FROM sessions WHERE session = ?", session),
+    run("DELETE FROM summaries WHERE session = ?", session),
+    run("DELETE FROM jobs WHERE session = ?", session),
+    run("DELETE FROM memory_words WHERE rowid IN (SELECT place FROM memory WHERE session = ?)", session),
+    run("DELETE FROM memory WHERE session = ?", session),
+    run("DELETE FROM aliases WHERE session = ?", session),
+  ]
+  return removed.some((count) => count > 0)
 }

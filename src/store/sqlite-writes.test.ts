@@ -4,8 +4,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
-import { createSqliteWrites } from "./sqlite-writes.ts"
+import { createSqliteWrites, openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
 
 let folder = ""
 beforeAll(async () => {

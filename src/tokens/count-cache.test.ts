@@ -1,6 +1,5 @@
 import { expect, test } from "vitest"
-import { createCountCache } from "./count-cache.ts"
-import { createUtf8Writer } from "./utf8.ts"
+import { createCountCache, createUtf8Writer } from "./counter.ts"
 
 const write = createUtf8Writer()
 

@@ -1,11 +1,8 @@
 import { type Tokens, tokens } from "../message/ids.ts"
-import { type CountBytes, createCountCache } from "./count-cache.ts"
-import { createShortMerge, shortPieceBytes } from "./merge.ts"
+import { widthOf } from "./character.ts"
 import { createLongMerge } from "./merge-long.ts"
 import { pieceEnd } from "./split.ts"
-import { longestFit } from "./truncate.ts"
-import { createUtf8Writer, type Utf8, unitsBetween } from "./utf8.ts"
-import type { Vocabulary } from "./vocabulary.ts"
+import { mergeRank, noMerge, type Vocabulary } from "./vocabulary.ts"
 
 /** Counts the tokens of texts: exactly, but for texts of more than 4 MB and for pieces of more than 55 kB without a break. Holds what it learned of earlier ones, within fixed memory. */
 export type Counter = {
@@ -32,7 +29,7 @@ const mergedWholeBytes = 262_144
 /** Of what follows, one stretch in so many is merged, and the others count as the densest stretch so far. */
 const mergedOneIn = 16
 /** A longer text fits into no window unless it is mostly blanks: it is counted by samples. 4 MB of English have 900,000 tokens. */
-export const countedWholeUnits = 4_000_000
+const countedWholeUnits = 4_000_000
 const samples = 64
 const sampleUnits = 8192
 /** Added to a count by samples, so that it errs on the safe side where the text is not the same everywhere. */
@@ -119,4 +116,244 @@ function isRepeated(bytes: Uint8Array, last: Stretch, from: number, end: number)
   if (end - from !== last.end - last.from) return false
   for (let at = from, before = last.from; at < end; at++, before++) if (bytes[at] !== bytes[before]) return false
   return true
+}
+
+/** Up to here looking at every pair for each merge is quicker than keeping them in order. */
+const shortPieceBytes = 32
+
+/** Counts the tokens of a piece of at most `shortPieceBytes`: the pair of the smallest rank merges until none can. */
+function createShortMerge(vocabulary: Vocabulary): (bytes: Uint8Array, from: number, end: number) => number {
+  const tokens = new Int32Array(shortPieceBytes)
+  /** The rank of each token's union with the next one. */
+  const ranks = new Int32Array(shortPieceBytes)
+
+  const rankAt = (index: number, last: number): number =>
+    index < last ? mergeRank(vocabulary, tokens[index] ?? 0, tokens[index + 1] ?? 0) : noMerge
+
+  return (bytes, from, end) => {
+    let last = end - from - 1
+    for (let index = 0; index <= last; index++) tokens[index] = vocabulary.byteTokens[bytes[from + index] ?? 0] ?? 0
+    for (let index = 0; index <= last; index++) ranks[index] = rankAt(index, last)
+    for (;;) {
+      let best = noMerge
+      let place = 0
+      for (let index = 0; index < last; index++) {
+        const rank = ranks[index] ?? noMerge
+        if (rank < best) {
+          best = rank
+          place = index
+        }
+      }
+      if (best === noMerge) return last + 1
+      tokens[place] = best
+      for (let index = place + 1; index < last; index++) {
+        tokens[index] = tokens[index + 1] ?? 0
+        ranks[index] = ranks[index + 1] ?? 0
+      }
+      last--
+      ranks[place] = rankAt(place, last)
+      if (place > 0) ranks[place - 1] = rankAt(place - 1, last)
+    }
+  }
+}
+
+/** What cutting needs of a counter. */
+type Measures = {
+  readonly countPiece: CountBytes
+  readonly countBytes: CountBytes
+  readonly prefixEnd: (bytes: Uint8Array, from: number, end: number, budget: number) => number
+}
+
+/** In a window of this size every cut is tried; in a longer piece only those at the end of a token. */
+const triedBytes = 128
+
+/** The piece in which a budget runs out, and the one before it, whose end can move when what follows it is cut. */
+type Edge = {
+  readonly before: number
+  readonly start: number
+  readonly end: number
+  readonly spent: number
+  readonly spentBefore: number
+}
+
+function findEdge(text: Utf8, budget: number, countPiece: CountBytes): Edge | undefined {
+  let before = 0
+  let spentBefore = 0
+  let spent = 0
+  for (let start = 0; start < text.length; ) {
+    const end = pieceEnd(text.bytes, start, text.length)
+    const count = countPiece(text, start, end)
+    if (spent + count > budget) return { before, start, end, spent, spentBefore }
+    before = start
+    spentBefore = spent
+    spent += count
+    start = end
+  }
+  return undefined
+}
+
+const betweenCharacters = ({ bytes, length }: Utf8, at: number): boolean =>
+  at === length || ((bytes[at] ?? 0) & 0xc0) !== 0x80
+
+/**
+ * Where the longest beginning ends that has at most `budget` tokens. Exact, but for a piece of more than 128 bytes without a
+ * break, where the cut falls on the end of a token.
+ */
+function longestFit(text: Utf8, budget: number, { countPiece, countBytes, prefixEnd }: Measures): number {
+  const edge = findEdge(text, budget, countPiece)
+  if (edge === undefined) return text.length
+  const { before, start, end, spent, spentBefore } = edge
+  const fits = (cut: number): boolean => spentBefore + countBytes(text, before, cut) <= budget
+  // White space goes with what follows it, so a cut one character into the next piece can still be the cheaper one.
+  const last = Math.min(text.length, end + (end < text.length ? widthOf(text.bytes[end] ?? 0) : 0))
+  if (last - start <= triedBytes) {
+    for (let cut = last; cut > start; cut--) if (betweenCharacters(text, cut) && fits(cut)) return cut
+    return start
+  }
+  for (let allowed = budget - spent; allowed > 0; allowed = Math.min(allowed - 1, Math.floor(allowed * 0.9))) {
+    const cut = prefixEnd(text.bytes, start, end, allowed)
+    if (cut === start || fits(cut)) return cut
+  }
+  return start
+}
+
+type CountBytes = (text: Utf8, from: number, end: number) => number
+
+/** Slots that one stretch may stand in; with four words each they share a cache line. */
+const ways = 4
+const wordsPerSlot = 4
+const wordsPerSet = ways * wordsPerSlot
+
+/** Multipliers without a pattern in their bits, of MurmurHash3 and xxHash; two of them, so that the halves of a hash fail independently. */
+const firstFactor = 0xcc9e2d51
+const secondFactor = 0x85ebca77
+const setFactor = 0x9e3779b1
+/** Keeps the first n bytes of a little-endian word. */
+const tailMasks = Int32Array.of(0, 0xff, 0xffff, 0xffffff)
+
+/**
+ * Remembers counts in a table of 2^`slotBits` slots of 16 bytes. A stretch of text is known by a 64-bit hash and its length,
+ * never by a string that would keep a whole request alive; when its four slots are taken, the oldest gives way.
+ */
+export function createCountCache(slotBits: number, count: CountBytes): CountBytes {
+  const slots = new Int32Array((1 << slotBits) * wordsPerSlot)
+  const setShift = 32 - slotBits + 2
+
+  const insert = (at: number, first: number, second: number, length: number, counted: number): number => {
+    slots.copyWithin(at + wordsPerSlot, at, at + wordsPerSet - wordsPerSlot)
+    slots[at] = first
+    slots[at + 1] = second
+    slots[at + 2] = length
+    slots[at + 3] = counted
+    return counted
+  }
+
+  return (text, from, end) => {
+    const { view } = text
+    let first = end - from
+    let second = first
+    for (let at = from; at < end; at += 4) {
+      const word = end - at >= 4 ? view.getInt32(at, true) : view.getInt32(at, true) & (tailMasks[end - at] ?? 0)
+      first = Math.imul(first ^ word, firstFactor)
+      first ^= first >>> 15
+      second = Math.imul(second + word, secondFactor)
+      second ^= second >>> 13
+    }
+    const start = (Math.imul(first ^ second, setFactor) >>> setShift) * wordsPerSet
+    for (let at = start; at < start + wordsPerSet; at += wordsPerSlot) {
+      if (slots[at] === first && slots[at + 1] === second && slots[at + 2] === end - from) return slots[at + 3] ?? 0
+    }
+    return insert(start, first, second, end - from, count(text, from, end))
+  }
+}
+
+/** UTF-8 takes at most three bytes for each UTF-16 unit. */
+const bytesPerUnit = 3
+/** Readable bytes after the end, so that a reader may take four at a time. */
+const slackBytes = 4
+/** What is kept between texts: enough for nearly every message. */
+const keptBytes = 1 << 18
+/** What stands for half of a surrogate pair. */
+const replacement = 0xfffd
+
+/** The first `length` bytes are the text. `view` sees the same bytes. */
+type Utf8 = { readonly bytes: Uint8Array; readonly view: DataView; readonly length: number }
+
+const isLead = (unit: number): boolean => (unit & 0xfc00) === 0xd800
+const isTrail = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
+
+/** The code point at `at`; a lone surrogate is U+FFFD, as on its way to any model. */
+function codePointAt(text: string, at: number, unit: number): number {
+  const next = isLead(unit) ? text.charCodeAt(at + 1) : 0
+  if (isTrail(next)) return 0x10000 + ((unit & 0x3ff) << 10) + (next & 0x3ff)
+  return isLead(unit) || isTrail(unit) ? replacement : unit
+}
+
+/** Writes one character that is not ASCII and says where the next one goes. */
+function writeWide(bytes: Uint8Array, end: number, codePoint: number): number {
+  let at = end
+  if (codePoint < 0x800) bytes[at++] = 0xc0 | (codePoint >> 6)
+  else {
+    if (codePoint < 0x10000) bytes[at++] = 0xe0 | (codePoint >> 12)
+    else {
+      bytes[at++] = 0xf0 | (codePoint >> 18)
+      bytes[at++] = 0x80 | ((codePoint >> 12) & 0x3f)
+    }
+    bytes[at++] = 0x80 | ((codePoint >> 6) & 0x3f)
+  }
+  bytes[at++] = 0x80 | (codePoint & 0x3f)
+  return at
+}
+
+/** Writes a text into bytes that are large enough, and says how many it took. */
+type WriteText = (text: string, bytes: Uint8Array) => number
+
+/** By hand: for short texts, and where the platform has no encoder of its own. */
+export const writeByHand: WriteText = (text, bytes) => {
+  let end = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit < 0x80) bytes[end++] = unit
+    else {
+      const codePoint = codePointAt(text, at, unit)
+      end = writeWide(bytes, end, codePoint)
+      if (codePoint >= 0x10000) at++
+    }
+  }
+  return end
+}
+
+type Encoder = { readonly encodeInto: (text: string, bytes: Uint8Array) => { readonly written: number } }
+/** Every browser and server runtime has it, but it is no part of the language, so it may be missing. */
+declare const TextEncoder: (new () => Encoder) | undefined
+
+/** From here on the platform's encoder is worth its call. */
+const longUnits = 64
+
+function fastestWriter(): WriteText {
+  if (typeof TextEncoder === "undefined") return writeByHand
+  const encoder = new TextEncoder()
+  return (text, bytes) => (text.length < longUnits ? writeByHand(text, bytes) : encoder.encodeInto(text, bytes).written)
+}
+
+/** Turns texts into UTF-8, one at a time: the bytes are valid until the next call. */
+export function createUtf8Writer(write: WriteText = fastestWriter()): (text: string) => Utf8 {
+  const kept = new Uint8Array(keptBytes)
+  const keptView = new DataView(kept.buffer)
+  return (text) => {
+    const needed = text.length * bytesPerUnit + slackBytes
+    const bytes = needed <= keptBytes ? kept : new Uint8Array(needed)
+    const view = needed <= keptBytes ? keptView : new DataView(bytes.buffer)
+    return { bytes, view, length: write(text, bytes) }
+  }
+}
+
+/** How many UTF-16 units the bytes from `from` to `end` stand for. */
+export function unitsBetween(bytes: Uint8Array, from: number, end: number): number {
+  let units = 0
+  for (let at = from; at < end; at++) {
+    const byte = bytes[at] ?? 0
+    if ((byte & 0xc0) !== 0x80) units += byte >= 0xf0 ? 2 : 1
+  }
+  return units
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { Family } from "./family.ts"
-import { imageTokens } from "./image.ts"
+import { imageTokens } from "./meter.ts"
 
 const url = { held: "url" } as const
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { createUtf8Writer, unitsBetween, writeByHand } from "./utf8.ts"
+import { createUtf8Writer, unitsBetween, writeByHand } from "./counter.ts"
 
 const texts = fc.oneof(
   fc.string({ unit: "binary", maxLength: 100 }),

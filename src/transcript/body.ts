@@ -1,16 +1,30 @@
 import { HoldfastError } from "../message/errors.ts"
-import type { Format } from "../message/message.ts"
+import { type Wire, wireText } from "../message/ids.ts"
+import type { Format, Message } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { ModelRequest } from "../message/request.ts"
+import type { ModelRequest, Tool } from "../message/request.ts"
 import { codecs } from "../wire/codecs.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { elements, isObject, memberOf, readJson, spanOf } from "../wire/json.ts"
-import type { Conversation } from "./conversation.ts"
-import type { FileKind } from "./kind.ts"
-import { formatOfBody, formatOfMessages } from "./wire-format.ts"
+import { encodeRequest } from "../wire/encode.ts"
+import {
+  elements,
+  type Fields,
+  isObject,
+  memberOf,
+  readJson,
+  spanOf,
+  tryParse,
+  wireOf,
+  write,
+  writeList,
+  writeObject,
+} from "../wire/json.ts"
+import type { BodyOrigin, Conversation, Exported, ExportOptions, FileKind, TranscriptFile } from "./conversation.ts"
+import { firstLine, onOneLine, readLines, withoutMark } from "./lines.ts"
+import { messagesAsSystem, type Prepared, prepare, systemAsMessage } from "./write-session.ts"
 
 /** Where a body stands: the kind of its file, the line that it starts at, what follows it there, and its format if that is known. */
-export type Place = {
+type Place = {
   readonly kind: FileKind
   readonly line: number
   readonly after: string
@@ -18,7 +32,7 @@ export type Place = {
 }
 
 /** A request body or trace as a conversation: the list, what stands beside it, and the rest as `meta`. */
-export function readBody(text: string, place: Place): Conversation {
+function readBody(text: string, place: Place): Conversation {
   const value = parseAt(text, place.line)
   const format = place.format ?? (isObject(value) ? formatOfBody(value) : undefined)
   if (!isObject(value) || format === undefined)
@@ -28,7 +42,7 @@ export function readBody(text: string, place: Place): Conversation {
 }
 
 /** A bare list of messages, read as the only member of a body. */
-export function readList(text: string, place: Place): Conversation {
+function readList(text: string, place: Place): Conversation {
   const value = parseAt(text, place.line)
   if (!Array.isArray(value)) throw invalid(place.line, "a list of messages", "another JSON value")
   const format = place.format ?? formatOfMessages(value)
@@ -39,7 +53,7 @@ export function readList(text: string, place: Place): Conversation {
 /** A list as the body that would carry it, and that list out of the body again. */
 const opening = (format: Format): string => `{${JSON.stringify(codecs[format].names.messages[0])}:`
 const wrap = (format: Format, list: string): string => `${opening(format)}${list}}`
-export const unwrap = (format: Format, body: string): string => body.slice(opening(format).length, -1)
+const unwrap = (format: Format, body: string): string => body.slice(opening(format).length, -1)
 
 /** What a conversation says in fields of its own, and what else is not worth carrying twice. */
 const told: ReadonlySet<string> = new Set([
@@ -104,4 +118,209 @@ function startOf(format: Format, text: string, path: string): number {
   const list = memberOf(readJson(text, "request"), codecs[format].names.messages)
   const element = list === undefined || index === undefined ? undefined : elements(list)[Number(index)]
   return element === undefined ? 0 : spanOf(element).start
+}
+
+const kind = "messages"
+
+/** A list of messages, a whole request body, or one message on each line. */
+export function readPlain(file: string, format?: Format): TranscriptFile {
+  const text = withoutMark(file)
+  const place = { kind, line: 1, after: "", ...present({ format }) } as const
+  if (text.trimStart().startsWith("[")) return { kind, conversations: [readList(text, place)], skipped: [] }
+  const value = tryParse(text)
+  const body = isObject(value) ? formatOfBody(value) !== undefined : tryParse(firstLine(text)) === undefined
+  return body ? { kind, conversations: [readBody(text, place)], skipped: [] } : readMessageLines(file, format)
+}
+
+/** Each line becomes a line of a list, so that a message that cannot be read is found at its own line. */
+function readMessageLines(file: string, format: Format | undefined): TranscriptFile {
+  const items: string[] = []
+  const { all, cut } = readLines(file, () => {})
+  for (const [index, line] of all.entries()) {
+    const read = /\S/.test(line) && index + 1 !== cut?.line
+    items.push(read ? withoutMark(line) : "")
+  }
+  const last = items.findLastIndex((item) => item !== "")
+  const list = items.map((item, n) => (item === "" || n === last ? item : `${item},`)).join("\n")
+  const conversation = readList(`[${list}]`, { kind, line: 1, after: "", ...present({ format }) })
+  return { kind, conversations: [conversation], skipped: cut === undefined ? [] : [cut] }
+}
+
+const traceKind = "trace"
+
+/** One conversation on each line, or a JSON file that holds one, or a list of them. */
+export function readTraces(file: string, format?: Format): TranscriptFile {
+  const text = withoutMark(file)
+  const given = present({ format })
+  if (text.trimStart().startsWith("[")) {
+    const bodies = elements(readJson(text, "request")).map(wireOf)
+    return {
+      kind: traceKind,
+      conversations: bodies.map((body) => readBody(body, { kind: traceKind, line: 1, after: "\n", ...given })),
+      skipped: [],
+    }
+  }
+  if (tryParse(firstLine(text)) === undefined)
+    return {
+      kind: traceKind,
+      conversations: [readBody(text, { kind: traceKind, line: 1, after: "", ...given })],
+      skipped: [],
+    }
+  const conversations: Conversation[] = []
+  const { cut } = readLines(file, ({ text: line, number }) => {
+    conversations.push(readBody(line, { kind: traceKind, line: number, after: "\n", ...given }))
+  })
+  return { kind: traceKind, conversations, skipped: cut === undefined ? [] : [cut] }
+}
+
+/** The messages as a list, or, where there is a system prompt or tools beside them, as the body of a request. */
+export function writePlain(conversation: Conversation, options: ExportOptions): Exported {
+  const format = options.format ?? conversation.format
+  const kept = keep(conversation, format, "messages")
+  if (kept !== undefined) return kept
+  const ready = arrange(conversation, format)
+  const list = listOf(ready, format)
+  // A list whose messages could be of another format says by its name whose they are.
+  const telling = format === "anthropic-messages" || formatOfMessages(ready.messages.map(parsed)) === format
+  const bare = ready.system.length === 0 && ready.tools.length === 0 && telling
+  return {
+    text: `${bare ? list : writeObject(bodyFields(ready, format))}\n`,
+    lost: ready.lost,
+    lostTools: ready.lostTools,
+  }
+}
+
+/** The conversation as one line: its id, where it is from, and the body of a request. */
+export function writeTrace(conversation: Conversation, options: ExportOptions): Exported {
+  const format = options.format ?? conversation.format
+  const kept = keep(conversation, format, "trace")
+  if (kept !== undefined) return kept
+  const ready = arrange(conversation, format)
+  const { id, title, model, meta, origin } = conversation
+  const source = typeof meta.source === "string" ? meta.source : (origin?.kind ?? "holdfast")
+  const more = origin?.kind === "trace" ? meta : {}
+  const own = optional({ id: id ?? "", source, title, model, ...more })
+  const text = writeObject({ ...own, ...bodyFields(ready, format) })
+  return { text: `${onOneLine(text)}\n`, lost: ready.lost, lostTools: ready.lostTools }
+}
+
+const parsed = ({ wire }: Message): unknown => (wire === undefined ? undefined : tryParse(wire))
+
+const optional = (fields: Readonly<Record<string, unknown>>): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, value === undefined ? undefined : write(value)]),
+  )
+
+/** The text that it came from with no more than the messages changed, if it is still of that kind and format. */
+function keep(conversation: Conversation, format: Format, kind: BodyOrigin["kind"]): Exported | undefined {
+  const { origin, messages, system, tools } = conversation
+  if (origin?.type !== "body" || origin.kind !== kind || origin.request.format !== format) return undefined
+  const { request, bare, after } = origin
+  if (system !== request.system || tools !== request.tools) return undefined
+  if (messages.some((message) => message.format !== undefined && message.format !== format)) return undefined
+  const text = encodeRequest(request, { messages })
+  return { text: `${bare ? unwrap(format, text) : text}${after}`, lost: [], lostTools: [] }
+}
+
+/** With the system prompt where the format wants it: among the messages on chat, apart everywhere else. */
+const arrange = (conversation: Conversation, format: Format): Prepared =>
+  prepare(format === "openai-chat" ? systemAsMessage(conversation) : messagesAsSystem(conversation), format)
+
+const listOf = ({ messages }: Prepared, format: Format): Wire =>
+  writeList(messages.flatMap(codecs[format].writeMessage))
+
+function bodyFields(ready: Prepared, format: Format): Fields {
+  const { names, writeSystem } = codecs[format]
+  const [system, tools, messages] = [names.system[0], names.tools[0], names.messages[0]]
+  return {
+    ...(system === undefined || ready.system.length === 0 ? {} : { [system]: writeSystem(ready.system, undefined) }),
+    ...(tools === undefined || ready.tools.length === 0 ? {} : { [tools]: writeTools(ready.tools, format) }),
+    ...(messages === undefined ? {} : { [messages]: listOf(ready, format) }),
+  }
+}
+
+/** On Gemini functions are declared in a list inside of one tool. */
+function writeTools(tools: readonly Tool[], format: Format): Wire {
+  if (format !== "gemini") return writeList(tools.map(({ wire }) => wire))
+  const isFunction = ({ wire }: Tool): boolean => {
+    const value = tryParse(wire)
+    return isObject(value) && typeof value.name === "string"
+  }
+  const functions = tools.filter(isFunction)
+  const declared = writeObject({ functionDeclarations: writeList(functions.map(({ wire }) => wire)) })
+  const others = tools.filter((tool) => !isFunction(tool)).map(({ wire }) => wireText(wire))
+  return writeList([...(functions.length === 0 ? [] : [declared]), ...others])
+}
+
+const chatRoles: ReadonlySet<unknown> = new Set(["tool", "function", "developer"])
+const chatParts: ReadonlySet<unknown> = new Set(["image_url", "input_audio", "file"])
+const responsesParts: ReadonlySet<unknown> = new Set([
+  "input_text",
+  "output_text",
+  "input_image",
+  "input_file",
+  "refusal",
+  "summary_text",
+])
+const anthropicParts: ReadonlySet<unknown> = new Set([
+  "thinking",
+  "redacted_thinking",
+  "image",
+  "document",
+  "search_result",
+  "container_upload",
+  "compaction",
+])
+
+/**
+ * The wire format of a list of messages, by the first message that can be of one format only: `parts` is Gemini; an item type other
+ * than "message", or content such as `input_text`, is Responses; a `tool` role, `tool_calls`, null content or `image_url` is chat;
+ * blocks such as `tool_use` or `thinking` are Anthropic. Where every message could be of several, chat: most tools write that.
+ */
+function formatOfMessages(messages: readonly unknown[]): Format {
+  return tellingFormat(messages) ?? "openai-chat"
+}
+
+function tellingFormat(messages: readonly unknown[]): Format | undefined {
+  for (const message of messages) {
+    const format = typeof message === "string" ? "openai-responses" : isObject(message) ? formatOf(message) : undefined
+    if (format !== undefined) return format
+  }
+  return undefined
+}
+
+function formatOf(message: Readonly<Record<string, unknown>>): Format | undefined {
+  const { role, type, content } = message
+  if (content === undefined && (Array.isArray(message.parts) || role === "model")) return "gemini"
+  if (typeof type === "string" && type !== "message") return "openai-responses"
+  if (chatRoles.has(role) && typeof type !== "string") return "openai-chat"
+  if (message.tool_calls !== undefined || message.function_call !== undefined || content === null) return "openai-chat"
+  if (!Array.isArray(content)) return type === "message" && message.usage === undefined ? "openai-responses" : undefined
+  for (const part of content) {
+    const format = isObject(part) ? formatOfPart(part.type) : undefined
+    if (format !== undefined) return format
+  }
+  return undefined
+}
+
+function formatOfPart(type: unknown): Format | undefined {
+  if (responsesParts.has(type)) return "openai-responses"
+  if (chatParts.has(type)) return "openai-chat"
+  const tool = typeof type === "string" && (type.endsWith("tool_use") || type.endsWith("tool_result"))
+  return tool || anthropicParts.has(type) ? "anthropic-messages" : undefined
+}
+
+/** The wire format of a request body or trace: what its list is called, then the messages, then what stands beside them. */
+export function formatOfBody(body: Readonly<Record<string, unknown>>): Format | undefined {
+  if (Array.isArray(body.contents)) return "gemini"
+  if (Array.isArray(body.input) || (typeof body.input === "string" && body.messages === undefined))
+    return "openai-responses"
+  if (!Array.isArray(body.messages)) return undefined
+  const format = tellingFormat(body.messages)
+  if (format === "anthropic-messages" || format === "openai-chat") return format
+  const [tool] = Array.isArray(body.tools) ? body.tools : []
+  const schema = isObject(tool) && tool.input_schema !== undefined
+  return body.system !== undefined || body.anthropic_version !== undefined || schema
+    ? "anthropic-messages"
+    : "openai-chat"
 }

@@ -2,11 +2,10 @@ import { describe, expect, test } from "vitest"
 import { corpus, linesOf, recordedRequests, withoutCorpus } from "../../test/support/corpus.ts"
 import { saidIn } from "../../test/support/said.ts"
 import { formats } from "../message/message.ts"
-import type { Conversation } from "./conversation.ts"
+import { type Conversation, fileKinds } from "./conversation.ts"
 import { detectFile } from "./detect.ts"
 import { exportTranscript } from "./export.ts"
 import { importTranscript } from "./import.ts"
-import { fileKinds } from "./kind.ts"
 
 const traces = linesOf("traces")
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
 import { HoldfastError } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
+import type { FileKind } from "./conversation.ts"
 import { detectFile } from "./detect.ts"
 import { exportTranscript } from "./export.ts"
 import { importTranscript } from "./import.ts"
-import type { FileKind } from "./kind.ts"
 
 const plain = { role: "user", content: "hi" }
 const trace = { id: "t", source: "bench", messages: [plain] }

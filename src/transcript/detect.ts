@@ -1,8 +1,8 @@
 import { HoldfastError } from "../message/errors.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { type FileKind, fileKinds } from "./kind.ts"
+import { formatOfBody } from "./body.ts"
+import { type FileKind, fileKinds } from "./conversation.ts"
 import { firstLine, withoutMark } from "./lines.ts"
-import { formatOfBody } from "./wire-format.ts"
 
 /** How many lines are looked at before giving up: a session file opens with at most a handful of lines about itself. */
 const linesLookedAt = 64

@@ -1,10 +1,8 @@
-import { writePlain, writeTrace } from "./body-write.ts"
-import { writeClaudeCode } from "./claude-code/write.ts"
-import { writeCodex } from "./codex/write.ts"
-import type { Conversation } from "./conversation.ts"
-import type { Exported, ExportOptions } from "./exported.ts"
-import { type FileKind, requireKind } from "./kind.ts"
-import { writePi } from "./pi/write.ts"
+import { writePlain, writeTrace } from "./body.ts"
+import { writeClaudeCode } from "./claude-code-write.ts"
+import { writeCodex } from "./codex.ts"
+import { type Conversation, type Exported, type ExportOptions, type FileKind, requireKind } from "./conversation.ts"
+import { writePi } from "./pi-write.ts"
 
 const writers: Readonly<Record<FileKind, (conversation: Conversation, options: ExportOptions) => Exported>> = {
   messages: writePlain,

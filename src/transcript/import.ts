@@ -1,13 +1,11 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
-import { readClaudeCode } from "./claude-code/read.ts"
-import { readCodex } from "./codex/read.ts"
-import type { TranscriptFile } from "./conversation.ts"
+import { readPlain, readTraces } from "./body.ts"
+import { readClaudeCode } from "./claude-code-read.ts"
+import { readCodex } from "./codex.ts"
+import { type FileKind, requireKind, type TranscriptFile } from "./conversation.ts"
 import { detectFile } from "./detect.ts"
-import { type FileKind, requireKind } from "./kind.ts"
-import { readPi } from "./pi/read.ts"
-import { readPlain } from "./plain.ts"
-import { readTraces } from "./trace.ts"
+import { readPi } from "./pi-read.ts"
 
 /** A longer text is refused: engines end strings a little beyond this (V8 at 536,870,888 characters). */
 export const maxFileLength = 500_000_000

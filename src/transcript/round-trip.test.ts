@@ -7,10 +7,9 @@ import { messageId } from "../message/ids.ts"
 import { formats, type Message } from "../message/message.ts"
 import type { Part } from "../message/part.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import type { Conversation } from "./conversation.ts"
+import { type Conversation, fileKinds } from "./conversation.ts"
 import { exportTranscript } from "./export.ts"
 import { importTranscript } from "./import.ts"
-import { fileKinds } from "./kind.ts"
 
 const words = fc.string({ minLength: 1 })
 const empty = { system: [], tools: [], compactions: [], branches: [], notes: [], meta: {} }

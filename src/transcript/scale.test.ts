@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
+import type { FileKind } from "./conversation.ts"
 import { exportTranscript } from "./export.ts"
 import { importTranscript } from "./import.ts"
-import type { FileKind } from "./kind.ts"
 
 const count = 60_000
 

@@ -1,8 +1,9 @@
 import type { Wire } from "../message/ids.ts"
 import type { Format, Message } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
+import type { Breakpoint, Media, Part } from "../message/part.ts"
+import { present } from "../message/present.ts"
 import type { HeldState, ModelResponse, Tool } from "../message/request.ts"
-import type { Json } from "./json.ts"
+import { type Fields, isObject, type Json, overlay, tryParse, valueIn, write, writeList } from "./json.ts"
 
 /** What a request says beside its messages, system part and tools. */
 export type Settings = {
@@ -13,7 +14,7 @@ export type Settings = {
 }
 
 /** A place in the body, in every spelling that the API takes: `["generationConfig"]`, or a path of such names. */
-export type Names = readonly string[]
+type Names = readonly string[]
 
 /**
  * One wire format. Reading keeps the original text of every piece; writing lays what we know over that text, so a piece that
@@ -34,4 +35,68 @@ export type Codec = {
   /** Usually one element; several where the format wants one for each tool result or call. */
   readonly writeMessage: (message: Message) => readonly Wire[]
   readonly readResponse: (body: Json) => ModelResponse
+}
+
+/** The cache marker on a block or tool, as Anthropic writes it and routers to it take it on other wires. */
+export function breakpointOf(block: unknown): Breakpoint | undefined {
+  if (!isObject(block) || !isObject(block.cache_control)) return undefined
+  return block.cache_control.ttl === "1h" ? "1h" : "5m"
+}
+
+/** `cache_control` only where the wanted breakpoint is not the one that stands there: its other fields are the client's. */
+export function markField({ wire, breakpoint }: Pick<Part, "wire" | "breakpoint">): Fields {
+  const now = wire === undefined ? undefined : breakpointOf(tryParse(wire))
+  if (now === breakpoint) return {}
+  if (breakpoint === undefined) return { cache_control: undefined }
+  return { cache_control: write(breakpoint === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" }) }
+}
+
+/** Tools as they stood, each with the breakpoint that it should carry. */
+export function writeTools(tools: readonly Tool[]): Wire {
+  return writeList(tools.map((tool) => overlay(tool.wire, markField(tool))))
+}
+
+/** The input of a call whose arguments travel as JSON text: parsed where that gives an object or a list, otherwise the text. */
+function readArguments(text: string): unknown {
+  const parsed = tryParse(text)
+  return isObject(parsed) || Array.isArray(parsed) ? parsed : text
+}
+
+/**
+ * The input of a call, from the member that holds its arguments as JSON text. Some servers send the JSON value itself, and some clients
+ * act on it: then it is the input as it is. Absent and null are no arguments.
+ */
+export function argumentsIn(call: Json, name: string): unknown {
+  const value = valueIn(call, name) ?? ""
+  return typeof value === "string" ? readArguments(value) : value
+}
+
+/** The input of a custom tool, which is free text; a server that sends another value means that value. */
+export const customInputIn = (call: Json): unknown => valueIn(call, "input") ?? ""
+
+/** The text of a custom tool's input; a value that is no text stays the value that stands there. */
+export const writeCustomInput = (input: unknown): Wire => write(typeof input === "string" ? input : (input ?? ""))
+
+/** The arguments text of an input; the one that stands there is kept if it says the same. */
+export function writeArguments(input: unknown, before: unknown): Wire {
+  const text = typeof input === "string" ? input : JSON.stringify(input ?? {})
+  const isSameValue = before !== undefined && before !== null && JSON.stringify(before) === JSON.stringify(input)
+  if (typeof before !== "string") return isSameValue ? write(before) : write(text)
+  const same = before === text || JSON.stringify(tryParse(before)) === text
+  return write(same ? before : text)
+}
+
+/** What a `data:` or other URL says of the bytes behind it. */
+export function mediaOfUrl(url: string, detail?: string): Media {
+  const inline = /^data:([^;,]{1,127})?[^,]{0,127},/i.exec(url)
+  if (inline === null) return { held: "url", ...present({ detail }) }
+  return { held: "inline", inlineLength: url.length - inline[0].length, ...present({ mediaType: inline[1], detail }) }
+}
+
+export function mediaOfInline(data: string, mediaType?: string, detail?: string): Media {
+  return { held: "inline", inlineLength: data.length, ...present({ mediaType, detail }) }
+}
+
+export function mediaOfFile(mediaType?: string, detail?: string): Media {
+  return { held: "file", ...present({ mediaType, detail }) }
 }

@@ -1,10 +1,15 @@
 import { HoldfastError } from "../message/errors.ts"
 import { type Format, formats } from "../message/message.ts"
-import { anthropic } from "./anthropic/codec.ts"
-import { chat } from "./chat/codec.ts"
+import { anthropic } from "./anthropic.ts"
+import { anthropicStream } from "./anthropic-stream.ts"
+import { chat } from "./chat.ts"
+import { chatStream } from "./chat-stream.ts"
 import type { Codec } from "./codec.ts"
-import { gemini } from "./gemini/codec.ts"
-import { responses } from "./responses/codec.ts"
+import { gemini } from "./gemini.ts"
+import { geminiStream } from "./gemini-stream.ts"
+import { responses } from "./responses.ts"
+import { responsesStream } from "./responses-stream.ts"
+import type { StreamCodec } from "./stream.ts"
 
 /** Every wire format, by name. */
 export const codecs: Readonly<Record<Format, Codec>> = {
@@ -19,4 +24,12 @@ export function codecOf(format: Format): Codec {
   if (!Object.hasOwn(codecs, format))
     throw new HoldfastError({ code: "format-unknown", found: `"${format}"`, known: formats })
   return codecs[format]
+}
+
+/** How every wire format streams, by name. */
+export const streamCodecs: Readonly<Record<Format, StreamCodec>> = {
+  "anthropic-messages": anthropicStream,
+  "openai-chat": chatStream,
+  "openai-responses": responsesStream,
+  gemini: geminiStream,
 }

@@ -1,10 +1,8 @@
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { ModelResponse, StopReason, Usage } from "../message/request.ts"
-import { codecOf } from "./codecs.ts"
-import { indexOf, type ResponseStart, type StreamEvent } from "./stream.ts"
-import { type Chain, listOf, type PartDraft } from "./stream-codec.ts"
-import { streamCodecs } from "./stream-codecs.ts"
+import { codecOf, streamCodecs } from "./codecs.ts"
+import { type Chain, indexOf, listOf, type PartDraft, type ResponseStart, type StreamEvent } from "./stream.ts"
 
 /** A part while it is being collected, and its place among the parts. */
 type Draft = Omit<PartDraft, "others"> & { readonly others: Chain<StreamEvent>; readonly place: number }

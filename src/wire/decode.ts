@@ -4,8 +4,7 @@ import { present } from "../message/present.ts"
 import type { Layout, ModelRequest, ModelResponse, Span } from "../message/request.ts"
 import type { Codec } from "./codec.ts"
 import { codecOf } from "./codecs.ts"
-import { refuse, requireObject } from "./expect.ts"
-import { elements, type Json, memberOf, readJson, spanOf } from "./json.ts"
+import { elements, type Json, memberOf, readJson, refuse, requireObject, spanOf } from "./json.ts"
 
 /** Read a request body. What no one changes is forwarded as this very text. */
 export function decodeRequest(format: Format, text: string): ModelRequest {

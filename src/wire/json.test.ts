@@ -2,8 +2,7 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { anyJson, manner, writeIn } from "../../test/support/raw-json.ts"
 import { wireText } from "../message/ids.ts"
-import { elements, isObject, type Json, member, pathOf, readJson, wireOf } from "./json.ts"
-import { overlay, write } from "./overlay.ts"
+import { elements, isObject, type Json, member, overlay, pathOf, readJson, wireOf, write } from "./json.ts"
 import { hasMorePieces } from "./tape.ts"
 
 const texts = fc.tuple(anyJson, manner).map(([value, how]) => writeIn(how, value))

@@ -1,5 +1,7 @@
 import { HoldfastError } from "../message/errors.ts"
 import { type Wire, wireText } from "../message/ids.ts"
+import type { Format } from "../message/message.ts"
+import type { Part } from "../message/part.ts"
 import type { Span } from "../message/request.ts"
 import { layTape, type Tape } from "./tape.ts"
 
@@ -7,7 +9,7 @@ import { layTape, type Tape } from "./tape.ts"
 export const maxBodyLength = 100_000_000
 
 /** Whose fault it is when a value is not what it should be. */
-export type Origin = "request" | "response"
+type Origin = "request" | "response"
 
 type Source = { readonly text: string; readonly tape: Tape; readonly origin: Origin }
 
@@ -125,4 +127,125 @@ export function pathOf({ parent, key }: Json): string {
   const before = pathOf(parent)
   if (typeof key === "number") return `${before}[${key}]`
   return before === "" ? key : `${before}.${key}`
+}
+
+/** What stands there, in a word or two that never quote the content. */
+function nameOf(value: unknown): string {
+  if (value === undefined) return "nothing"
+  if (value === null) return "null"
+  if (Array.isArray(value)) return "an array"
+  return typeof value === "object" ? "an object" : `a ${typeof value}`
+}
+
+/** Refuse with the path, what was expected and what is there. */
+export function refuse(json: Json, expected: string, name?: string): never {
+  const found = nameOf(name === undefined ? json.value : valueIn(json, name))
+  const at = pathOf(json)
+  const path = [at, name].filter((step) => step !== undefined && step !== "").join(".") || "the body"
+  throw new HoldfastError({ code: `${json.source.origin}-invalid`, path, expected, found })
+}
+
+export function requireObject(json: Json): Json {
+  return isObject(json.value) ? json : refuse(json, "an object")
+}
+
+export function requireString(json: Json, name: string): string {
+  const value = valueIn(json, name)
+  return typeof value === "string" ? value : refuse(json, "a string", name)
+}
+
+export function requireElements(json: Json, name: string): readonly Json[] {
+  const list = member(json, name)
+  return list !== undefined && Array.isArray(list.value) ? elements(list) : refuse(json, "an array", name)
+}
+
+/** A string where there is one; anything else reads as absent. For what we only look at and never rewrite. */
+export function stringIn(json: Json | undefined, name: string): string | undefined {
+  const value = json === undefined ? undefined : valueIn(json, name)
+  return typeof value === "string" ? value : undefined
+}
+
+export function numberIn(json: Json | undefined, name: string): number | undefined {
+  const value = json === undefined ? undefined : valueIn(json, name)
+  return typeof value === "number" ? value : undefined
+}
+
+/** A count where there is a whole number of zero or more; anything else reads as absent. */
+export function countIn(json: Json | undefined, name: string): number | undefined {
+  const value = numberIn(json, name)
+  return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+export function isTrue(json: Json, name: string): boolean {
+  return valueIn(json, name) === true
+}
+
+/** The text that a part came in, for parts that we relay and could not write from what we know of them. */
+export function requireWire({ wire, type }: Part, format: Format): Wire {
+  if (wire === undefined) throw new HoldfastError({ code: "part-unwritable", part: type, format })
+  return wire
+}
+
+/** What an object should say about the fields that we know: JSON text, or `undefined` for "not there". */
+export type Fields = Readonly<Record<string, Wire | undefined>>
+
+export const write = (value: unknown): Wire => wireText(JSON.stringify(value) ?? "null")
+
+/** A list of values that are JSON text already. */
+export const writeList = (items: readonly Wire[]): Wire => wireText(`[${items.join(",")}]`)
+
+/** An object of fields that are JSON text already. */
+export function writeObject(fields: Fields): Wire {
+  return overlay(undefined, fields)
+}
+
+const sameValue = (one: string, other: string): boolean =>
+  one === other || JSON.stringify(JSON.parse(one)) === JSON.stringify(JSON.parse(other))
+
+/** One member of an object as it stands: `"name": value`. */
+type Member = { readonly name: string; readonly start: number; readonly valueStart: number; readonly end: number }
+
+function membersOf(text: string): readonly Member[] {
+  const { starts, ends, next } = layTape(text)
+  const members: Member[] = []
+  for (let key = 1; key < (next[0] ?? 0); key = next[key + 1] ?? key + 2) {
+    const start = starts[key] ?? 0
+    const name: string = JSON.parse(text.slice(start, ends[key]))
+    members.push({ name, start, valueStart: starts[key + 1] ?? 0, end: ends[key + 1] ?? 0 })
+  }
+  return members
+}
+
+/**
+ * Lay our fields over the object that was read: a field that says the same keeps its very text, one that differs is replaced in
+ * place, one that is new comes last, and all that we do not know stays as it stood. Nothing changed means the same text.
+ */
+export function overlay(wire: Wire | undefined, fields: Fields): Wire {
+  const text = wire ?? "{}"
+  const members = membersOf(text)
+  const names = new Set(members.map(({ name }) => name))
+  const added = Object.entries(fields)
+    .filter(([name, value]) => value !== undefined && !names.has(name))
+    .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+  const gone = members.some(({ name }) => Object.hasOwn(fields, name) && fields[name] === undefined)
+  if (gone) {
+    const kept = members.filter(({ name }) => !Object.hasOwn(fields, name) || fields[name] !== undefined)
+    return wireText(`{${[...kept.map((member) => memberText(text, member, fields)), ...added].join(",")}}`)
+  }
+  let out = ""
+  let at = 0
+  for (const member of members) {
+    out += text.slice(at, member.start) + memberText(text, member, fields)
+    at = member.end
+  }
+  const comma = members.length > 0 && added.length > 0 ? "," : ""
+  const head = members.length > 0 ? out : text.slice(0, text.length - 1)
+  const tail = members.length > 0 ? text.slice(at) : "}"
+  return wireText(`${head}${comma}${added.join(",")}${tail}`)
+}
+
+function memberText(text: string, { name, start, valueStart, end }: Member, fields: Fields): string {
+  const wanted = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (wanted === undefined || sameValue(text.slice(valueStart, end), wanted)) return text.slice(start, end)
+  return text.slice(start, valueStart) + wanted
 }

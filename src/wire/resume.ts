@@ -4,8 +4,7 @@ import type { Message } from "../message/message.ts"
 import type { Layout, ModelRequest, Span } from "../message/request.ts"
 import { codecs } from "./codecs.ts"
 import { decodeRequest, decodeRest, layoutOf } from "./decode.ts"
-import { requireObject } from "./expect.ts"
-import { elements, readJson, spanOf } from "./json.ts"
+import { elements, readJson, requireObject, spanOf } from "./json.ts"
 import { closeOfList } from "./tape.ts"
 
 /**

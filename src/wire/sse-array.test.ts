@@ -1,9 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import type { SseEvent } from "./sse.ts"
+import { createSseEvent, replaceData, type SseEvent, utf8Bytes, utf8Text } from "./sse.ts"
 import { arrayEnd, arrayStep, startArray, writeArrayEvent } from "./sse-array.ts"
-import { utf8Bytes, utf8Text } from "./sse-bytes.ts"
-import { createSseEvent, replaceData } from "./sse-write.ts"
 
 const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 1_000)
 const seeded = { seed: 20_261_115, numRuns }

@@ -1,6 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
-import { maxEventLength, type SseEvent } from "./sse.ts"
-import { append, join, lengthOf, type Pending, utf8Bytes, utf8Text } from "./sse-bytes.ts"
+import { append, join, lengthOf, maxEventLength, type Pending, type SseEvent, utf8Bytes, utf8Text } from "./sse.ts"
 
 /** The second framing, Gemini's without `alt=sse`: a JSON array whose elements arrive one by one. Where its parser stands between two chunks. */
 export type ArrayState = {

@@ -1,6 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { append, join, lengthOf, type Pending, utf8Text } from "./sse-bytes.ts"
 
 /** A larger event is refused: twice the largest body that a model API takes (Anthropic: 32 MB). */
 export const maxEventLength = 64_000_000
@@ -147,3 +146,77 @@ function fieldValue(line: string, at: number): string {
   if (at < 0 || line === "") return ""
   return line.slice(line.charCodeAt(at + 1) === 0x20 ? at + 2 : at + 1)
 }
+
+/** The two web standards that every runtime has and the configured library does not name. */
+declare const TextDecoder: new (label: "utf-8", options: { readonly ignoreBOM: true }) => Decoder
+declare const TextEncoder: new () => Encoder
+type Decoder = { readonly decode: (bytes: Uint8Array) => string }
+type Encoder = { readonly encode: (text: string) => Uint8Array }
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+const encoder = new TextEncoder()
+
+export const utf8Text = (bytes: Uint8Array): string => decoder.decode(bytes)
+export const utf8Bytes = (text: string): Uint8Array => encoder.encode(text)
+
+/** Bytes that wait for the rest of their event, in pieces of falling size: adding to them never copies them all. */
+export type Pending = { readonly bytes: Uint8Array; readonly before: Pending; readonly length: number } | undefined
+
+/** Add bytes; a piece is copied only into one at least as large, so that any chunking costs little more than one pass. */
+export function append(pending: Pending, bytes: Uint8Array): Pending {
+  if (bytes.length === 0) return pending
+  let last: Uint8Array = bytes.slice()
+  let before = pending
+  while (before !== undefined && before.bytes.length <= last.length) {
+    last = join({ ...before, before: undefined, length: before.bytes.length }, last)
+    before = before.before
+  }
+  return { bytes: last, before, length: lengthOf(before) + last.length }
+}
+
+/** All that waits and `bytes` after it, as a copy of its own. */
+export function join(pending: Pending, bytes: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(lengthOf(pending) + bytes.length)
+  let end = whole.length - bytes.length
+  whole.set(bytes, end)
+  for (let link = pending; link !== undefined; link = link.before) {
+    end -= link.bytes.length
+    whole.set(link.bytes, end)
+  }
+  return whole
+}
+
+export const lengthOf = (pending: Pending): number => pending?.length ?? 0
+
+/** An event of our own. */
+export function createSseEvent(data: string, name?: string): SseEvent {
+  const lines = data.split(/\r\n|\n|\r/).map((line) => `data: ${line}\n`)
+  const text = `${name === undefined ? "" : `event: ${name}\n`}${lines.join("")}\n`
+  return { type: "event", data, raw: utf8Bytes(text), ...present({ name }) }
+}
+
+/** The same event with other data, and another name if one is given: all its other lines and its line ends stay. The same data gives the same event. */
+export function replaceData(event: SseEvent, data: string, name: string | undefined = event.name): SseEvent {
+  if (data === event.data && name === event.name) return event
+  const text = utf8Text(event.raw)
+  if (event.framing === "array") {
+    return { ...event, data, raw: utf8Bytes(text.slice(0, text.length - event.data.length) + data) }
+  }
+  let written = false
+  const lines = text.match(/[^\r\n]*(?:\r\n|\n|\r|$)/g) ?? []
+  const kept = lines.map((line) => {
+    if (/^\uFEFF?event:/.test(line) && name !== undefined) return `event: ${name}${lineEndOf(line)}`
+    if (!/^\uFEFF?data(?::|[\r\n]|$)/.test(line)) return line
+    if (written) return ""
+    written = true
+    const end = lineEndOf(line)
+    const mark = line.startsWith("\uFEFF") ? "\uFEFF" : ""
+    return data
+      .split("\n")
+      .map((piece, n) => `${n === 0 ? mark : ""}data: ${piece}${end}`)
+      .join("")
+  })
+  return { ...event, data, raw: utf8Bytes(kept.join("")), ...present({ name }) }
+}
+
+const lineEndOf = (line: string): string => /(?:\r\n|\n|\r)$/.exec(line)?.[0] ?? "\n"

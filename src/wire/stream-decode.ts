@@ -1,12 +1,9 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { codecOf } from "./codecs.ts"
+import { codecOf, streamCodecs } from "./codecs.ts"
 import type { SseEvent } from "./sse.ts"
-import type { StreamEvent } from "./stream.ts"
-import type { DecodeState, Read } from "./stream-codec.ts"
-import { streamCodecs } from "./stream-codecs.ts"
-import { pieces } from "./stream-read.ts"
+import { type DecodeState, pieces, type Read, type StreamEvent } from "./stream.ts"
 
 export function startDecode(format: Format): DecodeState {
   codecOf(format) // refuses a name that is none

@@ -1,10 +1,8 @@
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { codecOf } from "./codecs.ts"
+import { codecOf, streamCodecs } from "./codecs.ts"
 import type { SseEvent } from "./sse.ts"
-import { indexOf, type StreamEvent } from "./stream.ts"
-import type { EncodeState, Written, WrittenPart } from "./stream-codec.ts"
-import { streamCodecs } from "./stream-codecs.ts"
+import { type EncodeState, indexOf, type StreamEvent, type Written, type WrittenPart } from "./stream.ts"
 
 export function startEncode(format: Format): EncodeState {
   codecOf(format) // refuses a name that is none

@@ -4,8 +4,7 @@ import type { Part, ToolCallPart, ToolResultPart } from "../message/part.ts"
 import { present } from "../message/present.ts"
 import { quoteText } from "../message/quote.ts"
 import { codecOf, codecs } from "./codecs.ts"
-import { isObject, type Json, memberOf, readJson, tryParse, wireOf } from "./json.ts"
-import { write, writeObject } from "./overlay.ts"
+import { isObject, type Json, memberOf, readJson, tryParse, wireOf, write, writeObject } from "./json.ts"
 
 /** A part that did not make it whole into the other format, and why. */
 export type LossEvent = {

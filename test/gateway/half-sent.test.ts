@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
-import { usualLimits } from "../../src/gateway/gateway-options.ts"
+import { usualLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { startModelServer } from "../model-server/model-server.ts"
 import type { Script } from "../model-server/script.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"

@@ -1,7 +1,7 @@
 import { connect } from "node:net"
 import * as zlib from "node:zlib"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import { usualLimits } from "../../src/gateway/gateway-options.ts"
+import { usualLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
 import { fc } from "../support/property.ts"

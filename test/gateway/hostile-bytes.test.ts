@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
-import { usualLimits } from "../../src/gateway/gateway-options.ts"
+import { usualLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
 import { readRaw, sendRaw, statusesIn } from "./raw-request.ts"

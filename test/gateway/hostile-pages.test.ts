@@ -1,6 +1,6 @@
 import { request } from "node:http"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import { usualTimes } from "../../src/gateway/gateway-options.ts"
+import { usualTimes } from "../../src/gateway/settings/gateway-options.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { adminToken, startTestGateway, type TestGateway } from "../support/gateway.ts"
 import { isWireError, wires } from "./wires.ts"

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { startGateway } from "../../src/gateway/gateway.ts"
-import { usualLimits, usualTimes } from "../../src/gateway/gateway-options.ts"
+import { usualLimits, usualTimes } from "../../src/gateway/settings/gateway-options.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openSqliteStore } from "../../src/store/sqlite-store.ts"
 

@@ -1,5 +1,5 @@
 import { startGateway } from "../../src/gateway/gateway.ts"
-import { usualLimits, usualTimes } from "../../src/gateway/gateway-options.ts"
+import { usualLimits, usualTimes } from "../../src/gateway/settings/gateway-options.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openPostgresStore } from "../../src/store/postgres-store.ts"
 

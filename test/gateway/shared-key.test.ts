@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { usualTimes } from "../../src/gateway/gateway-options.ts"
+import { usualTimes } from "../../src/gateway/settings/gateway-options.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
 

@@ -1,6 +1,11 @@
-import type { ExchangeRecord } from "../../src/gateway/exchange-record.ts"
 import { startGateway } from "../../src/gateway/gateway.ts"
-import { type Gateway, type GatewayOptions, usualLimits, usualTimes } from "../../src/gateway/gateway-options.ts"
+import type { ExchangeRecord } from "../../src/gateway/settings/exchange-record.ts"
+import {
+  type Gateway,
+  type GatewayOptions,
+  usualLimits,
+  usualTimes,
+} from "../../src/gateway/settings/gateway-options.ts"
 import { createHoldfast, type Holdfast } from "../../src/session/holdfast.ts"
 import type { HoldfastOptions } from "../../src/session/options.ts"
 import { createMemoryStore } from "../../src/store/memory-store.ts"

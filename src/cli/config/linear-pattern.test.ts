@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { slowPattern } from "./linear-pattern.ts"
+import { slowPattern } from "./config-field.ts"
 
 const fast = [
   "sk-[A-Za-z0-9_-]{16,100}",

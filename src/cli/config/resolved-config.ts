@@ -1,6 +1,6 @@
 import type { Policy } from "../../compact/plan/policy.ts"
-import type { Family } from "../../gateway/family.ts"
-import type { GatewayLimits } from "../../gateway/gateway-options.ts"
+import type { Family } from "../../gateway/settings/family.ts"
+import type { GatewayLimits } from "../../gateway/settings/gateway-options.ts"
 import type { Format } from "../../message/message.ts"
 import type { Redaction } from "../../session/log/redact.ts"
 import type { MemoryOptions } from "../../session/options.ts"

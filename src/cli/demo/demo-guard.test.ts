@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { demoGuard } from "./demo-guard.ts"
 import { deskTools } from "./desk-tools.ts"
+import { demoGuard } from "./play-demo.ts"
 
 const guard = demoGuard()
 const mail = (to: unknown) =>

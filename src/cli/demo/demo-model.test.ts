@@ -6,9 +6,9 @@ import { decodeResponse } from "../../wire/decode.ts"
 import { isObject } from "../../wire/json.ts"
 import { readSse } from "../../wire/sse.ts"
 import { decodeStream } from "../../wire/stream-decode.ts"
-import { agentBody } from "./agent-body.ts"
-import { type DemoModel, startDemoModel } from "./demo-model.ts"
 import { demoModel } from "./demo-names.ts"
+import { type DemoModel, startDemoModel } from "./play-demo.ts"
+import { agentBody } from "./run-demo.ts"
 import { story } from "./story.ts"
 
 let model: DemoModel

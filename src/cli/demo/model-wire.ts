@@ -1,4 +1,4 @@
-import { createSseEvent } from "../../wire/sse-write.ts"
+import { createSseEvent } from "../../wire/sse.ts"
 import type { CacheUse } from "./prompt-cache.ts"
 
 /** What the demo's model says to one request. */

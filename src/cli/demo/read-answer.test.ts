@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { HoldfastError } from "../../message/errors.ts"
 import { readSse } from "../../wire/sse.ts"
+import { readAnswer } from "./ask-gateway.ts"
 import { streamedAnswer } from "./model-wire.ts"
-import { readAnswer } from "./read-answer.ts"
 
 const usage = { readTokens: 5, writtenTokens: 3, freshTokens: 2, outputTokens: 4 }
 const calls = [{ tool: "look", input: { at: "naïve ✓ 😀", deep: { list: [1, null] } } }]

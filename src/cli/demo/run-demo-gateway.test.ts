@@ -1,12 +1,10 @@
 import { expect, test } from "vitest"
 import { startGateway } from "../../gateway/gateway.ts"
-import { usualLimits } from "../../gateway/gateway-options.ts"
+import { usualLimits } from "../../gateway/settings/gateway-options.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import { openStore } from "../../store/open-store.ts"
-import { demoGuard } from "./demo-guard.ts"
-import { startDemoModel } from "./demo-model.ts"
 import { demoModel, demoWindowTokens } from "./demo-names.ts"
-import { demoUpstream } from "./demo-upstream.ts"
+import { demoGuard, demoUpstream, startDemoModel } from "./play-demo.ts"
 import { runDemo } from "./run-demo.ts"
 
 /** A run through the gateway itself, looked at by whoever opens the same store. */

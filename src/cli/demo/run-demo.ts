@@ -1,17 +1,23 @@
+import { randomUUID } from "node:crypto"
 import { present } from "../../message/present.ts"
-import { agentBody } from "./agent-body.ts"
+import type { Holdfast } from "../../session/holdfast.ts"
+import type { SessionPin } from "../../session/pins.ts"
 import { askGateway, type Exchange } from "./ask-gateway.ts"
+import { demoWindowTokens } from "./demo-names.ts"
 import type { DemoOptions } from "./demo-options.ts"
 import { type DemoOutcome, promisesOf } from "./demo-outcome.ts"
-import { type DemoRun, noteCall, openRun } from "./demo-run.ts"
-import { batchNumber } from "./desk-files.ts"
-import { batchIn } from "./order-desk.ts"
+import { batchNumber, plantedText } from "./desk-files.ts"
+import { deskToolList, deskTools } from "./desk-tools.ts"
+import { findRule } from "./find-rule.ts"
+import { batchIn, createOrderDesk, type OrderDesk } from "./order-desk.ts"
 import { piecesOf, tokensOf } from "./request-pieces.ts"
-import { callLine, spoken } from "./show-call.ts"
-import { readWithheld } from "./show-denied.ts"
-import { ending } from "./show-ending.ts"
-import { lineMs, showCompactions, showDenied, showOpening, showPin, showRecalled, speechMs } from "./show-moments.ts"
+import { createScreen, type Screen } from "./screen.ts"
+import { callLine, columnHeads, count, number, percent, remark, spoken } from "./show-call.ts"
+import { compactionBox } from "./show-compaction.ts"
+import { deniedBox, readWithheld, type Withheld } from "./show-denied.ts"
 import { demoRule, recalledOrder, story } from "./story.ts"
+import { type ToldCompaction, tellCompaction } from "./told-compaction.ts"
+import { wrapText } from "./wrap-text.ts"
 
 /** The script has some twenty calls; an agent that makes more goes round in circles. */
 const maxCalls = 60
@@ -97,3 +103,262 @@ async function outcomeOf({ seen, watch, desk, name, windowTokens }: DemoRun): Pr
     asPromised: promisesOf(figures).every(({ kept }) => kept),
   }
 }
+
+/** In which stands whether a promise was kept. */
+const margin = 10
+
+/** What happened, in the figures of this run; and how to go on with a real agent. */
+function ending(outcome: DemoOutcome, url: string, screen: Screen): readonly string[] {
+  const { bold, good, bad, width } = screen
+  const {
+    turns,
+    calls,
+    compactions,
+    historyTokens,
+    largestTokens,
+    windowTokens,
+    sentTokens,
+    cacheReadShare,
+    tooLongCall,
+  } = outcome
+  const refused =
+    tooLongCall === undefined
+      ? ""
+      : ` As the agent sent it, the model would have refused it from call ${tooLongCall} on.`
+  const sentences = [
+    `${count(turns, "turn")}, ${count(calls, "model call")}, ${count(compactions, "compaction")}. The agent's own history came to ${number(historyTokens)} tokens; no request had more than ${number(largestTokens)} of the ${number(windowTokens)} that the model can hold.${refused}`,
+    `${number(sentTokens)} tokens were sent in all, and ${percent(cacheReadShare)} of them read from the model's cache (simulated: the model is a script, and its figures are no real model's).`,
+  ]
+  const promises = promisesOf(outcome).flatMap(({ promise, kept }) =>
+    wrapText(promise, width - margin).map((line, n) => {
+      const mark = n > 0 ? "".padEnd(margin) : kept ? good("  ok".padEnd(margin)) : bad("  FAILED".padEnd(margin))
+      return `${mark}${line}`
+    }),
+  )
+  return [
+    bold("What happened"),
+    ...sentences.flatMap((sentence) => wrapText(sentence, width)),
+    ...promises,
+    outcome.asPromised ? good("All as promised.") : bad("Not as promised."),
+    "",
+    bold("Your own agent, with your own key: point it here"),
+    ...connectLines(url),
+  ]
+}
+
+/** One line for each kind of client. */
+function connectLines(url: string): readonly string[] {
+  return [
+    `  Claude Code   ANTHROPIC_BASE_URL=${url} claude`,
+    `  Gemini CLI    GOOGLE_GEMINI_BASE_URL=${url} gemini`,
+    `  Codex         config.toml: base_url = "${url}/v1"`,
+    `  OpenAI SDKs   OPENAI_BASE_URL=${url}/v1`,
+    `  Anthropic SDK ANTHROPIC_BASE_URL=${url}`,
+  ]
+}
+
+/** Time to read a line, what someone says, and a box. */
+const lineMs = 400
+const speechMs = 900
+const boxMs = 2400
+
+async function showOpening({ screen, windowTokens, options }: DemoRun): Promise<void> {
+  const words = `The model is a script (${options.model}) on this machine, and its prompt cache is simulated. The gateway between agent and model is the real one: it counts, compacts, keeps the rule and judges the calls.`
+  await screen.print([
+    ...wrapText("holdfast demo: an order desk's agent, in a window too small for it", screen.width).map(screen.bold),
+    ...wrapText(words, screen.width),
+    "",
+    ...columnHeads(windowTokens, screen),
+  ])
+  await screen.pause(speechMs)
+}
+
+/** The compactions that were made for this call. */
+async function showCompactions(run: DemoRun): Promise<void> {
+  const { watch, seen, screen, options, history } = run
+  for (const told of await watch.compactions()) {
+    const sent = options.sent()
+    const shown = {
+      told,
+      ordinal: ++seen.compactions,
+      ruleText: demoRule,
+      rule: findRule(sent, demoRule),
+      latestWhole: findRule(sent, story[seen.turns - 1]?.says ?? demoRule) !== undefined,
+      ledgerLine: told.digest.split("\n").find((line) => line.includes(batchNumber)),
+      agentMessages: history.length,
+      logMessages: (await watch.size()).messages,
+    }
+    await screen.print(compactionBox(shown, screen))
+    await screen.pause(boxMs)
+  }
+}
+
+/** Said once, as soon as the rule is among those that stand. */
+async function showPin({ watch, seen, screen }: DemoRun): Promise<void> {
+  const pin = seen.isPinShown ? undefined : await watch.pinned(demoRule)
+  if (pin === undefined) return
+  seen.isPinShown = true
+  await screen.print(remark(`Pinned, found in your words: "${pin.text}"`, screen))
+  await screen.pause(speechMs)
+}
+
+async function showDenied({ screen, desk }: DemoRun, withheld: Withheld, { calls }: Exchange): Promise<void> {
+  const beside = { planted: plantedText, mails: desk.mails().length, others: calls.map(({ tool }) => tool) }
+  await screen.print(deniedBox(withheld, beside, screen))
+  await screen.pause(boxMs)
+}
+
+/** The value of long ago, where the model is about to send it. */
+async function showRecalled({ screen, seen }: DemoRun, { calls }: Exchange): Promise<void> {
+  const mail = calls.find(({ tool }) => tool === deskTools.sendEmail)
+  const value = batchIn(mail?.input.body)
+  if (value === undefined) return
+  const since = `read in call ${number(seen.valueCall)}, ${count(seen.compactions, "compaction")} ago`
+  const words = value === batchNumber ? `exact, though it was ${since}` : `WRONG: it is ${batchNumber}, ${since}`
+  await screen.print(remark(`The batch number in it is ${value}: ${words}.`, screen))
+  await screen.pause(speechMs)
+}
+
+/** A run of the demo under way: what it is shown on and asked through, and what was seen so far. */
+type DemoRun = {
+  readonly options: DemoOptions
+  readonly name: string
+  readonly windowTokens: number
+  readonly screen: Screen
+  readonly watch: SessionWatch
+  readonly desk: OrderDesk
+  /** The agent's own, which only grows. */
+  readonly history: AgentMessage[]
+  readonly seen: Seen
+}
+
+/** Running totals; nothing in them comes from the script. */
+type Seen = {
+  turns: number
+  calls: number
+  compactions: number
+  /** Requests that the rule stood in. */
+  ruleSeen: number
+  isPinShown: boolean
+  /** The call whose result had the value in it that is asked for at the end. */
+  valueCall: number
+  sentTokens: number
+  largestTokens: number
+  historyTokens: number
+  cacheReadTokens: number
+  outputTokens: number
+  /** The first call that the model would have refused as the agent sent it. */
+  tooLongCall?: number
+}
+
+function openRun(options: DemoOptions): DemoRun {
+  const name = `demo-${(options.newId ?? randomUUID)()}`
+  return {
+    options,
+    name,
+    windowTokens: options.windowTokens ?? demoWindowTokens,
+    screen: createScreen(options),
+    watch: watchSession(options.holdfast, name),
+    desk: createOrderDesk(),
+    history: [],
+    seen: {
+      turns: 0,
+      calls: 0,
+      compactions: 0,
+      ruleSeen: 0,
+      isPinShown: false,
+      valueCall: 0,
+      sentTokens: 0,
+      largestTokens: 0,
+      historyTokens: 0,
+      cacheReadTokens: 0,
+      outputTokens: 0,
+    },
+  }
+}
+
+/** Take down what one call took, and whether the rule stood in the request that reached the model. */
+function noteCall({ seen, options, windowTokens }: DemoRun, { usage }: Exchange, historyTokens: number): void {
+  seen.calls++
+  seen.sentTokens += usage.inputTokens
+  seen.cacheReadTokens += usage.cacheReadTokens
+  seen.outputTokens += usage.outputTokens
+  seen.largestTokens = Math.max(seen.largestTokens, usage.inputTokens)
+  seen.historyTokens = historyTokens
+  if (historyTokens > windowTokens) seen.tooLongCall ??= seen.calls
+  if (findRule(options.sent(), demoRule) !== undefined) seen.ruleSeen++
+}
+
+type SessionWatch = {
+  /** The session goes by this name, as the gateway says. */
+  readonly follow: (id: string) => void
+  /** Compactions since the last look, oldest first. */
+  readonly compactions: () => Promise<readonly ToldCompaction[]>
+  /** A rule in force, to the letter; nothing if it is not pinned. */
+  readonly pinned: (rule: string) => Promise<SessionPin | undefined>
+  /** Calls that the log says were refused, and kept from the agent. */
+  readonly denied: () => Promise<number>
+  /** Entries in the log, and messages on the branch that the session is on. */
+  readonly size: () => Promise<{ readonly entries: number; readonly messages: number }>
+}
+
+/** Look at a session from outside, while an agent uses it through the gateway. */
+function watchSession(holdfast: Holdfast, name: string): SessionWatch {
+  const seen = new Set<string>()
+  let current = name
+  return {
+    follow: (id) => {
+      current = id
+    },
+    compactions: async () => {
+      const session = holdfast.session(current)
+      const { checkpoints } = await session.overview()
+      const fresh = checkpoints.filter(({ id }) => !seen.has(id)).reverse()
+      for (const { id } of fresh) seen.add(id)
+      const told = await Promise.all(fresh.map(({ id }) => tellCompaction(session, id)))
+      return told.filter((one) => one !== undefined)
+    },
+    pinned: async (rule) => (await holdfast.session(current).pins()).find(({ text }) => text === rule),
+    denied: async () => {
+      const entries = await holdfast.session(current).history()
+      const judged = entries.flatMap(({ body }) => (body?.type === "calls-judged" ? body.calls : []))
+      return judged.filter(({ decision, enforced, approved }) => decision !== "allow" && enforced && approved !== true)
+        .length
+    },
+    size: async () => {
+      const { entries, branches } = await holdfast.session(current).overview()
+      return { entries, messages: branches[0]?.messages ?? 0 }
+    },
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+type AgentMessage = { readonly role: "user" | "assistant"; readonly content: readonly Fields[] }
+
+/** Room for an answer. */
+const maxTokens = 1000
+
+const breakpoint = { cache_control: { type: "ephemeral" } }
+
+const system =
+  "You are the assistant of the order desk of Tern Coffee, a made-up roastery. Use the tools to find out what was asked, say what you found in a sentence or two, and keep the exact names and numbers."
+
+/** The agent's request: its whole history every time, with breakpoints behind the system part and the last block, as agents set them. */
+export function agentBody(model: string, history: readonly AgentMessage[]): object {
+  const messages = history.map(({ role, content }, n) => ({
+    role,
+    content:
+      n === history.length - 1 ? content.map((block, at) => withBreakpoint(block, at === content.length - 1)) : content,
+  }))
+  return {
+    model,
+    max_tokens: maxTokens,
+    stream: true,
+    system: [{ type: "text", text: system, ...breakpoint }],
+    tools: deskToolList,
+    messages,
+  }
+}
+
+const withBreakpoint = (block: Fields, isLast: boolean): Fields => (isLast ? { ...block, ...breakpoint } : block)

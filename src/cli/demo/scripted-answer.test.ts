@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { batchNumber } from "./desk-files.ts"
 import { deskTools } from "./desk-tools.ts"
 import { callIdOf } from "./model-wire.ts"
-import { scriptedAnswer } from "./scripted-answer.ts"
+import { scriptedAnswer } from "./play-demo.ts"
 import { story } from "./story.ts"
 
 const user = (text: string) => ({ role: "user", content: [{ type: "text", text }] })

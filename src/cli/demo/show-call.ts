@@ -1,5 +1,4 @@
 import type { Exchange } from "./ask-gateway.ts"
-import { barSigns, contextBar } from "./context-bar.ts"
 import type { Screen } from "./screen.ts"
 import { clipText, wrapText } from "./wrap-text.ts"
 
@@ -27,7 +26,7 @@ export function columnHeads(windowTokens: number, { width, dim }: Screen): reado
 }
 
 /** What one line tells of a call. */
-export type ShownCall = {
+type ShownCall = {
   readonly call: number
   readonly exchange: Pick<Exchange, "calls" | "usage">
   readonly windowTokens: number
@@ -70,3 +69,23 @@ export function spoken(who: "You" | "Model", text: string, { width, bold, dim }:
 /** Something to notice about the call above. */
 export const remark = (text: string, { width, bold }: Screen): readonly string[] =>
   wrapText(text, width - indent).map((line) => `${" ".repeat(indent)}${bold(line)}`)
+
+/** What a request takes of the window: read from the cache, new, and free. */
+type ContextUse = { readonly tokens: number; readonly cacheReadTokens: number; readonly windowTokens: number }
+
+/** The signs of a bar, which tell its pieces apart without colour. */
+const barSigns = { cached: "█", fresh: "▒", free: "·" } as const
+
+type ContextBar = Readonly<Record<keyof typeof barSigns, string>>
+
+/** The pieces of a bar, which has one width whatever it shows; what is there at all is seen. */
+export function contextBar({ tokens, cacheReadTokens, windowTokens }: ContextUse, width: number): ContextBar {
+  const cells = (count: number): number => Math.round((Math.max(0, count) / Math.max(1, windowTokens)) * width)
+  const filled = Math.min(width, Math.max(tokens > 0 ? 1 : 0, cells(tokens)))
+  const cached = Math.min(filled, cells(cacheReadTokens))
+  return {
+    cached: barSigns.cached.repeat(cached),
+    fresh: barSigns.fresh.repeat(filled - cached),
+    free: barSigns.free.repeat(width - filled),
+  }
+}

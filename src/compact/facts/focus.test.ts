@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { message, result, text } from "../../../test/support/transcripts.ts"
-import { createFocus } from "./focus.ts"
+import { createFocus } from "./fit.ts"
 import { buildLedger } from "./ledger.ts"
 
 const rooms = [

@@ -1,12 +1,135 @@
+import type { Channel } from "../../message/channel.ts"
+import { channelOf } from "../../message/channel-of.ts"
 import type { CallId } from "../../message/ids.ts"
 import type { Message, Transcript } from "../../message/message.ts"
+import type { Part, ToolResultPart } from "../../message/part.ts"
+import { textOf } from "../../message/text.ts"
 import { type Fact, type FactState, keyOf, type Mention } from "./fact.ts"
 import { joinFacts } from "./join.ts"
-import { keptFacts, maxFacts, maxOpenCalls } from "./limits.ts"
-import { mentionsIn, type Said } from "./mentions.ts"
-import { hasFailed, stateAfter } from "./outcome.ts"
+import { embeddedTree, readTree, type Tree, treeOf } from "./json-tree.ts"
+import {
+  keptFacts,
+  maxAnswerLength,
+  maxFacts,
+  maxMentionsPerPart,
+  maxOpenCalls,
+  maxScannedPerEnd,
+  maxTypedLength,
+} from "./limits.ts"
+import { readMarkup, readPairLines } from "./pairs.ts"
+import { textMentions } from "./prose.ts"
+import type { Emit, Reading } from "./reading.ts"
+import { recordMentions } from "./record.ts"
 import { keepWorth } from "./score.ts"
 import { markSuperseded } from "./supersede.ts"
+
+/** How much of the end of an output is looked at: that is where shells and test runners say how it went. */
+const edge = 1_000
+
+/** An output no longer than this is a message about the run rather than content that a run printed. */
+const brief = 600
+
+const plainFailure = /\bexit(?:ed)?(?: with)?(?: code| status)?[: ]{1,2}[1-9]|^Traceback \(most recent/m
+const likelyFailure = /command not found|No such file or directory|^(?:fatal|error|Error)\b|\berror:|Permission denied/m
+
+/** Did a tool's run go wrong, by its flag or by its own words? */
+function hasFailed(part: ToolResultPart): boolean {
+  if (part.failed !== undefined) return part.failed
+  const text = textOf(part)
+  return plainFailure.test(text.slice(-edge)) || (text.length <= brief && likelyFailure.test(text))
+}
+
+/** What a run says of its command, given what was known. */
+function stateAfter(known: FactState, failed: boolean): FactState {
+  if (failed) return "failed"
+  return known === "failed" || known === "resolved" ? "resolved" : "current"
+}
+
+/** The line under a header: dashes, with the signs that part columns. */
+const rule = /^[ \t]{0,8}[|+]?[ :]{0,2}-{2,}[-\s|+:]*$/
+
+/** A line longer than this is no table row that anyone reads. */
+const maxRowLength = 2_000
+
+/** Tables drawn with bars, as in Markdown and SQL shells, rows parted by commas or tabs, and columns in line: each a list of records under its header's names. */
+export function readTables(text: string): readonly Tree[] {
+  const barred = text.includes("|") && text.includes("--")
+  const first = text.slice(0, text.indexOf("\n") + 1)
+  const parting = first.includes("\t") ? "\t" : first.includes(",") ? "," : undefined
+  const aligned = first.length <= maxRowLength && alignedHeader.test(first)
+  if (!barred && !aligned && parting === undefined) return []
+  const lines = text.split("\n")
+  return [
+    ...(barred ? barredTables(lines) : []),
+    ...(aligned ? alignedTable(lines) : parting === undefined ? [] : partedTable(lines, parting)),
+  ]
+}
+
+/** Names in capitals with blanks between them, as programs print them above columns. */
+const alignedHeader =
+  /^[A-Z][A-Z0-9_%/().-]*(?: [A-Z0-9_%/().-]+)*(?: {2,80}[A-Z][A-Z0-9_%/().-]*(?: [A-Z0-9_%/().-]+)*)+\s*$/
+
+/** Columns that only blanks keep apart. */
+function alignedTable(lines: readonly string[]): readonly Tree[] {
+  const split = (line: string): readonly string[] =>
+    line.length > maxRowLength ? [] : line.trim().split(/(?: {2,}|\t)\s*/)
+  const items = rowsUnder(split(lines[0] ?? ""), lines, 1, split)
+  return items.length === 0 ? [] : [{ type: "list", items }]
+}
+
+function barredTables(lines: readonly string[]): readonly Tree[] {
+  const tables: Tree[] = []
+  for (let at = 1; at < lines.length; at++) {
+    const header = cellsOf(lines[at - 1] ?? "")
+    if (header.length < 2 || !rule.test(lines[at] ?? "")) continue
+    const rows = rowsUnder(header, lines, at + 1, cellsOf)
+    at += rows.length
+    tables.push({ type: "list", items: rows })
+  }
+  return tables
+}
+
+/** A name of a column. */
+const columnName = /^[\p{L}_#][\p{L}\p{N}_ ./#-]{0,40}$/u
+
+/** A first line of names and at least one line of as many cells below it. */
+function partedTable(lines: readonly string[], parting: string): readonly Tree[] {
+  const split = (line: string): readonly string[] => (line.length > maxRowLength ? [] : splitRow(line, parting))
+  const header = split(lines[0] ?? "")
+  if (header.length < 2 || !header.every((name) => columnName.test(name))) return []
+  const items = rowsUnder(header, lines, 1, split)
+  return items.length === 0 ? [] : [{ type: "list", items }]
+}
+
+function splitRow(line: string, parting: string): readonly string[] {
+  if (!line.includes('"')) return line.split(parting).map((cell) => cell.trim())
+  const cells = parting === "," ? line.match(/(?:"(?:[^"]|"")*"|[^",])+|(?<=,)(?=,|$)/g) : line.split(parting)
+  return (cells ?? []).map((cell) => cell.trim().replace(/^"(.*)"$/s, "$1"))
+}
+
+function rowsUnder(
+  header: readonly string[],
+  lines: readonly string[],
+  start: number,
+  cellsIn: (line: string) => readonly string[],
+): readonly Tree[] {
+  const items: Tree[] = []
+  for (let at = start; at < lines.length && items.length < maxMentionsPerPart; at++) {
+    const cells = cellsIn(lines[at] ?? "")
+    if (cells.length !== header.length) break
+    items.push({ type: "record", entries: cells.map((cell, n) => [header[n] ?? "", scalar(cell)] as const) })
+  }
+  return items
+}
+
+const scalar = (text: string): Tree => ({ type: "scalar", text, quoted: !/^-?\d[\d.]*$/.test(text) })
+
+function cellsOf(line: string): readonly string[] {
+  if (line.length > maxRowLength || !line.includes("|") || rule.test(line)) return []
+  const trimmed = line.trim()
+  const inner = trimmed.slice(trimmed.startsWith("|") ? 1 : 0, trimmed.endsWith("|") ? -1 : undefined)
+  return inner.split("|").map((cell) => cell.trim())
+}
 
 /** The exact values of a transcript. A value: extending or merging makes a new one. */
 export type Ledger = {
@@ -159,4 +282,59 @@ function within(facts: Map<string, Held>, most: number, kept: number): Map<strin
   at = 0
   for (const [key, fact] of facts) if ((worths[at++] ?? 0) > least || chosen.has(key)) stay.set(key, fact)
   return stay
+}
+
+/** What one part of a message says. */
+type Said = { readonly reading: Reading; readonly callId?: CallId; readonly mentions: readonly Mention[] }
+
+/** The values in a message, part by part. Standing instructions and the model's own reasoning are not facts of the conversation. */
+function mentionsIn({ role, parts }: Message, { opening }: { readonly opening: boolean }): readonly Said[] {
+  if (role === "system") return []
+  return parts.flatMap((part): readonly Said[] => {
+    if (part.type === "reasoning") return []
+    const channel = channelOf(role, part)
+    if (channel === "system" || channel === "operator") return []
+    const inCall = part.type === "tool-call"
+    const text = inCall && typeof part.input === "object" ? "" : textOf(part)
+    const spoken = inCall || (opening && channel === "user") || text.length <= longestSaid(channel)
+    const reading: Reading = { channel, inCall, spoken }
+    const call = part.type === "tool-call" || part.type === "tool-result" ? { callId: part.callId } : {}
+    return [{ reading, ...call, mentions: read(part, text, reading) }]
+  })
+}
+
+/** The longest text of a channel that someone wrote for this conversation; a longer one was printed or pasted. */
+function longestSaid(channel: Channel): number {
+  if (channel === "tool") return maxAnswerLength
+  return channel === "user" ? maxTypedLength : Number.POSITIVE_INFINITY
+}
+
+function read(part: Part, whole: string, reading: Reading): readonly Mention[] {
+  const ends =
+    whole.length <= 2 * maxScannedPerEnd ? [whole] : [whole.slice(0, maxScannedPerEnd), whole.slice(-maxScannedPerEnd)]
+  const structured = part.type === "tool-call" || part.type === "tool-result" || part.type === "document"
+  const found: Mention[] = []
+  const emit: Emit = (mention) => {
+    if (found.length < maxMentionsPerPart) found.push(mention)
+  }
+  if (part.type === "tool-call" && typeof part.input === "object") {
+    recordMentions(treeOf(part.input, maxScannedPerEnd), reading, emit)
+    return found
+  }
+  for (const text of ends) {
+    const tree = structured ? readTree(text) : undefined
+    if (tree === undefined) writtenMentions(text, reading, emit)
+    else recordMentions(tree, reading, emit)
+  }
+  return found
+}
+
+/** A text that people read: the records written out in it, then the values it speaks of. */
+function writtenMentions(text: string, reading: Reading, emit: Emit): void {
+  const inner = embeddedTree(text)
+  if (inner !== undefined) recordMentions(inner, reading, emit)
+  for (const read of [readTables, readPairLines, readMarkup]) {
+    for (const record of read(text)) recordMentions(record, reading, emit)
+  }
+  textMentions(text, reading, emit)
 }

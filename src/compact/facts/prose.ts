@@ -2,13 +2,12 @@ import { instructs } from "../../message/channel.ts"
 import { definitionsIn } from "./code-lines.ts"
 import type { FactKind } from "./fact.ts"
 import { kindOf } from "./kind-of.ts"
-import { type Label, labelBefore } from "./label.ts"
+import { copulas, type Label, labelBefore, trimIdle } from "./label.ts"
 import { maxLabelLength, maxValueLength, minValueLength } from "./limits.ts"
 import { isOneLine } from "./one-line.ts"
 import { commandsIn, type Phrase, phrasesIn, quotedIn, saidIn } from "./phrases.ts"
 import type { Emit, Reading } from "./reading.ts"
-import { followsNoun, statementAt } from "./statement.ts"
-import { eachWord } from "./words.ts"
+import { sortOf, sorts } from "./shape.ts"
 
 /** The values that a text speaks of, each with the words that say what it is. */
 export function textMentions(text: string, reading: Reading, emit: Emit): void {
@@ -154,3 +153,146 @@ const selfEvident: ReadonlySet<FactKind> = new Set(["command", "identifier", "na
 
 /** These say little without the words that lead up to them: "budget $600", "reservation K7XQ2". */
 const needsWords: ReadonlySet<FactKind> = new Set(["id", "amount", "number", "version"])
+
+/** A word longer than a key and its value is data: base64, a minified line. */
+const maxWordLength = 2 * maxLabelLength + maxValueLength
+
+/** Prose: letters only, with no capital inside. */
+const commonWords = /^[A-Z]?[a-z]+[.:!?]*$/
+
+const untilValue = /^(?:#!|[-+!:=&?])*(?=[\p{L}\p{N}_.$€£¥₹/#@\\~-])/u
+/** An option of a command without a value: a program's word, not the work's. */
+const isOption = /^--[a-zA-Z][a-zA-Z-]*$/
+/** A short option with its value in one word. */
+const optionWithValue = /^-[A-Za-z]+\d[\w.]*$/
+const afterValue = /[.:!?=&+\\-]+$/
+const inOtherScript = /[\x21-\x7e]{3,}/g
+const writtenWithoutBlanks = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
+
+/** Texts shorter than this hardly say a word twice. */
+const worthRemembering = 64
+
+/** Shows the words that may be values, each once, in order. A script written without blanks is searched for the Latin runs in it. */
+function eachWord(text: string, visit: (word: string, start: number) => void): void {
+  const seen = text.length < worthRemembering ? undefined : new Set<string>()
+  eachRun(text, (found, start, shape) => {
+    if ((shape & unplain) === 0 && commonWords.test(found)) return
+    // One look instead of two: what was known leaves the set as it was.
+    const known = seen?.size
+    if (seen?.add(found).size === known && known !== undefined) return
+    if (found.startsWith("--") && isOption.test(found)) return
+    const lead = leadOf(found)
+    const whole = lead === 0 ? found : found.slice(lead)
+    const word = letters & (sortOf[whole.charCodeAt(whole.length - 1)] ?? 0) ? whole : whole.replace(afterValue, "")
+    if (word.length < 2) return
+    visit(word, start + lead)
+    if ((shape & sorts.beyond) === 0 || !writtenWithoutBlanks.test(word)) return
+    for (const run of word.matchAll(inOtherScript)) visit(run[0].replace(afterValue, ""), start + lead + run.index)
+  })
+}
+
+/** How many signs stand before the value in a word. */
+function leadOf(found: string): number {
+  if (letters & (sortOf[found.charCodeAt(0)] ?? 0) || optionWithValue.test(found)) return 0
+  return untilValue.exec(found)?.[0].length ?? 0
+}
+
+const letters = sorts.lower | sorts.upper | sorts.digit
+/** What no word of prose has. */
+const unplain = ~(sorts.lower | sorts.upper | sorts.dot | sorts.colon | sorts.sign)
+
+/** What stands between parting signs, without the words that are letters only with no capital inside. */
+function eachRun(text: string, visit: (run: string, start: number, shape: number) => void): void {
+  let start = 0
+  let shape = 0
+  for (let at = 0; at <= text.length; at++) {
+    const sort = at < text.length ? (sortOf[text.charCodeAt(at)] ?? 0) : 0
+    if (sort !== 0) {
+      // A capital counts as a small letter where a word of prose may have one.
+      shape |= at === start && sort === sorts.upper ? sorts.lower : sort
+      continue
+    }
+    const length = at - start
+    if (length >= 2 && length <= maxWordLength && shape !== sorts.lower) visit(text.slice(start, at), start, shape)
+    start = at + 1
+    shape = 0
+  }
+}
+
+/** How far a sentence reaches before and behind a value in it. */
+const reachBefore = 160
+const reachBehind = 100
+
+const sentenceEnd = /[.!?。！？][\s"')\]]|\n/g
+
+/** Words by which somebody says that a thing is no longer as it was. */
+const updating =
+  /(?<![\p{L}\p{N}])(?:now|instead|chang(?:e|ed|es|ing)|moved?|switch(?:ed)?|no longer|after all|from (?:here|now) on|since (?:this|today|yesterday|last)|updat(?:e|ed)|new|raised?|lowered?|increased?|reduced?|extended|postponed|replac(?:e|ed|es)|correction|actually|make (?:that|it)|bump(?:ed)?|migrated|renamed|ahora|en (?:vez|lugar) de|cambi(?:o|ó|a|ado|amos)|nuev[oa]|jetzt|stattdessen|geändert|neue[rsn]?|maintenant|désormais|plutôt|nouve(?:au|lle)|теперь|вместо|изменил[аи]?с?ь?|нов(?:ый|ая|ое))(?![\p{L}\p{N}])|现在|改为|改成|换成|更新|不再|今から|変更/iu
+
+/** Verbs that put a value somewhere: they say nothing of what it is. */
+const placing: ReadonlySet<string> = new Set(
+  "set make use take put keep let's lets please change changed move moved update updated switch switched has have had been bump raise lower now instead new go with pick choose it's".split(
+    " ",
+  ),
+)
+
+/** What a person's sentence says of the value that stands at `start`: what it is, and whether it takes another's place. */
+function statementAt(
+  text: string,
+  start: number,
+  length: number,
+): { readonly label?: Label; readonly updates: boolean } {
+  const before = afterLastEnd(text.slice(Math.max(0, start - reachBefore), start))
+  const behind = text.slice(start + length, start + length + reachBehind)
+  const rest = behind.slice(0, behind.search(/[.!?。！？](?:\s|$)|\n/) >>> 0)
+  const label = labelOf(before)
+  return { updates: updating.test(before) || updating.test(rest), ...(label === undefined ? {} : { label }) }
+}
+
+function afterLastEnd(text: string): string {
+  let from = 0
+  for (const { index, 0: end } of text.matchAll(sentenceEnd)) from = index + end.length
+  return text.slice(from)
+}
+
+/** A name of so many words says what a thing is; more of them tell a story. */
+const maxWords = 5
+
+const clauseEnd = /[,;:：=，；、()]|\s[-–—]\s/
+
+/** The words of the last clause that names anything: `it is` does not, and what it means stands before. */
+function labelOf(before: string): Label | undefined {
+  const clauses = before.trimEnd().split(clauseEnd)
+  const last = clauses.at(-1)?.trimEnd() ?? ""
+  const stated = last === "" || endsInCopula.test(last)
+  for (const clause of clauses.toReversed()) {
+    const phrase = nameIn(clause)
+    if (phrase.length > 0) return { label: phrase.join(" "), labelFrom: stated ? "pair" : "words" }
+    if (clause !== last && clause.trim() !== "") break
+  }
+  return undefined
+}
+
+const endsInCopula = new RegExp(
+  `(?:^|\\s)(?:${[...copulas].filter((word) => word !== "=").join("|")})$|[是は为が]$`,
+  "iu",
+)
+
+/** What a clause leads up to, without the verbs and small words around it. */
+function nameIn(clause: string): readonly string[] {
+  const words = clause.replace(/[是は为が]\s*$/u, "").match(/[\p{L}_][\p{L}\p{N}_/'’-]*/gu) ?? []
+  const isPlacing = (word: string): boolean => placing.has(word.toLowerCase())
+  let phrase = trimIdle(words)
+  while (phrase.length > 0 && isPlacing(phrase.at(-1) ?? "")) phrase = trimIdle(phrase.slice(0, -1))
+  phrase = trimIdle(phrase.slice(phrase.findLastIndex((word) => copulas.has(word.toLowerCase())) + 1))
+  phrase = trimIdle(phrase.slice(-maxWords))
+  while (phrase.length > 0 && isPlacing(phrase[0] ?? "")) phrase = trimIdle(phrase.slice(1))
+  while (phrase.join(" ").length > maxLabelLength) phrase = trimIdle(phrase.slice(1))
+  return phrase
+}
+
+/** Does a noun with its article stand right before the value: `the branch work/x`? */
+const followsNoun = (before: string): boolean =>
+  /(?:^|\s)(?:the|an?|my|our|your|this|that|its|der|die|das|den|mein|el|la|le|mi|mon|ma)\s+[\p{L}-]{2,20}\s+["'`]?$/iu.test(
+    before,
+  )

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { readTree, type Tree } from "./json-tree.ts"
+import { readTables } from "./ledger.ts"
 import type { Reading } from "./reading.ts"
 import { recordMentions } from "./record.ts"
-import { readTables } from "./table.ts"
 
 const tool: Reading = { channel: "tool", inCall: false, spoken: false }
 const call: Reading = { channel: "assistant", inCall: true, spoken: true }

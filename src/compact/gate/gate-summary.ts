@@ -1,13 +1,9 @@
 import { directs } from "../../language/imperative.ts"
 import { type Attribution, createAttribution, type SummarySource } from "./attribute.ts"
-import { backs } from "./backs.ts"
-import { claimIn } from "./claim.ts"
-import { clausesOf } from "./clauses.ts"
+import { affirms, type Claim, claimIn, grants, refuses } from "./claim.ts"
 import type { FindingKind } from "./finding.ts"
 import { scan } from "./scan.ts"
-import { scriptOf } from "./script.ts"
 import { steers } from "./steers.ts"
-import { createLookup, valuesIn } from "./value.ts"
 
 /** A line that a summarizer wrote, and the ids of the sources that it says the line rests on; none, if it does not say. */
 export type SummaryLine = { readonly text: string; readonly sources: readonly string[] }
@@ -137,4 +133,113 @@ export function gateSummary(lines: readonly SummaryLine[], sources: readonly Sum
     else events.push({ type: "line-dropped", line: at, reason })
   }
   return { lines: kept, events }
+}
+
+const scripts: readonly RegExp[] = [
+  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}/u,
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Arabic}/u,
+  /\p{Script=Hangul}/u,
+  /\p{Script=Devanagari}/u,
+  /\p{Script=Greek}/u,
+  /\p{Script=Hebrew}/u,
+  /\p{Script=Thai}/u,
+]
+
+/** The script that a text is written in, Latin if it is none of the others: across scripts no words are shared. */
+const scriptOf = (text: string): number => scripts.findIndex((script) => script.test(text))
+
+/** So much of an approval or a rule change must stand in one place of a source that may instruct. */
+const minCovered = 0.5
+
+/** Did somebody with a say really say what a line claims of them? Their own words must cover it, and say it. */
+function backs(claim: Claim, text: string, { restsOn, support }: Attribution): boolean {
+  if (claim === "request") return restsOn === "authority" || restsOn === "assistant"
+  const { share, said, source } = support.authority
+  if (restsOn !== "authority" || share < minCovered || source === undefined) return false
+  if (claim === "rule-change") return claimIn(said) === "rule-change"
+  const agreed = grants(said) || affirms(source.text) || directs(source.text)
+  return agreed && refuses(said) === refuses(text)
+}
+
+/** Where one thing that a line says ends and the next begins. */
+const joints =
+  /[.;!?]\s+|[,:]\s|[。；！？，：、]|\n|\s[-–—]\s|\s(?:and(?: then)?|then|but|und|dann|sowie|et|puis|y|luego|e|и|затем)\s|(?:并且|然后|并|且|以及)/giu
+
+/** Clauses looked at of one line; a line of a summary has a few, and what is left over goes with the last. */
+const maxClauses = 24
+
+/** The things that a line says, each by itself: a harmless half must not speak for the other. */
+function clausesOf(line: string): readonly string[] {
+  const clauses: string[] = []
+  let start = 0
+  for (const { 0: joint, index } of line.matchAll(joints)) {
+    if (clauses.length === maxClauses - 1) break
+    clauses.push(line.slice(start, index))
+    start = index + joint.length
+  }
+  clauses.push(line.slice(start))
+  return clauses.filter((clause) => /\p{L}/u.test(clause))
+}
+
+/** Exact values in any language: what a summary may repeat but never make up. */
+const patterns: readonly RegExp[] = [
+  /https?:\/\/[^\s"'`<>)\]]{1,2000}/g,
+  /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g,
+  /(?<![\w/\\.:-])(?:[a-z]:[\\/]|~?\.{0,2}\/)[\w.@+~-]{1,255}(?:[\\/][\w.@+~-]{1,255}){0,30}/gi,
+  /(?<![\w/.-])[\w@+~-]{1,255}(?:\/[\w.@+~-]{1,255}){1,30}\.\w{1,10}\b/g,
+  /(?<![\w.])[\w-]{1,100}\.(?:ts|tsx|js|jsx|py|go|rs|java|rb|c|h|cpp|cs|php|sh|sql|md|json|jsonl|ya?ml|toml|ini|cfg|conf|env|txt|csv|pdf|docx?|xlsx?|html?|css|xml|log|lock|png|jpe?g|zip|gz)\b/gi,
+  /(?<![\w-])(?=[\w-]{0,80}\d)(?=[\w-]{0,80}[a-z_])[\w-]{4,80}(?![\w-])/gi,
+  /#\d{1,9}\b/g,
+  /(?<![\w.,])\d[\d.,]{0,30}\d(?![\w])/g,
+]
+
+const quotations = /`([^`\n]{1,200})`|"([^"\n]{2,200})"|“([^”\n]{1,200})”|«([^»\n]{1,200})»|「([^」\n]{1,200})」/g
+
+/** Ordinals and measures are words with a digit, not ids. */
+const measure = /^\d{1,4}(?:[a-z]{1,3}|-[a-z]+)$/i
+
+const trailing = /[.,;:!?)\]]+$/
+
+/** The exact values that a line states: addresses, paths, file names, ids, amounts, and what it puts in quotation marks. */
+export function valuesIn(line: string): readonly string[] {
+  const stated = patterns.flatMap((pattern) => line.match(pattern) ?? []).map((value) => value.replace(trailing, ""))
+  const quoted = [...line.matchAll(quotations)].map(
+    (match) => match.slice(1).find((group) => group !== undefined) ?? "",
+  )
+  return [...new Set([...stated, ...quoted.map((value) => value.trim())])].filter(
+    (value) => value.length > 1 && !measure.test(value),
+  )
+}
+
+const isNumber = /^\d[\d.,]*$/
+
+/** One spelling for each value: white space as one blank, numbers without grouping and closing zeros. */
+const plain = (text: string): string => text.replace(/\s+/g, " ").toLowerCase()
+const ungrouped = (text: string): string =>
+  text
+    .replace(/(?<=\d),(?=\d{3}(?!\d))/g, "")
+    .replace(/(\d)\.(\d{0,12}?)0+(?!\d)/g, (_, whole: string, rest: string) =>
+      rest === "" ? whole : `${whole}.${rest}`,
+    )
+
+const isEdge = (sign: string): boolean => !/[\p{L}\p{N}]/u.test(sign)
+
+/** Does a value stand in this text, and not as a piece of a longer one? The text is prepared once, at the first question. */
+function createLookup(text: string): (value: string) => boolean {
+  let words: string | undefined
+  let numbers: string | undefined
+  return (value) => {
+    words ??= plain(text)
+    if (!isNumber.test(value)) return stands(plain(value), words)
+    numbers ??= ungrouped(words)
+    return stands(ungrouped(value), numbers)
+  }
+}
+
+function stands(value: string, text: string): boolean {
+  for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + 1)) {
+    if (isEdge(text.charAt(at - 1)) && isEdge(text.charAt(at + value.length))) return true
+  }
+  return false
 }

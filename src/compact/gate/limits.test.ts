@@ -1,10 +1,9 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { fitForData } from "./fit-for-data.ts"
-import { gateSummary } from "./gate-summary.ts"
+import { gateSummary, valuesIn } from "./gate-summary.ts"
 import { markData } from "./mark-data.ts"
 import { scan } from "./scan.ts"
-import { valuesIn } from "./value.ts"
 
 /** What tempts a pattern to go back over what it has read. */
 const seeds = [

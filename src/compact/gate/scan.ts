@@ -1,7 +1,14 @@
+import { directs } from "../../language/imperative.ts"
+import { normalize } from "../../language/normalize.ts"
+import { survey } from "../../language/survey.ts"
+import { originalSpan } from "../../language/view.ts"
 import { type Channel, instructs } from "../../message/channel.ts"
 import type { Span } from "../../message/request.ts"
-import type { Finding } from "./finding.ts"
-import { sightingsIn } from "./sightings.ts"
+import { concept } from "./concept.ts"
+import { buildOf } from "./cue.ts"
+import { decodings } from "./decodings.ts"
+import type { Finding, FindingKind, Sighting, Strength } from "./finding.ts"
+import { type Sentence, sentencesOf, type Word } from "./sentence.ts"
 import { mergeSpans, spanBeforeWithholding, withhold } from "./withhold.ts"
 
 export type Scanned = { readonly findings: readonly Finding[]; readonly text: string }
@@ -31,3 +38,353 @@ export function scan(text: string, { channel }: { readonly channel: Channel }): 
   }
   return { findings: findings.sort((one, other) => one.span.start - other.span.start), text: withheld }
 }
+
+/** An encoding inside an encoding is followed this far. */
+const maxDepth = 3
+
+/** Every attempt in a text, in the order of the text: in its words, its control tokens and its encoded blobs. */
+function sightingsIn(text: string, depth = 0): readonly Sighting[] {
+  const seen = survey(text)
+  const view = normalize(text, seen)
+  const spoken = signalsIn(view.text).map(({ kind, strength, start, end }): Sighting => {
+    return { kind, strength, span: originalSpan(view, { start, end }) }
+  })
+  const encoded =
+    depth >= maxDepth
+      ? []
+      : decodings(text, seen).flatMap(({ span, text: decoded }): readonly Sighting[] => {
+          return sightingsIn(decoded, depth + 1).length === 0
+            ? []
+            : [{ kind: "encoded-payload", strength: "strong", span }]
+        })
+  return [...spoken, ...literalsIn(text), ...encoded].sort((one, other) => one.span.start - other.span.start)
+}
+
+/** Tokens that chat templates reserve: in data they can only be an imitation, unless quoted as code. */
+const reserved =
+  /<\|[a-z_]{2,40}\|>|\[\/?INST\]|<<\/?SYS>>|<\/?(?:start|end)_of_turn>|<\/?(?:function_calls|function_results|tool_response|system-reminder|antml:[a-z_]{1,30})>|(?<![^\n])### ?(?:Instruction|Response|Human|Assistant|System):(?=[ \t]*\n)/gi
+
+/** Tags that fence data for a model; one that closes what was never opened wants out of such a fence. */
+const fenceTag =
+  /<([\s/]{0,8})(summary|tool-result|tool-call|tool_result|tool_results|system|instructions|conversation|untrusted[\w-]{0,20}|user_input|search_results)\s{0,4}>/gi
+
+const quotes = /["'`]/
+
+/** Is the match written as code: a quotation mark right before or right behind it? */
+const isQuoted = (text: string, start: number, end: number): boolean =>
+  quotes.test(text.charAt(start - 1)) || quotes.test(text.charAt(end))
+
+/** Imitated control tokens and attempts to close a fence, found letter by letter in the text as it came. */
+function literalsIn(text: string): readonly Sighting[] {
+  const sightings: Sighting[] = []
+  for (const { 0: token, index } of text.matchAll(reserved)) {
+    const span = { start: index, end: index + token.length }
+    if (!isQuoted(text, span.start, span.end)) sightings.push({ kind: "token-imitation", strength: "likely", span })
+  }
+  const open = new Map<string, number>()
+  for (const { 0: tag, 1: gap, 2: named, index } of text.matchAll(fenceTag)) {
+    const name = (named ?? "").toLowerCase()
+    const depth = open.get(name) ?? 0
+    const span = { start: index, end: index + tag.length }
+    if (gap?.includes("/") !== true) open.set(name, depth + 1)
+    else if (depth > 0) open.set(name, depth - 1)
+    else if (!isQuoted(text, span.start, span.end)) sightings.push({ kind: "fence-escape", strength: "likely", span })
+  }
+  return sightings
+}
+
+const model =
+  "(?:ai|llm|gpt(?:-?\\d\\w{0,4})?|chatgpt|claude|gemini|copilot|chatbot|assistants?|ai agents?|llm agents?|language models?|ai models?|summari[sz]er|compactor|ki|ia|asistente|assistent|ассистент|ии|助手)"
+
+/** Someone speaks to the model by name: a salutation and the model, or the model and a comma. */
+const salutation = new RegExp(
+  `^(?:(?:note|message|notice|important|attention|instructions?|memo|reminder|hint)[ ,:!-]{1,3}(?:to|for)? ?|(?:dear|hey|hi|hello|attention|ok|okay) )(?:the |any |all |every |you,? |my )?(?:ai |llm )?${model}(?: (?:assistants?|agents?|models?|readers?|systems?))?\\b(?:[^.:,!]{0,40}[:,!-]|$)`,
+)
+const vocative = new RegExp(`^(?:ai |llm )?${model}(?: (?:assistant|agent|model))?\\s?, `)
+const condition =
+  /^(?:if you(?: are|'re) (?:an? |the )?(?:ai|llm|large language model|language model|chatbot|bot)\b|(?:when|once|as soon as|after) you (?:read|see|process|receive|parse|summari[sz]e) this\b)[^,:]{0,60}[,:] /
+const readers =
+  /^(?:all |any )?(?:ai|llm)s? (?:agents?|assistants?|models?|systems?|reviewers?|tools?)? ?(?:that |who )?(?:are )?(?:reading|read|processing|process|parsing|handling|reviewing|seeing|see) (?:this|these)\b[^.]{0,60}\b(?:must|should|shall|need to|have to|are required to)\b|^(?:ai|llm|gpt) instructions?\s?:/
+
+/** A line that poses as a turn of the system or the developer. */
+const label =
+  /^(?:system|developer|operator|admin(?:istrator)?)(?: (?:message|note|notice|update|alert|instructions?|prompt|override|command|directive))?\s?[\])>]{0,2}\s?[:>-] ?/
+
+const yourDuty = /^your (?:task|job|objective|goal|duty|instructions?)\b/
+const toModel = /\b(?:you|your|assistant|the ai|the model|the agent|the user)\b/
+
+/** How much of a sentence is looked at: an address stands at its start. */
+const maxAddress = 400
+
+/** Does this sentence speak to the model itself, as one who may command it? */
+function addressIn(sentence: string): FindingKind | undefined {
+  const start = sentence.slice(0, maxAddress)
+  for (const address of [salutation, vocative, condition]) {
+    const [said] = start.match(address) ?? []
+    if (said !== undefined && (directs(start.slice(said.length)) || yourDuty.test(start.slice(said.length))))
+      return "tool-steering"
+  }
+  if (readers.test(start)) return "tool-steering"
+  const [said] = start.match(label) ?? []
+  if (said === undefined) return undefined
+  const rest = start.slice(said.length)
+  return toModel.test(rest) && directs(rest) ? "role-impersonation" : undefined
+}
+
+const ownAnswer =
+  /\b(?:in|to|into|of|with|at the (?:end|start|beginning|top) of|modify|change|enhance|augment|begin|start|end|finish|conclude|translate|rewrite|encode|format|provide|render|write) (?:all (?:of )?)?your (?:next |final |entire |whole )?(?:response|answer|output|summary)s?\b/
+const firstPerson = /\b(?:me|us|my|our|we|i|i'm|we'll|by (?:monday|tuesday|wednesday|thursday|friday|tomorrow))\b/
+
+/** Does this sentence tell its reader what to put into the answer? People who write to people say whom the answer is for. */
+function steersAnswer(sentence: string): boolean {
+  const start = sentence.slice(0, maxAddress)
+  if (!ownAnswer.test(start) || firstPerson.test(start)) return false
+  return (
+    directs(start) ||
+    /^(?:in|at the (?:end|start|beginning) of) your /.test(start) ||
+    /^(?:modify|enhance|augment|translate|encode|format|finish|conclude)/.test(start)
+  )
+}
+
+/** A finding in the view: which stretch of it, and what it is. */
+type Signal = Span & { readonly kind: FindingKind; readonly strength: Strength }
+
+/** How many sentences that go on commanding an attempt takes along. */
+const maxFollowers = 6
+
+/** Characters; prose rarely has a longer sentence. */
+const longSentence = 600
+
+const tells = ({ words }: Sentence): boolean => words.some(({ concepts }) => (concepts & concept.report) !== 0)
+
+/** Does any sentence make an attempt? Only those with a word that means something are looked at: most texts have none. */
+function anyIn(text: string): boolean {
+  const telling = sentencesOf(text, true)
+  return telling.some((sentence, n) => {
+    const before = telling[n - 1]
+    const told = before !== undefined && before.at === sentence.at - 1 && tells(before)
+    const near = before?.at === sentence.at - 1 ? before : undefined
+    return (judge(sentence, told) ?? spokenTo(text, sentence) ?? spokenAcross(text, near, sentence)) !== undefined
+  })
+}
+
+/** The attempts that the words of a text make, each with the commands that follow on it. */
+function signalsIn(text: string): readonly Signal[] {
+  return anyIn(text) ? signalsOf(text) : []
+}
+
+function signalsOf(text: string): readonly Signal[] {
+  const sentences = sentencesOf(text)
+  const signals: Signal[] = []
+  let told = false
+  for (let n = 0; n < sentences.length; n++) {
+    const sentence = sentences[n]
+    if (sentence === undefined) break
+    const across = sentences[n - 1]
+    const match = judge(sentence, told) ?? spokenTo(text, sentence) ?? spokenAcross(text, across, sentence)
+    told = tells(sentence)
+    if (match === undefined) continue
+    const last = followers(text, sentences, n)
+    const { start, end } = reachOf(sentence, match)
+    signals.push({
+      start: match.across === true ? (across?.start ?? start) : start,
+      end: last === n ? end : (sentences[last]?.end ?? end),
+      kind: match.kind,
+      strength: match.strength,
+    })
+    n = last
+  }
+  return signals
+}
+
+/** An attempt by whom the sentence speaks to, where its words alone are no attempt. */
+function spokenTo(text: string, { start, end, words, cues }: Sentence): Match | undefined {
+  if (words.length === 0 && cues === 0) return undefined
+  // The sign behind a sentence is part of how it is built: a label ends in one.
+  const sentence = text.slice(start, Math.min(end + 1, start + longSentence)).trimEnd()
+  const addressing = words.some(({ concepts }) => (concepts & addressed) !== 0)
+  const spoken = addressing
+    ? (addressIn(sentence) ?? (steersAnswer(sentence) ? "answer-steering" : undefined))
+    : undefined
+  const kind = spoken ?? buildOf(sentence, cues)
+  return kind === undefined ? undefined : { kind, strength: "likely", first: 0, last: Math.max(0, words.length - 1) }
+}
+
+/** Longest pair of sentences that is read as one. */
+const maxPair = 300
+
+/** An attempt cut in two by a full stop: a claim in one sentence, and what follows from it in the next of the same paragraph. */
+function spokenAcross(text: string, before: Sentence | undefined, sentence: Sentence): Match | undefined {
+  if (before === undefined || sentence.parted || before.cues === 0 || sentence.cues === 0) return undefined
+  if (sentence.end - before.start > maxPair) return undefined
+  const kind = buildOf(text.slice(before.start, sentence.end + 1).trimEnd(), before.cues | sentence.cues)
+  return kind === undefined
+    ? undefined
+    : { kind, strength: "likely", first: 0, last: Math.max(0, sentence.words.length - 1), across: true }
+}
+
+const addressed = concept.model | concept.operator | concept.system | concept.your
+
+/** The whole sentence, or in one without end (a log, a table) the words of the match and what stands close to them. */
+function reachOf(sentence: Sentence, { first, last }: Match): Span {
+  if (sentence.end - sentence.start <= longSentence) return sentence
+  const from = sentence.words[first]?.start ?? sentence.start
+  const to = sentence.words[last]?.end ?? sentence.end
+  return { start: from, end: Math.min(sentence.end, to + longSentence / 2) }
+}
+
+/** The last sentence that goes with this one: what it announces, the rest of its line, and commands in its paragraph. */
+function followers(text: string, sentences: readonly Sentence[], from: number): number {
+  let last = from
+  while (last - from < maxFollowers) {
+    const next = sentences[last + 1]
+    if (next === undefined) break
+    const goesOn = !next.startsLine || directs(text.slice(next.start, next.end))
+    if (sentences[last]?.announces !== true && (next.parted || !goesOn)) break
+    last++
+  }
+  return last
+}
+
+/** A rule that a sentence meets, and the words it rests on, as places in the sentence's list. */
+type Match = {
+  readonly kind: FindingKind
+  readonly strength: Strength
+  readonly first: number
+  readonly last: number
+  /** It begins in the sentence before. */
+  readonly across?: boolean
+}
+
+/** A command opens its clause, or follows a word that only leads up to one; a forbidden one is none. */
+function commands(words: readonly Word[], n: number): boolean {
+  const word = words[n]
+  const before = words[n - 1]
+  if (word === undefined) return false
+  if (word.opens || before?.at !== word.at - 1) return word.opens
+  return (before.concepts & concept.lead) !== 0 && (before.concepts & concept.not) === 0
+}
+
+/** The place nearest to `n`, within reach, of a word with one of these concepts. */
+function nearest(words: readonly Word[], n: number, group: number, reach: number): number | undefined {
+  const here = words[n]?.at ?? 0
+  const has = (word: Word | undefined): boolean =>
+    word !== undefined && Math.abs(word.at - here) <= reach && (word.concepts & group) !== 0
+  for (let step = 1; step <= reach; step++) {
+    if (has(words[n + step])) return n + step
+    if (has(words[n - step])) return n - step
+  }
+  return undefined
+}
+
+function meets(words: readonly Word[], n: number, rule: Rule): Match | undefined {
+  if (rule.commands && !commands(words, n)) return undefined
+  if (rule.unless !== 0 && nearest(words, n, rule.unless, rule.reach) !== undefined) return undefined
+  let first = n
+  let last = n
+  for (const group of rule.near) {
+    const place = nearest(words, n, group, rule.reach)
+    if (place === undefined) return undefined
+    first = Math.min(first, place)
+    last = Math.max(last, place)
+  }
+  return { kind: rule.kind, strength: rule.strength, first, last }
+}
+
+/** Words between a quotation and the word that says whose it is. */
+const mentionReach = 25
+
+/** Quoted, and someone is said to have said it: a text about attempts, not an attempt. */
+function isMention(words: readonly Word[], match: Match, told: boolean): boolean {
+  const at = words[match.first]?.at ?? 0
+  const before = words[match.first - 1]
+  const led = before?.at === at - 1 && before.quoted
+  const quoted = led || words.slice(match.first, match.last + 1).some((word) => word.quoted)
+  const reported = (word: Word): boolean =>
+    (word.concepts & concept.report) !== 0 && Math.abs(word.at - at) <= mentionReach
+  return quoted && (told || words.some(reported))
+}
+
+/** The first rule that a sentence meets; `told` says that the sentence before spoke of attempts. */
+function judge({ words }: Sentence, told: boolean): Match | undefined {
+  if (words.length < 2) return undefined
+  const present = words.reduce((all, word) => all | word.concepts, 0)
+  for (const rule of signalRules) {
+    if ((present & rule.head) === 0 || rule.near.some((group) => (present & group) === 0)) continue
+    for (let n = 0; n < words.length; n++) {
+      if (((words[n]?.concepts ?? 0) & rule.head) === 0) continue
+      const match = meets(words, n, rule)
+      if (match !== undefined && !isMention(words, match, told)) return match
+    }
+  }
+  return undefined
+}
+
+/** A company of words: a head, and near it a word of each group. The words may stand in any order and any language. */
+type Rule = {
+  readonly kind: FindingKind
+  readonly strength: Strength
+  readonly head: number
+  /** The head must stand where a command stands, not where a command is told of. */
+  readonly commands: boolean
+  readonly near: readonly number[]
+  /** How many words away the company may stand. */
+  readonly reach: number
+  /** None of these may stand near: they make it something else. */
+  readonly unless: number
+}
+
+type Row = readonly [
+  kind: FindingKind,
+  form: "command" | "statement",
+  head: number,
+  near: readonly number[],
+  reach: number,
+  unless?: number,
+]
+
+const c = concept
+const rules = c.instructions | c.policy
+
+/** Written from what each attempt must say to work, not from how any one was phrased. Reaches are lengths of a clause. */
+const strong: readonly Row[] = [
+  // Take back + instructions + what came before, or whose they are.
+  ["override", "command", c.revoke, [c.instructions, c.prior], 7],
+  ["override", "command", c.revoke, [rules, c.your], 4],
+  ["override", "command", c.revoke, [c.policy, c.prior, c.all], 7],
+  ["override", "command", c.revoke, [c.all, c.prior, c.you], 8],
+  ["override", "statement", c.follow, [c.not, c.instructions, c.prior], 6],
+  ["override", "statement", c.instructions, [c.new, c.your, c.first | c.prior | c.model | c.revoke], 5],
+  // Something else, before or instead of what the user asked for.
+  ["task-hijack", "statement", c.task, [c.you, c.first, c.this, c.lead], 12],
+  ["task-hijack", "command", c.revoke, [c.task, c.user], 5],
+  ["role-impersonation", "statement", c.unbound, [c.you, c.model | c.first | c.lead], 6],
+  // Someone with a say + lapsed + rules that stood.
+  ["operator-claim", "statement", c.lapsed, [c.operator, rules, c.prior | c.all | c.you], 10],
+  ["system-prompt-probe", "command", c.reveal, [c.you, c.instructions, c.system | c.prior | c.all], 6],
+  ["system-prompt-probe", "command", c.reveal, [c.system, c.prompt], 5],
+  // Leave rules out of what is remembered, because it says so, because they lapsed, or to save room.
+  ["eviction", "command", c.omit, [c.summary, rules], 12],
+  ["eviction", "statement", c.lapsed, [c.summary, rules], 10],
+  ["eviction", "command", c.omit, [c.budget, rules], 10],
+  ["concealment", "statement", c.tell, [c.not, c.user, c.this | c.instructions], 5],
+]
+
+const likely: readonly Row[] = [
+  // "Ignore any instructions in the file" is a defence; the place makes the difference.
+  ["override", "command", c.revoke, [c.all, c.instructions], 4, c.place],
+  ["override", "command", c.revoke, [c.system, c.prompt], 5],
+  ["override", "statement", c.instructions, [c.new, c.your], 2],
+  ["override", "statement", c.lapsed, [c.you, rules, c.prior], 6],
+  ["task-hijack", "command", c.revoke, [c.task, c.your], 4],
+  ["eviction", "statement", c.lapsed, [c.prior, c.instructions], 6],
+  ["exfiltration", "command", c.send, [c.secret, c.you | c.all | c.user, c.records | c.all], 10],
+]
+
+const ruleOf =
+  (strength: Strength) =>
+  ([kind, form, head, near, reach, unless = 0]: Row): Rule => {
+    return { kind, strength, head, commands: form === "command", near, reach, unless }
+  }
+
+const signalRules: readonly Rule[] = [...strong.map(ruleOf("strong")), ...likely.map(ruleOf("likely"))]

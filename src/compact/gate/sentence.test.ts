@@ -4,8 +4,7 @@ import { normalize } from "../../language/normalize.ts"
 import { survey } from "../../language/survey.ts"
 import { cueWords } from "./cue.ts"
 import { lexiconWords } from "./lexicon.ts"
-import { sentencesOf } from "./sentence.ts"
-import { addToSum, mayMean } from "./word-sum.ts"
+import { addToSum, mayMean, sentencesOf } from "./sentence.ts"
 
 const word = fc.oneof(fc.constantFrom(...lexiconWords, ...cueWords), fc.string({ unit: "binary", maxLength: 8 }))
 const joint = fc.constantFrom(" ", ". ", "\n", "\n\n", ", ", '", "', " | ", ": ", "\t", "_", "\u200b", "&", "*")

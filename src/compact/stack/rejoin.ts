@@ -3,7 +3,6 @@ import type { Message, Transcript } from "../../message/message.ts"
 import type { Part } from "../../message/part.ts"
 import type { RequestPieces } from "./breakpoint.ts"
 import type { Separation } from "./separate.ts"
-import { type Lifted, weave } from "./weave.ts"
 
 /**
  * Put infrastructure and conversation together again. An unchanged conversation gives the very pieces of the request; in a changed
@@ -62,4 +61,34 @@ function restore(message: Message, origin: Origin | undefined): Message {
   const inPlace = message.parts.length === left.length
   const places = message.parts.map((part, n) => known.get(part) ?? (inPlace ? left[n] : undefined))
   return { ...message, parts: weave(lifted, message.parts, places) }
+}
+
+/** Something that was lifted out of a list, and where it stood. */
+type Lifted<Item> = { readonly at: number; readonly item: Item }
+
+/**
+ * Put each lifted item before the first kept one that stood after it. A kept item without a place is new: it stands for what led
+ * to the next one that has a place.
+ */
+function weave<Item>(
+  lifted: readonly Lifted<Item>[],
+  kept: readonly Item[],
+  placesOfKept: readonly (number | undefined)[],
+): readonly Item[] {
+  const places = [...placesOfKept]
+  let next = Number.POSITIVE_INFINITY
+  for (let n = places.length - 1; n >= 0; n--) {
+    next = places[n] ?? next
+    places[n] = next
+  }
+  const woven: Item[] = []
+  let done = 0
+  for (const [n, item] of kept.entries()) {
+    const before = places[n] ?? next
+    for (let piece = lifted[done]; piece !== undefined && piece.at < before; piece = lifted[++done]) {
+      woven.push(piece.item)
+    }
+    woven.push(item)
+  }
+  return [...woven, ...lifted.slice(done).map(({ item }) => item)]
 }

@@ -1,16 +1,102 @@
 import type { Group } from "../../message/group.ts"
 import type { CallId, MessageId } from "../../message/ids.ts"
 import type { Transcript } from "../../message/message.ts"
-import type { Part } from "../../message/part.ts"
+import type { Part, ToolResultPart } from "../../message/part.ts"
 import { present } from "../../message/present.ts"
 import { textOf } from "../../message/text.ts"
+import { inlineImageSize } from "../../tokens/image-size.ts"
 import type { Edit, ShortenReason } from "./edit.ts"
+import { failureOf, hasFailed } from "./failure.ts"
 import { mentionsIn, visitWords } from "./later-mentions.ts"
-import { type BudgetOptions, budgetOf, wholeRounds } from "./micro-budget.ts"
-import { imageEdits } from "./micro-images.ts"
+import { escapeMarkers, isMarker, nameHandle, quoteInMarker, wholeMarker } from "./marker.ts"
 import { type MicroResult, microResults, readResult, textAlone } from "./micro-results.ts"
-import { collapse, shortenContent } from "./micro-shorten.ts"
 import { findSuperseded, isComparable, repeats, type Superseded } from "./micro-superseded.ts"
+import { shareOut } from "./share-out.ts"
+import { shortenText, type TextSource } from "./shorten-text.ts"
+import { latestSpoken } from "./spoken.ts"
+import type { ToolKind, ToolNature } from "./tool-kind.ts"
+
+type Counting = { readonly count: (text: string) => number; readonly partTokens: (part: Part) => number }
+
+type Target = {
+  readonly budget: number
+  /** Pictures and documents go in any case. */
+  readonly withoutMedia: boolean
+}
+
+/** Below this a text is better left out whole: a marker and a few words take as much. */
+const minShare = 16
+
+type TextPart = Part & { readonly type: "text" }
+
+const withText = (part: TextPart, text: string): Part => ({
+  ...{ type: "text", text },
+  ...present({ breakpoint: part.breakpoint, channel: part.channel }),
+})
+
+/** What a result shows: shortened, and still telling that the run failed if nothing but its words told so. */
+function shortenContent(part: ToolResultPart, target: Target, source: TextSource, by: Counting): readonly Part[] {
+  const content = fitContent(part, target, source, by)
+  if (!source.failed || part.failed !== undefined || hasFailed({ ...part, content })) return content
+  const at = part.content.findLastIndex((item) => item.type === "text" && failureOf(item.text) !== undefined)
+  return content.map((item, n) => (n === at ? briefFailure(part.content[n] ?? item, source.handle) : item))
+}
+
+/** The line that tells of the failure, and a marker for the rest. */
+function briefFailure(part: Part, handle: string | undefined): Part {
+  if (part.type !== "text" || isMarker(part.text.slice(part.text.lastIndexOf("\n") + 1))) return part
+  const line = escapeMarkers(failureOf(part.text) ?? "")
+  return withText(part, `${line}\n${nameHandle(wholeMarker(part.text), handle)}`)
+}
+
+/** What a result shows in at most `budget` tokens, as far as that can be: what is neither text nor a picture or document stays as it is. */
+function fitContent(part: ToolResultPart, target: Target, source: TextSource, by: Counting): readonly Part[] {
+  const mediaTokens = part.content.filter(isMedia).reduce((total, item) => total + by.partTokens(item), 0)
+  const swapped = target.withoutMedia || mediaTokens > target.budget
+  const content = swapped
+    ? part.content.map((item) => (isMedia(item) ? mediaHandle(item, source.handle) : item))
+    : part.content
+  const total = by.partTokens({ ...part, content })
+  if (total <= target.budget) return content
+  const first = shareTexts(content, total, target.budget, source, by)
+  const over = by.partTokens({ ...part, content: first }) - target.budget
+  if (over <= 0) return first
+  // A whole may count for a little more than its parts.
+  const second = shareTexts(content, total, target.budget - over, source, by)
+  if (by.partTokens({ ...part, content: second }) <= target.budget) return second
+  return content.map((item) => (isMedia(item) ? item : collapse(item, source.handle)))
+}
+
+const isMedia = (part: Part): part is Part & { readonly type: "image" | "document" } =>
+  part.type === "image" || part.type === "document"
+
+/** The marker in place of a text unless the text is shorter, of a picture or document; anything else stays. */
+function collapse(part: Part, handle: string | undefined, why?: string): Part {
+  if (isMedia(part)) return mediaHandle(part, handle)
+  if (part.type !== "text") return part
+  const markers = [wholeMarker(part.text, why), wholeMarker(part.text)].map((marker) => nameHandle(marker, handle))
+  const shorter = isMarker(part.text) ? undefined : markers.find(({ length }) => length < part.text.length)
+  return shorter === undefined ? part : withText(part, shorter)
+}
+
+function shareTexts(
+  content: readonly Part[],
+  total: number,
+  budget: number,
+  source: TextSource,
+  by: Counting,
+): readonly Part[] {
+  const needs = content.map((item) => (item.type === "text" ? by.partTokens(item) : 0))
+  const fixed = total - needs.reduce((sum, tokens) => sum + tokens, 0)
+  const shares = shareOut(needs, budget - fixed)
+  return content.map((item, n) => {
+    const tokens = needs[n] ?? 0
+    const share = shares[n] ?? 0
+    if (item.type !== "text" || tokens <= share || isMarker(item.text)) return item
+    const shortened = share < minShare ? undefined : shortenText(item.text, { tokens, budget: share }, source, by.count)
+    return shortened === undefined ? collapse(item, source.handle) : withText(item, shortened)
+  })
+}
 
 export type MicroOptions = BudgetOptions & {
   /** The groups of the transcript. */
@@ -72,7 +158,7 @@ export function microcompact(messages: Transcript, options: MicroOptions): reado
 /** A result with the most that it may take. */
 export type ResultBudget = { readonly messageId: MessageId; readonly callId: CallId; readonly tokens: number }
 
-export type FitOptions = Pick<MicroOptions, "groups" | "count" | "partTokens" | "focus" | "handleOf"> & {
+type FitOptions = Pick<MicroOptions, "groups" | "count" | "partTokens" | "focus" | "handleOf"> & {
   readonly reason: ShortenReason
   /** Said in the marker: what the reader can do to see the rest. */
   readonly advice?: string
@@ -181,4 +267,96 @@ function resultEdit(
       content,
     },
   ]
+}
+
+/** Pictures that the user showed before the latest message of theirs: by then they have been looked at. */
+function imageEdits(messages: Transcript, partTokens: (part: Part) => number): readonly Edit[] {
+  return messages.slice(0, latestSpoken(messages) ?? 0).flatMap((message) =>
+    message.role !== "user"
+      ? []
+      : message.parts.flatMap((part, n): readonly Edit[] => {
+          if (part.type !== "image") return []
+          const by = mediaHandle(part)
+          const beforeTokens = partTokens(part)
+          const afterTokens = partTokens(by)
+          if (afterTokens >= beforeTokens) return []
+          return [
+            {
+              type: "part-replaced",
+              messageId: message.id,
+              part: n,
+              reason: "media",
+              beforeTokens,
+              afterTokens,
+              by: [by],
+            },
+          ]
+        }),
+  )
+}
+
+/** Tokens that an old result of each kind may still take. */
+const kindBudgets: Readonly<Record<ToolKind, number>> = {
+  /** A file can be read again; its definitions and the lines that were worked on say where. */
+  read: 600,
+  /** Some twenty files with a line each; the search can be run again. */
+  search: 400,
+  /** A log's errors and its end. */
+  shell: 500,
+  /** A few failing tests with their messages, and the tally. */
+  test: 600,
+  /** A page may be gone or changed tomorrow. */
+  web: 700,
+  /** Records are dense and exact: most answers of an API fit in whole. */
+  json: 800,
+  /** Changed lines are what was done. */
+  diff: 800,
+  /** Names only. */
+  list: 250,
+  other: 500,
+}
+
+/** What changed something outside cannot be asked again, so it keeps twice as much, and stays whole for three times as many rounds. */
+const writeFactor = 2
+const writeRounds = 3
+
+/** A failed result keeps so much for its error lines, however tight things are: a message and where it came from. */
+const failedFloor = 80
+
+type BudgetOptions = {
+  /** In place of the defaults, by the name of a tool or by a kind. */
+  readonly budgets?: Readonly<Record<string, number>>
+  /** 1 is normal; less tightens every budget; 0 leaves only markers. */
+  readonly scale?: number
+}
+
+/** Tokens that an old result may take. */
+function budgetOf(
+  result: ToolNature & { readonly tool: string; readonly failed: boolean },
+  { budgets = {}, scale = 1 }: BudgetOptions,
+): number {
+  const asked = Object.hasOwn(budgets, result.tool) ? budgets[result.tool] : undefined
+  const ofKind = (Object.hasOwn(budgets, result.kind) ? budgets[result.kind] : undefined) ?? kindBudgets[result.kind]
+  const budget = Math.floor((asked ?? ofKind * (result.writes ? writeFactor : 1)) * scale)
+  return result.failed ? Math.max(failedFloor, budget) : budget
+}
+
+/** How many of the newest rounds a result stays whole for. */
+const wholeRounds = (keepRounds: number, writes: boolean, scale: number): number =>
+  writes ? Math.floor(keepRounds * (1 + (writeRounds - 1) * Math.min(1, scale))) : keepRounds
+
+/** A text that says what picture or document stood here: `[image, png, 1024x768, left out]`. */
+function mediaHandle(part: Part & { readonly type: "image" | "document" }, handle?: string): Part {
+  const { media } = part
+  const told =
+    media.width !== undefined && media.height !== undefined ? { width: media.width, height: media.height } : undefined
+  const size = part.type === "document" ? undefined : (told ?? inlineImageSize(part.wire ?? ""))
+  const words = [
+    part.type,
+    quoteInMarker(media.mediaType?.replace(/^(?:image|application|text)\//, "") ?? "", 40),
+    part.type === "document" ? quoteInMarker(part.title ?? "") : "",
+    size === undefined ? "" : `${size.width}x${size.height}`,
+  ]
+  const text = `[${words.filter((word) => word !== "").join(", ")}, left out${handle === undefined ? "" : `; recall ${handle}`}]`
+  return { type: "text", text, ...present({ breakpoint: part.breakpoint, channel: part.channel }) }
 }

@@ -1,11 +1,21 @@
-import { citeLines, type Interest } from "./cite-lines.ts"
 import { cutText } from "./cut-text.ts"
 import { failureLine } from "./failure.ts"
-import { type Hidden, keepLines, maxWeight, nothingHidden } from "./keep-lines.ts"
-import { escapeMarkers, nameHandle } from "./marker.ts"
-import { scoreOfOutput } from "./output-shape.ts"
+import { type Mentions, minQuotedLength, visitWords } from "./later-mentions.ts"
+import { escapeMarkers, leftOut, nameHandle, usualMarkerLength } from "./marker.ts"
 import { readJson } from "./read-json.ts"
-import { raise, scoreLog, seenOf, settleLine } from "./score-lines.ts"
+import {
+  lineNumber,
+  raise,
+  type ScoreLines,
+  scoreDiff,
+  scoreFile,
+  scoreList,
+  scoreLog,
+  scoreMatches,
+  scoreProse,
+  seenOf,
+  settleLine,
+} from "./score-lines.ts"
 import { prepareJson } from "./shorten-json.ts"
 import type { ToolKind } from "./tool-kind.ts"
 
@@ -94,4 +104,176 @@ function windowOf(text: string): { readonly lines: readonly string[]; readonly h
   let count = 0
   for (let at = from; at < to; at = text.indexOf("\n", at + 1)) count++
   return { lines: [...head, ...text.slice(to + 1).split("\n")], hidden: { before: head.length, count } }
+}
+
+/** Lines looked at to tell what a text is: enough to get past a header, few enough to cost nothing. */
+const sampledLines = 120
+
+/** A text is of a shape when more than this share of its lines are. */
+const enough = 0.5
+
+const scoreOfKind: Readonly<Record<ToolKind, ScoreLines>> = {
+  ...{ read: scoreFile, search: scoreMatches, shell: scoreLog, test: scoreLog, web: scoreProse },
+  ...{ json: scoreProse, diff: scoreDiff, list: scoreList, other: scoreProse },
+}
+
+/** How to weigh the lines of an output: by what they look like, and where that says nothing by the kind of the tool. */
+function scoreOfOutput(lines: readonly string[], kind: ToolKind): ScoreLines {
+  const sample = lines.slice(0, sampledLines).filter((line) => line.trim() !== "")
+  const share = (pattern: RegExp): number =>
+    sample.filter((line) => pattern.test(line.slice(0, 300))).length / sample.length
+  if (sample.some((line) => /^@@ -\d|^diff --git /.test(line)) && share(/^(?:[-+ @]|diff |index )/) > enough)
+    return scoreDiff
+  if (share(lineNumber) > enough) return scoreFile
+  if (share(/^(?!\d)[^\s:]{1,250}:\d+[:-]/) > enough) return scoreMatches
+  if (kind === "other" && share(/^\[?\d{4}-\d\d-\d\d|^\[?\d\d:\d\d|\b(?:INFO|DEBUG|WARN|ERROR)\b|^\s+at /) > enough)
+    return scoreLog
+  if (kind === "other" && share(/^\S*[/\\]\S*$/) > enough) return scoreList
+  return scoreOfKind[kind]
+}
+
+/** What makes a line of one result worth keeping beside what it says. */
+type Interest = {
+  readonly mentions: Mentions
+  /** The position of the result's message: what was said after it counts. */
+  readonly after: number
+  /** Words of what is to be done next, in lower case. */
+  readonly focus: ReadonlySet<string>
+}
+
+/** Characters of a line that are searched for names. */
+const maxSeen = 1_000
+
+/** A word or line that stands in more places than this tells none of them apart. */
+const maxTelling = 4
+
+/** Raise the lines that later turns quoted, numbered or named something of, and those about the focus. */
+function citeLines(lines: readonly string[], weights: Uint8Array, { mentions, after, focus }: Interest): void {
+  const named = new Map<string, number[]>()
+  const quoted = new Map<string, number[]>()
+  for (let at = 0; at < lines.length; at++) {
+    const line = (lines[at] ?? "").slice(0, maxSeen)
+    const number = lineNumber.exec(line)
+    if (number !== null && mentions.number(Number(number[1]), after)) raiseWithContext(weights, at, 7)
+    const bare = (number === null ? line : line.slice(number[0].length)).trim()
+    if (bare.length >= minQuotedLength && !bare.startsWith("```") && mentions.line(bare, after)) note(quoted, bare, at)
+    visitWords(bare, (word) => {
+      if (mentions.word(word, after) || (focus.size > 0 && focus.has(word.toLowerCase()))) note(named, word, at)
+    })
+  }
+  for (const found of quoted.values())
+    if (found.length <= maxTelling) for (const at of found) raiseWithContext(weights, at, 8)
+  for (const found of named.values()) if (found.length <= maxTelling) for (const at of found) raise(weights, at, 6)
+}
+
+function note(places: Map<string, number[]>, word: string, at: number): void {
+  const found = places.get(word)
+  if (found === undefined) places.set(word, [at])
+  else if (found.at(-1) !== at) found.push(at)
+}
+
+function raiseWithContext(weights: Uint8Array, at: number, weight: number): void {
+  raise(weights, at, weight)
+  raise(weights, at - 1, 3)
+  raise(weights, at + 1, 3)
+}
+
+/** A line of a shortened text is no longer than this or a third of the text: long enough for any line that a person wrote. */
+const minCutLength = 200
+
+/** What weights run up to. */
+const maxWeight = 9
+
+/** A gap costs more than its marker's characters: signs and numbers take more tokens than words, and a torn text reads badly. */
+const gapCost = usualMarkerLength + 12
+
+/** Lines that are not at hand: how many, and before which of the others they stood. */
+type Hidden = { readonly before: number; readonly count: number }
+const nothingHidden: Hidden = { before: -1, count: 0 }
+
+type WeighedLines = { readonly lines: readonly string[]; readonly weights: Uint8Array; readonly hidden: Hidden }
+
+type Choice = { readonly kept: Uint8Array; readonly add: (line: number) => boolean }
+
+/** Keeps account of the lines chosen and of the markers that the gaps between them will take. */
+function chooseLines(costs: Float64Array, maxLength: number): Choice {
+  const kept = new Uint8Array(costs.length)
+  let used = gapCost
+  return {
+    kept,
+    add: (line) => {
+      if (kept[line] === 1) return true
+      const before = line === 0 || kept[line - 1] === 1
+      const after = line === costs.length - 1 || kept[line + 1] === 1
+      const gaps = before && after ? -1 : before || after ? 0 : 1
+      const next = used + (costs[line] ?? 0) + gaps * gapCost
+      if (next > maxLength) return false
+      kept[line] = 1
+      used = next
+      return true
+    },
+  }
+}
+
+/** From both ends to the middle. */
+function* fromBothEnds(lines: readonly number[]): Generator<number> {
+  for (let first = 0, last = lines.length - 1; first <= last; first++, last--) {
+    yield lines[first] ?? 0
+    if (first < last) yield lines[last] ?? 0
+  }
+}
+
+/** Fill what room is left from the head and the tail, two to one, without a hole. */
+function fillEnds(total: number, { add }: Choice): void {
+  let head = 0
+  let tail = total - 1
+  for (let open = true; open && head <= tail; ) {
+    open = add(head)
+    if (open) head++
+    if (open && head <= tail && add(head)) head++
+    if (head <= tail && add(tail)) tail--
+    else if (!open) return
+  }
+}
+
+/**
+ * The heaviest lines in their own order, in at most about `maxLength` characters. Of lines of one weight the middle goes first; lines of
+ * no weight only fill the ends. Every gap says how many lines it took.
+ */
+function keepLines({ lines, weights, hidden }: WeighedLines, maxLength: number): string {
+  const cut = Math.max(minCutLength, Math.floor(maxLength / 3))
+  const costs = new Float64Array(lines.length)
+  const classes: number[][] = Array.from({ length: maxWeight + 1 }, () => [])
+  for (let at = 0; at < lines.length; at++) {
+    costs[at] = Math.min(cut, (lines[at] ?? "").length) + 1
+    classes[Math.min(maxWeight, weights[at] ?? 0)]?.push(at)
+  }
+  const choice = chooseLines(costs, maxLength)
+  for (let weight = maxWeight; weight > 0; weight--) {
+    for (const line of fromBothEnds(classes[weight] ?? [])) choice.add(line)
+  }
+  fillEnds(lines.length, choice)
+  return writeLines(lines, hidden, costs, choice.kept, cut)
+}
+
+function writeLines(
+  lines: readonly string[],
+  hidden: Hidden,
+  costs: Float64Array,
+  kept: Uint8Array,
+  cut: number,
+): string {
+  const written: string[] = []
+  for (let at = 0; at < lines.length; ) {
+    let end = at
+    let cost = 0
+    for (; end < lines.length && kept[end] === 0; end++) cost += costs[end] ?? 0
+    const unseen = hidden.count > 0 && hidden.before >= at && hidden.before <= end ? hidden.count : 0
+    // A marker never stands for less than it takes.
+    if (unseen === 0 && cost <= gapCost) for (; at < end; at++) written.push(lines[at] ?? "")
+    else written.push(leftOut(end - at + unseen, "line"))
+    at = end
+    if (at < lines.length) written.push(cutText(lines[at++] ?? "", cut))
+  }
+  return written.join("\n")
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { callId } from "../../message/ids.ts"
-import { chooseByShape, type Shape, scoreOf, shapeOf } from "./hybrid.ts"
-import { type StrategyName, strategies } from "./strategies.ts"
+import { chooseByShape, type Shape, type StrategyName, scoreOf, shapeOf, strategies } from "./strategies.ts"
 import { defaultStrategyOptions, type SizedGroup, tokensOf } from "./strategy.ts"
 
 type Drawn = readonly [type: SizedGroup["group"]["type"], tokens: number, mandatory?: boolean]

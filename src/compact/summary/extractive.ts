@@ -1,14 +1,14 @@
 import type { Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { type Focus, focusOf, raised } from "./focus.ts"
-import { mergeCarried, type Placed } from "./merge-carried.ts"
-import type { Note } from "./note.ts"
+import { announces } from "./cues.ts"
+import type { FileDeed } from "./file-deeds.ts"
+import { maxNotes, type Note, type NoteKind } from "./note.ts"
 import { notesOf } from "./notes.ts"
-import { schemas } from "./schema.ts"
-import { sectionOf } from "./section-of.ts"
-import type { SchemaName, Summary } from "./summary.ts"
+import { rulesSection, schemas } from "./schema.ts"
+import type { SchemaName, Summary, SummaryLine } from "./summary.ts"
+import { joinDeeds } from "./work.ts"
 
-export type ExtractiveOptions = {
+type ExtractiveOptions = {
   readonly schema: SchemaName
   /** What whoever asked for the summary cares about most, in any words. */
   readonly focus?: string
@@ -54,4 +54,189 @@ function inOrder(schema: SchemaName, placed: readonly Placed[]): Summary {
     return lines.length === 0 ? [] : [{ name, lines }]
   })
   return { schema, sections }
+}
+
+const handoff: Readonly<Record<NoteKind, string>> = {
+  request: "primary_requests",
+  wish: rulesSection,
+  decision: "key_concepts",
+  finding: "key_concepts",
+  file: "files_and_code",
+  error: "errors_and_fixes",
+  conclusion: "status",
+  command: "status",
+  transaction: "status",
+  lookup: "status",
+  correction: "user_messages",
+  reply: "user_messages",
+  task: "pending_tasks",
+  question: "pending_tasks",
+  current: "current_work",
+  next: "next_steps",
+}
+
+const snapshot: Readonly<Record<NoteKind, string>> = {
+  request: "overall_goal",
+  wish: rulesSection,
+  decision: "key_knowledge",
+  finding: "key_knowledge",
+  conclusion: "key_knowledge",
+  correction: "key_knowledge",
+  reply: "key_knowledge",
+  lookup: "key_knowledge",
+  file: "file_system_state",
+  command: "recent_actions",
+  transaction: "recent_actions",
+  error: "recent_actions",
+  current: "recent_actions",
+  task: "current_plan",
+  question: "current_plan",
+  next: "current_plan",
+}
+
+const sections: Readonly<Record<SchemaName, Readonly<Record<NoteKind, string>>>> = { handoff, snapshot }
+
+/** The section of a schema in which a note stands. */
+const sectionOf = (schema: SchemaName, kind: NoteKind): string => sections[schema][kind]
+
+/** What a line is about, so that a later line about the same takes its place: the code it opens with, or else all of it. */
+function subjectOf(text: string): string {
+  const end = text.startsWith("`") ? text.indexOf("`", 1) : -1
+  return end < 0 ? text.toLowerCase() : text.slice(0, end + 1)
+}
+
+/** Does the line open with a command, a call or a file? */
+const isNamed = (text: string): boolean => text.startsWith("`") && text.indexOf("`", 1) > 0
+
+/** A line and where it stands; of a carried one nobody knows what kind of note it was. */
+type Placed = { readonly section: string; readonly kind?: NoteKind; readonly line: SummaryLine }
+
+/** Sections that say how things stood at the end, so that a later end replaces them whole. */
+const momentary = new Set(["current_work", "next_steps"])
+
+/** Sections that hold the assistant's list, of which the latest counts. */
+const listing = new Set(["pending_tasks", "current_plan"])
+
+/** What is left of the worth of the oldest and of the newest line of a section that was not heard of since. */
+const oldest = 0.6
+const newest = 0.9
+
+/** Sections of the user's own words, which age more slowly. */
+const ofUser = new Set(["primary_requests", "overall_goal", "user_messages"])
+
+/** Lines of an earlier summary and new ones as one list: the same file, command, call or task once, as it stood last; no word of a carried line is changed. */
+function mergeCarried(fresh: readonly Placed[], carried: Summary, focus: Focus): readonly Placed[] {
+  const news = new Map(fresh.map((placed) => [subjectOf(placed.line.text), placed]))
+  const past = {
+    momentary: fresh.some(({ section }) => momentary.has(section)),
+    planned: fresh.some(({ kind }) => kind === "next" || kind === "task"),
+    tasks: fresh.some(({ kind }) => kind === "task"),
+    heard: fresh.some(({ line }) => line.channel === "user"),
+  }
+  const kept: Placed[] = []
+  const updated = new Map<string, SummaryLine>()
+  const seen = new Set<string>()
+  for (const placed of carriedLines(carried)) {
+    const subject = subjectOf(placed.line.text)
+    const key = `${placed.section}\n${subject}`
+    if (seen.has(key) || isPast(placed, past)) continue
+    seen.add(key)
+    const newer = news.get(subject)
+    if (newer === undefined)
+      kept.push({ ...placed, line: { ...placed.line, worth: raised(placed.line.worth, placed.line.text, focus) } })
+    else if (newer.kind === "file") updated.set(subject, joinFiles(placed.line, newer.line))
+    else if (isOvercome(placed, newer)) kept.push({ ...placed, line: { ...placed.line, state: "done" } })
+  }
+  const renewed = fresh.map((placed) => {
+    const line = placed.kind === "file" ? updated.get(subjectOf(placed.line.text)) : undefined
+    return line === undefined ? placed : { ...placed, line }
+  })
+  return [...kept, ...renewed]
+}
+
+/** Lines of a section stand in the order of their age. */
+const carriedLines = ({ sections }: Summary): readonly Placed[] =>
+  sections
+    .flatMap(({ name, lines }) =>
+      lines.map((line, n): Placed => {
+        const left = oldest + ((newest - oldest) * (n + 1)) / lines.length
+        const share = name === rulesSection ? 1 : ofUser.has(name) ? Math.sqrt(left) : left
+        return { section: name, line: { ...line, worth: line.worth * share } }
+      }),
+    )
+    .slice(-maxNotes)
+
+type Past = { readonly momentary: boolean; readonly planned: boolean; readonly tasks: boolean; readonly heard: boolean }
+
+function isPast({ section, line }: Placed, past: Past): boolean {
+  if (momentary.has(section)) return past.momentary
+  if (!listing.has(section)) return false
+  // A question waits for the user only until he speaks; a new list stands for the whole of the old one but for what was done.
+  if (line.state === "pending") return past.heard
+  if (section === "current_plan" && line.state === "next" && announces.test(line.text)) return past.planned
+  return past.tasks && line.state !== "done"
+}
+
+/** An error that was written down, and the same command or call went well since. */
+const isOvercome = ({ section, line }: Placed, newer: Placed): boolean =>
+  line.state === "failed" && newer.kind !== "error" && section !== newer.section && isNamed(line.text)
+
+const deedWords: ReadonlySet<string> = new Set(["created", "edited", "deleted", "read"])
+const isDeed = (word: string): word is FileDeed["deed"] => deedWords.has(word)
+
+/** What was done to a file before and after, as if it had been read in one go. */
+function joinFiles(older: SummaryLine, newer: SummaryLine): SummaryLine {
+  const subject = subjectOf(newer.text)
+  const deedsIn = ({ text }: SummaryLine): readonly FileDeed["deed"][] =>
+    text
+      .slice(subject.length + 2)
+      .split(", ")
+      .filter(isDeed)
+  const joined = deedsIn(newer).reduce(joinDeeds, deedsIn(older))
+  const changed = joined.filter((deed) => deed !== "read")
+  const shown = changed.length > 0 ? changed : joined
+  if (shown.length === 0) return newer
+  return {
+    ...newer,
+    text: `${subject}: ${shown.join(", ")}`,
+    worth: Math.max(older.worth, newer.worth),
+    sources: [...older.sources, ...newer.sources],
+  }
+}
+
+/** Words that raise the worth of a line. */
+type Focus = readonly string[]
+
+/** Words of a focus that count: a focus is a sentence, not a page. */
+const maxWords = 24
+
+/** What a line about the focus is worth more, and at most how often that counts. */
+const perWord = 4
+const maxCounted = 3
+
+const common = new Set(
+  "the and for with that this from what about which all any its was are were has have into onto".split(" "),
+)
+
+/** The telling words of a focus; a script without blanks gives pairs of characters. */
+function focusOf(text: string): Focus {
+  const words =
+    text
+      .slice(0, 2_000)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_]+/gu) ?? []
+  const telling = words.flatMap((word) => {
+    if (/[\u2e80-\u9fff]/.test(word))
+      return word.length < 2 ? [] : Array.from({ length: word.length - 1 }, (_, n) => word.slice(n, n + 2))
+    return word.length < 3 || common.has(word) ? [] : [word]
+  })
+  return [...new Set(telling)].slice(0, maxWords)
+}
+
+/** The worth of a text to somebody with this focus. */
+function raised(worth: number, text: string, focus: Focus): number {
+  if (focus.length === 0) return worth
+  const said = text.toLowerCase()
+  const counted = focus.filter((word) => said.includes(word)).length
+  return worth + perWord * Math.min(maxCounted, counted)
 }

@@ -4,19 +4,44 @@ import { pairKey } from "../../message/pair.ts"
 import type { ToolCallPart, ToolResultPart } from "../../message/part.ts"
 import { present } from "../../message/present.ts"
 import { type Answer, answerOf, conclusionDrafts, lastDrafts, questionIn, thoughtDrafts } from "./assistant-notes.ts"
-import { type CallDeed, deedOf } from "./call-deed.ts"
+import { type CallDeed, commandLine, deedOf } from "./call-deed.ts"
 import { type Draft, finish } from "./draft.ts"
-import { maxNotes, type Note } from "./note.ts"
+import { type FileDeed, filesInCommand } from "./file-deeds.ts"
+import { code, oneLine } from "./line.ts"
+import { maxLineLength, maxNotes, type Note } from "./note.ts"
 import { madeBy, type Outcome, outcomeOf } from "./outcome-of.ts"
 import { type ResultText, resultText, textEnds } from "./result-text.ts"
-import { spokenBy } from "./spoken.ts"
 import { checkboxesIn } from "./tasks.ts"
 import { userDrafts } from "./user-notes.ts"
-import { createWork, type Doing, record, type Work } from "./work.ts"
-import { workDrafts } from "./work-notes.ts"
-import { actsInText, looksSpoken, saidBy, writtenCommand, writtenDeed } from "./written-command.ts"
+import { createWork, type Doing, type FileState, type Run, record, type Work } from "./work.ts"
 
-export type NotesOptions = {
+/** Tags in which clients put words of their own into the user's message. */
+const injected =
+  /<(system-reminder|environment_context|environment_details|user_instructions|session_context|command-(?:name|message|args|contents)|local-command-[a-z]{1,12}|bash-(?:input|stdout|stderr)|ide_\w{1,20}|editor_context|turn_aborted|context|additional_data|attached_files|open_and_recently_viewed_files)>/g
+
+/** A digest of ours that came back in a message: its lines go their own way. */
+const ownDigest = '<summary by="holdfast"'
+
+/** Blocks that are taken out of one text; more is a text about them. */
+const maxBlocks = 64
+
+/** What the user wrote in a text: without the blocks that a client put there, and nothing of a digest of ours. */
+function spokenBy(text: string): string {
+  if (text.startsWith(ownDigest)) return ""
+  if (!text.includes("</")) return text
+  const kept: string[] = []
+  let from = 0
+  for (const { 0: open, 1: tag = "", index } of [...text.matchAll(injected)].slice(0, maxBlocks)) {
+    if (index < from) continue
+    const close = text.indexOf(`</${tag}>`, index + open.length)
+    if (close < 0) continue
+    kept.push(text.slice(from, index))
+    from = close + tag.length + 3
+  }
+  return from === 0 ? text : [...kept, text.slice(from)].join("").trim()
+}
+
+type NotesOptions = {
   /** Fewer notes than the room allows. */
   readonly limit?: number
 }
@@ -147,4 +172,156 @@ function keep(drafts: readonly Draft[], length: number, limit: number): readonly
     .filter((draft) => kept.has(draft))
     .flatMap((draft) => finish(draft) ?? [])
     .sort((one, other) => one.at - other.at)
+}
+
+/** Longest closing tag that may end a text. */
+const maxTagLength = 40
+
+/** How far back from its end the block of a command is sought. */
+const maxBlock = 20_000
+
+/** The command that a text ends with, in a fence or a tag of its own: how agents without tool calls act. */
+function writtenCommand(text: string): string | undefined {
+  const end = text.slice(-maxBlock).trimEnd()
+  if (end.endsWith("```")) {
+    const open = end.lastIndexOf("```", end.length - 4)
+    const line = open < 0 ? -1 : end.indexOf("\n", open)
+    return line < 0 || line >= end.length - 3 ? undefined : content(end.slice(line + 1, -3))
+  }
+  const tag = /<\/([\w:.-]{1,36})>$/.exec(end.slice(-maxTagLength))?.[1]
+  if (tag === undefined) return undefined
+  const open = end.lastIndexOf(`<${tag}`)
+  const start = open < 0 ? -1 : end.indexOf(">", open)
+  return start < 0 ? undefined : content(end.slice(start + 1, -(tag.length + 3)))
+}
+
+const content = (block: string): string | undefined => (block.trim() === "" ? undefined : block.trim())
+
+/** The text that a message says, without calls and results. */
+const saidBy = ({ role, parts }: Message): string =>
+  parts.flatMap((part) => (part.type === "text" && channelOf(role, part) === role ? [part.text] : [])).join("\n")
+
+/** Answers that must end with a command, of those that were answered, before the transcript is taken for one of written commands. */
+const minWritten = 2
+const minShare = 0.8
+
+/** Does this assistant act by writing commands, so that what answers them is output and not a person? */
+function actsInText(messages: Transcript): boolean {
+  let answered = 0
+  let written = 0
+  for (const [n, message] of messages.entries()) {
+    if (message.parts.some(({ type }) => type === "tool-call" || type === "tool-result")) return false
+    if (message.role !== "assistant" || messages[n + 1]?.role !== "user") continue
+    answered++
+    if (writtenCommand(saidBy(message)) !== undefined) written++
+  }
+  return written >= minWritten && written >= answered * minShare
+}
+
+/** One short sentence on a line of its own is something that a person says, even to an agent of this kind. */
+function looksSpoken(text: string): boolean {
+  const line = text.trim()
+  return line.length <= 400 && !line.includes("\n") && /\s\S+\s/.test(line) && /[.!?。！？]$/.test(line)
+}
+
+const interfaceWord =
+  /^(open|create|edit|insert|append|goto|scroll_\w{2,4}|search_\w{3,4}|find_file|str_replace)\b\s{0,3}(\S{0,200})/
+
+const interfaceDeeds: Readonly<Record<string, FileDeed["deed"]>> = {
+  open: "read",
+  create: "created",
+  edit: "edited",
+  insert: "edited",
+  append: "edited",
+  str_replace: "edited",
+}
+
+/** What a written command does; an editor's own words count as what they do to the file. */
+function writtenDeed(command: string): CallDeed {
+  const word = interfaceWord.exec(command)
+  const deed = interfaceDeeds[word?.[1] ?? ""]
+  if (deed !== undefined) {
+    const named = word?.[2] ?? ""
+    return { type: "files", files: [{ path: /[./]/.test(named) ? named.replace(/["']/g, "") : "", deed }] }
+  }
+  return { type: "command", command: commandLine(command), files: filesInCommand(command) }
+}
+
+/** What the lines of work are worth; see `worthOf` in notes.ts for how time changes it. */
+const worths = {
+  transaction: 10,
+  error: 7,
+  fixed: 4.5,
+  command: 4,
+  lookup: 2.5,
+  bareLookup: 1,
+  changedFile: 6,
+  readFile: 2,
+  task: 8,
+  doneTask: 4,
+}
+
+/** The lines of all that was done: runs, errors with their fixes, files, and the items of the latest list. */
+function workDrafts(work: Work): readonly Draft[] {
+  const runs = [...work.runs.values()].flatMap(runDraft)
+  const files = [...work.files].map(([path, state]) => fileDraft(path, state))
+  return [...runs, ...files, ...taskDrafts(work)]
+}
+
+/** A search without a hit ends like this; that is no error. */
+const foundNothing = /^(?:\W{0,3}(?:command )?exit(?:ed)?(?: with)?(?: code| status)?[: ]{1,2}1\W{0,3})?$/i
+
+function runDraft(run: Run): readonly Draft[] {
+  const { text, kind, calls, little, at, sources, outcome, fixed } = run
+  const base = { kind, text, sources, channel: "assistant", at } as const
+  const scale = little || run.overtaken === true ? 0.3 : 1
+  if (outcome === undefined)
+    return [{ ...base, state: "pending", worth: worths.error * scale, after: ": no result yet" }]
+  const quoted = outcome.line ?? outcome.value
+  if (!outcome.failed) {
+    if (kind === "lookup" && quoted === undefined && !calls) return []
+    const worth = (kind === "lookup" && quoted === undefined ? worths.bareLookup : worths[kind]) * scale
+    const state = kind === "transaction" && !little ? ("done" as const) : undefined
+    return [{ ...base, worth, ...present({ state, quoted }), values: outcome.line === undefined, otherwise: ": ok" }]
+  }
+  if (kind === "lookup" && (fixed !== undefined || (!calls && foundNothing.test(quoted ?? "")))) return []
+  const error = { ...base, kind: "error" as const, text: `${text} failed`, ...present({ quoted }) }
+  if (fixed === undefined) {
+    return [{ ...error, state: "failed", worth: (kind === "lookup" ? worths.lookup : worths.error) * scale }]
+  }
+  return [{ ...error, at: fixed.at, state: "done", worth: worths.fixed * scale, after: `; ${fixText(run, fixed)}` }]
+}
+
+function fixText({ text, calls }: Run, { files, by }: NonNullable<Run["fixed"]>): string {
+  if (files.length > 0) return oneLine(`went well after changing ${files.map(code).join(", ")}`, maxLineLength)
+  if (calls && by !== text) return "went well with other arguments"
+  return by === text ? "went well when run again" : oneLine(`went well as ${by}`, maxLineLength)
+}
+
+/** Each file that was looked at too often to be there by chance is worth more. */
+const fileDraft = (path: string, { deeds, at, sources }: FileState): Draft => {
+  const changed = deeds.some((deed) => deed !== "read")
+  const shown = changed ? deeds.filter((deed) => deed !== "read") : deeds
+  return {
+    kind: "file",
+    text: `${code(path)}: ${shown.join(", ")}`,
+    sources,
+    channel: "assistant",
+    at,
+    worth: changed ? worths.changedFile : worths.readFile + Math.min(2, sources.length / 4),
+  }
+}
+
+function taskDrafts({ tasks }: Work): readonly Draft[] {
+  if (tasks === undefined) return []
+  const { items, doing } = tasks
+  return items.map(({ text, state }) => ({
+    kind: "task",
+    text,
+    sources: [doing.source],
+    state,
+    channel: "assistant",
+    at: doing.at,
+    worth: state === "done" ? worths.doneTask : worths.task,
+  }))
 }

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import { parsePrompty } from "./prompty.ts"
-import { type PromptyValues, renderPrompty } from "./prompty-render.ts"
-import { readYaml } from "./prompty-yaml.ts"
+import { parsePrompty, readYaml } from "./prompty.ts"
+import { type PromptyValues, renderPrompty } from "./prompty-summarize.ts"
 
 const values: PromptyValues = {
   messages: [

@@ -1,10 +1,9 @@
 import type { Operator } from "../../guard/operator/operator.ts"
 import type { Holdfast } from "../../session/holdfast.ts"
 import type { Store } from "../../store/store.ts"
-import type { Books } from "../books.ts"
-import type { Upstream } from "../upstream.ts"
+import type { Upstream } from "../settings/upstream.ts"
+import type { Books } from "../telemetry/books.ts"
 import type { Approvals } from "./approvals.ts"
-import type { GatewayStatus } from "./gateway-status.ts"
 
 /** All that the admin API tells of. */
 export type AdminDeps = {
@@ -28,4 +27,16 @@ export type AdminDeps = {
   readonly newId?: () => string
   /** What is our own fault. */
   readonly onFault?: (error: unknown) => void
+}
+
+/** What only the gateway itself knows of its state. */
+type GatewayStatus = {
+  /** Requests that are being worked on. */
+  readonly requestsInFlight: number
+  /** It takes no more requests. */
+  readonly closing: boolean
+  /** When it was started; when the admin API was made, unless told. */
+  readonly startedMs?: number
+  /** Sessions that it has at hand, where it counts them. */
+  readonly openSessions?: number
 }

@@ -1,18 +1,22 @@
 import { randomBytes } from "node:crypto"
-import { Hono } from "hono"
+import { Hono, type MiddlewareHandler } from "hono"
 import { secureHeaders } from "hono/secure-headers"
+import type { JudgedCall } from "../../guard/judge-call.ts"
+import type { Problem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
+import type { SessionEvent } from "../../session/events.ts"
+import { isObject } from "../../wire/json.ts"
+import { type Admission, refuseOrigin, refuseToken } from "../http/admission.ts"
+import type { ExchangeRecord } from "../settings/exchange-record.ts"
+import type { Upstream } from "../settings/upstream.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
-import { addBookRoutes } from "./book-routes.ts"
-import { createDoor } from "./door.ts"
-import { createDurability, type Durability } from "./durability.ts"
+import { type Bounds, boundValue } from "./bound-value.ts"
 import { createEventStreams, type EventStreams } from "./event-streams.ts"
-import { createFeed } from "./feed.ts"
+import { createFeed, type Feed } from "./feed.ts"
 import { addOperatorRoutes } from "./operator-routes.ts"
-import { publishEvents } from "./publish-events.ts"
-import { readText } from "./read-query.ts"
-import { refusals, refuse, refuseError, tellProblem } from "./refusal.ts"
+import { readNumber, readText } from "./read-query.ts"
+import { refusals, refuse, refuseError, type Told, tellProblem } from "./refusal.ts"
 import { addSessionRoutes } from "./session-routes.ts"
 
 /** The admin API: a function from request to answer. Closing it ends its event streams. */
@@ -78,9 +82,9 @@ export function createAdmin(deps: AdminDeps): Admin {
   return Object.assign(async (request: Request): Promise<Response> => app.fetch(request), { close })
 }
 
-type Told = { readonly durability: Durability; readonly streams: EventStreams; readonly madeMs: number }
+type AdminAnswer = { readonly durability: Durability; readonly streams: EventStreams; readonly madeMs: number }
 
-function tellStatus(deps: AdminDeps, { durability, streams, madeMs }: Told) {
+function tellStatus(deps: AdminDeps, { durability, streams, madeMs }: AdminAnswer) {
   const { status, store, operator, approvals, version, now } = deps
   const { requestsInFlight, closing, startedMs = madeMs, openSessions } = status()
   const nowMs = now()
@@ -114,4 +118,166 @@ function addEvents(app: Hono, streams: EventStreams): void {
       headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
     })
   })
+}
+
+const tracePage = { usual: 50, most: 1000 } as const
+
+/** What went through the gateway, and where to. */
+function addBookRoutes(app: Hono, { books, upstreams }: Pick<AdminDeps, "books" | "upstreams">): void {
+  addRoute(app, "GET", "/admin/traces", (c) => {
+    const limit = readNumber(c, "limit", tracePage.usual, { least: 1, most: tracePage.most })
+    return c.json({ traces: books.newest(limit, readText(c, "session")).map(tellExchangeLine) })
+  })
+  addRoute(app, "GET", "/admin/traces/:id", (c) => {
+    const record = books.find(c.req.param("id") ?? "")
+    return record === undefined ? refuse(refusals.trace) : c.json({ trace: tellExchange(record) })
+  })
+  addRoute(app, "GET", "/admin/upstreams", (c) => c.json({ upstreams: upstreams.map(tellUpstream) }))
+}
+
+/** An upstream without anything that could let someone in: no key, no header, and of its address the host alone. */
+function tellUpstream({ name, families, models, baseUrl, apiKey }: Upstream): Readonly<Record<string, unknown>> {
+  const host = URL.parse(baseUrl)?.host
+  return { name, families, key: apiKey === undefined ? "client's" : "own", ...present({ models, host }) }
+}
+
+const preflight = {
+  "access-control-allow-methods": "GET, POST",
+  "access-control-allow-headers": "authorization, content-type, last-event-id",
+  "access-control-max-age": "600",
+}
+
+/**
+ * Nobody comes in from a page that is not listed, nor without the token. A browser says where a request comes from (Origin,
+ * Sec-Fetch-Site), and a page cannot make it say otherwise; programs say nothing of the kind.
+ */
+function createDoor({ token, origins }: Pick<AdminDeps, "token" | "origins">): MiddlewareHandler {
+  const admission: Admission = { loopback: false, hosts: [], origins, ...present({ token }) }
+  return async (c, next) => {
+    if (token === undefined || token === "") {
+      c.res = refuse(refusals.off)
+      return
+    }
+    const { headers, url } = c.req.raw
+    const origin = headers.get("origin")
+    const own = origin !== null && origin === new URL(url).origin
+    const listed = origin !== null && !own && refuseOrigin(origin, admission) === undefined
+    const isForeign =
+      (origin !== null && !own) || !/^(?:same-origin|none)$/.test(headers.get("sec-fetch-site") ?? "none")
+    if (isForeign && !listed) c.res = refuse(refusals.page)
+    else if (listed && c.req.method === "OPTIONS") c.res = new Response(null, { status: 204, headers: preflight })
+    else if (refuseToken(headers.get("authorization"), admission) !== undefined) c.res = refuse(refusals.token)
+    else await next()
+    if (listed) c.res.headers.set("access-control-allow-origin", origin)
+    c.res.headers.append("vary", "Origin")
+  }
+}
+
+/** What is told of one event: some hundred are kept and sent to everyone who looks. */
+const eventBounds = { text: 2000, items: 100, total: 10_000 }
+
+type Sources = Pick<AdminDeps, "holdfast" | "books" | "approvals" | "operator">
+
+/** Put into the feed whatever happens in sessions, in the books, at the approvals desk and in the operator's channel. The answer ends it. */
+function publishEvents(
+  { holdfast, books, approvals, operator }: Sources,
+  feed: Feed,
+  durability: Durability,
+): () => void {
+  const publish = (name: string, session: string | undefined, value: object): void => {
+    const { value: told, cut } = boundValue(value, eventBounds)
+    feed.publish(name, session, { ...(isObject(told) ? told : {}), ...(cut ? { cut } : {}) })
+  }
+  const stops = [
+    holdfast.subscribe((event) => {
+      durability.hear(event)
+      publish("session", event.session, "problem" in event ? { ...event, problem: tellProblem(event.problem) } : event)
+    }),
+    books.subscribe((record) => {
+      publish("exchange", record.session, { type: "exchange-ended", ...tellExchangeLine(record) })
+    }),
+    approvals.subscribe((event) => {
+      publish("approval", event.type === "approval-asked" ? event.approval.session : event.session, event)
+    }),
+    operator?.subscribe((event) => {
+      publish("operator", undefined, "problem" in event ? { ...event, problem: tellProblem(event.problem) } : event)
+    }),
+  ]
+  return () => {
+    for (const stop of stops) stop?.()
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What is told of an exchange in a list, and of one alone. */
+const lineBounds: Bounds = { text: 500, items: 50, total: 8000 }
+const wholeBounds: Bounds = { text: 4000, items: 500, total: 200_000 }
+
+/** An exchange in a few words: its trace by number only, and of each call what was decided. */
+function tellExchangeLine({ trace, judged, problem, ...record }: ExchangeRecord): Fields {
+  const told = {
+    ...record,
+    traceEvents: trace.length,
+    judged: judged.map(({ callId, tool, verdict, enforced, approved }) => ({
+      callId,
+      tool,
+      decision: verdict.decision,
+      enforced,
+      ...present({ approved }),
+    })),
+    ...present({ problem: problem && tellProblem(problem) }),
+  }
+  return boundedFields(told, lineBounds)
+}
+
+/** All that the books have of an exchange: what was done to its context and why, and the reasons of each verdict. */
+function tellExchange({ trace, judged, problem, ...record }: ExchangeRecord): Fields {
+  const told = {
+    ...record,
+    judged: judged.map(tellJudged),
+    trace,
+    ...present({ problem: problem && tellProblem(problem) }),
+  }
+  return boundedFields(told, wholeBounds)
+}
+
+/** Without the facts of the call, which have all its words in them. */
+const tellJudged = ({ verdict, ...call }: JudgedCall): Fields => {
+  const { decision, reasons, errors } = verdict
+  return { ...call, decision, reasons, errors }
+}
+
+function boundedFields(told: Fields, bounds: Bounds): Fields {
+  const { value, cut } = boundValue(told, bounds)
+  return { ...(typeof value === "object" ? value : {}), ...(cut ? { cut } : {}) }
+}
+
+type Durability = {
+  readonly hear: (event: SessionEvent) => void
+  /** How many sessions have something that the store does not, and what the store said last. */
+  readonly tell: () => { readonly durable: boolean; readonly sessions: number; readonly problem?: Told }
+}
+
+/** As many as a gateway holds in memory, and more. */
+const maxSessions = 10_000
+
+/** Keeps in mind which sessions wait for the store. */
+function createDurability(): Durability {
+  const waiting = new Map<string, Problem>()
+  return {
+    hear: (event) => {
+      if (event.type === "durability-restored") waiting.delete(event.session)
+      if (event.type === "durability-degraded" && (waiting.size < maxSessions || waiting.has(event.session)))
+        waiting.set(event.session, event.problem)
+    },
+    tell: () => {
+      const problem = [...waiting.values()].at(-1)
+      return {
+        durable: waiting.size === 0,
+        sessions: waiting.size,
+        ...(problem === undefined ? {} : { problem: tellProblem(problem) }),
+      }
+    },
+  }
 }

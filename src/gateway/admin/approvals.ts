@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import type { ToolCall } from "../../guard/facts.ts"
+import type { ToolCall } from "../../guard/facts/facts.ts"
 import type { Reason, Verdict } from "../../guard/guard.ts"
 import { present } from "../../message/present.ts"
 import { boundValue, cutText } from "./bound-value.ts"

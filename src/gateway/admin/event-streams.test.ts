@@ -3,9 +3,8 @@ import { serve } from "@hono/node-server"
 import { expect, test } from "vitest"
 import { type AdminHouse, exchange, openAdminHouse, token } from "../../../test/fixtures/gateway/admin-house.ts"
 import { fc } from "../../../test/support/property.ts"
-import { createEventStreams, maxStreams } from "./event-streams.ts"
+import { createEventStreams, maxStreams, maxWaitingBytes } from "./event-streams.ts"
 import { createFeed } from "./feed.ts"
-import { maxWaitingBytes } from "./feed-cursor.ts"
 
 type Event = { readonly id?: string; readonly name?: string; readonly data?: string }
 

@@ -1,6 +1,8 @@
 import type { Context, Hono } from "hono"
 import type { AuditLine } from "../../guard/operator/audit-view.ts"
 import type { Operator } from "../../guard/operator/operator.ts"
+import type { OperatorRule } from "../../guard/operator/standing.ts"
+import type { PolicyInput } from "../../guard/policy/policy-input.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { readLimited } from "../../model/read-limited.ts"
@@ -10,8 +12,7 @@ import type { AdminDeps } from "./admin-deps.ts"
 import type { Approvals } from "./approvals.ts"
 import { boundValue } from "./bound-value.ts"
 import { readNumber } from "./read-query.ts"
-import { maxCommandBytes, refusals, refuse, refuseProblem } from "./refusal.ts"
-import { tellStanding } from "./tell-standing.ts"
+import { maxCommandBytes, refusals, refuse, refuseProblem, tellProblem } from "./refusal.ts"
 
 const auditPage = { usual: 100, most: 1000 } as const
 /** The last line that a log can have. */
@@ -95,4 +96,50 @@ async function submit(command: string, operator: Operator, approvals: Approvals)
   } finally {
     stop()
   }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What the operator wants now: rules and policies, and where each comes from. `lines` is the audit log, where it could be read. */
+function tellStanding(operator: Operator, lines?: readonly AuditLine[]): Fields {
+  const { version, rules, policies, guard } = operator.standing()
+  const problem = operator.problem()
+  const commands = lines === undefined ? undefined : policyCommands(lines)
+  return {
+    audience: operator.audience,
+    version,
+    rules: rules.map((rule) => ({ ...rule, by: originOf(rule) })),
+    policies: policies.map((policy) => tellPolicy(policy, commands)),
+    /** Each policy of the guard in words. */
+    judging: (guard?.policies ?? []).map(({ id, source, effect, decision, rule, instead }) => ({
+      id,
+      source,
+      decision: effect === "permit" ? "allow" : decision,
+      rule,
+      ...present({ instead }),
+    })),
+    ...present({ problem: problem && tellProblem(problem) }),
+  }
+}
+
+/** Rules of commands are named after their line in the audit log. */
+const originOf = ({ id }: OperatorRule): "command" | "file" => (/^c\d+$/.test(id) ? "command" : "file")
+
+/** The line of the command that each policy came by; a file's policy never has the name of one. */
+function policyCommands(lines: readonly AuditLine[]): ReadonlyMap<string, number> {
+  const commands = new Map<string, number>()
+  for (const line of lines) {
+    if (line.type !== "command-accepted") continue
+    const { command } = line
+    if (command.type === "add-policy") commands.set(command.name, line.number)
+    if (command.type === "remove-policy") commands.delete(command.name)
+  }
+  return commands
+}
+
+function tellPolicy(policy: PolicyInput, commands: ReadonlyMap<string, number> | undefined): Fields {
+  if (typeof policy === "string") return { text: policy, by: "file" }
+  if (commands === undefined || policy.name === undefined) return { ...policy }
+  const command = commands.get(policy.name)
+  return { ...policy, ...(command === undefined ? { by: "file" } : { by: "command", command: `c${command}` }) }
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { openAdminHouse } from "../../../test/fixtures/gateway/admin-house.ts"
 import { fc } from "../../../test/support/property.ts"
 import type { SessionFilter, SessionRow } from "../../store/store.ts"
-import { pageSessions, readCursor, type SessionCursor, writeCursor } from "./page-sessions.ts"
+import { pageSessions, readCursor, type SessionCursor, writeCursor } from "./session-routes.ts"
 
 /** A store that lists sessions of one moment in an order of its own, and another one each time. */
 function listing(rows: readonly SessionRow[]) {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { anonymousSession, groupSession, sideSession, toolsSession } from "../identity/session-name.ts"
-import { readSessionName } from "./read-session-name.ts"
+import { readSessionName } from "./session-routes.ts"
 
 const tenant = "0123456789abcdef"
 const group = groupSession(tenant, "4f1c", undefined)

@@ -1,20 +1,46 @@
 import type { Context, Hono } from "hono"
 import { HoldfastError } from "../../message/errors.ts"
+import type { Message } from "../../message/message.ts"
+import type { Part } from "../../message/part.ts"
 import { present } from "../../message/present.ts"
-import { seqOf } from "../../session/log/entry.ts"
+import type { HistoryEntry } from "../../session/history.ts"
+import { type CheckpointBody, entryId, seqOf } from "../../session/log/entry.ts"
 import { checkSessionId } from "../../session/options.ts"
+import type { Checkpoint } from "../../session/overview.ts"
 import type { Session } from "../../session/session.ts"
 import { verifyLog } from "../../session/verify-log.ts"
-import type { SessionRow } from "../../store/store.ts"
+import type { SessionRow, Store } from "../../store/store.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
-import { boundValue } from "./bound-value.ts"
-import { pageSessions, readCursor, writeCursor } from "./page-sessions.ts"
+import { type Bounds, boundValue } from "./bound-value.ts"
 import { readFlag, readNumber, readText, refuseText } from "./read-query.ts"
-import { readSessionName } from "./read-session-name.ts"
 import { refusals, refuse, tellProblem } from "./refusal.ts"
-import { tellCompaction } from "./tell-compaction.ts"
-import { entryBounds, pageHistory, tellEntry } from "./tell-history.ts"
+
+/** What the name of a session says, where the gateway gave it. */
+type SessionName = {
+  /** A fingerprint of the credential that its requests came with. */
+  readonly tenant: string
+  /** The conversation as the client calls it, or as it was made up. */
+  readonly conversation: string
+  /** The conversation itself, that of an agent within it, one beside it (a title, a check), or the one with tools. */
+  readonly role: "main" | "agent" | "side" | "tools"
+  readonly subagent?: string
+}
+
+const shape = /^([A-Za-z0-9_-]{1,32})\.(~?[^~]+)((?:~[^~]+)*)$/
+
+/** `tenant.conversation`, with `~agent-NAME`, `~side-KEY` or `~tools` behind it; nothing for a name of any other form. */
+export function readSessionName(id: string): SessionName | undefined {
+  const [, tenant, conversation, rest = ""] = shape.exec(id) ?? []
+  if (tenant === undefined || conversation === undefined) return undefined
+  const pieces = rest.split("~").slice(1)
+  const subagent = pieces.find((piece) => piece.startsWith("agent-"))?.slice("agent-".length)
+  const last = pieces.at(-1)
+  if (last?.startsWith("side-")) return { tenant, conversation, role: "side", ...present({ subagent }) }
+  if (last === "tools") return { tenant, conversation, role: "tools", ...present({ subagent }) }
+  return { tenant, conversation, role: subagent === undefined ? "main" : "agent", ...present({ subagent }) }
+}
 
 /** The numbers that a question about sessions may name. */
 const pages = {
@@ -171,4 +197,174 @@ function createVerify(deps: Deps): (c: Context) => Promise<Response> {
       running--
     }
   }
+}
+
+/** The last session of the page before. */
+export type SessionCursor = { readonly updatedMs: number; readonly id: string }
+
+type SessionPage = { readonly sessions: readonly SessionRow[]; readonly before?: SessionCursor }
+
+/** Sessions of one moment are told apart only when all of them are there; a listing holds no more than so many. */
+const maxSessionsPerPage = 100_000
+
+const cursorShape = /^(\d{1,16}):(.{1,200})$/su
+/** The last moment that a date can say. */
+const latestMs = 8.64e15
+
+export const writeCursor = ({ updatedMs, id }: SessionCursor): string => `${updatedMs}:${id}`
+
+export function readCursor(text: string): SessionCursor | undefined {
+  const [, ms, id] = cursorShape.exec(text) ?? []
+  if (ms === undefined || id === undefined || Number(ms) > latestMs) return undefined
+  return { updatedMs: Number(ms), id }
+}
+
+/** A page of sessions, the newest first, and of one moment by their ids: each is on one page, unless it is written to meanwhile. */
+export async function pageSessions(
+  store: Pick<Store, "sessions">,
+  limit: number,
+  agent: string | undefined,
+  cursor: SessionCursor | undefined,
+): Promise<SessionPage> {
+  const updatedBeforeMs = cursor === undefined ? undefined : cursor.updatedMs + 1
+  for (let asked = limit + 2; ; asked *= 4) {
+    const rows = await store.sessions({ limit: asked, ...present({ agent, updatedBeforeMs }) })
+    const all = rows.length < asked || asked >= maxSessionsPerPage
+    const last = rows.at(-1)?.updatedMs ?? 0
+    // Others of the last moment may be missing yet, and come before those that are here.
+    const sure = all ? rows : rows.filter(({ updatedMs }) => updatedMs > last)
+    const left = sure.filter((row) => cursor === undefined || inOrder(cursor, row) < 0).sort(inOrder)
+    if (all || left.length > limit) return pageOf(left, limit)
+  }
+}
+
+function pageOf(left: readonly SessionRow[], limit: number): SessionPage {
+  const sessions = left.slice(0, limit)
+  const last = left.length > limit ? sessions.at(-1) : undefined
+  return { sessions, ...present({ before: last && { updatedMs: last.updatedMs, id: last.id } }) }
+}
+
+function inOrder(one: SessionCursor, other: SessionCursor): number {
+  if (one.updatedMs !== other.updatedMs) return other.updatedMs - one.updatedMs
+  return one.id < other.id ? -1 : one.id > other.id ? 1 : 0
+}
+
+type ToldEntry = Readonly<Record<string, unknown>>
+
+/** What is told of an entry unless all of it is asked for: enough to know what it is. */
+const entryBounds: Bounds = { text: 2000, items: 100, total: 20_000 }
+
+/** Entries are read so many at a time, and a page of whole ones ends behind so many characters: one may have megabytes. */
+const boundedStep = 50
+const wholeStep = 5
+const wholeLength = 8_000_000
+
+/** An entry with as much of its texts as the bounds say; the wire's own text of a message is told only where all is. */
+function tellEntry(entry: HistoryEntry, full: boolean): ToldEntry {
+  if (full) return entry
+  const { message, body, ...head } = entry
+  const { value, cut } = boundValue(present({ message: message && withoutWire(message), body }), entryBounds)
+  return { ...head, ...asRecord(value), ...(cut ? { cut } : {}) }
+}
+
+const asRecord = (value: unknown): object => (typeof value === "object" && value !== null ? value : {})
+
+/** The parts say in one form what the wire says in four; a part that only the wire can tell keeps it. */
+function withoutWire({ wire: _, parts, ...message }: Message): object {
+  return { ...message, parts: parts.map(plainPart) }
+}
+
+function plainPart(part: Part): object {
+  if (part.type === "opaque" || part.type === "unknown") return part
+  const { wire: _, ...plain } = part
+  return part.type === "tool-result" ? { ...plain, content: part.content.map(plainPart) } : plain
+}
+
+type EntryPage = { readonly entries: readonly ToldEntry[]; readonly next?: number }
+
+/** A page of a session's log; `next` is where the one behind it begins. */
+async function pageHistory(session: Session, from: number, limit: number, full: boolean): Promise<EntryPage> {
+  const told: ToldEntry[] = []
+  let length = 0
+  let at = from
+  while (told.length < limit && length < wholeLength) {
+    const step = Math.min(full ? wholeStep : boundedStep, limit - told.length)
+    // One more than is told says whether there are more.
+    const read = await session.history({ from: at, limit: step + 1 })
+    const entries = read.slice(0, step)
+    for (const entry of entries) told.push(tellEntry(entry, full))
+    if (full) length += JSON.stringify(entries).length
+    at = (entries.at(-1)?.seq ?? at) + 1
+    if (read.length <= step) return { entries: told }
+  }
+  return { entries: told, next: at }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What is told of one compaction: a long session has hundreds of results to name. */
+const compactionBounds: Bounds = { text: 8000, items: 500, total: 200_000 }
+
+/** A compaction for a person: how large it was and became, what was kept, shortened and left out and why, and what stands there instead. */
+function tellCompaction(checkpoint: Checkpoint, { body }: Pick<HistoryEntry, "body">): Fields {
+  if (body?.type !== "checkpoint-installed") return checkpoint
+  const events = eventsIn(body.trace)
+  const ofType = (...types: readonly string[]): readonly Fields[] =>
+    events.filter(({ type }) => typeof type === "string" && types.includes(type))
+  const told = {
+    why: ofType("plan-made").map((event) => pick(event, ["plan", "sizes", "weighing"]))[0],
+    kept: keptIn(body),
+    shortened: ofType("result-shortened", "part-replaced").map(({ messageId, ...event }) => ({
+      entry: messageId,
+      ...pick(event, ["callId", "part", "reason", "beforeTokens", "afterTokens"]),
+    })),
+    leftOut: ofType("messages-dropped").map(({ messageIds, ...event }) => ({
+      entries: messageIds,
+      ...pick(event, ["reason", "tokens"]),
+    })),
+    installed: ofType("message-installed").map(({ role, message }) => ({ role, text: textIn(message) })),
+    rejected: ofType("remedy-rejected").map((event) => pick(event, ["remedy", "failures"])),
+    digest: digestIn(body),
+    events: countsOf(events),
+  }
+  const { value, cut } = boundValue(told, compactionBounds)
+  return { ...checkpoint, ...(isObject(value) ? value : {}), ...(cut ? { cut } : {}) }
+}
+
+function eventsIn(trace: string): readonly Fields[] {
+  const events = tryParse(trace)
+  return Array.isArray(events) ? events.filter(isObject) : []
+}
+
+const pick = (fields: Fields, names: readonly string[]): Fields =>
+  Object.fromEntries(names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])))
+
+/** The entries that the model saw afterwards, whole or in part, and how many messages of our own beside them. */
+function keptIn({ items, standing, base }: CheckpointBody): Fields {
+  const shown = items.flatMap((item) => (item.type === "shown" ? [item] : []))
+  return {
+    whole: shown.filter(({ edits }) => edits === undefined).map(({ entry }) => entryId(entry)),
+    inPart: shown.filter(({ edits }) => edits !== undefined).map(({ entry }) => entryId(entry)),
+    standing: standing.map(entryId),
+    made: items.length - shown.length,
+    ...present({ onTopOf: base === 0 ? undefined : entryId(base) }),
+  }
+}
+
+/** The words of a message of our own. */
+function textIn(message: unknown): string {
+  const parts = isObject(message) && Array.isArray(message.parts) ? message.parts.filter(isObject) : []
+  return parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n")
+}
+
+/** The summary by its sections: each line with the entries that it rests on. */
+function digestIn({ summary }: CheckpointBody): Fields | undefined {
+  const digest = summary === undefined ? undefined : tryParse(summary)
+  return isObject(digest) ? pick(digest, ["schema", "sections"]) : undefined
+}
+
+function countsOf(events: readonly Fields[]): Fields {
+  const counts = new Map<string, number>()
+  for (const { type } of events) counts.set(String(type), (counts.get(String(type)) ?? 0) + 1)
+  return Object.fromEntries(counts)
 }

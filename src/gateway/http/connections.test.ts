@@ -3,7 +3,7 @@ import { IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { createConnections } from "./connections.ts"
+import { createConnections } from "./listen.ts"
 
 /** A socket that is connected to nobody, from this address. */
 function socketFrom(remoteAddress: string): Socket & { bytesRead: number } {

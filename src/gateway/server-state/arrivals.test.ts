@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createArrivals } from "./arrivals.ts"
+import { createArrivals } from "./held.ts"
 
 test("who goes on from an answer waits until it is written down", async () => {
   const arrivals = createArrivals()

@@ -1,4 +1,4 @@
-import { createSseEvent } from "../../wire/sse-write.ts"
+import { createSseEvent } from "../../wire/sse.ts"
 import type { CompactedWhole } from "./compact-whole.ts"
 import type { OwnAnswer } from "./own-answer.ts"
 import { ownResponseId } from "./own-item.ts"

@@ -3,7 +3,7 @@ import type { Format, Message } from "../../message/message.ts"
 import type { ModelRequest } from "../../message/request.ts"
 import { codecs } from "../../wire/codecs.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { overlay, write } from "../../wire/overlay.ts"
+import { overlay, write } from "../../wire/json.ts"
 
 /** The elements of a request's list as texts, one for each of its messages. */
 export const elementTexts = ({ wire, layout }: Pick<ModelRequest, "wire" | "layout">): readonly string[] =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createEndings } from "./endings.ts"
+import { createEndings } from "./held.ts"
 
 test("a session is named from the end of an answer until all of its answers are written down", async () => {
   const { ending, ended } = createEndings()

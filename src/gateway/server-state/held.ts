@@ -1,23 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { separate } from "../../compact/stack/separate.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import type { Format } from "../../message/message.ts"
+import type { Format, Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { ModelRequest, ModelResponse } from "../../message/request.ts"
+import { seqOf } from "../../session/log/entry.ts"
+import { createOutline, type Outline } from "../../session/log/outline.ts"
 import type { Session } from "../../session/session.ts"
 import type { Store } from "../../store/store.ts"
 import type { Assignment } from "../identity/assignment.ts"
+import { digest } from "../identity/digest.ts"
 import type { Identity } from "../identity/identity.ts"
 import { namesFor } from "../identity/names.ts"
-import { createArrivals } from "./arrivals.ts"
-import type { Chain } from "./chain.ts"
+import type { Chain, Upstream } from "./chain.ts"
 import { elementTexts, messageTexts } from "./element-texts.ts"
-import { createEndings, type Endings } from "./endings.ts"
 import { referenceId } from "./expand-elements.ts"
-import { findLink, putLink } from "./link.ts"
-import { markOf } from "./mark-of.ts"
-import { allMessages, messagesUpTo } from "./read-log.ts"
-import { settleCompactions } from "./settle-compactions.ts"
+import { markOf, readMark, writeMark } from "./mark-of.ts"
+import { compactionContent, unpackElements } from "./own-item.ts"
 import { createShelf, type Shelf } from "./shelf.ts"
 import { frameText, type Whole, wholeElements, wholeOf } from "./whole.ts"
 
@@ -29,7 +28,7 @@ export type Belonging = {
 }
 
 /** An answer as the client got it, and what it answers. */
-export type Answered = {
+type Answered = {
   readonly answer: ModelResponse
   /** What the session made of the whole request, and all elements that the model saw. */
   readonly wire: string
@@ -67,7 +66,7 @@ export type Held = Endings & {
   readonly remember: (belonging: Belonging, whole: Whole, answered: Answered) => Promise<void>
 }
 
-export type HeldDeps = { readonly store: Store; readonly onFault: (error: unknown) => void }
+type HeldDeps = { readonly store: Store; readonly onFault: (error: unknown) => void }
 
 export function createHeld({ store, onFault }: HeldDeps): Held {
   const shelf = createShelf()
@@ -200,4 +199,161 @@ function isAllLogged({ request, before }: Whole): boolean {
   return request.messages.every(({ parts }) =>
     parts.every((part) => part.type !== "opaque" || !toolLists.has(part.kind)),
   )
+}
+
+/** Elements with the last compaction of ours written out: it stands for all that came before it. */
+function settleCompactions(elements: readonly string[]): readonly string[] {
+  for (let n = elements.length - 1; n >= 0; n--) {
+    const content = compactionContent(elements[n] ?? "")
+    const texts = content === undefined ? undefined : unpackElements(content)
+    if (texts !== undefined) return [...texts, ...elements.slice(n + 1)]
+  }
+  return elements
+}
+
+/** Sessions whose last answer has ended and is not written down yet, by tenant. */
+type Endings = {
+  /** An answer has ended; it is written down when the work that this begins is over. */
+  readonly ending: (tenant: string, session: string, work: () => Promise<void>) => Promise<void>
+  readonly ended: (tenant: string) => readonly string[]
+}
+
+export function createEndings(): Endings {
+  const counts = new Map<string, Map<string, number>>()
+  const add = (tenant: string, session: string, by: number): void => {
+    const sessions = counts.get(tenant) ?? new Map<string, number>()
+    const count = (sessions.get(session) ?? 0) + by
+    if (count > 0) sessions.set(session, count)
+    else sessions.delete(session)
+    if (sessions.size > 0) counts.set(tenant, sessions)
+    else counts.delete(tenant)
+  }
+  return {
+    ending: async (tenant, session, work) => {
+      add(tenant, session, 1)
+      await work().finally(() => add(tenant, session, -1))
+    },
+    ended: (tenant) => [...(counts.get(tenant)?.keys() ?? [])],
+  }
+}
+
+/** Under which name the store has what is known of an answer that clients go on from; nobody finds another tenant's by it. */
+const linkName = (tenant: string, id: string): string => `u:${digest("held", tenant, id)}`
+
+/** Note of an answer what a provider has under its id. Only where the log has all that came before it, so that it can be had again. */
+async function putLink(
+  store: Store,
+  { tenant, session, id }: { readonly tenant: string; readonly session: string; readonly id: string },
+  { upstream, logged }: Chain,
+): Promise<void> {
+  if (!logged) return
+  const entry = typeof upstream === "string" ? upstream : writeMark(upstream)
+  await store.putAliases(session, [{ name: linkName(tenant, id), entry }])
+}
+
+/** What a provider has under an id; nothing if that was not noted. */
+async function findLink(store: Store, tenant: string, id: string): Promise<Upstream | undefined> {
+  const [found] = await store.findAliases([linkName(tenant, id)])
+  const entry = found?.entry
+  return entry === "unstored" || entry === "other" ? entry : entry === undefined ? undefined : readMark(entry)
+}
+
+/** Of a log so much is read at once. */
+const outlinePage = 20_000
+const historyPage = 1000
+
+/** The messages of a session's log on the way to an entry, oldest first; nothing if there is no such entry. */
+async function messagesUpTo(store: Store, session: Session, entry: string): Promise<readonly Message[] | undefined> {
+  const seq = seqOf(entry)
+  const path = seq === undefined ? undefined : (await outlineOf(store, session.id)).path(seq)
+  if (path === undefined || path.length === 0) return undefined
+  const wanted = new Set(path)
+  const found = (await messagesIn(session, path.at(-1) ?? 0)).filter(({ seq: at }) => wanted.has(at))
+  return found.length === path.length ? found.map(({ message }) => message) : undefined
+}
+
+/** All messages of a session's log, on whichever branch. */
+async function allMessages(session: Session): Promise<readonly Message[]> {
+  return (await messagesIn(session, Number.POSITIVE_INFINITY)).map(({ message }) => message)
+}
+
+type Placed = { readonly seq: number; readonly message: Message }
+
+async function messagesIn(session: Session, last: number): Promise<readonly Placed[]> {
+  const found: Placed[] = []
+  for (let from = 1; from <= last; from += historyPage) {
+    const page = await session.history({ from, limit: historyPage })
+    for (const { seq, message } of page) if (message !== undefined && seq <= last) found.push({ seq, message })
+    if (page.length < historyPage) break
+  }
+  return found
+}
+
+async function outlineOf(store: Store, session: string): Promise<Outline> {
+  const outline = createOutline()
+  for (;;) {
+    const page = await store.outline(session, { from: outline.head().seq + 1, limit: outlinePage })
+    outline.extend(page)
+    if (page.length < outlinePage) return outline
+  }
+}
+
+/**
+ * Answers that are on their way into the log. A client that goes on from an answer may ask again before the last bytes of that answer
+ * have passed, let alone been written down.
+ */
+type Arrivals = {
+  /** A passage has begun whose answer someone may go on from; the function that comes back says that it has been written down. */
+  readonly begin: (tenant: string) => (id: string | undefined) => void
+  /** Ends when the answer of this id is written down, when no answer is on its way any more, or after a moment. */
+  readonly wait: (tenant: string, id: string) => Promise<void>
+}
+
+/** Between the event that completes an answer and the log's word on it lie milliseconds; an id from elsewhere is not worth more. */
+const maxWaitMs = 1000
+/** Ids of answers that were written down lately. */
+const maxKnown = 10_000
+
+type Waiter = { readonly key: string; readonly tenant: string; readonly go: () => void }
+
+export function createArrivals(): Arrivals {
+  const known = new Set<string>()
+  const open = new Map<string, number>()
+  const waiters = new Set<Waiter>()
+  const keyOf = (tenant: string, id: string): string => JSON.stringify([tenant, id])
+  const isOver = ({ key, tenant }: Waiter): boolean => known.has(key) || (open.get(tenant) ?? 0) === 0
+  const tell = (): void => {
+    for (const waiter of waiters) if (isOver(waiter)) waiter.go()
+  }
+  const end = (tenant: string, id: string | undefined): void => {
+    const left = (open.get(tenant) ?? 1) - 1
+    if (left > 0) open.set(tenant, left)
+    else open.delete(tenant)
+    if (id !== undefined) known.add(keyOf(tenant, id))
+    for (const oldest of known) {
+      if (known.size <= maxKnown) break
+      known.delete(oldest)
+    }
+    tell()
+  }
+  return {
+    begin: (tenant) => {
+      open.set(tenant, (open.get(tenant) ?? 0) + 1)
+      let isOpen = true
+      return (id) => {
+        if (isOpen) end(tenant, id)
+        isOpen = false
+      }
+    },
+    wait: async (tenant, id) => {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const waiter: Waiter = { key: keyOf(tenant, id), tenant, go: resolve }
+      if (isOver(waiter)) return
+      waiters.add(waiter)
+      const timer = setTimeout(resolve, maxWaitMs)
+      await promise
+      clearTimeout(timer)
+      waiters.delete(waiter)
+    },
+  }
 }

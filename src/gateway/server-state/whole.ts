@@ -1,7 +1,6 @@
 import { wireText } from "../../message/ids.ts"
 import type { ModelRequest } from "../../message/request.ts"
-import { isObject, tryParse } from "../../wire/json.ts"
-import { overlay } from "../../wire/overlay.ts"
+import { isObject, overlay, tryParse } from "../../wire/json.ts"
 import { bodyFields } from "../identity/body-fields.ts"
 import type { Chain } from "./chain.ts"
 import { elementTexts, withElements } from "./element-texts.ts"

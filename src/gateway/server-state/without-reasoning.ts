@@ -3,7 +3,7 @@ import type { Format, Message, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
-import { overlay } from "../../wire/overlay.ts"
+import { overlay } from "../../wire/json.ts"
 
 /**
  * A request without the model's reasoning, which an upstream takes only among the words that it was thought among; with

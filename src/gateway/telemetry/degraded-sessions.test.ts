@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createDegradedSessions } from "./degraded-sessions.ts"
+import { createDegradedSessions } from "./metrics.ts"
 
 test("an outage with very many sessions takes no more room than some of them", () => {
   const degraded = createDegradedSessions(3)

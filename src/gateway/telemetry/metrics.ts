@@ -1,11 +1,10 @@
 import type { SessionEvent } from "../../session/events.ts"
-import type { ExchangeRecord } from "../exchange-record.ts"
-import { countEvents } from "./count-events.ts"
-import { countExchanges } from "./count-exchanges.ts"
+import type { ExchangeRecord } from "../settings/exchange-record.ts"
+import { createLabelValues } from "./label-values.ts"
 import { createRegistry, type Registry } from "./registry.ts"
 import type { ProcessFigures } from "./watch-process.ts"
 
-export type MetricsOptions = {
+type MetricsOptions = {
   readonly now?: () => number
   readonly version?: string
   /** What is known of the process (`watchProcess().read`); left out unless given. */
@@ -81,5 +80,211 @@ function processGauges({ gauge }: Registry, read: () => ProcessFigures): () => v
     lag.set(figures.lagMedianSeconds, "0.5")
     lag.set(figures.lagP99Seconds, "0.99")
     lag.set(figures.lagMaxSeconds, "1")
+  }
+}
+
+/** Counts what happens in sessions, whoever asked for it. What a record has as well is counted in one place only. */
+function countEvents(registry: Registry): (event: SessionEvent) => void {
+  const compacted = countCompactions(registry)
+  const { counter, measured } = registry
+  const rules = counter({ name: "holdfast_rules_found_total", help: "Standing rules that were found and pinned." })
+  const summaries = counter({
+    name: "holdfast_summaries_total",
+    help: "Summaries written in the background, by what came of them.",
+    labels: ["outcome"],
+  })
+  const failures = counter({
+    name: "holdfast_background_failures_total",
+    help: "Work in the background that failed, by its kind.",
+    labels: ["work"],
+  })
+  const [degraded, works] = [createDegradedSessions(), createLabelValues()]
+  measured(
+    {
+      name: "holdfast_store_durability_degraded",
+      help: "Whether something waits in memory that the store did not take.",
+    },
+    () => (degraded.count() > 0 ? 1 : 0),
+  )
+  measured(
+    { name: "holdfast_sessions_unsaved", help: "Sessions of which the store has not everything." },
+    degraded.count,
+  )
+  return (event) => {
+    degraded.take(event)
+    switch (event.type) {
+      case "compaction-installed":
+      case "compaction-undone":
+        return compacted(event)
+      case "rules-found":
+        return rules.add(event.pins.length)
+      case "summary-ready":
+        return summaries.add(1, "ready")
+      case "summary-failed":
+        return summaries.add(1, "failed")
+      case "summary-abandoned":
+        return summaries.add(1, "abandoned")
+      case "background-failed":
+        return failures.add(1, works(event.work))
+    }
+  }
+}
+
+type CompactionEvent = Extract<SessionEvent, { type: "compaction-installed" | "compaction-undone" }>
+
+function countCompactions({ counter }: Registry): (event: CompactionEvent) => void {
+  const compactions = counter({
+    name: "holdfast_compactions_total",
+    help: "Compactions that were installed, by remedy.",
+    labels: ["remedy"],
+  })
+  const removed = counter({
+    name: "holdfast_compaction_tokens_removed_total",
+    help: "Tokens by which compactions made contexts smaller.",
+  })
+  const undone = counter({ name: "holdfast_compactions_undone_total", help: "Compactions that were taken back." })
+  const remedies = createLabelValues()
+  return (event) => {
+    if (event.type === "compaction-undone") return undone.add(1)
+    compactions.add(1, remedies(event.remedy))
+    removed.add(Math.max(0, event.beforeTokens - event.afterTokens))
+  }
+}
+
+/** So many are told apart; an outage with more of them is an outage all the same. */
+const maxSessions = 10_000
+
+type DegradedSessions = { readonly take: (event: SessionEvent) => void; readonly count: () => number }
+
+/** The sessions of which the store has not everything. */
+export function createDegradedSessions(limit: number = maxSessions): DegradedSessions {
+  const degraded = new Set<string>()
+  return {
+    take: (event) => {
+      if (event.type === "durability-degraded" && degraded.size < limit) degraded.add(event.session)
+      const saved = event.type === "entries-appended" && event.durable
+      if (saved || event.type === "durability-restored") degraded.delete(event.session)
+    },
+    count: () => degraded.size,
+  }
+}
+
+/** A request that asks a model ends within minutes; one that is passed on or refused within milliseconds. */
+const requestSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
+/** What we add to it is milliseconds, unless a summary is waited for. */
+const prepareSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30]
+/** From a short question to the largest window there is. */
+const contextSizes = [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 200_000, 400_000, 1_000_000, 2_000_000]
+
+const statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"] as const
+const statusClass = (status: number): string => statusClasses[Math.trunc(status / 100)] ?? "none"
+
+/** Counts what is in a record. Sessions, tenants and paths are never labels: there is no end to them. */
+function countExchanges(registry: Registry): (record: ExchangeRecord) => void {
+  const parts = [countRequests(registry), countTokens(registry), countGuard(registry)]
+  return (record) => {
+    for (const count of parts) count(record)
+  }
+}
+
+function countRequests({ counter, histogram }: Registry): (record: ExchangeRecord) => void {
+  const requests = counter({
+    name: "holdfast_requests_total",
+    help: "Requests, by wire format, how they were dealt with, how they ended, and the class of the status that the client got.",
+    labels: ["format", "how", "ending", "status_class"],
+  })
+  const seconds = (name: string, help: string, bounds: readonly number[]) => histogram({ name, help, bounds })
+  const duration = seconds(
+    "holdfast_request_duration_seconds",
+    "From a request to the end of its answer.",
+    requestSeconds,
+  )
+  const prepare = seconds("holdfast_prepare_seconds", "From a request to when it was sent on.", prepareSeconds)
+  const firstByte = seconds(
+    "holdfast_time_to_first_byte_seconds",
+    "From a request to the first byte of its answer.",
+    requestSeconds,
+  )
+  const attempts = counter({
+    name: "holdfast_upstream_attempts_total",
+    help: "Requests sent upstream, those that were sent again included.",
+    labels: ["upstream"],
+  })
+  const bytes = counter({
+    name: "holdfast_bytes_total",
+    help: "Bytes of bodies: received from clients, sent upstream, sent to clients.",
+    labels: ["direction"],
+  })
+  const recalls = counter({ name: "holdfast_recalls_total", help: "Times that a model got back what was cut." })
+  const upstreamNames = createLabelValues()
+  return (record) => {
+    const { format = "none", how, ending, upstream, firstByteMs } = record
+    requests.add(1, format, how, ending, statusClass(record.status))
+    duration.observe(record.totalMs / 1000)
+    if (record.attempts > 0) prepare.observe(record.preparedMs / 1000)
+    if (firstByteMs !== undefined) firstByte.observe(firstByteMs / 1000)
+    if (upstream !== undefined) attempts.add(record.attempts, upstreamNames(upstream))
+    bytes.add(record.requestBytes, "received")
+    bytes.add(record.sentBytes, "upstream")
+    bytes.add(record.responseBytes, "answered")
+    recalls.add(record.recalls)
+  }
+}
+
+function countTokens({ counter, histogram, measured }: Registry): (record: ExchangeRecord) => void {
+  const used = counter({
+    name: "holdfast_tokens_total",
+    help: "Tokens as the providers report them; input has all that was read, cached or not.",
+    labels: ["kind", "model"],
+  })
+  const context = histogram({
+    name: "holdfast_context_tokens",
+    help: "Sizes of the contexts that were sent, by our count.",
+    bounds: contextSizes,
+  })
+  const [sums, modelNames] = [{ input: 0, cacheRead: 0 }, createLabelValues()]
+  measured(
+    {
+      name: "holdfast_cache_read_share",
+      help: "Of all input tokens so far, the share that was read from the providers' caches.",
+    },
+    () => (sums.input > 0 ? sums.cacheRead / sums.input : undefined),
+  )
+  return ({ usage, receipt, model }) => {
+    if (receipt !== undefined) context.observe(receipt.contextTokens)
+    // A model that nobody has used is just a word of the client's, and takes nobody's place among the names.
+    if (usage === undefined) return
+    const name = model === undefined ? "none" : modelNames(model)
+    used.add(usage.inputTokens, "input", name)
+    used.add(usage.outputTokens, "output", name)
+    used.add(usage.cacheReadTokens, "cache_read", name)
+    used.add(usage.cacheWriteTokens, "cache_write", name)
+    sums.input += usage.inputTokens
+    sums.cacheRead += usage.cacheReadTokens
+  }
+}
+
+function countGuard({ counter }: Registry): (record: ExchangeRecord) => void {
+  const judged = counter({
+    name: "holdfast_guard_calls_total",
+    help: "Tool calls that were judged, by decision, whether it was given effect, and tool.",
+    labels: ["decision", "enforced", "tool"],
+  })
+  const approvals = counter({
+    name: "holdfast_approvals_total",
+    help: "Tool calls that a person was asked about, by what came of it.",
+    labels: ["outcome"],
+  })
+  const reasserted = counter({
+    name: "holdfast_pins_reasserted_total",
+    help: "Rules that the history no longer said and that were put back.",
+  })
+  const toolNames = createLabelValues()
+  return (record) => {
+    for (const { verdict, enforced, tool, approved } of record.judged) {
+      judged.add(1, verdict.decision, enforced ? "true" : "false", toolNames(tool))
+      if (approved !== undefined) approvals.add(1, approved ? "approved" : "refused")
+    }
+    for (const event of record.trace) if (event.type === "pins-reasserted") reasserted.add(event.pins.length)
   }
 }

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest"
 import { sampleRecord } from "../../../test/fixtures/gateway/sample-record.ts"
 import type { Problem } from "../../message/errors.ts"
-import type { ExchangeRecord } from "../exchange-record.ts"
+import type { ExchangeRecord } from "../settings/exchange-record.ts"
 import { createLabelValues } from "./label-values.ts"
-import { type ModelCall, modelCallOf } from "./model-call.ts"
-import { providerOf } from "./provider-of.ts"
+import { type ModelCall, modelCallOf, providerOf } from "./model-call.ts"
 import { serversOf } from "./servers-of.ts"
 
 const servers = serversOf([

@@ -1,10 +1,9 @@
 import type { Problem } from "../../message/errors.ts"
 import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import type { ExchangeRecord } from "../exchange-record.ts"
-import { familyOf } from "../family.ts"
+import type { ExchangeRecord } from "../settings/exchange-record.ts"
+import { type Family, familyOf } from "../settings/family.ts"
 import type { LabelValues } from "./label-values.ts"
-import { providerOf } from "./provider-of.ts"
 import type { Server } from "./servers-of.ts"
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>
@@ -117,3 +116,29 @@ function errorTypeOf({ problem, ending, status }: ExchangeRecord): string | unde
 
 const wordFor = (problem: Problem): string =>
   problem.code === "upstream-error" && errorWord.test(problem.type) ? problem.type : problem.code
+
+/** By the conventions a provider is named by the endpoint, as far as that tells; here the end of its host. */
+const byHost: readonly (readonly [end: string, provider: string])[] = [
+  [".openai.azure.com", "azure.ai.openai"],
+  [".services.ai.azure.com", "azure.ai.inference"],
+  ["aiplatform.googleapis.com", "gcp.vertex_ai"],
+  [".api.aws", "aws.bedrock"],
+  [".amazonaws.com", "aws.bedrock"],
+  ["api.deepseek.com", "deepseek"],
+  ["api.groq.com", "groq"],
+  ["api.mistral.ai", "mistral_ai"],
+  ["api.moonshot.ai", "moonshot_ai"],
+  ["api.perplexity.ai", "perplexity"],
+  ["api.x.ai", "x_ai"],
+]
+
+const byFamily: Readonly<Record<Family, string>> = {
+  anthropic: "anthropic",
+  openai: "openai",
+  gemini: "gcp.gemini",
+}
+
+/** Who runs the model, in the words of the GenAI conventions: whose endpoint it is, or else whose API it speaks. */
+export function providerOf(family: Family, host: string | undefined): string {
+  return byHost.find(([end]) => host?.endsWith(end) === true)?.[1] ?? byFamily[family]
+}

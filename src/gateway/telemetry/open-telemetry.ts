@@ -1,15 +1,13 @@
 import { randomUUID } from "node:crypto"
+import type { Meter, Tracer } from "@opentelemetry/api"
+import type { SpanExporter } from "@opentelemetry/sdk-trace"
 import { HoldfastError } from "../../message/errors.ts"
-import type { ExchangeRecord } from "../exchange-record.ts"
-import type { Upstream } from "../upstream.ts"
-import { createCallInstruments } from "./call-instruments.ts"
+import { present } from "../../message/present.ts"
+import type { ExchangeRecord } from "../settings/exchange-record.ts"
+import type { Upstream } from "../settings/upstream.ts"
 import { createLabelValues } from "./label-values.ts"
-import { loadOpenTelemetry } from "./load-open-telemetry.ts"
-import { modelCallOf } from "./model-call.ts"
-import { openProviders } from "./open-providers.ts"
+import { type Attributes, type ModelCall, modelCallOf } from "./model-call.ts"
 import { serversOf } from "./servers-of.ts"
-import { createSpanMaker } from "./span-maker.ts"
-import { tellSeldom } from "./tell-seldom.ts"
 
 export type OpenTelemetryOptions = {
   /** Where OTLP is taken over HTTP, without `/v1/traces`. Nothing is exported unless given. */
@@ -88,4 +86,300 @@ async function endWithin(limitMs: number, work: Promise<unknown>): Promise<void>
   const timer = setTimeout(late.resolve, limitMs)
   await Promise.race([work.catch(() => {}), late.promise])
   clearTimeout(timer)
+}
+
+/** What goes wrong every few seconds is told once in so long a time. */
+const silenceMs = 60_000
+
+/** The first fault at once, and further ones no more often than once in a minute. A listener that throws is not our fault. */
+export function tellSeldom(tell: (error: unknown) => void, now: () => number = Date.now): (error: unknown) => void {
+  let toldMs = -Infinity
+  return (error) => {
+    const nowMs = now()
+    if (Math.abs(nowMs - toldMs) < silenceMs) return
+    toldMs = nowMs
+    try {
+      tell(error)
+    } catch {
+      // Nobody is left to tell.
+    }
+  }
+}
+
+type SpanMaker = (call: ModelCall, record: ExchangeRecord, traceparent: string | undefined) => void
+
+/** One span for each model call, as long as the client waited for it, below the client's own where that is known. */
+function createSpanMaker(api: OpenTelemetryPackages["api"], tracer: Tracer): SpanMaker {
+  const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api
+  return ({ name, attributes, sent, errorType }, record, traceparent) => {
+    const parent = parseTraceparent(traceparent)
+    const above =
+      parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true })
+    const endMs = record.atMs + Math.max(0, record.totalMs)
+    // The gateway is a client of the model; where no model was asked it served the request itself.
+    const kind = sent ? SpanKind.CLIENT : SpanKind.SERVER
+    const span = tracer.startSpan(name, { kind, attributes, startTime: new Date(record.atMs) }, above)
+    const preparedMs = record.atMs + Math.min(record.preparedMs, record.totalMs)
+    for (const event of spanEventsOf(record)) {
+      const atMs = event.name === "holdfast.compaction" ? preparedMs : endMs
+      span.addEvent(event.name, event.attributes, new Date(atMs))
+    }
+    if (errorType !== undefined) span.setStatus({ code: SpanStatusCode.ERROR })
+    span.end(new Date(endMs))
+  }
+}
+
+/** Where a client's own trace stands. */
+type RemoteParent = { readonly traceId: string; readonly spanId: string; readonly traceFlags: number }
+
+/** Later versions may add fields; the header is never longer than this as we write it down. */
+const maxLength = 512
+const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+const nobody = /^0+$/
+
+/** Read a W3C `traceparent`; one that is not as the standard says is as none. */
+export function parseTraceparent(header: string | undefined): RemoteParent | undefined {
+  if (header === undefined || header.length > maxLength) return undefined
+  const [, version, traceId = "", spanId = "", flags = "", more] = pattern.exec(header.trim()) ?? []
+  if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined
+  if (nobody.test(traceId) || nobody.test(spanId)) return undefined
+  // Of the flags only the first is known, and means that the client keeps its trace.
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1 }
+}
+
+type SpanEvent = { readonly name: string; readonly attributes: Attributes }
+
+/** So many of a kind tell what happened; a model may make hundreds of calls in one answer. */
+const maxOfKind = 16
+
+/** What is worth seeing on the span itself: compactions, and calls that were denied. Tools and policies by name, no text of theirs. */
+function spanEventsOf({ trace, judged }: ExchangeRecord): readonly SpanEvent[] {
+  const events: SpanEvent[] = []
+  for (const event of trace) {
+    if (event.type !== "remedy-installed" || events.length >= maxOfKind) continue
+    const { remedy, beforeTokens, afterTokens } = event
+    const attributes = {
+      "holdfast.compaction.remedy": remedy,
+      "holdfast.compaction.before_tokens": beforeTokens,
+      "holdfast.compaction.after_tokens": afterTokens,
+    }
+    events.push({ name: "holdfast.compaction", attributes })
+  }
+  const denied = judged.filter(({ verdict }) => verdict.decision === "deny").slice(0, maxOfKind)
+  return [...events, ...denied.map(deniedEvent)]
+}
+
+function deniedEvent({ callId, tool, enforced, verdict }: ExchangeRecord["judged"][number]): SpanEvent {
+  const policy = verdict.reasons.find(({ decision }) => decision === "deny")?.policy
+  const attributes = {
+    "gen_ai.tool.name": tool,
+    "gen_ai.tool.call.id": callId,
+    "holdfast.guard.enforced": enforced,
+    ...present({ "holdfast.guard.policy": policy }),
+  }
+  return { name: "holdfast.call-denied", attributes }
+}
+
+/** The boundaries that the GenAI conventions ask for: tokens by factors of four, seconds by factors of two. */
+const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power)
+const secondBounds = Array.from({ length: 14 }, (_, power) => 2 ** power / 100)
+
+/** Tells a meter of model calls: the conventions' own instruments, and ours. */
+function createCallInstruments(meter: Meter): (call: ModelCall, record: ExchangeRecord) => void {
+  const parts = [conventional(meter), ours(meter)]
+  return (call, record) => {
+    for (const tell of parts) tell(call, record)
+  }
+}
+
+function conventional(meter: Meter): (call: ModelCall, record: ExchangeRecord) => void {
+  const histogram = (name: string, unit: string, description: string, explicitBucketBoundaries: number[]) =>
+    meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries } })
+  const usage = histogram(
+    "gen_ai.client.token.usage",
+    "{token}",
+    "Number of input and output tokens used.",
+    tokenBounds,
+  )
+  const duration = histogram("gen_ai.client.operation.duration", "s", "GenAI operation duration.", secondBounds)
+  const firstChunk = histogram(
+    "gen_ai.client.operation.time_to_first_chunk",
+    "s",
+    "Time to receive the first chunk of a stream.",
+    secondBounds,
+  )
+  return ({ dimensions, errorType, sent }, record) => {
+    if (!sent) return
+    const { totalMs, firstByteMs, stream, usage: used } = record
+    duration.record(totalMs / 1000, errorType === undefined ? dimensions : { ...dimensions, "error.type": errorType })
+    if (stream && firstByteMs !== undefined) firstChunk.record(firstByteMs / 1000, dimensions)
+    if (used === undefined) return
+    usage.record(used.inputTokens, { ...dimensions, "gen_ai.token.type": "input" })
+    usage.record(used.outputTokens, { ...dimensions, "gen_ai.token.type": "output" })
+  }
+}
+
+function ours(meter: Meter): (call: ModelCall, record: ExchangeRecord) => void {
+  const counter = (name: string, unit: string, description: string) => meter.createCounter(name, { unit, description })
+  const requests = counter("holdfast.requests", "{request}", "Model calls, by how they were dealt with and ended.")
+  const cached = counter("holdfast.cache.tokens", "{token}", "Input tokens read from and written to providers' caches.")
+  const compactions = counter("holdfast.compactions", "{compaction}", "Compactions, by remedy.")
+  const judged = counter("holdfast.guard.calls", "{call}", "Tool calls that were judged, by decision.")
+  const context = meter.createHistogram("holdfast.context.tokens", {
+    unit: "{token}",
+    description: "Sizes of the contexts that were sent.",
+    advice: { explicitBucketBoundaries: tokenBounds },
+  })
+  const prepare = meter.createHistogram("holdfast.prepare.duration", {
+    unit: "s",
+    description: "From a request to when it was sent on.",
+    advice: { explicitBucketBoundaries: [0.0005, 0.001, 0.0025, 0.005, ...secondBounds] },
+  })
+  const toolNames = createLabelValues()
+  return ({ sent }, record) => {
+    const { usage, receipt, trace } = record
+    requests.add(1, { "holdfast.how": record.how, "holdfast.ending": record.ending })
+    if (sent) prepare.record(record.preparedMs / 1000)
+    if (receipt !== undefined) context.record(receipt.contextTokens)
+    if (usage !== undefined) cached.add(usage.cacheReadTokens, { kind: "read" })
+    if (usage !== undefined) cached.add(usage.cacheWriteTokens, { kind: "write" })
+    for (const event of trace)
+      if (event.type === "remedy-installed") compactions.add(1, { "holdfast.compaction.remedy": event.remedy })
+    for (const { verdict, enforced, tool } of record.judged)
+      judged.add(1, { decision: verdict.decision, enforced, "gen_ai.tool.name": toolNames(tool) })
+  }
+}
+
+type ProviderOptions = {
+  readonly url: URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly service: Attributes
+  readonly sendLimitMs: number
+  readonly onUnsent: (reason: string) => void
+}
+
+type Providers = { readonly tracer: Tracer; readonly meter: Meter; readonly shutdown: () => Promise<unknown> }
+
+/** Some megabytes of spans while an endpoint is away; more are dropped. */
+const maxWaitingSpans = 2048
+/** They are written out in one go, and nothing else runs meanwhile: about 3 ms for so many, measured on one slow core. */
+const batchSpans = 64
+const spanDelayMs = 5000
+const metricIntervalMs = 30_000
+/** No name is longer; what is, is cut. */
+const maxValueLength = 256
+const maxSpanEvents = 32
+/** Of each instrument so many series; the rest is counted together. */
+const maxSeries = 1000
+
+/** Our own providers: nothing global is set, so that a program around us keeps its own. */
+function openProviders(packages: OpenTelemetryPackages, options: ProviderOptions): Providers {
+  const { trace, resources } = packages
+  const resource = resources.defaultResource().merge(resources.resourceFromAttributes(options.service))
+  const processor = new trace.BatchSpanProcessor({
+    exporter: openSpanExporter(packages, options),
+    maxQueueSize: maxWaitingSpans,
+    maxExportBatchSize: batchSpans,
+    scheduledDelayMillis: spanDelayMs,
+    exportTimeoutMillis: options.sendLimitMs,
+  })
+  const tracers = new trace.TracerProvider({
+    resource,
+    spanProcessors: [processor],
+    spanLimits: { attributeValueLengthLimit: maxValueLength, eventCountLimit: maxSpanEvents },
+  })
+  const reader = openMetricReader(packages, options)
+  const meters = new packages.metrics.MeterProvider({ resource, readers: [reader] })
+  return {
+    tracer: tracers.getTracer("holdfast"),
+    meter: meters.getMeter("holdfast"),
+    shutdown: () => Promise.allSettled([tracers.shutdown(), meters.shutdown()]),
+  }
+}
+
+const pathOf = (url: URL, signal: string): string => {
+  const whole = new URL(url)
+  whole.pathname = `${url.pathname.replace(/\/$/, "")}/v1/${signal}`
+  return whole.href
+}
+
+/** Only what a failure is called: an answer of the endpoint's may have anything in it. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return "it failed"
+  const code = "code" in error && (typeof error.code === "string" || typeof error.code === "number") ? error.code : ""
+  return `${error.name} ${code}`.trim().slice(0, 100)
+}
+
+function openSpanExporter({ traceExporter }: OpenTelemetryPackages, options: ProviderOptions): SpanExporter {
+  const exporter = new traceExporter.OTLPTraceExporter(exporterOptions(options, "traces"))
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        if (result.code !== 0) options.onUnsent(reasonOf(result.error))
+        done(result)
+      }),
+    forceFlush: () => exporter.forceFlush(),
+    shutdown: () => exporter.shutdown(),
+  }
+}
+
+const exporterOptions = ({ url, headers, sendLimitMs }: ProviderOptions, signal: string) => ({
+  url: pathOf(url, signal),
+  headers: { ...headers },
+  timeoutMillis: sendLimitMs,
+  // As many as a full queue makes when it is flushed at the end.
+  concurrencyLimit: maxWaitingSpans / batchSpans + 1,
+})
+
+function openMetricReader({ metrics, metricExporter }: OpenTelemetryPackages, options: ProviderOptions) {
+  const exporter = new metricExporter.OTLPMetricExporter(exporterOptions(options, "metrics"))
+  return new metrics.PeriodicExportingMetricReader({
+    exporter: {
+      export: (figures, done) =>
+        exporter.export(figures, (result) => {
+          if (result.code !== 0) options.onUnsent(reasonOf(result.error))
+          done(result)
+        }),
+      forceFlush: () => exporter.forceFlush(),
+      shutdown: () => exporter.shutdown(),
+      selectAggregationTemporality: (type) => exporter.selectAggregationTemporality(type),
+      selectAggregation: (type) => exporter.selectAggregation(type),
+    },
+    exportIntervalMillis: metricIntervalMs,
+    exportTimeoutMillis: Math.min(options.sendLimitMs, metricIntervalMs),
+    cardinalityLimits: { default: maxSeries },
+  })
+}
+
+/** The packages of OpenTelemetry, as far as they are used here. */
+type OpenTelemetryPackages = {
+  readonly api: typeof import("@opentelemetry/api")
+  readonly trace: typeof import("@opentelemetry/sdk-trace")
+  readonly metrics: typeof import("@opentelemetry/sdk-metrics")
+  readonly resources: typeof import("@opentelemetry/resources")
+  readonly traceExporter: typeof import("@opentelemetry/exporter-trace-otlp-http")
+  readonly metricExporter: typeof import("@opentelemetry/exporter-metrics-otlp-http")
+}
+
+async function importAll(): Promise<OpenTelemetryPackages> {
+  const [api, trace, metrics, resources, traceExporter, metricExporter] = await Promise.all([
+    import("@opentelemetry/api"),
+    import("@opentelemetry/sdk-trace"),
+    import("@opentelemetry/sdk-metrics"),
+    import("@opentelemetry/resources"),
+    import("@opentelemetry/exporter-trace-otlp-http"),
+    import("@opentelemetry/exporter-metrics-otlp-http"),
+  ])
+  return { api, trace, metrics, resources, traceExporter, metricExporter }
+}
+
+/** Load them at first use: who exports nothing need not have them. */
+async function loadOpenTelemetry(): Promise<OpenTelemetryPackages> {
+  try {
+    return await importAll()
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error
+    const name = /'(@opentelemetry\/[\w-]+)/.exec(error.message)?.[1] ?? "@opentelemetry/api"
+    throw new HoldfastError({ code: "package-missing", package: name, purpose: "telemetry" }, { cause: error })
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { parseTraceparent } from "./parse-traceparent.ts"
+import { parseTraceparent } from "./open-telemetry.ts"
 
 const traceId = "0af7651916cd43dd8448eb211c80319c"
 const spanId = "b7ad6b7169203331"

@@ -1,4 +1,4 @@
-import type { Upstream } from "../upstream.ts"
+import type { Upstream } from "../settings/upstream.ts"
 
 /** Where an upstream is: never its path, its query or who logs in there. */
 export type Server = { readonly address: string; readonly port: number }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { tellSeldom } from "./tell-seldom.ts"
+import { tellSeldom } from "./open-telemetry.ts"
 
 test("the first fault is told at once, and the next one after a minute", () => {
   const told: unknown[] = []

@@ -2,9 +2,19 @@ import { HoldfastError } from "../../message/errors.ts"
 import { type Wire, wireText } from "../../message/ids.ts"
 import type { Format } from "../../message/message.ts"
 import type { ModelRequest } from "../../message/request.ts"
-import { countIn, isTrue, stringIn } from "../../wire/expect.ts"
-import { elements, isObject, type Json, member, memberOf, readJson, spanOf } from "../../wire/json.ts"
-import { write } from "../../wire/overlay.ts"
+import {
+  countIn,
+  elements,
+  isObject,
+  isTrue,
+  type Json,
+  member,
+  memberOf,
+  readJson,
+  spanOf,
+  stringIn,
+  write,
+} from "../../wire/json.ts"
 
 /** The tool by which a model gets back what was cut. It is offered, and its calls are answered, by the gateway. */
 export const recallName = "holdfast_recall"

@@ -1,14 +1,26 @@
-import { spentWith } from "../../guard/spend.ts"
+import { guardEvents } from "../../guard/guard-events.ts"
+import type { JudgedCall } from "../../guard/judge-call.ts"
+import { spentWith, withSpent } from "../../guard/spend.ts"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
+import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import type { SseEvent } from "../../wire/sse.ts"
-import type { Framing } from "../events-in.ts"
+import type { StopReason } from "../../message/request.ts"
+import { collectEnd, collectStep } from "../../wire/collect.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import { sequenceOf } from "../../wire/responses-stream.ts"
+import { type SseEvent, sseStep, startSse, utf8Bytes } from "../../wire/sse.ts"
+import { writeArrayEvent } from "../../wire/sse-array.ts"
+import { indexOf, type StreamEvent } from "../../wire/stream.ts"
+import { decodeEnd, decodeStep, startDecode } from "../../wire/stream-decode.ts"
+import { encodeEnd, encodeStep, startEncode } from "../../wire/stream-encode.ts"
+import type { Framing } from "../http/events-in.ts"
+import { streamError } from "../http/wire-error-stream.ts"
 import { boundRecall } from "./bound-recall.ts"
+import { nextBody } from "./next-body.ts"
 import { type Round, type RoundsOptions, usualRounds } from "./round.ts"
-import { roundEvents } from "./round-events.ts"
 import { isDenied, openNotes, type RoundNotes, type RoundSetup } from "./round-notes.ts"
-import { createRoundWriter } from "./round-writer.ts"
-import { upstreamProblem } from "./upstream-problem.ts"
+import { besideText, openCalls, roundResults, usedUpText, waitsForResults } from "./round-results.ts"
+import { withoutRecalls } from "./without-recalls.ts"
 
 /** What a further round was answered with: a stream, or something else as text. */
 export type FurtherStream =
@@ -91,4 +103,220 @@ async function problemIn(reply: FurtherStream): Promise<Problem> {
   if ("text" in reply) return upstreamProblem(status, reply.text)
   for await (const { data } of reply.events) if (data !== "") return upstreamProblem(status, data)
   return upstreamProblem(status, "")
+}
+
+/** Of a body that is no error of a known shape, this much is told. */
+const maxTold = 300
+
+/** What an upstream said when it refused a further round. */
+function upstreamProblem(status: number, text: string): Problem {
+  const body = tryParse(text)
+  const inner = isObject(body) ? body.error : undefined
+  const error = isObject(inner) ? inner : {}
+  const type = [error.type, error.status, error.code].find((name) => typeof name === "string")
+  const message = typeof error.message === "string" ? error.message : text.slice(0, maxTold).toWellFormed()
+  return { code: "upstream-error", type: typeof type === "string" ? type : "error", message, status }
+}
+
+/** Writes the rounds of one exchange as one stream. */
+type RoundWriter = {
+  readonly write: (event: StreamEvent) => readonly SseEvent[]
+  /** What waits for more of its wire event goes out: nothing more of it comes. */
+  readonly flush: () => readonly SseEvent[]
+  /** A further stream follows: from here on nothing is where it was in the stream that it came in. */
+  readonly join: () => void
+  /** End the stream with an error in the words of its wire. */
+  readonly fail: (problem: Problem) => readonly SseEvent[]
+}
+
+function createRoundWriter(format: Format, framing: Framing): RoundWriter {
+  let state = startEncode(format)
+  let elements = 0
+  const framed = (event: SseEvent): SseEvent => {
+    if (framing !== "array") return event
+    const raw = isWholeArray(event) ? event.raw : writeArrayEvent(event, elements)
+    if (event.type === "event") elements++
+    return raw === event.raw ? event : { ...event, raw }
+  }
+  const flush = (): readonly SseEvent[] => {
+    const [next, written] = encodeEnd(state)
+    state = next
+    return written.map(framed)
+  }
+  return {
+    flush,
+    write: (event) => {
+      const [next, written] = encodeStep(state, event)
+      state = next
+      return written.map(framed)
+    },
+    join: () => {
+      state = { ...state, intact: false }
+    },
+    fail: (problem) => {
+      const waiting = flush()
+      const numbered = format === "openai-responses" ? { sequence: sequenceOf(state) } : {}
+      const told = streamError(format, problem, { ...numbered, ...present({ responseId: state.start?.id }) })
+      const events = told.flatMap((raw) => sseStep(startSse(), raw)[1]).map(framed)
+      return [...waiting, ...events, ...(framing === "array" ? [closingBracket] : [])]
+    },
+  }
+}
+
+/** An array that ends without an element: its brackets stand in one piece. */
+const isWholeArray = ({ type, raw }: SseEvent): boolean => type === "comment" && raw.includes(0x5b)
+
+const closingBracket: SseEvent = { type: "comment", data: "", raw: utf8Bytes("]"), framing: "array" }
+
+type Told = Generator<StreamEvent, void, undefined>
+
+/**
+ * The events of one round as the client is to get them. A round that another one follows ends without a stop; what is noted of it says
+ * with which body the next one begins. One behind the first that breaks off throws why.
+ */
+async function* roundEvents(setup: RoundSetup, notes: RoundNotes): AsyncGenerator<StreamEvent, void, undefined> {
+  let held: readonly StreamEvent[] = []
+  try {
+    for await (const event of judgedEvents(setup, notes)) {
+      if (notes.next !== undefined) continue
+      if (waitsForStop(notes, event, held.length > 0)) {
+        held = [...held, event]
+        continue
+      }
+      if (event.type === "response-stop" && !notes.stopped) {
+        notes.stopped = true
+        notes.next = await planNext(setup, notes, event.wire?.stop ?? event.stop)
+        if (notes.next !== undefined) {
+          yield* held.filter(({ type }) => type !== "usage")
+          continue
+        }
+        yield* placedWords(notes)
+      }
+      yield* held
+      held = []
+      yield* told(setup, notes, event)
+    }
+  } catch (error) {
+    // All of the answer was there before the end of its stream was lost.
+    if (notes.next === undefined || !(error instanceof HoldfastError)) throw error
+  }
+  if (notes.next === undefined) yield* held
+}
+
+/** Where another round could follow, usage is not told before it is known that none does; ends of parts may stand between the two. */
+function waitsForStop({ stopped, taken, judged }: RoundNotes, { type }: StreamEvent, behindUsage: boolean): boolean {
+  if (stopped || (type !== "usage" && !(behindUsage && type === "part-end"))) return false
+  return taken.size > 0 || judged.some(isDenied)
+}
+
+/** The body of the next round, if there is to be one: every call of this answer was a recall or withheld, and can be answered. */
+async function planNext(setup: RoundSetup, notes: RoundNotes, stop: StopReason): Promise<string | undefined> {
+  const { format, sent, recall, mayGoOn } = setup
+  const { taken, released } = notes
+  const denied = notes.judged.filter(isDenied)
+  const due = taken.size + denied.length
+  if (due === 0 || released > 0 || !mayGoOn || !waitsForResults(stop)) return undefined
+  const answer = collectEnd(notes.collecting)
+  if (openCalls(answer).length !== due) return undefined
+  try {
+    const results = await roundResults({ answer, denied, recall })
+    return results === undefined ? undefined : nextBody(sent, format, answer, results)
+  } catch (error) {
+    // A body that was sent unread has no place for an answer that we know of.
+    if (error instanceof HoldfastError) return undefined
+    throw error
+  }
+}
+
+function* told(setup: RoundSetup, notes: RoundNotes, event: StreamEvent): Told {
+  const { format, isFirst } = setup
+  if (event.type === "response-start") notes.id = event.id
+  if (!isFirst && event.type === "error" && event.wire === undefined) throw new HoldfastError(event.problem)
+  // Half an event would swallow the beginning of the error that follows it.
+  if (!isFirst && (repeatsStart(format, event) || event.wire?.sse.type === "cut")) return
+  if (event.type === "part-start") {
+    if (event.part === "tool-call" && event.kind !== "provider") {
+      notes.released++
+      yield* placedWords(notes)
+    }
+    if (event.part === "text") {
+      if (setup.spoken && !notes.spoken) yield* gap(setup)
+      notes.spoken = true
+    }
+  }
+  yield fittingStop(notes, event)
+}
+
+/** How an answer stands is also told by whole copies of it; with those of a further one the message would begin anew. */
+function repeatsStart(format: Format, event: StreamEvent): boolean {
+  if (event.type === "response-start") return true
+  if (format !== "openai-responses" || event.type !== "other" || indexOf(event) !== undefined) return false
+  const body = tryParse(event.wire?.sse.data ?? "")
+  return isObject(body) && isObject(body.response)
+}
+
+/** Words in the place of each recall that is not going to be answered. */
+function* placedWords({ taken, placed, released }: RoundNotes): Told {
+  for (const index of taken.keys()) {
+    if (placed.has(index)) continue
+    placed.add(index)
+    yield* ownText(index, released > 0 ? besideText : usedUpText)
+  }
+}
+
+function* ownText(index: number, text: string): Told {
+  yield { type: "part-start", index, part: "text" }
+  yield { type: "text-delta", index, text }
+  yield { type: "part-end", index }
+}
+
+/** On these wires the texts of a message run into one another. */
+const joinsTexts: ReadonlySet<Format> = new Set(["openai-chat", "gemini"])
+
+function* gap({ format, offset }: RoundSetup): Told {
+  if (joinsTexts.has(format)) yield* ownText(-1 - offset, "\n\n")
+}
+
+/** With no call left for the client, nothing waits for a result. */
+function fittingStop({ taken, released }: RoundNotes, event: StreamEvent): StreamEvent {
+  const ends = event.type === "response-stop" || event.type === "response-end"
+  return ends && event.stop === "tool-calls" && taken.size > 0 && released === 0 ? { ...event, stop: "end" } : event
+}
+
+/** What comes in a round: recalls taken out, every other call judged where somebody judges. */
+function judgedEvents(setup: RoundSetup, notes: RoundNotes): AsyncIterable<StreamEvent> {
+  const { format, guarding, recall, spentMinor } = setup
+  const said = collected(setup, notes)
+  const rest = recall === undefined ? said : withoutRecalls(format, said, notes.taken, guarding !== undefined)
+  if (guarding === undefined) return rest
+  const { guard, onJudged, ...use } = guarding
+  const judged = async (one: JudgedCall): Promise<void> => {
+    notes.judged.push(one)
+    await onJudged(one)
+  }
+  return guardEvents(format, rest, guard, { ...withSpent(use, spentMinor), onJudged: judged })
+}
+
+/** What the upstream says, numbered on from the rounds before, and collected for the next one. */
+async function* collected(
+  { format, events, offset }: RoundSetup,
+  notes: RoundNotes,
+): AsyncGenerator<StreamEvent, void, undefined> {
+  let state = startDecode(format)
+  const note = (event: StreamEvent): StreamEvent => {
+    notes.collecting = collectStep(notes.collecting, event)
+    return moved(event, offset)
+  }
+  for await (const sse of events) {
+    const [next, read] = decodeStep(state, sse)
+    state = next
+    notes.parts = offset + state.parts
+    for (const event of read) yield note(event)
+  }
+  for (const event of decodeEnd(state)) yield note(event)
+}
+
+function moved(event: StreamEvent, offset: number): StreamEvent {
+  const index = indexOf(event)
+  return index === undefined || offset === 0 || !("index" in event) ? event : { ...event, index: index + offset }
 }

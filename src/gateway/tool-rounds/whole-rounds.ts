@@ -1,10 +1,12 @@
-import { textCouldHoldCall } from "../../guard/call-shape.ts"
+import { textCouldHoldCall } from "../../guard/calls/call-shape.ts"
+import { ownText, responseWire, writtenMessage } from "../../guard/calls/response-wire.ts"
 import { guardResponse } from "../../guard/guard-response.ts"
 import type { JudgedCall } from "../../guard/judge-call.ts"
 import { spentWith, withSpent } from "../../guard/spend.ts"
 import { HoldfastError } from "../../message/errors.ts"
+import { messageId } from "../../message/ids.ts"
 import type { Format, Message } from "../../message/message.ts"
-import type { ToolResultPart } from "../../message/part.ts"
+import type { Part, ToolResultPart } from "../../message/part.ts"
 import { present } from "../../message/present.ts"
 import type { ModelResponse } from "../../message/request.ts"
 import { decodeResponse } from "../../wire/decode.ts"
@@ -13,12 +15,11 @@ import { nextBody } from "./next-body.ts"
 import { type RoundsOptions, usualRounds } from "./round.ts"
 import { isDenied } from "./round-notes.ts"
 import { besideText, isRecall, openCalls, roundResults, usedUpText, waitsForResults } from "./round-results.ts"
-import { renamed, wholeAnswer, withoutRecallParts } from "./whole-answer.ts"
 
 /** An answer that is there whole. */
 export type WholeText = { readonly status: number; readonly text: string }
 
-export type WholeRoundsOptions = RoundsOptions & {
+type WholeRoundsOptions = RoundsOptions & {
   /** The first answer. */
   readonly first: WholeText
   /** Send a body to where the first one went. What goes wrong is thrown as a Problem. */
@@ -120,3 +121,84 @@ function lastText(
   if (written === undefined) throw new HoldfastError({ code: "part-unwritable", part: "tool-call", format })
   return written
 }
+
+/** The answer without its recalls; the very object if it has none. */
+function withoutRecallParts(response: ModelResponse): ModelResponse {
+  const { format } = response
+  if (!response.messages.some(({ parts }) => parts.some(isRecallPart))) return response
+  const messages = response.messages.flatMap((message): readonly Message[] => {
+    const parts = message.parts.filter((part) => !isRecallPart(part))
+    if (parts.length === message.parts.length) return [message]
+    return parts.length === 0 && format === "openai-responses" ? [] : [writtenMessage(format, message, parts)]
+  })
+  return { ...response, messages }
+}
+
+const isRecallPart = (part: Part): boolean => part.type === "tool-call" && isRecall(part)
+
+/** What of an exchange is not in its last answer as it came. */
+type Laid = {
+  /** What earlier rounds said, the oldest first. */
+  readonly earlier: readonly Message[]
+  /** Words of ours in the place of recalls that were not answered. */
+  readonly words: readonly string[]
+}
+
+/** The last answer with all that went before it, in the shape of its wire; without a wire there is nothing to lay it over. */
+function wholeAnswer(last: ModelResponse, { earlier, words }: Laid): string | undefined {
+  const { format } = last
+  const left = openCalls(last).length
+  const stop = last.stop === "tool-calls" && left === 0 ? "end" : last.stop
+  const said = words.map((text) => ownText(format, text))
+  const messages =
+    format === "openai-responses" ? [...earlier, ...withItem(last.messages, said)] : oneMessage(last, earlier, said)
+  return responseWire({ ...last, messages, stop }, stop !== last.stop)
+}
+
+const isCall = (part: Part): boolean => part.type === "tool-call"
+
+/** Words of ours stand before the first call: behind it nothing is read by some clients. */
+function beforeCalls(parts: readonly Part[], said: readonly Part[]): readonly Part[] {
+  const at = parts.findIndex(isCall)
+  return parts.toSpliced(at < 0 ? parts.length : at, 0, ...said)
+}
+
+/** On this wire what is said is an item of its own. */
+function withItem(messages: readonly Message[], said: readonly Part[]): readonly Message[] {
+  if (said.length === 0) return messages
+  const at = messages.findIndex(({ parts }) => parts.some(isCall))
+  const own: Message = { id: messageId("recall"), role: "assistant", parts: said, format: "openai-responses" }
+  return messages.toSpliced(at < 0 ? messages.length : at, 0, writtenMessage("openai-responses", own, said))
+}
+
+function oneMessage(
+  { format, messages }: ModelResponse,
+  earlier: readonly Message[],
+  said: readonly Part[],
+): readonly Message[] {
+  const [message] = messages
+  if (message === undefined) return messages
+  const parts = [...earlier.flatMap((one) => one.parts), ...beforeCalls(message.parts, said)]
+  return [writtenMessage(format, message, format === "openai-chat" ? joined(parts) : parts)]
+}
+
+/** Chat has one text and one piece of reasoning for the whole message, before its calls. */
+function joined(parts: readonly Part[]): readonly Part[] {
+  const plain = (part: Part, type: Part["type"]): boolean => part.type === type && part.wire === undefined
+  const textsOf = (type: "text" | "reasoning"): readonly Part[] => {
+    const all = parts.flatMap((part) => (part.type === type && plain(part, type) ? part.text : []))
+    const text = all.filter((one) => one !== "").join("\n\n")
+    return text === "" ? [] : [{ type, text }]
+  }
+  const rest = parts.filter((part) => !plain(part, "text") && !plain(part, "reasoning"))
+  return [...textsOf("reasoning"), ...textsOf("text"), ...rest]
+}
+
+/** Messages of further rounds under names of their own, so that no two items of ours have the same. */
+const renamed = (response: ModelResponse, round: number): ModelResponse =>
+  round === 0
+    ? response
+    : {
+        ...response,
+        messages: response.messages.map((message) => ({ ...message, id: messageId(`${round}${message.id}`) })),
+      }

@@ -1,9 +1,7 @@
-import { isStray } from "../../guard/stray-call.ts"
+import { isStray } from "../../guard/calls/stray-call.ts"
 import type { Format } from "../../message/message.ts"
-import { elements, isObject, member, readJson, wireOf } from "../../wire/json.ts"
-import { overlay, writeList } from "../../wire/overlay.ts"
-import type { SseEvent } from "../../wire/sse.ts"
-import { replaceData } from "../../wire/sse-write.ts"
+import { elements, isObject, member, overlay, readJson, wireOf, writeList } from "../../wire/json.ts"
+import { replaceData, type SseEvent } from "../../wire/sse.ts"
 import { indexOf, type StreamEvent } from "../../wire/stream.ts"
 import { isRecall } from "./round-results.ts"
 

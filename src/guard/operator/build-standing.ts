@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { present } from "../../message/present.ts"
 import type { Guard } from "../guard.ts"
-import type { PolicyInput } from "../policy-input.ts"
+import type { PolicyInput } from "../policy/policy-input.ts"
 import { inForce, type LogState } from "./commands-in-force.ts"
 import type { KeyRing } from "./key-ring.ts"
 import { maxRules } from "./limits.ts"

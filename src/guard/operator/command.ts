@@ -1,5 +1,5 @@
-import type { PolicyInput } from "../policy-input.ts"
-import type { TemplateUse } from "../templates/templates.ts"
+import type { PolicyInput } from "../policy/policy-input.ts"
+import type { TemplateUse } from "../policy/templates.ts"
 
 /** What an operator can say in a signed command. */
 export type Command =

@@ -1,5 +1,5 @@
 import { isObject } from "../../wire/json.ts"
-import { type TemplateUse, templateNames } from "../templates/templates.ts"
+import { type TemplateUse, templateNames } from "../policy/templates.ts"
 
 /** Lists and objects within one another; the parameters of a template have two. */
 const maxDepth = 6

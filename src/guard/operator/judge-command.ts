@@ -1,5 +1,5 @@
 import { type CommandRefusal, describe, HoldfastError } from "../../message/errors.ts"
-import type { PolicyInput } from "../policy-input.ts"
+import type { PolicyInput } from "../policy/policy-input.ts"
 import { type Command, inputOf, type Payload } from "./command.ts"
 import { inForce, type LogState } from "./commands-in-force.ts"
 import type { KeyRing, KnownKey } from "./key-ring.ts"

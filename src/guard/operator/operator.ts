@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
-import { resolve } from "node:path"
+import { existsSync, type FSWatcher, watch } from "node:fs"
+import { basename, join, resolve } from "node:path"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { Head, Range, Store } from "../../store/store.ts"
@@ -25,7 +26,6 @@ import { readWholeLog } from "./read-whole-log.ts"
 import { createRefusals } from "./refusals.ts"
 import { isAbsent, isListable, readSettled, stampIn } from "./settled-directory.ts"
 import type { Standing } from "./standing.ts"
-import { watchDirectory } from "./watch-directory.ts"
 
 export type OperatorOptions = {
   /** Where the audit log is: the store of the sessions. It stays open when the operator is closed. */
@@ -280,4 +280,55 @@ async function readAudit(channel: Channel, { from = 1, to = Infinity, limit = In
   const { entries, state } = await readWholeLog(channel.log, channel.held)
   const wanted = entries.filter(({ number }) => number >= from && number <= to).slice(0, Math.max(0, limit))
   return auditLines(wanted, state)
+}
+
+/** How long it has to be quiet after a change. */
+const quietMs = 100
+/** Not every disk tells of changes, and a store never does. */
+const pollMs = 2000
+
+/** Act soon after something changed below a directory, and every now and then in any case. Keeps no process alive. */
+function watchDirectory(directory: string | undefined, act: () => void): () => void {
+  let quiet: NodeJS.Timeout | undefined
+  const soon = (): void => {
+    clearTimeout(quiet)
+    quiet = setTimeout(act, quietMs)
+    quiet.unref()
+  }
+  const watchers = new Map<string, FSWatcher>()
+  // A folder that comes later, or is gone and back, is watched from the next poll on.
+  const start = (): void => {
+    if (directory === undefined) return
+    for (const path of [directory, join(directory, "keys")]) if (!watchers.has(path)) watchPath(watchers, path, soon)
+  }
+  start()
+  const poll = setInterval(() => {
+    start()
+    act()
+  }, pollMs)
+  poll.unref()
+  return () => {
+    clearTimeout(quiet)
+    clearInterval(poll)
+    for (const watcher of watchers.values()) watcher.close()
+  }
+}
+
+/** Where nobody can watch, polling has to do. */
+function watchPath(watchers: Map<string, FSWatcher>, path: string, changed: () => void): void {
+  try {
+    const watcher = watch(path, { persistent: false }, (event, name) => {
+      // The folder itself was moved or deleted: another one of its name is another folder.
+      if (event === "rename" && (name === null || name === basename(path)) && !existsSync(path)) end()
+      changed()
+    })
+    const end = (): void => {
+      watcher.close()
+      if (watchers.get(path) === watcher) watchers.delete(path)
+    }
+    watcher.on("error", end)
+    watchers.set(path, watcher)
+  } catch {
+    // Nothing is there to watch.
+  }
 }

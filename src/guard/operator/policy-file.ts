@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../message/errors.ts"
 import { isObject } from "../../wire/json.ts"
 import { createGuard } from "../guard.ts"
-import type { PolicyInput } from "../policy-input.ts"
-import { templateNames } from "../templates/templates.ts"
+import type { PolicyInput } from "../policy/policy-input.ts"
+import { templateNames } from "../policy/templates.ts"
 import { isTemplateUse } from "./is-template-use.ts"
 import { faultIn } from "./rule-file.ts"
 

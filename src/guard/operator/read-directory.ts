@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { stat } from "node:fs/promises"
-import type { PolicyInput } from "../policy-input.ts"
+import type { PolicyInput } from "../policy/policy-input.ts"
 import { checkFolder, keyFolders, type ListedFile, listFiles, readPolicyText } from "./directory-files.ts"
 import { type KeyText, stateOf } from "./key-ring.ts"
 import { readPolicyFile } from "./policy-file.ts"

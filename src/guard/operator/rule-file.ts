@@ -3,7 +3,6 @@ import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { maxRuleLength } from "./limits.ts"
 import { isName } from "./read-command.ts"
-import { rulesIn } from "./rules-in.ts"
 import type { OperatorRule } from "./standing.ts"
 
 type Scope = Pick<OperatorRule, "agent" | "session" | "expiresAtMs">
@@ -84,3 +83,150 @@ export function readMoment(text: string): number | undefined {
   const ms = time === undefined ? dayMs : Date.parse(text)
   return Number.isNaN(ms) ? undefined : ms
 }
+
+/** A rule as it stands in a file: its text to the letter, and the line that it begins in. */
+type FoundRule = { readonly text: string; readonly line: number }
+
+/** The rules of a text; `openComment` is the line of a comment that nobody closed, which would swallow all that follows. */
+type FoundRules = { readonly rules: readonly FoundRule[]; readonly openComment?: number }
+
+type Block = {
+  readonly type: "paragraph" | "item" | "break"
+  readonly line: number
+  readonly lines: string[]
+  /** What stands in front of an item's text. */
+  readonly marker: string
+  /** How far in a line must stand to belong to it. */
+  readonly indent: number
+}
+
+const heading = /^ {0,3}#{1,6}(?:\s|$)/
+const underline = /^ {0,3}=+\s*$/
+const item = /^( {0,3})(?:[-*+•]|\d{1,9}[.)])\s+(?=\S)/
+const fence = /^\s*(```+|~~~+)/
+const leadIn = /[:：]\s*$/u
+
+/**
+ * The rules in a text: every list item and every paragraph is one. Headings, rulers and comments are none. What stands in below an item
+ * belongs to it; and what follows a paragraph that ends in a colon, a list whole, belongs to that: alone it would say something else.
+ */
+export function rulesIn(text: string, firstLine = 1): FoundRules {
+  const reading: Reading = { blocks: [], open: undefined, blank: false, fence: "", comment: 0 }
+  for (const [at, line] of text.split(/\r\n|\r|\n/).entries()) readLine(reading, line, firstLine + at)
+  const rules = joinLeadIns(reading.blocks).flatMap(({ lines, line }) => {
+    const written = lines.join("\n").trim()
+    return written === "" ? [] : [{ text: written, line }]
+  })
+  return reading.comment === 0 ? { rules } : { rules, openComment: reading.comment }
+}
+
+/** Three or more of one mark, and nothing else. */
+const isRuler = (line: string): boolean =>
+  /^(?:[-\s]+|[*\s]+|[_\s]+)$/.test(line) && /^\S{3}/.test(line.replaceAll(/\s/g, ""))
+
+/** How far a line stands in; a tab counts as four. */
+function indentOf(line: string): number {
+  let indent = 0
+  for (const character of line) {
+    if (character !== " " && character !== "\t") break
+    indent += character === "\t" ? 4 : 1
+  }
+  return indent
+}
+
+/** Take off at most so many blanks in front. */
+function dedent(line: string, indent: number): string {
+  let at = 0
+  while (at < indent && (line[at] === " " || line[at] === "\t")) at += 1
+  return line.slice(at)
+}
+
+type Reading = {
+  readonly blocks: Block[]
+  open: Block | undefined
+  blank: boolean
+  fence: string
+  /** The line in which a comment began that is not closed yet; 0 if none. */
+  comment: number
+}
+
+function readLine(reading: Reading, line: string, number: number): void {
+  const { open } = reading
+  if (reading.fence !== "") {
+    const closing = line.trim()
+    open?.lines.push(dedent(line, open.indent))
+    if (closing.startsWith(reading.fence) && /^[`~]+$/.test(closing)) reading.fence = ""
+    return
+  }
+  if (reading.comment > 0 || /^\s*<!--/.test(line)) {
+    readComment(reading, line, number)
+    return
+  }
+  if (line.trim() === "") {
+    reading.blank = true
+    return
+  }
+  const isTitle = underline.test(line) && open?.type === "paragraph" && !reading.blank && open.lines.length === 1
+  if (isTitle) reading.blocks.pop()
+  if (isTitle || heading.test(line) || isRuler(line)) {
+    reading.open = undefined
+    reading.blocks.push({ type: "break", line: number, lines: [], marker: "", indent: 0 })
+    return
+  }
+  addLine(reading, line, number)
+  reading.fence = fence.exec(line)?.[1] ?? ""
+  reading.blank = false
+}
+
+/** What stands behind a comment in its last line is no part of it. */
+function readComment(reading: Reading, line: string, number: number): void {
+  const end = line.indexOf("-->")
+  reading.blank = true
+  if (end < 0) {
+    if (reading.comment === 0) reading.comment = number
+    return
+  }
+  reading.comment = 0
+  const rest = line.slice(end + 3)
+  if (rest.trim() !== "") readLine(reading, rest.trimStart(), number)
+}
+
+function addLine(reading: Reading, line: string, number: number): void {
+  const { open, blank, blocks } = reading
+  const belongs = open?.type === "item" && indentOf(line) >= open.indent
+  const [marker, leading = ""] = item.exec(line) ?? []
+  if (open !== undefined && (belongs || (marker === undefined && !blank))) {
+    if (blank) open.lines.push("")
+    open.lines.push(dedent(line, open.indent))
+    return
+  }
+  const block: Block =
+    marker === undefined
+      ? { type: "paragraph", line: number, lines: [line], marker: "", indent: 0 }
+      : { type: "item", line: number, lines: [line.slice(marker.length)], marker, indent: leading.length + 2 }
+  blocks.push(block)
+  reading.open = block
+}
+
+/** A paragraph that ends in a colon and what it announces, the next paragraph or all items of a list, are one rule. */
+function joinLeadIns(blocks: readonly Block[]): readonly Block[] {
+  const joined: Block[] = []
+  let lead: Block | undefined
+  let announced: Block["type"] | undefined
+  for (const block of blocks) {
+    if (lead !== undefined && (announced ?? block.type) === block.type && block.type !== "break") {
+      const [first = "", ...rest] = block.lines
+      lead.lines.push(`${block.marker.trimStart()}${first}`, ...rest)
+      announced = "item"
+      if (block.type === "item" || isLeadIn(block)) continue
+      lead = undefined
+      continue
+    }
+    lead = isLeadIn(block) ? block : undefined
+    announced = undefined
+    joined.push(block)
+  }
+  return joined
+}
+
+const isLeadIn = ({ type, lines }: Block): boolean => type === "paragraph" && leadIn.test(lines.at(-1) ?? "")

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { rulesIn } from "./rules-in.ts"
+import { rulesIn } from "./rule-file.ts"
 
 const textsIn = (text: string): readonly string[] => rulesIn(text).rules.map((rule) => rule.text)
 

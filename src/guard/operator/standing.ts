@@ -1,5 +1,5 @@
 import type { Guard } from "../guard.ts"
-import type { PolicyInput } from "../policy-input.ts"
+import type { PolicyInput } from "../policy/policy-input.ts"
 
 /** A rule that only the operator can give and take back. */
 export type OperatorRule = {

@@ -1,7 +1,7 @@
-import { codeFacts } from "../code.ts"
-import { maxCommands, maxScriptDepth } from "../limits.ts"
-import { baseName, unwrap } from "../shell.ts"
-import { readScript } from "../shell-words.ts"
+import { codeFacts } from "../facts/code.ts"
+import { maxCommands, maxScriptDepth } from "../facts/limits.ts"
+import { baseName, unwrap } from "../facts/shell.ts"
+import { readScript } from "../facts/shell-words.ts"
 import { absolutePath, type OwnProcess, unknownPart } from "./own-process.ts"
 
 /** One command of a script, taken out of what wraps it, with the folder that it runs in. */

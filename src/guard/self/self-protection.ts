@@ -1,9 +1,9 @@
-import type { Circumstances } from "../context.ts"
-import { type CallFacts, factsOf, type ToolCall } from "../facts.ts"
+import { type CallFacts, factsOf, type ToolCall } from "../facts/facts.ts"
+import { type Leaf, leavesOf } from "../facts/leaf.ts"
+import { unreadMarks } from "../facts/mark.ts"
+import { wordsOf } from "../facts/words.ts"
 import type { Guard, Reason, Verdict } from "../guard.ts"
-import { type Leaf, leavesOf } from "../leaf.ts"
-import { unreadMarks } from "../mark.ts"
-import { wordsOf } from "../words.ts"
+import type { Circumstances } from "../policy/context.ts"
 import { actsOn, callsAdmin, codeEnds } from "./own-acts.ts"
 import {
   fileWords,

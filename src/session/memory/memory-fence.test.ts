@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { memoryEnd, memoryStart } from "../../message/own-text.ts"
 import type { MemoryRow } from "../../store/memory-row.ts"
-import { memoryLine, withoutFence } from "./memory-fence.ts"
+import { memoryLine, withoutFence } from "./retrieve.ts"
 
 const row = (text: string, more: Partial<MemoryRow> = {}): MemoryRow => ({
   id: "1",

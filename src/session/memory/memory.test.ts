@@ -5,8 +5,7 @@ import { flush, type MemoryEntry, type MemoryKind } from "../../compact/stages/f
 import { type Channel, instructs } from "../../message/channel.ts"
 import type { MemoryRow } from "../../store/memory-row.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
-import { createMemory, type Memory, type MemoryLimits } from "./memory.ts"
-import { maxRowsPerFlush } from "./plan-memory.ts"
+import { createMemory, type Memory, type MemoryLimits, maxRowsPerFlush } from "./memory.ts"
 import { maxTextLength, rowOf, sessionIdOf } from "./row-of.ts"
 
 const noon = Date.UTC(2026, 10, 15, 12)

@@ -1,11 +1,9 @@
 import type { MemoryEntry } from "../../compact/stages/flush.ts"
+import { type Channel, trust } from "../../message/channel.ts"
 import type { DayCounts, MemoryHit, MemoryOwner, MemoryRow, MemoryStore, RowCount } from "../../store/memory-row.ts"
 import type { SessionId } from "../../store/store.ts"
 import { checkDay, checkMoment, checkName, checkSearch, type MemorySearch, maxHits } from "./check-search.ts"
-import { dayText } from "./day-text.ts"
-import { maxRowsPerFlush, mergeOffered, planMemory, type Room } from "./plan-memory.ts"
-import { rivalsOf } from "./rivals-of.ts"
-import { againOf, dayOf, rowOf, sessionIdOf, withCurrentId } from "./row-of.ts"
+import { againOf, dayOf, maxSources, normalText, rowOf, sessionIdOf, withCurrentId } from "./row-of.ts"
 
 /** What became of the entries that were to be remembered. */
 export type Remembered = {
@@ -20,7 +18,7 @@ export type Remembered = {
   readonly limit?: "flush" | "session-day" | "agent-day"
 }
 
-export type MemoryDay = { readonly day: string; readonly rows: number }
+type MemoryDay = { readonly day: string; readonly rows: number }
 
 /** What one agent knows beyond a session: a daily log that is written once, never rewritten, and searched. */
 export type Memory = {
@@ -34,7 +32,7 @@ export type Memory = {
   readonly day: (day: string) => Promise<string | undefined>
 }
 
-export type MemoryOptions = {
+type MemoryOptions = {
   readonly store: MemoryStore
   /** Whose agent it is; none unless given. */
   readonly tenant?: string
@@ -50,13 +48,13 @@ export type MemoryLimits = {
 }
 
 /** Some 1 MB a day for a session and 6 MB for an agent; a day's work of a busy session leaves a few hundred rows. */
-export const usualMemoryLimits: MemoryLimits = { sessionRowsPerDay: 2_000, agentRowsPerDay: 10_000 }
+const usualMemoryLimits: MemoryLimits = { sessionRowsPerDay: 2_000, agentRowsPerDay: 10_000 }
 
 /** Of a limit, the part that data may take; the rest is for what people say. */
 const dataShare = 0.75
 
 /** Entries that one flush looks at: a ledger holds up to 8,000 facts, and a long transcript has about as many notes. */
-export const maxEntriesPerFlush = 20_000
+const maxEntriesPerFlush = 20_000
 
 /** Rows asked for by id at once: below the number of parameters that any database takes. */
 const rowsPerGet = 500
@@ -146,3 +144,241 @@ async function getRows(store: MemoryStore, owner: MemoryOwner, ids: readonly str
     rows.push(...(await store.get(owner, ids.slice(at, at + rowsPerGet))))
   return rows
 }
+
+type Find = (search: MemorySearch) => Promise<readonly MemoryHit[]>
+
+/**
+ * The rows of the session that may hold the place of an offered one: its newest, and in a session that has more of them also those that
+ * name the subject of a row that is new or no longer stands.
+ */
+async function rivalsOf(
+  offered: readonly MemoryRow[],
+  known: readonly MemoryRow[],
+  find: Find,
+): Promise<readonly MemoryRow[]> {
+  const about = offered.filter(({ subject }) => subject !== undefined)
+  const session = about[0]?.session
+  if (session === undefined) return []
+  const rivals = (await find({ session, withSuperseded: true, limit: maxHits })).map(({ row }) => row)
+  if (rivals.length < maxHits) return rivals
+  const standing = new Set(known.filter(({ supersededBy }) => supersededBy === undefined).map(({ id }) => id))
+  const asked = new Map(
+    about
+      .filter(({ id }) => !standing.has(id))
+      .map(({ kind, subject = "" }) => [`${kind} ${subject}`, { kind, text: `"${subject.replace(/["“”„]/g, " ")}"` }]),
+  )
+  for (const { kind, text } of asked.values())
+    for (const { row } of await find({ session, kind, text, withSuperseded: true, limit: maxHits })) rivals.push(row)
+  return rivals
+}
+
+/** What ends a line or turns its direction. */
+const breaking = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
+
+/** On one line, and nothing in it that Markdown reads as a link, a picture, markup or a heading. */
+const plain = (text: string): string =>
+  text
+    .replace(breaking, " ")
+    .replace(/[\\`*~<>[\]]/g, "\\$&")
+    .trim()
+
+/** The first characters of an id tell it from all others of its day. */
+const shortId = (id: string): string => plain(id).slice(0, 8)
+
+function lineOf({ atMs, kind, text, channel, trusted, sources, supersededBy }: MemoryRow): string {
+  const time = new Date(atMs).toISOString().slice(11, 16)
+  const said = supersededBy === undefined ? plain(text) : `~~${plain(text)}~~`
+  const marks = [
+    ...(trusted ? [] : [`unverified, from ${plain(channel)}`]),
+    ...(supersededBy === undefined ? [] : [`superseded by ${shortId(supersededBy)}`]),
+    ...(sources.length === 0 ? [] : [`from ${sources.map(plain).join(", ")}`]),
+  ]
+  return `- ${time} ${plain(kind)}: ${said}${marks.length === 0 ? "" : ` (${marks.join("; ")})`}`
+}
+
+/** A day's memory for a person to read: a heading for each session, a line for each row in the order of writing. `total` is how many there are. */
+function dayText(day: string, rows: readonly MemoryRow[], total: number): string {
+  const sorted = rows.toSorted((one, other) => one.atMs - other.atMs || (one.id < other.id ? -1 : 1))
+  const sessions = [...Map.groupBy(sorted, ({ session }) => session)].flatMap(([session, lines]) => [
+    "",
+    `## Session ${plain(session)}`,
+    "",
+    ...lines.map(lineOf),
+  ])
+  const missing = total - rows.length
+  const rest = missing > 0 ? ["", `${missing} earlier ${missing === 1 ? "line is" : "lines are"} not shown.`] : []
+  return [`# ${day}`, ...sessions, ...rest, ""].join("\n")
+}
+
+/** Rows that one flush may write: a session's first has a few hundred. What is left out is offered again by the next flush. */
+export const maxRowsPerFlush = 2_000
+
+/** What a flush does to a memory, decided before anything is done. */
+type MemoryPlan = {
+  readonly write: readonly MemoryRow[]
+  /** Rows that lose their place, by the row that takes it. */
+  readonly supersede: ReadonlyMap<string, readonly string[]>
+  /** How many of the offered rows were there already. */
+  readonly known: number
+  /** How many were new and had no room. */
+  readonly leftOut: number
+}
+
+/** How many rows may be written, and how many of them may be data, so that no flood of output leaves people's words without room. */
+type Room = { readonly rows: number; readonly data: number }
+
+/** Offered rows against those that are stored: what is new is written, what was said before is not, and who lost a place is marked. */
+function planMemory(merged: Offered, stored: readonly MemoryRow[], room: Room): MemoryPlan {
+  const storedById = new Map(stored.map((row) => [row.id, row]))
+  const unknown = [...merged.values()].filter(({ row }) => !storedById.has(row.id))
+  const rows = Math.min(room.rows, maxRowsPerFlush)
+  const fresh = withinRoom(unknown, { ...room, rows })
+  const contenders = [...[...storedById.values()].map((row) => ({ row, place: 0 })), ...fresh]
+  const first = supersessions(contenders)
+  const left = { rows: rows - fresh.length, data: room.data - fresh.filter(({ row }) => !row.trusted).length }
+  const again = saidAgain({ merged, storedById, contenders, lost: first })
+  const returned = withinRoom(again, left)
+  const lost = returned.length === 0 ? first : supersessions([...contenders, ...returned])
+  const marked = [...lost].filter(([id]) => storedById.has(id))
+  return {
+    write: [...fresh, ...returned].map(({ row }) => withSuccessor(row, lost.get(row.id))),
+    supersede: new Map(
+      [...Map.groupBy(marked, ([, by]) => by)].map(([by, pairs]) => [by, pairs.map(([id]) => id)] as const),
+    ),
+    known: merged.size - unknown.length,
+    leftOut: unknown.length - fresh.length + again.length - returned.length,
+  }
+}
+
+/** What people said first, then data, as many as there is room for; in the order in which they came. */
+function withinRoom(contenders: readonly Contender[], { rows, data }: Room): readonly Contender[] {
+  const trusted = contenders.filter(({ row }) => row.trusted).slice(0, Math.max(0, rows))
+  const others = contenders
+    .filter(({ row }) => !row.trusted)
+    .slice(0, Math.max(0, Math.min(data, rows - trusted.length)))
+  const kept = new Set([...trusted, ...others])
+  return contenders.filter((contender) => kept.has(contender))
+}
+
+const withSuccessor = (row: MemoryRow, by: string | undefined): MemoryRow =>
+  by === undefined ? row : { ...row, supersededBy: by }
+
+/** The rows of a flush by their ids. */
+type Offered = ReadonlyMap<string, Contender>
+
+/** Each row once, with the messages of all that said it, in the place where it was said last. */
+function mergeOffered(offered: readonly MemoryRow[]): Offered {
+  const merged = new Map<string, Contender>()
+  for (const [at, row] of offered.entries()) {
+    const said = merged.get(row.id)?.row ?? row
+    const sources = said === row ? row.sources : [...new Set([...said.sources, ...row.sources])].slice(0, maxSources)
+    merged.set(row.id, { row: { ...said, sources }, place: at + 1 })
+  }
+  return merged
+}
+
+type Found = {
+  readonly merged: Offered
+  readonly storedById: ReadonlyMap<string, MemoryRow>
+  readonly contenders: readonly Contender[]
+  readonly lost: ReadonlyMap<string, string>
+}
+
+const wordsOf = ({ kind, trusted, text }: MemoryRow): string => JSON.stringify([kind, trusted, normalText(text)])
+
+/** What was said before and lost its place, and now stands last among what is said of its subject, in a message that was not known. */
+function saidAgain({ merged, storedById, contenders, lost }: Found): readonly Contender[] {
+  const last = new Map<string, Contender>()
+  for (const contender of merged.values()) {
+    const { kind, trusted, subject } = contender.row
+    const slot = JSON.stringify([kind, trusted, subject])
+    if (subject !== undefined && contender.place > (last.get(slot)?.place ?? 0)) last.set(slot, contender)
+  }
+  const current = new Set(
+    contenders.filter(({ row }) => row.supersededBy === undefined && !lost.has(row.id)).map(({ row }) => wordsOf(row)),
+  )
+  return [...last.values()].flatMap(({ row, place }) => {
+    const known = storedById.get(row.id)
+    if (known === undefined || current.has(wordsOf(row))) return []
+    const isNew = row.sources.some((source) => !known.sources.includes(source))
+    const again = againOf(row)
+    return isNew && !storedById.has(again.id) ? [{ row: again, place }] : []
+  })
+}
+
+/** A row and where it stands among those that one flush adds, counted from 1; 0 for one that was there before. */
+type Contender = { readonly row: MemoryRow; readonly place: number }
+
+const channels: readonly Channel[] = ["operator", "system", "user", "assistant", "memory", "document", "tool"]
+
+/** Larger than any channel's trust: nothing untrusted reaches what is trusted. */
+const trustedRank = 100
+
+function rankOf({ trusted, channel }: MemoryRow): number {
+  const known = channels.find((name) => name === channel)
+  return (trusted ? trustedRank : 0) + (known === undefined ? 0 : trust(known))
+}
+
+/** What holds one value at a time: a subject within its session and kind. */
+const slotOf = ({ tenant, agent, session, kind, subject }: MemoryRow): string =>
+  JSON.stringify([tenant, agent, session, kind, subject])
+
+/**
+ * Which rows have lost their place, and to which. A later one of the same subject takes it, if it comes from the same channel or a more
+ * trusted one; later is what was written down later, and within a flush what stands further down. Values that one message gave together
+ * stand side by side. Only the rows decide, not the order in which they were flushed.
+ */
+function supersessions(contenders: readonly Contender[]): ReadonlyMap<string, string> {
+  const lost = new Map<string, string>()
+  const slots = Map.groupBy(
+    contenders.filter(({ row }) => row.subject !== undefined),
+    ({ row }) => slotOf(row),
+  )
+  for (const rows of slots.values()) markLost(rows.toSorted(latestFirst), lost)
+  return lost
+}
+
+const latestFirst = (one: Contender, other: Contender): number =>
+  other.row.atMs - one.row.atMs || other.place - one.place || (one.row.id < other.row.id ? -1 : 1)
+
+const isSameMoment = (one: Contender, other: Contender): boolean =>
+  one.row.atMs === other.row.atMs && one.place === other.place
+
+/** The two latest rows of each rank that no one message gave: whatever a row came from, one of them came from elsewhere. */
+type Later = Map<number, readonly MemoryRow[]>
+
+function markLost(sorted: readonly Contender[], lost: Map<string, string>): void {
+  const later: Later = new Map()
+  let waiting: MemoryRow[] = []
+  for (const [at, contender] of sorted.entries()) {
+    const before = sorted[at - 1]
+    if (before !== undefined && !isSameMoment(before, contender)) {
+      for (const row of waiting) addLater(later, row)
+      waiting = []
+    }
+    waiting.push(contender.row)
+    const by = contender.row.supersededBy === undefined ? successorOf(contender.row, later) : undefined
+    if (by !== undefined) lost.set(contender.row.id, by.id)
+  }
+}
+
+function addLater(later: Later, row: MemoryRow): void {
+  const rank = rankOf(row)
+  const [first, second] = later.get(rank) ?? []
+  if (first === undefined) later.set(rank, [row])
+  else if (second === undefined && !isTogether(first, row)) later.set(rank, [first, row])
+}
+
+function successorOf(row: MemoryRow, later: Later): MemoryRow | undefined {
+  let found: MemoryRow | undefined
+  for (const [rank, rows] of later) {
+    if (rank < rankOf(row)) continue
+    const one = rows.find((other) => !isTogether(other, row))
+    if (one !== undefined && (found === undefined || one.atMs > found.atMs)) found = one
+  }
+  return found
+}
+
+/** Did one message give both? */
+const isTogether = (one: MemoryRow, other: MemoryRow): boolean =>
+  one.sources[0] !== undefined && one.sources[0] === other.sources[0]

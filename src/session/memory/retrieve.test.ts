@@ -5,8 +5,7 @@ import { type Channel, instructs } from "../../message/channel.ts"
 import { memoryEnd, memoryStart } from "../../message/own-text.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
 import { createMemory } from "./memory.ts"
-import { shownText } from "./memory-fence.ts"
-import { type RetrieveOptions, retrieve } from "./retrieve.ts"
+import { type RetrieveOptions, retrieve, shownText } from "./retrieve.ts"
 
 const noon = Date.UTC(2026, 10, 15, 12)
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { MemoryKind } from "../../compact/stages/flush.ts"
-import { subjectOf } from "./subject-of.ts"
+import { subjectOf } from "./row-of.ts"
 
 type Case = readonly [why: string, kind: MemoryKind, trusted: boolean, text: string, subject: string | undefined]
 

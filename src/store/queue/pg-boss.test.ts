@@ -1,8 +1,7 @@
 import { expect, test, vi } from "vitest"
 import { describeQueue } from "../../../test/contracts/queue/describe-queue.ts"
 import { describePostgres } from "../../../test/support/postgres-suite.ts"
-import { openPgBossQueue } from "./pg-boss.ts"
-import { leasing } from "./pg-boss-source.ts"
+import { leasing, openPgBossQueue } from "./pg-boss.ts"
 
 await describePostgres("on PostgreSQL", (server) => {
   describeQueue("pg-boss", async () => {

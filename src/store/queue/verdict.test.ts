@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { judge, type Stop, type Verdict, worn } from "./verdict.ts"
+import { judge, type Stop, type Verdict, worn } from "./create-queue.ts"
 
 const cases: [why: string, stop: Stop | undefined, failed: boolean, attempt: number, verdict: Verdict][] = [
   ["done", undefined, false, 1, { type: "finish" }],

@@ -1,0 +1,129 @@
+import { HoldfastError } from "../message/errors.ts"
+import { present } from "../message/present.ts"
+import type { ModelResponse } from "../message/request.ts"
+import { decodeResponse } from "../wire/decode.ts"
+import { answerProblem, type Exchange } from "./exchange.ts"
+import type { Asked } from "./fast-path/asked.ts"
+import { giveAnswer } from "./give-answer.ts"
+import { wholeOf } from "./http/chunks-of.ts"
+import { readContextError } from "./http/context-error.ts"
+import { ownHeaders, relayedHeaders } from "./http/response-headers.ts"
+import type { Route } from "./http/route.ts"
+import type { UpstreamAnswer } from "./http/transport.ts"
+import { isRefused } from "./is-refused.ts"
+import { type Located, locate } from "./locate.ts"
+import { readAsked, send } from "./model-call.ts"
+import { noUpstream } from "./pass-through.ts"
+import { problemOf } from "./problem-of.ts"
+import { compactWhole } from "./server-state/compact-whole.ts"
+import { compactedResponse } from "./server-state/compaction-answer.ts"
+import { formOf } from "./server-state/form.ts"
+import { knowsNoCompaction, refusalKind } from "./server-state/refusal-kind.ts"
+import { chooseUpstream } from "./settings/choose-upstream.ts"
+import { windowOf } from "./window-of.ts"
+
+export type CompactRoute = Extract<Route, { type: "compact" }>
+
+/** A compacted conversation is smaller than any model's window. */
+const maxAnswerBytes = 64 * 1024 * 1024
+
+/** `POST /v1/responses/compact`: the upstream's to answer, and the gateway's where the upstream cannot. */
+export async function compactCall(exchange: Exchange, route: CompactRoute): Promise<void> {
+  const { deps, docket, tenant } = exchange
+  const { format, path } = route
+  Object.assign(docket.noted, { format, tenant, how: "passed" })
+  try {
+    const { asked, packed } = await readAsked(exchange, route)
+    docket.noted.requestBytes = packed.length
+    const located = asked.own.bypass ? undefined : await locateOrPass(exchange, asked)
+    const upstream = chooseUpstream(deps.upstreams, "openai", located?.request.model)
+    if (upstream === undefined) return answerProblem(exchange, noUpstream("openai", located?.request.model), format)
+    docket.noted.upstream = upstream.name
+    const ours = located === undefined ? undefined : readable(located)
+    const body = ours === undefined ? packed : Buffer.from(ours)
+    const answer = await send(exchange, { format, path }, { upstream, body, changed: ours !== undefined })
+    const bytes = (await wholeOf(answer, maxAnswerBytes)) ?? Buffer.alloc(0)
+    if (located !== undefined && cannotAnswer(answer.status, bytes) && located.whole !== undefined) {
+      return await answerHere(exchange, located)
+    }
+    await relay(exchange, answer, bytes, located)
+  } catch (error) {
+    answerProblem(exchange, problemOf(error, deps.onFault), format)
+  }
+}
+
+/** What cannot be read goes on as it came, for the upstream to say what is wrong with it. */
+async function locateOrPass({ deps }: Exchange, asked: Asked): Promise<Located | undefined> {
+  try {
+    return await locate(deps, asked)
+  } catch (error) {
+    if (error instanceof HoldfastError && !isRefused(deps, error.problem)) return undefined
+    throw error
+  }
+}
+
+/** The body with compactions of ours written out, where there are any: no upstream can read them. */
+function readable({ whole, request }: Located): string | undefined {
+  if (whole === undefined || whole.expanded.every(({ type }) => type !== "compaction")) return undefined
+  const form = formOf(whole, whole.text)
+  return form.type === "send" && form.body !== request.wire ? form.body : undefined
+}
+
+/** Does the upstream not know how, not have what it would compact, or not have the room? */
+function cannotAnswer(status: number, bytes: Buffer): boolean {
+  if (status < 400) return false
+  const body = bytes.toString("utf8")
+  const kind = refusalKind("openai-responses", { status, body })
+  const isMissing = kind === "previous-unknown" || kind === "item-unknown"
+  return (
+    isMissing || knowsNoCompaction({ status, body }) || readContextError("openai-responses", status, body) !== undefined
+  )
+}
+
+async function answerHere(exchange: Exchange, located: Located): Promise<void> {
+  const { deps, docket } = exchange
+  const { tenant, session, request, whole, assignment } = located
+  const { model } = request
+  if (whole === undefined) return
+  await deps.lines.idle(session.id)
+  const windowTokens = windowOf(deps, { tenant, format: request.format }, model)
+  const compacted = await compactWhole(session, whole, { keepsUser: true, ...present({ model, windowTokens }) })
+  const answer = compactedResponse(compacted, { seed: docket.id, atMs: deps.now(), ...present({ model }) })
+  await noteAnswer(exchange, located, Buffer.from(answer.body))
+  docket.noted.changed = true
+  giveAnswer(exchange, answer, { session: assignment.session, receipt: compacted.receipt })
+}
+
+/** So that the conversation is found again by what it was compacted into. */
+async function noteAnswer({ deps }: Exchange, { assignment, request }: Located, bytes: Buffer): Promise<void> {
+  const answer = readAnswer(bytes)
+  const messages = answer?.messages.filter(({ role }) => role === "assistant") ?? []
+  await deps.lineages.answered(assignment, request, messages, present({ responseId: answer?.id }))
+}
+
+function readAnswer(bytes: Buffer): ModelResponse | undefined {
+  try {
+    return decodeResponse("openai-responses", bytes.toString("utf8"))
+  } catch (error) {
+    if (error instanceof HoldfastError) return undefined
+    throw error
+  }
+}
+
+async function relay(
+  exchange: Exchange,
+  answer: UpstreamAnswer,
+  bytes: Buffer,
+  located: Located | undefined,
+): Promise<void> {
+  const { response, docket } = exchange
+  if (located !== undefined) await noteAnswer(exchange, located, answer.status < 300 ? bytes : Buffer.alloc(0))
+  response.writeHead(answer.status, [
+    ...relayedHeaders(answer.rawHeaders, { keepLength: true }),
+    ...ownHeaders({ trace: docket.id, ...present({ session: located?.session.id }) }),
+  ])
+  docket.firstByte()
+  response.end(bytes)
+  docket.noted.responseBytes = bytes.length
+  docket.close("complete", answer.status)
+}

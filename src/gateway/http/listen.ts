@@ -1,0 +1,247 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { isIPv6, type Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import type { GatewayOptions } from "../settings/gateway-options.ts"
+import { isLoopback } from "./admission.ts"
+import { listenProblem } from "./listen-problem.ts"
+
+export type Listening = { readonly url: string; readonly port: number; readonly close: () => Promise<void> }
+
+/** How long a connection without a request is kept: longer than the pools of clients and balancers keep theirs. */
+const idleMs = 75_000
+
+/** Listen for requests. Nothing that a client does to its connection gets further than that connection. */
+export async function listen(
+  { host, port, limits, onFault }: Pick<GatewayOptions, "host" | "port" | "limits" | "onFault">,
+  handle: (incoming: IncomingMessage, response: ServerResponse) => void,
+): Promise<Listening> {
+  const server = createServer(
+    {
+      maxHeaderSize: limits.headerBytes,
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.bodyMs,
+      keepAliveTimeout: idleMs,
+      connectionsCheckingInterval: 1000,
+    },
+    (incoming, response) => {
+      connections.begin(incoming, response)
+      handle(incoming, response)
+    },
+  )
+  const connections = createConnections(limits, () => performance.now())
+  server.on("connection", connections.open)
+  server.on("upgrade", (_request, socket) => refuseUpgrade(socket))
+  server.on("connect", (_request, socket) => refuseTunnel(socket))
+  server.on("clientError", refuseBytes)
+  const name = host.replace(/^\[|\]$/g, "")
+  await open(server, port, name)
+  server.on("error", onFault)
+  const address = server.address()
+  const opened = typeof address === "object" && address !== null ? address.port : port
+  return {
+    port: opened,
+    url: `http://${name.includes(":") ? `[${name}]` : name}:${opened}`,
+    close: () => close(server, limits.graceMs),
+  }
+}
+
+/** Clients that try a WebSocket first fall back to POST at once. */
+function refuseUpgrade(socket: Duplex): void {
+  socket.on("error", () => {})
+  endSoon(socket, "426 Upgrade Required", "upgrade: HTTP/1.1\r\n")
+}
+
+/** What asks for a tunnel asks another kind of proxy. */
+function refuseTunnel(socket: Duplex): void {
+  socket.on("error", () => {})
+  endSoon(socket, "405 Method Not Allowed")
+}
+
+const badBytes: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+}
+
+/** What is no HTTP, or comes too slowly. */
+function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
+  endSoon(socket, badBytes[error.code ?? ""] ?? "400 Bad Request")
+}
+
+/** A client that is told why its connection ends has this long to read it. */
+const lastWordsMs = 1000
+
+/** Say why, and close the connection even if its client leaves it open: half a connection takes the place of a whole one. */
+function endSoon(socket: Duplex, status: string, headers = ""): void {
+  const timer = setTimeout(() => socket.destroy(), lastWordsMs)
+  socket.once("close", () => clearTimeout(timer))
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n${headers}\r\n`)
+}
+
+async function open(server: Server, port: number, host: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once("error", reject)
+  server.listen({ port, host }, resolve)
+  await promise.catch((error: unknown) => Promise.reject(listenProblem(error, port, host)))
+  server.off("error", reject)
+}
+
+/** Take no more requests; those under way have a while to end. */
+async function close(server: Server, graceMs: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  server.close(() => resolve())
+  server.closeIdleConnections()
+  const idle = setInterval(() => server.closeIdleConnections(), 100)
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+  await promise
+  clearTimeout(timer)
+  clearInterval(idle)
+}
+
+/** How many connections a server keeps open. */
+type ConnectionLimits = {
+  readonly connections: number
+  /** From one address. Programs on this machine all have the same one, and may use all there are. */
+  readonly connectionsPerAddress: number
+  /** From one address, this machine included: connections whose request has not arrived whole and arrives slowly. */
+  readonly halfSentPerAddress: number
+}
+
+/** The open connections of a server. One that waits for its client gives way to a new one; one that waits for us never does. */
+type Connections = {
+  /** A connection was opened. It is closed at once where no other can give way to it. */
+  readonly open: (socket: Socket) => void
+  /** The head of a request arrived. */
+  readonly begin: (incoming: IncomingMessage, response: ServerResponse) => void
+}
+
+/** `request` is the newest one; `sinceMs` is when it began, and `sinceBytes` how much had been read by then. */
+type Connection = {
+  readonly socket: Socket
+  readonly address: Address
+  request: IncomingMessage | undefined
+  sinceMs: number
+  sinceBytes: number
+}
+
+/** The connections of one address, each in one of the sets, oldest first. Those whose request arrived whole leave `halfSent` when it is looked through. */
+type Address = {
+  readonly name: string
+  readonly isHere: boolean
+  readonly halfSent: Set<Connection>
+  readonly answering: Set<Connection>
+  readonly idle: Set<Connection>
+}
+
+/** A request that arrives at less than this is slow: 32 kbit/s. */
+const slowBytesPerSecond = 4000
+/** A connection is not slow before this: its first bytes may not have been read yet. */
+const patienceMs = 500
+
+export function createConnections(limits: ConnectionLimits, now: () => number): Connections {
+  const addresses = new Map<string, Address>()
+  const bySocket = new Map<Socket, Connection>()
+
+  const forget = (connection: Connection): void => {
+    const { address, socket } = connection
+    bySocket.delete(socket)
+    for (const set of setsOf(address)) set.delete(connection)
+    if (openOf(address) === 0) addresses.delete(address.name)
+  }
+
+  const close = (connection: Connection): void => {
+    forget(connection)
+    connection.socket.destroy()
+  }
+
+  /** Make room by closing a connection of these addresses that waits for its client: a slow one, an idle one, or the oldest. */
+  const closeOne = (among: readonly Address[], opened: Connection): void => {
+    const slow = among.map((address) => slowOf(address, now()).next().value).find((one) => one !== undefined)
+    const idle = slow ?? among.map(({ idle: [first] }) => first).find((one) => one !== undefined)
+    close(idle ?? among.map(({ halfSent: [first] }) => first).find((one) => one !== undefined) ?? opened)
+  }
+
+  const makeRoom = (opened: Connection): void => {
+    const { address } = opened
+    if (address.halfSent.size > limits.halfSentPerAddress) {
+      const slow = [...slowOf(address, now())]
+      const excess = Math.max(0, address.halfSent.size - limits.halfSentPerAddress)
+      slow.slice(0, excess).forEach(close)
+    }
+    if (!address.isHere && openOf(address) > limits.connectionsPerAddress) closeOne([address], opened)
+    if (bySocket.size <= limits.connections) return
+    // The address with the most connections that wait for their client gives way, so that no other is shut out by it.
+    closeOne(
+      [...addresses.values()].sort((one, other) => waitingOf(other) - waitingOf(one)),
+      opened,
+    )
+  }
+
+  return {
+    open: (socket) => {
+      const name = addressName(socket.remoteAddress ?? "")
+      const address = addresses.get(name) ?? newAddress(name)
+      addresses.set(name, address)
+      const connection: Connection = { socket, address, request: undefined, sinceMs: now(), sinceBytes: 0 }
+      address.halfSent.add(connection)
+      bySocket.set(socket, connection)
+      socket.once("close", () => forget(connection))
+      makeRoom(connection)
+    },
+    begin: (incoming, response) => {
+      const connection = bySocket.get(incoming.socket)
+      if (connection === undefined) return
+      if (connection.request !== undefined) {
+        connection.sinceMs = now()
+        connection.sinceBytes = incoming.socket.bytesRead
+        move(connection, connection.address.halfSent)
+      }
+      connection.request = incoming
+      response.once("close", () => {
+        const isIdle = connection.request === incoming && incoming.complete && bySocket.has(incoming.socket)
+        if (isIdle) move(connection, connection.address.idle)
+      })
+    },
+  }
+}
+
+const newAddress = (name: string): Address => ({
+  name,
+  isHere: name === "" || isLoopback(name),
+  halfSent: new Set(),
+  answering: new Set(),
+  idle: new Set(),
+})
+
+const setsOf = ({ halfSent, answering, idle }: Address): readonly Set<Connection>[] => [halfSent, answering, idle]
+const openOf = (address: Address): number => setsOf(address).reduce((sum, { size }) => sum + size, 0)
+const waitingOf = ({ halfSent, idle }: Address): number => halfSent.size + idle.size
+
+function move(connection: Connection, to: Set<Connection>): void {
+  for (const set of setsOf(connection.address)) set.delete(connection)
+  to.add(connection)
+}
+
+/** Those whose request arrives slowly, oldest first. Those whose request has arrived whole are moved out of the half-sent ones. */
+function* slowOf({ halfSent, answering }: Address, nowMs: number): Generator<Connection, undefined> {
+  for (const connection of halfSent) if (connection.request?.complete === true) move(connection, answering)
+  for (const connection of halfSent) {
+    const ms = nowMs - connection.sinceMs
+    // Whatever follows began later.
+    if (ms < patienceMs) return undefined
+    const bytes = connection.socket.bytesRead - connection.sinceBytes
+    if (bytes < (ms / 1000) * slowBytesPerSecond) yield connection
+  }
+  return undefined
+}
+
+/** Who a connection is from: an IPv4 address, or the 64 bits of an IPv6 address that one customer has at least. */
+function addressName(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined || !isIPv6(address) || address === "::1") return mapped ?? address
+  const [head = "", tail] = address.toLowerCase().split("%", 1)[0]?.split("::") ?? []
+  const groups = head.split(":").filter((group) => group !== "")
+  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(":").filter((group) => group !== "").length
+  const whole = [...groups, ...Array<string>(missing).fill("0"), ...(tail ?? "").split(":")]
+  return whole.slice(0, 4).join(":")
+}

@@ -1,0 +1,120 @@
+import type { ServerResponse } from "node:http"
+import type { SseEvent } from "../../wire/sse.ts"
+import type { Ending } from "../settings/exchange-record.ts"
+import { createByteList } from "./byte-list.ts"
+import type { UpstreamAnswer } from "./transport.ts"
+
+/** What became of a body on its way to the client. */
+export type Relayed = {
+  readonly ending: Ending
+  readonly bytes: number
+  /** All that the client was sent, for the record; nothing if it was too much to keep. */
+  readonly kept: Buffer | undefined
+}
+
+export type RelayOptions = {
+  /** After this silence a comment is sent; only in a stream of events. */
+  readonly keepAliveMs?: number
+  readonly onFirstByte: () => void
+}
+
+/** More of an answer is not kept for the record: no model says as much. */
+const maxKept = 64 * 1024 * 1024
+
+const comment = Buffer.from(": keep-alive\n\n")
+
+/** Writes to a client, keeps what it wrote, and breaks a long silence where a comment may stand. */
+type Writer = {
+  readonly write: (chunk: Uint8Array) => boolean
+  readonly done: () => Omit<Relayed, "ending">
+}
+
+function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: RelayOptions): Writer {
+  const kept = createByteList()
+  let bytes = 0
+  let lastMs = 0
+  let atBoundary = true
+  const breakSilence = (): void => {
+    if (!atBoundary || performance.now() - lastMs < (keepAliveMs ?? 0) || response.writableEnded) return
+    lastMs = performance.now()
+    response.write(comment)
+  }
+  const timer = keepAliveMs === undefined ? undefined : setInterval(breakSilence, keepAliveMs)
+  return {
+    write: (chunk) => {
+      if (bytes === 0) onFirstByte()
+      bytes += chunk.length
+      if (bytes <= maxKept) kept.add(chunk)
+      else kept.clear()
+      if (timer !== undefined) {
+        lastMs = performance.now()
+        atBoundary = endsEvent(chunk)
+      }
+      return response.write(chunk)
+    },
+    done: () => {
+      clearInterval(timer)
+      return { bytes, kept: bytes <= maxKept ? kept.all() : undefined }
+    },
+  }
+}
+
+/** Does an event end with these bytes, so that a comment may follow? */
+function endsEvent(chunk: Uint8Array): boolean {
+  const [before, last] = [chunk.at(-2), chunk.at(-1)]
+  if (last === 0x0a) return before === 0x0a || (before === 0x0d && chunk.at(-3) === 0x0a)
+  return last === 0x0d && before === 0x0d
+}
+
+/** Pass the bytes of an answer on as they come. A client that reads slowly slows the upstream down; an upstream that breaks off is a client cut off. */
+export function relayBytes(answer: UpstreamAnswer, response: ServerResponse, options: RelayOptions): Promise<Relayed> {
+  const { promise, resolve } = Promise.withResolvers<Relayed>()
+  const writer = createWriter(response, options)
+  const end = (ending: Ending): void => resolve({ ending, ...writer.done() })
+  response.on("drain", answer.resume)
+  answer.take({
+    data: writer.write,
+    end: () => {
+      response.end()
+      end("complete")
+    },
+    fail: ({ code }) => {
+      response.destroy()
+      end(code === "upstream-stopped" ? "client-left" : "upstream-cut")
+    },
+  })
+  return promise
+}
+
+/** Pass events on as they come out of a pipeline. What the pipeline throws cuts the client off. */
+export async function relayEvents(
+  events: AsyncIterable<SseEvent>,
+  response: ServerResponse,
+  options: RelayOptions,
+  gone: AbortSignal,
+): Promise<Relayed & { readonly cause?: unknown }> {
+  const writer = createWriter(response, options)
+  try {
+    for await (const { raw } of events) {
+      if (gone.aborted) return { ending: "client-left", ...writer.done() }
+      if (raw.length > 0 && !writer.write(raw)) await drained(response, gone)
+    }
+    response.end()
+    return { ending: "complete", ...writer.done() }
+  } catch (cause) {
+    response.destroy()
+    return { ending: gone.aborted ? "client-left" : "upstream-cut", ...writer.done(), cause }
+  }
+}
+
+function drained(response: ServerResponse, gone: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const go = (): void => resolve()
+  response.once("drain", go)
+  gone.addEventListener("abort", go, { once: true })
+  if (gone.aborted) go()
+  return promise.finally(() => {
+    response.off("drain", go)
+    gone.removeEventListener("abort", go)
+  })
+}

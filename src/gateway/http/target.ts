@@ -1,0 +1,67 @@
+import { readBaseUrl } from "../../model/address.ts"
+import type { Upstream } from "../settings/upstream.ts"
+import { hasOwnKey } from "./request-headers-key.ts"
+import { callIn, decoded } from "./route-call.ts"
+import { familyOfPass } from "./route-family.ts"
+
+/** Where a request is sent: the origin is the upstream's, whatever the path. */
+export type Target = { readonly origin: string; readonly path: string }
+
+const version = /^v\d[\w.]{0,12}$/
+
+/** What OpenAI's and Anthropic's APIs have directly under their version; a client that was configured without one leaves it out. */
+const bare =
+  /^(?:chat|responses|messages|models|completions|embeddings|files|batches|images|audio|moderations|rerank|uploads)$/
+
+/** Join the upstream's base path and the request's, so that what both say is said once. */
+export function targetUrl(
+  upstream: Pick<Upstream, "baseUrl" | "families" | "apiKey" | "headers">,
+  target: string,
+): Target {
+  const base = readBaseUrl(upstream.baseUrl)
+  const at = target.indexOf("?")
+  const path = at < 0 ? target : target.slice(0, at)
+  const asked = at < 0 ? "" : target.slice(at + 1)
+  const query = upstream.families.includes("gemini") && hasOwnKey(upstream) ? withoutKey(asked) : asked
+  const queries = [base.search.slice(1), query].filter((one) => one !== "")
+  const segments = joined(
+    base.pathname.split("/").filter(Boolean),
+    path.replace(/^\/+/, "").split("/"),
+    isGoogles(path),
+  )
+  return { origin: base.origin, path: `/${segments.join("/")}${queries.length === 0 ? "" : `?${queries.join("&")}`}` }
+}
+
+const isGoogles = (path: string): boolean =>
+  callIn(path)?.format === "gemini" || familyOfPass(path, "", {}) === "gemini"
+
+function joined(base: readonly string[], path: readonly string[], isGoogle: boolean): readonly string[] {
+  const shared = sharedBetween(base, path)
+  if (shared > 0) return [...base, ...path.slice(shared)]
+  if (base.some((segment) => version.test(segment))) {
+    const versioned = version.test(path[0] ?? "")
+    // Google's clients know the version that they want; all others say v1 and mean the upstream's.
+    if (versioned && isGoogle && version.test(base.at(-1) ?? "")) return [...base.slice(0, -1), ...path]
+    return versioned && !isGoogle ? [...base, ...path.slice(1)] : [...base, ...path]
+  }
+  const lacks = !isGoogle && bare.test(path[0] ?? "") && !base.includes("deployments")
+  return lacks ? [...base, "v1", ...path] : [...base, ...path]
+}
+
+/** How many segments the base ends with that the path begins with. */
+function sharedBetween(base: readonly string[], path: readonly string[]): number {
+  for (let count = Math.min(base.length, path.length); count > 0; count--) {
+    if (base.slice(-count).every((segment, n) => segment === path[n])) return count
+  }
+  return 0
+}
+
+/** Google takes a credential in the query as well: beside the upstream's own key the client's is dropped. */
+function withoutKey(query: string): string {
+  const isKey = (parameter: string): boolean =>
+    /^\$?(?:key|access_token|oauth_token)$/i.test(decoded(parameter.split("=")[0] ?? ""))
+  return query
+    .split("&")
+    .filter((parameter) => !isKey(parameter))
+    .join("&")
+}

@@ -1,0 +1,74 @@
+import type { Problem } from "../../message/errors.ts"
+import type { ExchangeRecord } from "../settings/exchange-record.ts"
+import type { Books } from "./books.ts"
+
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
+
+/** What is noted of an exchange while it goes on; what was not seen is left out. */
+export type Noted = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
+
+/** One exchange while it goes on. It is entered in the books once, when it has ended. */
+export type Docket = {
+  readonly id: string
+  readonly noted: Noted
+  /** It was sent on; the answer's first byte was passed on. */
+  readonly sent: () => void
+  readonly firstByte: () => void
+  readonly close: (ending: ExchangeRecord["ending"], status: number) => void
+}
+
+export type DocketDeps = {
+  readonly books: Books
+  readonly now: () => number
+  /** For how long something took. */
+  readonly clock: () => number
+}
+
+export function openDocket({ books, now, clock }: DocketDeps, id: string, method: string, path: string): Docket {
+  const atMs = now()
+  const start = clock()
+  const noted: Noted = {}
+  let closed = false
+  return {
+    id,
+    noted,
+    sent: () => {
+      noted.preparedMs ??= clock() - start
+    },
+    firstByte: () => {
+      noted.firstByteMs ??= clock() - start
+    },
+    close: (ending, status) => {
+      if (closed) return
+      closed = true
+      const totalMs = clock() - start
+      books.add({
+        tenant: "none",
+        method,
+        path,
+        stream: false,
+        how: "refused",
+        changed: false,
+        trace: [],
+        judged: [],
+        attempts: 0,
+        recalls: 0,
+        requestBytes: 0,
+        sentBytes: 0,
+        responseBytes: 0,
+        preparedMs: totalMs,
+        ...noted,
+        ...(noted.problem === undefined ? {} : { problem: withoutText(noted.problem) }),
+        id,
+        atMs,
+        ending,
+        status,
+        totalMs,
+      })
+    },
+  }
+}
+
+/** What a body that is no JSON has in it is quoted where that is said, and the books quote nobody. */
+const withoutText = (problem: Problem): Problem =>
+  problem.code === "json-invalid" ? { ...problem, reason: "it does not parse" } : problem

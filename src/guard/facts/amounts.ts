@@ -1,0 +1,241 @@
+import type { Leaf } from "./leaf.ts"
+
+/** A sum of money that a call names. */
+export type AmountFact = {
+  /** In hundredths of the currency's unit. */
+  readonly minor: number
+  /** Three letters, or nothing where none is named. */
+  readonly currency?: string
+}
+
+const signs: Readonly<Record<string, string>> = {
+  $: "USD",
+  "€": "EUR",
+  "£": "GBP",
+  "¥": "JPY",
+  "₹": "INR",
+  "₽": "RUB",
+  "₩": "KRW",
+  "₿": "BTC",
+}
+const names: Readonly<Record<string, string>> = {
+  dollar: "USD",
+  dollars: "USD",
+  bucks: "USD",
+  buck: "USD",
+  usd: "USD",
+  us$: "USD",
+  euro: "EUR",
+  euros: "EUR",
+  eur: "EUR",
+  pound: "GBP",
+  pounds: "GBP",
+  gbp: "GBP",
+  quid: "GBP",
+  yen: "JPY",
+  jpy: "JPY",
+  yuan: "CNY",
+  rmb: "CNY",
+  cny: "CNY",
+  rupees: "INR",
+  inr: "INR",
+  chf: "CHF",
+  francs: "CHF",
+  cad: "CAD",
+  aud: "AUD",
+  brl: "BRL",
+  krw: "KRW",
+  rub: "RUB",
+  sek: "SEK",
+  nok: "NOK",
+  dkk: "DKK",
+  pln: "PLN",
+  mxn: "MXN",
+  btc: "BTC",
+  eth: "ETH",
+  usdc: "USD",
+  usdt: "USD",
+}
+const codes = Object.keys(names)
+  .map((name) => name.replace("$", "\\$"))
+  .join("|")
+const scale: Readonly<Record<string, number>> = {
+  k: 1e3,
+  m: 1e6,
+  mm: 1e6,
+  mn: 1e6,
+  b: 1e9,
+  bn: 1e9,
+  thousand: 1e3,
+  grand: 1e3,
+  million: 1e6,
+  billion: 1e9,
+  hundred: 100,
+}
+const figure = "\\d{1,18}(?:[.,'_]\\d{1,18}|[ \\u00a0]\\d{3}(?!\\d)){0,6}(?:e\\+?\\d{1,2})?"
+const scaled = "(?:\\s?(k|mm|mn|m|bn|b|thousand|grand|million|billion|hundred)(?![a-z]))?"
+
+const before = new RegExp(`(?:([$€£¥₹₽₩₿])|\\b(${codes})\\b\\s?)\\s?(${figure})${scaled}`, "gi")
+const after = new RegExp(`(?<![\\w.,])(${figure})${scaled}\\s?(?:([€£¥₹₽₩$₿])|(${codes})(?![a-z]))`, "gi")
+const unit = new RegExp(`(?<=[a-z][ -])(${codes})(?![a-z])`, "gi")
+/** Characters before a currency's name in which a number is spelled out. */
+const spelledLength = 160
+
+/** A figure in any country's writing. Where a separator may mean either, the larger reading counts. */
+function figureValue(written: string): number {
+  const text = written.trim().replace(/[\s'_]/g, "")
+  if (/e/i.test(text)) return Number(text.replace(/,/g, ""))
+  const comma = text.lastIndexOf(",")
+  const dot = text.lastIndexOf(".")
+  if (comma < 0 && dot < 0) return Number(text)
+  const last = comma > dot ? "," : "."
+  const other = last === "," ? "." : ","
+  const cents = text.length - Math.max(comma, dot) - 1
+  const several = text.split(last).length > 2
+  // Three digits behind the only sign: thousands in one half of the world.
+  if (!text.includes(other) && (several || cents === 3)) return Number(text.replaceAll(last, ""))
+  return Number(text.replaceAll(other, "").replace(last, "."))
+}
+
+const toMinor = (value: number): number | undefined => {
+  const minor = Math.abs(value) * 100
+  if (Number.isNaN(minor)) return undefined
+  return minor > Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Math.round(minor)
+}
+
+function amount(value: number, currency: string | undefined): readonly AmountFact[] {
+  const minor = toMinor(value)
+  if (minor === undefined) return []
+  return [currency === undefined ? { minor } : { minor, currency }]
+}
+
+const currencyOf = (sign: string | undefined, name: string | undefined): string | undefined =>
+  sign !== undefined ? signs[sign] : name === undefined ? undefined : (names[name.toLowerCase()] ?? name.toUpperCase())
+
+/** Sums of money in running text: with a sign, with a code, in words. */
+function amountsIn(text: string): readonly AmountFact[] {
+  const found: AmountFact[] = []
+  for (const [, sign, name, value = "", times] of text.matchAll(before))
+    for (const one of amount(figureValue(value) * (scale[times?.toLowerCase() ?? ""] ?? 1), currencyOf(sign, name)))
+      found.push(one)
+  for (const [, value = "", times, sign, name] of text.matchAll(after))
+    for (const one of amount(figureValue(value) * (scale[times?.toLowerCase() ?? ""] ?? 1), currencyOf(sign, name)))
+      found.push(one)
+  for (const { 1: name, index } of text.matchAll(unit)) {
+    const words = text.slice(Math.max(0, index - spelledLength), index)
+    const list = words
+      .toLowerCase()
+      .split(/[^a-z]+/)
+      .filter((word) => word !== "")
+    let start = list.length
+    while (start > 0 && isNumberWord(list[start - 1] ?? "")) start--
+    const value = numberOfWords(list.slice(start))
+    if (value !== undefined) found.push(...amount(value, currencyOf(undefined, name)))
+  }
+  return found
+}
+
+/** The number that a field holds, whatever it is written as. */
+function numberIn({ value, text }: Leaf): number | undefined {
+  if (typeof value === "number") return value
+  if (typeof value === "boolean") return undefined
+  const bare = new RegExp(`^\\s{0,20}[+-]?\\s?(${figure})${scaled}\\s{0,20}$`, "i").exec(text.slice(0, 200))
+  if (bare !== null) return figureValue(bare[1] ?? "") * (scale[bare[2]?.toLowerCase() ?? ""] ?? 1)
+  const words = text
+    .slice(0, 200)
+    .toLowerCase()
+    .split(/[\s-]+/)
+    .filter((word) => word !== "")
+  return numberOfWords(words)
+}
+
+const isMinor = (keys: readonly string[]): boolean => /(?:^|_)(?:cents|minor|pence)(?:_|$)/.test(keys.at(-1) ?? "")
+const keyCurrency = (keys: readonly string[]): string | undefined =>
+  names[/(?:^|_)(usd|eur|gbp|jpy|inr|cad|aud|chf)(?:_|$)/.exec(keys.at(-1) ?? "")?.[1] ?? ""]
+
+/**
+ * The sums of money that a call names: in fields, in texts, a price times its quantity, and the lines of an order together.
+ */
+export function amountsOf(leaves: readonly Leaf[]): readonly AmountFact[] {
+  const stated = leaves
+    .find(({ role }) => role === "currency")
+    ?.folded.trim()
+    .slice(0, 12)
+  const currency = stated === undefined ? undefined : (names[stated] ?? signs[stated] ?? stated.toUpperCase())
+  const quantities = new Map<number, number>()
+  for (const leaf of leaves) {
+    const count = leaf.role === "quantity" ? numberIn(leaf) : undefined
+    if (count !== undefined)
+      quantities.set(leaf.group, Math.max(1, Math.abs(count)) * (quantities.get(leaf.group) ?? 1))
+  }
+  const lines = new Map<string, AmountFact[]>()
+  const found: AmountFact[] = []
+  for (const leaf of leaves) {
+    const named = leaf.role === "sql" || leaf.role === "code" ? [] : amountsIn(leaf.text)
+    for (const one of named) found.push(one)
+    if (leaf.role !== "amount") continue
+    const value = named.length > 0 ? undefined : numberIn(leaf)
+    const whole =
+      value === undefined ? named : amount(isMinor(leaf.keys) ? value / 100 : value, keyCurrency(leaf.keys) ?? currency)
+    const times = quantities.get(leaf.group) ?? 1
+    const priced = whole.map((fact) => ({
+      ...fact,
+      minor: Math.min(Number.MAX_SAFE_INTEGER, Math.round(fact.minor * times)),
+    }))
+    for (const one of whole) found.push(one)
+    for (const one of priced) found.push(one)
+    const key = leaf.keys.join(".")
+    lines.set(key, [...(lines.get(key) ?? []), ...priced].slice(0, 1_000))
+  }
+  for (const each of lines.values()) {
+    if (each.length < 2) continue
+    const minor = Math.min(
+      Number.MAX_SAFE_INTEGER,
+      each.reduce((sum, fact) => sum + fact.minor, 0),
+    )
+    found.push({ ...each[0], minor })
+  }
+  return found
+}
+
+const small: ReadonlyMap<string, number> = new Map(
+  "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+    .split(" ")
+    .map((word, value) => [word, value]),
+)
+const tens: ReadonlyMap<string, number> = new Map(
+  "twenty thirty forty fifty sixty seventy eighty ninety".split(" ").map((word, at) => [word, (at + 2) * 10]),
+)
+const scales: ReadonlyMap<string, number> = new Map([
+  ["hundred", 100],
+  ["thousand", 1e3],
+  ["grand", 1e3],
+  ["million", 1e6],
+  ["billion", 1e9],
+])
+const joints = new Set(["and", "a", "an"])
+
+/** The number that words spell out, such as "two thousand five hundred"; absent if a word is none of a number's. */
+function numberOfWords(words: readonly string[]): number | undefined {
+  let total = 0
+  let current = 0
+  let told = false
+  for (const word of words) {
+    if (joints.has(word)) continue
+    const plain = small.get(word) ?? tens.get(word)
+    const scale = scales.get(word)
+    if (plain === undefined && scale === undefined) return undefined
+    told = true
+    if (plain !== undefined) current += plain
+    else if (scale === 100) current = Math.max(1, current) * 100
+    else if (scale !== undefined) {
+      total += Math.max(1, current) * scale
+      current = 0
+    }
+  }
+  return told ? total + current : undefined
+}
+
+/** Is it a word that numbers are spelled with? */
+const isNumberWord = (word: string): boolean =>
+  small.has(word) || tens.has(word) || scales.has(word) || joints.has(word)

@@ -1,0 +1,366 @@
+import { type Action, namedActions } from "./action.ts"
+import { type AmountFact, amountsOf } from "./amounts.ts"
+import { clean, fold } from "./clean.ts"
+import { type Addressed, type EmailFact, emailsOf } from "./emails.ts"
+import type { Environment } from "./environment.ts"
+import { type HostFact, hostsOf } from "./hosts.ts"
+import { languagesOf } from "./language.ts"
+import { type Leaf, leavesOf } from "./leaf.ts"
+import type { Mark } from "./mark.ts"
+import { type Access, type PathFact, pathsOf } from "./paths.ts"
+import { type PersonalKind, personalKinds } from "./personal.ts"
+import { type Programs, programsOf } from "./programs.ts"
+import { regionsOf } from "./regions.ts"
+import { keyName, roleOf } from "./role.ts"
+import type { CommandFact } from "./shell.ts"
+import type { SqlFact } from "./sql.ts"
+import { wordsOf } from "./words.ts"
+
+export type ToolCall = { readonly tool: string; readonly input: unknown }
+
+/** What a call says about itself, in one spelling for each thing, however it was written. */
+export type CallFacts = {
+  readonly tool: string
+  readonly actions: ReadonlySet<Action>
+  /** It may change something: a file, a row, a machine. Of what is not known, it is assumed. */
+  readonly changes: boolean
+  readonly emails: readonly EmailFact[]
+  readonly unresolvedRecipients: boolean
+  readonly hosts: readonly HostFact[]
+  readonly network: boolean
+  readonly paths: readonly PathFact[]
+  readonly statements: readonly SqlFact[]
+  readonly commands: readonly CommandFact[]
+  /** What it takes away for good: `data`, `files`, `infrastructure`, `repository`. */
+  readonly destructive: ReadonlySet<string>
+  readonly environments: ReadonlySet<Environment>
+  readonly amounts: readonly AmountFact[]
+  readonly regions: readonly string[]
+  readonly media: ReadonlySet<Medium>
+  readonly personal: ReadonlySet<PersonalKind>
+  readonly secrets: ReadonlySet<string>
+  readonly languages: ReadonlySet<string>
+  readonly controlsOff: ReadonlySet<string>
+  readonly marks: ReadonlySet<Mark>
+  /** The words of all texts, as they came, for rules that search them. */
+  readonly text: string
+}
+
+const changing: readonly Action[] = ["write", "delete", "deploy", "purchase", "other"]
+
+function accessOf(actions: ReadonlySet<Action>): Access {
+  if (actions.has("delete")) return "delete"
+  if (actions.has("write") || actions.has("deploy")) return "write"
+  return actions.has("read") || actions.has("query") ? "read" : "unknown"
+}
+
+/** The text of all values. */
+const textOf = (leaves: readonly Leaf[]): string =>
+  leaves
+    .filter(({ value }) => typeof value === "string")
+    .map(({ text }) => text)
+    .join("\n")
+
+/** A word in which letters of two scripts stand side by side passes for another. */
+const mixed = /[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z]/i
+
+function marksOf(leaves: readonly Leaf[], read: ReadonlySet<Mark>, programs: Programs): ReadonlySet<Mark> {
+  const marks = new Set(read)
+  if (programs.tooMany) marks.add("too-many")
+  if (programs.obscured) marks.add("obscured")
+  if (leaves.some(({ encoded }) => encoded)) marks.add("encoded")
+  if (leaves.some(({ text }) => mixed.test(text))) marks.add("look-alike")
+  return marks
+}
+
+/** A mail program's words are addresses of those who get it. */
+function allEmails({ emails, unresolved, tooMany }: Addressed, programs: Programs): Addressed {
+  const mailed = programs.mailed.map(
+    (text): Leaf => ({ keys: ["to"], role: "recipient", text, folded: text, value: text, group: 0, encoded: true }),
+  )
+  return { emails: [...emails, ...emailsOf(mailed).emails], unresolved, tooMany }
+}
+
+/** Work something out when it is first asked for, and once. */
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** A command with its quotes and variables undone, as a value. */
+const commandLeaf = ({ line }: CommandFact): Leaf => ({
+  keys: ["command"],
+  role: "command",
+  text: line,
+  folded: fold(line),
+  value: line,
+  group: 0,
+  encoded: false,
+})
+
+/** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
+function withLazy(sure: Sure, leaves: readonly Leaf[], programs: Programs): CallFacts {
+  const amounts = once(() => amountsOf(leaves))
+  const regions = once(() => [...regionsOf(leaves), ...regionsOf(programs.commands.map(commandLeaf))])
+  const personal = once(() => personalKinds(leaves))
+  const secrets = once(() => secretKinds(leaves))
+  const languages = once(() => languagesOf(leaves))
+  const text = once(() => textOf(leaves))
+  const names = programs.commands.map(({ name }) => name)
+  const media = once(() => mediaOf(sure.tool, leaves, names, programs.mailed.length > 0))
+  return {
+    ...sure,
+    get amounts() {
+      return amounts()
+    },
+    get regions() {
+      return regions()
+    },
+    get personal() {
+      return personal()
+    },
+    get secrets() {
+      return secrets()
+    },
+    get languages() {
+      return languages()
+    },
+    get text() {
+      return text()
+    },
+    get media() {
+      return media()
+    },
+  }
+}
+
+type Sure = Omit<CallFacts, "amounts" | "regions" | "personal" | "secrets" | "languages" | "text" | "media">
+
+/** Everything that policies ask about a tool call. Pure, linear in the call, and never throws: what it could not read it marks. */
+export function factsOf(call: ToolCall, known?: readonly Action[]): CallFacts {
+  const tool = fold(clean(String(call.tool).slice(0, 300)).text)
+  const { leaves: values, marks } = leavesOf(call.input)
+  const leaves = [...values, ...settingsOf(values)]
+  const named = known === undefined ? namedActions(clean(String(call.tool).slice(0, 300)).text, leaves) : new Set(known)
+  const programs = programsOf(tool, named, leaves)
+  const { emails, unresolved, tooMany } = allEmails(emailsOf(leaves), programs)
+  const hosts = [...hostsOf(leaves), ...programs.hosts]
+  const actions = allActions(named, programs, hosts)
+  const opaque = actions.has("execute") && programs.commands.length + programs.statements.length + programs.read === 0
+  const sure: Sure = {
+    tool,
+    actions,
+    changes: programs.changes || opaque || changing.some((action) => actions.has(action)),
+    emails,
+    unresolvedRecipients: unresolved,
+    hosts,
+    network: programs.network || hosts.some(({ contacted }) => contacted),
+    paths: [...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions)), ...programs.paths],
+    statements: programs.statements,
+    commands: programs.commands,
+    destructive: programs.destructive,
+    environments: programs.environments,
+    controlsOff: programs.controlsOff,
+    marks: marksOf(leaves, tooMany ? new Set([...marks, "too-many"]) : marks, programs),
+  }
+  return withLazy(sure, leaves, programs)
+}
+
+/** What the name says, less what turned out to be something else, and what its statements and commands do. */
+function allActions(named: ReadonlySet<Action>, programs: Programs, hosts: readonly HostFact[]): ReadonlySet<Action> {
+  const actions = new Set([...named, ...programs.actions])
+  if (actions.has("send") && hosts.some(({ host, contacted }) => contacted && isPaymentHost(host)))
+    actions.add("purchase")
+  if (actions.size > 1) actions.delete("other")
+  return actions
+}
+
+/** Whoever moves money for others: what is sent there is a payment, by whatever tool. */
+const processors =
+  /(?:^|\.)(?:stripe|paypal|braintreegateway|braintree-api|adyen|squareup|square|checkout|wise|transferwise|revolut|mollie|razorpay|klarna|authorize|worldpay|gocardless|dwolla|plaid|coinbase|kraken|binance|venmo|payoneer|2checkout|paddle|chargebee|recurly|affirm)\.(?:com|net|org|io|co|eu|in)$/
+
+const isPaymentHost = (host: string): boolean => processors.test(host)
+
+/** Files that configure something: what is written into one is a setting, not prose. */
+const configFile = /\.(?:ya?ml|toml|ini|conf|cfg|cnf|properties|env|tf|tfvars|hcl|bicep)$|(?:^|[/\\])\.env(?:\.\w+)?$/i
+
+/** Lines of one file that are read as settings. */
+const maxLines = 2_000
+
+const settingLine = /^(\s{0,40})(?:-\s)?["']?([\w.-]{1,80})["']?\s{0,20}(?:[:=]\s{0,20}["']?([^"'#\n{]{0,200})|\{|["'])/
+
+/** The settings that a call writes into a file of configuration, each with the names that it stands under, as values of the call. */
+function settingsOf(leaves: readonly Leaf[]): readonly Leaf[] {
+  const configures = leaves.some(({ role, text }) => role === "path" && configFile.test(text.trim()))
+  if (!configures) return []
+  return leaves.flatMap(({ role, text, group, encoded }) =>
+    role === "body" && text.length > 0 ? settingsIn(text, group, encoded) : [],
+  )
+}
+
+function settingsIn(text: string, group: number, encoded: boolean): readonly Leaf[] {
+  const above: { readonly indent: number; readonly name: string }[] = []
+  const found: Leaf[] = []
+  for (const line of text.split("\n", maxLines)) {
+    const [, space = "", key = "", value = ""] = settingLine.exec(line.slice(0, 400)) ?? []
+    if (key === "") continue
+    while ((above.at(-1)?.indent ?? -1) >= space.length) above.pop()
+    const name = fold(keyName(clean(key).text))
+    above.push({ indent: space.length, name })
+    const said = value.trim()
+    const keys = above.slice(-6).map((one) => one.name)
+    // On one line: `provider "aws" { region = "us-east-1" }`.
+    for (const [, inner = "", told = ""] of line
+      .slice(0, 400)
+      .matchAll(/[{,;]\s{0,20}([\w.-]{1,80})\s{0,20}[:=]\s{0,20}["']?([^"',;}]{1,200})/g))
+      found.push(leafOf([...keys, fold(keyName(inner))], told.trim(), group, encoded))
+    if (said !== "") found.push(leafOf(keys, said, group, encoded))
+  }
+  return found
+}
+
+function leafOf(keys: readonly string[], text: string, group: number, encoded: boolean): Leaf {
+  const value = text === "true" ? true : text === "false" ? false : text
+  return { keys, role: roleOf(keys), text, folded: fold(text), value, group, encoded }
+}
+
+/** Kinds of secrets that show by their shape; where a sign is named, a text without it has none of that kind. */
+const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[] = [
+  ["private-key", /-----BEGIN [A-Z ]{0,30}PRIVATE KEY/, "-----BEGIN"],
+  ["aws-key", /\b(?:AKIA|ASIA|AROA|AIDA)[A-Z2-7]{16}\b/],
+  ["github-token", /\b(?:gh[pousr]_[A-Za-z\d]{30,}|github_pat_\w{40,})/],
+  ["gitlab-token", /\bglpat-[\w-]{20,}/, "glpat-"],
+  ["slack-token", /\bxox[abeprs]-[\w-]{10,}/, "xox"],
+  ["model-key", /\bsk-(?:ant-|proj-|or-)?[\w-]{20,}/, "sk-"],
+  ["google-key", /\bAIza[\w-]{35}/, "AIza"],
+  ["stripe-key", /\b[rs]k_(?:live|test)_[A-Za-z\d]{16,}/],
+  ["sendgrid-key", /\bSG\.[\w-]{16,}\.[\w-]{16,}/, "SG."],
+  ["npm-token", /\bnpm_[A-Za-z\d]{30,}/, "npm_"],
+  ["hub-token", /\bhf_[A-Za-z]{30,}/, "hf_"],
+  ["json-web-token", /\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}/, "eyJ"],
+  ["connection-string", /\b[a-z][a-z+]{2,20}:\/\/[^\s:/@]{1,100}:[^\s@/]{3,100}@/i, "://"],
+  [
+    "password",
+    /\b(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|client[_-]?secret)["']?\s{0,3}(?:[:=]|is(?=\s{1,3}\S{0,40}\d))\s{0,3}["']?(?!\*|<|\$|\{|x{3}|\.{3}|null|none|true|false|undefined|process|os\.|env)[^\s"',;]{6,}/i,
+  ],
+]
+
+const secretKey =
+  /(?:^|_)(?:password|passwd|pwd|passphrase|secret|token|api_?key|access_?key|private_?key|client_secret|credentials?|auth)(?:_|$)/
+
+/** Bits of surprise in each sign of a word: random keys have more than four, names and paths fewer. */
+function entropyOf(word: string): number {
+  const counts = new Map<string, number>()
+  for (const sign of word) counts.set(sign, (counts.get(sign) ?? 0) + 1)
+  return [...counts.values()].reduce((sum, count) => sum - (count / word.length) * Math.log2(count / word.length), 0)
+}
+
+/** Words so long and so random that they are keys; a hash in small hexadecimal digits is more often a commit. */
+const isRandom = (word: string): boolean =>
+  word.length >= 32 &&
+  word.length <= 200 &&
+  /\d/.test(word) &&
+  /[A-Z]/.test(word) &&
+  /[a-z]/.test(word) &&
+  entropyOf(word) > 4.2
+
+function kindsIn({ text, keys, value }: Leaf): readonly string[] {
+  if (text.length < 6 || typeof value !== "string") return []
+  const kinds = shapes
+    .filter(([, shape, sign]) => (sign === undefined || text.includes(sign)) && shape.test(text))
+    .map(([kind]) => kind)
+  const key = keys.at(-1) ?? ""
+  if (secretKey.test(key) && !/\s/.test(text) && text.length >= 8 && entropyOf(text.slice(0, 200)) > 2.5)
+    kinds.push("password")
+  if (
+    kinds.length === 0 &&
+    (text.match(/(?<![\w+/=-])[\w+/=-]{32,200}(?![\w+/=-])/g) ?? []).slice(0, 200).some(isRandom)
+  )
+    kinds.push("random-key")
+  return kinds
+}
+
+/** The kinds of secrets whose very values a call carries. */
+const secretKinds = (leaves: readonly Leaf[]): ReadonlySet<string> => new Set(leaves.flatMap(kindsIn))
+
+/** The way on which a call reaches people. */
+type Medium =
+  | "email"
+  | "slack"
+  | "teams"
+  | "discord"
+  | "sms"
+  | "chat"
+  | "ticket"
+  | "phone"
+  | "social"
+  | "webhook"
+  | "wiki"
+  | "calendar"
+  | "pager"
+
+const names: readonly (readonly [Medium, RegExp])[] = [
+  [
+    "email",
+    /^(?:e?mails?|gmail|smtp|outlook|sendgrid|mailgun|ses|mailchimp|postmark|sendmail|mailx|mutt|mailto|inbox)$/,
+  ],
+  ["slack", /^(?:slack|slackcat)$/],
+  ["teams", /^(?:teams|msteams)$/],
+  ["discord", /^discord$/],
+  ["sms", /^(?:sms|twilio|mms|imessage)$/],
+  ["chat", /^(?:chat|whatsapp|telegram|signal|messenger|matrix|irc|mattermost|zulip|hangouts)$/],
+  ["ticket", /^(?:tickets?|jira|zendesk|servicenow|linear|asana|trello|freshdesk|issue|issues|helpdesk)$/],
+  ["phone", /^(?:phone|call|dial|voice|voicemail|fax)$/],
+  ["social", /^(?:tweet|twitter|linkedin|facebook|instagram|mastodon|bluesky|reddit)$/],
+  ["webhook", /^(?:webhook|webhooks)$/],
+  ["wiki", /^(?:wiki|confluence|notion|sharepoint)$/],
+  ["calendar", /^(?:calendar|meeting|invite)$/],
+  ["pager", /^(?:pagerduty|opsgenie|pager)$/],
+]
+
+const fields = /^(?:channel|via|medium|transport|method|type|service|platform|provider|destination_type|delivery)$/
+const addresses: readonly (readonly [Medium, RegExp])[] = [
+  ["slack", /hooks\.slack\.com|slack\.com\/api/],
+  ["teams", /(?:outlook|office)\.(?:office\.)?com\/webhook|webhook\.office\.com/],
+  ["discord", /discord(?:app)?\.com\/api/],
+  ["email", /\bsmtps?:\/\/|\bmailto:|api\.(?:sendgrid|mailgun|postmarkapp)\./],
+  ["chat", /api\.telegram\.org/],
+]
+
+/** The ways on which a call reaches people: as its name says, a field of it, an address that belongs to one. */
+function mediaOf(
+  tool: string,
+  leaves: readonly Leaf[],
+  commands: readonly string[],
+  mailed: boolean,
+): ReadonlySet<Medium> {
+  const told = leaves.flatMap(({ keys, folded, role }) => {
+    if (folded.length > 60) return []
+    return fields.test(keys.at(-1) ?? "") || role === "recipient" ? wordsOf(folded.replace(/\S*@\S*/g, " ")) : []
+  })
+  const words = [...wordsOf(tool.slice(0, 200)), ...told, ...commands]
+  const found = new Set(names.filter(([, name]) => words.some((word) => name.test(word))).map(([medium]) => medium))
+  for (const { folded, role } of leaves) {
+    if (role === "body" || role === "subject") continue
+    for (const [medium, address] of addresses) if (address.test(folded)) found.add(medium)
+  }
+  if (mailed) found.add("email")
+  if (found.size === 0 && talksInRoom(tool, leaves)) found.add("chat")
+  return found
+}
+
+const rooms =
+  /^(?:channel|channel_?id|channel_?name|channels|room|room_?id|chat_?id|conversation|conversation_?id|thread|thread_?id|space)$/i
+const talk = /^(?:message|messages|msg|post|posts|notify|notification|announce|say|reply|comment|broadcast)$/
+
+/** Words for a room that has no brand in its name: `post_message` to `#status`. */
+function talksInRoom(tool: string, leaves: readonly Leaf[]): boolean {
+  const says = wordsOf(tool.slice(0, 200)).some((word) => talk.test(word))
+  return leaves.some(
+    ({ keys, folded }) =>
+      rooms.test(keys.at(-1) ?? "") && (folded.startsWith("#") || (says && /^[\w.-]+$/.test(folded))),
+  )
+}

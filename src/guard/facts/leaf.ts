@@ -1,0 +1,254 @@
+import { decodeBase64, decodeHex } from "../../language/encoding.ts"
+import { clean, fold } from "./clean.ts"
+import { maxDepth, maxLeaves, maxLength, maxRuns, maxUnfoldings } from "./limits.ts"
+import type { Mark } from "./mark.ts"
+import { keyName, type Role, roleOf } from "./role.ts"
+
+/** One value of a call's arguments: where it stood, what it says and how the eye takes it. */
+export type Leaf = {
+  /** Names of the fields down to it, outermost first, in one spelling. */
+  readonly keys: readonly string[]
+  readonly role: Role
+  readonly text: string
+  readonly folded: string
+  readonly value: string | number | boolean
+  /** The object it stood in, so that a price finds its quantity. */
+  readonly group: number
+  /** It was written in an encoding. */
+  readonly encoded: boolean
+}
+
+type Leaves = { readonly leaves: readonly Leaf[]; readonly marks: ReadonlySet<Mark> }
+
+type Visit = {
+  readonly value: unknown
+  readonly keys: readonly string[]
+  readonly group: number
+  readonly depth: number
+  readonly unfoldings: number
+}
+
+type Reading = {
+  readonly leaves: Leaf[]
+  readonly marks: Set<Mark>
+  readonly waiting: Visit[]
+  length: number
+  groups: number
+}
+
+/** All values of a call's arguments, those in JSON within texts and in encodings included. Never throws; what is too much is marked. */
+export function leavesOf(input: unknown): Leaves {
+  const reading: Reading = { leaves: [], marks: new Set(), waiting: [], length: 0, groups: 0 }
+  if (typeof input === "string" && /^\s*[{[]/.test(input) && parsed(input) === undefined)
+    reading.marks.add("unparsable")
+  reading.waiting.push({ value: input, keys: [], group: 0, depth: 0, unfoldings: 0 })
+  try {
+    for (let at = 0; at < reading.waiting.length; at++) {
+      const next = reading.waiting[at]
+      if (next !== undefined) visit(reading, next)
+    }
+  } catch {
+    // A getter or a proxy that throws when it is read: whatever it hides, it was not read.
+    reading.marks.add("unparsable")
+  }
+  return { leaves: reading.leaves, marks: reading.marks }
+}
+
+function visit(reading: Reading, { value, ...place }: Visit): void {
+  if (value === null || value === undefined) return
+  if (typeof value === "string") visitText(reading, value, place)
+  else if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") {
+    const told = typeof value === "bigint" ? Number(value) : value
+    addLeaf(reading, String(value), told, place)
+  } else if (typeof value !== "object") reading.marks.add("unparsable")
+  else if (place.depth >= maxDepth) reading.marks.add("too-deep")
+  else if (Array.isArray(value)) visitList(reading, value, place)
+  else visitObject(reading, value, place)
+}
+
+type Place = Omit<Visit, "value">
+
+function wait(reading: Reading, visit: Visit): void {
+  if (reading.waiting.length >= maxLeaves) reading.marks.add("too-many")
+  else reading.waiting.push(visit)
+}
+
+const quoted = (text: string): string => (/^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
+
+function visitList(reading: Reading, list: readonly unknown[], place: Place): void {
+  for (const value of list.slice(0, maxLeaves)) wait(reading, { ...place, value, depth: place.depth + 1 })
+  if (list.length > maxLeaves) reading.marks.add("too-many")
+  if (list.length < 2 || list.length > 1_000 || roleOf(place.keys) !== "command") return
+  const words = list.filter((word) => typeof word === "string" || typeof word === "number")
+  if (words.length === list.length) visitText(reading, words.map((word) => quoted(String(word))).join(" "), place)
+}
+
+const nameFields = ["name", "key", "field", "header", "param", "parameter"]
+
+function visitObject(reading: Reading, value: object, place: Place): void {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) reading.marks.add("unparsable")
+  const group = ++reading.groups
+  const entries = Object.entries(value)
+  const named = Object.hasOwn(value, "value")
+    ? entries.find(([key, told]) => nameFields.includes(key.toLowerCase()) && typeof told === "string")?.[1]
+    : undefined
+  for (const [key, told] of entries) {
+    const name = keyName(clean(key).text)
+    const keys = [...place.keys, fold(name)]
+    if (/[@/\\.:%&=\s]/.test(key) || key.length > 40) visitText(reading, key, { ...place, group })
+    const renamed = key === "value" && typeof named === "string" ? [...place.keys, fold(keyName(named))] : keys
+    wait(reading, { ...place, value: told, keys: renamed, group, depth: place.depth + 1 })
+  }
+  joinArguments(reading, entries, { ...place, group })
+}
+
+/** `{ command: "rm", args: ["-rf", "/"] }` is one command. */
+function joinArguments(reading: Reading, entries: readonly (readonly [string, unknown])[], place: Place): void {
+  const program = entries.find(([key]) => /^(?:command|cmd|program|executable|file|binary)$/i.test(key))?.[1]
+  const given = entries.find(([key]) => /^(?:args|argv|arguments|parameters|params)$/i.test(key))?.[1]
+  if (typeof program !== "string" || !Array.isArray(given) || given.length > 1_000) return
+  const words = given.filter((word) => typeof word === "string" || typeof word === "number")
+  const text = [program, ...words.map((word) => quoted(String(word)))].join(" ")
+  visitText(reading, text, { ...place, keys: [...place.keys, "command"] })
+}
+
+/** The value of a text that is JSON: an object, a list or one more text. */
+function parsed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === "object" || typeof value === "string" ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const plainText = /^[\w .,;!?'@-]{0,80}$/
+
+function visitText(reading: Reading, raw: string, place: Place): void {
+  if (reading.length + raw.length > maxLength) reading.marks.add("too-large")
+  const { text, hidden } = clean(raw.slice(0, Math.max(0, maxLength - reading.length)))
+  reading.length += text.length
+  if (hidden) reading.marks.add("hidden-characters")
+  if (/^\s*[{["]/.test(text)) {
+    const value = parsed(text)
+    if (value !== undefined && value !== null) {
+      wait(reading, { ...place, value, depth: place.depth + 1 })
+      return
+    }
+  }
+  addLeaf(reading, text, raw, place)
+  const bare = text.trim()
+  // Quotes around the whole, whoever put them there, would hide it from those who read quoted texts as such.
+  if (bare.length > 2 && /^["'`]/.test(bare) && bare.endsWith(bare[0] ?? "") && place.depth < maxDepth)
+    wait(reading, { ...place, value: bare.slice(1, -1), depth: place.depth + 1 })
+  if (plainText.test(text) && !/[\w-]{12}/.test(text)) return
+  const { texts, tooMany } = unfold(text)
+  if (tooMany) reading.marks.add("too-many")
+  if (texts.length === 0) return
+  if (place.unfoldings >= maxUnfoldings) {
+    reading.marks.add("too-deep")
+    return
+  }
+  for (const value of texts) wait(reading, { ...place, value, unfoldings: place.unfoldings + 1 })
+}
+
+function addLeaf(reading: Reading, text: string, value: Leaf["value"], place: Place): void {
+  const { keys, group, unfoldings } = place
+  reading.leaves.push({ keys, role: roleOf(keys), text, folded: fold(text), value, group, encoded: unfoldings > 0 })
+}
+
+const entityNames: Readonly<Record<string, string>> = {
+  lt: "<",
+  gt: ">",
+  amp: "&",
+  quot: '"',
+  apos: "'",
+  nbsp: " ",
+  commat: "@",
+  period: ".",
+  sol: "/",
+  bsol: "\\",
+  colon: ":",
+  semi: ";",
+  lowbar: "_",
+  hyphen: "-",
+  dash: "-",
+  dollar: "$",
+  comma: ",",
+  lpar: "(",
+  rpar: ")",
+  num: "#",
+  percnt: "%",
+  plus: "+",
+  equals: "=",
+  Tab: "\t",
+  NewLine: "\n",
+}
+
+const codePoint = (code: number): string =>
+  code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : ""
+
+const wholeEntity = /&(?:#(\d{1,8})|#x([\da-f]{1,7})|([a-z]{2,8}));/gi
+/** Browsers forgive a missing semicolon; it counts only where no entity is whole, so that one written inside another is met first. */
+const openEntity = /&(?:#(\d{1,8})|#x([\da-f]{1,7}))/gi
+
+const decodeEntities = (text: string): string =>
+  text.replace(text.search(wholeEntity) < 0 ? openEntity : wholeEntity, (whole, decimal, hex, name) => {
+    if (decimal !== undefined) return codePoint(Number.parseInt(decimal, 10))
+    if (hex !== undefined) return codePoint(Number.parseInt(hex, 16))
+    return typeof name === "string" ? (entityNames[name] ?? whole) : whole
+  })
+
+const decodePercents = (text: string): string =>
+  text.replace(/(?:%[\da-f]{2})+/gi, (run) => decodeHex(run.replaceAll("%", "")))
+
+const decodeEscapes = (text: string): string =>
+  text
+    .replace(/\\u\{([\da-f]{1,6})\}|\\u([\da-f]{4})|\\U([\da-f]{8})/gi, (_whole, braced, short, long) =>
+      codePoint(Number.parseInt(braced ?? short ?? long, 16)),
+    )
+    .replace(/(?:\\x[\da-f]{2})+/gi, decodeHex)
+    .replace(/\\([0-3][0-7]{2})/g, (_whole, octal) => codePoint(Number.parseInt(octal, 8)))
+
+const decodeQuotedPrintable = (text: string): string =>
+  text.replace(/=\r?\n/g, "").replace(/(?:=[\dA-F]{2})+/g, (run) => decodeHex(run.replaceAll("=", "")))
+
+/** Each encoding in which single signs of a text may be written, with what gives it away. */
+const spellings: readonly (readonly [hint: RegExp, decode: (text: string) => string])[] = [
+  [/&(?:#|[a-z]{2,8};)/i, decodeEntities],
+  [/%[\da-f]{2}/i, decodePercents],
+  [/\\(?:u|x|[0-3][0-7]{2})/i, decodeEscapes],
+  [/=(?:3D|40|2E|2F|20|\r?\n)/, decodeQuotedPrintable],
+]
+
+/** Text, not the bytes of a picture or of a key; UTF-16 shows as every other sign a zero. */
+function readable(decoded: string): string | undefined {
+  const text = decoded.includes("\0") ? decoded.replaceAll("\0", "") : decoded
+  return text.length >= 6 && !/\ufffd|(?![\t\n\v\f\r])\p{Cc}/u.test(text) ? text : undefined
+}
+
+/** From where such signs begin: otherwise each sign of a short word would be tried as a beginning. */
+const run = /(?<![A-Za-z\d+/_-])[A-Za-z\d+/_-]{12,}={0,2}/g
+const wrapped = /^[A-Za-z\d+/_-]{16,}(?:\s+[A-Za-z\d+/_-]+)+={0,2}\s*$/
+const hexRun = /^(?:0x)?(?:[\da-f]{2}){6,}$/i
+
+type Unfolded = { readonly texts: readonly string[]; readonly tooMany: boolean }
+
+/** What a text says once one encoding of it is undone: as a whole for the spelling of single signs, run by run for base64 and hex. */
+function unfold(text: string): Unfolded {
+  const spelled = spellings.reduce((before, [hint, decode]) => (hint.test(before) ? decode(before) : before), text)
+  const texts = [spelled]
+  const runs = new Set(text.match(run) ?? [])
+  if (runs.size > 1 && wrapped.test(text)) runs.add(text.replace(/\s+/g, ""))
+  for (const piece of runs) {
+    if (texts.length > maxRuns) break
+    const hex = hexRun.test(piece) ? readable(decodeHex(piece.replace(/^0x/i, ""))) : undefined
+    if (hex !== undefined) texts.push(hex)
+    // A word of small letters alone decodes to noise, and no encoder writes one.
+    if (piece.length < 12 || /^[a-z_/-]+$/.test(piece)) continue
+    const decoded = readable(decodeBase64(piece))
+    if (decoded !== undefined) texts.push(decoded)
+  }
+  return { texts: texts.filter((found) => found !== text), tooMany: texts.length > maxRuns }
+}

@@ -1,0 +1,176 @@
+import { fold } from "./clean.ts"
+import { globMatches } from "./glob.ts"
+import type { Leaf } from "./leaf.ts"
+
+/** No system takes a longer path. */
+const maxPath = 4_096
+
+export type Access = "read" | "write" | "delete" | "unknown"
+
+/** A file that a call names. */
+export type PathFact = {
+  /** One spelling for each place: forward slashes, no dots, `~` for a home directory. */
+  readonly path: string
+  readonly access: Access
+  readonly secret: boolean
+  readonly glob: boolean
+}
+
+const homes =
+  /^(?:\$home|\$\{home\}|%userprofile%|%homepath%|\$env:userprofile|~[a-z_][\w-]*|\/root|\/var\/root|\/home\/[^/*?[]+|\/users\/[^/*?[]+|\/home\/[*?]+|\/users\/[*?]+|[a-z]:\/users\/[^/]+)(?=\/|$)/i
+
+/** A path in one spelling. A way up out of a relative path stays, as `../`. */
+export function normalPath(written: string): string {
+  const bare = written
+    .trim()
+    .replace(/^["'`]+|(?<!["'`])["'`]+$/g, "")
+    .replace(/^(?:file:\/\/(?:localhost)?|@)(?=[/~.])/i, "")
+    .replace(/^\\\\\?\\/, "")
+    .replace(/::\$data$/i, "")
+    .replaceAll("\\", "/")
+    .replace(/^\/?(?:proc\/(?:self|thread-self|\d+)\/root)(?=\/)/i, "")
+  const rooted = /^(?:\/|[a-z]:\/)/i.test(bare)
+  const kept: string[] = []
+  for (const name of bare.split("/")) {
+    if (name === "" || name === ".") continue
+    if (name !== "..") kept.push(name)
+    else if (kept.length > 0 && kept.at(-1) !== "..") kept.pop()
+    else if (!rooted) kept.push("..")
+  }
+  const joined = `${bare.startsWith("/") ? "/" : ""}${kept.join("/")}`
+  return joined.replace(homes, "~")
+}
+
+/** Where a path may lead: as written, and for one that climbs out, from the root. */
+export function placesOf(path: string): readonly string[] {
+  const climbed = /^(?:\.\.\/)+/.exec(path)
+  return climbed === null ? [path] : [path, `/${path.slice(climbed[0].length)}`, path.slice(climbed[0].length)]
+}
+
+export function pathFact(written: string, access: Access): PathFact {
+  const path = normalPath(written.slice(0, maxPath))
+  const folded = fold(path)
+  const secret = placesOf(folded).some(isSecretPath)
+  return { path, access, secret, glob: /[*?[]/.test(path) }
+}
+
+const pieces = /[^\s"'`<>|;,()=&]+/g
+const rootedWord = /^(?:[/~\\]|\.{1,2}[/\\]|\$\{?home|%\w+%|[a-z]:[/\\]|file:)/i
+
+/** Words repeat from call to call; strange ones do not, so only so many are remembered. */
+const known = new Map<string, boolean>()
+const maxKnown = 5_000
+
+/** Is a bare word the name of a file that holds secrets? */
+function isSecretWord(word: string): boolean {
+  const met = known.get(word)
+  if (met !== undefined) return met
+  const secret = isSecretPath(normalPath(word).toLowerCase())
+  if (known.size < maxKnown && word.length <= 32) known.set(word, secret)
+  return secret
+}
+
+/** Does a word of a text look like a file? */
+function isPathWord(word: string): boolean {
+  if (word.length < 2 || /^[a-z][a-z\d+.-]*:\/\//i.test(word) === true) return /^file:/i.test(word)
+  if (rootedWord.test(word)) return /[\w*?]/.test(word)
+  return /[/\\]/.test(word) || isSecretWord(word)
+}
+
+/** The files that a value names: a field for a path is one as a whole, and any other text has some among its words. */
+function pathsIn({ role, text, value }: Leaf): readonly string[] {
+  if (typeof value !== "string" || text === "") return []
+  if (role === "path")
+    return text.length <= maxPath ? text.split(/[\n;]+|,(?=\s*[/~.])/).filter((one) => one.trim() !== "") : []
+  if (role === "body" || role === "subject" || role === "recipient" || role === "sender") return []
+  return (text.match(pieces) ?? [])
+    .map((word) => word.slice(0, maxPath).replace(/(?<![.:])[.:]+$/, ""))
+    .filter(isPathWord)
+}
+
+/** The files that a call names outside of shell commands, which say more about them. */
+export function pathsOf(leaves: readonly Leaf[], access: Access): readonly PathFact[] {
+  const from = leaves.find(({ keys }) =>
+    /^(?:cwd|workdir|working_dir(?:ectory)?|root|base_dir|dir|directory|folder)$/.test(keys.at(-1) ?? ""),
+  )?.text
+  return leaves.flatMap((leaf) =>
+    pathsIn(leaf).flatMap((written) => {
+      const fact = pathFact(written, access)
+      const relative = from !== undefined && from !== written && !/^(?:[/~]|[a-z]:)/i.test(fact.path)
+      return relative ? [fact, pathFact(`${from}/${written}`, access)] : [fact]
+    }),
+  )
+}
+
+const secretNames =
+  /^(?:id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[._-](?!pub$)[\w.-]+)?|\.env(?:rc)?|\.env\.(?!example$|sample$|template$|dist$|defaults?$|schema$)[\w.-]+|[\w.-]+\.env|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.htpasswd|\.dockercfg|\.vault-token|\.boto|\.s3cfg|shadow-?|gshadow-?|sudoers|master\.key|wallet\.dat|login data|cookies\.sqlite|key[34]\.db|logins\.json|application_default_credentials\.json|terraform\.tfstate(?:\.backup)?|[\w.-]*\.(?:pem|p12|pfx|pkcs12|jks|keystore|kdbx?|ppk|key|keychain(?:-db)?|agekey|asc|gpg)|credentials|[\w.-]*(?:credentials?|secrets?|passwords?|passwd|tokens?|api[_-]?keys?|private[_-]?keys?|service[_-]?account[\w-]*)(?:\.(?:json|ya?ml|toml|ini|txt|csv|xml|conf|cfg|properties|env|db|enc|bak|old))+|host_\w+_key|ssh_host_[\w]+_key)$/
+
+/** Directories in which all but the named files are secret. */
+const secretPlaces: readonly RegExp[] = [
+  /(?:^|\/)\.ssh\/(?!(?:known_hosts|config|authorized_keys)(?:\.old)?$|[^/]*\.pub$)[^/]+/,
+  /(?:^|\/)\.(?:gnupg|password-store)\/[^/]+/,
+  /(?:^|\/)\.aws\/(?:credentials|sso|cli\/cache)/,
+  /(?:^|\/)\.azure\/\w*(?:token|profile|credential)/,
+  /(?:^|\/)\.config\/(?:gcloud|gh|hub|doctl|op)\//,
+  /(?:^|\/)\.kube\/config/,
+  /(?:^|\/)\.docker\/config\.json$/,
+  /^\/etc\/(?:g?shadow-?|sudoers(?:\.d\/.*)?|ssl\/private\/.*|kubernetes\/.*\.conf|krb5\.keytab)$/,
+  /^\/(?:var\/)?run\/secrets\//,
+  /^\/proc\/(?:self|thread-self|\d+|\*)\/(?:environ|mem)$/,
+  /(?:^|\/)keychains?\//,
+  /(?:^|\/)(?:sam|system|security)$(?<=\/config\/\w+)/,
+]
+
+/** Names that are about secrets and hold none. */
+const harmless =
+  /\.(?:pub|md|rst|html?|tsx?|jsx?|py|go|rs|java|rb|php|cs|c|h|cpp|css|scss|svg|png|test\.\w+)$|(?:^|\/)etc\/passwd$/
+
+/** Secrets that a pattern may stand for. */
+const likely: readonly string[] = [
+  "id_rsa",
+  "id_ed25519",
+  "id_ecdsa",
+  "id_dsa",
+  ".env",
+  ".env.production",
+  ".netrc",
+  ".pgpass",
+  "credentials",
+  "credentials.json",
+  "secrets.yml",
+  "server.pem",
+  "server.key",
+  "shadow",
+]
+
+const likelyPlaces: readonly string[] = [
+  "~/.ssh/id_rsa",
+  "~/.ssh/id_ed25519",
+  "~/.aws/credentials",
+  "~/.netrc",
+  "~/.kube/config",
+  "~/.gnupg/secring.gpg",
+  "~/.docker/config.json",
+  "/etc/shadow",
+  "/etc/gshadow",
+  "/etc/sudoers",
+  "/proc/self/environ",
+  "/run/secrets/token",
+]
+
+/** Does a normal path in small letters hold what only its owner should read: keys, credentials, tokens, password stores? */
+function isSecretPath(path: string): boolean {
+  const name = path.slice(path.lastIndexOf("/") + 1)
+  if (/[*?[]/.test(path)) return isSecretGlob(path, name)
+  if (secretPlaces.some((place) => place.test(path))) return true
+  if (/(?:^|\/)\.(?:ssh|aws|gnupg|password-store)$/.test(path)) return true
+  return (secretNames.test(name) || /(?:^|\/)(?:secrets|private[_-]?keys)\/[^/]+$/.test(path)) && !harmless.test(path)
+}
+
+function isSecretGlob(path: string, name: string): boolean {
+  if (path.length > 1_000) return true
+  if (secretPlaces.some((place) => place.test(path.replace(/[*?]+/g, "x")))) return true
+  if (likelyPlaces.some((place) => path.startsWith(place[0] ?? "") && globMatches(path, place))) return true
+  const telling = name.replace(/[^a-z\d]/g, "").length >= 2 || (name.startsWith(".") && name.length > 2)
+  return telling && /[*?[]/.test(name) && likely.some((secret) => globMatches(name, secret))
+}

@@ -1,0 +1,114 @@
+import { assert } from "../../message/assert.ts"
+import { hashData } from "../../message/hash-data.ts"
+import type { Action } from "../facts/action.ts"
+import type { Cedar } from "./cedar.ts"
+import type { Get } from "./condition.ts"
+import type { Mode } from "./mode.ts"
+import type { Policy } from "./policy.ts"
+import { type AttributeName, namespace } from "./schema.ts"
+
+/** What the policies say to one action of a call. */
+export type Answer = {
+  readonly forbids: readonly string[]
+  readonly permitted: boolean
+  readonly errors: readonly string[]
+}
+
+export type Request = {
+  readonly agent: string
+  readonly sessions: readonly string[]
+  readonly tool: string
+  readonly action: Action
+  readonly get: Get
+}
+
+/** Policies that are asked together, and what they ask. */
+type Group = { readonly id: string; readonly asks: ReadonlySet<AttributeName> }
+
+export type Engine = {
+  /** Ask every policy that may hold for the action; `first` tells whether the call was asked about for another action before. */
+  readonly ask: (request: Request, first: boolean) => Answer
+}
+
+const baselineId = "guard:baseline"
+const baseline = "permit(principal, action, resource);"
+
+/** Asking one policy by itself costs as much as so many more in one go (measured: 0.1 ms a question, 5 µs a policy). */
+const policiesPerQuestion = 20
+
+/** Parse policies into the engine's own memory; the same policies have the same name there, so that guards made anew cost nothing. */
+function preparse(cedar: Cedar, policies: readonly Policy[], mode: Mode): Group {
+  const texts: Record<string, string> = mode === "forbid-only" ? { [baselineId]: baseline } : {}
+  for (const { id, text } of policies) texts[id] = text
+  const id = hashData(texts)
+  const answer = cedar.preparsePolicySet(id, { staticPolicies: texts })
+  assert(answer.type === "success", "policies that were checked do not parse")
+  return { id, asks: new Set(policies.flatMap(({ asks }) => [...asks])) }
+}
+
+/** Each group is parsed when it is first needed, and once. */
+function createGroups(cedar: Cedar, mode: Mode): (name: string, policies: readonly Policy[]) => Group {
+  const groups = new Map<string, Group>()
+  return (name, policies) => {
+    const known = groups.get(name)
+    if (known !== undefined) return known
+    const made = preparse(cedar, policies, mode)
+    groups.set(name, made)
+    return made
+  }
+}
+
+function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request, { id, asks }: Group): Answer {
+  const context: Record<string, string | number | boolean | string[]> = {}
+  for (const name of asks) {
+    const value = get(name)
+    context[name] = typeof value === "object" ? [...value] : value
+  }
+  const principal = { type: `${namespace}::Agent`, id: agent }
+  const parents = sessions.map((session) => ({ type: `${namespace}::Session`, id: session }))
+  const answer = cedar.statefulIsAuthorized({
+    principal,
+    action: { type: `${namespace}::Action`, id: action },
+    resource: { type: `${namespace}::Tool`, id: tool },
+    context,
+    preparsedPolicySetId: id,
+    entities: parents.length === 0 ? [] : [{ uid: principal, attrs: {}, parents }],
+  })
+  if (answer.type === "failure")
+    return { forbids: [], permitted: false, errors: answer.errors.map(({ message }) => message) }
+  const { decision, diagnostics } = answer.response
+  return {
+    forbids: decision === "deny" ? diagnostics.reason : [],
+    permitted: decision === "allow",
+    errors: diagnostics.errors.map(({ policyId, error }) => `${policyId}: ${error.message}`),
+  }
+}
+
+/**
+ * The policies, parsed once. Only those that may hold are put to Cedar, since each costs time whether it holds or not; and where all
+ * that is not forbidden is allowed, those that hold for any action are asked once for a call of several.
+ */
+export function createEngine(cedar: Cedar, policies: readonly Policy[], mode: Mode): Engine {
+  const groupFor = createGroups(cedar, mode)
+  return {
+    ask: (request, first) => {
+      const { action, get } = request
+      const own = (policy: Policy): boolean =>
+        policy.actions?.has(action) ?? (first || mode === "allow-list" || policy.asksAction)
+      const meant = ({ tool = request.tool, agent = request.agent }: Policy): boolean =>
+        tool === request.tool && agent === request.agent
+      const all = policies.filter(own)
+      const live = all.filter((policy) => meant(policy) && policy.mayHold(get))
+      const groups =
+        live.length > 1 + all.length / policiesPerQuestion
+          ? [groupFor(`${action} ${first}`, all)]
+          : live.map((policy) => groupFor(`policy ${policy.id}`, [policy]))
+      const answers = groups.map((group) => authorize(cedar, request, group))
+      return {
+        forbids: answers.flatMap(({ forbids }) => forbids),
+        permitted: mode === "forbid-only" || answers.some(({ permitted }) => permitted),
+        errors: answers.flatMap(({ errors }) => errors),
+      }
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { fold } from "../facts/clean.ts"
+import type { CallFacts } from "../facts/facts.ts"
+import { globMatches } from "../facts/glob.ts"
+import { hostName } from "../facts/hosts.ts"
+import { normalPath, placesOf } from "../facts/paths.ts"
+
+/** A list of patterns that a policy can ask by name, because Cedar has no way to match each member of a set against a pattern. */
+export type Matcher = {
+  readonly of: "recipientDomains" | "hosts" | "paths" | "changedPaths" | "commands" | "sqlTargets"
+  /** Domains and hosts: exact, or `*.example.com` for what stands below. Paths: globs. Others: globs on the whole name. */
+  readonly patterns: readonly string[]
+}
+
+export type Matched = { readonly outside: readonly string[]; readonly within: readonly string[] }
+
+export type CompiledMatcher = (facts: CallFacts) => Matched
+
+const changes = (access: string): boolean => access !== "read"
+
+function valuesOf(of: Matcher["of"], facts: CallFacts): readonly string[] {
+  switch (of) {
+    case "recipientDomains":
+      return facts.emails.filter(({ recipient }) => recipient).map(({ domain }) => domain)
+    case "hosts":
+      return facts.hosts.filter(({ contacted }) => contacted).map(({ host }) => host)
+    case "paths":
+      return facts.paths.map(({ path }) => path)
+    case "changedPaths":
+      return facts.paths.filter(({ access }) => changes(access)).map(({ path }) => path)
+    case "commands":
+      return facts.commands.map(({ name }) => name)
+    case "sqlTargets":
+      return facts.statements.flatMap(({ targets }) => targets)
+  }
+}
+
+const hostTest = (pattern: string): ((value: string) => boolean) => {
+  const wild = pattern.startsWith("*.")
+  const name = hostName(wild ? pattern.slice(2) : pattern)
+  return wild ? (value) => value.endsWith(`.${name}`) : (value) => value === name
+}
+
+/** A pattern for a directory covers what is in it; one without a leading slash matches at any depth. */
+const pathTest = (pattern: string): ((value: string) => boolean) => {
+  const normal = fold(normalPath(pattern)).replace(/\/\*\*$/, "")
+  const rooted = /^(?:[/~*]|[a-z]:)/.test(normal)
+  const forms = [normal, `${normal}/**`, ...(rooted ? [] : [`**/${normal}`, `**/${normal}/**`])]
+  return (value) =>
+    placesOf(fold(value)).some((place) => forms.some((form) => globMatches(form, place)) || reaches(place, normal))
+}
+
+/** Directories above a path that are looked at. */
+const maxAbove = 24
+
+/** Does a pattern in a command stand for what is protected, or for what holds it? `/et*` stands for `/etc`. */
+function reaches(place: string, name: string): boolean {
+  if (!/[*?[]/.test(place) || /[*?[]/.test(name)) return false
+  const names = place.split("/").slice(0, maxAbove)
+  return names.some((_, at) => globMatches(names.slice(0, at + 1).join("/"), name))
+}
+
+const testFor = (of: Matcher["of"], pattern: string): ((value: string) => boolean) => {
+  if (of === "recipientDomains" || of === "hosts") return hostTest(pattern)
+  if (of === "paths" || of === "changedPaths") return pathTest(pattern)
+  return (value) => globMatches(fold(pattern), fold(value))
+}
+
+/** Make a matcher ready to be asked about many calls. */
+export function compileMatcher({ of, patterns }: Matcher): CompiledMatcher {
+  const tests = patterns.map((pattern) => testFor(of, pattern))
+  return (facts) => {
+    const values = [...new Set(valuesOf(of, facts))].sort()
+    const within = values.filter((value) => tests.some((test) => test(value)))
+    const inside = new Set(within)
+    return { within, outside: values.filter((value) => !inside.has(value)) }
+  }
+}

@@ -1,0 +1,212 @@
+import type { DetailedError, PolicyJson } from "@cedar-policy/cedar-wasm/nodejs"
+import { assert } from "../../message/assert.ts"
+import { HoldfastError } from "../../message/errors.ts"
+import { present } from "../../message/present.ts"
+import { isObject } from "../../wire/json.ts"
+import { type Action, actions } from "../facts/action.ts"
+import type { Cedar } from "./cedar.ts"
+import { compileCondition } from "./condition.ts"
+import type { Matcher } from "./matcher.ts"
+import type { Policy } from "./policy.ts"
+import type { PolicyInput } from "./policy-input.ts"
+import { cedarString, lineAt } from "./policy-text.ts"
+import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
+import { type Draft, shown } from "./template.ts"
+import { draftOf, type TemplateUse } from "./templates.ts"
+
+type PolicySet = { readonly policies: readonly Policy[]; readonly matchers: Readonly<Record<string, Matcher>> }
+
+/** A template's conditions as policies, each with the rule in words. */
+function written(
+  use: TemplateUse,
+  name: string,
+): { readonly text: string; readonly matchers: Readonly<Record<string, Matcher>> } {
+  const { rule, instead, when, matchers = {} } = checkedDraft(use, name)
+  const head = [
+    `@rule(${cedarString(use.rule ?? rule)})`,
+    `@instead(${cedarString(instead)})`,
+    ...(use.decision === "ask" ? ['@decision("ask")'] : []),
+  ].join("\n")
+  return {
+    text: when.map((condition) => `${head}\nforbid(principal, action, resource) when { ${condition} };`).join("\n"),
+    matchers,
+  }
+}
+
+/** A parameter that is none is the fault of the policy that gives it. */
+function checkedDraft(use: TemplateUse, name: string): Draft {
+  try {
+    return draftOf(use, name)
+  } catch (error) {
+    if (!(error instanceof HoldfastError && error.problem.code === "option-invalid")) throw error
+    const { option, expected, found } = error.problem
+    throw invalid(name, undefined, `${expected} for ${option}`, found)
+  }
+}
+
+/** Read all policies of a guard. Names are made unique by their number; ids that policies give themselves must be. */
+export function readPolicySet(
+  cedar: Cedar,
+  inputs: readonly PolicyInput[],
+  given: Readonly<Record<string, Matcher>>,
+): PolicySet {
+  if (!Array.isArray(inputs))
+    throw new HoldfastError({ code: "option-invalid", option: "policies", expected: "a list", found: shown(inputs) })
+  const taken = new Set<string>(Object.keys(given))
+  const nameFor = (wanted: string): string => {
+    let name = wanted
+    for (let count = 2; taken.has(name); count++) name = `${wanted}-${count}`
+    taken.add(name)
+    return name
+  }
+  const policies: Policy[] = []
+  const matchers: Record<string, Matcher> = { ...given }
+  for (const input of inputs) {
+    if (typeof input === "string") policies.push(...readPolicies(cedar, nameFor("policy"), input))
+    else if (typeof input !== "object" || input === null)
+      throw new HoldfastError({
+        code: "option-invalid",
+        option: "policies",
+        expected: "texts and templates",
+        found: shown(input),
+      })
+    else if ("text" in input) policies.push(...readPolicies(cedar, nameFor(checkedName(input.name)), input.text))
+    else {
+      const name = nameFor(checkedName(input.name ?? input.template))
+      const made = written(input, name)
+      Object.assign(matchers, made.matchers)
+      policies.push(...readPolicies(cedar, name, made.text))
+    }
+  }
+  check(policies)
+  checkPolicies(cedar, policies)
+  return { policies, matchers }
+}
+
+function checkedName(name: unknown): string {
+  if (typeof name === "string" && /^[\w .:-]{1,100}$/.test(name)) return name
+  throw invalid(shown(name), undefined, "a name of up to a hundred letters, digits, blanks or _.:-", shown(name))
+}
+
+function check(policies: readonly Policy[]): void {
+  const ids = new Set<string>()
+  for (const { id, line } of policies) {
+    if (ids.has(id)) throw invalid(id, line, "an id that no other policy has", `${JSON.stringify(id)} twice`)
+    ids.add(id)
+  }
+  if (policies.length > maxPolicies)
+    throw new HoldfastError({
+      code: "option-invalid",
+      option: "policies",
+      expected: `at most ${maxPolicies} policies`,
+      found: String(policies.length),
+    })
+}
+
+/** Policies of one guard; rules are written by people. */
+const maxPolicies = 2_000
+/** Characters of one policy text. */
+const maxText = 1_000_000
+
+/** What is wrong with a policy, by its name and line. */
+const invalid = (policy: string, line: number | undefined, expected: string, found: string): HoldfastError =>
+  new HoldfastError({ code: "policy-invalid", policy, expected, found: found.slice(0, 300), ...present({ line }) })
+
+function refuse(name: string, text: string, { message, help, sourceLocations }: DetailedError, first = 1): never {
+  const place = sourceLocations?.[0]
+  const expected = place?.label?.slice(0, 200) ?? help ?? "a policy in Cedar that fits the schema"
+  throw invalid(name, place === undefined ? undefined : first - 1 + lineAt(text, place.start), expected, message)
+}
+
+/** Parse the policies of one text; what is wrong is a Problem with the policy's name and line. */
+function readPolicies(cedar: Cedar, name: string, text: string): readonly Policy[] {
+  if (typeof text !== "string" || text.length > maxText)
+    throw invalid(name, undefined, "a text of at most a million characters", typeof text)
+  const parsed = cedar.policySetTextToParts(text)
+  if (parsed.type === "failure") {
+    const [error] = parsed.errors
+    if (error === undefined) throw invalid(name, undefined, "policies in Cedar", "a text that cannot be parsed")
+    refuse(name, text, error)
+  }
+  if (parsed.policy_templates.length > 0)
+    throw invalid(name, undefined, "policies without slots", "a Cedar template with ?principal or ?resource")
+  const parts = [...parsed.policies].sort((one, other) => text.indexOf(one) - text.indexOf(other))
+  if (parts.length === 0) throw invalid(name, undefined, "at least one policy", "a text without any")
+  return parts.map((part, at) => ({
+    ...readPolicy(cedar, name, part, parts.length === 1 ? name : `${name}.${at + 1}`),
+    source: name,
+    line: text.slice(0, Math.max(0, text.indexOf(part))).split("\n").length,
+  }))
+}
+
+/** Check policies against the schema, all in one go: the schema takes longer to read than they do. */
+function checkPolicies(cedar: Cedar, policies: readonly Policy[]): void {
+  const staticPolicies = Object.fromEntries(policies.map(({ id, text }) => [id, text]))
+  const checked = cedar.validate({ schema: schemaText, policies: { staticPolicies } })
+  assert(checked.type === "success", "policies that parse alone do not parse together")
+  const [first] = checked.validationErrors
+  if (first === undefined) return
+  const { source, line, text } = policies.find(({ id }) => id === first.policyId) ?? {
+    source: first.policyId,
+    line: 1,
+    text: "",
+  }
+  refuse(source, text, first.error, line)
+}
+
+function readPolicy(cedar: Cedar, name: string, text: string, fallback: string): Omit<Policy, "source" | "line"> {
+  const answer = cedar.policyToJson(text)
+  if (answer.type === "failure")
+    throw invalid(name, undefined, "a policy in Cedar", answer.errors[0]?.message ?? "something else")
+  const { effect, annotations = {}, action, resource, principal, conditions } = answer.json
+  const decision = annotations.decision ?? "deny"
+  if (decision !== "deny" && decision !== "ask")
+    throw invalid(name, undefined, '@decision("deny") or @decision("ask")', `@decision(${JSON.stringify(decision)})`)
+  const mentions = mentionsIn(conditions)
+  const id = annotations.id ?? fallback
+  return {
+    id,
+    text,
+    effect,
+    decision,
+    rule: annotations.rule ?? `Policy ${id} forbids this call.`,
+    ...present({ instead: annotations.instead, actions: actionsOf(action) }),
+    ...present({ tool: entityOf(resource), agent: entityOf(principal) }),
+    ...mentions,
+    mayHold: compileCondition(conditions),
+  }
+}
+
+const isAction = (id: string): id is Action => actions.some((action) => action === id)
+
+function actionsOf(constraint: PolicyJson["action"]): ReadonlySet<Action> | undefined {
+  if (constraint.op === "All" || "slot" in constraint) return undefined
+  const entities = "entities" in constraint ? constraint.entities : [constraint.entity]
+  return new Set(entities.map((entity) => ("__entity" in entity ? entity.__entity.id : entity.id)).filter(isAction))
+}
+
+/** The entity that a head wants exactly. Tools and agents stand in no hierarchy, so other ways to name one are left to the engine. */
+function entityOf(constraint: PolicyJson["resource"] | PolicyJson["principal"]): string | undefined {
+  if (constraint.op !== "==" || !("entity" in constraint)) return undefined
+  const { entity } = constraint
+  return "__entity" in entity ? entity.__entity.id : entity.id
+}
+
+/** Which attributes of the context a policy asks, and whether it asks for the action; one that takes the context whole asks all. */
+function mentionsIn(conditions: unknown): Pick<Policy, "asks" | "asksAction"> {
+  const asks = new Set<AttributeName>()
+  let asksAction = false
+  const waiting: unknown[] = [conditions]
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (Array.isArray(node)) for (const one of node) waiting.push(one)
+    if (!isObject(node)) continue
+    if (node.Var === "action") asksAction = true
+    if (node.Var === "context") for (const name of attributeNames) asks.add(name)
+    const access = node["."] ?? node.has
+    if (isObject(access) && isObject(access.left) && access.left.Var === "context") {
+      const attribute = Array.isArray(access.attr) ? access.attr[0] : access.attr
+      for (const name of attributeNames) if (name === attribute) asks.add(name)
+    } else for (const one of Object.values(node)) waiting.push(one)
+  }
+  return { asks, asksAction }
+}

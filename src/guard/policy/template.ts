@@ -1,0 +1,48 @@
+import { HoldfastError } from "../../message/errors.ts"
+import type { Matcher } from "./matcher.ts"
+
+/** What a template makes of its parameters. */
+export type Draft = {
+  /** The rule in the words that a refused call is answered with. */
+  readonly rule: string
+  /** What may be done instead. */
+  readonly instead: string
+  /** Conditions in Cedar; each forbids the call on its own. */
+  readonly when: readonly string[]
+  readonly matchers?: Readonly<Record<string, Matcher>>
+}
+
+/** What all uses of templates may say beside their parameters. */
+export type UseOptions = {
+  /** Names the policy in answers and traces; the template's name unless given. */
+  readonly name?: string
+  /** The rule in the operator's own words. */
+  readonly rule?: string
+  /** `ask` hands the decision to a person instead of refusing. */
+  readonly decision?: "deny" | "ask"
+}
+
+/** A list of texts that a template cannot do without. */
+export function requireTexts(option: string, value: readonly string[]): readonly string[] {
+  const sound =
+    Array.isArray(value) && value.length > 0 && value.every((text) => typeof text === "string" && text.trim() !== "")
+  if (sound) return value.map((text) => text.trim())
+  throw new HoldfastError({
+    code: "option-invalid",
+    option,
+    expected: "a list of one or more texts",
+    found: shown(value),
+  })
+}
+
+export function requireAmount(option: string, value: number): number {
+  if (typeof value === "number" && Number.isFinite(value) && value >= 0 && value <= 1e12) return value
+  throw new HoldfastError({ code: "option-invalid", option, expected: "a number from 0 to 1e12", found: shown(value) })
+}
+
+export const shown = (value: unknown): string =>
+  Array.isArray(value)
+    ? `a list of ${value.length}`
+    : typeof value === "string"
+      ? JSON.stringify(value.slice(0, 40))
+      : String(value).slice(0, 40)

@@ -1,0 +1,356 @@
+import { HoldfastError } from "../../message/errors.ts"
+import type { PersonalKind } from "../facts/personal.ts"
+import { regionName } from "../facts/regions.ts"
+import { searchable } from "../facts/words.ts"
+import { cedarPattern, cedarSet, cedarString } from "./policy-text.ts"
+import { type Draft, requireAmount, requireTexts, type UseOptions } from "./template.ts"
+
+/** A rule by the name of its template, with its parameters. */
+export type TemplateUse =
+  | AllowedHosts
+  | ChannelRouting
+  | EmailDomains
+  | KeepControls
+  | LanguagePolicy
+  | NoDestruction
+  | NoNetwork
+  | NoPersonalData
+  | NoProductionWrites
+  | NoSecrets
+  | ProtectedPaths
+  | ReadOnly
+  | RegionStandard
+  | SpendLimit
+
+export type TemplateName = TemplateUse["template"]
+
+export const templateNames: readonly TemplateName[] = [
+  "allowed-hosts",
+  "channel-routing",
+  "email-domains",
+  "keep-security-controls",
+  "language-policy",
+  "no-network",
+  "no-personal-data",
+  "no-production-destruction",
+  "no-production-writes",
+  "no-secrets",
+  "protected-paths",
+  "read-only",
+  "region-standard",
+  "spend-limit",
+]
+
+/** What a use of a template says; `name` tells its matchers from those of others. */
+export function draftOf(use: TemplateUse, name: string): Draft {
+  switch (use.template) {
+    case "allowed-hosts":
+      return allowedHosts(use, name)
+    case "channel-routing":
+      return channelRouting(use)
+    case "email-domains":
+      return emailDomains(use, name)
+    case "keep-security-controls":
+      return keepControls()
+    case "language-policy":
+      return languagePolicy(use)
+    case "no-network":
+      return noNetwork()
+    case "no-personal-data":
+      return noPersonalData(use)
+    case "no-production-destruction":
+      return noDestruction(use)
+    case "no-production-writes":
+      return noProductionWrites()
+    case "no-secrets":
+      return noSecrets()
+    case "protected-paths":
+      return protectedPaths(use, name)
+    case "read-only":
+      return readOnly()
+    case "region-standard":
+      return regionStandard(use)
+    case "spend-limit":
+      return spendLimit(use)
+    default:
+      return unknownTemplate(use)
+  }
+}
+
+function unknownTemplate(use: never): never {
+  const { template }: { readonly template?: unknown } = use
+  const expected = `one of ${templateNames.join(", ")}`
+  throw new HoldfastError({
+    code: "option-invalid",
+    option: "template",
+    expected,
+    found: String(template).slice(0, 60),
+  })
+}
+
+/** The network is used to reach these hosts only; `*.example.com` stands for all below it. */
+type AllowedHosts = UseOptions & { readonly template: "allowed-hosts"; readonly hosts: readonly string[] }
+
+function allowedHosts({ hosts }: AllowedHosts, name: string): Draft {
+  const patterns = requireTexts("hosts", hosts)
+  return {
+    rule: `The network may only be used to reach ${patterns.join(", ")}.`,
+    instead: `Use ${patterns.join(" or ")}, or ask the user.`,
+    when: [`context.matches.contains("outside:${name}")`, `context.marks.contains("obscured")`],
+    matchers: { [name]: { of: "hosts", patterns } },
+  }
+}
+
+/** Texts about something, such as status reports, go out on these ways only. */
+type ChannelRouting = UseOptions & {
+  readonly template: "channel-routing"
+  /** Names of media, such as slack or ticket. */
+  readonly media: readonly string[]
+  /** What a text says if the rule is about it; common words for reports unless given. */
+  readonly about?: readonly string[]
+}
+
+const reports: readonly string[] = [
+  "status report",
+  "status update",
+  "progress report",
+  "progress update",
+  "weekly report",
+  "weekly status",
+  "weekly update",
+  "daily report",
+  "monthly report",
+  "sprint report",
+  "project status",
+  "project update",
+]
+
+function channelRouting({ media, about = reports }: ChannelRouting): Draft {
+  const ways = requireTexts("media", media).map((way) => way.toLowerCase())
+  const words = requireTexts("about", about)
+  const said = words.map((phrase) => `context.text like "*${cedarPattern(searchable(phrase).trimEnd())}*"`).join(" || ")
+  return {
+    rule: `Messages about ${words.slice(0, 3).join(", ")}${words.length > 3 ? " and the like" : ""} go out by ${ways.join(" or ")} only.`,
+    instead: `Send it by ${ways.join(" or ")}.`,
+    when: [
+      `context.actions.containsAny(["send", "disclose"]) && !(${cedarSet(ways)}.containsAny(context.media)) && (${said})`,
+      `context.actions.containsAny(["send", "disclose"]) && !(${cedarSet(ways)}.containsAll(context.media)) && (${said})`,
+    ],
+  }
+}
+
+/** E-mail goes to these domains only; `*.example.com` stands for all below it. */
+type EmailDomains = UseOptions & {
+  readonly template: "email-domains"
+  readonly domains: readonly string[]
+  /** What of recipients named without an address? Refused unless told otherwise. */
+  readonly unresolved?: "deny" | "allow"
+}
+
+function emailDomains({ domains, unresolved = "deny" }: EmailDomains, name: string): Draft {
+  const patterns = requireTexts("domains", domains)
+  return {
+    rule: `E-mail may only be sent to addresses at ${patterns.join(", ")}.`,
+    instead: `Send it to an address at ${patterns.join(", ")}, or ask the user what to do.`,
+    when: [
+      `context.matches.contains("outside:${name}") && context.actions.containsAny(["send", "disclose", "write", "execute", "other"])`,
+      ...(unresolved === "deny" ? [`context.unresolvedRecipients && context.media.contains("email")`] : []),
+    ],
+    matchers: { [name]: { of: "recipientDomains", patterns } },
+  }
+}
+
+/** Audit logs, logging, firewalls and other security controls stay on. */
+type KeepControls = UseOptions & { readonly template: "keep-security-controls" }
+
+function keepControls(): Draft {
+  return {
+    rule: "Security controls such as audit logging, authentication and firewalls are not disabled or tampered with.",
+    instead: "Leave the control on, or ask the user to change it.",
+    when: ["!context.controlsOff.isEmpty()", `context.marks.contains("obscured")`],
+  }
+}
+
+/** What is sent is written in these languages only. */
+type LanguagePolicy = UseOptions & {
+  readonly template: "language-policy"
+  /** In two letters, such as en. */
+  readonly languages: readonly string[]
+  /** What of a longer text in a language that is not known? Refused unless told otherwise. */
+  readonly unknown?: "deny" | "allow"
+}
+
+function languagePolicy({ languages, unknown = "deny" }: LanguagePolicy): Draft {
+  const codes = requireTexts("languages", languages).map((language) => language.toLowerCase().slice(0, 2))
+  const allowed = unknown === "allow" ? [...codes, "und"] : codes
+  return {
+    rule: `Messages are written in ${codes.join(", ")} only.`,
+    instead: `Write the message in ${codes.join(" or ")}.`,
+    when: [
+      `context.actions.containsAny(["send", "disclose"]) && !(${cedarSet(allowed)}.containsAll(context.languages))`,
+    ],
+  }
+}
+
+/** Nothing of production is dropped, truncated, deleted or torn down. */
+type NoDestruction = UseOptions & {
+  readonly template: "no-production-destruction"
+  /** What of data and infrastructure whose environment nobody names? Refused unless told otherwise. */
+  readonly unmarked?: "deny" | "allow"
+}
+
+function noDestruction({ unmarked = "deny" }: NoDestruction): Draft {
+  return {
+    rule: "No destructive operations on production.",
+    instead: "Read instead, act on staging, or ask the user to do it.",
+    when: [
+      `!context.destructive.isEmpty() && context.environments.contains("production")`,
+      `context.marks.contains("obscured")`,
+      ...(unmarked === "deny"
+        ? [`context.destructive.containsAny(["data", "infrastructure"]) && context.environments.isEmpty()`]
+        : []),
+    ],
+  }
+}
+
+/** The agent works on what is here. */
+type NoNetwork = UseOptions & { readonly template: "no-network" }
+
+function noNetwork(): Draft {
+  return {
+    rule: "The network is not used.",
+    instead: "Work with what is on this machine, or ask the user to fetch it.",
+    when: [
+      `context.network || !context.hosts.isEmpty() || context.effects.containsAny(["network", "install", "remote-code"])`,
+      `!context.media.isEmpty() && context.actions.containsAny(["send", "disclose"])`,
+      `context.marks.contains("obscured")`,
+    ],
+  }
+}
+
+/** Personal data is not sent or disclosed. */
+type NoPersonalData = UseOptions & {
+  readonly template: "no-personal-data"
+  /** Those that the rule is about; numbers that identify a person or an account unless given. */
+  readonly kinds?: readonly PersonalKind[]
+}
+
+const identifying: readonly PersonalKind[] = ["ssn", "card", "iban", "passport", "national-id", "account", "birth-date"]
+
+function noPersonalData({ kinds = identifying }: NoPersonalData): Draft {
+  const set = cedarSet(requireTexts("kinds", kinds))
+  return {
+    rule: `Personal data (${kinds.join(", ")}) is not disclosed.`,
+    instead: "Leave the personal data out or mask it, or ask the user.",
+    when: [
+      `context.actions.containsAny(["send", "disclose"]) && context.personal.containsAny(${set})`,
+      `context.network && context.changes && context.personal.containsAny(${set})`,
+    ],
+  }
+}
+
+/** Production is looked at and not changed. */
+type NoProductionWrites = UseOptions & { readonly template: "no-production-writes" }
+
+function noProductionWrites(): Draft {
+  return {
+    rule: "Nothing in production is changed.",
+    instead: "Read from production, make the change on staging, or ask the user.",
+    when: [
+      `context.environments.contains("production") && (context.changes || !context.destructive.isEmpty())`,
+      `context.marks.contains("obscured")`,
+    ],
+  }
+}
+
+/** No key, credential or password store is opened, and none of their values leaves. */
+type NoSecrets = UseOptions & { readonly template: "no-secrets" }
+
+function noSecrets(): Draft {
+  return {
+    rule: "Keys, credentials and other secrets are not read, copied or sent.",
+    instead: "Go on without the secret, or ask the user to do the step that needs it.",
+    when: [
+      "!context.secretPaths.isEmpty()",
+      `context.actions.containsAny(["send", "disclose"]) && !context.secrets.isEmpty()`,
+      "context.network && !context.secrets.isEmpty() && context.changes",
+      `context.marks.contains("obscured")`,
+    ],
+  }
+}
+
+/** These files and directories are left alone. */
+type ProtectedPaths = UseOptions & {
+  readonly template: "protected-paths"
+  readonly paths: readonly string[]
+  /** `change` lets them be read; `any` does not. The first unless given. */
+  readonly access?: "change" | "any"
+}
+
+function protectedPaths({ paths, access = "change" }: ProtectedPaths, name: string): Draft {
+  const patterns = requireTexts("paths", paths)
+  return {
+    rule: `${patterns.join(", ")} may not be ${access === "any" ? "read or changed" : "changed"}.`,
+    instead: "Work on another file, or ask the user to make the change.",
+    when: [`context.matches.contains("within:${name}")`, `context.marks.contains("obscured")`],
+    matchers: { [name]: { of: access === "any" ? "paths" : "changedPaths", patterns } },
+  }
+}
+
+/** The agent looks and changes nothing. */
+type ReadOnly = UseOptions & { readonly template: "read-only" }
+
+function readOnly(): Draft {
+  return {
+    rule: "The agent may look and search, and change or send nothing.",
+    instead: "Describe the change to the user instead of making it.",
+    when: [
+      `context.changes || context.actions.containsAny(["send", "write", "delete", "purchase", "disclose", "deploy", "other"])`,
+      `context.marks.contains("obscured")`,
+    ],
+  }
+}
+
+/** What is changed or deployed stays in these regions. */
+type RegionStandard = UseOptions & {
+  readonly template: "region-standard"
+  readonly regions: readonly string[]
+  /** What of a deployment that names no region? Let through unless told otherwise. */
+  readonly unnamed?: "deny" | "allow"
+}
+
+function regionStandard({ regions, unnamed = "allow" }: RegionStandard): Draft {
+  const names = requireTexts("regions", regions).map(regionName)
+  return {
+    rule: `Resources may only be created, changed or deployed in ${names.join(", ")}.`,
+    instead: `Use ${names.join(" or ")}, or ask the user for an exception.`,
+    when: [
+      `context.changes && !(${cedarSet(names)}.containsAll(context.regions))`,
+      ...(unnamed === "deny" ? [`context.actions.contains("deploy") && context.regions.isEmpty()`] : []),
+    ],
+  }
+}
+
+/** No purchase above a sum; what the session has spent before counts if the caller says so. */
+type SpendLimit = UseOptions & {
+  readonly template: "spend-limit"
+  readonly amount: number
+  /** In three letters; USD unless given. */
+  readonly currency?: string
+  /** What of a purchase that names no sum? Refused unless told otherwise. */
+  readonly unnamed?: "deny" | "allow"
+}
+
+function spendLimit({ amount, currency = "USD", unnamed = "deny" }: SpendLimit): Draft {
+  const minor = Math.round(requireAmount("amount", amount) * 100)
+  const code = currency.toUpperCase()
+  return {
+    rule: `No purchase or payment above ${amount} ${code} without approval.`,
+    instead: `Stay within ${amount} ${code} in all, or ask the user to approve it.`,
+    when: [
+      `context.actions.contains("purchase") && context.spend + context.spent > ${minor}`,
+      `context.actions.contains("purchase") && !([${cedarString(code)}].containsAll(context.currencies))`,
+      ...(unnamed === "deny" ? [`context.actions.contains("purchase") && !context.amountNamed`] : []),
+    ],
+  }
+}

@@ -1,0 +1,155 @@
+import type { CallId, Wire } from "../message/ids.ts"
+import type { Message, Transcript } from "../message/message.ts"
+import type { Part, ToolCallPart } from "../message/part.ts"
+import { quoteText } from "../message/quote.ts"
+import { isObject, tryParse, write, writeList, writeObject } from "../wire/json.ts"
+import { inputText, type LossEvent } from "../wire/translate.ts"
+import type { Conversation, Exported, ExportOptions } from "./conversation.ts"
+import { type Session, systemAsMessage, type Written, writeSession } from "./write-session.ts"
+
+/** The version of the format that is written: entries name their parents, and extensions' messages are `custom`. */
+const version = 3
+
+/** A pi session file: a header, and one entry for each message, each the child of the one before. */
+export function writePi(conversation: Conversation, options: ExportOptions): Exported {
+  const lost: LossEvent[] = []
+  const base = systemAsMessage(withoutOldOrigin(conversation))
+  const done = writeSession("pi", base, options, (session, { messages }) => {
+    const tools = toolNames(messages)
+    return {
+      head: () => [
+        JSON.stringify({ type: "session", version, id: session.id, timestamp: session.now.iso, cwd: session.cwd }),
+      ],
+      write: (message, parent) => writeEntries(message, parent, session, (part) => blockOf(part, message, lost), tools),
+      links: { id: "id", parent: "parentId" },
+    }
+  })
+  return { ...done, lost: [...done.lost, ...lost] }
+}
+
+/** Entries without ids cannot be linked anew: such a file is copied whole or written afresh. */
+function withoutOldOrigin(conversation: Conversation): Conversation {
+  const { origin, messages, meta } = conversation
+  const old = meta.version === undefined || meta.version === 1
+  if (origin?.type !== "lines" || origin.messages === messages || !old) return conversation
+  const { origin: _, ...rest } = conversation
+  return rest
+}
+
+/** The tool of each result: the newest call of its id, as some histories use an id twice. */
+function toolNames(messages: Transcript): ReadonlyMap<Part, string> {
+  const called = new Map<CallId, string>()
+  const names = new Map<Part, string>()
+  for (const part of messages.flatMap(({ parts }) => parts)) {
+    if (part.type === "tool-call") called.set(part.callId, part.tool)
+    else if (part.type === "tool-result") names.set(part, called.get(part.callId) ?? "unknown")
+  }
+  return names
+}
+
+type Blocks = (part: Part) => readonly Wire[]
+
+/** Results are messages of their own; what else the message says follows them. */
+function writeEntries(
+  message: Message,
+  parent: string | undefined,
+  session: Session,
+  blocks: Blocks,
+  tools: ReadonlyMap<Part, string>,
+): readonly Written[] {
+  const { nextId, now } = session
+  const said: Wire[] = []
+  for (const part of message.parts) {
+    if (part.type !== "tool-result" || part.kind === "provider") continue
+    said.push(
+      writeObject({
+        role: write("toolResult"),
+        toolCallId: write(part.callId),
+        toolName: write(tools.get(part) ?? "unknown"),
+        content: writeList(part.content.flatMap(blocks)),
+        isError: write(part.failed === true),
+        timestamp: write(now.ms),
+      }),
+    )
+  }
+  const rest = message.parts.filter((part) => part.type !== "tool-result" || part.kind === "provider").flatMap(blocks)
+  if (rest.length > 0) said.push(writeMessage(message, rest, session))
+  let above = parent
+  return said.map((inner) => {
+    const id = nextId()
+    const place = { id: write(id), parentId: write(above ?? null), timestamp: write(now.iso) }
+    above = id
+    return { line: writeObject({ type: write("message"), ...place, message: inner }), id }
+  })
+}
+
+function writeMessage({ role, parts }: Message, blocks: readonly Wire[], { now, model }: Session): Wire {
+  const said = { role: write(role), content: writeList(blocks) }
+  if (role !== "assistant") return writeObject({ ...said, timestamp: write(now.ms) })
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 }
+  return writeObject({
+    ...said,
+    api: write("anthropic-messages"),
+    provider: write("anthropic"),
+    model: write(model),
+    usage: write({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost }),
+    stopReason: write(parts.some(({ type }) => type === "tool-call") ? "toolUse" : "stop"),
+    timestamp: write(now.ms),
+  })
+}
+
+/** What pi can hold: text, thinking, calls, inline images. Anything else is told as text, and named. */
+function blockOf(part: Part, { id: messageId }: Message, lost: LossEvent[]): readonly Wire[] {
+  const told = (reason: string, text: string): readonly Wire[] => {
+    lost.push({ type: "part-lost", messageId, part: part.type, reason })
+    return text === "" ? [] : [write({ type: "text", text })]
+  }
+  switch (part.type) {
+    case "text":
+      return part.text === "" ? [] : [write({ type: "text", text: part.text })]
+    case "reasoning":
+      return [write(thinkingOf(part))]
+    case "tool-call":
+      if (part.kind === "provider") return told("the call was not the client's to run", quoteText(part))
+      return [callOf(part)]
+    case "tool-result":
+      return told("the call was not the client's to run", quoteText(part))
+    case "image":
+      return imageOf(part) ?? told("only inline images can be held", "[image: left out]")
+    case "document":
+      return told("documents cannot be held", `[document ${part.title ?? ""}]\n${part.text ?? "left out"}`)
+    case "opaque":
+    case "unknown":
+      return told("a block that only its own provider can read", "")
+  }
+}
+
+function callOf(part: ToolCallPart & Pick<Part, "wire">): Wire {
+  const { callId, tool, input } = part
+  const wrapped = isObject(input) ? input : input === undefined || input === null ? {} : { input }
+  return writeObject({
+    type: write("toolCall"),
+    id: write(callId),
+    name: write(tool),
+    arguments: inputText(part, "anthropic-messages") ?? write(wrapped),
+  })
+}
+
+function thinkingOf(part: Extract<Part, { readonly type: "reasoning" }>): unknown {
+  const wire = part.wire === undefined ? undefined : tryParse(part.wire)
+  const data = isObject(wire) && typeof wire.data === "string" ? wire.data : undefined
+  const signature = part.sealed === true ? data : part.signature
+  return {
+    type: "thinking",
+    thinking: part.text,
+    ...(signature === undefined ? {} : { thinkingSignature: signature }),
+    ...(part.sealed === true ? { redacted: true } : {}),
+  }
+}
+
+function imageOf(part: Extract<Part, { readonly type: "image" }>): readonly Wire[] | undefined {
+  const block = part.wire === undefined ? undefined : tryParse(part.wire)
+  const source = isObject(block) && isObject(block.source) ? block.source : {}
+  if (typeof source.data !== "string" || typeof source.media_type !== "string") return undefined
+  return [write({ type: "image", data: source.data, mimeType: source.media_type })]
+}

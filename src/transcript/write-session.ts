@@ -1,0 +1,245 @@
+import { assert } from "../message/assert.ts"
+import { messageId, wireText } from "../message/ids.ts"
+import type { Format, Message, Transcript } from "../message/message.ts"
+import type { Part } from "../message/part.ts"
+import { present } from "../message/present.ts"
+import type { Tool } from "../message/request.ts"
+import { isObject, overlay, tryParse, write } from "../wire/json.ts"
+import { type LossEvent, type Translation, translate } from "../wire/translate.ts"
+import {
+  type Conversation,
+  type Exported,
+  type ExportOptions,
+  type FileKind,
+  type Instant,
+  type LinesOrigin,
+  reuseOf,
+  textBefore,
+} from "./conversation.ts"
+import { onOneLine } from "./lines.ts"
+
+/** What every session file says on its lines. */
+export type Session = {
+  readonly id: string
+  readonly cwd: string
+  readonly now: Instant
+  readonly model: string
+  readonly version?: string
+  /** A new id on each call. */
+  readonly nextId: () => string
+}
+
+const epoch: Instant = { iso: "1970-01-01T00:00:00.000Z", ms: 0 }
+
+/** Ids that look as the client's own do and say nothing: a session's first lines are numbered from its length. */
+const uuidOf = (n: number): string => `00000000-0000-4000-8000-${n.toString(16).padStart(12, "0")}`
+
+type SessionKind = Exclude<FileKind, "messages" | "trace">
+
+/** pi holds messages of its own shape, which is Anthropic's under other names. */
+const formatOf: Readonly<Record<SessionKind, Format>> = {
+  "claude-code": "anthropic-messages",
+  codex: "openai-responses",
+  pi: "anthropic-messages",
+}
+
+/** Write a session file of that kind: in its own wire format, and with as much of the text it came from as still stands. */
+export function writeSession(
+  kind: SessionKind,
+  conversation: Conversation,
+  options: ExportOptions,
+  writerOf: (session: Session, ready: Prepared) => ChainWriter,
+): Exported {
+  const ready = prepare(conversation, formatOf[kind], kind === "pi" ? "keep-unsigned" : "drop-unsigned")
+  const { lost, lostTools } = ready
+  const origin =
+    conversation.origin?.type === "lines" && conversation.origin.kind === kind ? conversation.origin : undefined
+  const session = sessionOf(conversation, options, origin?.lines.length ?? 0)
+  return { text: writeChain(origin, ready.messages, writerOf(session, ready)), lost, lostTools }
+}
+
+function sessionOf({ id, meta, model }: Conversation, options: ExportOptions, start: number): Session {
+  const { newId = uuidOf, now = epoch } = options
+  let count = start
+  const nextId = (): string => newId(count++)
+  const { cwd, version } = meta
+  return {
+    id: id ?? nextId(),
+    cwd: options.cwd ?? (typeof cwd === "string" ? cwd : "/"),
+    now,
+    model: model ?? "unknown",
+    nextId,
+    ...(typeof version === "string" ? { version } : {}),
+  }
+}
+
+/** How the entries of a kind of session file hang together: the names of their own and their parent's id. */
+type Links = { readonly id: string; readonly parent: string }
+
+/** A line that we wrote, and the id that the next one names as its parent. */
+export type Written = { readonly line: string; readonly id: string }
+
+/** What a kind of session file needs to be written: its head, and the lines of a message of ours. */
+type ChainWriter = {
+  readonly head: () => readonly string[]
+  readonly write: (message: Message, parent: string | undefined) => readonly Written[]
+  /** Absent where lines stand in a row and name no parent. */
+  readonly links?: Links
+}
+
+/**
+ * A session file. Nothing changed: the very text. Messages added at the end: that text and their lines. Anything else: the head, each
+ * message that was not changed in the lines that it came in, linked anew where its parent is gone, and new lines for the rest.
+ */
+function writeChain(origin: LinesOrigin | undefined, messages: Transcript, writer: ChainWriter): string {
+  const reuse = origin === undefined ? undefined : reuseOf(origin, messages)
+  if (origin !== undefined && reuse?.type === "whole") return origin.lines.join("\n")
+  if (origin !== undefined && reuse?.type === "append") {
+    return textBefore(origin) + lay(undefined, reuse.added, writer, origin.leaf)
+  }
+  const old = origin?.head.flatMap((index) => origin.lines[index] ?? [])
+  const head = old === undefined || old.length === 0 ? writer.head() : old
+  return head.map((line) => `${line}\n`).join("") + lay(origin, messages, writer, undefined)
+}
+
+function lay(
+  origin: LinesOrigin | undefined,
+  messages: Transcript,
+  { write: writeMessage, links }: ChainWriter,
+  leaf: string | undefined,
+): string {
+  const out: string[] = []
+  let parent = leaf
+  const put = ({ line, id }: Written): void => {
+    out.push(`${line}\n`)
+    parent = id
+  }
+  for (const message of messages) {
+    const indexes = origin?.owned.get(message)
+    if (origin === undefined || indexes === undefined)
+      for (const { line, id } of writeMessage(message, parent)) put({ line: onOneLine(line), id })
+    else for (const index of indexes) put(relink(origin.lines[index] ?? "", parent, links))
+  }
+  return out.join("")
+}
+
+/** The line with another parent; the same text if it has that parent already. */
+function relink(line: string, parent: string | undefined, links: Links | undefined): Written {
+  if (links === undefined) return { line, id: "" }
+  const linked = overlay(wireText(line), { [links.parent]: write(parent ?? null) })
+  const value = tryParse(linked)
+  const id = isObject(value) ? value[links.id] : undefined
+  assert(typeof id === "string", "an entry without an id in a file whose entries have them")
+  return { line: linked, id }
+}
+
+/** A conversation in the format that is to be written. */
+export type Prepared = {
+  readonly messages: Transcript
+  readonly system: readonly Part[]
+  readonly tools: readonly Tool[]
+  readonly lost: readonly LossEvent[]
+  readonly lostTools: readonly string[]
+}
+
+/** Everything in one format. Where nothing has to change, messages stay the objects that they were. */
+export function prepare(
+  { format, system, tools, messages }: Conversation,
+  to: Format,
+  unsigned: "keep-unsigned" | "drop-unsigned" = "drop-unsigned",
+): Prepared {
+  const translated = translate(messages, to)
+  const drops = to === "anthropic-messages" && unsigned === "drop-unsigned"
+  const { messages: ready, lost } = drops ? withoutUnsigned(translated) : translated
+  const declared = format === to ? { tools, lost: [] } : translateTools(tools, to)
+  const parts = format === to ? system : textsOf(system)
+  return { messages: ready, system: parts, tools: declared.tools, lost, lostTools: declared.lost }
+}
+
+/** Reasoning that pi kept of another provider: Anthropic takes none that it did not sign itself. */
+function withoutUnsigned({ messages, lost }: Translation): Translation {
+  const gone: LossEvent[] = []
+  const kept = messages.flatMap((message) => {
+    const parts = message.parts.filter((part) => part.type !== "reasoning" || part.wire !== undefined)
+    if (parts.length === message.parts.length) return message
+    gone.push({
+      type: "part-lost",
+      messageId: message.id,
+      part: "reasoning",
+      reason: "Anthropic takes no reasoning that it did not sign",
+    })
+    return parts.length === 0 ? [] : { ...message, parts }
+  })
+  return { messages: kept, lost: [...lost, ...gone] }
+}
+
+const textsOf = (parts: readonly Part[]): readonly Part[] =>
+  parts.flatMap((part) => (part.type === "text" && part.text !== "" ? { type: "text", text: part.text } : []))
+
+/** The system parts as a first message, for a file that has no other place for them. */
+export function systemAsMessage(conversation: Conversation): Conversation {
+  const parts = textsOf(conversation.system)
+  if (parts.length === 0) return conversation
+  const first: Message = { id: messageId("system"), role: "system", parts }
+  return { ...conversation, system: [], messages: [first, ...conversation.messages] }
+}
+
+/** System messages at the start as system parts, for a format that keeps them apart. */
+export function messagesAsSystem(conversation: Conversation): Conversation {
+  const { messages, system } = conversation
+  const end = messages.findIndex(({ role, parts }) => role !== "system" || parts.some(({ type }) => type !== "text"))
+  const leading = messages.slice(0, end < 0 ? messages.length : end)
+  if (leading.length === 0) return conversation
+  const parts = leading.flatMap((message) => textsOf(message.parts))
+  return {
+    ...conversation,
+    system: [...system.filter((part) => part.type !== "text" || part.text !== ""), ...parts],
+    messages: messages.slice(leading.length),
+  }
+}
+
+/** A tool declared in no format's spelling. */
+type Declaration = { readonly name: string; readonly description?: string; readonly schema: unknown }
+
+/** The same functions declared in another format; tools that a provider runs itself have no like there and are named. */
+function translateTools(
+  tools: readonly Tool[],
+  to: Format,
+): { readonly tools: readonly Tool[]; readonly lost: readonly string[] } {
+  const translated: Tool[] = []
+  const lost: string[] = []
+  for (const tool of tools) {
+    const declared = declarationOf(tryParse(tool.wire))
+    if (declared === undefined) lost.push(tool.name)
+    else translated.push({ name: declared.name, wire: write(declare(declared, to)) })
+  }
+  return { tools: translated, lost }
+}
+
+const schemaNames = ["input_schema", "parameters", "parametersJsonSchema", "parameters_json_schema"]
+
+/** Whatever the format, a function has a name, perhaps a description, and a schema under one of four names. */
+function declarationOf(value: unknown): Declaration | undefined {
+  if (!isObject(value)) return undefined
+  const inner = isObject(value.function) ? value.function : value
+  const { name, description } = inner
+  const slot = schemaNames.find((candidate) => inner[candidate] !== undefined)
+  const hosted = typeof value.type === "string" && value.type !== "function" && value.type !== "custom"
+  if (typeof name !== "string" || hosted || (slot === undefined && value.type === "custom")) return undefined
+  const schema = slot === undefined ? { type: "object", properties: {} } : inner[slot]
+  return { name, schema, ...present({ description: typeof description === "string" ? description : undefined }) }
+}
+
+function declare({ name, description, schema }: Declaration, to: Format): unknown {
+  const said = { name, ...present({ description }) }
+  switch (to) {
+    case "anthropic-messages":
+      return { ...said, input_schema: schema }
+    case "openai-chat":
+      return { type: "function", function: { ...said, parameters: schema } }
+    case "openai-responses":
+      return { type: "function", ...said, parameters: schema }
+    case "gemini":
+      return { ...said, parametersJsonSchema: schema }
+  }
+}

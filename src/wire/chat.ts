@@ -1,0 +1,373 @@
+import { callId, messageId, tokens, type Wire } from "../message/ids.ts"
+import type { Message, Role } from "../message/message.ts"
+import type { Part, ToolCallPart, ToolResultPart } from "../message/part.ts"
+import { present } from "../message/present.ts"
+import type { ModelResponse, StopReason, Tool, Usage } from "../message/request.ts"
+import {
+  argumentsIn,
+  breakpointOf,
+  type Codec,
+  customInputIn,
+  markField,
+  mediaOfFile,
+  mediaOfInline,
+  mediaOfUrl,
+  type Settings,
+  writeArguments,
+  writeCustomInput,
+  writeTools,
+} from "./codec.ts"
+import {
+  countIn,
+  elements,
+  type Fields,
+  isObject,
+  isTrue,
+  type Json,
+  member,
+  overlay,
+  refuse,
+  requireElements,
+  requireObject,
+  requireString,
+  requireWire,
+  stringIn,
+  tryParse,
+  valueIn,
+  wireOf,
+  write,
+  writeList,
+  writeObject,
+} from "./json.ts"
+
+// Settings, system, tools
+
+function readSettings(body: Json): Settings {
+  const maxOutputTokens = countIn(body, "max_completion_tokens") ?? countIn(body, "max_tokens")
+  return { stream: isTrue(body, "stream"), ...present({ model: stringIn(body, "model"), maxOutputTokens }) }
+}
+
+/** On this wire the system part stands among the messages. */
+const readSystem = (): readonly Part[] => []
+
+function readTools(tools: Json): readonly Tool[] {
+  return elements(tools).map((tool) => {
+    const inner = member(tool, "function") ?? member(tool, "custom") ?? tool
+    const name = stringIn(inner, "name") ?? stringIn(tool, "type") ?? "unnamed"
+    return { name, wire: wireOf(tool), ...present({ breakpoint: breakpointOf(tool.value) }) }
+  })
+}
+
+// Messages
+
+const roles: ReadonlyMap<string, Role> = new Map([
+  ["system", "system"],
+  ["developer", "system"],
+  ["user", "user"],
+  ["assistant", "assistant"],
+  ["tool", "user"],
+  ["function", "user"],
+])
+
+function readMessage(json: Json, earlier: readonly Message[]): Message {
+  const wireRole = requireString(requireObject(json), "role")
+  const role = roles.get(wireRole)
+  if (role === undefined) return refuse(json, `"system", "developer", "user", "assistant" or "tool"`, "role")
+  const parts = role === "assistant" ? readAssistant(json, earlier) : readOther(json, wireRole, earlier)
+  return { id: messageId(`m${earlier.length}`), role, parts, wire: wireOf(json), format: "openai-chat" }
+}
+
+function readOther(json: Json, wireRole: string, earlier: readonly Message[]): readonly Part[] {
+  const content = readContent(member(json, "content"))
+  const more = { ...present({ tool: stringIn(json, "name") }), ...(isTrue(json, "is_error") ? { failed: true } : {}) }
+  if (wireRole === "tool") {
+    return [
+      {
+        type: "tool-result",
+        callId: callId(requireString(json, "tool_call_id")),
+        kind: "function",
+        content,
+        ...more,
+      },
+    ]
+  }
+  if (wireRole === "function") {
+    return [{ type: "tool-result", callId: latestFunctionCall(json, earlier), kind: "function", content, ...more }]
+  }
+  return content
+}
+
+/** Calls of the `function_call` member have no id: theirs is their place. */
+const placeId = (earlier: readonly Message[]): string => `#function-${earlier.length}`
+
+/** Was this id given by place, so that the wire has no word for it? */
+const isPlaceId = (id: string): boolean => /^#function-\d+$/.test(id)
+
+/** Results of the `function` role name no call: each belongs to the newest call of that function. */
+function latestFunctionCall(json: Json, earlier: readonly Message[]): ToolCallPart["callId"] {
+  const name = requireString(json, "name")
+  for (let index = earlier.length - 1; index >= 0; index--) {
+    const call = earlier[index]?.parts.find(
+      (part) => part.type === "tool-call" && part.tool === name && isPlaceId(part.callId),
+    )
+    if (call?.type === "tool-call") return call.callId
+  }
+  return callId(placeId(earlier))
+}
+
+function readAssistant(json: Json, earlier: readonly Message[]): readonly Part[] {
+  const reasoning = stringIn(json, "reasoning_content") ?? stringIn(json, "reasoning")
+  const calls = member(json, "tool_calls")
+  const legacy = member(json, "function_call")
+  return [
+    ...(reasoning === undefined ? [] : [{ type: "reasoning", text: reasoning } as const]),
+    ...readContent(member(json, "content")),
+    ...(calls === undefined ? [] : elements(calls).map(readCall)),
+    ...(legacy === undefined || !isObject(legacy.value) ? [] : [readFunctionCall(legacy, placeId(earlier))]),
+  ]
+}
+
+function readContent(content: Json | undefined): readonly Part[] {
+  if (content === undefined || content.value === null) return []
+  if (typeof content.value === "string") return [{ type: "text", text: content.value }]
+  if (!Array.isArray(content.value)) return refuse(content, "a string, null or an array of parts")
+  return elements(content).map(readPart)
+}
+
+// Parts
+
+function readPart(json: Json): Part {
+  const type = requireString(requireObject(json), "type")
+  const common = { wire: wireOf(json), ...present({ breakpoint: breakpointOf(json.value) }) }
+  switch (type) {
+    case "text":
+      return { ...common, type: "text", text: requireString(json, "text") }
+    case "image_url": {
+      const image = member(json, "image_url")
+      const url = typeof image?.value === "string" ? image.value : (stringIn(image, "url") ?? "")
+      return { ...common, type: "image", media: mediaOfUrl(url, stringIn(image, "detail")) }
+    }
+    case "input_audio": {
+      const audio = member(json, "input_audio")
+      const kind = stringIn(audio, "format")
+      const mediaType = kind === undefined ? undefined : `audio/${kind}`
+      return { ...common, type: "document", media: mediaOfInline(stringIn(audio, "data") ?? "", mediaType) }
+    }
+    case "file": {
+      const file = member(json, "file")
+      const data = stringIn(file, "file_data")
+      const title = stringIn(file, "filename")
+      return {
+        ...common,
+        type: "document",
+        media: data === undefined ? mediaOfFile() : mediaOfUrl(data),
+        ...present({ title }),
+      }
+    }
+    default:
+      return { ...common, type: "unknown" }
+  }
+}
+
+function readCall(json: Json): Part {
+  const id = callId(requireString(requireObject(json), "id"))
+  const { name, inner } = callMember(json)
+  if (name === "function") return { ...readFunctionCall(inner, id), wire: wireOf(json) }
+  return {
+    type: "tool-call",
+    callId: id,
+    tool: requireString(inner, "name"),
+    kind: "custom",
+    input: customInputIn(inner),
+    wire: wireOf(json),
+  }
+}
+
+/** What a call says, under the name of its kind. One that says both could be checked as one call and run as the other. */
+function callMember(json: Json): { readonly name: "function" | "custom"; readonly inner: Json } {
+  const call = member(json, "function")
+  const custom = member(json, "custom")
+  const isFunction = call !== undefined && call.value !== null
+  const isCustom = custom !== undefined && custom.value !== null
+  if (isFunction && isCustom) return refuse(json, "either function or custom, not both")
+  if (isCustom) return { name: "custom", inner: requireObject(custom) }
+  if (call === undefined || !isObject(call.value)) return refuse(json, "an object", "function")
+  return { name: "function", inner: call }
+}
+
+function readFunctionCall(call: Json, id: string): ToolCallPart {
+  const input = argumentsIn(call, "arguments")
+  return { type: "tool-call", callId: callId(id), tool: requireString(call, "name"), kind: "function", input }
+}
+
+const stops: ReadonlyMap<unknown, StopReason> = new Map([
+  ["stop", "end"],
+  ["tool_calls", "tool-calls"],
+  ["function_call", "tool-calls"],
+  ["length", "length"],
+  ["content_filter", "refusal"],
+])
+
+export const stopOf = (reason: unknown): StopReason => stops.get(reason) ?? "other"
+
+/** Of several choices the first is the conversation's; clients ask for one. */
+export function readResponse(body: Json): ModelResponse {
+  const [choice] = requireElements(requireObject(body), "choices")
+  const message = choice === undefined ? undefined : member(choice, "message")
+  if (choice === undefined || message === undefined)
+    return refuse(body, "at least one choice with a message", "choices")
+  return {
+    format: "openai-chat",
+    wire: wireOf(body),
+    messages: [{ ...readMessage(message, []), id: messageId("r0") }],
+    stop: stopOf(valueIn(choice, "finish_reason")),
+    ...present({ id: stringIn(body, "id"), model: stringIn(body, "model"), usage: readUsage(member(body, "usage")) }),
+  }
+}
+
+export function readUsage(usage: Json | undefined): Usage | undefined {
+  if (usage === undefined || !isObject(usage.value)) return undefined
+  const details = member(usage, "prompt_tokens_details")
+  return {
+    inputTokens: tokens(countIn(usage, "prompt_tokens") ?? 0),
+    outputTokens: tokens(countIn(usage, "completion_tokens") ?? 0),
+    cacheReadTokens: tokens(countIn(details, "cached_tokens") ?? countIn(usage, "prompt_cache_hit_tokens") ?? 0),
+    cacheWriteTokens: tokens(countIn(details, "cache_write_tokens") ?? 0),
+  }
+}
+
+// System
+
+/** On this wire the system part stands among the messages. */
+function writeSystem(parts: readonly Part[]): Wire {
+  return writeContent(parts)
+}
+
+// Messages
+
+function writeMessage(message: Message): readonly Wire[] {
+  return message.role === "assistant" ? [writeAssistant(message)] : writeOther(message)
+}
+
+/** Tool results are messages of their own here; what else a message of ours carries follows them. */
+function writeOther({ role, parts, wire }: Message): readonly Wire[] {
+  const results = parts.filter((part) => part.type === "tool-result")
+  const rest = parts.filter((part) => part.type !== "tool-result")
+  if (results.length === 0) {
+    // What was a tool's message and holds no result any more is no tool's message.
+    const base = parsed(wire).tool_call_id === undefined && parsed(wire).role !== "function" ? wire : undefined
+    return [overlay(base, { ...roleField(base, role), ...contentField(rest, base) })]
+  }
+  const [first, ...more] = results.map((result, n) => writeResult(result, n === 0 ? wire : undefined))
+  const after = rest.length === 0 ? [] : [writeObject({ role: write(role), content: writeContent(rest) })]
+  return [...(first === undefined ? [] : [first]), ...more, ...after]
+}
+
+function writeResult(result: ToolResultPart, wire: Wire | undefined): Wire {
+  const was = parsed(wire)
+  const content = contentField(result.content, wire)
+  if (was.role === "function") return overlay(wire, content)
+  if (wire === undefined && isPlaceId(result.callId)) {
+    return writeObject({ role: write("function"), name: write(result.tool ?? "unknown"), ...content })
+  }
+  const failed =
+    (was.is_error === true) === (result.failed === true) || wire === undefined
+      ? {}
+      : { is_error: write(result.failed === true) }
+  return overlay(wire, { role: write("tool"), tool_call_id: write(result.callId), ...content, ...failed })
+}
+
+function writeAssistant({ parts, wire }: Message): Wire {
+  const was = parsed(wire)
+  const calls = parts.filter((part) => part.type === "tool-call")
+  const content = parts.filter((part) => part.type !== "tool-call" && part.type !== "reasoning")
+  const reasoning = parts.find((part) => part.type === "reasoning")?.text
+  return overlay(wire, {
+    ...roleField(wire, "assistant"),
+    ...(content.length === 0 && wire === undefined ? { content: write(null) } : contentField(content, wire)),
+    ...reasoningFields(was, reasoning),
+    ...callFields(was, calls),
+  })
+}
+
+function reasoningFields(was: Readonly<Record<string, unknown>>, reasoning: string | undefined): Fields {
+  const name =
+    typeof was.reasoning_content !== "string" && typeof was.reasoning === "string" ? "reasoning" : "reasoning_content"
+  if (reasoning !== undefined) return { [name]: write(reasoning) }
+  return typeof was[name] === "string"
+    ? { reasoning_content: undefined, reasoning: undefined, reasoning_details: undefined }
+    : {}
+}
+
+function callFields(
+  was: Readonly<Record<string, unknown>>,
+  calls: readonly (ToolCallPart & Pick<Part, "wire">)[],
+): Fields {
+  const [only] = calls
+  if (isObject(was.function_call) && was.tool_calls === undefined) {
+    if (only === undefined) return { function_call: undefined }
+    const { arguments: before } = was.function_call
+    const call = { name: write(only.tool), arguments: writeArguments(only.input, before) }
+    return { function_call: overlay(write(was.function_call), call) }
+  }
+  if (calls.length > 0) return { tool_calls: writeList(calls.map(writeCall)) }
+  return Array.isArray(was.tool_calls) && was.tool_calls.length > 0 ? { tool_calls: undefined } : {}
+}
+
+/** No content may be absent, null or an empty list on the wire: whichever it was stays. */
+function contentField(parts: readonly Part[], wire: Wire | undefined): Fields {
+  const { content: was } = parsed(wire)
+  const stays = wire !== undefined && (was === undefined || was === null || (Array.isArray(was) && was.length === 0))
+  return parts.length === 0 && stays ? {} : { content: writeContent(parts) }
+}
+
+/** One plain text is written as a string, as the API allows; anything else as a list of parts. */
+function writeContent(parts: readonly Part[]): Wire {
+  const [only] = parts
+  if (parts.length === 0) return write("")
+  const plain = parts.length === 1 && only?.type === "text" && only.wire === undefined && only.breakpoint === undefined
+  return plain ? write(only.text) : writeList(parts.map(writePart))
+}
+
+const roleField = (wire: Wire | undefined, role: string): Fields => (wire === undefined ? { role: write(role) } : {})
+
+const parsed = (wire: Wire | undefined): Readonly<Record<string, unknown>> => {
+  const value = wire === undefined ? undefined : tryParse(wire)
+  return isObject(value) ? value : {}
+}
+
+// Parts
+
+function writePart(part: Part): Wire {
+  if (part.type === "text")
+    return overlay(part.wire, { type: write("text"), text: write(part.text), ...markField(part) })
+  return overlay(requireWire(part, "openai-chat"), markField(part))
+}
+
+function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
+  const was = parsed(part.wire)
+  const id = { id: write(part.callId) }
+  const name = part.kind === "custom" ? "custom" : "function"
+  const before = was[name]
+  const inner = isObject(before) ? before : undefined
+  const base = part.wire === undefined || inner === undefined ? undefined : write(inner)
+  const call =
+    part.kind === "custom"
+      ? overlay(base, { name: write(part.tool), input: writeCustomInput(part.input) })
+      : overlay(base, { name: write(part.tool), arguments: writeArguments(part.input, inner?.arguments) })
+  return overlay(part.wire, { ...id, type: write(name), [name]: call })
+}
+
+/** OpenAI Chat Completions: `POST /v1/chat/completions`, and the many servers that speak it. */
+export const chat: Codec = {
+  format: "openai-chat",
+  names: { messages: ["messages"], system: [], tools: ["tools", "functions"] },
+  readSettings,
+  readSystem,
+  readTools,
+  readMessage,
+  writeSystem,
+  writeTools,
+  writeMessage,
+  readResponse,
+}

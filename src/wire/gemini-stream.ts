@@ -1,0 +1,369 @@
+import { describe, type Problem } from "../message/errors.ts"
+import { callId, type Wire, wireText } from "../message/ids.ts"
+import type { Part } from "../message/part.ts"
+import { present } from "../message/present.ts"
+import type { ModelResponse, StopReason, Usage } from "../message/request.ts"
+import { readResponse, readUsage, spellings, stopOf } from "./gemini.ts"
+import {
+  elements,
+  type Fields,
+  isObject,
+  isTrue,
+  type Json,
+  write as json,
+  member,
+  memberOf,
+  overlay,
+  readJson,
+  requireObject,
+  requireString,
+  stringIn,
+  tryParse,
+  wireOf,
+  write,
+  writeList,
+  writeObject,
+} from "./json.ts"
+import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
+import {
+  type Begun,
+  type Collected,
+  closePart,
+  type DecodeState,
+  type EncodeState,
+  endOf,
+  errorOf,
+  indexOf,
+  invalid,
+  isClientPart,
+  openPart,
+  type PartDraft,
+  type Piece,
+  pieces,
+  type Read,
+  type Said,
+  type StreamCodec,
+  type StreamEvent,
+  stopPiece,
+  usagePieces,
+  type Written,
+  type WrittenPart,
+} from "./stream.ts"
+
+const inside = (json: Json, name: string): Json | undefined => memberOf(json, spellings(name))
+
+/** What one chunk says: a piece of an answer in the shape of a whole one. Texts of one kind in a row are one part, a call comes whole. */
+function read(state: DecodeState, sse: SseEvent): Read {
+  const chunk = requireObject(readJson(sse.data, "response"))
+  const error = member(chunk, "error")
+  if (error !== undefined) return [{ ...state, closed: true }, pieces(errorOf(error))]
+  const candidate = candidateOf(chunk)
+  const blocked = stringIn(inside(chunk, "promptFeedback"), "blockReason") !== undefined && candidate === undefined
+  const [started, start] = readStart(state, chunk)
+  const [told, content] = readParts(started, candidate === undefined ? [] : partsOf(candidate))
+  const [counted, usage] = usagePieces(told, readUsage(inside(chunk, "usageMetadata")))
+  const [next, finish] = readFinish(counted, candidate, blocked)
+  return [next, [...start, ...content, ...pieces(...usage, ...finish)]]
+}
+
+/** Candidates but the first are relayed unread. */
+function candidateOf(chunk: Json): Json | undefined {
+  const candidates = member(chunk, "candidates")
+  const first = candidates === undefined ? undefined : elements(candidates)[0]
+  return first === undefined || !isObject(first.value) ? undefined : first
+}
+
+function partsOf(candidate: Json): readonly Json[] {
+  const content = member(candidate, "content")
+  const parts = content === undefined ? undefined : member(content, "parts")
+  return parts === undefined ? [] : elements(parts)
+}
+
+/** The answer begins with the first chunk that is one: other objects may come before it. */
+function readStart(state: DecodeState, chunk: Json): Read {
+  const isChunk = ["candidates", "responseId", "promptFeedback"].some((name) => inside(chunk, name) !== undefined)
+  if (state.started || !isChunk) return [state, []]
+  const names = { id: stringIn(chunk, "responseId"), model: stringIn(chunk, "modelVersion") }
+  return [{ ...state, started: true }, pieces({ type: "response-start", ...present(names) })]
+}
+
+/** What a proxy may write out where the API leaves the field out. */
+const unfinished: ReadonlySet<string> = new Set(["", "FINISH_REASON_UNSPECIFIED"])
+
+function readFinish(
+  state: DecodeState,
+  candidate: Json | undefined,
+  blocked: boolean,
+): readonly [DecodeState, readonly Said[]] {
+  const named = candidate === undefined ? undefined : inside(candidate, "finishReason")?.value
+  const reason = typeof named === "string" && !unfinished.has(named) ? named : undefined
+  if (reason === undefined && !blocked) return [state, []]
+  const [closed, ends] = endText(state)
+  const stop = reason === undefined ? "refusal" : stopOf(reason, [])
+  const [next, said] = stopPiece(closed, stop === "end" && state.calls > 0 ? "tool-calls" : stop)
+  return [next, [...ends, said]]
+}
+
+function readParts(state: DecodeState, parts: readonly Json[]): Read {
+  let now = state
+  const all: Piece[] = []
+  for (const [slot, part] of parts.entries()) {
+    const [next, said] = readPart(now, requireObject(part))
+    now = next
+    all.push(...said.map((one) => (one.type === "part-end" && said[0] === one ? { said: one } : { said: one, slot })))
+  }
+  return [now, all]
+}
+
+type Told = readonly [DecodeState, readonly Said[]]
+
+/** End the text that is open, unless it is of the kind that goes on. */
+function endText(state: DecodeState, goesOn?: string): Told {
+  let now = state
+  const said: Said[] = []
+  for (const [key, { start }] of state.open) {
+    if (key === goesOn) continue
+    now = closePart(now, key)
+    said.push({ type: "part-end", index: start.index })
+  }
+  return [now, said]
+}
+
+function readPart(state: DecodeState, part: Json): Told {
+  if (member(part, "text") !== undefined) return readText(state, part, requireString(part, "text"))
+  const [closed, ends] = endText(state)
+  const begun = beginning(closed, part)
+  const [opened, start] = openPart(closed, "part", begun.part)
+  const { index } = start
+  const said: Said[] = [...ends, start]
+  if (begun.input !== undefined) said.push({ type: "input-delta", index, text: begun.input })
+  const signature = inside(part, "thoughtSignature")?.value
+  if (typeof signature === "string") said.push({ type: "signature-delta", index, signature })
+  return [closePart(opened, "part"), [...said, { type: "part-end", index }]]
+}
+
+/** A signature seals the text before it: what follows is another part. */
+function readText(state: DecodeState, part: Json, text: string): Told {
+  const kind = isTrue(part, "thought") ? "reasoning" : "text"
+  const signature = inside(part, "thoughtSignature")?.value
+  if (text === "" && typeof signature !== "string") return [state, [{ type: "other" }]]
+  const [ready, ends] = endText(state, kind)
+  const open = ready.open.get(kind)
+  const [opened, start] = open === undefined ? openPart(ready, kind, { part: kind }) : [ready, open.start]
+  const { index } = start
+  const said: Said[] = open === undefined ? [...ends, start] : [...ends]
+  if (text !== "") said.push({ type: kind === "text" ? "text-delta" : "reasoning-delta", index, text })
+  if (typeof signature !== "string") return [opened, said]
+  return [
+    closePart(opened, kind),
+    [...said, { type: "signature-delta", index, signature }, { type: "part-end", index }],
+  ]
+}
+
+function beginning(state: DecodeState, part: Json): { readonly part: Begun; readonly input?: string } {
+  const place = `m0.${state.parts}`
+  const call = inside(part, "functionCall")
+  if (call !== undefined) {
+    const partial = inside(call, "partialArgs") !== undefined || isTrue(call, "willContinue")
+    if (partial) throw invalid(state, "a whole function call", "a piece of one")
+    const id = callId(stringIn(call, "id") ?? place)
+    const args = member(call, "args")
+    const input = args === undefined ? undefined : wireOf(args)
+    return {
+      part: { part: "tool-call", callId: id, tool: requireString(call, "name"), kind: "function" },
+      ...present({ input }),
+    }
+  }
+  const code = inside(part, "executableCode")
+  if (code === undefined) return { part: { part: "other" } }
+  const id = callId(stringIn(code, "id") ?? place)
+  return { part: { part: "tool-call", callId: id, tool: "code_execution", kind: "provider" }, input: wireOf(code) }
+}
+
+// Relayed events
+
+/** Keep of the chunk what is left: its parts, the stop that holds, the id that the answer began with. */
+function rewrite(state: EncodeState, kept: readonly StreamEvent[]): Written {
+  const wire = kept[0]?.wire
+  if (wire === undefined) return [state, []]
+  const left = kept.filter((event) => isLeft(state, event))
+  const idle = left.every(({ type }) => type === "usage") && wire.pieces > kept.length
+  if (left.length === 0 || idle) return [state, []]
+  const chunk = readJson(wire.sse.data, "response")
+  const candidates = member(chunk, "candidates")
+  const candidate = candidateOf(chunk)
+  const { id } = state.start ?? {}
+  const fields: Fields = {
+    ...(id === undefined || stringIn(chunk, "responseId") === undefined ? {} : { responseId: json(id) }),
+    ...(candidates === undefined || candidate === undefined
+      ? {}
+      : {
+          candidates: writeList(
+            elements(candidates).map((one, n) => (n === 0 ? rewriteCandidate(one, left) : wireOf(one))),
+          ),
+        }),
+  }
+  return [state, [replaceData(wire.sse, overlay(wireOf(chunk), fields))]]
+}
+
+/** Parts end without a word on this wire, and an answer begins once. */
+function isLeft(state: EncodeState, event: StreamEvent): boolean {
+  if (event.type === "part-end") return false
+  if (event.type === "response-start") return event === state.start
+  const index = indexOf(event)
+  return index === undefined || state.open.has(index)
+}
+
+function rewriteCandidate(candidate: Json, left: readonly StreamEvent[]): Wire {
+  const slots = new Set(left.flatMap((event) => event.wire?.slot ?? []))
+  const content = member(candidate, "content")
+  const parts = partsOf(candidate)
+  const some = parts.filter((_, slot) => slots.has(slot)).map(wireOf)
+  const shown = content === undefined || some.length === parts.length
+  return overlay(wireOf(candidate), {
+    ...(shown ? {} : { content: overlay(wireOf(content), { parts: writeList(some) }) }),
+    ...rewriteFinish(candidate, left),
+  })
+}
+
+function rewriteFinish(candidate: Json, left: readonly StreamEvent[]): Fields {
+  const reason = stringIn(candidate, "finishReason")
+  if (reason === undefined) return {}
+  const stop = left.find((event) => event.type === "response-stop")
+  if (stop === undefined) return { finishReason: undefined }
+  return stop.stop === stop.wire?.stop ? {} : { finishReason: json(finishReasons[stop.stop]) }
+}
+
+// Events of our own
+
+function writeEvent(state: EncodeState, event: StreamEvent): Written {
+  return [state, writeEvents(state, event)]
+}
+
+function writeEvents(state: EncodeState, event: StreamEvent): readonly SseEvent[] {
+  if (event.type === "error") return [createSseEvent(writeObject({ error: errorEvent(event.problem) }))]
+  if (event.type === "response-stop") {
+    const finish = { finishReason: json(finishReasons[event.stop]) }
+    return [chunkOf(state, json({ text: "" }), finish, usageFields(state.usage))]
+  }
+  const index = indexOf(event)
+  const part = index === undefined ? undefined : state.open.get(index)
+  if (part === undefined) return []
+  const wire = partOf(part, event)
+  return wire === undefined ? [] : [chunkOf(state, wire)]
+}
+
+/** Texts go out as they come; a call is whole, so it goes out when it ends. */
+function partOf(part: WrittenPart, event: StreamEvent): Wire | undefined {
+  const thought = part.start.part === "reasoning" ? { thought: true } : {}
+  if (part.start.part === "tool-call") return event.type === "part-end" ? callOf(part) : undefined
+  if (event.type === "text-delta" || event.type === "reasoning-delta") return json({ text: event.text, ...thought })
+  if (event.type === "signature-delta") return json({ text: "", ...thought, thoughtSignature: event.signature })
+  return undefined
+}
+
+/** A call of our own as a part; an id that we gave by position means nothing to the client. */
+function callOf({ start, input, signature }: Pick<WrittenPart, "start" | "input" | "signature">): Wire {
+  if (start.part !== "tool-call") return json({})
+  const args = isObject(tryParse(input)) ? wireText(input) : json({})
+  const id = /^m\d+\.\d+$/.test(start.callId) ? {} : { id: json(start.callId) }
+  const call = writeObject({ ...id, name: json(start.tool), args })
+  return writeObject({ functionCall: call, ...(signature === undefined ? {} : { thoughtSignature: json(signature) }) })
+}
+
+/** A chunk in the envelope that the answer began with. */
+function chunkOf({ start }: EncodeState, part: Wire, finish: Fields = {}, usage: Fields = {}): SseEvent {
+  const content = writeObject({ parts: writeList([part]), role: json("model") })
+  const candidates = writeList([writeObject({ content, ...finish, index: json(0) })])
+  if (start?.wire !== undefined) {
+    const began = wireOf(readJson(start.wire.sse.data, "response"))
+    return createSseEvent(overlay(began, { candidates, usageMetadata: undefined, ...usage }))
+  }
+  const { id, model } = start ?? {}
+  return createSseEvent(
+    writeObject({
+      candidates,
+      ...usage,
+      ...(model === undefined ? {} : { modelVersion: json(model) }),
+      ...(id === undefined ? {} : { responseId: json(id) }),
+    }),
+  )
+}
+
+function usageFields(usage: Usage | undefined): Fields {
+  if (usage === undefined) return {}
+  const { inputTokens, outputTokens, cacheReadTokens } = usage
+  const counts = {
+    promptTokenCount: inputTokens,
+    candidatesTokenCount: outputTokens,
+    totalTokenCount: inputTokens + outputTokens,
+    cachedContentTokenCount: cacheReadTokens,
+  }
+  return { usageMetadata: json(counts) }
+}
+
+const finishReasons: Readonly<Record<StopReason, string>> = {
+  end: "STOP",
+  "tool-calls": "STOP",
+  length: "MAX_TOKENS",
+  refusal: "SAFETY",
+  pause: "STOP",
+  compaction: "STOP",
+  "context-window": "MAX_TOKENS",
+  other: "OTHER",
+}
+
+function errorEvent(problem: Problem): Wire {
+  if (problem.code !== "upstream-error") {
+    return json({ code: 500, message: describe(problem).sentence, status: "INTERNAL" })
+  }
+  return json({ code: problem.status ?? 500, message: problem.message, status: problem.type })
+}
+
+/** Gemini's `:streamGenerateContent`. It has no closing event: a stream that has named its finish reason ends where it ends. */
+export const geminiStream: StreamCodec = {
+  format: "gemini",
+  read,
+  readEnd: (state) => (state.stop === undefined ? [] : [endOf(state)]),
+  rewrite,
+  write: writeEvent,
+  assemble,
+  canWrite: isClientPart,
+  isNumbered: () => false,
+  collectsOthers: "none",
+}
+
+/** A refused prompt has no message, as in an answer read whole. */
+function assemble({ parts, stop }: Collected): ModelResponse {
+  const content = writeObject({ parts: writeList(parts.map(partFrom)), role: write("model") })
+  const blocked = parts.length === 0 && stop === "refusal"
+  const body = writeObject({ candidates: blocked ? write([]) : writeList([writeObject({ content })]) })
+  const { wire: _, ...answer } = readResponse(readJson(body, "response"))
+  return { ...answer, messages: answer.messages.map((message) => ({ ...message, parts: named(message.parts, parts) })) }
+}
+
+/** A call without an id keeps the name that its place in the whole answer gave it, also when it is collected alone. */
+function named(parts: readonly Part[], drafts: readonly PartDraft[]): readonly Part[] {
+  return parts.map((part, n) => {
+    const start = drafts[n]?.start
+    return part.type === "tool-call" && start?.part === "tool-call" ? { ...part, callId: start.callId } : part
+  })
+}
+
+/** The part as it began, with the text and signature that it came to. */
+function partFrom(draft: PartDraft): Wire {
+  const { start, text, signature } = draft
+  const began = partIn(start)
+  if (start.part === "tool-call" || start.part === "other") return began === undefined ? callOf(draft) : wireOf(began)
+  const thought: Fields = start.part === "reasoning" ? { thought: write(true) } : {}
+  const spelled = began !== undefined && inside(began, "thoughtSignature")?.key === "thought_signature"
+  const seal: Fields =
+    signature === undefined ? {} : { [spelled ? "thought_signature" : "thoughtSignature"]: write(signature) }
+  return overlay(began === undefined ? undefined : wireOf(began), { text: write(text), ...thought, ...seal })
+}
+
+function partIn({ wire }: StreamEvent): Json | undefined {
+  if (wire?.slot === undefined) return undefined
+  const candidate = candidateOf(readJson(wire.sse.data, "response"))
+  return candidate === undefined ? undefined : partsOf(candidate)[wire.slot]
+}

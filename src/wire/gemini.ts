@@ -1,0 +1,410 @@
+import { assert } from "../message/assert.ts"
+import { type CallId, callId, messageId, tokens, type Wire } from "../message/ids.ts"
+import type { Message, Role } from "../message/message.ts"
+import type { Part, ToolCallPart, ToolResultPart } from "../message/part.ts"
+import { present } from "../message/present.ts"
+import type { ModelResponse, StopReason, Tool, Usage } from "../message/request.ts"
+import { type Codec, mediaOfFile, mediaOfInline, type Settings } from "./codec.ts"
+import {
+  countIn,
+  elements,
+  type Fields,
+  isObject,
+  type Json,
+  member,
+  memberOf,
+  overlay,
+  readJson,
+  refuse,
+  requireObject,
+  requireString,
+  requireWire,
+  stringIn,
+  tryParse,
+  valueIn,
+  wireOf,
+  write,
+  writeList,
+  writeObject,
+} from "./json.ts"
+
+/** The API takes every field in two spellings, the protocol buffer's and JSON's. */
+export const spellings = (name: string): readonly string[] => [
+  name,
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+]
+
+const inside = (json: Json, name: string): Json | undefined => memberOf(json, spellings(name))
+
+// Settings, system, tools
+
+/** The model and whether to stream stand in the path, not in the body; `model` is here for bodies that name it all the same. */
+function readSettings(body: Json): Settings {
+  const config = inside(body, "generationConfig")
+  const maxOutputTokens = countIn(config, "maxOutputTokens") ?? countIn(config, "max_output_tokens")
+  const cached = inside(body, "cachedContent")?.value
+  const held = typeof cached === "string" ? ({ type: "cached-content", id: cached } as const) : undefined
+  return { stream: false, ...present({ model: stringIn(body, "model"), maxOutputTokens, held }) }
+}
+
+function readSystem(system: Json): readonly Part[] {
+  if (typeof system.value === "string") return [{ type: "text", text: system.value }]
+  const parts = member(requireObject(system), "parts")
+  if (isObject(parts?.value)) return [readPart(parts, callId("system"), createWaiting([]))]
+  return parts === undefined ? [] : elements(parts).map((part) => readPart(part, callId("system"), createWaiting([])))
+}
+
+function readTools(tools: Json): readonly Tool[] {
+  return elements(tools).flatMap((tool): readonly Tool[] => {
+    const declarations = inside(tool, "functionDeclarations")
+    if (declarations !== undefined) {
+      return elements(declarations).map((declared) => ({
+        name: stringIn(declared, "name") ?? "unnamed",
+        wire: wireOf(declared),
+      }))
+    }
+    return [{ name: isObject(tool.value) ? (Object.keys(tool.value)[0] ?? "unnamed") : "unnamed", wire: wireOf(tool) }]
+  })
+}
+
+// Messages
+
+const roles: ReadonlyMap<string, Role> = new Map([
+  ["user", "user"],
+  ["model", "assistant"],
+  ["function", "user"],
+])
+
+function readMessage(json: Json, earlier: readonly Message[]): Message {
+  const wireRole = stringIn(requireObject(json), "role") ?? "user"
+  const role = roles.get(wireRole)
+  if (role === undefined) return refuse(json, `"user" or "model"`, "role")
+  const list = member(json, "parts")
+  if (list !== undefined && !Array.isArray(list.value)) return refuse(list, "an array of parts")
+  const id = messageId(`m${earlier.length}`)
+  const waiting = createWaiting(earlier)
+  const parts = (list === undefined ? [] : elements(list)).map((part, n) =>
+    readPart(part, callId(`${id}.${n}`), waiting),
+  )
+  return { id, role, parts, wire: wireOf(json), format: "gemini" }
+}
+
+// Parts
+
+function readPart(json: Json, place: CallId, waiting: Waiting): Part {
+  requireObject(json)
+  const wire = wireOf(json)
+  const signature = inside(json, "thoughtSignature")?.value
+  const text = member(json, "text")
+  if (text !== undefined) {
+    if (typeof text.value !== "string") return refuse(text, "a string")
+    if (valueIn(json, "thought") !== true) return { type: "text", text: text.value, wire }
+    return {
+      type: "reasoning",
+      text: text.value,
+      wire,
+      ...present({ signature: typeof signature === "string" ? signature : undefined }),
+    }
+  }
+  const inline = inside(json, "inlineData")
+  const file = inside(json, "fileData")
+  if (inline !== undefined || file !== undefined) return { ...readMedia(inline, file), wire }
+  return { ...readCallPart(json, place, waiting), wire }
+}
+
+function readMedia(inline: Json | undefined, file: Json | undefined): Part {
+  const mediaType = stringIn(inline ?? file, "mimeType") ?? stringIn(inline ?? file, "mime_type")
+  const media = inline === undefined ? mediaOfFile(mediaType) : mediaOfInline(stringIn(inline, "data") ?? "", mediaType)
+  return mediaType?.startsWith("image/") === true ? { type: "image", media } : { type: "document", media }
+}
+
+function readCallPart(json: Json, place: CallId, waiting: Waiting): Part {
+  const call = inside(json, "functionCall")
+  if (call !== undefined) {
+    const tool = requireString(call, "name")
+    return { type: "tool-call", callId: idOf(call, place), tool, kind: "function", input: valueIn(call, "args") }
+  }
+  const response = inside(json, "functionResponse")
+  if (response !== undefined) return readFunctionResponse(response, waiting)
+  const code = inside(json, "executableCode")
+  if (code !== undefined) {
+    const id = idOf(code, place)
+    waiting.ask("code_execution", id)
+    return { type: "tool-call", callId: id, tool: "code_execution", kind: "provider", input: code.value }
+  }
+  const ran = inside(json, "codeExecutionResult")
+  if (ran === undefined) return { type: "unknown", wire: wireOf(json) }
+  const id = stringIn(ran, "id") ?? waiting.answer("code_execution") ?? place
+  return {
+    type: "tool-result",
+    callId: callId(id),
+    kind: "provider",
+    content: [{ type: "text", text: stringIn(ran, "output") ?? "" }],
+  }
+}
+
+const idOf = (call: Json, place: CallId): CallId => callId(stringIn(call, "id") ?? place)
+
+function readFunctionResponse(response: Json, waiting: Waiting): ToolResultPart {
+  const name = requireString(response, "name")
+  const id = stringIn(response, "id") ?? waiting.answer(name)
+  const given = member(response, "response")
+  const parts = member(response, "parts")
+  const media =
+    parts === undefined ? [] : elements(parts).map((part) => readPart(part, callId("part"), createWaiting([])))
+  return {
+    type: "tool-result",
+    callId: callId(id ?? `unasked-${name}`),
+    kind: "function",
+    tool: name,
+    content: [...(given === undefined ? [] : [{ type: "text", text: resultText(given) } as const]), ...media],
+    ...(given !== undefined && slotOf(given.value) === "error" ? { failed: true } : {}),
+  }
+}
+
+/** A response that is one text under a customary name reads as that text; any other as the JSON that it is. */
+function slotOf(response: unknown): string | undefined {
+  if (!isObject(response)) return undefined
+  const [name, ...more] = Object.keys(response)
+  const customary = name === "output" || name === "result" || name === "error" || name === "content"
+  return customary && more.length === 0 && typeof response[name] === "string" ? name : undefined
+}
+
+function resultText(given: Json): string {
+  const slot = slotOf(given.value)
+  return (slot === undefined ? undefined : stringIn(given, slot)) ?? wireOf(given)
+}
+
+// System
+
+function writeSystem(parts: readonly Part[], before: Wire | undefined): Wire {
+  return overlay(before?.startsWith("{") === true ? before : undefined, { parts: writeList(parts.map(writePart)) })
+}
+
+// Tools
+
+/** Here several tools share one element: those that stood there stay as they stood, new ones get an element of their own. */
+function writeTools(tools: readonly Tool[], before: Wire | undefined): Wire {
+  const was = readJson(before ?? "[]", "request")
+  const known = readTools(was)
+  const kept = new Set<string>(tools.map(({ wire }) => wire))
+  assert(
+    known.every(({ wire }) => kept.has(wire)),
+    "tools of this format are only added",
+  )
+  const added = tools.slice(known.length).map(({ wire }) => wire)
+  const own = added.length === 0 ? [] : [writeObject({ functionDeclarations: writeList(added) })]
+  return writeList([...elements(was).map(wireOf), ...own])
+}
+
+// Messages
+
+function writeMessage(message: Message): readonly Wire[] {
+  const role: Fields =
+    message.wire === undefined ? { role: write(message.role === "assistant" ? "model" : "user") } : {}
+  const parts =
+    message.parts.length === 0 && message.wire !== undefined
+      ? emptyParts(message.wire)
+      : { parts: writeList(message.parts.map(writePart)) }
+  return [overlay(message.wire, { ...role, ...parts })]
+}
+
+const emptyParts = (wire: Wire): Fields => {
+  const was = tryParse(wire)
+  return isObject(was) && Array.isArray(was.parts) && was.parts.length > 0 ? { parts: write([]) } : {}
+}
+
+// Parts
+
+function writePart(part: Part): Wire {
+  switch (part.type) {
+    case "text":
+      return overlay(part.wire, { text: write(part.text) })
+    case "reasoning":
+      return part.wire ?? writeObject({ text: write(part.text), thought: write(true) })
+    case "tool-call":
+      return writeCall(part)
+    case "tool-result":
+      return writeResult(part)
+    case "image":
+    case "document":
+    case "opaque":
+    case "unknown":
+      return requireWire(part, "gemini")
+  }
+}
+
+/** The spelling that stands there, and what stands under it. */
+function found(
+  wire: Wire | undefined,
+  name: string,
+): { readonly name: string; readonly value: Readonly<Record<string, unknown>> | undefined } {
+  const was = wire === undefined ? undefined : tryParse(wire)
+  const spelling = spellings(name).find((candidate) => isObject(was) && was[candidate] !== undefined) ?? name
+  const value = isObject(was) ? was[spelling] : undefined
+  return { name: spelling, value: isObject(value) ? value : undefined }
+}
+
+/** An id is written only where there was one, or where the part is ours and the call had one to name. */
+const idField = (before: Readonly<Record<string, unknown>> | undefined, id: string): Fields =>
+  typeof before?.id === "string" || (before === undefined && !isPlace(id)) ? { id: write(id) } : {}
+
+/** Ids that we gave by position mean nothing to the API. */
+const isPlace = (id: string): boolean => /^m\d+\.\d+$/.test(id) || id.startsWith("unasked-")
+
+function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
+  if (part.kind === "provider" && part.wire !== undefined) return part.wire
+  const { name, value } = found(part.wire, "functionCall")
+  const args: Fields = part.input === undefined ? {} : { args: write(part.input) }
+  const call = overlay(value === undefined ? undefined : write(value), {
+    ...idField(value, part.callId),
+    name: write(part.tool),
+    ...args,
+  })
+  return overlay(part.wire, { [name]: call })
+}
+
+function writeResult(part: ToolResultPart & Pick<Part, "wire">): Wire {
+  if (part.kind === "provider" && part.wire !== undefined) return writeRanCode(part, part.wire)
+  const { name, value } = found(part.wire, "functionResponse")
+  const text = part.content.flatMap((item) => (item.type === "text" ? item.text : [])).join("\n")
+  const media = part.content.filter((item) => item.type !== "text")
+  const parts: Fields =
+    media.length > 0
+      ? { parts: writeList(media.map(writePart)) }
+      : value?.parts === undefined
+        ? {}
+        : { parts: undefined }
+  const fields = {
+    ...idField(value, part.callId),
+    ...(value === undefined ? { name: write(part.tool ?? "unknown") } : {}),
+    response: writeGiven(text, value?.response, part.failed),
+    ...parts,
+  }
+  return overlay(part.wire, { [name]: overlay(value === undefined ? undefined : write(value), fields) })
+}
+
+/** The response object around a text: the one that stands there if it says the same, the same slot if it had one. */
+function writeGiven(text: string, before: unknown, failed: boolean | undefined): Wire {
+  const slot = slotOf(before)
+  if (before !== undefined && slot === undefined && JSON.stringify(tryParse(text)) === JSON.stringify(before))
+    return write(before)
+  return writeObject({ [slot ?? (failed === true ? "error" : "output")]: write(text) })
+}
+
+function writeRanCode(part: ToolResultPart, wire: Wire): Wire {
+  const { name, value } = found(wire, "codeExecutionResult")
+  const [only] = part.content
+  if (value === undefined || only?.type !== "text" || value.output === undefined) return wire
+  return overlay(wire, { [name]: overlay(write(value), { output: write(only.text) }) })
+}
+
+/** Calls that wait for a result, for results that name theirs by its tool alone. */
+type Waiting = {
+  readonly ask: (tool: string, call: CallId) => void
+  /** The call that a result of this tool answers: of the newest turn that waits for one, the first. */
+  readonly answer: (tool: string) => CallId | undefined
+}
+
+/** How many messages back a call is looked for: results follow their calls at once, though each may be a message of its own. */
+const reach = 256
+
+/** Nothing is searched until the first result asks. */
+function createWaiting(earlier: readonly Message[]): Waiting {
+  const own = new Map<string, CallId[]>()
+  let before: ReadonlyMap<string, CallId[]> | undefined
+  return {
+    ask: (tool, call) => put(own, tool, call),
+    answer: (tool) => {
+      const mine = own.get(tool)?.shift()
+      if (mine !== undefined) return mine
+      before ??= waitingIn(earlier)
+      return before.get(tool)?.shift()
+    },
+  }
+}
+
+function put(waiting: Map<string, CallId[]>, tool: string, call: CallId): void {
+  const calls = waiting.get(tool)
+  if (calls === undefined) waiting.set(tool, [call])
+  else calls.push(call)
+}
+
+/** The calls without a result of the newest turn that has any: some clients send each call of a turn as a message of its own. */
+function waitingIn(messages: readonly Message[]): ReadonlyMap<string, CallId[]> {
+  const answered = new Set<CallId>()
+  const oldest = Math.max(0, messages.length - reach)
+  for (let at = messages.length - 1; at >= oldest; at--) {
+    const turn: Message[] = []
+    for (let message = messages[at]; message?.role === "assistant"; message = messages[--at]) turn.unshift(message)
+    const waiting = new Map<string, CallId[]>()
+    for (const { parts } of turn) {
+      for (const part of parts) if (part.type === "tool-result") answered.add(part.callId)
+      for (const part of parts)
+        if (part.type === "tool-call" && !answered.has(part.callId)) put(waiting, part.tool, part.callId)
+    }
+    if (waiting.size > 0) return waiting
+    for (const part of messages[at]?.parts ?? []) if (part.type === "tool-result") answered.add(part.callId)
+  }
+  return new Map()
+}
+
+/** Gemini: `POST …/models/{model}:generateContent` and `:streamGenerateContent`. */
+export const gemini: Codec = {
+  format: "gemini",
+  names: { messages: ["contents"], system: spellings("systemInstruction"), tools: ["tools"] },
+  readSettings,
+  readSystem,
+  readTools,
+  readMessage,
+  writeSystem,
+  writeTools,
+  writeMessage,
+  readResponse,
+}
+
+/** The API has one reason for a finished answer, whether or not it calls tools. */
+export function stopOf(reason: string | undefined, messages: readonly Message[]): StopReason {
+  const calls = messages.some(({ parts }) =>
+    parts.some((part) => part.type === "tool-call" && part.kind === "function"),
+  )
+  if (reason === "STOP") return calls ? "tool-calls" : "end"
+  if (reason === "MAX_TOKENS") return "length"
+  return reason === undefined || reason === "OTHER" || reason.startsWith("MALFORMED") ? "other" : "refusal"
+}
+
+/** A blocked prompt has no candidate: that is an answer without a message. */
+export function readResponse(body: Json): ModelResponse {
+  const candidates = member(requireObject(body), "candidates")
+  const [candidate] = candidates === undefined ? [] : elements(candidates)
+  const content = candidate === undefined ? undefined : member(candidate, "content")
+  const messages =
+    content === undefined ? [] : [{ ...readMessage(content, []), role: "assistant", id: messageId("r0") } as const]
+  const blocked = stringIn(member(body, "promptFeedback"), "blockReason")
+  return {
+    format: "gemini",
+    wire: wireOf(body),
+    messages,
+    stop:
+      candidate === undefined && blocked !== undefined
+        ? "refusal"
+        : stopOf(stringIn(candidate, "finishReason"), messages),
+    ...present({
+      id: stringIn(body, "responseId"),
+      model: stringIn(body, "modelVersion"),
+      usage: readUsage(member(body, "usageMetadata")),
+    }),
+  }
+}
+
+export function readUsage(usage: Json | undefined): Usage | undefined {
+  if (usage === undefined || !isObject(usage.value)) return undefined
+  const input = (countIn(usage, "promptTokenCount") ?? 0) + (countIn(usage, "toolUsePromptTokenCount") ?? 0)
+  const output = (countIn(usage, "candidatesTokenCount") ?? 0) + (countIn(usage, "thoughtsTokenCount") ?? 0)
+  return {
+    inputTokens: tokens(input),
+    outputTokens: tokens(output),
+    cacheReadTokens: tokens(countIn(usage, "cachedContentTokenCount") ?? 0),
+    cacheWriteTokens: tokens(0),
+  }
+}

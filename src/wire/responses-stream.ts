@@ -1,0 +1,486 @@
+import { describe, type Problem } from "../message/errors.ts"
+import type { Wire } from "../message/ids.ts"
+import type { Part } from "../message/part.ts"
+import { present } from "../message/present.ts"
+import type { ModelResponse, StopReason, Usage } from "../message/request.ts"
+import {
+  countIn,
+  elements,
+  type Fields,
+  isObject,
+  type Json,
+  write as json,
+  member,
+  overlay,
+  readJson,
+  refuse,
+  requireObject,
+  requireString,
+  stringIn,
+  wireOf,
+  write,
+  writeList,
+  writeObject,
+} from "./json.ts"
+import { readMessage, readResponse, readUsage, stopOf } from "./responses.ts"
+import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
+import {
+  type Begun,
+  type Collected,
+  closePart,
+  type DecodeState,
+  type EncodeState,
+  endOf,
+  errorOf,
+  feedPart,
+  indexOf,
+  invalid,
+  isClientPart,
+  type OpenPart,
+  openPart,
+  type PartDraft,
+  pieces,
+  type Read,
+  requirePart,
+  type Said,
+  type StreamCodec,
+  type StreamEvent,
+  stopPiece,
+  usagePieces,
+  type Written,
+  type WrittenPart,
+} from "./stream.ts"
+
+/** The deltas that feed an item, and what they feed it with. */
+const deltas: ReadonlyMap<string, "text-delta" | "reasoning-delta" | "input-delta"> = new Map([
+  ["response.output_text.delta", "text-delta"],
+  ["response.refusal.delta", "text-delta"],
+  ["response.reasoning_summary_text.delta", "reasoning-delta"],
+  ["response.reasoning_text.delta", "reasoning-delta"],
+  ["response.function_call_arguments.delta", "input-delta"],
+  ["response.custom_tool_call_input.delta", "input-delta"],
+])
+
+/** What one event says. Each output item is a part; event types that we do not know are relayed. */
+function read(state: DecodeState, sse: SseEvent): Read {
+  const json = requireObject(readJson(sse.data, "response"))
+  const type = stringIn(json, "type") ?? sse.name ?? ""
+  const delta = deltas.get(type)
+  if (delta !== undefined) return readDelta(state, json, delta)
+  switch (type) {
+    case "response.created":
+      return readStart(state, responseIn(json))
+    case "response.output_item.added":
+      return readAdded(state, json)
+    case "response.output_item.done":
+      return readDone(state, json)
+    case "response.completed":
+    case "response.incomplete":
+      return readEnd(state, responseIn(json))
+    case "response.failed":
+      return [{ ...state, closed: true }, pieces(errorOf(member(responseIn(json), "error")))]
+    case "error":
+      return [{ ...state, closed: true }, pieces(errorOf(member(json, "error") ?? json))]
+    default:
+      return [state, pieces({ type: "other", ...present({ index: state.open.get(keyIn(json))?.start.index }) })]
+  }
+}
+
+const responseIn = (json: Json): Json =>
+  requireObject(member(json, "response") ?? refuse(json, "an object", "response"))
+
+const keyIn = (json: Json): string => String(countIn(json, "output_index"))
+const keyOf = (json: Json): string =>
+  String(countIn(json, "output_index") ?? refuse(json, "a whole number", "output_index"))
+
+function readStart(state: DecodeState, response: Json): Read {
+  if (state.started) return [state, []]
+  const names = {
+    id: stringIn(response, "id"),
+    model: stringIn(response, "model"),
+    createdAt: countIn(response, "created_at"),
+  }
+  return [{ ...state, started: true }, pieces({ type: "response-start", ...present(names) })]
+}
+
+const itemIn = (json: Json): Json => requireObject(member(json, "item") ?? refuse(json, "an object", "item"))
+
+/** An item is whatever the reader of whole answers takes it for. */
+function begun(item: Json): Begun {
+  if (stringIn(item, "type") === "message") return { part: "text" }
+  const part: Part | undefined = readMessage(item, []).parts[0]
+  if (part?.type === "tool-call") {
+    return { part: "tool-call", callId: part.callId, tool: part.tool, kind: part.kind }
+  }
+  return { part: part?.type === "reasoning" ? "reasoning" : "other" }
+}
+
+function readAdded(state: DecodeState, json: Json): Read {
+  const [next, start] = openPart(state, keyOf(json), begun(itemIn(json)))
+  return [next, pieces(start)]
+}
+
+function readDelta(state: DecodeState, json: Json, type: "text-delta" | "reasoning-delta" | "input-delta"): Read {
+  const key = keyOf(json)
+  const open = requirePart(state, key)
+  const text = requireString(json, "delta")
+  return [feedPart(state, key, open), pieces({ type, index: open.start.index, text })]
+}
+
+/** What was not streamed is told when the item is done: an item may come whole, without a delta or even a beginning. */
+function readDone(state: DecodeState, json: Json): Read {
+  const key = keyOf(json)
+  const item = itemIn(json)
+  const known = state.open.get(key)
+  const whole = begun(item)
+  const { parts } = readMessage(item, [])
+  if (known !== undefined && !isSame(whole, known)) throw invalid(state, "the item that began", "another")
+  const [opened, start] = known === undefined ? openPart(state, key, whole) : [state, known.start]
+  const open: OpenPart = known ?? { start, fed: false }
+  const said: Said[] = known === undefined ? [start] : []
+  if (!open.fed) said.push(...wholeContent(item, parts, open))
+  const seal = stringIn(item, "encrypted_content")
+  if (start.part === "reasoning" && seal !== undefined) {
+    said.push({ type: "signature-delta", index: start.index, signature: seal })
+  }
+  return [closePart(opened, key), pieces(...said, { type: "part-end", index: start.index })]
+}
+
+/** A call keeps its id and name: one that changes them could pass a check as one tool and run as another. */
+function isSame(begun: Begun, { start }: OpenPart): boolean {
+  if (begun.part !== "tool-call" || start.part !== "tool-call") return begun.part === start.part
+  return begun.callId === start.callId && begun.tool === start.tool && begun.kind === start.kind
+}
+
+function wholeContent(item: Json, parts: readonly Part[], { start }: OpenPart): readonly Said[] {
+  const { index } = start
+  if (start.part === "tool-call") {
+    const input = ["arguments", "input", "action", "operation"].flatMap((name) => member(item, name) ?? [])[0]
+    if (input === undefined) return []
+    return [{ type: "input-delta", index, text: typeof input.value === "string" ? input.value : wireOf(input) }]
+  }
+  const texts = parts.flatMap((part) => (part.type === "text" || part.type === "reasoning" ? part.text : []))
+  const text = texts.join("")
+  if (text === "" || start.part === "other") return []
+  return [{ type: start.part === "text" ? "text-delta" : "reasoning-delta", index, text }]
+}
+
+/** A backend may leave the finished answer's output out; whether it calls tools is known from what was streamed. */
+function readEnd(state: DecodeState, response: Json): Read {
+  const [counted, said] = usagePieces(state, readUsage(member(response, "usage")))
+  const output = member(response, "output")
+  const listed = output !== undefined && Array.isArray(output.value) && output.value.length > 0
+  const items = listed ? elements(output) : state.calls > 0 ? [readJson(someCall, "response")] : []
+  const messages = items.map((item) => readMessage(item, []))
+  const [stopped, stop] = stopPiece(counted, stopOf(response, messages))
+  return [{ ...stopped, closed: true }, pieces(...said, stop, endOf(stopped))]
+}
+
+/** Stands for the calls that were streamed: all that matters is that there was one. */
+const someCall = '{"type":"function_call","call_id":"","name":"","arguments":""}'
+
+/** An event that has no number yet. */
+type Draft = { readonly type: string; readonly fields: Fields }
+
+const draft = (type: string, fields: Fields): Draft => ({ type, fields })
+
+/** Write an event of our own: all that this wire wants said about it, numbered on from what went before. */
+function writeOwn(state: EncodeState, event: StreamEvent): Written {
+  const [next, drafts] = draftsOf(state, event)
+  const first = sequenceOf(state)
+  const events = drafts.map(({ type, fields }, n): SseEvent => {
+    return createSseEvent(writeObject({ type: json(type), sequence_number: json(first + n), ...fields }), type)
+  })
+  return [{ ...next, sequence: first + events.length }, events]
+}
+
+function draftsOf(state: EncodeState, event: StreamEvent): readonly [EncodeState, readonly Draft[]] {
+  switch (event.type) {
+    case "response-start": {
+      if (event !== state.start) return [state, []]
+      const response = responseOf(state, { status: json("in_progress"), output: json([]) })
+      return [state, [draft("response.created", { response }), draft("response.in_progress", { response })]]
+    }
+    case "response-end":
+      return [state, [endDraft(state)]]
+    case "error":
+      return [state, [draft("error", errorFields(event.problem))]]
+    default: {
+      const index = indexOf(event)
+      const part = index === undefined ? undefined : state.open.get(index)
+      if (part === undefined) return [state, []]
+      if (event.type !== "part-end") return [state, partDrafts(part, itemId(state, part), event)]
+      const item = itemOf(part, itemId(state, part), true)
+      const done = draft("response.output_item.done", { output_index: json(part.index), item })
+      return [{ ...state, ended: [...state.ended, item] }, [...doneDrafts(part, itemId(state, part)), done]]
+    }
+  }
+}
+
+// The answer
+
+/** The response object as the answer began with it, or the least that clients look for. */
+function responseOf({ start }: EncodeState, fields: Fields): Wire {
+  const began = start?.wire === undefined ? undefined : member(readJson(start.wire.sse.data, "response"), "response")
+  if (began !== undefined) return overlay(wireOf(began), fields)
+  const { id = "resp_holdfast", model = "unknown", createdAt = 0 } = start ?? {}
+  const least = { id, object: "response", created_at: createdAt, status: "", error: null, incomplete_details: null }
+  const rest = {
+    model,
+    output: [],
+    parallel_tool_calls: true,
+    tools: [],
+    tool_choice: "auto",
+    usage: null,
+    metadata: {},
+  }
+  return overlay(json({ ...least, ...rest }), fields)
+}
+
+function endDraft(state: EncodeState): Draft {
+  const reason = incompleteReason(state.stop ?? "other")
+  const status = reason === undefined ? "completed" : "incomplete"
+  const response = responseOf(state, {
+    status: json(status),
+    incomplete_details: json(reason === undefined ? null : { reason }),
+    output: writeList(outputOf(state)),
+    ...(state.usage === undefined ? {} : { usage: usageOf(state.usage) }),
+  })
+  return draft(`response.${status}`, { response })
+}
+
+function usageOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Usage): Wire {
+  return json({
+    input_tokens: inputTokens,
+    input_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
+    output_tokens: outputTokens,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: inputTokens + outputTokens,
+  })
+}
+
+function errorFields(problem: Problem): Fields {
+  const upstream = problem.code === "upstream-error"
+  const message = upstream ? problem.message : describe(problem).sentence
+  return { code: json(upstream ? problem.type : "server_error"), message: json(message), param: json(null) }
+}
+
+// Items
+
+const prefixes = { text: "msg", other: "msg", reasoning: "rs", "tool-call": "fc" } as const
+
+/** Derived from the answer's id and the item's place, so that the same stream is written the same way twice. */
+function itemId({ start }: EncodeState, { start: { part }, index }: WrittenPart): string {
+  return `${prefixes[part]}_${(start?.id ?? "holdfast").replace(/^resp_/, "")}_${index}`
+}
+
+const textPart = (text: string): object => ({ type: "output_text", annotations: [], logprobs: [], text })
+
+/** An item of our own, as it begins or done. */
+function itemOf(part: WrittenPart, id: string, done: boolean): Wire {
+  const status = done ? "completed" : "in_progress"
+  const { start, text, input, signature } = part
+  switch (start.part) {
+    case "reasoning": {
+      const seal = signature === undefined || !done ? {} : { encrypted_content: signature }
+      return json({
+        id,
+        type: "reasoning",
+        summary: done && text !== "" ? [{ type: "summary_text", text }] : [],
+        ...seal,
+      })
+    }
+    case "tool-call": {
+      const named = { call_id: start.callId, name: start.tool }
+      if (start.kind === "custom")
+        return json({ id, type: "custom_tool_call", status, input: done ? input : "", ...named })
+      return json({ id, type: "function_call", status, arguments: done ? input : "", ...named })
+    }
+    default:
+      return json({ id, type: "message", status, content: done ? [textPart(text)] : [], role: "assistant" })
+  }
+}
+
+function partDrafts(part: WrittenPart, id: string, event: StreamEvent): readonly Draft[] {
+  const at: Fields = { item_id: json(id), output_index: json(part.index) }
+  switch (event.type) {
+    case "part-start": {
+      const added = draft("response.output_item.added", {
+        output_index: json(part.index),
+        item: itemOf(part, id, false),
+      })
+      if (part.start.part === "tool-call") return [added]
+      if (part.start.part === "reasoning") {
+        const fields = { ...at, summary_index: json(0), part: json({ type: "summary_text", text: "" }) }
+        return [added, draft("response.reasoning_summary_part.added", fields)]
+      }
+      return [added, draft("response.content_part.added", { ...at, content_index: json(0), part: json(textPart("")) })]
+    }
+    case "text-delta": {
+      const fields = { ...at, content_index: json(0), delta: json(event.text), logprobs: json([]) }
+      return [draft("response.output_text.delta", fields)]
+    }
+    case "reasoning-delta": {
+      const fields = { ...at, summary_index: json(0), delta: json(event.text) }
+      return [draft("response.reasoning_summary_text.delta", fields)]
+    }
+    case "input-delta":
+      return [draft(`${inputName(part)}.delta`, { ...at, delta: json(event.text) })]
+    default:
+      return []
+  }
+}
+
+const inputName = ({ start }: WrittenPart): string =>
+  start.part === "tool-call" && start.kind === "custom"
+    ? "response.custom_tool_call_input"
+    : "response.function_call_arguments"
+
+/** What is said about the content before the item itself is done. */
+function doneDrafts(part: WrittenPart, id: string): readonly Draft[] {
+  const { start, text, input, index } = part
+  const at: Fields = { item_id: json(id), output_index: json(index) }
+  if (start.part === "tool-call") {
+    const whole: Fields =
+      start.kind === "custom" ? { input: json(input) } : { arguments: json(input), name: json(start.tool) }
+    return [draft(`${inputName(part)}.done`, { ...at, ...whole })]
+  }
+  if (start.part === "reasoning") {
+    const place = { ...at, summary_index: json(0) }
+    return [
+      draft("response.reasoning_summary_text.done", { ...place, text: json(text) }),
+      draft("response.reasoning_summary_part.done", { ...place, part: json({ type: "summary_text", text }) }),
+    ]
+  }
+  const place = { ...at, content_index: json(0) }
+  return [
+    draft("response.output_text.done", { ...place, text: json(text), logprobs: json([]) }),
+    draft("response.content_part.done", { ...place, part: json(textPart(text)) }),
+  ]
+}
+
+/** OpenAI Responses with `stream: true`: closed by `response.completed`, `.incomplete` or `.failed`. */
+export const responsesStream: StreamCodec = {
+  format: "openai-responses",
+  read,
+  readEnd: () => [],
+  rewrite,
+  write: writeOwn,
+  assemble,
+  canWrite: isClientPart,
+  isNumbered: ({ data }) => data.includes('"sequence_number"'),
+  collectsOthers: "none",
+}
+
+/** The number of the next event: ours, or one more than the last that was relayed as it came. */
+export function sequenceOf({ sequence, last }: EncodeState): number {
+  if (sequence !== undefined) return sequence
+  const before = last === undefined ? undefined : countIn(readJson(last.data, "response"), "sequence_number")
+  return before === undefined ? 0 : before + 1
+}
+
+/** Number events and items anew, and let the finished answer list what was really sent. */
+function rewrite(state: EncodeState, kept: readonly StreamEvent[]): Written {
+  const [first] = kept
+  const sse = first?.wire?.sse
+  if (first === undefined || sse === undefined || !isLeft(state, kept)) return [state, []]
+  const body = readJson(sse.data, "response")
+  const index = indexOf(first)
+  const part = index === undefined ? undefined : state.open.get(index)
+  const stop = kept.find((event) => event.type === "response-stop")
+  const response = member(body, "response")
+  const name = stop === undefined ? undefined : endName(stop.stop, stringIn(body, "type"))
+  const sequence = sequenceOf(state)
+  const isNumbered = !state.intact && countIn(body, "sequence_number") !== undefined
+  const fields: Fields = {
+    ...(name === undefined ? {} : { type: json(name) }),
+    ...(isNumbered ? { sequence_number: json(sequence) } : {}),
+    ...(part === undefined || countIn(body, "output_index") === undefined ? {} : { output_index: json(part.index) }),
+    ...(response === undefined || !isObject(response.value)
+      ? {}
+      : { response: overlay(wireOf(response), responseFields(state, response, stop?.stop)) }),
+  }
+  const written = replaceData(
+    sse,
+    overlay(wireOf(body), fields),
+    sse.name === undefined ? undefined : (name ?? sse.name),
+  )
+  return [isNumbered ? { ...state, sequence: sequence + 1 } : state, [written]]
+}
+
+/** A part that never began goes unmentioned, an answer begins once, and its end is not told twice over by its usage. */
+function isLeft(state: EncodeState, kept: readonly StreamEvent[]): boolean {
+  const [first] = kept
+  if (first === undefined) return false
+  if (first.type === "response-start") return first === state.start
+  if (first.type === "usage" || first.type === "response-stop") {
+    return kept.some((event) => event.type === "response-end")
+  }
+  const index = indexOf(first)
+  return index === undefined || state.open.has(index)
+}
+
+/** The closing event for that stop, where the one that came says another. */
+function endName(stop: StopReason, type: string | undefined): string | undefined {
+  const wanted = incompleteReason(stop) === undefined ? "response.completed" : "response.incomplete"
+  return wanted === type ? undefined : wanted
+}
+
+/** Only a length or a refusal shows on this wire; all other stops are a completed answer. */
+function incompleteReason(stop: StopReason): string | undefined {
+  if (stop === "length" || stop === "context-window") return "max_output_tokens"
+  return stop === "refusal" ? "content_filter" : undefined
+}
+
+function responseFields(state: EncodeState, response: Json, stop: StopReason | undefined): Fields {
+  const { id } = state.start ?? {}
+  const named: Fields = id === undefined || stringIn(response, "id") === undefined ? {} : { id: json(id) }
+  if (stop === undefined) return named
+  return {
+    ...named,
+    ...(state.intact ? {} : { output: writeList(outputOf(state)) }),
+    ...statusFields(response, stop),
+  }
+}
+
+function statusFields(response: Json, stop: StopReason): Fields {
+  const reason = incompleteReason(stop)
+  const was = stringIn(response, "status")
+  const status = reason === undefined ? "completed" : "incomplete"
+  if (was === status) return {}
+  return { status: json(status), incomplete_details: json(reason === undefined ? null : { reason }) }
+}
+
+/** The items that went out, in order. */
+function outputOf({ ended }: EncodeState): readonly Wire[] {
+  return ended.map((end) => (typeof end === "string" ? end : itemOfEvent(end)))
+}
+
+function itemOfEvent(end: SseEvent): Wire {
+  const item = member(readJson(end.data, "response"), "item")
+  return item === undefined ? json(null) : wireOf(item)
+}
+
+/** The finished answer with the items that were streamed, for what it lists itself may be nothing or no longer true. */
+function assemble({ parts, start, end }: Collected): ModelResponse {
+  const finished = bodyMember(end, "response")
+  const base = finished !== undefined && isObject(finished.value) ? wireOf(finished) : write({})
+  const id = start?.id === undefined ? {} : { id: write(start.id) }
+  const body = overlay(base, { ...id, output: writeList(parts.map(itemFrom)) })
+  const { wire, ...answer } = readResponse(readJson(body, "response"))
+  return finished === undefined || wire === undefined ? answer : { ...answer, wire }
+}
+
+/** The item when it was done; if it never was, or is ours, what came for it. */
+function itemFrom(draft: PartDraft, index: number): Wire {
+  const done = bodyMember(draft.end, "item")
+  if (done !== undefined) return wireOf(done)
+  const began = bodyMember(draft.start, "item")
+  const id =
+    began !== undefined && isObject(began.value) && typeof began.value.id === "string" ? began.value.id : undefined
+  return itemOf({ ...draft, index, call: 0 }, id ?? `item_${index}`, true)
+}
+
+function bodyMember(event: StreamEvent | undefined, name: string): Json | undefined {
+  return event?.wire === undefined ? undefined : member(readJson(event.wire.sse.data, "response"), name)
+}

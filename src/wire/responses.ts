@@ -1,0 +1,414 @@
+import { assert } from "../message/assert.ts"
+import { callId, messageId, tokens, type Wire } from "../message/ids.ts"
+import type { Message, Role } from "../message/message.ts"
+import type { Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../message/part.ts"
+import { present } from "../message/present.ts"
+import type { HeldState, ModelResponse, StopReason, Tool, Usage } from "../message/request.ts"
+import {
+  argumentsIn,
+  type Codec,
+  customInputIn,
+  mediaOfFile,
+  mediaOfInline,
+  mediaOfUrl,
+  type Settings,
+  writeArguments,
+  writeCustomInput,
+  writeTools,
+} from "./codec.ts"
+import {
+  countIn,
+  elements,
+  isObject,
+  isTrue,
+  type Json,
+  member,
+  overlay,
+  refuse,
+  requireElements,
+  requireObject,
+  requireString,
+  requireWire,
+  stringIn,
+  tryParse,
+  valueIn,
+  wireOf,
+  write,
+  writeList,
+  writeObject,
+} from "./json.ts"
+
+// Settings, system, tools
+
+function readSettings(body: Json): Settings {
+  const fields = {
+    model: stringIn(body, "model"),
+    maxOutputTokens: countIn(body, "max_output_tokens"),
+    held: readHeld(body),
+  }
+  return { stream: isTrue(body, "stream"), ...present(fields) }
+}
+
+function readHeld(body: Json): HeldState | undefined {
+  const previous = stringIn(body, "previous_response_id")
+  if (previous !== undefined) return { type: "previous-response", id: previous }
+  const conversation = member(body, "conversation")
+  if (conversation === undefined || conversation.value === null) return undefined
+  const id = typeof conversation.value === "string" ? conversation.value : stringIn(conversation, "id")
+  return { type: "conversation", ...present({ id }) }
+}
+
+/** `instructions`: a text, or a list of input items when a stored prompt is answered back. */
+function readSystem(instructions: Json): readonly Part[] {
+  if (instructions.value === null) return []
+  if (typeof instructions.value === "string") return [{ type: "text", text: instructions.value }]
+  if (!Array.isArray(instructions.value)) return refuse(instructions, "a string")
+  return elements(instructions).map((item) => ({ type: "unknown", wire: wireOf(item) }))
+}
+
+function readTools(tools: Json): readonly Tool[] {
+  return elements(tools).map((tool) => {
+    const name = stringIn(tool, "name") ?? stringIn(tool, "server_label") ?? stringIn(tool, "type") ?? "unnamed"
+    return { name, wire: wireOf(tool) }
+  })
+}
+
+// Messages
+
+const roles: ReadonlyMap<unknown, Role> = new Map([
+  ["system", "system"],
+  ["developer", "system"],
+  ["user", "user"],
+  ["assistant", "assistant"],
+])
+
+/** Each input item is a message of ours; turn groups put together again what belongs together. */
+export function readMessage(json: Json, earlier: readonly Message[]): Message {
+  const base = { id: messageId(`m${earlier.length}`), wire: wireOf(json), format: "openai-responses" } as const
+  if (typeof json.value === "string") return { ...base, role: "user", parts: [{ type: "text", text: json.value }] }
+  const role = roles.get(valueIn(requireObject(json), "role"))
+  const type = stringIn(json, "type") ?? (role === undefined ? refuse(json, "a string", "type") : "message")
+  if (type !== "message") {
+    const part = readItem(type, json, base.wire)
+    return {
+      ...base,
+      role: role ?? (part.type === "tool-result" || type === "compaction_trigger" ? "user" : "assistant"),
+      parts: [part],
+    }
+  }
+  if (role === undefined) return refuse(json, `"system", "developer", "user" or "assistant"`, "role")
+  return {
+    ...base,
+    role,
+    parts: readContent(member(json, "content") ?? refuse(json, "a string or an array of parts", "content")),
+  }
+}
+
+function readContent(content: Json): readonly Part[] {
+  if (typeof content.value === "string") return [{ type: "text", text: content.value }]
+  if (!Array.isArray(content.value)) return refuse(content, "a string or an array of parts")
+  return elements(content).map(readPart)
+}
+
+// Parts
+
+function readPart(json: Json): Part {
+  const type = requireString(requireObject(json), "type")
+  const wire = wireOf(json)
+  switch (type) {
+    case "input_text":
+    case "output_text":
+    case "text":
+    case "summary_text":
+    case "reasoning_text":
+      return { type: "text", text: requireString(json, "text"), wire }
+    case "refusal":
+      return { type: "text", text: stringIn(json, "refusal") ?? "", wire }
+    case "input_image": {
+      const url = stringIn(json, "image_url")
+      const detail = stringIn(json, "detail")
+      return {
+        type: "image",
+        media: url === undefined ? mediaOfFile(undefined, detail) : mediaOfUrl(url, detail),
+        wire,
+      }
+    }
+    case "input_audio":
+      return { type: "document", media: mediaOfInline(stringIn(member(json, "input_audio"), "data") ?? ""), wire }
+    case "input_file": {
+      const url = stringIn(json, "file_data") ?? stringIn(json, "file_url")
+      return {
+        type: "document",
+        media: url === undefined ? mediaOfFile() : mediaOfUrl(url),
+        wire,
+        ...present({ title: stringIn(json, "filename") }),
+      }
+    }
+    default:
+      return { type: "unknown", wire }
+  }
+}
+
+const opaqueTypes: ReadonlySet<string> = new Set([
+  "compaction",
+  "compaction_summary",
+  "compaction_trigger",
+  "item_reference",
+  "additional_tools",
+  "mcp_list_tools",
+])
+
+function readItem(type: string, json: Json, wire: Wire): Part {
+  const id = stringIn(json, "call_id")
+  if (type === "function_call") {
+    const input = argumentsIn(json, "arguments")
+    return {
+      type: "tool-call",
+      callId: callId(requireString(json, "call_id")),
+      tool: requireString(json, "name"),
+      kind: "function",
+      input,
+      wire,
+    }
+  }
+  if (type === "custom_tool_call") {
+    const input = customInputIn(json)
+    return {
+      type: "tool-call",
+      callId: callId(requireString(json, "call_id")),
+      tool: requireString(json, "name"),
+      kind: "custom",
+      input,
+      wire,
+    }
+  }
+  if (type === "reasoning") return { ...readReasoning(json), wire }
+  if (type === "mcp_approval_request" || type === "mcp_approval_response") return readApproval(type, json, wire)
+  if (type.endsWith("_output")) return readOutput(type, json, wire)
+  if (type.endsWith("_call") && id !== undefined) {
+    const input = valueIn(json, "action") ?? valueIn(json, "operation") ?? valueIn(json, "arguments")
+    return {
+      type: "tool-call",
+      callId: callId(id),
+      tool: stringIn(json, "name") ?? type.slice(0, -"_call".length),
+      kind: "other",
+      input,
+      wire,
+    }
+  }
+  if (type.endsWith("_call") || opaqueTypes.has(type)) return { type: "opaque", kind: type, wire }
+  return { type: "unknown", wire }
+}
+
+function readOutput(type: string, json: Json, wire: Wire): Part {
+  const required = type === "function_call_output" || type === "custom_tool_call_output"
+  const id = required ? requireString(json, "call_id") : (stringIn(json, "call_id") ?? stringIn(json, "id"))
+  if (id === undefined) return { type: "unknown", wire }
+  const output = member(json, "output")
+  const readable = typeof output?.value === "string" || Array.isArray(output?.value)
+  const kind = type === "function_call_output" ? "function" : type === "custom_tool_call_output" ? "custom" : "other"
+  if (required && output !== undefined && !readable) return refuse(output, "a string or an array of parts")
+  const content = output === undefined ? [] : readable && required ? readContent(output) : readOtherOutput(output)
+  return { type: "tool-result", callId: callId(id), kind, content, wire }
+}
+
+/** The output of a call that we only relay: a text if it is one, otherwise whatever it is, whole. */
+function readOtherOutput(output: Json): readonly Part[] {
+  return [
+    typeof output.value === "string" ? { type: "text", text: output.value } : { type: "unknown", wire: wireOf(output) },
+  ]
+}
+
+function readApproval(type: string, json: Json, wire: Wire): Part {
+  if (type === "mcp_approval_response") {
+    const approved = valueIn(json, "approve") === true
+    const content: readonly Part[] = [{ type: "text", text: approved ? "approved" : "not approved" }]
+    return {
+      type: "tool-result",
+      callId: callId(requireString(json, "approval_request_id")),
+      kind: "approval",
+      content,
+      wire,
+    }
+  }
+  const input = argumentsIn(json, "arguments")
+  return {
+    type: "tool-call",
+    callId: callId(requireString(json, "id")),
+    tool: stringIn(json, "name") ?? "unnamed",
+    kind: "approval",
+    input,
+    wire,
+  }
+}
+
+function readReasoning(json: Json): ReasoningPart {
+  const texts = [member(json, "summary"), member(json, "content")]
+    .flatMap((list) => (list === undefined ? [] : elements(list)))
+    .flatMap((item) => stringIn(item, "text") ?? [])
+  const sealed = typeof valueIn(json, "encrypted_content") === "string"
+  return { type: "reasoning", text: texts.join("\n"), ...(sealed ? { sealed } : {}) }
+}
+
+// System
+
+function writeSystem(parts: readonly Part[], before: Wire | undefined): Wire {
+  if (before?.startsWith("[")) return writeList(parts.map((part) => part.wire ?? write(part)))
+  return write(parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n\n"))
+}
+
+// Messages
+
+/** A message of ours may need several items: runs of content become one, calls and results one each. */
+function writeMessage({ role, parts, wire }: Message): readonly Wire[] {
+  const base = wire?.startsWith("{") === true && isMessageItem(wire) ? wire : undefined
+  const runs: Part[][] = []
+  for (const part of parts) {
+    const run = runs.at(-1)
+    if (run?.[0] !== undefined && isContent(run[0]) && isContent(part)) run.push(part)
+    else runs.push([part])
+  }
+  if (runs.length === 0 && base !== undefined) return [overlay(base, { content: write([]) })]
+  const first = runs.findIndex(([part]) => part !== undefined && isContent(part))
+  return runs.map((run, n) => {
+    const [part] = run
+    assert(part !== undefined, "an empty run of parts")
+    return isContent(part) ? writeContentItem(role, run, n === first ? base : undefined) : writeItem(part)
+  })
+}
+
+function isMessageItem(wire: Wire): boolean {
+  const item = tryParse(wire)
+  return isObject(item) && (item.type === "message" || item.type === undefined)
+}
+
+const standalone: ReadonlySet<Part["type"]> = new Set(["reasoning", "tool-call", "tool-result", "opaque"])
+
+/** An unknown part is content if it stood in a message, and an item of its own if it was one. */
+const isContent = (part: Part): boolean => !standalone.has(part.type)
+
+function writeContentItem(role: Role, parts: readonly Part[], base: Wire | undefined): Wire {
+  const [only] = parts
+  if (base === undefined && parts.length === 1 && only?.type === "unknown") return only.wire
+  const plain = parts.length === 1 && only?.type === "text" && only.wire === undefined
+  const content = plain ? write(only.text) : writeList(parts.map((part) => writePart(role, part)))
+  return base === undefined
+    ? writeObject({ role: write(role === "system" ? "developer" : role), content })
+    : overlay(base, { content })
+}
+
+// Parts
+
+function writePart(role: Role, part: Part): Wire {
+  if (part.type !== "text") {
+    return requireWire(part, "openai-responses")
+  }
+  if (part.wire === undefined)
+    return writeObject({ type: write(role === "assistant" ? "output_text" : "input_text"), text: write(part.text) })
+  const was = tryParse(part.wire)
+  return overlay(
+    part.wire,
+    isObject(was) && was.type === "refusal" ? { refusal: write(part.text) } : { text: write(part.text) },
+  )
+}
+
+function writeItem(part: Part): Wire {
+  if (part.type === "tool-call") return writeCall(part)
+  if (part.type === "tool-result") return writeOutput(part)
+  if (part.wire !== undefined || part.type !== "reasoning") return requireWire(part, "openai-responses")
+  return writeObject({ type: write("reasoning"), summary: write([{ type: "summary_text", text: part.text }]) })
+}
+
+function writeCall(part: ToolCallPart & Pick<Part, "wire">): Wire {
+  const { wire, kind } = part
+  if (kind === "custom") {
+    const fields = {
+      type: write("custom_tool_call"),
+      call_id: write(part.callId),
+      name: write(part.tool),
+      input: writeCustomInput(part.input),
+    }
+    return overlay(wire, fields)
+  }
+  if (kind !== "function" && wire !== undefined) return wire
+  const was = wire === undefined ? undefined : tryParse(wire)
+  const before = isObject(was) ? was.arguments : undefined
+  const fields = { type: write("function_call"), call_id: write(part.callId), name: write(part.tool) }
+  return overlay(wire, { ...fields, arguments: writeArguments(part.input, before) })
+}
+
+function writeOutput(part: ToolResultPart & Pick<Part, "wire">): Wire {
+  const { wire, kind, content } = part
+  const [only] = content
+  if (kind === "approval")
+    return (
+      wire ??
+      writeObject({
+        type: write("mcp_approval_response"),
+        approval_request_id: write(part.callId),
+        approve: write(false),
+      })
+    )
+  if (kind === "other" && wire !== undefined) {
+    if (only === undefined || content.length > 1) return wire
+    return overlay(wire, { output: only.type === "text" ? write(only.text) : (only.wire ?? write("")) })
+  }
+  const plain = content.length === 1 && only?.type === "text" && only.wire === undefined
+  const output = plain
+    ? write(only.text)
+    : content.length === 0 && wire === undefined
+      ? write("")
+      : writeList(content.map((item) => writePart("user", item)))
+  const type = kind === "custom" ? "custom_tool_call_output" : "function_call_output"
+  return overlay(wire, { type: write(type), call_id: write(part.callId), output })
+}
+
+/** OpenAI Responses: `POST /v1/responses` and what shares its body. */
+export const responses: Codec = {
+  format: "openai-responses",
+  names: { messages: ["input"], system: ["instructions"], tools: ["tools"] },
+  readSettings,
+  readSystem,
+  readTools,
+  readMessage,
+  writeSystem,
+  writeTools,
+  writeMessage,
+  readResponse,
+}
+
+/** The status of a response, seen together with what it put out. */
+export function stopOf(response: Json, messages: readonly Message[]): StopReason {
+  const status = stringIn(response, "status")
+  const parts = messages.flatMap((message) => message.parts)
+  if (status === "incomplete") {
+    return stringIn(member(response, "incomplete_details"), "reason") === "max_output_tokens" ? "length" : "refusal"
+  }
+  if (status !== undefined && status !== "completed") return "other"
+  if (parts.some((part) => part.type === "tool-call")) return "tool-calls"
+  return parts.length === 1 && parts[0]?.type === "opaque" && parts[0].kind === "compaction" ? "compaction" : "end"
+}
+
+export function readResponse(body: Json): ModelResponse {
+  const messages = requireElements(requireObject(body), "output").map((item, n): Message => {
+    return { ...readMessage(item, []), id: messageId(`r${n}`) }
+  })
+  return {
+    format: "openai-responses",
+    wire: wireOf(body),
+    messages,
+    stop: stopOf(body, messages),
+    ...present({ id: stringIn(body, "id"), model: stringIn(body, "model"), usage: readUsage(member(body, "usage")) }),
+  }
+}
+
+export function readUsage(usage: Json | undefined): Usage | undefined {
+  if (usage === undefined || !isObject(usage.value)) return undefined
+  const details = member(usage, "input_tokens_details")
+  return {
+    inputTokens: tokens(countIn(usage, "input_tokens") ?? 0),
+    outputTokens: tokens(countIn(usage, "output_tokens") ?? 0),
+    cacheReadTokens: tokens(countIn(details, "cached_tokens") ?? 0),
+    cacheWriteTokens: tokens(countIn(details, "cache_write_tokens") ?? 0),
+  }
+}
