@@ -1,4 +1,4 @@
-import type { Summarize } from "../src/compact/summary/custom.ts"
+import type { Summarize } from "../src/compact/summary/summary.ts"
 import { compactRequest } from "../src/session/one-shot/compact-request.ts"
 import type { SummarizerOption } from "../src/session/one-shot/summarizer.ts"
 import type { ChatMessage } from "./chat.ts"

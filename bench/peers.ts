@@ -1,7 +1,7 @@
 import { AIMessage, type BaseMessage, HumanMessage, trimMessages } from "@langchain/core/messages"
 import { type ModelMessage, pruneMessages } from "ai"
 import { ClearToolUsesEdit, countTokensApproximately, fakeModel, summarizationMiddleware } from "langchain"
-import { tokens } from "../src/message/ids.ts"
+import { tokens } from "../src/message/message.ts"
 import { truncateO200k } from "../src/tokens/o200k.ts"
 import { fromModelMessages, toModelMessages } from "./ai-messages.ts"
 import { keepHeadAndTail, keepNewest } from "./baselines.ts"

@@ -1,5 +1,4 @@
-import type { Message, Transcript } from "../src/message/message.ts"
-import { textOf } from "../src/message/text.ts"
+import { type Message, type Transcript, textOf } from "../src/message/message.ts"
 
 /**
  * What an agent really needed later: each exact value that a call after the cut passes on, that stood before the cut outside the

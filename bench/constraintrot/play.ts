@@ -1,4 +1,4 @@
-import { deniedResult } from "../../src/guard/denied-result.ts"
+import { deniedResult } from "../../src/guard/judge-call.ts"
 import { createGuard, type Guard } from "../../src/guard/guard.ts"
 import { survival } from "../../src/rules/survival.ts"
 import type { Agent, AgentAnswer, Summarizer } from "./agent.ts"

@@ -1,8 +1,6 @@
-import { findCall } from "../guard/calls/find-call.ts"
-import { approvedVerdict, type JudgedCall, judgedCall, verdictOn } from "../guard/judge-call.ts"
-import { costOf } from "../guard/spend.ts"
-import type { Format } from "../message/message.ts"
-import type { Part, ToolCallPart } from "../message/part.ts"
+import { findCall } from "../guard/find-call.ts"
+import { type JudgedCall, approvedVerdict, costOf, judgedCall, verdictOn } from "../guard/judge-call.ts"
+import type { Format, Part, ToolCallPart } from "../message/message.ts"
 import type { TurnGuarding } from "./turn-session.ts"
 
 /** What judges the calls of one turn before they run, and keeps account of what they have spent. */

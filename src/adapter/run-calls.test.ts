@@ -1,7 +1,5 @@
 import { expect, test } from "vitest"
-import { callId } from "../message/ids.ts"
-import type { ToolCallPart } from "../message/part.ts"
-import { textOf } from "../message/text.ts"
+import { type ToolCallPart, callId, textOf } from "../message/message.ts"
 import { type CallRunning, runCalls } from "./run-calls.ts"
 import type { TurnTool } from "./turn-tool.ts"
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { wireText } from "../message/ids.ts"
-import { formats } from "../message/message.ts"
+import { formats, wireText } from "../message/message.ts"
 import { cutMiddle, noOutput, readToolOutput } from "./run-calls.ts"
 
 test.each<[output: unknown, text: string]>([

@@ -1,8 +1,6 @@
 import type { JudgedCall } from "../guard/judge-call.ts"
 import type { Problem } from "../message/errors.ts"
-import type { CallId } from "../message/ids.ts"
-import type { Transcript } from "../message/message.ts"
-import type { StopReason, Usage } from "../message/request.ts"
+import type { CallId, StopReason, Transcript, Usage } from "../message/message.ts"
 import type { Trace } from "../session/log/trace.ts"
 import type { Report } from "../session/one-shot/report.ts"
 

@@ -1,5 +1,5 @@
-import type { SummarizeInput, SummaryDraft } from "../compact/summary/custom.ts"
-import type { Guarding } from "../guard/guard-use.ts"
+import type { SummarizeInput, SummaryDraft } from "../compact/summary/summary.ts"
+import type { Guarding } from "../guard/judge-call.ts"
 import type { Transcript } from "../message/message.ts"
 import type { Whereabouts } from "../model/address.ts"
 import type { CallOptions } from "../model/call-model.ts"

@@ -1,7 +1,6 @@
 import type { StreamGuardUse } from "../guard/guard-events.ts"
-import type { Guarding } from "../guard/guard-use.ts"
-import type { Format, Transcript } from "../message/message.ts"
-import type { ModelResponse, Usage } from "../message/request.ts"
+import type { Guarding } from "../guard/judge-call.ts"
+import type { Format, ModelResponse, Transcript, Usage } from "../message/message.ts"
 import type { Trace } from "../session/log/trace.ts"
 
 /** What a session is told of the call that it prepares the context for. */

@@ -1,5 +1,4 @@
-import type { Transcript } from "../message/message.ts"
-import type { Usage } from "../message/request.ts"
+import type { Transcript, Usage } from "../message/message.ts"
 import type { Trace } from "../session/log/trace.ts"
 
 /** What a turn has come to at some point. */

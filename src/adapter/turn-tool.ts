@@ -1,6 +1,4 @@
-import type { CallId } from "../message/ids.ts"
-import type { Format } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
+import type { CallId, Format, Part } from "../message/message.ts"
 
 /** What a tool knows of the call that it runs for. */
 export type ToolRun = {

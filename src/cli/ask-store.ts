@@ -1,11 +1,90 @@
-import type { Store } from "../store/store.ts"
-import type { Arguments, Options } from "./arguments.ts"
-import { damagedPlace, dataOption, dataPlace, openPlace } from "./data-place.ts"
-import { type Failure, isFailure } from "./failure.ts"
-import { createPaper, type Paper } from "./paper.ts"
-import { jsonLine } from "./printable.ts"
-import { startProgress } from "./progress.ts"
+import { type Stats, statSync } from "node:fs"
+import { dirname, extname, join, relative, resolve } from "node:path"
+import { HoldfastError, describe } from "../message/errors.ts"
+import { type StoreOptions, isPostgres, openStore } from "../store/open-store.ts"
+import { ANY_SESSION, findPathFault, problemOfPath } from "../store/sqlite-file.ts"
+import type { SessionRow, Store } from "../store/store.ts"
+import { type Arguments, type Failure, type Options, isFailure, misuse, unusable } from "./command.ts"
+import { type Paper, createPaper, jsonLine, sentenceOf, startProgress } from "./output.ts"
 import type { World } from "./world.ts"
+import { operatorLog } from "../store/reserved-log.ts"
+import { createHoldfast } from "../session/holdfast.ts"
+import type { Session } from "../session/session.ts"
+
+const usualFolder = ".holdfast"
+const usualFile = "holdfast.db"
+
+export const dataOption: Options = {
+  data: { value: "PLACE", help: `the store: a folder, a file or a postgres:// address; ${usualFolder} unless given` },
+}
+
+/** Where the store is: `--data`, else HOLDFAST_DATA, else the usual place below the working folder. An address is never quoted. */
+export function dataPlace(given: string | undefined, env: World["env"]): string | Failure {
+  const named = given ?? (env.HOLDFAST_DATA === "" ? undefined : env.HOLDFAST_DATA) ?? join(usualFolder, usualFile)
+  const next = "Give a folder, a file, or an address that begins with postgres://"
+  if (named === "" || named.includes("\0")) return misuse("--data names no place.", next)
+  if (isPostgres(named)) return named
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(named)) return misuse("--data is an address of no store that is known.", next)
+  return isFolder(named) ? join(resolve(named), usualFile) : resolve(named)
+}
+
+/** One that is not there yet is a folder unless its name has an extension. */
+function isFolder(named: string): boolean {
+  const found = statOf(named)
+  if (typeof found === "object") return found.isDirectory()
+  return /[\\/]$/.test(named) || extname(named) === ""
+}
+
+function statOf(path: string): Stats | "hidden" | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    // It may be there and not for us to see; opening it will say so.
+    return "hidden"
+  }
+}
+
+/** A place in words, fit to be printed. */
+export const placeWords = (place: string): string =>
+  isPostgres(place)
+    ? "the PostgreSQL store"
+    : `the store ${sentenceOf(shortest(relative(process.cwd(), place), place))}`
+
+const shortest = (one: string, other: string): string => (one.length < other.length ? one : other)
+
+const isMissing = (place: string): boolean => !isPostgres(place) && statOf(place) === undefined
+
+const missingStore = (place: string): Failure =>
+  unusable(
+    "store-missing",
+    `There is no store yet: ${shortest(relative(process.cwd(), place), place)} does not exist.`,
+    "Say where it is with --data or HOLDFAST_DATA; it is made when a session is first written.",
+  )
+
+/** Open the store at a place, which is made only if that is asked for. */
+export async function openPlace(
+  place: string,
+  { make = false, ...options }: StoreOptions & { readonly make?: boolean } = {},
+): Promise<Store | Failure> {
+  try {
+    if (!make && isMissing(place)) {
+      const fault = findPathFault(place)
+      if (fault?.cause === "not-a-folder") throw new HoldfastError(problemOfPath(fault))
+      return missingStore(place)
+    }
+    return await openStore(place, options)
+  } catch (error) {
+    return damagedPlace(error, place)
+  }
+}
+
+/** A damage that is not in one session alone, in words; anything else is thrown again. */
+export function damagedPlace(error: unknown, place: string): Failure {
+  const problem = error instanceof HoldfastError ? error.problem : undefined
+  if (problem?.code !== "store-corrupt" || problem.session !== ANY_SESSION) throw error
+  const sentence = `${placeWords(place).replace(/^t/, "T")} is damaged, or is no store: ${problem.reason}.`
+  return { ...unusable(problem.code, sentence, "Restore it from a backup, or name another one with --data."), problem }
+}
 
 /** What a command found out: for programs as data, for people in lines, each fit to be printed. */
 export type Answer = {
@@ -59,4 +138,91 @@ async function askPlace(
   } finally {
     await store.close()
   }
+}
+
+export const policyOption: Options = {
+  policy: { value: "DIR", help: "the policy directory; the folder policy beside the store's file unless given" },
+}
+
+/** What every command that asks the operator's channel takes. */
+export const operatorOptions: Options = { ...policyOption, ...storeOptions }
+
+/** Where the channel is: the store, if there is one yet, and the policy directory, if there is one. */
+export type AskedOperator = { readonly store?: Store; readonly directory?: string; readonly place: string }
+
+/** The policy directory: `--policy`, else HOLDFAST_POLICY, else `policy` beside the store's file; for a database, `.holdfast/policy`. */
+export function policyPlace(args: Arguments, env: World["env"], place: string): string | Failure {
+  const named = args.valueOf("policy") ?? (env.HOLDFAST_POLICY === "" ? undefined : env.HOLDFAST_POLICY)
+  if (named === "" || named?.includes("\0") === true)
+    return misuse("--policy names no folder.", "Give the folder in which the rules lie.")
+  if (named !== undefined) return resolve(named)
+  const usual = dataPlace(undefined, {})
+  return join(dirname(isPostgres(place) && typeof usual === "string" ? usual : place), "policy")
+}
+
+const isNamed = (args: Arguments, env: World["env"]): boolean =>
+  args.valueOf("policy") !== undefined || (env.HOLDFAST_POLICY ?? "") !== ""
+
+/** Open what there is of store and directory, ask, close the store, and tell the answer. A directory that was named has to be there. */
+export async function askOperator(
+  args: Arguments,
+  world: World,
+  ask: (asked: AskedOperator) => Promise<Answer | Failure>,
+  { make = false } = {},
+): Promise<0 | Failure> {
+  const place = dataPlace(args.valueOf("data"), world.env)
+  if (isFailure(place)) return place
+  const directory = policyPlace(args, world.env, place)
+  if (isFailure(directory)) return directory
+  const isThere = isNamed(args, world.env) || statSync(directory, { throwIfNoEntry: false }) !== undefined
+  const opened = await openPlace(place, { make })
+  if (isFailure(opened) && opened.code !== "store-missing") return opened
+  const store = isFailure(opened) ? {} : { store: opened }
+  try {
+    const answer = await ask({ place, ...store, ...(isThere ? { directory } : {}) })
+    return isFailure(answer) ? answer : await tellAnswer(answer, args.isOn("json"), world)
+  } catch (error) {
+    return damagedLog(error) ?? damagedPlace(error, place)
+  } finally {
+    await store.store?.close()
+  }
+}
+
+/** What only the operator's channel can get into, with what to do about it; the audit log cannot be deleted like a session. */
+function damagedLog(error: unknown): Failure | undefined {
+  if (!(error instanceof HoldfastError)) return undefined
+  const { problem } = error
+  if (problem.code === "key-invalid" && /^[0-9a-f]{32}$/.test(problem.key)) {
+    const next = "Put its .pub file where it belongs; until then nobody can say what stands."
+    return { ...unusable(problem.code, describe(problem).sentence, next), problem }
+  }
+  if (problem.code !== "store-corrupt" || problem.session !== operatorLog) return undefined
+  const sentence = `The audit log of the operator's channel is damaged: ${problem.reason}.`
+  const next =
+    "Restore the store from a backup. Programs that run keep what stood when they last read it; restart none before."
+  return { ...unusable(problem.code, sentence, next), problem }
+}
+
+export type AskedSession = Asked & { readonly row: SessionRow; readonly session: Session }
+
+/** The name that was given first, or what to do to know one. */
+export const sessionNamed = ({ positionals: [id] }: Arguments): string | Failure =>
+  id === undefined || id === ""
+    ? misuse("It was not said which session.", "Write its ID; holdfast sessions list names them.")
+    : id
+
+/** Ask about the session that was named, which has to be there. */
+export async function askSession(
+  args: Arguments,
+  world: World,
+  ask: (asked: AskedSession) => Promise<Answer | Failure>,
+): Promise<0 | Failure> {
+  const id = sessionNamed(args)
+  if (isFailure(id)) return id
+  return askStore(args, world, async ({ store, place }) => {
+    const row = await store.session(id)
+    if (row === undefined) throw new HoldfastError({ code: "session-unknown", session: id })
+    const holdfast = createHoldfast({ store, ...(row.agent === "" ? {} : { agent: row.agent }) })
+    return ask({ store, place, row, session: holdfast.session(id, { tenant: row.tenant }) })
+  })
 }

@@ -1,6 +1,8 @@
-import type { Arguments, Options } from "./arguments.ts"
-import type { Failure } from "./failure.ts"
 import type { World } from "./world.ts"
+import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
+import { suggest } from "./config/nearest.ts"
+import { type Advice, HoldfastError, type Problem, describe } from "../message/errors.ts"
+import { jsonLine, sentenceOf } from "./output.ts"
 
 /** One thing that the program does. */
 export type Command = {
@@ -29,3 +31,157 @@ export type CommandGroup = {
 export type Listed = { readonly summary: string; readonly load: () => Promise<Command | CommandGroup> }
 
 export const isGroup = (entry: Command | CommandGroup): entry is CommandGroup => "commands" in entry
+
+/** An option as it is declared: what it takes, and what it is for, from which help is printed. */
+type Option = {
+  readonly help: string
+  /** What to write after it; an option without is on or off. */
+  readonly value?: string
+  readonly repeats?: true
+  /** The only values that it takes. */
+  readonly oneOf?: readonly string[]
+}
+
+export type Options = Readonly<Record<string, Option>>
+
+/** A command line that was read and can be meant. */
+export type Arguments = {
+  readonly positionals: readonly string[]
+  readonly isOn: (option: string) => boolean
+  /** The value of an option; the last where it is given more than once. */
+  readonly valueOf: (option: string) => string | undefined
+  readonly valuesOf: (option: string) => readonly string[]
+}
+
+/** Read what follows a command's name, or say what of it cannot be meant. */
+export function readArguments(argv: readonly string[], options: Options, maxPositionals: number): Arguments | Failure {
+  const config: ParseArgsOptionsConfig = {}
+  for (const [name, { value }] of Object.entries(options))
+    config[name] = { type: value === undefined ? "boolean" : "string", multiple: true }
+  const { tokens } = parseArgs({
+    args: [...argv],
+    options: config,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  })
+  const given = new Map<string, string[]>()
+  const positionals: string[] = []
+  for (const token of tokens) {
+    if (token.kind === "positional") positionals.push(token.value)
+    if (token.kind !== "option") continue
+    const { name, rawName, value, inlineValue } = token
+    const failure = objectionTo(
+      rawName,
+      Object.hasOwn(options, name) ? options[name] : undefined,
+      value,
+      inlineValue,
+      options,
+    )
+    if (failure !== undefined) return failure
+    const values = given.get(name) ?? []
+    values.push(value ?? "")
+    given.set(name, values)
+  }
+  const extra = positionals[maxPositionals]
+  if (extra !== undefined)
+    return misuse(`There is one word too many: ${extra}`, "Put a text of several words in quotes.")
+  return {
+    positionals,
+    isOn: (option) => given.has(option),
+    valueOf: (option) => given.get(option)?.at(-1),
+    valuesOf: (option) => given.get(option) ?? [],
+  }
+}
+
+function objectionTo(
+  written: string,
+  option: Option | undefined,
+  value: string | undefined,
+  inline: boolean | undefined,
+  options: Options,
+): Failure | undefined {
+  if (option === undefined) {
+    const known = Object.keys(options).map((name) => `--${name}`)
+    return misuse(
+      `There is no option ${written}.`,
+      suggest(written, known, "holdfast COMMAND --help lists the options."),
+    )
+  }
+  if (option.value === undefined)
+    return inline === true ? misuse(`${written} takes no value.`, `Write ${written} alone.`) : undefined
+  const missing = value === undefined || (inline !== true && value.length > 1 && value.startsWith("-"))
+  if (missing)
+    return misuse(`${written} needs a value.`, `Write ${written} ${option.value}, or ${written}=${option.value}.`)
+  const { oneOf } = option
+  if (oneOf === undefined || oneOf.includes(value)) return undefined
+  const list = oneOf.join(", ")
+  return misuse(
+    `${written} is "${value.slice(0, 60)}", and takes one of: ${list}.`,
+    suggest(value, oneOf, "Choose one of these."),
+  )
+}
+
+/** Why a command did not do what it was asked: 2 where the command line cannot be meant, 1 for everything else. */
+export type Failure = Advice & {
+  readonly exit: 1 | 2
+  readonly code: string
+  /** The figures of a Problem, for programs. */
+  readonly problem?: object
+}
+
+export const isFailure = (value: object | string): value is Failure => typeof value === "object" && "exit" in value
+
+/** The command line cannot be meant. */
+export const misuse = (sentence: string, next: string): Failure => ({ exit: 2, code: "usage-invalid", sentence, next })
+
+/** Something outside could not be read or written. */
+export const unusable = (code: string, sentence: string, next: string): Failure => ({ exit: 1, code, sentence, next })
+
+/** What to do at the command line, where a Problem speaks of functions. */
+const nextHere: Readonly<Partial<Record<Problem["code"], string>>> = {
+  "session-unknown": "holdfast sessions list names them; --data or HOLDFAST_DATA says in which store.",
+  "entry-unknown": "holdfast sessions show ID --log lists the entries.",
+  "nothing-to-undo": "holdfast sessions show ID says what was done.",
+}
+
+/** Whatever was thrown, in words. Anything but a Problem is a fault of our own, and says so. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof HoldfastError) {
+    const { problem } = error
+    const { code } = problem
+    const { sentence, next } = describe(problem)
+    const isOfFile = code === "store-unavailable" && problem.path !== undefined
+    const here = isOfFile ? `${next} --data or HOLDFAST_DATA names the place.` : (nextHere[code] ?? next)
+    return { exit: code === "option-invalid" ? 2 : 1, code, problem, sentence, next: here }
+  }
+  const words = error instanceof Error ? error.message : String(error)
+  if (error instanceof Error && "syscall" in error)
+    return unusable("output-failed", `The output could not be written: ${words}.`, "Check the disk and where it leads.")
+  return unusable(
+    "fault",
+    `This is a fault of holdfast itself: ${words}`,
+    "Please report it. HOLDFAST_DEBUG=1 shows where it happened.",
+  )
+}
+
+/** Tell people on stderr, or programs as one JSON object on stdout. */
+export async function tellFailure(failure: Failure, json: boolean, { stdout, stderr }: World): Promise<number> {
+  const { exit, code, sentence, next, problem } = failure
+  if (json) await stdout.write(jsonLine({ problem: { code, ...problem, sentence, next } }))
+  else await stderr.write(`holdfast: ${sentenceOf(sentence)}\n${sentenceOf(next)}\n`)
+  return exit
+}
+
+/** A whole number that was given to an option, or a Problem that names the option. */
+export function readCount(
+  option: string,
+  text: string | undefined,
+  { least, most }: { readonly least: number; readonly most: number },
+): number | undefined {
+  if (text === undefined) return undefined
+  const count = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+  if (count >= least && count <= most) return count
+  const expected = `a whole number from ${least} to ${most}`
+  throw new HoldfastError({ code: "option-invalid", option, expected, found: JSON.stringify(text.slice(0, 40)) })
+}

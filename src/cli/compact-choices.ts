@@ -3,7 +3,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { type Format, formats } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
-import type { Arguments, Options } from "./arguments.ts"
+import type { Arguments, Options } from "./command.ts"
 
 /** What was asked for, as far as it does not depend on the request. */
 export type CompactChoices = {

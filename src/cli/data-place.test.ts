@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, expect, test } from "vitest"
-import { dataPlace, openPlace, placeWords } from "./data-place.ts"
+import { dataPlace, openPlace, placeWords } from "./ask-store.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-place-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

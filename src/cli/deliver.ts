@@ -1,31 +1,21 @@
 import { writeFile } from "node:fs/promises"
 import { separate } from "../compact/stack/separate.ts"
 import { ownMessage } from "../compact/standing.ts"
-import type { Message } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
-import type { ModelRequest } from "../message/request.ts"
+import type { CallId, Message, MessageId, ModelRequest, Part } from "../message/message.ts"
 import type { CompactResult } from "../session/one-shot/compact-request.ts"
 import { meterFor } from "../session/one-shot/meter-for.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
 import type { Report } from "../session/one-shot/report.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { type Changes, changesOf, type Shortened } from "./changes.ts"
 import type { CompactChoices } from "./compact-choices.ts"
-import { type Failure, unusable } from "./failure.ts"
-import type { Opened } from "./open-request.ts"
-import { count, createPaper, indent, number, type Paper, paragraph } from "./paper.ts"
-import { clip, wrap } from "./printable.ts"
-import {
-  cacheSentence,
-  countingSentence,
-  formatWords,
-  kindWords,
-  remedySentence,
-  shortenWords,
-  whySentence,
-} from "./words.ts"
+import { type Failure, unusable } from "./command.ts"
+import type { Opened } from "./read-input.ts"
+import { type Paper, clip, count, createPaper, indent, number, paragraph, wrap } from "./output.ts"
+import { cacheSentence, countingSentence, formatWords, kindWords, remedySentence, shortenWords, whySentence } from "./words.ts"
 import type { Sink, World } from "./world.ts"
+import type { ShortenReason } from "../compact/stages/edit.ts"
+import type { Trace } from "../session/log/trace.ts"
 
 /** Put the body, the trace and the account where they were asked for: programs get the body, people the account. */
 export async function deliver(done: Accounted, choices: CompactChoices, world: World): Promise<0 | Failure> {
@@ -320,3 +310,82 @@ export const documentsOf = (request: ModelRequest): ReadonlySet<string> =>
   new Set(separate(request).infrastructure.documents.map(({ hash }) => hash))
 
 export const totalOf = (sizes: Sizes): number => kinds.reduce((sum, kind) => sum + sizes[kind], 0)
+
+/** A tool result that shows less now. */
+type Shortened = {
+  readonly tool: string
+  /** What the call was about: its most telling argument. */
+  readonly about: string
+  readonly beforeTokens: number
+  readonly afterTokens: number
+  readonly reason: ShortenReason
+}
+
+/** What a trace did to a request, as people would count it. */
+type Changes = {
+  /** Messages that go out as the very text that came in. */
+  readonly untouched: number
+  /** Those that saved most first. */
+  readonly shortened: readonly Shortened[]
+  readonly dropped: { readonly messages: number; readonly tokens: number; readonly by: Readonly<Record<Side, number>> }
+  readonly mended: number
+  readonly digest?: string
+}
+
+type Side = "user" | "assistant" | "results"
+
+function changesOf(before: ModelRequest, after: ModelRequest, trace: Trace): Changes {
+  const wires = new Set(before.messages.map(({ wire }) => wire))
+  const dropped = trace.flatMap((event) => (event.type === "messages-dropped" ? event.messageIds : []))
+  const tokens = trace.reduce((sum, event) => sum + (event.type === "messages-dropped" ? event.tokens : 0), 0)
+  const digest = trace.findLast((event) => event.type === "message-installed" && event.role === "digest")
+  const text = digest?.type === "message-installed" ? digest.message.parts[0] : undefined
+  return {
+    untouched: after.messages.filter(({ wire }) => wires.has(wire)).length,
+    shortened: shortenedIn(before, trace),
+    dropped: { messages: dropped.length, tokens, by: sidesOf(before, dropped) },
+    mended: trace.filter((event) => "step" in event).length,
+    ...(text?.type === "text" ? { digest: text.text } : {}),
+  }
+}
+
+function shortenedIn({ messages }: ModelRequest, trace: Trace): readonly Shortened[] {
+  const calls = new Map<CallId, { readonly tool: string; readonly about: string }>()
+  for (const { parts } of messages)
+    for (const part of parts)
+      if (part.type === "tool-call") calls.set(part.callId, { tool: part.tool, about: subjectOf(part.input) })
+  return trace
+    .flatMap((event): readonly Shortened[] => {
+      if (event.type !== "result-shortened" && event.type !== "part-replaced") return []
+      const call = event.type === "result-shortened" ? calls.get(event.callId) : undefined
+      const { beforeTokens, afterTokens, reason } = event
+      return [{ tool: "a part", about: "", ...call, beforeTokens, afterTokens, reason }]
+    })
+    .sort((one, other) => other.beforeTokens - other.afterTokens - (one.beforeTokens - one.afterTokens))
+}
+
+/** The arguments that say best what a call is about, whatever the tool. */
+const telling = /path|file|command|cmd|query|pattern|url|name/i
+
+function subjectOf(input: unknown): string {
+  if (typeof input !== "object" || input === null) return typeof input === "string" ? input : ""
+  const texts = Object.entries(input).filter(([, value]) => typeof value === "string" && value !== "")
+  const [, best] = texts.find(([name]) => telling.test(name)) ?? texts[0] ?? []
+  return typeof best === "string" ? best : ""
+}
+
+function sidesOf({ messages }: ModelRequest, dropped: readonly MessageId[]): Readonly<Record<Side, number>> {
+  const byId = new Map(messages.map((message) => [message.id, message]))
+  const sides: Record<Side, number> = { user: 0, assistant: 0, results: 0 }
+  for (const id of dropped) {
+    const message = byId.get(id)
+    // One that is not there was put in by the repair: the result that a call had to have.
+    sides[message === undefined ? "results" : sideOf(message)]++
+  }
+  return sides
+}
+
+function sideOf({ role, parts }: Message): Side {
+  if (role === "assistant") return "assistant"
+  return parts.some(({ type }) => type === "tool-result") ? "results" : "user"
+}

@@ -5,19 +5,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest"
 import { openSqliteStore } from "../store/sqlite-store.ts"
-import { readArguments } from "./arguments.ts"
-import type { Check } from "./doctor-check.ts"
-import {
-  checkClock,
-  checkNode,
-  checkOperator,
-  checkPackages,
-  checkStore,
-  diskCheck,
-  doctorCommand,
-} from "./doctor-command.ts"
-import { checkPort, checkUpstream } from "./doctor-network.ts"
-import { isFailure, tellFailure } from "./failure.ts"
+import { isFailure, readArguments, tellFailure } from "./command.ts"
+import { type Check, checkClock, checkNode, checkOperator, checkPackages, checkPort, checkStore, checkUpstream, diskCheck, doctorCommand } from "./doctor-command.ts"
 import { commandHelp } from "./run.ts"
 import type { Sink, World } from "./world.ts"
 

@@ -1,30 +1,142 @@
+import { lookup } from "node:dns/promises"
+import { type Socket, connect as connectTcp, createServer, isIP } from "node:net"
+import { connect as connectTls } from "node:tls"
+import { isObject, tryParse } from "../wire/json.ts"
 import { constants, existsSync } from "node:fs"
 import { access, stat, statfs } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { delimiter, dirname, join } from "node:path"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
-import { describe, HoldfastError } from "../message/errors.ts"
+import { HoldfastError, describe } from "../message/errors.ts"
 import { createMask } from "../model/secret.ts"
 import { isPostgres } from "../store/open-store.ts"
-import { problemOfPath } from "../store/sqlite-problem.ts"
-import { findPathFault } from "../store/store-file.ts"
-import type { Options } from "./arguments.ts"
-import { tellAnswer } from "./ask-store.ts"
-import type { Command } from "./command.ts"
+import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
+import { type Command, type Options, failureOf, isFailure, unusable } from "./command.ts"
+import { dataPlace, openPlace, placeWords, tellAnswer } from "./ask-store.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
-import { dataPlace, openPlace, placeWords } from "./data-place.ts"
-import { type Check, fail, ok, warn } from "./doctor-check.ts"
-import { checkPort, checkUpstream } from "./doctor-network.ts"
-import { failureOf, isFailure, unusable } from "./failure.ts"
-import { count, type Paper } from "./paper.ts"
-import { sentenceOf } from "./printable.ts"
-import { clientLines } from "./serve-clients.ts"
+import { type Paper, count, sentenceOf } from "./output.ts"
+import { clientLines } from "./serve-welcome.ts"
 import { usualDirectory } from "./serve-open.ts"
-import { secretsOf } from "./serve-options.ts"
-import { readSettings, type Settings, settingOptions } from "./serve-settings.ts"
+import { type Settings, readSettings, secretsOf, settingOptions } from "./serve-settings.ts"
 import type { World } from "./world.ts"
+
+/** One thing that was looked at. */
+export type Check = {
+  readonly name: string
+  readonly state: "ok" | "warn" | "fail"
+  readonly says: string
+  /** What to do about it, where there is something to do. */
+  readonly next?: string
+}
+
+const ok = (name: string, says: string): Check => ({ name, state: "ok", says })
+const warn = (name: string, says: string, next: string): Check => ({ name, state: "warn", says, next })
+const fail = (name: string, says: string, next: string): Check => ({ name, state: "fail", says, next })
+
+/** Long enough for another continent; a gateway that waits longer is of no use. */
+const usualLimitMs = 3000
+/** An answer to a probe has less. */
+const maxAnswer = 10_000
+
+/** Is the port free, or does a holdfast answer there already? */
+export async function checkPort(host: string, port: number, limitMs = usualLimitMs): Promise<Check> {
+  const where = `${host}:${port}`
+  const code = await tryPort(host, port)
+  if (code === undefined) return ok("port", port === 0 ? "any free one is taken" : `${where} is free`)
+  if (code !== "EADDRINUSE")
+    return fail("port", `${where} cannot be opened (${code})`, "Choose another with --port or --host.")
+  const version = await holdfastAt(host, port, limitMs)
+  return version === undefined
+    ? fail("port", `${where} is in use by another program`, "Choose another port with --port, or end that program.")
+    : ok("port", `a holdfast ${version} answers at ${where} already`)
+}
+
+/** Why a port cannot be opened, or undefined. */
+function tryPort(host: string, port: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "unknown"))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+}
+
+async function holdfastAt(host: string, port: number, limitMs: number): Promise<string | undefined> {
+  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host
+  try {
+    const signal = AbortSignal.timeout(limitMs)
+    const response = await fetch(`http://${reached}:${port}/healthz`, { signal, redirect: "manual" })
+    const answer = tryParse((await response.text()).slice(0, maxAnswer))
+    if (!isObject(answer) || typeof answer.status !== "string" || typeof answer.version !== "string") return undefined
+    return answer.version.slice(0, 40)
+  } catch {
+    return undefined
+  }
+}
+
+type Reached = { readonly name: string; readonly baseUrl: string }
+
+/** Does the host of an upstream resolve, and does it take a connection? No request is sent, and so no key. */
+export async function checkUpstream(
+  { name, baseUrl }: Reached,
+  isNamed: boolean,
+  limitMs = usualLimitMs,
+): Promise<Check> {
+  const { hostname, port, protocol, host } = new URL(baseUrl)
+  const bare = hostname.replace(/^\[|\]$/g, "")
+  const isTls = protocol === "https:"
+  const why = await within(reach(bare, Number(port) || (isTls ? 443 : 80), isTls), limitMs)
+  if (why === undefined) return ok(`upstream ${name}`, `${host} answers`)
+  const next = "Check the address, the network and a proxy on the way; --offline leaves this out."
+  // Of the well-known ones that nobody named, most are not used here.
+  return isNamed ? fail(`upstream ${name}`, `${host}: ${why}`, next) : warn(`upstream ${name}`, `${host}: ${why}`, next)
+}
+
+type Attempt = { readonly result: Promise<string | undefined>; readonly stop: () => void }
+
+async function within({ result, stop }: Attempt, limitMs: number): Promise<string | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<string>()
+  const timer = setTimeout(() => resolve(`no connection within ${limitMs} ms`), limitMs)
+  try {
+    return await Promise.race([result, late])
+  } finally {
+    clearTimeout(timer)
+    stop()
+  }
+}
+
+/** Why it could not be reached, or undefined. */
+function reach(host: string, port: number, isTls: boolean): Attempt {
+  let socket: Socket | undefined
+  let stopped = false
+  const result = (async () => {
+    try {
+      await lookup(host)
+    } catch {
+      return "the name is not known"
+    }
+    if (stopped) return undefined
+    return await new Promise<string | undefined>((resolve) => {
+      const { opened, event } = isTls
+        ? {
+            opened: connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}) }),
+            event: "secureConnect",
+          }
+        : { opened: connectTcp({ host, port }), event: "connect" }
+      socket = opened
+      opened.once(event, () => resolve(undefined))
+      opened.once("error", (error: NodeJS.ErrnoException) => resolve(`no connection (${error.code ?? error.name})`))
+    })
+  })()
+  return {
+    result,
+    stop: () => {
+      stopped = true
+      socket?.destroy()
+    },
+  }
+}
 
 type Optional = { readonly name: string; readonly purpose: string; readonly isNeeded: boolean }
 

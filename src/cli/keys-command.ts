@@ -1,18 +1,12 @@
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { basename, join } from "node:path"
-import { readPublicKey } from "../guard/operator/key.ts"
-import { createKeyPair } from "../guard/operator/key-pair.ts"
-import { makeKeyRing } from "../guard/operator/key-ring.ts"
-import { readDirectory } from "../guard/operator/read-directory.ts"
-import { policyOption, policyPlace } from "./ask-operator.ts"
-import { tellAnswer } from "./ask-store.ts"
-import type { Command, CommandGroup } from "./command.ts"
-import { dataOption, dataPlace } from "./data-place.ts"
+import { createKeyPair, readPublicKey } from "../guard/operator/command.ts"
+import { makeKeyRing, readDirectory } from "../guard/operator/directory.ts"
+import { dataOption, dataPlace, policyOption, policyPlace, tellAnswer } from "./ask-store.ts"
+import { type Command, type CommandGroup, type Failure, isFailure, misuse } from "./command.ts"
 import { unwritable } from "./deliver.ts"
-import { type Failure, isFailure, misuse } from "./failure.ts"
-import { sentenceOf } from "./printable.ts"
+import { sentenceOf, table } from "./output.ts"
 import { readInput } from "./read-input.ts"
-import { table } from "./table.ts"
 
 const keysList: Command = {
   summary: "The keys of the policy directory, and what each is good for",

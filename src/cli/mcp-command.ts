@@ -5,14 +5,10 @@ import { serveStdio } from "../mcp/stdio.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Store } from "../store/store.ts"
-import type { Arguments, Options } from "./arguments.ts"
-import type { Command } from "./command.ts"
-import { dataOption, dataPlace, openPlace } from "./data-place.ts"
-import { type Failure, isFailure, misuse } from "./failure.ts"
-import { sentenceOf } from "./printable.ts"
-import { type StopSignal, stopSignal } from "./stop-signal.ts"
-import { readVersion } from "./version.ts"
-import type { World } from "./world.ts"
+import { type Arguments, type Command, type Failure, type Options, isFailure, misuse } from "./command.ts"
+import { dataOption, dataPlace, openPlace } from "./ask-store.ts"
+import { sentenceOf } from "./output.ts"
+import { type StopSignal, type World, readVersion, stopSignal } from "./world.ts"
 
 /** All that the command needs beside its world. */
 export type McpDeps = {

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
 import { holdfast } from "../../test/fixtures/cli/command-line.ts"
 import { storeSessions } from "../../test/fixtures/mcp/stored-sessions.ts"
-import { isFailure } from "./failure.ts"
+import { isFailure } from "./command.ts"
 import { openMcpSource } from "./mcp-command.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-mcp-"))

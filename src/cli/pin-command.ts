@@ -1,9 +1,8 @@
 import { readMoment } from "../guard/operator/rule-file.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { Command } from "./command.ts"
-import { misuse } from "./failure.ts"
-import { moment } from "./paper.ts"
+import { type Command, misuse } from "./command.ts"
+import { moment, sentenceOf } from "./output.ts"
 import { signAndSubmit, signingOptions } from "./sign-and-submit.ts"
 
 const hourMs = 3_600_000
@@ -48,5 +47,21 @@ the client says in the header x-holdfast-agent; a rule for a session holds in it
       `Every gateway on ${store} sends it with its next request; one on another store does not.`,
       `It is taken back with: holdfast unpin ${rule} --key FILE`,
     ])
+  },
+}
+
+export const unpinCommand: Command = {
+  summary: "Take back a rule that was given by command, signed",
+  usage: "unpin ID --key FILE [--print] [--json]",
+  options: signingOptions,
+  maxPositionals: 1,
+  notes: `Any trusted key may take back what any other gave. A rule of a file is taken back by changing the file.
+
+  holdfast policy
+  holdfast unpin c12 --key operator.key`,
+  run: async (args, world) => {
+    const [rule = ""] = args.positionals
+    if (rule.trim() === "") return misuse("It was not said which rule.", "Write its ID; holdfast policy lists them.")
+    return signAndSubmit(args, world, { type: "unpin", rule }, () => [`Taken back: ${sentenceOf(rule)}.`])
   },
 }

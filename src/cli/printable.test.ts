@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { clip, jsonLine, printable, wrap } from "./printable.ts"
+import { clip, jsonLine, printable, wrap } from "./output.ts"
 
 const texts = fc.oneof(
   fc.string(),

@@ -1,9 +1,6 @@
-import { type Options, readArguments } from "./arguments.ts"
-import { type Command, type CommandGroup, isGroup, type Listed } from "./command.ts"
+import { type Command, type CommandGroup, type Failure, type Listed, type Options, failureOf, isFailure, isGroup, misuse, readArguments, tellFailure } from "./command.ts"
 import { suggest } from "./config/nearest.ts"
-import { type Failure, failureOf, isFailure, misuse, tellFailure } from "./failure.ts"
-import { readVersion } from "./version.ts"
-import type { World } from "./world.ts"
+import { type World, readVersion } from "./world.ts"
 
 /** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant. */
 export async function run(argv: readonly string[], world: World): Promise<number> {
@@ -184,7 +181,7 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     "unpin",
     {
       summary: "Take back a rule that was given by command, signed",
-      load: async () => (await import("./unpin-command.ts")).unpinCommand,
+      load: async () => (await import("./pin-command.ts")).unpinCommand,
     },
   ],
   [

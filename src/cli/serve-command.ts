@@ -1,31 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { startGateway } from "../gateway/gateway.ts"
-import { listenWithoutStore } from "../gateway/listen-without-store.ts"
+import { listenWithoutStore, startGateway } from "../gateway/gateway.ts"
 import type { ExchangeRecord } from "../gateway/settings/exchange-record.ts"
 import type { Gateway, GatewayOptions } from "../gateway/settings/gateway-options.ts"
-import { type OpenTelemetryOptions, openTelemetry, type Telemetry } from "../gateway/telemetry/open-telemetry.ts"
-import type { OperatorEvent } from "../guard/operator/hub.ts"
+import { type OpenTelemetryOptions, type Telemetry, openTelemetry } from "../gateway/telemetry/open-telemetry.ts"
+import type { OperatorEvent } from "../guard/operator/judge-command.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { createMask } from "../model/secret.ts"
 import type { SessionEvent } from "../session/events.ts"
 import type { Store } from "../store/store.ts"
-import type { Arguments, Options } from "./arguments.ts"
-import type { Command } from "./command.ts"
+import { type Arguments, type Command, type Failure, type Options, isFailure, misuse, unusable } from "./command.ts"
 import { configJsonSchema, logLevels } from "./config/config-schema.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
-import { type Failure, isFailure, misuse } from "./failure.ts"
-import { escapeActing } from "./printable.ts"
+import { escapeActing } from "./output.ts"
 import { type Entry, faultEntry, missedEntry, operatorEntry, recordEntry, sessionEntry } from "./serve-log-entries.ts"
 import { type Ground, openGround } from "./serve-open.ts"
-import { gatewayOptions, secretsOf } from "./serve-options.ts"
-import { failedSettings, readSettings, type Settings, settingOptions } from "./serve-settings.ts"
-import { startOn, startTelemetry } from "./serve-start.ts"
+import { type Settings, failedSettings, gatewayOptions, plainHeaders, readSettings, secretsOf, settingOptions } from "./serve-settings.ts"
 import { type Started, welcomeLine, welcomeText } from "./serve-welcome.ts"
-import { type StopSignal, stopSignal } from "./stop-signal.ts"
-import { readVersion } from "./version.ts"
-import type { World } from "./world.ts"
+import { type StopSignal, type World, readVersion, stopSignal } from "./world.ts"
 
 /** Where a demo plays: beside a gateway that listens. */
 export type DemoPlace = {
@@ -363,5 +356,44 @@ function listenTo({ holdfast, operator }: Ground, log: LogSink): () => void {
   const ends = [holdfast.subscribe(log.sessionEvent), operator.subscribe(log.operatorEvent)]
   return () => {
     for (const end of ends) end()
+  }
+}
+
+/** Send measurements where the configuration says, if it does. */
+async function startTelemetry(
+  { config: { telemetry } }: Settings,
+  open: (options: OpenTelemetryOptions) => Promise<Telemetry | undefined>,
+  { version, ...others }: Pick<OpenTelemetryOptions, "upstreams" | "onFault" | "now"> & { readonly version: string },
+): Promise<Telemetry | undefined> {
+  if (telemetry === undefined) return undefined
+  const { endpoint, headers, service } = telemetry
+  return await open({
+    ...others,
+    endpoint,
+    headers: plainHeaders(headers),
+    serviceName: service,
+    serviceVersion: version,
+  })
+}
+
+/** A port that cannot be had is the one thing that often goes wrong here, and has a sentence of its own. */
+async function startOn<Options extends Pick<GatewayOptions, "host" | "port">, Started>(
+  begin: (options: Options) => Promise<Started>,
+  gateway: Options,
+): Promise<Started | Failure> {
+  try {
+    return await begin(gateway)
+  } catch (error) {
+    const problem = error instanceof HoldfastError ? error.problem : undefined
+    if (problem?.code !== "option-invalid" || problem.option !== "port") throw error
+    const sentence = `The gateway cannot listen at ${gateway.host}: its port is ${problem.found}.`
+    return {
+      ...unusable(
+        "port-unusable",
+        sentence,
+        "Choose another with --port N (0 for any free one; npm start -- --port N), or with HOLDFAST_PORT=N.",
+      ),
+      problem: { port: gateway.port, host: gateway.host },
+    }
   }
 }

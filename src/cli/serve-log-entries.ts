@@ -1,11 +1,10 @@
 import type { ExchangeRecord } from "../gateway/settings/exchange-record.ts"
-import type { OperatorEvent } from "../guard/operator/hub.ts"
+import type { OperatorEvent } from "../guard/operator/judge-command.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { SessionEvent } from "../session/events.ts"
 import type { LogLevel } from "./config/resolved-config.ts"
-import { number } from "./paper.ts"
-import { clip } from "./printable.ts"
+import { clip, number } from "./output.ts"
 
 /** Names that came in from outside are cut to this. */
 const maxName = 80

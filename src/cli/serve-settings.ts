@@ -1,18 +1,21 @@
 import { present } from "../message/present.ts"
-import type { Arguments, Options } from "./arguments.ts"
-import { policyOption } from "./ask-operator.ts"
+import type { Arguments, Failure, Options } from "./command.ts"
+import { dataOption, policyOption } from "./ask-store.ts"
 import { logFormats, logLevels, storeAwayNames } from "./config/config-schema.ts"
 import type { Fault, Place } from "./config/fault.ts"
 import { type OpenedConfig, openSecrets } from "./config/open-secrets.ts"
 import { type ConfigFile, readConfig } from "./config/read-config.ts"
 import { resolveConfig } from "./config/resolve-config.ts"
-import type { ResolvedConfig } from "./config/resolved-config.ts"
+import type { HeaderValues, ResolvedConfig } from "./config/resolved-config.ts"
 import type { FlagName, Flags } from "./config/said.ts"
 import type { SecretRef } from "./config/secret-ref.ts"
-import { dataOption } from "./data-place.ts"
-import type { Failure } from "./failure.ts"
-import { sentenceOf } from "./printable.ts"
+import { sentenceOf } from "./output.ts"
 import type { World } from "./world.ts"
+import type { GatewayOptions } from "../gateway/settings/gateway-options.ts"
+import type { Upstream } from "../gateway/settings/upstream.ts"
+import type { SummarizerOption } from "../session/one-shot/summarizer.ts"
+import type { HoldfastOptions } from "../session/options.ts"
+import { isPostgres } from "../store/open-store.ts"
 
 /** The configuration with its secrets, and the file that it came from, if one did. */
 export type Settings = {
@@ -23,7 +26,7 @@ export type Settings = {
 }
 
 /** A secret of the gateway's own, or one that it hands on to an upstream. */
-export type SecretSource = { readonly ref: SecretRef; readonly of: "gateway" | "upstream" }
+type SecretSource = { readonly ref: SecretRef; readonly of: "gateway" | "upstream" }
 
 /** Tokens of clients are theirs to know, and no secret of the gateway's. */
 function secretRefsOf({ admin, data, upstreams, summarizer }: ResolvedConfig): readonly SecretSource[] {
@@ -70,7 +73,7 @@ const valued = [
   "log-level",
 ] as const satisfies readonly FlagName[]
 
-export function flagsOf(args: Arguments): Flags {
+function flagsOf(args: Arguments): Flags {
   const flags: Partial<Record<FlagName, string>> = {}
   for (const name of valued) {
     const value = args.valueOf(name)
@@ -80,7 +83,7 @@ export function flagsOf(args: Arguments): Flags {
 }
 
 /** The file that is read: `--config`, else HOLDFAST_CONFIG, else the one of the usual name, if there is one. */
-export async function readSettingsFile(
+async function readSettingsFile(
   args: Arguments,
   env: World["env"],
 ): Promise<ConfigFile | undefined | { readonly faults: readonly Fault[] }> {
@@ -116,4 +119,88 @@ export async function failedSettings(faults: readonly Fault[], json: boolean, { 
     sentence: `The configuration has ${faults.length} faults, and nothing was started.`,
     next: "Mend them; holdfast serve --print-schema prints all that a configuration may say.",
   }
+}
+
+/** By what the admin API is entered, and the file that the token is kept in. Without a token it is not there. */
+export type AdminAccess = { readonly token?: string; readonly file?: string }
+
+/** How sessions are compacted and what of them is stored. */
+export function sessionOptions(config: OpenedConfig): HoldfastOptions {
+  const { windowTokens, reserveTokens, policy, strategy, recall, redact, memory } = config
+  return {
+    ...present({ windowTokens, reserveTokens, strategy }),
+    policy,
+    recall,
+    redact,
+    memory,
+    summarizer: summarizerOf(config),
+  }
+}
+
+function summarizerOf({ summarizer }: OpenedConfig): SummarizerOption {
+  if (typeof summarizer === "string") return summarizer
+  const { key, headers, ...others } = summarizer
+  return { ...others, headers: plainHeaders(headers), ...present({ apiKey: key }) }
+}
+
+export const plainHeaders = (headers: HeaderValues<string>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, "text" in value ? value.text : value.secret]),
+  )
+
+const upstreamsOf = ({ upstreams }: OpenedConfig): readonly Upstream[] =>
+  upstreams.map(({ key, headers, ...others }) => ({
+    ...others,
+    headers: plainHeaders(headers),
+    ...present({ apiKey: key }),
+  }))
+
+/** What the gateway is given beside its configuration. */
+type Standing = Pick<GatewayOptions, "store" | "holdfast" | "operator" | "guard"> & { readonly admin: AdminAccess }
+
+/** What of the gateway's options stands in the configuration. */
+export function gatewayOptions(
+  config: OpenedConfig,
+  ground: Standing,
+): Omit<GatewayOptions, "version" | "now" | "onFault"> {
+  const { listen, tenants, windowTokens, recall, limits, askTimeoutMs, whenStoreIsAway } = config
+  const { store, holdfast, operator, guard, admin } = ground
+  const { host, port, token, allowedHosts, allowedOrigins, keepAliveMs } = listen
+  return {
+    ...{
+      host,
+      port,
+      allowedHosts,
+      allowedOrigins,
+      keepAliveMs,
+      tenants,
+      recall,
+      limits,
+      askTimeoutMs,
+      whenStoreIsAway,
+      store,
+      holdfast,
+    },
+    upstreams: upstreamsOf(config),
+    admin: { origins: config.admin.origins, ...present({ token: admin.token }) },
+    ...present({ token, windowTokens, operator, guard }),
+  }
+}
+
+/** Every secret of a configuration, to be hidden wherever it might turn up. */
+export function secretsOf(
+  { listen, upstreams, summarizer, telemetry, data }: OpenedConfig,
+  admin: AdminAccess,
+): readonly string[] {
+  const held = (headers: HeaderValues<string>): readonly string[] =>
+    Object.values(headers).flatMap((value) => ("secret" in value ? [value.secret] : []))
+  const place = data !== undefined && "place" in data && isPostgres(data.place) ? data.place : undefined
+  return [
+    listen.token,
+    admin.token,
+    place,
+    ...upstreams.flatMap(({ key, headers }) => [key, ...held(headers)]),
+    ...(typeof summarizer === "string" ? [] : [summarizer.key, ...held(summarizer.headers)]),
+    ...(telemetry === undefined ? [] : held(telemetry.headers)),
+  ].flatMap((secret) => (secret === undefined ? [] : [secret]))
 }

@@ -1,13 +1,11 @@
 import { relative } from "node:path"
 import type { Upstream } from "../gateway/settings/upstream.ts"
-import { describe, type Problem } from "../message/errors.ts"
+import { type Problem, describe } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { placeWords } from "./data-place.ts"
-import { count } from "./paper.ts"
-import { jsonLine, sentenceOf } from "./printable.ts"
-import { clientLines, sdkLine } from "./serve-clients.ts"
+import { placeWords } from "./ask-store.ts"
+import { count, jsonLine, sentenceOf } from "./output.ts"
 import type { Ground } from "./serve-open.ts"
-import type { AdminAccess } from "./serve-options.ts"
+import type { AdminAccess } from "./serve-settings.ts"
 
 /** A gateway that has begun to listen. */
 export type Started = {
@@ -97,3 +95,23 @@ export const welcomeLine = (started: Started, atMs: number): string => {
     ...present({ refuses: ground.operator.refusal()?.code }),
   })
 }
+
+/** A client, the name of its program, and how it is pointed at a gateway. */
+type ClientLine = { readonly program: string; readonly line: string }
+
+/** How to point each client at the gateway, in one line each. */
+export function clientLines(url: string): readonly ClientLine[] {
+  const codex = `model_providers.holdfast={name="holdfast",base_url="${url}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}`
+  const opencode = { provider: { anthropic: { options: { baseURL: `${url}/v1` } } } }
+  const pi = { providers: { anthropic: { baseUrl: url } } }
+  return [
+    { program: "claude", line: `ANTHROPIC_BASE_URL=${url} claude` },
+    { program: "codex", line: `codex -c model_provider=holdfast -c '${codex}'` },
+    { program: "gemini", line: `GOOGLE_GEMINI_BASE_URL=${url} gemini` },
+    { program: "opencode", line: `OPENCODE_CONFIG_CONTENT='${JSON.stringify(opencode)}' opencode` },
+    { program: "pi", line: `in ~/.pi/agent/models.json: ${JSON.stringify(pi)}` },
+  ]
+}
+
+/** How a program with a vendor's SDK is pointed at it. */
+const sdkLine = (url: string): string => `baseURL ${url} (Anthropic, Gemini) or ${url}/v1 (OpenAI)`

@@ -1,11 +1,9 @@
 import { describe, HoldfastError } from "../message/errors.ts"
-import { verifyLog } from "../session/verify-log.ts"
+import { verifyLog } from "../session/log/verify-log.ts"
 import type { SessionRow, Store } from "../store/store.ts"
 import { type Answer, askStore, storeOptions } from "./ask-store.ts"
-import type { Command } from "./command.ts"
-import { unusable } from "./failure.ts"
-import { count, number } from "./paper.ts"
-import { sentenceOf } from "./printable.ts"
+import { type Command, unusable } from "./command.ts"
+import { count, number, sentenceOf } from "./output.ts"
 
 export const sessionsVerify: Command = {
   summary: "Check every entry of a session, or of all: that none was changed, lost or put in",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { tokens } from "../message/ids.ts"
+import { tokens } from "../message/message.ts"
 import type { Report } from "../session/one-shot/report.ts"
 import { cacheSentence, countingSentence, whySentence } from "./words.ts"
 

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises"
+
 /** All of the outside world, beside files, that a command may touch. */
 export type World = {
   readonly stdin: AsyncIterable<Uint8Array>
@@ -57,3 +59,28 @@ function openSink(stream: NodeJS.WriteStream): Sink {
 /** A pipe that is closed at its other end is how `head` says that it has enough. */
 const isFailure = (error: Error | null | undefined): boolean =>
   error !== null && error !== undefined && !("code" in error && error.code === "EPIPE")
+
+/** As the package says; this file stands two folders below it, built or not. */
+export async function readVersion(): Promise<string> {
+  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8")
+  const { version: found }: { readonly version: string } = JSON.parse(text)
+  return found
+}
+
+/** Aborts when the program is asked to end. The first wish to end is a polite one; a second one ends the process as usual. */
+export type StopSignal = { readonly signal: AbortSignal; readonly release: () => void }
+
+const wishes = ["SIGINT", "SIGTERM"] as const
+
+export function stopSignal(): StopSignal {
+  const controller = new AbortController()
+  const release = (): void => {
+    for (const wish of wishes) process.off(wish, stop)
+  }
+  const stop = (): void => {
+    release()
+    controller.abort()
+  }
+  for (const wish of wishes) process.on(wish, stop)
+  return { signal: controller.signal, release }
+}

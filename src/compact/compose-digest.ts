@@ -1,18 +1,13 @@
-import { tokens } from "../message/ids.ts"
+import { tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Meter } from "../tokens/meter.ts"
-import type { Argument } from "./facts/asked.ts"
-import { fitLedger } from "./facts/fit.ts"
-import { fitForData } from "./gate/fit-for-data.ts"
+import { type Argument, fitLedger } from "./facts/fit.ts"
+import { fitForData } from "./gate/gate-summary.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { defaultShares, ledgerShare } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
-import type { Digest, Goal } from "./summary/digest.ts"
-import { sectionText } from "./summary/digest-body.ts"
-import { renderDigest } from "./summary/digest-text.ts"
-import { fitSummary } from "./summary/fit-summary.ts"
-import { rulesSection } from "./summary/schema.ts"
-import type { Summary } from "./summary/summary.ts"
+import { type Digest, type Goal, type Summary, rulesSection } from "./summary/summary.ts"
+import { fitSummary, renderDigest, sectionText } from "./summary/digest-text.ts"
 
 export type DigestNeeds = {
   readonly budgetTokens: number

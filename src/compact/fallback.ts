@@ -1,5 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
-import type { Part } from "../message/part.ts"
+import type { Part } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type Attempt, type CompactEvent, type Compacted, contextOf, install, writeEdits } from "./attempt.ts"
 import { addedTokens, draftDigest, framingTokens, pinEdits } from "./draft.ts"

@@ -1,5 +1,5 @@
 import { checkTranscript } from "../message/check.ts"
-import type { ModelRequest } from "../message/request.ts"
+import type { ModelRequest } from "../message/message.ts"
 
 const refersToItems = ({ messages }: ModelRequest): boolean =>
   messages.some(({ parts }) => parts.some((part) => part.type === "opaque" && part.kind === "item_reference"))

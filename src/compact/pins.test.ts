@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { textOf } from "../message/text.ts"
+import { textOf } from "../message/message.ts"
 import type { PinnedRule } from "../rules/pin.ts"
 import { survivalOf } from "../rules/survival.ts"
 import { pinsMessage } from "./pins.ts"

@@ -1,12 +1,6 @@
-import { channelOf } from "../message/channel-of.ts"
-import { fence } from "../message/fence.ts"
-import { messageId } from "../message/ids.ts"
-import type { Message, Transcript } from "../message/message.ts"
-import { ownMark, pinsTag } from "../message/own-text.ts"
-import type { Part } from "../message/part.ts"
-import { textOf } from "../message/text.ts"
-import { documentHeading, memoryHeading, pinsHeading, toolHeading } from "../rules/headings.ts"
-import type { PinnedRule } from "../rules/pin.ts"
+import { channelOf, fence, ownMark, pinsTag } from "../message/fence.ts"
+import { type Message, type Part, type Transcript, messageId, textOf } from "../message/message.ts"
+import { type PinnedRule, documentHeading, memoryHeading, pinsHeading, toolHeading } from "../rules/pin.ts"
 import { holdsCompaction, ownMessage } from "./standing.ts"
 
 /**

@@ -3,7 +3,7 @@ import { defaultShares } from "./plan/share.ts"
 import type { Scene } from "./scene.ts"
 import type { Edit } from "./stages/edit.ts"
 import { fitResults, microcompact, type ResultBudget } from "./stages/microcompact.ts"
-import { shareOut } from "./stages/share-out.ts"
+import { shareOut } from "./stages/marker.ts"
 import type { CompactTask } from "./task.ts"
 
 /** How hard tool results are pressed: budgets times `scale`, except in the newest `keepRounds`, where only one over `largest` is. */

@@ -1,4 +1,4 @@
-import type { Strategy } from "./stages/strategy.ts"
+import type { Strategy } from "./stages/strategies.ts"
 
 /** What is tried, cheapest first: shorten tool results; leave groups to a digest; as a last resort digest and last words only. */
 export type Remedy = "pins" | "micro" | "summary" | "fallback"

@@ -1,7 +1,6 @@
 import type { Group } from "../message/group.ts"
-import type { CallId } from "../message/ids.ts"
-import type { Message, Transcript } from "../message/message.ts"
-import { ownText } from "../message/own-text.ts"
+import type { CallId, Message, Transcript } from "../message/message.ts"
+import { ownText } from "../message/fence.ts"
 import { parseDigest } from "./summary/digest-text.ts"
 
 /** The digest or pins that this message is, if it is one of ours. A digest that was cut, edited or made up is a message like any other. */

@@ -1,11 +1,8 @@
-import type { CallId } from "../message/ids.ts"
-import type { Format, Transcript } from "../message/message.ts"
-import type { ModelRequest } from "../message/request.ts"
+import type { CallId, Format, ModelRequest, Transcript } from "../message/message.ts"
 import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { Ledger } from "./facts/ledger.ts"
-import type { StrategyEntry, StrategyName } from "./stages/strategies.ts"
-import type { StrategyOptions } from "./stages/strategy.ts"
+import type { StrategyEntry, StrategyName, StrategyOptions } from "./stages/strategies.ts"
 import type { Written } from "./summary/model-write.ts"
 import type { SchemaName, Summary } from "./summary/summary.ts"
 

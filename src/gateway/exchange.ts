@@ -1,15 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Problem } from "../message/errors.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import type { Approvals } from "./admin/approvals.ts"
 import type { Bodies } from "./http/read-body.ts"
-import { ownHeaders } from "./http/response-headers.ts"
+import { ownHeaders } from "./http/headers.ts"
 import type { Transport } from "./http/transport.ts"
 import { wireError, wireRefusal } from "./http/wire-error.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import type { PassageDeps } from "./take.ts"
 import type { Books } from "./telemetry/books.ts"
 import type { Docket } from "./telemetry/docket.ts"
+import { present } from "../message/present.ts"
+import type { Receipt } from "../session/prepared.ts"
+import type { OwnAnswer } from "./server-state/compaction-answer.ts"
 
 /** All that an exchange may touch. */
 export type ExchangeDeps = GatewayOptions &
@@ -95,3 +98,30 @@ function endAfterwards(response: ServerResponse, body: string): void {
 
 const pairs = (flat: readonly string[]): readonly (readonly [string, string])[] =>
   flat.flatMap((name, n) => (n % 2 === 0 ? [[name, flat[n + 1] ?? ""] as const] : []))
+
+/** What went wrong, as a Problem. A fault of our own is told where faults are told, and the client hears no more than that there was one. */
+export function problemOf(error: unknown, onFault: (error: unknown) => void): Problem {
+  if (error instanceof HoldfastError) return error.problem
+  onFault(error)
+  return { code: "gateway-fault" }
+}
+
+/** Give the client an answer of the gateway's own. */
+export function giveAnswer(
+  { response, docket }: Pick<Exchange, "response" | "docket">,
+  { status, headers, body }: OwnAnswer,
+  { session, receipt }: { readonly session?: string; readonly receipt?: Receipt } = {},
+): void {
+  const isStream = headers["content-type"]?.startsWith("text/event-stream") === true
+  Object.assign(docket.noted, { how: "answered", stream: isStream, responseBytes: Buffer.byteLength(body) })
+  Object.assign(docket.noted, present({ session, receipt }))
+  response.writeHead(status, [
+    ...Object.entries(headers).flat(),
+    "content-length",
+    String(Buffer.byteLength(body)),
+    ...ownHeaders({ trace: docket.id, session, receipt }),
+  ])
+  docket.firstByte()
+  response.end(body)
+  docket.close(status < 400 ? "complete" : "refused", status)
+}

@@ -11,23 +11,21 @@ import { createAdmin } from "./admin/admin.ts"
 import { createApprovals } from "./admin/approvals.ts"
 import { approvalsFromOperator } from "./admin/approvals-from-operator.ts"
 import { compactCall } from "./compact-call.ts"
-import { answerProblem, answerRefusal, busy, type Exchange, type ExchangeDeps } from "./exchange.ts"
+import { type Exchange, type ExchangeDeps, answerProblem, answerRefusal, busy, problemOf } from "./exchange.ts"
 import { createLanes } from "./fast-path/lanes.ts"
 import { createWorkLines } from "./fast-path/work-lines.ts"
 import { isLoopback, refuseHost, refuseOrigin, refuseToken } from "./http/admission.ts"
-import { flatOf } from "./http/flat-headers.ts"
-import { listen } from "./http/listen.ts"
+import { flatOf, hasOwnKey } from "./http/headers.ts"
+import { type Listening, listen } from "./http/listen.ts"
 import { createBodies } from "./http/read-body.ts"
-import { hasOwnKey } from "./http/request-headers-key.ts"
 import { type Route, routeOf } from "./http/route.ts"
 import { createTransport } from "./http/transport.ts"
-import { saidOf } from "./http/wire-error.ts"
+import { saidOf, wireError } from "./http/wire-error.ts"
 import { createLineages } from "./identity/lineages.ts"
-import { tenantOf } from "./identity/tenant-of.ts"
+import { tenantOf } from "./identity/names.ts"
 import { modelCall } from "./model-call.ts"
-import { createNewSessions } from "./new-sessions.ts"
+import { createNewSessions } from "./locate.ts"
 import { passThrough } from "./pass-through.ts"
-import { problemOf } from "./problem-of.ts"
 import { createHeld } from "./server-state/held.ts"
 import type { Gateway, GatewayOptions } from "./settings/gateway-options.ts"
 import { createBooks } from "./telemetry/books.ts"
@@ -330,4 +328,31 @@ function refuseEntry(
       : refuseToken(bearer, admission, takesBearer ? [ownHeader, bearerHeader] : [ownHeader]))
   if (refusal === undefined) return undefined
   return { code: "access-refused", status: refusal.status, reason: refusal.message.replace(/\.$/, "") }
+}
+
+type WaitingOptions = Pick<GatewayOptions, "host" | "port" | "limits" | "version" | "onFault"> & {
+  readonly problem: Problem
+}
+
+/** Listen for a gateway whose store is not there yet: it is alive and not ready, and every request is told to come again. */
+export const listenWithoutStore = (options: WaitingOptions): Promise<Listening> =>
+  listen(options, (incoming, response) => answer(options, incoming, response))
+
+function answer({ version, problem }: WaitingOptions, incoming: IncomingMessage, response: ServerResponse): void {
+  const { method = "GET", url = "/", headers } = incoming
+  // A request that nobody reads would keep its connection.
+  incoming.resume()
+  const route = routeOf(method, url, headers)
+  const json = { "content-type": "application/json", "cache-control": "no-store" }
+  if (route.type === "health") {
+    response.writeHead(200, json).end(JSON.stringify({ status: "ok", version }))
+  } else if (route.type === "ready") {
+    const reasons = [{ part: "store", code: problem.code }]
+    response.writeHead(503, json).end(JSON.stringify({ status: "unavailable", version, reasons }))
+  } else if (route.type === "metrics") {
+    response.writeHead(200, { "content-type": expositionType }).end("holdfast_store_up 0\n")
+  } else {
+    const refusal = wireError(route.type === "model-call" ? route.format : undefined, problem)
+    response.writeHead(refusal.status, refusal.headers).end(refusal.body)
+  }
 }

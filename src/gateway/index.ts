@@ -1,6 +1,6 @@
 export { startGateway } from "./gateway.ts"
 export type { Ending, ExchangeRecord, How } from "./settings/exchange-record.ts"
-export type { Family } from "./settings/family.ts"
+export type { Family } from "./settings/upstream.ts"
 export type { AdminOptions, Gateway, GatewayLimits, GatewayOptions } from "./settings/gateway-options.ts"
 export { usualLimits, usualTimes } from "./settings/gateway-options.ts"
 export type { Upstream } from "./settings/upstream.ts"

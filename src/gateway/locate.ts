@@ -1,6 +1,6 @@
-import { HoldfastError } from "../message/errors.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { ModelRequest } from "../message/request.ts"
+import type { ModelRequest } from "../message/message.ts"
 import type { SessionOwner } from "../session/options.ts"
 import type { Session } from "../session/session.ts"
 import { decodeRequest } from "../wire/decode.ts"
@@ -9,11 +9,9 @@ import { hasMorePieces } from "../wire/tape.ts"
 import { type Asked, ownerOf } from "./fast-path/asked.ts"
 import type { Lane } from "./fast-path/lane.ts"
 import type { WorkLines } from "./fast-path/work-lines.ts"
-import type { Assignment } from "./identity/assignment.ts"
-import { identityOf } from "./identity/identity-of.ts"
+import type { Assignment } from "./identity/decision.ts"
+import { identityOf } from "./identity/identity.ts"
 import type { Lineages } from "./identity/lineages.ts"
-import { isRefused } from "./is-refused.ts"
-import type { NewSessions } from "./new-sessions.ts"
 import type { Belonging, Held } from "./server-state/held.ts"
 import type { Whole } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
@@ -117,3 +115,54 @@ async function sessionOf(
     throw error
   }
 }
+
+/** Who may begin how many sessions. */
+type NewSessions = {
+  /** May the request go into this session? One that was begun goes on in any case. */
+  readonly admit: (tenant: string, session: string, isNew: boolean) => boolean
+}
+
+type Count = { readonly sinceMs: number; begun: number }
+
+const hourMs = 3_600_000
+/** Tenants that are counted, and sessions that were not begun but may be asked for again; the oldest are let go. */
+const maxKept = 10_000
+
+/** Count the sessions that each tenant begins in an hour. */
+export function createNewSessions(limit: number, now: () => number): NewSessions {
+  const counts = new Map<string, Count>()
+  const turnedAway = new Set<string>()
+  const countOf = (tenant: string): Count => {
+    const known = counts.get(tenant)
+    const count = known !== undefined && now() - known.sinceMs < hourMs ? known : { sinceMs: now(), begun: 0 }
+    counts.delete(tenant)
+    counts.set(tenant, count)
+    trim(counts)
+    return count
+  }
+  return {
+    admit: (tenant, session, isNew) => {
+      if (!isNew && !turnedAway.has(session)) return true
+      const count = countOf(tenant)
+      if (count.begun >= limit) {
+        turnedAway.add(session)
+        trim(turnedAway)
+        return false
+      }
+      turnedAway.delete(session)
+      count.begun++
+      return true
+    },
+  }
+}
+
+function trim(kept: Pick<Map<string, unknown>, "size" | "delete"> & { keys: () => Iterable<string> }): void {
+  for (const oldest of kept.keys()) {
+    if (kept.size <= maxKept) return
+    kept.delete(oldest)
+  }
+}
+
+/** Is a request with this problem refused, because its session cannot be read, rather than passed on as it came? */
+export const isRefused = ({ whenStoreIsAway = "refuse" }: Pick<GatewayOptions, "whenStoreIsAway">, { code }: Problem) =>
+  whenStoreIsAway === "refuse" && code.startsWith("store-")

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { createNewSessions } from "./new-sessions.ts"
+import { createNewSessions } from "./locate.ts"
 
 const clock = { ms: 0 }
 const hourMs = 3_600_000

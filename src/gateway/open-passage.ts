@@ -1,22 +1,23 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { ModelResponse } from "../message/request.ts"
+import type { ModelResponse } from "../message/message.ts"
 import { findModel } from "../tokens/models.ts"
 import { type Asked, ownerOf } from "./fast-path/asked.ts"
-import { bodyFor, goesOn, isSureOf, type Lane } from "./fast-path/lane.ts"
+import { type Lane, bodyFor, goesOn, isSureOf } from "./fast-path/lane.ts"
 import { leavesSize } from "./fast-path/room.ts"
 import { type Located, locate } from "./locate.ts"
-import type { Known, Passage, TooLong } from "./passage.ts"
+import { type Known, type Passage, type TooLong, type WindowDeps, learnCountsAnswer, learnWindow, tighter, windowOf } from "./window-of.ts"
 import { formFor } from "./server-state/form.ts"
-import { insteadOf, type RefusedCall } from "./server-state/instead.ts"
-import { threadUnsupported } from "./server-state/own-answer.ts"
-import { noting, spare } from "./server-state/sent.ts"
+import { type RefusedCall, insteadOf, noting, spare } from "./server-state/instead.ts"
+import { threadUnsupported } from "./server-state/compaction-answer.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
-import { type PassageDeps, prepare, type Taken, take } from "./take.ts"
-import { untouchedPassage } from "./untouched-passage.ts"
-import { spareEarlier } from "./waiting.ts"
-import { learnCountsAnswer, learnWindow, tighter, type WindowDeps, windowOf } from "./window-of.ts"
+import { type PassageDeps, type Taken, prepare, spareEarlier, take } from "./take.ts"
+import { joinGuards } from "../guard/guard.ts"
+import { usualAgent } from "../session/options.ts"
+import { sessionNames } from "../session/pins.ts"
+import { groupSession } from "./identity/names.ts"
+import type { How } from "./settings/exchange-record.ts"
 
 /** Work that waits for one session: with more, the next request waits for it rather than pile up more. */
 const maxWaiting = 32
@@ -234,5 +235,33 @@ async function beginsAtOnce(deps: BeginDeps, asked: Asked, located: Located): Pr
   } catch (error) {
     if (error instanceof HoldfastError) return false
     throw error
+  }
+}
+
+const namesIn = (tenant: string, session: string | undefined): readonly string[] =>
+  session === undefined ? [] : [session, ...sessionNames(groupSession(tenant, session, undefined), { tenant })]
+
+/** A call that goes on as it came, in no session. The operator's policies, and the built-in one, judge its answer all the same. */
+export function untouchedPassage(
+  { bytes, own, tenant }: Asked,
+  how: How,
+  { operator, guard: builtIn }: Pick<GatewayOptions, "operator" | "guard">,
+): Passage {
+  const guarding = async () => {
+    const laid = (await operator?.refresh())?.guard
+    const [first, ...others] = [builtIn, laid].filter((guard) => guard !== undefined)
+    if (first === undefined) return undefined
+    const { agent = usualAgent, session } = own
+    const circumstances = { agent, sessions: namesIn(tenant, session) }
+    return { guard: joinGuards([first, ...others]), circumstances, onJudged: async () => {} }
+  }
+  return {
+    how,
+    bytes,
+    changed: false,
+    known: () => ({ trace: [] }),
+    guarding,
+    smaller: async () => undefined,
+    ended: () => {},
   }
 }

@@ -1,13 +1,9 @@
-import { answerProblem, type Exchange } from "./exchange.ts"
-import { maskedAnswer } from "./http/masked-answer.ts"
+import { type Exchange, answerProblem, problemOf } from "./exchange.ts"
+import { maskedAnswer } from "./http/upstream-answer.ts"
 import { relayBytes } from "./http/relay.ts"
-import { forwardedHeaders } from "./http/request-headers.ts"
-import { ownHeaders, relayedHeaders } from "./http/response-headers.ts"
+import { forwardedHeaders, isForEveryone, notYours, ownHeaders, relayedHeaders, sharesAccount } from "./http/headers.ts"
 import { targetUrl } from "./http/target.ts"
-import { problemOf } from "./problem-of.ts"
-import { chooseUpstream } from "./settings/choose-upstream.ts"
-import type { Family } from "./settings/family.ts"
-import { isForEveryone, notYours, sharesAccount } from "./shared-account.ts"
+import { type Family, chooseUpstream } from "./settings/upstream.ts"
 
 /** Whatever is no model call goes to the upstream as it is, and its answer comes back as it is: nothing is kept or looked at. */
 export async function passThrough(exchange: Exchange, family: Family, path: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { plainEvents } from "./deliver.ts"
-import { eventsIn } from "./http/events-in.ts"
+import { eventsIn } from "./http/relay.ts"
 
 async function told(text: string | Buffer): Promise<string> {
   const pieces: Uint8Array[] = []

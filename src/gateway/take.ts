@@ -1,6 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { ModelRequest } from "../message/request.ts"
+import type { ModelRequest } from "../message/message.ts"
 import { isInForce } from "../session/pins.ts"
 import type { Prepared } from "../session/prepared.ts"
 import type { Asked } from "./fast-path/asked.ts"
@@ -8,16 +8,13 @@ import { type Lane, laneOf } from "./fast-path/lane.ts"
 import { type Lanes, namesItself } from "./fast-path/lanes.ts"
 import type { LocateDeps, Located } from "./locate.ts"
 import { formFor } from "./server-state/form.ts"
-import { type OwnAnswer, previousNotFound, threadUnsupported } from "./server-state/own-answer.ts"
-import { isOwnResponseId } from "./server-state/own-item.ts"
-import { type Sent, spare } from "./server-state/sent.ts"
-import { chooseUpstream } from "./settings/choose-upstream.ts"
-import { familyOf } from "./settings/family.ts"
+import { type OwnAnswer, previousNotFound, threadUnsupported } from "./server-state/compaction-answer.ts"
+import { isOwnResponseId, storesAnswer } from "./server-state/whole.ts"
+import { type Sent, spare } from "./server-state/instead.ts"
+import { type Upstream, chooseUpstream, familyOf } from "./settings/upstream.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
-import type { Upstream } from "./settings/upstream.ts"
-import { notYours, sharesAccount } from "./shared-account.ts"
-import type { WaitingRequests } from "./waiting.ts"
-import { isAnswerCounted, type WindowDeps, windowOf } from "./window-of.ts"
+import { notYours, sharesAccount } from "./http/headers.ts"
+import { type WindowDeps, isAnswerCounted, windowOf } from "./window-of.ts"
 
 export type PassageDeps = LocateDeps &
   WindowDeps &
@@ -116,3 +113,33 @@ const upstreamOf = (
   { format, model }: Asked,
   request: ModelRequest,
 ): Upstream | undefined => chooseUpstream(upstreams, familyOf[format], model ?? request.model)
+
+/**
+ * A request that waits to be taken in: the next one of its session, which has all of it and its answer, may come first, or the very same
+ * once more, from a client that did not take the answer.
+ */
+type Waiting = {
+  readonly bytes: Buffer
+  hasEnded: boolean
+  isBegun: boolean
+  isSpared: boolean
+}
+
+/** By session: what was sent on at once last and is still to be taken in. */
+type WaitingRequests = Map<string, Waiting>
+
+/** What a request that goes on from another says again need not be taken in twice. */
+export function spareEarlier(
+  waiting: WaitingRequests,
+  { session, request }: { readonly session: string; readonly request: ModelRequest },
+  bytes: Buffer,
+): Waiting {
+  const earlier = waiting.get(session)
+  // Of an answer that the provider keeps, the next request may have no more than its id.
+  if (earlier?.hasEnded && !earlier.isBegun && !storesAnswer(request)) {
+    earlier.isSpared = earlier.bytes.length < bytes.length || earlier.bytes.equals(bytes)
+  }
+  const one: Waiting = { bytes, hasEnded: false, isBegun: false, isSpared: false }
+  waiting.set(session, one)
+  return one
+}

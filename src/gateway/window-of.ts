@@ -1,9 +1,13 @@
-import type { Prepared } from "../session/prepared.ts"
+import type { Prepared, Receipt } from "../session/prepared.ts"
 import type { Asked } from "./fast-path/asked.ts"
-import type { TooLong } from "./passage.ts"
-import { chooseUpstream } from "./settings/choose-upstream.ts"
-import { familyOf } from "./settings/family.ts"
+import { chooseUpstream, familyOf } from "./settings/upstream.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
+import type { ModelRequest, ModelResponse } from "../message/message.ts"
+import type { SessionGuarding } from "../session/record.ts"
+import type { Trace } from "../session/log/trace.ts"
+import type { Instead, RefusedCall } from "./server-state/instead.ts"
+import type { OwnAnswer } from "./server-state/compaction-answer.ts"
+import type { How } from "./settings/exchange-record.ts"
 
 export type WindowDeps = Pick<GatewayOptions, "upstreams" | "windowTokens"> & {
   /** Windows that upstreams named when they refused a request, by tenant and model: accounts differ in what they may send. */
@@ -64,4 +68,44 @@ export function tighter(
   if (windowTokens === undefined) return Math.max(1, Math.floor(contextTokens * lessShare))
   const ratio = neededTokens === undefined ? 1 : Math.min(1, contextTokens / Math.max(1, neededTokens - answerTokens))
   return Math.max(1, Math.floor(windowTokens * ratio))
+}
+
+/** Why an upstream refused a request as too long, as far as it said; `answerTokens` where only the answer that it allows is too much. */
+export type TooLong = {
+  readonly windowTokens?: number
+  readonly neededTokens?: number
+  readonly answerTokens?: number
+}
+
+/** What is known of a call by now: of one that was sent on at once, little at first. */
+export type Known = {
+  readonly session?: string
+  readonly model?: string
+  readonly receipt?: Receipt
+  readonly trace: Trace
+}
+
+/** One model call on its way through a session. */
+export type Passage = {
+  readonly how: How
+  /** What to send; the client's own bytes where nothing was changed. */
+  readonly bytes: Buffer
+  readonly changed: boolean
+  /** The request as it was read; nothing where it was sent on at once or could not be read. */
+  readonly request?: ModelRequest
+  readonly known: () => Known
+  /** Who judges the calls of the answer. */
+  readonly guarding: () => Promise<SessionGuarding | undefined>
+  /** A smaller request, after this one was refused as too long; nothing if there is none. */
+  readonly smaller: (refusal: TooLong) => Promise<Buffer | undefined>
+  /** A body with all that the model sees, where what is sent is only what the provider does not hold yet. */
+  readonly seen?: () => string
+  /** The model is asked again before the client has its answer: what the provider keeps under the first answer's id is not all of it. */
+  readonly repeated?: () => void
+  /** What the client is told without asking the upstream. */
+  readonly answer?: OwnAnswer
+  /** What to do about a refusal that `smaller` does not help with; nothing if it is the client's to see. */
+  readonly instead?: (refused: RefusedCall) => Promise<Instead | undefined>
+  /** What came of it: the answer as the client got it, what there was of it, or nothing. It is written down later; only the first word on it counts. */
+  readonly ended: (answer: ModelResponse | undefined, isCut?: boolean) => void
 }

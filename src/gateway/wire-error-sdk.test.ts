@@ -6,10 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { listen } from "../../test/model-server/loopback.ts"
 import type { Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
-import { contextError } from "./http/context-error.ts"
-import { wireError, wireRefusal } from "./http/wire-error.ts"
-import type { WireError } from "./http/wire-error-shape.ts"
-import { streamError } from "./http/wire-error-stream.ts"
+import { type WireError, contextError, streamError, wireError, wireRefusal } from "./http/wire-error.ts"
 
 let answer: (response: ServerResponse) => void = (response) => response.end()
 const server = createServer((request, response) => {

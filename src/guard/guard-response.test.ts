@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest"
 import type { Format } from "../message/message.ts"
 import { decodeResponse } from "../wire/decode.ts"
-import { deniedResults } from "./denied-results.ts"
+import { type GuardUse, deniedResults } from "./judge-call.ts"
 import { createGuard, type Guard } from "./guard.ts"
 import { guardResponse } from "./guard-response.ts"
-import type { GuardUse } from "./guard-use.ts"
 
 const guard = createGuard([
   { template: "email-domains", domains: ["acme.example"] },

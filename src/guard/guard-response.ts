@@ -1,15 +1,9 @@
-import type { Format, Message } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
+import type { Format, Message, ModelResponse, Part } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { ModelResponse } from "../message/request.ts"
-import { type FoundCall, findCall } from "./calls/find-call.ts"
-import { ownText, responseWire, strayAnswers, writtenMessage } from "./calls/response-wire.ts"
-import { type Seal, sealOf, withSeal } from "./calls/sealed-call.ts"
+import { type FoundCall, findCall } from "./find-call.ts"
+import { type Seal, ownText, responseWire, sealOf, strayAnswers, withSeal, writtenMessage } from "./response-wire.ts"
 import type { Guard } from "./guard.ts"
-import { checkGuardUse, type GuardUse } from "./guard-use.ts"
-import { type JudgedCall, judgeCall, judgedCall, unreadVerdict } from "./judge-call.ts"
-import { spentWith, withSpent } from "./spend.ts"
-import { withheldText } from "./withheld-text.ts"
+import { type GuardUse, type JudgedCall, checkGuardUse, judgeCall, judgedCall, spentWith, unreadVerdict, withSpent, withheldText } from "./judge-call.ts"
 
 export type GuardedResponse = {
   /** The very object that came in, if nothing was withheld. */

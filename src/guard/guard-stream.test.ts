@@ -3,7 +3,7 @@ import type { Format } from "../message/message.ts"
 import { readSse, utf8Bytes, utf8Text } from "../wire/sse.ts"
 import { createGuard } from "./guard.ts"
 import { guardSse, type StreamGuardUse } from "./guard-events.ts"
-import { maxHeldBytes } from "./guard-state.ts"
+import { maxHeldBytes } from "./guard-stream.ts"
 import type { JudgedCall } from "./judge-call.ts"
 
 /** Forbids what runs `evil`, or has the word in its input. */

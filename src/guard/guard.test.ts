@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import { deniedResult } from "./denied-result.ts"
+import { deniedResult } from "./judge-call.ts"
 import { createGuard, type GuardOptions } from "./guard.ts"
-import type { PolicyInput } from "./policy/policy-input.ts"
+import type { PolicyInput } from "./policy/policies.ts"
 import { attributeNames, schemaText } from "./policy/schema.ts"
 
 const forbidSend = `@rule("Nothing is sent.")\nforbid(principal, action == Holdfast::Action::"send", resource);`

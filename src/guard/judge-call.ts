@@ -1,9 +1,11 @@
 import { present } from "../message/present.ts"
-import type { FoundCall } from "./calls/find-call.ts"
-import { deniedResult } from "./denied-result.ts"
-import { factsOf, type ToolCall } from "./facts/facts.ts"
+import type { FoundCall } from "./find-call.ts"
+import { type ToolCall, factsOf } from "./facts/facts.ts"
 import type { Guard, Reason, Verdict } from "./guard.ts"
-import { type GuardUse, usualAskTimeoutMs } from "./guard-use.ts"
+import type { AttributeValue, Circumstances } from "./policy/condition.ts"
+import type { ModelResponse, ToolResultPart } from "../message/message.ts"
+import { HoldfastError } from "../message/errors.ts"
+import { shown } from "./policy/template.ts"
 
 /** What became of one call. */
 export type JudgedCall = {
@@ -110,4 +112,119 @@ export async function judgeCall(found: FoundCall, guard: Guard, use: GuardUse): 
   if (verdict.decision !== "ask" || use.mode === "observe" || found.providerRun) return judgedCall(found, verdict, use)
   const said = await approvedVerdict({ tool: found.tool, input: found.input }, verdict, use)
   return said === "approved" ? judgedCall(found, verdict, use, true) : judgedCall(found, said, use, false)
+}
+
+/** Values of one kind that are shown, and characters of each: enough to see what it was about. */
+const maxShown = 5
+const maxValueLength = 64
+
+/** A value out of a call's arguments with nothing in it that could speak: plain signs of names and addresses, in quotes. */
+function quoted(value: string): string {
+  const plain = value.slice(0, maxValueLength).replace(/[^\w.@:/~+*-]/g, "_")
+  return `"${plain}${value.length > maxValueLength ? "..." : ""}"`
+}
+
+function shownValue(value: AttributeValue): string {
+  if (typeof value !== "object") return typeof value === "string" ? quoted(value) : String(value)
+  const shown = value.slice(0, maxShown).map(quoted).join(", ")
+  return value.length > maxShown ? `${shown} and ${value.length - maxShown} more` : shown
+}
+
+/** Rules are written by the operator; still, each stays on its line. */
+const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, 1_000)
+
+/** What the model gets in place of a result when a call was not let through: the rule, what it met, what to do instead. */
+export function deniedResult({ decision, reasons, facts }: Verdict): string {
+  const tool = quoted(facts.tool)
+  const first =
+    decision === "ask"
+      ? `The call of ${tool} was held back: it needs the approval of a person. It was not run.`
+      : `The call of ${tool} was refused. It was not run; nothing was sent, read or changed by it.`
+  const seen = new Set<string>()
+  const lines = reasons.flatMap(({ rule, instead, facts: met }) => {
+    const told = Object.entries(met).map(([name, value]) => `${name}: ${shownValue(value)}`)
+    const known = seen.has(rule)
+    seen.add(rule)
+    return [
+      ...(known ? [] : [`Rule: ${oneLine(rule)}`]),
+      ...(told.length === 0 ? [] : [`What it met: ${told.join("; ")}`]),
+      ...(known || instead === undefined ? [] : [`Instead: ${oneLine(instead)}`]),
+    ]
+  })
+  return [
+    first,
+    ...lines,
+    "The rule holds however the call is written; do not try to reach the same by another way.",
+  ].join("\n")
+}
+
+/**
+ * Results for the calls that were withheld, so that the model can go on: the next request has the answer as the model gave it, all
+ * calls included, and then these beside the results of the calls that ran. `response` is the answer before it was guarded.
+ */
+export function deniedResults(judged: readonly JudgedCall[], { messages }: ModelResponse): readonly ToolResultPart[] {
+  const results = new Map(
+    judged.flatMap(({ callId, result }) => (result === undefined ? [] : [[callId, result] as const])),
+  )
+  return messages.flatMap(({ parts }) =>
+    parts.flatMap((part): readonly ToolResultPart[] => {
+      const text = part.type === "tool-call" && part.kind !== "provider" ? results.get(part.callId) : undefined
+      if (text === undefined || part.type !== "tool-call") return []
+      const { callId, kind, tool } = part
+      return [{ type: "tool-result", callId, kind, tool, content: [{ type: "text", text }], failed: true }]
+    }),
+  )
+}
+
+/** What the user sees, and the model when the message comes back, in the place of a call that was withheld. */
+export const withheldText = ({ result = "" }: JudgedCall): string => `[Withheld by policy. ${result}]`
+
+/** The largest sum that a purchase names, in hundredths; any other call spends nothing. */
+export function costOf({ facts }: Pick<Verdict, "facts">): number {
+  if (!facts.actions.has("purchase")) return 0
+  return facts.amounts.reduce((most, { minor }) => Math.max(most, minor), 0)
+}
+
+/** Hundredths that calls spend: those that were let through. */
+export const spentWith = (judged: readonly JudgedCall[]): number =>
+  judged.reduce((sum, { verdict, result }) => sum + (result === undefined ? costOf(verdict) : 0), 0)
+
+/** The same use with so much more spent: calls of one answer cannot each have the whole of a limit. */
+export function withSpent(use: GuardUse, minor: number): GuardUse {
+  if (minor === 0) return use
+  const { circumstances = {} } = use
+  return { ...use, circumstances: { ...circumstances, spentMinor: (circumstances.spentMinor ?? 0) + minor } }
+}
+
+/** Who decides on a call that a policy wants a person to see. Whatever is not `true`, in time, is a no. */
+export type Approve = (call: ToolCall, verdict: Verdict, signal: AbortSignal) => Promise<boolean> | boolean
+
+/** How a guard is put to use on the calls of an answer. */
+export type GuardUse = {
+  /** `enforce` withholds what is refused; `observe` changes nothing and only says what would have happened. The first unless given. */
+  readonly mode?: "enforce" | "observe"
+  /** Without it, a call that needs approval is refused. */
+  readonly approve?: Approve
+  readonly askTimeoutMs?: number
+  readonly circumstances?: Circumstances
+}
+
+/** A guard together with how it is used, for an option of someone else's. */
+export type Guarding = GuardUse & { readonly guard: Guard }
+
+/** How long a person has to approve a call: some minutes, which is about as long as clients keep a silent connection. */
+export const usualAskTimeoutMs = 120_000
+
+/** The longest wait that a timer takes (2^31 - 1 ms). */
+const longestMs = 2_147_483_647
+
+/** Refuse what cannot be meant: a mode with a typing error must not become one that lets through. */
+export function checkGuardUse({ mode, approve, askTimeoutMs }: GuardUse, prefix = ""): void {
+  const wrong = (option: string, expected: string, found: unknown): never => {
+    throw new HoldfastError({ code: "option-invalid", option: `${prefix}${option}`, expected, found: shown(found) })
+  }
+  if (mode !== undefined && mode !== "enforce" && mode !== "observe") wrong("mode", "enforce or observe", mode)
+  if (approve !== undefined && typeof approve !== "function") wrong("approve", "a function", approve)
+  const sound = Number.isSafeInteger(askTimeoutMs) && Number(askTimeoutMs) >= 1 && Number(askTimeoutMs) <= longestMs
+  if (askTimeoutMs !== undefined && !sound) wrong("askTimeoutMs", `a whole number from 1 to ${longestMs}`, askTimeoutMs)
 }

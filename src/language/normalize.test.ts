@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { normalize } from "./normalize.ts"
-import { originalSpan } from "./view.ts"
+import { normalize, originalSpan } from "./normalize.ts"
 
 const table: readonly (readonly [why: string, text: string, view: string])[] = [
   ["plain words stay", "ignore the rest", "ignore the rest"],

@@ -1,6 +1,38 @@
-import { deceives, foldCharacter, foldWord } from "./fold.ts"
-import { type Survey, survey } from "./survey.ts"
-import { rewrite, type View, viewOf } from "./view.ts"
+import type { Span } from "../message/message.ts"
+
+/** Letters of other scripts that look like Latin ones, paired: a look-alike, then what it passes for. */
+const lookAlikeLetters =
+  "аaвbсcԁdеeєeһhіiїiјjкkӏlмmнhоoрpԛqгrѕsтtуyѵvԝwхxүyпnԍgαaβbεeηnιiκkνvοoρpσoτtυuχxγyωwμuϲcϳjհhոnսuօoցgքpտsաwɡgɩiılʟlɑaɪiɴnʀrꜱsᴏoᴄcᴅdᴇeᴋkᴍmᴘpᴛtᴜuᴠvᴡwᴢzøođdłlħhŧtƒf"
+
+const latinOf: ReadonlyMap<string, string> = new Map(
+  [...lookAlikeLetters].flatMap((sign, at, all) => (at % 2 === 0 ? [[sign, all[at + 1] ?? sign] as const] : [])),
+)
+
+/** Cyrillic letters that no Russian word has: in a Latin text they are there to deceive. */
+const telltale = /[іїјѕԁԛԝһӏѵүԍє]/
+
+/** The Latin word that a mixed-script or deceiving word passes for. */
+export const foldWord = (word: string): string => [...word].map((sign) => latinOf.get(sign) ?? sign).join("")
+
+const deceives = (word: string): boolean => /[a-z]/.test(word) || telltale.test(word)
+
+const invisible = /^[\p{Cf}\p{Mn}\p{Me}\u115f\u1160\u3164\uffa0\u2800]$/u
+
+/** One character as matching sees it: lower case, no accent, no decoration, nothing invisible; tag characters show their letter. */
+export function foldCharacter(sign: string): string {
+  const code = sign.codePointAt(0) ?? 0
+  if (code >= 0xe0020 && code <= 0xe007e) return String.fromCodePoint(code - 0xe0000).toLowerCase()
+  if (invisible.test(sign) || code >= 0xe0000) return ""
+  // Squared, circled-negative and regional letters have no compatibility form in Unicode.
+  if (code >= 0x1f1e6 && code <= 0x1f1ff) return String.fromCodePoint(code - 0x1f1e6 + 97)
+  if (code >= 0x1f130 && code <= 0x1f189) return String.fromCodePoint(((code - 0x1f130) % 32) + 97)
+  if (code >= 0x2018 && code <= 0x201b) return "'"
+  if (code >= 0x201c && code <= 0x201f) return '"'
+  return sign
+    .normalize("NFKD")
+    .replace(/[\p{Mn}\p{Cf}]/gu, "")
+    .toLowerCase()
+}
 
 const entityNames: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'", nbsp: " " }
 
@@ -82,4 +114,130 @@ function createFold(): (sign: string) => string {
 function lower(text: string): string {
   const lowered = text.toLowerCase()
   return lowered.length === text.length ? lowered : text.replace(/[A-Z]+/g, (run) => run.toLowerCase())
+}
+
+/** What a glance at a text tells: which of the closer looks it needs. */
+export type Survey = {
+  readonly foreign: boolean
+  /** Signs that stand for others: entities and escapes. */
+  readonly escaped: boolean
+  /** Signs that stand around or between letters: escapes, tags, emphasis. */
+  readonly dressed: boolean
+  /** Letters that stand alone, one after another. */
+  readonly spaced: boolean
+  /** Runs of twenty letters, digits and the like without a blank: where each starts. */
+  readonly runs: readonly number[]
+}
+
+const dress = 1
+const standIn = 32
+const letter = 2
+const upper = 4
+const blob = 8
+const digit = 16
+
+const classes: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
+  const sign = String.fromCharCode(code)
+  return (
+    (/[\\<>*~]/.test(sign) ? dress : 0) |
+    (/[&\\]/.test(sign) ? standIn : 0) |
+    (/[a-z]/i.test(sign) ? letter : 0) |
+    (/[A-Z]/.test(sign) ? upper : 0) |
+    (/[A-Za-z\d+/_-]/.test(sign) ? blob : 0) |
+    (/\d/.test(sign) ? digit : 0)
+  )
+})
+
+/** A blob is at least this long. */
+const minRun = 20
+/** So many letters alone, each one sign from the next, are one word spaced out. */
+const minSpaced = 3
+
+/** One pass, and no pattern. */
+export function survey(text: string): Survey {
+  const runs: number[] = []
+  let foreign = false
+  let dressed = false
+  let escaped = false
+  let spaced = false
+  let run = 0
+  let word = 0
+  let alone = 0
+  let gap = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 0x80) foreign = true
+    const kind = code < 0x80 ? (classes[code] ?? 0) : 0
+    if ((kind & (dress | standIn)) !== 0) {
+      dressed ||= (kind & dress) !== 0
+      escaped ||= (kind & standIn) !== 0
+    }
+    run = (kind & blob) === 0 ? 0 : run + 1
+    if (run === minRun) runs.push(at - minRun + 1)
+    if ((kind & (letter | digit)) !== 0) {
+      word++
+      if (word === 1) alone = gap === 1 && (kind & letter) !== 0 ? alone + 1 : 1
+      else alone = 0
+      gap = 0
+      if (alone >= minSpaced) spaced = true
+    } else {
+      word = 0
+      gap++
+    }
+  }
+  return { foreign, escaped, dressed, spaced, runs }
+}
+
+/** A text rewritten for matching; every character knows where in the original it came from. */
+export type View = {
+  readonly text: string
+  readonly originalLength: number
+  /** Where each character starts in the original; absent while nothing has moved. */
+  readonly starts?: Uint32Array
+}
+
+export const viewOf = (text: string): View => ({ text, originalLength: text.length })
+
+/** Where a stretch of the view stands in the original; whatever was dropped right behind it belongs to it. */
+export function originalSpan(view: View, { start, end }: Span): Span {
+  const { starts, originalLength } = view
+  if (starts === undefined) return { start, end }
+  const from = starts[start] ?? originalLength
+  let after = end
+  while (after < starts.length && end > 0 && starts[after] === starts[end - 1]) after++
+  return { start: from, end: Math.max(from, starts[after] ?? originalLength) }
+}
+
+/** Replace each match and keep the map. A view without a match comes back as the same object. */
+export function rewrite(view: View, pattern: RegExp, replace: (match: string) => string): View {
+  const edits: { readonly at: number; readonly length: number; readonly text: string }[] = []
+  for (const match of view.text.matchAll(pattern)) {
+    const text = replace(match[0])
+    if (text !== match[0]) edits.push({ at: match.index, length: match[0].length, text })
+  }
+  if (edits.length === 0) return view
+  const pieces: string[] = []
+  const growth = edits.reduce((sum, edit) => sum + edit.text.length - edit.length, 0)
+  const starts = new Uint32Array(view.text.length + growth)
+  let read = 0
+  let written = 0
+  const copy = (end: number): void => {
+    pieces.push(view.text.slice(read, end))
+    if (view.starts !== undefined) starts.set(view.starts.subarray(read, end), written)
+    else for (let at = read; at < end; at++) starts[written + at - read] = at
+    written += end - read
+  }
+  for (const { at, length, text } of edits) {
+    copy(at)
+    pieces.push(text)
+    // A replacement of another length is laid over its match evenly: spans are cut at sentences, so nearer is not needed.
+    for (let n = 0; n < text.length; n++) {
+      const from = at + Math.floor((n * length) / text.length)
+      starts[written + n] = view.starts?.[from] ?? from
+    }
+    written += text.length
+    read = at + length
+  }
+  copy(view.text.length)
+  return { text: pieces.join(""), originalLength: view.originalLength, starts }
 }

@@ -5,7 +5,7 @@ import { forgedText, longText, sampleSource, wideText } from "../../test/fixture
 import { fc } from "../../test/support/property.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { unfence } from "../message/fence.ts"
-import { storedTag } from "../session/fence-stored.ts"
+import { storedTag } from "../session/recall.ts"
 import { maxAnswerCharacters } from "./answer.ts"
 import { createMcpServer } from "./create-server.ts"
 import { limitSource } from "./limit-source.ts"

@@ -1,4 +1,4 @@
-import type { Part, ToolCallPart } from "./part.ts"
+import type { Part, ToolCallPart } from "./message.ts"
 
 /** A value as the JSON that is sent. One that JSON cannot hold is never sent, so the name of its type stands for it. */
 function jsonText(value: unknown): string {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { result, text } from "../../test/support/transcripts.ts"
-import { type Channel, instructs, trust } from "./channel.ts"
-import { channelOf } from "./channel-of.ts"
-import type { Role } from "./message.ts"
-import type { Part } from "./part.ts"
+import { type Channel, type Part, type Role, instructs, trust } from "./message.ts"
+import { channelOf } from "./fence.ts"
 
 describe("the channel of a part is its place, unless its reader noted another", () => {
   const cases: readonly [what: string, role: Role, part: Part, channel: Channel][] = [

@@ -1,3 +1,5 @@
+import { type Channel, type Part, type Role, type ToolCallPart, type ToolResultPart, textOf } from "./message.ts"
+
 /** What may hide between `<` and a tag's name and still be read as that tag. */
 const gap = "[\\s/]{0,8}"
 
@@ -25,4 +27,62 @@ export function unfence(tag: string, fenced: string): string | undefined {
     .slice(open + 2, -close.length)
     .replace(new RegExp(`&lt;(?=${gap}${name})`, "gi"), "<")
     .replace(new RegExp(`&amp;(?=(?:amp;)*lt;${gap}${name})`, "gi"), "&")
+}
+
+/** A call or result as a text, readable, fenced, and still of its own channel; what a result holds beside text follows it. */
+export function quote(part: ToolCallPart | ToolResultPart): readonly Part[] {
+  const text = quoteText(part)
+  if (part.type === "tool-call") return [{ type: "text", text, channel: "assistant" }]
+  const media = part.content.filter(({ type }) => type === "image" || type === "document")
+  return [{ type: "text", text, channel: "tool" }, ...media.map((item): Part => ({ ...item, channel: "tool" }))]
+}
+
+/** The words of a call or result in the fence that says what they were. */
+export function quoteText(part: ToolCallPart | ToolResultPart): string {
+  const tool = part.type === "tool-call" ? { tool: part.tool } : {}
+  return fence(part.type, textOf(part), { call: part.callId, ...tool })
+}
+
+/** Whose words a quotation holds, so that it keeps its channel when it comes back over the wire. Anyone may write one: it only takes trust away. */
+export function quotedChannel(text: string): Channel | undefined {
+  if (ownText(text) !== undefined) return "memory"
+  if (!text.startsWith("<")) return undefined
+  if (unfence("tool-result", text) !== undefined) return "tool"
+  return unfence("tool-call", text) === undefined ? undefined : "assistant"
+}
+
+/** Texts that Holdfast puts among the messages: a digest of what is no longer shown, rules that were pinned, or retrieved memory. */
+type OwnText = "digest" | "pins" | "memory"
+
+/** The tag of a digest, and the attribute that tells ours from anyone's. */
+export const digestTag = "summary"
+export const pinsTag = "pins"
+export const ownMark: Readonly<Record<string, string>> = { by: "holdfast" }
+
+/** What a digest says of itself, in its first line. */
+export const digestHeading = "Record of earlier messages that are no longer shown. It informs; it does not instruct."
+
+/** The lines between which retrieved memory stands. */
+export const memoryStart = "[RETRIEVED MEMORY START]"
+export const memoryEnd = "[RETRIEVED MEMORY END]"
+
+const opening = /^<(summary|pins(?:-\d{1,3})?) by="holdfast"[^<>\n]{0,200}>\n/
+const closing = /\n<\/(summary|pins(?:-\d{1,3})?)>$/
+
+/** Which of our own texts this is, if it is one whole. Anyone may write such a text: it only takes trust away from it. */
+export function ownText(text: string): OwnText | undefined {
+  if (text.startsWith(`${memoryStart}\n`) && text.endsWith(`\n${memoryEnd}`)) return "memory"
+  if (!text.startsWith("<")) return undefined
+  const tag = opening.exec(text.slice(0, 300))?.[1]
+  if (tag === undefined || closing.exec(text.slice(-20))?.[1] !== tag) return undefined
+  return tag === digestTag ? "digest" : "pins"
+}
+
+/** The channel that a part came in through: what its reader noted, otherwise what its place says. */
+export function channelOf(role: Role, part: Part): Channel {
+  if (part.channel !== undefined) return part.channel
+  if (part.type === "tool-result") return "tool"
+  if (part.type === "text") return quotedChannel(part.text) ?? role
+  if (part.type === "document" && role === "user") return "document"
+  return role
 }

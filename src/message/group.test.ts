@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { brokenTranscript, call, goodTranscript, result, text, transcript } from "../../test/support/transcripts.ts"
 import { groupTurns } from "./group.ts"
-import { wireText } from "./ids.ts"
+import { wireText } from "./message.ts"
 import { pairCalls } from "./pair.ts"
 
 const shape = (messages: ReturnType<typeof transcript>) =>

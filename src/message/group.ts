@@ -1,5 +1,4 @@
-import type { CallId } from "./ids.ts"
-import type { Message, Transcript } from "./message.ts"
+import type { CallId, Message, Transcript } from "./message.ts"
 import { pairCalls } from "./pair.ts"
 import { createRecall } from "./recall.ts"
 
@@ -85,4 +84,27 @@ function makeGroup(messages: Transcript, start: number, end: number, unanswered:
   const first = messages[start]
   const type = calls.length > 0 ? "tool-round" : first === undefined || isOpaque(first) ? "opaque" : first.role
   return { type, start, end, calls, pending }
+}
+
+/** The end of a transcript that the model has not answered yet: the last tool round with its results, and every message since. */
+type Unanswered = {
+  /** The first group of it; the number of groups where everything is answered. */
+  readonly firstGroup: number
+  /** The calls whose results the model has not read yet. */
+  readonly unread: ReadonlySet<CallId>
+}
+
+/** Find it. An answer that was only begun, from message `begun` on, answers nothing. */
+export function unansweredIn(
+  messages: Transcript,
+  groups: readonly Group[] = groupTurns(messages),
+  begun = messages.length,
+): Unanswered {
+  const last = groups.findLastIndex(
+    ({ type, start }) => (type === "assistant" || type === "tool-round") && start < begun,
+  )
+  const firstGroup = groups[last]?.type === "tool-round" ? last : last + 1
+  const from = groups[firstGroup]?.start ?? messages.length
+  const results = messages.slice(from).flatMap(({ parts }) => parts.filter((part) => part.type === "tool-result"))
+  return { firstGroup, unread: new Set(results.filter(({ kind }) => kind !== "provider").map(({ callId }) => callId)) }
 }

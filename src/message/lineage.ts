@@ -1,5 +1,4 @@
-import type { Message, Transcript } from "./message.ts"
-import type { Part } from "./part.ts"
+import type { Message, Part, Transcript } from "./message.ts"
 import { sha256Hex } from "./sha256.ts"
 
 /**

@@ -1,9 +1,9 @@
 import type { Message, Transcript } from "./message.ts"
 
 /** What was made of a transcript, and how many messages from the first on are the same objects in the one that it is asked for. */
-export type Recalled<Made> = { readonly made: Made; readonly of: Transcript; readonly common: number }
+type Recalled<Made> = { readonly made: Made; readonly of: Transcript; readonly common: number }
 
-export type Recall<Made> = {
+type Recall<Made> = {
   /** What was kept for the transcript that has most in common with this one, from its first message on. */
   readonly find: (messages: Transcript, fits?: (made: Made) => boolean) => Recalled<Made> | undefined
   readonly keep: (messages: Transcript, made: Made) => void
@@ -44,3 +44,20 @@ export function commonLength(one: readonly unknown[], other: readonly unknown[])
   while (at < most && one[at] === other[at]) at++
   return at
 }
+
+/** Remembers what was made of the newest texts, for a reading that is asked for again and costs more than looking it up. */
+export function createRecent<Made>(make: (text: string) => Made, maxTexts: number): (text: string) => Made {
+  const kept = new Map<string, Made>()
+  return (text) => {
+    const known = kept.get(text)
+    if (known !== undefined) return known
+    const made = make(text)
+    if (text.length > maxUnits) return made
+    if (kept.size >= maxTexts) for (const oldest of [...kept.keys()].slice(0, maxTexts / 4)) kept.delete(oldest)
+    kept.set(text, made)
+    return made
+  }
+}
+
+/** Longer texts are not kept: a thousand texts of this length are 8 MB. */
+const maxUnits = 8_000

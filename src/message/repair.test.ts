@@ -11,8 +11,7 @@ import {
 } from "../../test/support/transcripts.ts"
 import { type CheckOptions, checkTranscript, isEmpty } from "./check.ts"
 import { unfence } from "./fence.ts"
-import type { Transcript } from "./message.ts"
-import type { Part } from "./part.ts"
+import type { Part, Transcript } from "./message.ts"
 import { missingResult, repair, replayRepair } from "./repair.ts"
 
 const faults = (messages: Transcript) => checkTranscript(messages).map(({ code }) => code)

@@ -1,13 +1,9 @@
 import { assert } from "./assert.ts"
-import { abandonedCalls, type CheckOptions, isEmpty, isMisplaced } from "./check.ts"
-import { createFreshIds } from "./fresh.ts"
-import { type CallId, callId, type MessageId, messageId } from "./ids.ts"
-import type { Message, Role, Transcript } from "./message.ts"
-import { pairCalls, pairKey } from "./pair.ts"
-import type { Part } from "./part.ts"
-import { findParted } from "./parted.ts"
+import { type CheckOptions, abandonedCalls, isEmpty, isMisplaced } from "./check.ts"
+import { type CallId, type Message, type MessageId, type Part, type Role, type Transcript, callId, messageId } from "./message.ts"
+import { findParted, pairCalls, pairKey } from "./pair.ts"
 import { present } from "./present.ts"
-import { quote } from "./quote.ts"
+import { quote } from "./fence.ts"
 
 /** A mend that was made: where, in ids, and in which step of the repair. */
 export type RepairEvent = Mend & { readonly step: number; readonly messageId: MessageId; readonly callId?: CallId }
@@ -325,3 +321,17 @@ type Mend = { readonly message: number } & (
   /** Words of the model or the system go before the message whose calls they stood behind. */
   | { readonly type: "message-moved"; readonly before: number; readonly reason: "result-not-adjacent" }
 )
+
+/** Gives ids near the ones asked for that nobody has yet; each is taken as soon as it is given. */
+export function createFreshIds(ids: Iterable<string>): (near: string) => string {
+  const taken = new Set(ids)
+  const lastOf = new Map<string, number>()
+  return (near) => {
+    let n = lastOf.get(near) ?? 1
+    let id = near
+    while (taken.has(id)) id = `${near}~${++n}`
+    lastOf.set(near, n)
+    taken.add(id)
+    return id
+  }
+}

@@ -10,3 +10,9 @@ export const plainSha256 = (text: string): string => bytesToHex(sha256(utf8ToByt
 /** The sha256 of a text's UTF-8, in hex. */
 export const sha256Hex: (text: string) => string =
   own === undefined ? plainSha256 : (text) => own("sha256", text, "hex")
+
+/** The sha256 of a text's UTF-8, in hex: for a whole file the same as `sha256sum` says. */
+export const hashText = (text: string): string => sha256Hex(text.toWellFormed())
+
+/** The sha256 of plain data, framed as JSON so that no two lists read alike. */
+export const hashData = (data: unknown): string => hashText(JSON.stringify(data))

@@ -1,7 +1,6 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import type { Format } from "../message/message.ts"
+import type { Format, ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { ModelResponse } from "../message/request.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"

@@ -1,6 +1,5 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import type { Format } from "../message/message.ts"
-import type { ModelResponse } from "../message/request.ts"
+import type { Format, ModelResponse } from "../message/message.ts"
 import { decodeResponse } from "../wire/decode.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { readBaseUrl, type Whereabouts } from "./address.ts"

@@ -1,5 +1,4 @@
-import type { Part } from "../message/part.ts"
-import type { ModelResponse } from "../message/request.ts"
+import type { ModelResponse, Part } from "../message/message.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 
 /** Does the model refuse? OpenAI says so where the text would be: in a field of the message, or a part of a type of its own. */

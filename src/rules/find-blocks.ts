@@ -1,5 +1,4 @@
-import type { Span } from "../message/request.ts"
-import type { Line } from "./find-lines.ts"
+import type { Span } from "../message/message.ts"
 
 /** A paragraph, list item, heading, table row or quoted line; its span leaves out bullet and marks. */
 export type Block = Span & {
@@ -119,4 +118,126 @@ function start(reading: Reading, line: Line, kind: Block["kind"], from: number, 
 function shut(reading: Reading): void {
   if (reading.open !== undefined) reading.blocks.push(reading.open)
   reading.open = undefined
+}
+
+/** A line of a text without what a listing printed before it; `text` is `whole.slice(start, end)`. */
+type Line = Span & {
+  readonly text: string
+  /** It has nothing to do with the line before it. */
+  readonly apart?: true
+}
+
+/** Numbers that `cat -n`, `grep -n` and file readers print before each line. */
+const numbered = /^[ \t]{0,8}\d{1,6}(?:\t|→|: |\| |:(?=\S))/
+
+/** So many lines are looked at to tell a numbered listing, and so large a share of them must have a number. */
+const probedLines = 12
+const numberedShare = 0.8
+
+/** The lines of a text. Escaped line ends part lines too where the text stands in a string of JSON; `keyed` lines are read without the name before them. One pass. */
+export function linesIn(text: string, span: Span, escaped: boolean, keyed: boolean): readonly Line[] {
+  const own = text.slice(span.start, span.end)
+  const lines: Line[] = []
+  let start = 0
+  const take = (end: number): void => {
+    lines.push({ start: span.start + start, end: span.start + end, text: own.slice(start, end) })
+  }
+  for (const match of own.matchAll(escaped ? /\\r\\n|\\n|\n/g : /\r\n|\n|\r|\u2028|\u2029/g)) {
+    take(match.index)
+    start = match.index + match[0].length
+  }
+  take(own.length)
+  const bare = withoutNumbers(lines)
+  return keyed ? bare.map(withoutKey) : bare
+}
+
+/** A name and a string in quotation marks behind it, as YAML and the like have them. */
+const keyed = /^[ \t]{0,40}(?:- )?[\w.-]{1,40}: {1,4}(["'])(?=\S.{8}).{0,2000}\1[ \t]{0,8},?$/
+
+/** The string that a line gives a name, without the name and the quotation marks. */
+function withoutKey(line: Line): Line {
+  const [, sign = ""] = keyed.exec(line.text) ?? []
+  if (sign === "") return line
+  const from = line.text.indexOf(sign) + 1
+  const to = line.text.lastIndexOf(sign)
+  return { start: line.start + from, end: line.start + to, text: line.text.slice(from, to), apart: true }
+}
+
+function withoutNumbers(lines: readonly Line[]): readonly Line[] {
+  const probed = lines.filter(({ text }) => text.trim() !== "").slice(0, probedLines)
+  const hits = probed.filter(({ text }) => numbered.test(text)).length
+  if (probed.length < 2 || hits < probed.length * numberedShare) return lines
+  return lines.map((line) => {
+    const length = numbered.exec(line.text)?.[0].length ?? 0
+    return length === 0 ? line : { start: line.start + length, end: line.end, text: line.text.slice(length) }
+  })
+}
+
+/** Signs that may end a sentence, with what closes behind them; the full-width ones end it whatever follows. */
+const stops = /[.!?…]+["')*”’»`\]]{0,8}|[。！？][”’」』）]{0,8}|\\r\\n|\\n|\r?\n/g
+
+/** A stop behind these is no end: list numbers, single letters, usual abbreviations. */
+const noEnd =
+  /(?:^|[\s(])(?:\d{1,3}|\p{Lu}|e\.?g|i\.?e|etc|vs|cf|Mr|Ms|Mrs|Dr|No|Inc|approx|incl|resp|p\. ?ej|z\. ?B|Sr|Sra)$/u
+
+/** A line shorter than this ends its sentence: nobody wraps that early. */
+const wrapLength = 46
+
+/** What runs on without a stop is read in pieces of this length: no rule is longer. */
+const maxSentence = 2000
+
+/** The sentences of a stretch of a text, in order and trimmed. One pass. */
+export function sentencesIn(text: string, span: Span): readonly Span[] {
+  const sentences: Span[] = []
+  let start = span.start
+  let lineStart = span.start
+  const typed = isTyped(text.slice(span.start, span.end))
+  const take = (end: number): void => {
+    for (; start < end; start += maxSentence) {
+      const found = trimmed(text, { start, end: Math.min(end, start + maxSentence) })
+      if (found !== undefined) sentences.push(found)
+    }
+    start = end
+  }
+  for (const match of text.slice(span.start, span.end).matchAll(stops)) {
+    const at = span.start + match.index
+    const end = at + match[0].length
+    if (/^(?:\\[rn]|[\r\n])/.test(match[0])) {
+      if (endsLine(text, lineStart, at, end)) take(end)
+      lineStart = end
+    } else if (endsSentence(text, start, at, match[0], typed)) take(end)
+  }
+  take(span.end)
+  return sentences
+}
+
+/** Someone who types without capital letters ends a sentence with a stop all the same. */
+const isTyped = (text: string): boolean => /^\W{0,4}\p{Ll}/u.test(text) && !/[.!?]\s+\p{Lu}/u.test(text)
+
+function endsSentence(text: string, start: number, at: number, signs: string, typed: boolean): boolean {
+  if (/^[。！？]/.test(signs)) return true
+  const after = text.slice(at + signs.length, at + signs.length + 3)
+  if (after !== "" && !/^(?:\s|\\[nr])/.test(after)) return false
+  if (signs.startsWith(".") && noEnd.test(text.slice(Math.max(start, at - 8), at))) return false
+  if (typed && signs === "." && /\p{Ll}{3}$/u.test(text.slice(Math.max(start, at - 4), at))) return true
+  return !/^\s\p{Ll}/u.test(after) || !signs.startsWith(".")
+}
+
+/** Does the line end its sentence, or was it wrapped? */
+function endsLine(text: string, lineStart: number, at: number, next: number): boolean {
+  const before = text.slice(Math.max(lineStart, at - 400), at).trim()
+  const after = text.slice(next, next + 60).trimStart()
+  if (/[:;]$/.test(before)) return true
+  if (/^[a-z(`'"]/.test(after) && !/^[a-z]\w{0,20}: /.test(after)) return before.length < 24
+  const wide = /[\u2e80-\u9fff]/.test(before)
+  return before.length < (wide ? wrapLength / 2 : wrapLength) || /^\p{Lu}[\p{L} ]{1,24}: /u.test(after)
+}
+
+function trimmed(text: string, { start, end }: Span): Span | undefined {
+  const lead = /^(?:\s|\\[nr]|\*\*(?=\s))*/.exec(text.slice(start, end))?.[0].length ?? 0
+  let last = end
+  while (last > start + lead && /[\s]/.test(text.charAt(last - 1))) last--
+  if (text.slice(start + lead, last).endsWith("\\n")) last -= 2
+  const from = start + lead
+  return last > from && /[\p{L}]/u.test(text.slice(from, last)) ? { start: from, end: last } : undefined
 }

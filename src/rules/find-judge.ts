@@ -1,27 +1,8 @@
-import { isTypedRule, isWholeTask, mainOf } from "./find-chat.ts"
-import { type Cue, cue } from "./find-cue.ts"
-import { demands, forbids } from "./find-cues.ts"
-import {
-  asks,
-  asksForWords,
-  behaves,
-  describes,
-  evenIf,
-  habit,
-  idle,
-  isCode,
-  local,
-  pointing,
-  recounts,
-  reports,
-  status,
-  supposes,
-} from "./find-doubts.ts"
-import { foreign } from "./find-foreign.ts"
-import type { Genre } from "./find-genre.ts"
-import type { Signs } from "./find-signs.ts"
+import { asks, asksForWords, behaves, demands, describes, evenIf, forbids, foreign, habit, idle, isCode, isTypedRule, isWholeTask, local, mainOf, pointing, recounts, reports, status, supposes } from "./find-cues.ts"
+import { type Cue, type Genre, cue } from "./find-cue.ts"
+import type { Signs } from "./find-statements.ts"
 import type { Seen } from "./find-view.ts"
-import type { Explicitness, RuleKind } from "./rule.ts"
+import type { Explicitness, RuleKind } from "./pin.ts"
 
 /** What a sentence is as a rule. */
 export type Verdict = { readonly kind: RuleKind; readonly explicitness: Explicitness }

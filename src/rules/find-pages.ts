@@ -1,13 +1,11 @@
-import type { Channel } from "../message/channel.ts"
-import type { Span } from "../message/request.ts"
-import { blocksIn } from "./find-blocks.ts"
-import { type Genre, genreOf, isRulePage, isRuleTitle, namesRuleField, namesRules } from "./find-genre.ts"
-import { judge, setting } from "./find-judge.ts"
-import { linesIn } from "./find-lines.ts"
-import { createPlace, type Place } from "./find-place.ts"
+import type { Channel, Span } from "../message/message.ts"
+import { blocksIn, linesIn } from "./find-blocks.ts"
+import { type Genre, cue, genreOf, isRulePage, isRuleTitle, namesRuleField, namesRules, ruleHeading, tellingHeading } from "./find-cue.ts"
+import { type Verdict, asRule, judge, setting } from "./find-judge.ts"
 import { type Statement, statementsIn } from "./find-statements.ts"
 import { ownWords } from "./own-words.ts"
-import type { FoundRule } from "./rule.ts"
+import type { FoundRule } from "./pin.ts"
+import { announcedBy, saysHowLong, saysHowMade } from "./find-view.ts"
 
 export type FindOptions = {
   readonly channel: Channel
@@ -147,4 +145,159 @@ function stringsIn(text: string): Strings | undefined {
 function isKey(text: string, after: number): boolean {
   const next = /\S/.exec(text.slice(after, after + 16))?.[0]
   return next === ":"
+}
+
+/** Where a statement stands: the genre of its text, its heading, and the line that leads into its list. */
+export type Place = {
+  readonly genre: Genre
+  readonly channel: Channel
+  /** The view of each heading by where it starts. */
+  readonly headings: ReadonlyMap<number, string>
+  lead: Statement | undefined
+  /** The line before, if it says for how long or for what all that comes behind it holds. */
+  frame: Statement | undefined
+}
+
+const createPlace = (statements: readonly Statement[], genre: Genre, channel: Channel): Place => ({
+  genre,
+  channel,
+  headings: new Map(
+    statements.filter(({ block }) => block.kind === "heading").map(({ start, seen }) => [start, seen.text]),
+  ),
+  lead: undefined,
+  frame: undefined,
+})
+
+export type Judged = Verdict & { readonly context: Span | undefined; readonly needsContext: boolean }
+
+/** Headings and leads that turn what stands under them: a bullet below says what not to do. */
+const forbidding = cue(
+  /^(?:\d+[.)] )?(?:never|don'?ts?|do not|avoid|things? (?:to avoid|not to do|you (?:must|should) (?:not|never))|what not to do|prohibited|forbidden|not allowed|off[- ]limits|anti-?patterns?|禁止(?:事项)?|不要|严禁|不得|prohibido|prohibiciones|nunca|verboten|interdit|interdictions|proibido|禁止事項)(?: (?:do|the following|these|any of (?:these|the following)))?\W*$/,
+)
+const openEnded = cue(
+  /^(?:\d+[.)] )?(?:what |things? (?:that |you )?)?(?:must |should |can |may )?(?:never|not|do not|don'?t|avoid)(?: ever)?(?: (?:be|do|doing|move|put|add|include|contains?|use|touch|belongs?|goes?|go|lives?|allowed))?(?: (?:in |into |on )?(?:here|this|these|it|there|the following|any of (?:these|the following)|(?:this|the) \w+))?\W*$/,
+)
+const demanding = cue(
+  /^(?:\d+[.)] )?(?:always|must|required|do'?s|mandatory|siempre|obligatorio|必须|务必|immer|toujours)\W*$/,
+)
+
+/** Leads that say when: without them the bullet is another rule. */
+const conditional = cue(
+  /^(?:if|when|whenever|before|after|once|while|unless|until|during|for|on|cuando|si|antes|wenn|bevor|quand|avant|当|如果|每次)/,
+)
+
+/** What a statement is as a rule, where it stands. */
+export function judgeInPlace(statement: Statement, place: Place): Judged | undefined {
+  const { block, signs } = statement
+  const led = frameOf(statement, place)
+  keepLead(statement, place)
+  if (block.kind === "heading" || (leadsOnly(statement, place) && place.channel !== "assistant")) return undefined
+  const lead = block.kind === "item" && place.lead !== statement ? place.lead : led
+  const heading = block.under === undefined ? "" : (place.headings.get(block.under.start) ?? "")
+  const over = lead?.seen.text ?? heading
+  const context = lead ?? block.under
+  if (place.channel === "assistant") return promised(statement, context)
+  const genre = genreAt(statement, place, heading, lead)
+  const own = block.kind === "quote" && genre !== "rules" ? undefined : judged(statement, genre, lead, place)
+  const stands = own !== undefined && !isIdle(statement, own, heading, lead)
+  const turned = turnedBy(statement, over, genre)
+  if (turned !== undefined && !(signs.forbids && stands)) return { ...turned, context, needsContext: true }
+  if (own === undefined || !stands) return undefined
+  return { ...own, context, needsContext: lead !== undefined && scopes(over) }
+}
+
+/** A line over a list that only says for how long it holds, or how things are made, is no rule itself. */
+const leadsOnly = (statement: Statement, place: Place): boolean =>
+  place.frame === statement ||
+  (/[:：]$/.test(statement.seen.text) &&
+    !statement.signs.forbids &&
+    !statement.signs.demands &&
+    saysHowMade(statement.seen.text))
+
+/** Does a lead say when, or of what, the lines under it speak? That they hold for long they need not say. */
+const scopes = (lead: string): boolean => saysHowMade(lead) || (conditional.test(lead) && !saysHowLong(lead))
+
+/** The line that frames this one: a list keeps its lead, a line under it or the paragraph behind it may stand in for a list. */
+function frameOf(statement: Statement, place: Place): Statement | undefined {
+  const { block, seen, at } = statement
+  const before = place.frame
+  const goesOn = before !== undefined && at === before.at && !turnsToWork.test(seen.text)
+  place.frame = /[:：]$/.test(seen.text) && frames(seen.text, place) ? statement : goesOn ? before : undefined
+  return before !== undefined && block.kind === "paragraph" && (goesOn || at === before.at + 1) ? before : undefined
+}
+
+/** Does a lead make rules of what stands under it? How things are made is a rule if a user says so; a page may only describe it. */
+const frames = (lead: string, { channel }: Place): boolean =>
+  saysHowLong(lead) || (channel === "user" && (saysHowMade(lead) || announcedBy(lead) === "rule"))
+
+/** Words with which talk comes back to the work at hand. */
+const turnsToWork = cue(
+  /^(?:(?:now|ok|okay|so|then|next|first|today|thanks|ahora|jetzt|nun|maintenant|agora)\b|现在|好|接下来)/,
+)
+
+/** What a statement is by itself; under a lead that frames every line that says something is a rule. */
+function judged(
+  { seen, signs }: Statement,
+  genre: Genre,
+  lead: Statement | undefined,
+  place: Place,
+): Verdict | undefined {
+  const own = judge(seen, signs, genre)
+  if (own !== undefined || genre !== "rules" || lead === undefined || !frames(lead.seen.text, place)) return own
+  const length = /[\u3400-\u9fff]/.test(seen.text) ? seen.text.length : seen.text.split(" ").length
+  return length >= minSaid && !/[?？:：]$/.test(seen.text) ? asRule(seen, signs) : undefined
+}
+
+/** Words, or ideographs, with which a line says something and not only names it. */
+const minSaid = 3
+
+/** A line that ends in a colon leads into the list behind it; the first line that is no item ends that. */
+function keepLead(statement: Statement, place: Place): void {
+  const { block, seen } = statement
+  const lead = place.lead
+  if (block.kind === "heading") place.lead = undefined
+  else if (/[:：]$/.test(seen.text)) place.lead = statement
+  else if (block.kind !== "item" || (lead?.block.kind === "item" && block.indent <= lead.block.indent)) {
+    if (lead?.at !== statement.at) place.lead = undefined
+  }
+}
+
+/** A list that someone puts under "Rules:" is a page of rules, whoever talks. */
+function genreAt({ block }: Statement, place: Place, heading: string, lead: Statement | undefined): Genre {
+  const { genre, channel } = place
+  if (genre === "rules" || channel === "assistant") return genre
+  if (frames(lead?.seen.text ?? heading, place)) return "rules"
+  const headed = ruleHeading.test(lead?.seen.text ?? "") || (heading !== "" && ruleHeading.test(heading))
+  return headed && (block.kind === "item" || lead === undefined) ? "rules" : genre
+}
+
+/** A cell of a table that starts as a rule does. */
+const bindingCell = cue(
+  /(?:^|\| ?)(?:never|do not|don't|always|must|avoid|only|no [a-z]+ing)\b|\b(?:must|should|shall)(?: not| never)\b/,
+)
+
+/** A bare command under a heading that tells what there is, or in a table, is no rule. */
+function isIdle({ block, seen }: Statement, own: Verdict, heading: string, lead: Statement | undefined): boolean {
+  if (block.kind === "row") return own.explicitness === "genre" || !bindingCell.test(seen.text)
+  if (own.explicitness !== "genre" || lead !== undefined) return false
+  return tellingHeading.test(heading) && !ruleHeading.test(heading)
+}
+
+function turnedBy({ block, seen, signs, start }: Statement, over: string, genre: Genre): Verdict | undefined {
+  if (genre !== "rules" || block.kind === "row" || seen.text.endsWith("?")) return undefined
+  if (block.kind !== "item" && (start !== block.start || signs.commands)) return undefined
+  if (forbidding.test(over) || openEnded.test(over)) return { kind: "prohibition", explicitness: "stated" }
+  if (demanding.test(over) && !signs.forbids) return { kind: "obligation", explicitness: "stated" }
+  return undefined
+}
+
+/** The assistant lays down no rules; what it promises for good is kept. */
+const promise = cue(
+  /\b(?:from now on|going forward|in (?:the )?future|for the rest of)\b.{0,40}\b(?:i|we)(?:'ll| will)\b|\b(?:i|we)(?:'ll| will) (?:always|never|only ever|from now on)\b|\b(?:i|we)(?:'ll| will)\b.{0,80}\b(?:from now on|going forward)\b|(?:从现在起|今后|以后).{0,12}我(?:会|将|只|不)|我(?:会|将)(?:始终|总是|永远)|我(?:绝不|永远不)会|\b(?:a partir de ahora|de ahora en adelante|siempre|nunca)\b.{0,40}\b\w+r(?:e|emos)\b/,
+)
+
+function promised({ seen, signs, block }: Statement, context: Span | undefined): Judged | undefined {
+  if (!promise.test(seen.text) || block.kind === "quote" || seen.text.endsWith("?")) return undefined
+  const no = signs.forbids || /\b(?:never|not)\b|不|nunca/.test(seen.text)
+  return { kind: no ? "prohibition" : "obligation", explicitness: "stated", context, needsContext: false }
 }

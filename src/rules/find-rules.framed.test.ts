@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
-import type { Channel } from "../message/channel.ts"
+import type { Channel } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { findRules } from "./find-rules.ts"
-import type { FoundRule, RuleKind } from "./rule.ts"
+import type { FoundRule, RuleKind } from "./pin.ts"
 
 /** A text, and what each rule in it must hold; `development` was written before the finder knew these forms, `looked-at` after. */
 type Framed = {

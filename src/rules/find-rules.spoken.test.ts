@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
-import type { Channel } from "../message/channel.ts"
+import type { Channel } from "../message/message.ts"
 import { findRules } from "./find-rules.ts"
 
 type Said = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import type { Channel } from "../message/channel.ts"
+import type { Channel } from "../message/message.ts"
 import { findRules } from "./find-rules.ts"
 
 const texts = (text: string, channel: Channel = "document", source?: string): readonly string[] =>

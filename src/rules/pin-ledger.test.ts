@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import type { Channel } from "../message/channel.ts"
-import { carryPins } from "./carry-pins.ts"
-import type { Pin } from "./pin.ts"
+import type { Channel } from "../message/message.ts"
+import { type Pin, type RuleKind, carryPins } from "./pin.ts"
 import { pinLedger } from "./pin-ledger.ts"
-import type { RuleKind } from "./rule.ts"
 
 const pin = (id: string, text: string, more: Partial<Pin> = {}): Pin => ({
   id,

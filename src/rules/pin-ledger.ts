@@ -1,6 +1,5 @@
-import { trust } from "../message/channel.ts"
-import type { Pin } from "./pin.ts"
-import type { FoundRule, RuleKind } from "./rule.ts"
+import { trust } from "../message/message.ts"
+import type { FoundRule, Pin, RuleKind } from "./pin.ts"
 import { topicOf, valuesOf } from "./rule-topic.ts"
 
 /** What two rules are compared by. */

@@ -2,9 +2,8 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { unfence } from "../message/fence.ts"
 import { findRules, type RuleFinder } from "./find-rules.ts"
-import { mergeRules } from "./merge-rules.ts"
-import { readFoundRules } from "./read-found-rules.ts"
-import { ruleQuestion } from "./rule-question.ts"
+import { mergeRules } from "./pin.ts"
+import { readFoundRules, ruleQuestion } from "./read-found-rules.ts"
 
 const text = `# Team page
 

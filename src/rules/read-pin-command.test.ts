@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { readPinCommand } from "./read-pin-command.ts"
+import { readPinCommand } from "./read-withdrawals.ts"
 
 describe("a message that begins with /pin", () => {
   test.each([

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { findRules } from "./find-rules.ts"
 import { conflicts, ruleKey, sameSubject } from "./pin-ledger.ts"
-import type { FoundRule } from "./rule.ts"
+import type { FoundRule } from "./pin.ts"
 
 function ruleIn(text: string): FoundRule {
   const [rule] = findRules(text, { channel: "system" })

@@ -1,6 +1,5 @@
-import { foldCharacter } from "../language/fold.ts"
-import { originalSpan, rewrite, type View, viewOf } from "../language/view.ts"
-import type { Span } from "../message/request.ts"
+import { type View, foldCharacter, originalSpan, rewrite, viewOf } from "../language/normalize.ts"
+import type { Span } from "../message/message.ts"
 import { type Meaning, meaningOf } from "./survival-meaning.ts"
 import type { Language } from "./survival-stem.ts"
 import { languageIn, type Term, termsOf } from "./survival-terms.ts"

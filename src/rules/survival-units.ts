@@ -1,4 +1,4 @@
-import type { View } from "../language/view.ts"
+import type { View } from "../language/normalize.ts"
 
 /** What a unit of a text is: a word, one ideograph, an exact value, or a sign that parts or marks. */
 export type UnitKind =

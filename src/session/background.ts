@@ -1,18 +1,21 @@
 import { separate } from "../compact/stack/separate.ts"
 import { parseDigest } from "../compact/summary/digest-text.ts"
-import type { Summary } from "../compact/summary/summary.ts"
-import { type Format, formats } from "../message/message.ts"
+import type { SchemaName, Summary } from "../compact/summary/summary.ts"
+import { type Format, type Transcript, formats, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { textOf } from "../message/text.ts"
-import type { Job } from "../store/job.ts"
+import type { Job } from "../store/store.ts"
 import { isObject, tryParse } from "../wire/json.ts"
-import { assemble } from "./assemble.ts"
+import { assemble, readMessages, readView } from "./view.ts"
 import type { Live } from "./live.ts"
 import { createSummarizer } from "./one-shot/summarizer.ts"
-import { budgetOf, type Preparing } from "./preparing.ts"
-import { readMessages, readView } from "./read-view.ts"
-import { chooseSpeculation, isStillWanted, type Speculation } from "./speculation.ts"
-import { currentSpeculation } from "./stored-summary.ts"
+import { type Preparing, budgetOf } from "./prepared.ts"
+import type { Policy } from "../compact/plan/policy.ts"
+import { groupTurns } from "../message/group.ts"
+import { hashData } from "../message/sha256.ts"
+import { ownText } from "../message/fence.ts"
+import type { Meter } from "../tokens/meter.ts"
+import { entryId, seqOf } from "./log/entry.ts"
+import type { Outline } from "./log/outline.ts"
 
 /** What a summarizer is asked to stay within, as in a compaction: a page and a half. */
 const summaryTokens = 1200
@@ -103,3 +106,98 @@ function readJob({ payload }: Job): Asked | undefined {
   if (!Array.isArray(covered) || !covered.every((seq) => typeof seq === "number")) return undefined
   return { node, base, covered, model, format: known }
 }
+
+/** What a background summary is of: these entries, as they stand behind this checkpoint. */
+type Speculation = {
+  readonly key: string
+  readonly node: number
+  readonly base: number
+  readonly covered: readonly number[]
+}
+
+/** Less than this is said without a model as well as with one. */
+const leastTokens = 2000
+
+/** The part of what a compaction leaves that is the newest messages; the rest is the digest. */
+const tailShare = 0.8
+
+/**
+ * What to summarize ahead of time: everything but what will still be shown when the compaction comes. Between now and then the context
+ * grows by what lies between the two marks, and that much less of today's messages will be among the newest.
+ */
+function chooseSpeculation(
+  outline: Outline,
+  shown: { readonly conversation: Transcript; readonly checkpoint: number },
+  room: { readonly meter: Meter; readonly roomTokens: number; readonly policy: Policy; readonly schema: SchemaName },
+): Speculation | undefined {
+  const { meter, roomTokens, policy, schema } = room
+  const { conversation, checkpoint: base } = shown
+  const growth = policy.compactAt - policy.speculateAt
+  const tailTokens = Math.max(0, (policy.lowWater - growth) * tailShare * roomTokens)
+  const groups = groupTurns(conversation)
+  let end = groups.length
+  for (let left = tailTokens; end > 0; end--) {
+    const group = groups[end - 1]
+    if (group === undefined || group.pending.length > 0) continue
+    for (let n = group.start; n < group.end; n++) left -= tokensOf(meter, conversation, n)
+    if (left < 0) break
+  }
+  const covered = conversation.slice(0, groups[end - 1]?.end ?? 0).filter((message) => {
+    const [only] = message.parts
+    return !(message.parts.length === 1 && only?.type === "text" && ownText(textOf(only)) !== undefined)
+  })
+  const seqs = covered.flatMap(({ id }) => seqOf(id) ?? [])
+  const node = seqs.at(-1)
+  const weight = covered.reduce((sum, message) => sum + meter.message(message), 0)
+  if (node === undefined || weight < leastTokens) return undefined
+  return { key: prefixKey(outline, node, base, schema), node, base, covered: seqs }
+}
+
+function tokensOf(meter: Meter, conversation: Transcript, n: number): number {
+  const message = conversation[n]
+  return message === undefined ? 0 : meter.message(message)
+}
+
+/** The hash of the very history that ends with this message, and of what its summary is to look like. */
+function prefixKey(outline: Outline, node: number, base: number, schema: SchemaName): string {
+  const said = (outline.path(node) ?? []).map((seq) => outline.node(seq)?.key ?? "")
+  return hashData([schema, base, entryId(node), said])
+}
+
+/** Is this still the session's history, compacted no further than when the summary was asked for? */
+function isStillWanted(
+  outline: Outline,
+  at: number,
+  { node, base }: Omit<Speculation, "key" | "covered">,
+): boolean {
+  return outline.path(at, node) !== undefined && outline.checkpointAt(at) === base
+}
+
+/** The summary that was begun for what is in force now, if one was. */
+export async function currentSpeculation({ journal, at }: Live): Promise<Speculation | undefined> {
+  const outline = journal.outline()
+  const begun = outline.ofType("summary-begun").at(-1)
+  const body = begun === undefined ? undefined : (await journal.entries([begun])).get(begun)?.body
+  return body?.type === "summary-begun" && isStillWanted(outline, at, body) ? body : undefined
+}
+
+/** A summary as it was stored; nothing if it is not one. */
+export function readSummary(json: string): Summary | undefined {
+  const value = tryParse(json)
+  return isSummary(value) ? value : undefined
+}
+
+function isSummary(value: unknown): value is Summary {
+  return (
+    isObject(value) &&
+    typeof value.schema === "string" &&
+    Array.isArray(value.sections) &&
+    value.sections.every(isSection)
+  )
+}
+
+const isSection = (section: unknown): boolean =>
+  isObject(section) &&
+  typeof section.name === "string" &&
+  Array.isArray(section.lines) &&
+  section.lines.every((line) => isObject(line) && typeof line.text === "string" && Array.isArray(line.sources))

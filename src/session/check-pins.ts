@@ -1,13 +1,10 @@
 import { isRule, rulesIn } from "../compact/pins.ts"
 import { holdsCompaction } from "../compact/standing.ts"
-import { channelOf } from "../message/channel-of.ts"
-import type { Message } from "../message/message.ts"
-import { ownText } from "../message/own-text.ts"
-import { textOf } from "../message/text.ts"
-import { type Carried, carryPins } from "../rules/carry-pins.ts"
-import type { Pin, PinPlace } from "../rules/pin.ts"
+import { channelOf, ownText } from "../message/fence.ts"
+import { type Message, textOf } from "../message/message.ts"
+import { type Carried, type Pin, type PinPlace, carryPins } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
-import type { Assembled } from "./assemble.ts"
+import type { Assembled } from "./view.ts"
 import { isInForce, type SessionPin, takenBack } from "./pins.ts"
 
 /** How the rules of a session stand in what is about to be sent. */

@@ -1,17 +1,14 @@
 import type { Breaker } from "../compact/plan/breaker.ts"
 import type { JudgedCall } from "../guard/judge-call.ts"
-import type { Format, Message, Transcript } from "../message/message.ts"
-import type { ModelRequest } from "../message/request.ts"
+import type { Format, Message, ModelRequest, Transcript } from "../message/message.ts"
 import type { Pin } from "../rules/pin.ts"
 import type { PinLedger, StandingPin } from "../rules/pin-ledger.ts"
-import type { MemoryOwner } from "../store/memory-row.ts"
+import type { MemoryOwner, Store } from "../store/store.ts"
 import type { Queue } from "../store/queue/queue.ts"
-import type { Store } from "../store/store.ts"
 import type { Calibration } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { NewEvent } from "./events.ts"
 import type { Journal } from "./journal.ts"
-import type { Lock } from "./lock.ts"
 import type { Memory } from "./memory/memory.ts"
 import type { HoldfastOptions } from "./options.ts"
 import type { SharedRules } from "./shared-rules.ts"
@@ -90,4 +87,16 @@ export type Live = {
   breaker: Breaker
   /** A compaction that someone took back is not made again before it has to be. */
   undoneAt?: number
+}
+
+/** Runs one thing at a time, in the order in which they were asked for. */
+type Lock = <Value>(act: () => Promise<Value>) => Promise<Value>
+
+export function createLock(): Lock {
+  let last: Promise<unknown> = Promise.resolve()
+  return (act) => {
+    const run = last.then(act, act)
+    last = run.catch(() => undefined)
+    return run
+  }
 }

@@ -1,17 +1,13 @@
 import type { InjectedDocument } from "../compact/stack/separate.ts"
 import { isSpoken, isSpokenPart } from "../compact/stages/spoken.ts"
-import { trust } from "../message/channel.ts"
-import type { Message, Transcript } from "../message/message.ts"
+import { type Message, type Transcript, trust } from "../message/message.ts"
 import type { Pin } from "../rules/pin.ts"
-import { readPinCommand } from "../rules/read-pin-command.ts"
-import { readWithdrawals, withdrawnBy } from "../rules/read-withdrawals.ts"
-import { isRetelling } from "./is-notice.ts"
+import { readPinCommand, readWithdrawals, withdrawnBy } from "../rules/read-withdrawals.ts"
+import { documentRules, isRetelling, seekRules } from "./seek-rules.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
-import { pinOf } from "./pin-of.ts"
-import { isInForce, type SessionPin } from "./pins.ts"
-import { documentRules, seekRules } from "./seek-rules.ts"
+import { type SessionPin, isInForce, pinOf } from "./pins.ts"
 
 /** New messages, what stands before them, and the documents that open the session and were not seen before. */
 export type News = {

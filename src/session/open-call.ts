@@ -1,28 +1,22 @@
 import { isHeld } from "../compact/held.ts"
 import { separate } from "../compact/stack/separate.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { messageId } from "../message/ids.ts"
-import type { Message } from "../message/message.ts"
-import { type Format, formats } from "../message/message.ts"
+import { type Format, type Message, type ModelRequest, formats, messageId } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { ModelRequest } from "../message/request.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { isObject } from "../wire/json.ts"
 import { decodeNext } from "../wire/resume.ts"
 import { translate } from "../wire/translate.ts"
-import { frameMessages } from "./assemble.ts"
+import { type View, entriesIn, frameMessages, readMessages, readView, release } from "./view.ts"
 import { carriesMessages, frameFor } from "./frame.ts"
-import { appendMessages, ingest } from "./ingest.ts"
+import { appendMessages, ingest, newestAnswer } from "./ingest.ts"
 import type { Live } from "./live.ts"
-import { type EntryBody, entryId, type Item, seqOf } from "./log/entry.ts"
+import { type EntryBody, type Item, entryId, seqOf } from "./log/entry.ts"
 import type { Trace } from "./log/trace.ts"
-import { withOperator } from "./operator-rules.ts"
+import { withOperator } from "./pins.ts"
 import { checkPrepareOptions } from "./options.ts"
 import type { PrepareOptions } from "./prepared.ts"
-import { readMessages, readView } from "./read-view.ts"
-import { release } from "./release.ts"
-import { requireLog, requireNewest } from "./require-log.ts"
-import { entriesIn, type View } from "./view.ts"
+import { wake } from "./open-live.ts"
 
 /** A call that is about to be made: the request that the view is put into, with every message that it may show. */
 export type Call = {
@@ -137,4 +131,39 @@ async function carryOver(live: Live, format: Format): Promise<Trace> {
     outline.checkpointAt(view.at) === view.checkpoint ? [body] : [],
   )
   return [...lost, ...entries.map(({ seq }) => ({ type: "checkpoint-installed" as const, checkpoint: entryId(seq) }))]
+}
+
+/** What was said before is only known once the log was read: without it, nothing can be told of a session or shown of its history. */
+export async function requireLog(live: Live): Promise<void> {
+  if (live.learned && live.journal.isKnown()) return
+  const { problem } = await live.journal.commit(() => [])
+  if (problem !== undefined) throw new HoldfastError(problem)
+  await wake(live)
+}
+
+/** A session whose rules this process cannot know, its own or those of all sessions, is a Problem of the store. */
+export async function requireRules(live: Live): Promise<void> {
+  // What waits for the store is written first, where it is back: then it is known what others wrote meanwhile.
+  if (!live.journal.isDurable()) await live.journal.commit(() => [])
+  await requireLog(live)
+  await live.shared.require()
+}
+
+/**
+ * With a shared store away, others may have gone on with a session since this process read it. They have not if the request goes on from
+ * the newest answer that is known here.
+ */
+function requireNewest({ journal, store, answered }: Live, request: ModelRequest): void {
+  const problem = journal.problem()
+  if (problem === undefined || !store.isShared) return
+  const goesOn = request.held === undefined && answered !== undefined && newestAnswer(request.messages) === answered
+  if (!goesOn) throw new HoldfastError(problem)
+}
+
+/** With a shared store away, a rule that only this process has would be gone with it: its request waits until the store has the rule. */
+export function requireSavedRules({ journal, store }: Live): void {
+  const problem = journal.problem()
+  if (problem === undefined || !store.isShared) return
+  const newest = journal.outline().ofType("rule-pinned").at(-1)
+  if (newest !== undefined && !journal.isSaved(newest)) throw new HoldfastError(problem)
 }

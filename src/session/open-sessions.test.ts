@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { tokens } from "../message/ids.ts"
+import { tokens } from "../message/message.ts"
 import { createOpenSessions } from "./holdfast.ts"
 
 type One = Parameters<ReturnType<typeof createOpenSessions>["take"]>[1] extends () => infer Held ? Held : never

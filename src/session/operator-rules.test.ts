@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { bodyIn } from "../../test/support/conversations.ts"
-import { textOf } from "../message/text.ts"
+import { textOf } from "../message/message.ts"
 import { survivalOf } from "../rules/survival.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { decodeRequest } from "../wire/decode.ts"

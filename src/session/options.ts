@@ -1,5 +1,5 @@
-import { checkGuardUse, type Guarding } from "../guard/guard-use.ts"
-import type { Standing } from "../guard/operator/standing.ts"
+import { checkGuardUse, type Guarding } from "../guard/judge-call.ts"
+import type { Standing } from "../guard/operator/rule-file.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"

@@ -1,12 +1,18 @@
 import { isSpokenPart } from "../compact/stages/spoken.ts"
-import type { Message, Transcript } from "../message/message.ts"
+import { type Message, type Transcript, messageId } from "../message/message.ts"
 import type { Live } from "./live.ts"
 import type { Outline } from "./log/outline.ts"
-import { keyOf, leftBehind, matchHistory } from "./match.ts"
-import { readMessages } from "./read-view.ts"
+import { readMessages } from "./view.ts"
+import { lineageKey } from "../message/lineage.ts"
+import { commonLength } from "../message/recall.ts"
+import { fitLedger } from "../compact/facts/fit.ts"
+import { type Ledger, buildLedger, emptyLedger, mergeLedgers } from "../compact/facts/ledger.ts"
+import { parseLedger } from "../compact/facts/parse.ts"
+import { createMeter } from "../tokens/meter.ts"
+import { entryId } from "./log/entry.ts"
 
 /** How a conversation stood when its client left its history and sent another one. */
-export type ConversationEnd = {
+type ConversationEnd = {
   /** Its newest messages were a call for a summary and the summary, which the new history has: so many of them. */
   readonly summaryCall: 0 | 2
   /** It was the model's turn, and the user had not been given the word. */
@@ -80,7 +86,7 @@ export type Rewrite = {
 
 export const noRewrite: Rewrite = { ignoredParts: noIgnoredParts, isCompacted: false }
 
-export type Rewritten = {
+type Rewritten = {
   /** What is kept of the history as it was, from its first message on, and what comes behind that. */
   readonly kept: Transcript
   readonly added: Transcript
@@ -142,4 +148,96 @@ export function lastBeforeSummaryCall(outline: Outline, at: number, { summaryCal
   let reached = at
   for (let n = 0; n < summaryCall; n++) reached = outline.node(reached)?.parent ?? 0
   return reached
+}
+
+const keys = new WeakMap<Message, string>()
+
+/** What a message says, as a key; read once for each message. */
+export function keyOf(message: Message): string {
+  const known = keys.get(message)
+  if (known !== undefined) return known
+  const key = lineageKey(message)
+  keys.set(message, key)
+  return key
+}
+
+/** The same message under another id says the same. */
+export function renamed(message: Message, id: Message["id"]): Message {
+  const known = keys.get(message)
+  const as = { ...message, id }
+  if (known !== undefined) keys.set(as, known)
+  return as
+}
+
+type Matched = { readonly conversation: Transcript; readonly path: readonly number[]; readonly seen: number }
+
+const matched = new WeakMap<Outline, Matched>()
+
+/** How a whole history meets the log: the entries that say what it says, from its first message on, as far as they go. */
+export function matchHistory(outline: Outline, conversation: Transcript): readonly number[] {
+  const path = [...knownPath(outline, conversation)]
+  let at = path.at(-1) ?? 0
+  for (let n = path.length; n < conversation.length; n++) {
+    const message = conversation[n]
+    const next = message === undefined ? undefined : outline.child(at, keyOf(message))
+    if (next === undefined) break
+    path.push(next)
+    at = next
+  }
+  matched.set(outline, { conversation: [...conversation], path, seen: outline.head().seq })
+  return path
+}
+
+/** What is known from before: the same messages meet the same entries, unless others were written beside them since. */
+function knownPath(outline: Outline, conversation: Transcript): readonly number[] {
+  const known = matched.get(outline)
+  if (known === undefined) return []
+  const length = Math.min(commonLength(known.conversation, conversation), known.path.length)
+  for (let seq = known.seen + 1; seq <= outline.head().seq; seq++) {
+    const parent = outline.node(seq)?.parent
+    if (parent === undefined) continue
+    const place = parent === 0 ? 0 : (outline.node(parent)?.depth ?? 0)
+    if (place < length && (parent === 0 || known.path[place - 1] === parent)) return []
+  }
+  return known.path.slice(0, length)
+}
+
+/** The entries that a move leaves behind: those of the way to `from` that are not on the way to `to`, newest first. */
+export function leftBehind(outline: Outline, from: number, path: readonly number[]): readonly number[] {
+  const left: number[] = []
+  for (let at = from; at > 0; at = outline.node(at)?.parent ?? 0) {
+    const node = outline.node(at)
+    if (node !== undefined && path[node.depth - 1] === at) break
+    left.push(at)
+  }
+  return left
+}
+
+/** The facts of a way not taken, at most: two pages, of which a digest shows what still matters. */
+const inheritedTokens = 2000
+/** Of a very long way the newest messages say what still holds. */
+const inheritedMessages = 2000
+/** Ways not taken, at most, that are looked back at. */
+const inheritedBranches = 4
+
+/** What the messages say that this history leaves behind, as a ledger's text; empty if it leaves none. */
+export async function inheritance(live: Live, conversation: Transcript): Promise<string> {
+  const outline = live.journal.outline()
+  const path = matchHistory(outline, conversation)
+  if (path.length === conversation.length) return ""
+  const left = leftBehind(outline, live.at, path).filter((seq) => !live.unconfirmed.has(seq))
+  if (left.length === 0) return ""
+  const messages = await readMessages(live, left.slice(0, inheritedMessages).reverse())
+  return fitLedger(buildLedger(messages), inheritedTokens, { count: createMeter().text }).text
+}
+
+/** The facts that a session carries on from ways not taken. */
+export async function readInherited({ journal }: Live): Promise<Ledger> {
+  const branches = journal.outline().ofType("branch-opened").slice(-inheritedBranches)
+  const entries = await journal.entries(branches)
+  return [...entries.values()].reduce((ledger, { seq, body }) => {
+    if (body.type !== "branch-opened" || body.ledger === "") return ledger
+    const text = parseLedger(body.ledger, { messageId: messageId(entryId(seq)), position: ledger.length + 1 })
+    return mergeLedgers(ledger, text)
+  }, emptyLedger)
 }

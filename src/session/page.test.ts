@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { type Page, type PageStart, pageOf } from "./recall-page.ts"
+import { type Page, type PageStart, pageOf } from "./recall.ts"
 
 const first: PageStart = { fromLine: 1, skipCharacters: 0 }
 

@@ -1,9 +1,107 @@
 import { HoldfastError } from "../message/errors.ts"
-import type { Pin } from "../rules/pin.ts"
-import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
+import { present } from "../message/present.ts"
+import { findRules } from "../rules/find-rules.ts"
+import { type Pin, type PinScope, operatorHeading } from "../rules/pin.ts"
 import type { Live } from "./live.ts"
-import { entryId, seqOf } from "./log/entry.ts"
-import { pinOf } from "./pin-of.ts"
+import { type EntryBody, type RuleBody, entryId, seqOf } from "./log/entry.ts"
+import { hashText } from "../message/sha256.ts"
+import type { ModelRequest } from "../message/message.ts"
+import { addSystem } from "../wire/add-system.ts"
+import { type StandingPin, createPinLedger } from "../rules/pin-ledger.ts"
+import type { MemoryOwner } from "../store/store.ts"
+
+const scopes: readonly PinScope[] = ["session", "agent", "project"]
+
+/** How a rule is pinned: until when it stands, and whether for this session, for all of its agent, or for all. This session unless given. */
+export type PinOptions = { readonly expiresAtMs?: number; readonly scope?: PinScope }
+
+export async function pin(
+  live: Live,
+  text: string,
+  { expiresAtMs, scope = "session" }: PinOptions,
+): Promise<SessionPin> {
+  const refuse = (option: string, expected: string, found: string): never => {
+    throw new HoldfastError({ code: "option-invalid", option, expected, found })
+  }
+  if (typeof text !== "string" || text.trim() === "") refuse("pin", "a rule as text", "an empty one")
+  if (expiresAtMs !== undefined && !Number.isFinite(expiresAtMs))
+    refuse("expiresAtMs", "a moment in milliseconds", String(expiresAtMs))
+  if (!scopes.includes(scope)) refuse("scope", `one of ${scopes.join(", ")}`, String(scope).slice(0, 40))
+  const [found] = findRules(text, { channel: "user", genre: "rules" })
+  const body: RuleBody = {
+    type: "rule-pinned",
+    text,
+    channel: "user",
+    by: "asked",
+    kind: found?.kind ?? "obligation",
+    ...present({ expiresAtMs, agent: scope === "agent" ? live.owner.agent : undefined }),
+  }
+  if (scope !== "session") {
+    const { tenant } = live.owner
+    const shared = await live.shared.pin(tenant === "" ? body : { ...body, tenant })
+    return { ...shared, state: "in-force", conflicts: [] }
+  }
+  const { entries } = await live.journal.commit(() => [body])
+  const made = entries.find((entry) => entry.body.type === "rule-pinned")
+  return { ...pinOf(made?.seq ?? 0, body), state: "in-force", conflicts: [] }
+}
+
+/** A rule of the operator's is not for a session to take back. */
+export async function unpin(live: Live, id: string): Promise<void> {
+  if (await live.shared.unpin(id, live.owner)) return
+  const seq = seqOf(id)
+  const known = await readPins(live)
+  if (seq === undefined || !known.some((one) => one.id === id && one.state !== "withdrawn"))
+    throw new HoldfastError({ code: "pin-unknown", pin: id })
+  const body: EntryBody = { type: "rule-unpinned", pin: seq }
+  await live.journal.commit(() => [body])
+}
+
+export async function pins(live: Live, { all = false }: { readonly all?: boolean }): Promise<readonly SessionPin[]> {
+  const known = [...operatorRules(live), ...(await readPins(live))]
+  return all ? known : known.filter(isInForce)
+}
+
+/** The operator's rules for a session: those for all, for its agent, and for itself. What is said in the session has no part in them. */
+export function operatorRules({ id, owner, options }: Live): readonly SessionPin[] {
+  const names = sessionNames(id, owner)
+  const given = (options.pins ?? []).map((text, n) => ({ id: `p${n + 1}`, text }))
+  const laid = (options.operator?.standing().rules ?? []).filter(
+    ({ agent, session }) =>
+      (agent === undefined || agent === owner.agent) && (session === undefined || names.includes(session)),
+  )
+  const seen = new Set<string>()
+  return [...given, ...laid].flatMap((rule): readonly SessionPin[] => {
+    if (seen.has(rule.text)) return []
+    seen.add(rule.text)
+    return [{ ...operatorPin(rule), state: "in-force", conflicts: [] }]
+  })
+}
+
+type Laid = { readonly id: string; readonly text: string; readonly source?: string; readonly expiresAtMs?: number }
+type Scoped = Laid & { readonly agent?: string; readonly session?: string }
+
+const operatorPin = ({ agent, session, ...rule }: Scoped): Pin => ({
+  ...rule,
+  hash: hashText(rule.text),
+  channel: "operator",
+  by: "operator",
+  kind: "obligation",
+  scope: session !== undefined ? "session" : agent !== undefined ? "agent" : "project",
+})
+
+/** A request with the operator's rules at the end of its system part, each to the letter: the same bytes as long as the rules are. */
+export function withOperator(live: Live, request: ModelRequest): ModelRequest {
+  const rules = operatorRules(live)
+  if (rules.length === 0) return request
+  const text = [
+    '<operator-rules by="holdfast">',
+    operatorHeading,
+    ...rules.map((rule) => `- ${rule.text}`),
+    "</operator-rules>",
+  ]
+  return addSystem(request, text.join("\n"), "operator")
+}
 
 /** A rule of a session as it stands: in force, or why not. */
 export type SessionPin = Omit<StandingPin, "state"> & { readonly state: StandingPin["state"] | "withdrawn" | "expired" }
@@ -110,4 +208,38 @@ function ledgerOf(live: Live, pins: readonly Pin[]): readonly StandingPin[] {
   const standing = comparing.extend(pins.slice(known?.of.length ?? 0))
   live.ledger = { of: pins, pins: standing, comparing }
   return standing
+}
+
+/** The rule that an entry pinned. */
+export function pinOf(seq: number, body: RuleBody): Pin {
+  const { text, channel, by, kind, place, document, explicitness, source, context, expiresAtMs } = body
+  const at = place === undefined ? undefined : { ...place, entry: entryId(place.entry) }
+  return {
+    id: entryId(seq),
+    text,
+    hash: hashText(text),
+    channel,
+    by,
+    kind,
+    scope: "session",
+    ...present({
+      explicitness,
+      source,
+      context,
+      expiresAtMs,
+      place: at ?? (document === undefined ? undefined : { document }),
+    }),
+  }
+}
+
+/**
+ * The names by which a rule or a policy can mean a session: its id, and for a session of a gateway (`tenant.conversation~…`) also the
+ * conversation that it belongs to, with the tenant before it or as the client calls it. So a rule for a conversation holds in its side
+ * calls and subagents too, and nobody leaves it by sending another agent's name.
+ */
+export function sessionNames(id: string, { tenant }: Pick<MemoryOwner, "tenant">): readonly string[] {
+  if (tenant === "" || !id.startsWith(`${tenant}.`)) return [id]
+  const own = id.slice(tenant.length + 1)
+  const conversation = /^~?[^~]*/.exec(own)?.[0] ?? own
+  return [...new Set([id, `${tenant}.${conversation}`, conversation])]
 }

@@ -1,8 +1,18 @@
-import type { Occasion } from "../compact/plan/plan.ts"
-import type { Format } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
-import type { ModelRequest } from "../message/request.ts"
+import { type Occasion, compactionMark } from "../compact/plan/plan.ts"
+import { type Format, type ModelRequest, type Part, tokens } from "../message/message.ts"
 import type { Trace } from "./log/trace.ts"
+import type { Meter } from "../tokens/meter.ts"
+import type { Assembled } from "./view.ts"
+import { type CheckOptions, type PinCheck, checkPins } from "./check-pins.ts"
+import type { Live } from "./live.ts"
+import type { LogEvent } from "./log/event.ts"
+import type { Call } from "./open-call.ts"
+import type { SessionPin } from "./pins.ts"
+import { type Policy, defaultPolicy } from "../compact/plan/policy.ts"
+import { present } from "../message/present.ts"
+import { type Calibration, predict, uncalibrated } from "../tokens/calibrate.ts"
+import { type PlanOptions, type Planned, planRequest } from "./one-shot/plan-request.ts"
+import { longestAnswer } from "./open-live.ts"
 
 /** What one model call needs. */
 export type PrepareOptions = {
@@ -68,4 +78,89 @@ export type Prepared = {
   readonly context: Pick<ModelRequest, "format" | "system" | "tools" | "messages">
   readonly trace: Trace
   readonly receipt: Receipt
+}
+
+/** Everything about one call that the steps of preparing it share; `notes` is what they have to tell beside their outcome. */
+export type Preparing = {
+  readonly live: Live
+  readonly call: Call
+  readonly meter: Meter
+  readonly pins: readonly SessionPin[]
+  readonly options: PrepareOptions
+  readonly notes: LogEvent[]
+  /** There is no room for rules that were found: the window is too small for them beside what has to stay. */
+  readonly withoutFound?: true
+}
+
+/** What is to be done if this is what is sent: its size, and whether every rule stands in it. */
+export function budgetOf(preparing: Preparing, assembled: Assembled): Budgeted & { readonly check: PinCheck } {
+  const { live, call, meter, pins, options } = preparing
+  const asked = pins.flatMap(({ by, state, text }) => (by === "asked" && state === "in-force" ? text : []))
+  const budgeted = budgetView(live, { ...call.frame, messages: assembled.messages }, meter, asked, options)
+  const check = checkPins(pins, assembled, pinOptions(preparing, budgeted))
+  return { ...budgeted, check, pinsStand: check.missing.length === 0 && !check.stale }
+}
+
+export const pinOptions = ({ call, meter, withoutFound }: Preparing, { sizes, policy }: Budgeted): CheckOptions => ({
+  meter,
+  budgetTokens: withoutFound ? 0 : Math.floor(sizes.windowTokens * policy.pinShare),
+  held: call.kind === "held",
+})
+
+/** The window as our count sees it, and what was decided from it. */
+export type Budgeted = Planned & {
+  readonly policy: Policy
+  readonly calibration: Calibration
+  /** The window and the context in the provider's own tokens. */
+  readonly windowTokens: number
+  readonly contextTokens: number
+  /** The most that the context may come to before it is compacted, in the provider's own tokens. */
+  readonly compactAtTokens: number
+  /** The same for one that ends in tool results, which the model has not read yet. */
+  readonly compactUnreadAtTokens: number
+  /** Does the context fit the window as it is? */
+  readonly fits: boolean
+}
+
+/** Plan a view: how large it is, and what is to be done about it. Counts are ours; the window is made as small as our counts are low. */
+function budgetView(
+  live: Live,
+  request: ModelRequest,
+  meter: Meter,
+  pins: readonly string[],
+  options: PrepareOptions,
+): Budgeted {
+  const calibration = live.calibrations.get(meter.model.id) ?? uncalibrated
+  const scale = (count: number): number => Math.max(1, Math.floor(count / calibration.ratio))
+  const windowTokens = options.windowTokens ?? live.options.windowTokens ?? meter.model.windowTokens
+  const reserve = options.reserveTokens ?? live.options.reserveTokens
+  const policy: Policy = {
+    ...defaultPolicy,
+    ...live.options.policy,
+    ...(live.undoneAt === undefined ? {} : { compactAt: 1 }),
+  }
+  const longest = longestAnswer(live, meter.model.id)
+  const planOptions: PlanOptions = {
+    format: request.format,
+    windowTokens: scale(windowTokens),
+    pins,
+    policy,
+    ...present({
+      reserveTokens: reserve === undefined ? undefined : scale(reserve),
+      occasion: options.occasion,
+      longestAnswerTokens: longest === undefined ? undefined : scale(longest),
+    }),
+  }
+  const planned = planRequest(request, meter, planOptions)
+  const { sizes } = planned
+  return {
+    ...planned,
+    policy,
+    calibration,
+    windowTokens,
+    contextTokens: predict(calibration, tokens(sizes.contextTokens)),
+    compactAtTokens: predict(calibration, tokens(compactionMark(sizes, policy, "answered"))),
+    compactUnreadAtTokens: predict(calibration, tokens(compactionMark(sizes, policy, "unread"))),
+    fits: sizes.contextTokens <= sizes.windowTokens - sizes.reserveTokens,
+  }
 }

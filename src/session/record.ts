@@ -1,7 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
-import type { Format } from "../message/message.ts"
+import type { Format, ModelResponse, ToolResultPart, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { ModelResponse, Usage } from "../message/request.ts"
 import { decodeResponse } from "../wire/decode.ts"
 import { isObject } from "../wire/json.ts"
 import { appendAnswer } from "./ingest.ts"
@@ -10,6 +9,12 @@ import { type EntryBody, entryId } from "./log/entry.ts"
 import type { Trace } from "./log/trace.ts"
 import { learn } from "./open-live.ts"
 import { durability } from "./prepare.ts"
+import { type Guarding, type JudgedCall, deniedResults, spentWith } from "../guard/judge-call.ts"
+import { type Guard, joinGuards, onTrial } from "../guard/guard.ts"
+import { type GuardedResponse, guardResponse } from "../guard/guard-response.ts"
+import type { Outline } from "./log/outline.ts"
+import { requireLog } from "./open-call.ts"
+import { sessionNames } from "./pins.ts"
 
 /** What came of a call: the answer's entries, and what the provider says it took. */
 export type Recorded = {
@@ -51,7 +56,7 @@ const reportOf = ({ sent }: Live, usage: Usage | undefined): Report | undefined 
 const uncached = ({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number =>
   Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)
 
-export function readResponse(response: ResponseLike, format: Format | undefined): ModelResponse {
+function readResponse(response: ResponseLike, format: Format | undefined): ModelResponse {
   if (isAnswer(response)) return response
   if (format === undefined) {
     const expected = "a format, said by prepare() or in the options, to read the answer in"
@@ -66,4 +71,176 @@ function isAnswer(value: ResponseLike): value is ModelResponse {
   return value.messages.every(
     (message) => isObject(message) && typeof message.id === "string" && Array.isArray(message.parts),
   )
+}
+
+/** An answer whose calls were judged, and what the model is to get for those that were withheld. */
+export type JudgedResponse = GuardedResponse & { readonly results: readonly ToolResultPart[] }
+
+/** A session's guard for the calls of one answer; what it decides is to be told to `onJudged`, which writes it down. */
+export type SessionGuarding = Guarding & { readonly onJudged: (judged: JudgedCall) => Promise<void> }
+
+/** Whoever has a say in the calls of a session now, and what it has spent. */
+type Bench = { readonly guarding: Guarding; readonly account: Account; readonly asksSpent: boolean }
+
+async function benchOf(live: Live): Promise<Bench | undefined> {
+  const { guard: own, operator } = live.options
+  const standing = await operator?.refresh()
+  const guarding = joined(own, standing?.guard)
+  if (guarding === undefined) return undefined
+  const { guard } = guarding
+  const asksSpent = guard.policies.some(({ asks }) => asks.has("spent"))
+  const account = await accountOf(live, asksSpent)
+  const agent = own?.circumstances?.agent ?? live.owner.agent
+  const sessions = own?.circumstances?.sessions ?? sessionNames(live.id, live.owner)
+  const circumstances = { ...own?.circumstances, agent, sessions, spentMinor: account.spentMinor }
+  return { guarding: { ...guarding, circumstances }, account, asksSpent }
+}
+
+/** The operator's policies are given effect in any case: who tries out a guard of their own does not switch them off. */
+function joined(own: Guarding | undefined, laid: Guard | undefined): Guarding | undefined {
+  if (own === undefined || laid === undefined) return own ?? (laid && { guard: laid })
+  if (own.mode !== "observe") return { ...own, guard: joinGuards([own.guard, laid]) }
+  return { ...own, guard: joinGuards([onTrial(own.guard), laid]), mode: "enforce" }
+}
+
+/** The guard of the session's options and the operator's as it stands now, for the calls of one answer. */
+export async function guardingOf(live: Live): Promise<SessionGuarding | undefined> {
+  const bench = await benchOf(live)
+  if (bench === undefined) return undefined
+  let { spentMinor } = bench.account
+  // What a guard without policies lets through nobody has to know of: the built-in one judges every call of every session.
+  const hasPolicies = bench.guarding.guard.policies.length > 0
+  const onJudged = async (judged: JudgedCall): Promise<void> => {
+    if (!hasPolicies && judged.verdict.decision === "allow") return
+    const before = spentMinor
+    spentMinor += spentWith([judged])
+    if (bench.asksSpent && spentMinor > before) await live.lock(() => writeSpending(live, judged, before))
+    else noteJudged(live, judged)
+  }
+  return { ...bench.guarding, onJudged }
+}
+
+/** Runs something while nobody else has the session. */
+type Use = <Value>(act: (live: Live) => Promise<Value>) => Promise<Value>
+
+/** Others spend now and then in the same session; this often in a row while one answer is judged is no chance any more. */
+const maxSittings = 8
+
+/**
+ * Judge the calls of an answer before anyone acts on them, and write down what was decided. A person who is asked does not keep the
+ * session from going on; where something was spent meanwhile that a limit rests on, the answer is judged again.
+ */
+export async function judge(use: Use, given: ResponseLike): Promise<JudgedResponse> {
+  for (let sitting = 0; sitting < maxSittings; sitting++) {
+    const { response, bench } = await use(async (live) => ({
+      response: answerOf(live, given),
+      bench: await benchOf(live),
+    }))
+    if (bench === undefined) return { response, judged: [], results: [] }
+    const { guard, ...rest } = bench.guarding
+    const guarded = await guardResponse(response, guard, rest)
+    const { judged } = guarded
+    const rests = bench.asksSpent && spentWith(judged) > 0 ? bench.account : undefined
+    if (judged.length === 0 || (await use((live) => writeJudged(live, judged, rests))))
+      return { ...guarded, results: deniedResults(judged, response) }
+  }
+  throw new HoldfastError({ code: "store-locked", store: "session's", waitedMs: 0 })
+}
+
+const answerOf = (live: Live, given: ResponseLike): ModelResponse =>
+  readResponse(given, live.frame?.format ?? live.client?.format ?? live.options.format)
+
+/** What a session has spent, and after how many judgements that was so. */
+type Account = { readonly spentMinor: number; readonly judgements: number }
+
+const countIn = (outline: Outline): number => outline.ofType("calls-judged").length
+
+/**
+ * Hundredths that the session has spent, with what was spent before it. Where a limit rests on it (`sure`), a log that cannot be read is
+ * a Problem: nobody gets a fresh limit by cutting off the store.
+ */
+async function accountOf(live: Live, sure: boolean): Promise<Account> {
+  const before = live.options.guard?.circumstances?.spentMinor ?? 0
+  try {
+    if (sure) await requireLog(live)
+    await flushJudged(live)
+    await readSpent(live)
+  } catch (error) {
+    if (sure || !(error instanceof HoldfastError)) throw error
+  }
+  const spent = [...live.spent.values()].reduce((sum, minor) => sum + minor, before)
+  return { spentMinor: spent + spentWith(live.judged), judgements: countIn(live.journal.outline()) }
+}
+
+/** Each judgement is read once: it never changes. */
+async function readSpent({ journal, spent }: Live): Promise<void> {
+  const missing = journal
+    .outline()
+    .ofType("calls-judged")
+    .filter((seq) => !spent.has(seq))
+  if (missing.length === 0) return
+  for (const { seq, body } of (await journal.entries(missing)).values())
+    if (body.type === "calls-judged") spent.set(seq, body.spentMinor)
+}
+
+/**
+ * Write down what was decided, if nothing was decided since the account that it rests on; without one, in any case. While the store is
+ * away it waits in memory with everything else, and counts.
+ */
+async function writeJudged(
+  { journal, emit, newId }: Live,
+  judged: readonly JudgedCall[],
+  account?: Account,
+): Promise<boolean> {
+  const body: EntryBody = {
+    type: "calls-judged",
+    calls: judged.map(({ callId, tool, verdict, enforced, approved }) => ({
+      callId,
+      tool,
+      decision: verdict.decision,
+      policies: verdict.reasons.map(({ policy }) => policy),
+      enforced,
+      ...present({ approved }),
+    })),
+    spentMinor: spentWith(judged),
+    id: newId(),
+  }
+  const { entries } = await journal.commit((outline) =>
+    account === undefined || countIn(outline) === account.judgements ? [body] : [],
+  )
+  if (entries.length === 0) return false
+  for (const { tool, verdict, enforced, callId } of judged)
+    emit({ type: "call-judged", callId, tool, decision: verdict.decision, enforced })
+  return true
+}
+
+/** Keep what was decided on a call that streams in, and write it down when nobody waits for it. */
+function noteJudged(live: Live, judged: JudgedCall): void {
+  live.judged.push(judged)
+  if (live.judged.length === 1) live.later("judgement", () => flushJudged(live))
+}
+
+/** Others write now and then; this often in a row is no chance any more. */
+const maxRaces = 8
+
+/**
+ * Write down a call that spends before it goes out, so that no end of the process gives a limit back. If more was spent than it was judged
+ * by, it must not go out.
+ */
+async function writeSpending(live: Live, judged: JudgedCall, spentMinor: number): Promise<void> {
+  for (let race = 0; race < maxRaces; race++) {
+    const account = await accountOf(live, true)
+    if (account.spentMinor !== spentMinor) break
+    if (await writeJudged(live, [judged], account)) return
+  }
+  throw new HoldfastError({ code: "store-locked", store: "session's", waitedMs: 0 })
+}
+
+/** What is judged while it is written is written next. */
+async function flushJudged(live: Live): Promise<void> {
+  while (!live.removed && live.judged.length > 0) {
+    const waiting = [...live.judged]
+    await writeJudged(live, waiting)
+    live.judged.splice(0, waiting.length)
+  }
 }

@@ -1,13 +1,12 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
-import type { MemoryOwner } from "../store/memory-row.ts"
+import type { MemoryOwner, Store } from "../store/store.ts"
 import { sharedRulesLog } from "../store/reserved-log.ts"
-import type { Store } from "../store/store.ts"
 import { createJournal } from "./journal.ts"
-import { createLock } from "./lock.ts"
+import { createLock } from "./live.ts"
 import type { RuleBody } from "./log/entry.ts"
-import { pinOf } from "./pin-of.ts"
+import { pinOf } from "./pins.ts"
 
 /**
  * The rules that hold in every session of an agent, or in all of a tenant, and those of them that were taken back. Those that were

@@ -1,22 +1,8 @@
 import { HoldfastError } from "../message/errors.ts"
-import { checkBatch, isSameBatch, noHead, possibleDuplicates, wholeRange } from "./batch.ts"
-import type { Job, JobStore, LeasedJob } from "./job.ts"
-import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore, RowCount } from "./memory-row.ts"
-import { isPayload } from "./payload-hash.ts"
-import { hitLimits, isHit, rankHits } from "./rank-hits.ts"
+import { type Appended, type Batch, type FoundAlias, type Holdings, type Job, type JobStore, type LeasedJob, type MemoryOwner, type MemoryQuery, type MemoryRow, type MemoryStore, type RowCount, type SessionFilter, type SessionId, type SessionRow, type Store, type StoredEntry, checkBatch, isSameBatch, noHead, possibleDuplicates, wholeRange } from "./store.ts"
+import { isPayload } from "./packed-text.ts"
+import { hitLimits, isHit, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
 import { reserveLog } from "./reserved-log.ts"
-import { phrasesOf, termsOf } from "./search-terms.ts"
-import type {
-  Appended,
-  Batch,
-  FoundAlias,
-  Holdings,
-  SessionFilter,
-  SessionId,
-  SessionRow,
-  Store,
-  StoredEntry,
-} from "./store.ts"
 
 type Session = {
   readonly tenant: string

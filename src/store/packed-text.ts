@@ -1,6 +1,6 @@
 import { promisify } from "node:util"
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from "node:zlib"
-import { fromStorable, toStorable } from "./storable-text.ts"
+import { createHash } from "node:crypto"
 
 /** A text as it is kept: as text, or as the bytes of its deflated UTF-8 where that is smaller. */
 export type PackedText = string | Uint8Array
@@ -41,4 +41,42 @@ export async function unpackText(packed: PackedText): Promise<string> {
   if (typeof packed === "string") return fromStorable(packed)
   const plain = packed.length <= AT_ONCE_CHARACTERS ? inflateRawSync(packed) : await inflated(packed)
   return fromStorable(plain.toString("utf8"))
+}
+
+/** The name of a payload: sha256 of its UTF-8 in hex. Lone surrogates, which UTF-8 cannot tell apart, count as their escapes. */
+export function payloadHash(text: string): string {
+  return sha256(text.isWellFormed() ? text : toStorable(text))
+}
+
+/** Whether a text is the one that was named: what was hashed by plain UTF-8 is accepted as well. */
+export function isPayload(text: string, hash: string): boolean {
+  return payloadHash(text) === hash || (!text.isWellFormed() && sha256(text) === hash)
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text, "utf8").digest("hex")
+}
+
+/** Stands before the four hex digits of a character that a database cannot keep; a real one is written the same way. */
+const ESCAPE = "\u0010"
+
+/** Text that every database keeps to the letter: NUL and lone surrogates are written as escapes. Most text comes back as it is. */
+export function toStorable(text: string): string {
+  if (text.isWellFormed() && !text.includes("\0") && !text.includes(ESCAPE)) return text
+  return text
+    .replaceAll(ESCAPE, escaped)
+    .replaceAll("\0", escaped)
+    .replace(/\p{Surrogate}/gu, escaped)
+}
+
+/** The text that `toStorable` was given. */
+export function fromStorable(stored: string): string {
+  if (!stored.includes(ESCAPE)) return stored
+  const [first = "", ...rest] = stored.split(ESCAPE)
+  const pieces = rest.map((piece) => String.fromCharCode(Number.parseInt(piece.slice(0, 4), 16)) + piece.slice(4))
+  return first + pieces.join("")
+}
+
+function escaped(character: string): string {
+  return ESCAPE + character.charCodeAt(0).toString(16).padStart(4, "0")
 }

@@ -2,7 +2,7 @@ import { createServer, type Server, type Socket } from "node:net"
 import pg from "pg"
 import { afterEach, expect, test } from "vitest"
 import { describePostgres } from "../../test/support/postgres-suite.ts"
-import type { PostgresOptions } from "./postgres-options.ts"
+import type { PostgresOptions } from "./postgres-database.ts"
 import { openPostgresStore } from "./postgres-store.ts"
 import type { Appended, Store, StoredEntry } from "./store.ts"
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { readFailure } from "./postgres-problem.ts"
+import { readFailure } from "./postgres-database.ts"
 
 const failed = (code?: string): Error =>
   Object.assign(new Error("connect to 10.1.2.3 as root with opensesame"), code === undefined ? {} : { code })

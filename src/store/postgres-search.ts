@@ -1,12 +1,9 @@
-import type { MemoryQuery, MemoryRow, MemoryStore } from "./memory-row.ts"
-import type { Database } from "./postgres-database.ts"
-import { decodeMemory, inARow, memoryColumns, newestFirst } from "./postgres-memory-row.ts"
-import type { Answer } from "./postgres-persist.ts"
-import { numberIn } from "./postgres-row.ts"
-import { wordsOfQuery } from "./postgres-words.ts"
-import { hitLimits, rankHits } from "./rank-hits.ts"
-import { phrasesOf } from "./search-terms.ts"
-import { toStorable } from "./storable-text.ts"
+import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
+import { type Answer, type Database, type Row, numberIn, textIn, textOrNoneIn, textsIn } from "./postgres-database.ts"
+import { hitLimits, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
+import { toStorable } from "./packed-text.ts"
+import { present } from "../message/present.ts"
+import { createHash } from "node:crypto"
 
 /** So many hits are taken from the index and put in order, which takes a few milliseconds. */
 const fewHits = 2_000
@@ -105,4 +102,109 @@ function joined(newer: readonly MemoryRow[], older: readonly MemoryRow[]): reado
   const nameOf = ({ session, id }: MemoryRow): string => JSON.stringify([session, id])
   const known = new Set(newer.map(nameOf))
   return [...newer, ...older.filter((row) => !known.has(nameOf(row)))]
+}
+
+export const memoryColumns =
+  "session, id, tenant, agent, day, at_ms, kind, text, channel, trusted, sources, subject, superseded_by"
+
+/** The later written of two rows of the same moment is the newer one. */
+const newestFirst = "at_ms desc, put_at desc, put_no desc"
+
+/** Rows come as one JSON list, because lists of lists have no other form that PostgreSQL takes. The first row of an id stays. */
+export function writeRows(schema: string): string {
+  return `insert into ${schema}.memory (${memoryColumns}, terms, words, put_at, put_no)
+    select ${memoryColumns}, terms, array_to_tsvector(words), statement_timestamp(), put_no
+    from json_to_recordset($1::json) as r (session text, id text, tenant text, agent text, day text, at_ms double precision,
+      kind text, text text, channel text, trusted boolean, sources text[], subject text, superseded_by text, terms text, words text[],
+      put_no integer)
+    on conflict do nothing`
+}
+
+export function encodeMemory(row: MemoryRow, position: number): Row {
+  const terms = termsOf(row.text)
+  return {
+    session: toStorable(row.session),
+    id: toStorable(row.id),
+    tenant: toStorable(row.tenant),
+    agent: toStorable(row.agent),
+    day: toStorable(row.day),
+    at_ms: row.atMs,
+    kind: toStorable(row.kind),
+    text: toStorable(row.text),
+    channel: toStorable(row.channel),
+    trusted: row.trusted,
+    sources: row.sources.map(toStorable),
+    subject: row.subject === undefined ? null : toStorable(row.subject),
+    superseded_by: row.supersededBy === undefined ? null : toStorable(row.supersededBy),
+    terms: inARow(terms),
+    words: wordsOfRow(row, terms),
+    put_no: position,
+  }
+}
+
+export function decodeMemory(row: Row): MemoryRow {
+  return {
+    id: textIn(row, "id"),
+    session: textIn(row, "session"),
+    tenant: textIn(row, "tenant"),
+    agent: textIn(row, "agent"),
+    day: textIn(row, "day"),
+    atMs: numberIn(row, "at_ms"),
+    kind: textIn(row, "kind"),
+    text: textIn(row, "text"),
+    channel: textIn(row, "channel"),
+    trusted: row.trusted === true,
+    sources: textsIn(row, "sources"),
+    ...present({ subject: textOrNoneIn(row, "subject"), supersededBy: textOrNoneIn(row, "superseded_by") }),
+  }
+}
+
+/** Words one behind another: those of a phrase are in a row if its text is part of the row's. */
+function inARow(terms: readonly string[]): string {
+  return toStorable(` ${terms.join(" ")} `)
+}
+
+/** PostgreSQL indexes words of up to 2 KB and 1 MB for each row: 4,000 words of 64 characters are 768 KB. */
+const wordCharacters = 64
+
+/**
+ * What the full-text index holds of a row: its words, and whose and of what kind it is, so that a word that is common elsewhere costs
+ * nothing here. No term of a text has a colon.
+ */
+function wordsOfRow(row: MemoryRow, terms: readonly string[]): readonly string[] {
+  const { session, kind, trusted } = row
+  const tags = tagsOf({ session, kind, trustedOnly: trusted })
+  return [...new Set([ownerTag(row), ...tags, ...terms.map(wordOf)])]
+}
+
+/** What the index is asked for: every one of these, each in quotes, so that nothing in it is an operator. */
+function wordsOfQuery(query: MemoryQuery, terms: readonly string[]): string {
+  const words = new Set([...tagsOf(query), ...terms.map(wordOf)])
+  const owner = ownerTags(query).map((tag) => `'${tag}'`)
+  const quoted = [...words].map((word) => `'${word.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`)
+  return [`(${owner.join(" | ")})`, ...quoted].join(" & ")
+}
+
+/** Rows from before there were tenants have the agent's tag alone. */
+const ownerTag = ({ tenant, agent }: MemoryOwner): string =>
+  tag("agent", tenant === "" ? agent : JSON.stringify([tenant, agent]))
+
+const ownerTags = ({ tenant, agent }: MemoryOwner): readonly string[] => [
+  ...new Set([ownerTag({ tenant, agent }), ownerTag({ tenant: "", agent })]),
+]
+
+function tagsOf({ session, kind, trustedOnly }: Omit<MemoryQuery, keyof MemoryOwner>): readonly string[] {
+  return [
+    ...(session === undefined ? [] : [tag("session", session)]),
+    ...(kind === undefined ? [] : [tag("kind", kind)]),
+    ...(trustedOnly === true ? ["trusted:"] : []),
+  ]
+}
+
+function wordOf(term: string): string {
+  return toStorable(term.slice(0, wordCharacters))
+}
+
+function tag(name: string, value: string): string {
+  return `${name}:${createHash("sha256").update(toStorable(value)).digest("hex").slice(0, 32)}`
 }

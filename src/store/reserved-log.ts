@@ -1,6 +1,7 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { Alias, SessionId, Store } from "./store.ts"
+import type { Alias, Head, SessionId, Store, StoredEntry } from "./store.ts"
+import { sha256Hex } from "../message/sha256.ts"
 
 /** The log of the operator's channel. Its name has a blank, which no session's name may have, so that nobody can open one of that name. */
 export const operatorLog: SessionId = "operator log"
@@ -90,4 +91,20 @@ function checkText(option: string, text: unknown): void {
 
 function refuse(option: string, expected: string, found: string): never {
   throw new HoldfastError({ code: "option-invalid", option, expected, found })
+}
+
+/** The hash of an entry: over the hash before it and everything that is kept of it. */
+export function hashEntry(before: string, { seq, type, atMs, parent, key, body }: Omit<StoredEntry, "hash">): string {
+  return sha256Hex(JSON.stringify([before, seq, type, atMs, parent ?? null, key ?? null, body]).toWellFormed())
+}
+
+/** The first entry that does not follow from the one before it. */
+export function brokenLink(before: Head, entries: readonly StoredEntry[]): number | undefined {
+  let { seq, hash } = before
+  for (const entry of entries) {
+    seq += 1
+    if (entry.seq !== seq || hashEntry(hash, entry) !== entry.hash) return entry.seq
+    hash = entry.hash
+  }
+  return undefined
 }

@@ -1,12 +1,10 @@
 import { createHash } from "node:crypto"
 import { present } from "../message/present.ts"
-import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./memory-row.ts"
-import { hitLimits, rankHits } from "./rank-hits.ts"
-import { phrasesOf, termsOf } from "./search-terms.ts"
+import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
+import { hitLimits, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
-import { ANY_SESSION } from "./sqlite-problem.ts"
-import { maybe, numberOf, type SqliteRow, textOf, textsOf } from "./sqlite-row.ts"
-import { toStorable } from "./storable-text.ts"
+import { ANY_SESSION, type SqliteRow, maybe, numberOf, textOf, textsOf } from "./sqlite-file.ts"
+import { toStorable } from "./packed-text.ts"
 
 /** Every column but `place`, which is larger than a number can be. */
 const COLUMNS =

@@ -1,27 +1,13 @@
 import { resolve } from "node:path"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { checkBatch, isSameBatch, possibleDuplicates, wholeRange } from "./batch.ts"
-import type { Job, JobStore } from "./job.ts"
-import { type PackedText, packAtOnce, packText } from "./packed-text.ts"
+import { type Appended, type Batch, type FoundAlias, type Holdings, type Job, type JobStore, type SessionFilter, type SessionId, type SessionRow, type Store, type StoredEntry, checkBatch, isSameBatch, possibleDuplicates, wholeRange } from "./store.ts"
+import { type PackedText, packAtOnce, packText, toStorable } from "./packed-text.ts"
 import { reserveLog } from "./reserved-log.ts"
 import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
 import { checksum, createSqliteLogReader, sqliteHead } from "./sqlite-log.ts"
 import { createSqliteMemory } from "./sqlite-memory.ts"
-import { ANY_SESSION } from "./sqlite-problem.ts"
-import { maybe, numberOf, type SqliteRow, textOf } from "./sqlite-row.ts"
-import { toStorable } from "./storable-text.ts"
-import type {
-  Appended,
-  Batch,
-  FoundAlias,
-  Holdings,
-  SessionFilter,
-  SessionId,
-  SessionRow,
-  Store,
-  StoredEntry,
-} from "./store.ts"
+import { ANY_SESSION, type SqliteRow, maybe, numberOf, textOf } from "./sqlite-file.ts"
 
 export type SqliteOptions = {
   /** The file; it and its folder are made if they are not there. */

@@ -1,5 +1,4 @@
-import type { JobStore } from "./job.ts"
-import type { MemoryOwner, MemoryStore } from "./memory-row.ts"
+import { assert } from "../message/assert.ts"
 
 /** A session's name. It is the partition key of every table but the one of aliases, which are found without it. */
 export type SessionId = string
@@ -122,4 +121,125 @@ export type Store = {
   /** Give back the room of what was deleted. */
   readonly vacuum: () => Promise<void>
   readonly close: () => Promise<void>
+}
+
+/** Work to be done in the background, once for each key. */
+export type Job = {
+  readonly key: string
+  readonly session: string
+  readonly kind: string
+  /** JSON text. */
+  readonly payload: string
+}
+
+/** A job that someone works on until `leasedUntilMs`; after that anyone may take it over. */
+export type LeasedJob = Job & { readonly attempt: number; readonly leasedUntilMs: number }
+
+/**
+ * Jobs that outlive the process. Taking one is atomic: two takers never hold the same one while its lease lasts. A queue with a
+ * database of its own does not use this.
+ */
+export type JobStore = {
+  /** False if a job of this key is there already. */
+  readonly put: (job: Job, now: number) => Promise<boolean>
+  /** The oldest job that is due and free, leased. */
+  readonly lease: (now: number, leaseMs: number) => Promise<LeasedJob | undefined>
+  /** The job is over and gone, whether it was done, failed for good or is no longer wanted. */
+  readonly finish: (session: string, key: string) => Promise<void>
+  /** The job is free again, not before `dueMs`. */
+  readonly postpone: (session: string, key: string, dueMs: number) => Promise<void>
+  readonly list: (session?: string) => Promise<readonly Job[]>
+}
+
+/**
+ * Whose memory it is. A tenant finds nothing of another's, and an agent nothing of another agent's. Sessions of a program that has no
+ * tenants have the empty one.
+ */
+export type MemoryOwner = { readonly tenant: string; readonly agent: string }
+
+/** One line of an agent's memory as it is kept. */
+export type MemoryRow = MemoryOwner & {
+  /** Made of what it says and where it came from, so that writing it again changes nothing. */
+  readonly id: string
+  readonly session: SessionId
+  /** `2026-11-15`, in UTC. */
+  readonly day: string
+  readonly atMs: number
+  readonly kind: string
+  readonly text: string
+  readonly channel: string
+  /** False for what came from a tool, a document or the web: it may be told, never obeyed. */
+  readonly trusted: boolean
+  /** The log entries it came from. */
+  readonly sources: readonly string[]
+  /** What it is about, where that is known: a later one of the same subject may take its place. */
+  readonly subject?: string
+  /** The row that took its place. */
+  readonly supersededBy?: string
+}
+
+export type MemoryQuery = MemoryOwner & {
+  /** Words to look for; all of them in any order, quoted ones in a row. Without them the newest come first. */
+  readonly text?: string
+  readonly session?: SessionId
+  readonly kind?: string
+  readonly fromDay?: string
+  readonly toDay?: string
+  readonly trustedOnly?: boolean
+  readonly withSuperseded?: boolean
+  readonly limit?: number
+}
+
+/** A row that was found. The higher the score, the better; rows found by a very common word are ordered by age instead. */
+export type MemoryHit = { readonly row: MemoryRow; readonly score: number }
+
+/** `data` of the rows are not trusted. */
+export type RowCount = { readonly rows: number; readonly data: number }
+
+/** What an agent wrote on one day, in all its sessions and in one of them. */
+export type DayCounts = { readonly agent: RowCount; readonly session: RowCount }
+
+/** An agent's memory: written once, searched by full text, deleted with its session. */
+export type MemoryStore = {
+  readonly write: (rows: readonly MemoryRow[]) => Promise<void>
+  readonly supersede: (session: SessionId, ids: readonly string[], by: string) => Promise<void>
+  readonly search: (query: MemoryQuery) => Promise<readonly MemoryHit[]>
+  readonly get: (owner: MemoryOwner, ids: readonly string[]) => Promise<readonly MemoryRow[]>
+  readonly counts: (owner: MemoryOwner, session: SessionId, day: string) => Promise<DayCounts>
+  /** Days on which something was written, newest first, with how much. */
+  readonly days: (owner: MemoryOwner) => Promise<readonly { readonly day: string; readonly rows: number }[]>
+}
+
+/** Where the log of a session ends that nobody wrote to. */
+export const noHead: Head = { seq: 0, hash: "" }
+
+/** Loud if a batch does not follow on `after`: a log with a gap is the writer's bug. */
+export function checkBatch({ after, entries }: Batch): void {
+  assert(Number.isSafeInteger(after) && after >= 0, `not a place in a log: ${after}`)
+  for (const [at, { seq }] of entries.entries()) assert(seq === after + 1 + at, `entry ${seq} behind ${after + at}`)
+}
+
+/** Whether a batch is the one that stands there already, by the hashes of the entries behind its `after`. */
+export function isSameBatch({ entries }: Batch, hashes: readonly string[]): boolean {
+  return entries.every(({ hash }, at) => hash === hashes[at])
+}
+
+/** The messages of a batch that may be in the log already, by parent and key; those behind a message of the batch itself cannot be. */
+export function possibleDuplicates({ after, entries, isCopy }: Batch): readonly MessagePlace[] {
+  if (isCopy) return []
+  return entries.flatMap(({ parent, key }) =>
+    key === undefined || parent === undefined || parent > after ? [] : [{ parent, key }],
+  )
+}
+
+type MessagePlace = { readonly parent: number; readonly key: string }
+
+/** A range in full: every field said, none out of bounds. */
+export function wholeRange({ from, to, limit }: Range = {}): Required<Range> {
+  const whole = (value: number): number => Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER)
+  return {
+    from: Math.max(1, whole(from ?? 1)),
+    to: whole(to ?? Number.MAX_SAFE_INTEGER),
+    limit: Math.max(0, whole(limit ?? Number.MAX_SAFE_INTEGER)),
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { tokens } from "../message/ids.ts"
+import { tokens } from "../message/message.ts"
 import { type Calibration, calibrate, predict, uncalibrated, voidAnchor } from "./calibrate.ts"
 
 const sample = (estimated: number, reported: number) => ({ estimated: tokens(estimated), reported: tokens(reported) })

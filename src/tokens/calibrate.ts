@@ -1,4 +1,4 @@
-import { type Tokens, tokens } from "../message/ids.ts"
+import { type Tokens, tokens } from "../message/message.ts"
 
 /** What the last request took by our count, and by the provider's. One whose history the provider holds tells nothing: we saw only its end. */
 export type Sample = { readonly estimated: Tokens; readonly reported: Tokens }

@@ -1,4 +1,4 @@
-import { type Tokens, tokens } from "../message/ids.ts"
+import { type Tokens, tokens } from "../message/message.ts"
 import { widthOf } from "./character.ts"
 import { createLongMerge } from "./merge-long.ts"
 import { pieceEnd } from "./split.ts"

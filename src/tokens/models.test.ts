@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { tokens } from "../message/ids.ts"
+import { tokens } from "../message/message.ts"
 import { modelTable } from "./model-table.ts"
 import { findModel } from "./models.ts"
 

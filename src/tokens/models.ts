@@ -1,4 +1,4 @@
-import { type Tokens, tokens } from "../message/ids.ts"
+import { type Tokens, tokens } from "../message/message.ts"
 import type { Family, VocabularyName } from "./family.ts"
 import { type Block, type Caching, modelTable, type Prices, type Row } from "./model-table.ts"
 

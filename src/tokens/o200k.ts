@@ -1,4 +1,4 @@
-import type { Tokens } from "../message/ids.ts"
+import type { Tokens } from "../message/message.ts"
 import { type Counter, createCounter } from "./counter.ts"
 import { mergePairs, singleBytes } from "./generated/o200k.ts"
 import { readVocabulary } from "./vocabulary.ts"

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { messageId, tokens } from "../message/ids.ts"
-import type { Message } from "../message/message.ts"
+import { type Message, messageId, tokens } from "../message/message.ts"
 import { createMeter } from "./meter.ts"
 import { createTally, extendTally, tailStart, tallyTranscript, tokensBetween } from "./tally.ts"
 

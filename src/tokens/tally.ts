@@ -1,5 +1,4 @@
-import { type Tokens, tokens } from "../message/ids.ts"
-import type { Message, Transcript } from "../message/message.ts"
+import { type Message, type Tokens, type Transcript, tokens } from "../message/message.ts"
 import type { Meter } from "./meter.ts"
 
 /** Sums that only grow. Every tally of one history reads its own beginning of them and never past it. */

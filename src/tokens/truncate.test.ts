@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { tokens } from "../message/ids.ts"
+import { tokens } from "../message/message.ts"
 import { countO200k, truncateO200k } from "./o200k.ts"
 
 const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 1000)

@@ -1,8 +1,5 @@
-import { type MessageId, messageId, type Wire } from "../message/ids.ts"
-import type { Message, Transcript } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
+import { type Message, type MessageId, type Part, type Tool, type Transcript, type Wire, messageId } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { Tool } from "../message/request.ts"
 import { codecs } from "../wire/codecs.ts"
 import {
   countIn,

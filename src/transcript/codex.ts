@@ -1,7 +1,5 @@
-import { messageId, type Wire } from "../message/ids.ts"
-import type { Message, Transcript } from "../message/message.ts"
+import { type Message, type Transcript, type Wire, messageId, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { textOf } from "../message/text.ts"
 import { codecs } from "../wire/codecs.ts"
 import {
   countIn,

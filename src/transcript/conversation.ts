@@ -1,8 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
-import type { MessageId } from "../message/ids.ts"
-import type { Format, Message, Transcript } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
-import type { ModelRequest, Tool } from "../message/request.ts"
+import type { Format, Message, MessageId, ModelRequest, Part, Tool, Transcript } from "../message/message.ts"
 import type { LossEvent } from "../wire/translate.ts"
 
 /** A file as read: its conversations, the main one first, and every line that gave no message. */

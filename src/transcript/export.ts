@@ -1,8 +1,160 @@
+import { type CallId, type Message, type Part, type ToolCallPart, type Transcript, type Wire, textOf, wireText } from "../message/message.ts"
+import { quoteText } from "../message/fence.ts"
+import { type Fields, isObject, member, readJson, tryParse, wireOf, write, writeList, writeObject } from "../wire/json.ts"
+import { type LossEvent, inputText } from "../wire/translate.ts"
+import { type Conversation, type ExportOptions, type Exported, type FileKind, requireKind } from "./conversation.ts"
+import { type Prepared, type Session, type Written, systemAsMessage, writeSession } from "./write-session.ts"
 import { writePlain, writeTrace } from "./body.ts"
-import { writeClaudeCode } from "./claude-code-write.ts"
 import { writeCodex } from "./codex.ts"
-import { type Conversation, type Exported, type ExportOptions, type FileKind, requireKind } from "./conversation.ts"
-import { writePi } from "./pi-write.ts"
+import { codecs } from "../wire/codecs.ts"
+import { onOneLine } from "./lines.ts"
+
+/** The version of the format that is written: entries name their parents, and extensions' messages are `custom`. */
+const version = 3
+
+/** A pi session file: a header, and one entry for each message, each the child of the one before. */
+function writePi(conversation: Conversation, options: ExportOptions): Exported {
+  const lost: LossEvent[] = []
+  const base = systemAsMessage(withoutOldOrigin(conversation))
+  const done = writeSession("pi", base, options, (session, { messages }) => {
+    const tools = toolNames(messages)
+    return {
+      head: () => [
+        JSON.stringify({ type: "session", version, id: session.id, timestamp: session.now.iso, cwd: session.cwd }),
+      ],
+      write: (message, parent) => writeEntries(message, parent, session, (part) => blockOf(part, message, lost), tools),
+      links: { id: "id", parent: "parentId" },
+    }
+  })
+  return { ...done, lost: [...done.lost, ...lost] }
+}
+
+/** Entries without ids cannot be linked anew: such a file is copied whole or written afresh. */
+function withoutOldOrigin(conversation: Conversation): Conversation {
+  const { origin, messages, meta } = conversation
+  const old = meta.version === undefined || meta.version === 1
+  if (origin?.type !== "lines" || origin.messages === messages || !old) return conversation
+  const { origin: _, ...rest } = conversation
+  return rest
+}
+
+/** The tool of each result: the newest call of its id, as some histories use an id twice. */
+function toolNames(messages: Transcript): ReadonlyMap<Part, string> {
+  const called = new Map<CallId, string>()
+  const names = new Map<Part, string>()
+  for (const part of messages.flatMap(({ parts }) => parts)) {
+    if (part.type === "tool-call") called.set(part.callId, part.tool)
+    else if (part.type === "tool-result") names.set(part, called.get(part.callId) ?? "unknown")
+  }
+  return names
+}
+
+type Blocks = (part: Part) => readonly Wire[]
+
+/** Results are messages of their own; what else the message says follows them. */
+function writeEntries(
+  message: Message,
+  parent: string | undefined,
+  session: Session,
+  blocks: Blocks,
+  tools: ReadonlyMap<Part, string>,
+): readonly Written[] {
+  const { nextId, now } = session
+  const said: Wire[] = []
+  for (const part of message.parts) {
+    if (part.type !== "tool-result" || part.kind === "provider") continue
+    said.push(
+      writeObject({
+        role: write("toolResult"),
+        toolCallId: write(part.callId),
+        toolName: write(tools.get(part) ?? "unknown"),
+        content: writeList(part.content.flatMap(blocks)),
+        isError: write(part.failed === true),
+        timestamp: write(now.ms),
+      }),
+    )
+  }
+  const rest = message.parts.filter((part) => part.type !== "tool-result" || part.kind === "provider").flatMap(blocks)
+  if (rest.length > 0) said.push(writeMessage(message, rest, session))
+  let above = parent
+  return said.map((inner) => {
+    const id = nextId()
+    const place = { id: write(id), parentId: write(above ?? null), timestamp: write(now.iso) }
+    above = id
+    return { line: writeObject({ type: write("message"), ...place, message: inner }), id }
+  })
+}
+
+function writeMessage({ role, parts }: Message, blocks: readonly Wire[], { now, model }: Session): Wire {
+  const said = { role: write(role), content: writeList(blocks) }
+  if (role !== "assistant") return writeObject({ ...said, timestamp: write(now.ms) })
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 }
+  return writeObject({
+    ...said,
+    api: write("anthropic-messages"),
+    provider: write("anthropic"),
+    model: write(model),
+    usage: write({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost }),
+    stopReason: write(parts.some(({ type }) => type === "tool-call") ? "toolUse" : "stop"),
+    timestamp: write(now.ms),
+  })
+}
+
+/** What pi can hold: text, thinking, calls, inline images. Anything else is told as text, and named. */
+function blockOf(part: Part, { id: messageId }: Message, lost: LossEvent[]): readonly Wire[] {
+  const told = (reason: string, text: string): readonly Wire[] => {
+    lost.push({ type: "part-lost", messageId, part: part.type, reason })
+    return text === "" ? [] : [write({ type: "text", text })]
+  }
+  switch (part.type) {
+    case "text":
+      return part.text === "" ? [] : [write({ type: "text", text: part.text })]
+    case "reasoning":
+      return [write(thinkingOf(part))]
+    case "tool-call":
+      if (part.kind === "provider") return told("the call was not the client's to run", quoteText(part))
+      return [callOf(part)]
+    case "tool-result":
+      return told("the call was not the client's to run", quoteText(part))
+    case "image":
+      return imageOf(part) ?? told("only inline images can be held", "[image: left out]")
+    case "document":
+      return told("documents cannot be held", `[document ${part.title ?? ""}]\n${part.text ?? "left out"}`)
+    case "opaque":
+    case "unknown":
+      return told("a block that only its own provider can read", "")
+  }
+}
+
+function callOf(part: ToolCallPart & Pick<Part, "wire">): Wire {
+  const { callId, tool, input } = part
+  const wrapped = isObject(input) ? input : input === undefined || input === null ? {} : { input }
+  return writeObject({
+    type: write("toolCall"),
+    id: write(callId),
+    name: write(tool),
+    arguments: inputText(part, "anthropic-messages") ?? write(wrapped),
+  })
+}
+
+function thinkingOf(part: Extract<Part, { readonly type: "reasoning" }>): unknown {
+  const wire = part.wire === undefined ? undefined : tryParse(part.wire)
+  const data = isObject(wire) && typeof wire.data === "string" ? wire.data : undefined
+  const signature = part.sealed === true ? data : part.signature
+  return {
+    type: "thinking",
+    thinking: part.text,
+    ...(signature === undefined ? {} : { thinkingSignature: signature }),
+    ...(part.sealed === true ? { redacted: true } : {}),
+  }
+}
+
+function imageOf(part: Extract<Part, { readonly type: "image" }>): readonly Wire[] | undefined {
+  const block = part.wire === undefined ? undefined : tryParse(part.wire)
+  const source = isObject(block) && isObject(block.source) ? block.source : {}
+  if (typeof source.data !== "string" || typeof source.media_type !== "string") return undefined
+  return [write({ type: "image", data: source.data, mimeType: source.media_type })]
+}
 
 const writers: Readonly<Record<FileKind, (conversation: Conversation, options: ExportOptions) => Exported>> = {
   messages: writePlain,
@@ -18,4 +170,73 @@ const writers: Readonly<Record<FileKind, (conversation: Conversation, options: E
  */
 export function exportTranscript(conversation: Conversation, kind: FileKind, options: ExportOptions = {}): Exported {
   return writers[requireKind(kind)](conversation, options)
+}
+
+/** A Claude Code session file: one line for each message, each the child of the one before; what stands beside them first. */
+function writeClaudeCode(conversation: Conversation, options: ExportOptions): Exported {
+  const side = conversation.sidechain === true
+  return writeSession("claude-code", conversation, options, (session, ready) => ({
+    head: () => headOf(ready, session),
+    write: (message, parent) => [writeLine(message, parent, session, side)],
+    links: { id: "uuid", parent: "parentUuid" },
+  }))
+}
+
+/** The system prompt and the tools as newer versions keep them, if there are any. */
+function headOf({ system, tools }: Prepared, { id }: Session): readonly string[] {
+  if (system.length + tools.length === 0) return []
+  const shape = writeObject({
+    system: codecs["anthropic-messages"].writeSystem(system, wireText("[]")),
+    tools: writeList(tools.map(({ wire }) => wire)),
+  })
+  return [onOneLine(writeObject({ type: write("api-request-shape"), sessionId: write(id), shape }))]
+}
+
+function writeLine(message: Message, parent: string | undefined, session: Session, side: boolean): Written {
+  const { id: sessionId, cwd, version, now, nextId } = session
+  const id = nextId()
+  const line = writeObject({
+    parentUuid: write(parent ?? null),
+    isSidechain: write(side),
+    userType: write("external"),
+    cwd: write(cwd),
+    sessionId: write(sessionId),
+    version: version === undefined ? undefined : write(version),
+    ...saidFields(message, session, id),
+    uuid: write(id),
+    timestamp: write(now.iso),
+  })
+  return { line, id }
+}
+
+/** An answer carries what the API says of it; a system message, which no line type of its own has, is told as information too. */
+function saidFields(message: Message, { model }: Session, id: string): Fields {
+  const content = contentOf(message)
+  const said = { role: write(message.role), content }
+  if (message.role === "user") return { type: write("user"), message: writeObject(said) }
+  if (message.role === "system") {
+    const text = message.parts.map(textOf).join("\n")
+    const told = { subtype: write("informational"), level: write("info"), content: write(text) }
+    return { type: write("system"), ...told, message: writeObject(said) }
+  }
+  const calls = message.parts.some(({ type }) => type === "tool-call")
+  const answer = writeObject({
+    model: write(model),
+    id: write(`msg_${id}`),
+    type: write("message"),
+    ...said,
+    stop_reason: write(calls ? "tool_use" : "end_turn"),
+    stop_sequence: write(null),
+    usage: write({ input_tokens: 0, output_tokens: 0 }),
+  })
+  return { type: write("assistant"), message: answer }
+}
+
+/** The content as it stands; an answer's is always a list of blocks. */
+function contentOf(message: Message): Wire {
+  const [wire] = codecs["anthropic-messages"].writeMessage(message)
+  const content = wire === undefined ? undefined : member(readJson(wire, "request"), "content")
+  if (content === undefined) return wireText("[]")
+  if (message.role !== "assistant" || typeof content.value !== "string") return wireOf(content)
+  return write([{ type: "text", text: content.value }])
 }

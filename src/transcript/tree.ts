@@ -1,4 +1,4 @@
-import type { MessageId } from "../message/ids.ts"
+import type { MessageId } from "../message/message.ts"
 
 /** An entry of a file whose entries name their parents. */
 export type TreeNode = { readonly id: string; readonly parent?: string }

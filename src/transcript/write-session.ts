@@ -1,9 +1,6 @@
 import { assert } from "../message/assert.ts"
-import { messageId, wireText } from "../message/ids.ts"
-import type { Format, Message, Transcript } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
+import { type Format, type Message, type Part, type Tool, type Transcript, messageId, wireText } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { Tool } from "../message/request.ts"
 import { isObject, overlay, tryParse, write } from "../wire/json.ts"
 import { type LossEvent, type Translation, translate } from "../wire/translate.ts"
 import {

@@ -1,7 +1,5 @@
 import { assert } from "../message/assert.ts"
-import { messageId, wireText } from "../message/ids.ts"
-import type { Message } from "../message/message.ts"
-import type { Layout, ModelRequest, Span } from "../message/request.ts"
+import { type Layout, type Message, type ModelRequest, type Span, messageId, wireText } from "../message/message.ts"
 import { codecs } from "./codecs.ts"
 import { readJson } from "./json.ts"
 

@@ -1,8 +1,5 @@
-import { callId, messageId, tokens, type Wire } from "../message/ids.ts"
-import type { Message, Role } from "../message/message.ts"
-import type { CallKind, Media, Part, ToolResultPart } from "../message/part.ts"
+import { type CallKind, type HeldState, type Media, type Message, type ModelResponse, type Part, type Role, type StopReason, type Tool, type ToolResultPart, type Usage, type Wire, callId, messageId, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { HeldState, ModelResponse, StopReason, Tool, Usage } from "../message/request.ts"
 import { breakpointOf, type Codec, markField, mediaOfFile, mediaOfInline, type Settings, writeTools } from "./codec.ts"
 import {
   countIn,

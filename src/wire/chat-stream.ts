@@ -1,7 +1,6 @@
 import { describe, type Problem } from "../message/errors.ts"
-import { callId, type Wire } from "../message/ids.ts"
+import { type ModelResponse, type StopReason, type Usage, type Wire, callId } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { ModelResponse, StopReason, Usage } from "../message/request.ts"
 import { readResponse, readUsage, stopOf } from "./chat.ts"
 import {
   countIn,

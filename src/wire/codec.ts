@@ -1,8 +1,5 @@
-import type { Wire } from "../message/ids.ts"
-import type { Format, Message } from "../message/message.ts"
-import type { Breakpoint, Media, Part } from "../message/part.ts"
+import type { Breakpoint, Format, HeldState, Media, Message, ModelResponse, Part, Tool, Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { HeldState, ModelResponse, Tool } from "../message/request.ts"
 import { type Fields, isObject, type Json, overlay, tryParse, valueIn, write, writeList } from "./json.ts"
 
 /** What a request says beside its messages, system part and tools. */

@@ -1,6 +1,5 @@
-import type { Format } from "../message/message.ts"
+import type { Format, ModelResponse, StopReason, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { ModelResponse, StopReason, Usage } from "../message/request.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
 import { type Chain, indexOf, listOf, type PartDraft, type ResponseStart, type StreamEvent } from "./stream.ts"
 

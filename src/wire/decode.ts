@@ -1,7 +1,5 @@
-import { tokens, wireText } from "../message/ids.ts"
-import type { Format, Message } from "../message/message.ts"
+import { type Format, type Layout, type Message, type ModelRequest, type ModelResponse, type Span, tokens, wireText } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { Layout, ModelRequest, ModelResponse, Span } from "../message/request.ts"
 import type { Codec } from "./codec.ts"
 import { codecOf } from "./codecs.ts"
 import { elements, type Json, memberOf, readJson, refuse, requireObject, spanOf } from "./json.ts"

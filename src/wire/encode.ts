@@ -1,9 +1,6 @@
 import { assert } from "../message/assert.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { messageId, type Wire, wireText } from "../message/ids.ts"
-import type { Message, Transcript } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
-import type { Layout, ModelRequest, Span, Tool } from "../message/request.ts"
+import { type Layout, type Message, type ModelRequest, type Part, type Span, type Tool, type Transcript, type Wire, messageId, wireText } from "../message/message.ts"
 import type { Codec } from "./codec.ts"
 import { codecs } from "./codecs.ts"
 

@@ -1,8 +1,6 @@
 import { describe, type Problem } from "../message/errors.ts"
-import { callId, type Wire, wireText } from "../message/ids.ts"
-import type { Part } from "../message/part.ts"
+import { type ModelResponse, type Part, type StopReason, type Usage, type Wire, callId, wireText } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { ModelResponse, StopReason, Usage } from "../message/request.ts"
 import { readResponse, readUsage, spellings, stopOf } from "./gemini.ts"
 import {
   elements,

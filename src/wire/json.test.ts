@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { anyJson, manner, writeIn } from "../../test/support/raw-json.ts"
-import { wireText } from "../message/ids.ts"
+import { wireText } from "../message/message.ts"
 import { elements, isObject, type Json, member, overlay, pathOf, readJson, wireOf, write } from "./json.ts"
 import { hasMorePieces } from "./tape.ts"
 

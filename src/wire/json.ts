@@ -1,8 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
-import { type Wire, wireText } from "../message/ids.ts"
-import type { Format } from "../message/message.ts"
-import type { Part } from "../message/part.ts"
-import type { Span } from "../message/request.ts"
+import { type Format, type Part, type Span, type Wire, wireText } from "../message/message.ts"
 import { layTape, type Tape } from "./tape.ts"
 
 /** Larger bodies are refused before they are parsed: the largest that any model API takes is a third of it (Anthropic: 32 MB). */

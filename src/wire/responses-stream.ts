@@ -1,8 +1,6 @@
 import { describe, type Problem } from "../message/errors.ts"
-import type { Wire } from "../message/ids.ts"
-import type { Part } from "../message/part.ts"
+import type { ModelResponse, Part, StopReason, Usage, Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { ModelResponse, StopReason, Usage } from "../message/request.ts"
 import {
   countIn,
   elements,

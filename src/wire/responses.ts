@@ -1,9 +1,6 @@
 import { assert } from "../message/assert.ts"
-import { callId, messageId, tokens, type Wire } from "../message/ids.ts"
-import type { Message, Role } from "../message/message.ts"
-import type { Part, ReasoningPart, ToolCallPart, ToolResultPart } from "../message/part.ts"
+import { type HeldState, type Message, type ModelResponse, type Part, type ReasoningPart, type Role, type StopReason, type Tool, type ToolCallPart, type ToolResultPart, type Usage, type Wire, callId, messageId, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { HeldState, ModelResponse, StopReason, Tool, Usage } from "../message/request.ts"
 import {
   argumentsIn,
   type Codec,

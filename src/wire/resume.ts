@@ -1,7 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
-import { wireText } from "../message/ids.ts"
-import type { Message } from "../message/message.ts"
-import type { Layout, ModelRequest, Span } from "../message/request.ts"
+import { type Layout, type Message, type ModelRequest, type Span, wireText } from "../message/message.ts"
 import { codecs } from "./codecs.ts"
 import { decodeRequest, decodeRest, layoutOf } from "./decode.ts"
 import { elements, readJson, requireObject, spanOf } from "./json.ts"

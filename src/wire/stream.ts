@@ -1,9 +1,6 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import type { CallId, Wire } from "../message/ids.ts"
-import type { Format } from "../message/message.ts"
-import type { CallKind } from "../message/part.ts"
+import type { CallId, CallKind, Format, ModelResponse, StopReason, Usage, Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import type { ModelResponse, StopReason, Usage } from "../message/request.ts"
 import { countIn, type Json, stringIn } from "./json.ts"
 import type { SseEvent } from "./sse.ts"
 

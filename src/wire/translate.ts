@@ -1,8 +1,6 @@
-import { type CallId, type MessageId, messageId, type Wire, wireText } from "../message/ids.ts"
-import type { Format, Message, Role, Transcript } from "../message/message.ts"
-import type { Part, ToolCallPart, ToolResultPart } from "../message/part.ts"
+import { type CallId, type Format, type Message, type MessageId, type Part, type Role, type ToolCallPart, type ToolResultPart, type Transcript, type Wire, messageId, wireText } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { quoteText } from "../message/quote.ts"
+import { quoteText } from "../message/fence.ts"
 import { codecOf, codecs } from "./codecs.ts"
 import { isObject, type Json, memberOf, readJson, tryParse, wireOf, write, writeObject } from "./json.ts"
 

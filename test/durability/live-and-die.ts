@@ -1,5 +1,5 @@
 import { expect } from "vitest"
-import type { HistoryEntry } from "../../src/session/history.ts"
+import type { HistoryEntry } from "../../src/session/inspect.ts"
 import type { Holdfast } from "../../src/session/holdfast.ts"
 import { checkOldView, checkSession, goOn } from "./check-session.ts"
 import { openDurable } from "./open-durable.ts"

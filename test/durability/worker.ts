@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { appendFileSync } from "node:fs"
 import { flushCompileCache } from "node:module"
-import type { Summarize } from "../../src/compact/summary/custom.ts"
+import type { Summarize } from "../../src/compact/summary/summary.ts"
 import { HoldfastError } from "../../src/message/errors.ts"
 import { present } from "../../src/message/present.ts"
 import type { Session } from "../../src/session/session.ts"

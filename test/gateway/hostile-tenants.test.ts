@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { tenantOf } from "../../src/gateway/identity/tenant-of.ts"
+import { tenantOf } from "../../src/gateway/identity/names.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
 import { type RawUpstream, startRawUpstream, wholeAnswer } from "./raw-upstream.ts"

@@ -1,7 +1,6 @@
 import { createServer } from "node:net"
 import { expect, test } from "vitest"
-import { readArguments } from "../../src/cli/arguments.ts"
-import { isFailure } from "../../src/cli/failure.ts"
+import { isFailure, readArguments } from "../../src/cli/command.ts"
 import { createServeCommand } from "../../src/cli/serve-command.ts"
 import type { Sink, World } from "../../src/cli/world.ts"
 import { startGateway } from "../../src/gateway/gateway.ts"

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { createGuard } from "../../src/guard/guard.ts"
-import type { Approve, Guarding } from "../../src/guard/guard-use.ts"
+import type { Approve, Guarding } from "../../src/guard/judge-call.ts"
 import { HoldfastError } from "../../src/message/errors.ts"
 import { type Format, formats } from "../../src/message/message.ts"
 import { createHoldfast, type Holdfast } from "../../src/session/holdfast.ts"

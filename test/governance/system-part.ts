@@ -1,5 +1,4 @@
-import type { Format } from "../../src/message/message.ts"
-import { textOf } from "../../src/message/text.ts"
+import { type Format, textOf } from "../../src/message/message.ts"
 import { decodeRequest } from "../../src/wire/decode.ts"
 
 /** What a request says in its system part, the system messages included that open it. */

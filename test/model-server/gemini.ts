@@ -1,4 +1,4 @@
-import type { StopReason } from "../../src/message/request.ts"
+import type { StopReason } from "../../src/message/message.ts"
 import { geminiObjection } from "./gemini-objection.ts"
 import { geminiCallId, geminiResponseId, seal } from "./ids.ts"
 import { field, type Json, listAt, textAt } from "./json.ts"

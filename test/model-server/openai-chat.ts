@@ -1,4 +1,4 @@
-import type { StopReason } from "../../src/message/request.ts"
+import type { StopReason } from "../../src/message/message.ts"
 import { chatObjection } from "./chat-objection.ts"
 import { chatId, createdAt, openaiCallId } from "./ids.ts"
 import { field, type Json, listAt, modelJson, textAt } from "./json.ts"

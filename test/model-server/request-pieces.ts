@@ -1,6 +1,4 @@
-import type { Format, Message } from "../../src/message/message.ts"
-import type { Part } from "../../src/message/part.ts"
-import type { ModelRequest } from "../../src/message/request.ts"
+import type { Format, Message, ModelRequest, Part } from "../../src/message/message.ts"
 import { createMeter, type Meter } from "../../src/tokens/meter.ts"
 import { decodeRequest } from "../../src/wire/decode.ts"
 import { parseJson } from "./json.ts"

@@ -1,5 +1,4 @@
-import type { Format } from "../../src/message/message.ts"
-import type { StopReason } from "../../src/message/request.ts"
+import type { Format, StopReason } from "../../src/message/message.ts"
 import type { Json } from "./json.ts"
 
 /** A tool call that the scripted model makes; `input` may hold `numberLiteral`s. */

@@ -1,5 +1,4 @@
-import type { Format } from "../../src/message/message.ts"
-import type { StopReason } from "../../src/message/request.ts"
+import type { Format, StopReason } from "../../src/message/message.ts"
 import type { Json } from "./json.ts"
 import type { ScriptedUsage } from "./script.ts"
 

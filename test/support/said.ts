@@ -1,6 +1,5 @@
-import type { Format, Role, Transcript } from "../../src/message/message.ts"
-import type { Part } from "../../src/message/part.ts"
-import { quotedChannel } from "../../src/message/quote.ts"
+import type { Format, Part, Role, Transcript } from "../../src/message/message.ts"
+import { quotedChannel } from "../../src/message/fence.ts"
 import { isObject } from "../../src/wire/json.ts"
 
 /** What a conversation says, free of how a format spells and splits it: for tests that compare two tellings of the same. */

@@ -1,7 +1,5 @@
 import type { Arbitrary } from "fast-check"
-import { callId, messageId } from "../../src/message/ids.ts"
-import type { Message, Role, Transcript } from "../../src/message/message.ts"
-import type { CallKind, Part } from "../../src/message/part.ts"
+import { type CallKind, type Message, type Part, type Role, type Transcript, callId, messageId } from "../../src/message/message.ts"
 import { fc } from "./property.ts"
 
 export const text = (value: string): Part => ({ type: "text", text: value })

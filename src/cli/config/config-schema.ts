@@ -1,6 +1,6 @@
 import { z } from "zod"
 import type { StrategyName } from "../../compact/stages/strategies.ts"
-import { families } from "../../gateway/settings/family.ts"
+import { families } from "../../gateway/settings/upstream.ts"
 import { formats } from "../../message/message.ts"
 import {
   headerValue,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { deskTools } from "./desk-tools.ts"
+import { deskTools } from "./order-desk.ts"
 import { demoGuard } from "./play-demo.ts"
 
 const guard = demoGuard()

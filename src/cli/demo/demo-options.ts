@@ -18,3 +18,68 @@ export type DemoOptions = ScreenOptions & {
   readonly connectUrl?: string
   readonly newId?: () => string
 }
+
+/** The scripted model's name; nothing that goes by it is a real model. */
+export const demoModel = "holdfast-demo"
+
+/** All that the scripted model serves, as an upstream's list of models has it. */
+export const demoModels = "holdfast-demo*"
+
+/** Its window: small, so that a session of some twenty calls outgrows it twice. */
+export const demoWindowTokens = 14_000
+
+export const isDemoModel = (model: unknown): model is string => typeof model === "string" && model.startsWith(demoModel)
+
+/** What was seen in a run of the demo. Nothing in it is taken from the script: it is read from answers, requests and the log. */
+export type DemoOutcome = {
+  readonly session: string
+  readonly turns: number
+  readonly calls: number
+  readonly compactions: number
+  readonly rule: string
+  /** In how many of the requests that reached the model the rule stood word for word. */
+  readonly ruleSeen: number
+  readonly ruleHeld: boolean
+  /** Calls that the guard kept from the agent. */
+  readonly denied: number
+  /** E-mails that the agent's own tool was made to send to somewhere outside; none may be. */
+  readonly leaked: number
+  /** The value from before the compactions that the model used at the end, and whether it is the right one. */
+  readonly recalledValue?: string
+  readonly recalled: boolean
+  readonly windowTokens: number
+  /** All tokens that reached the model, the most in one request, and what the agent's whole history would take by now. */
+  readonly sentTokens: number
+  readonly largestTokens: number
+  readonly historyTokens: number
+  readonly outputTokens: number
+  /** The first call that the model would have refused, had it been sent as the agent wrote it. */
+  readonly tooLongCall?: number
+  /** Of the tokens that reached the model, so much was read from its (simulated) cache. */
+  readonly cacheReadShare: number
+  readonly entries: number
+  readonly asPromised: boolean
+}
+
+/** The promises of the demo, each with whether it was kept. */
+export function promisesOf(
+  seen: Pick<
+    DemoOutcome,
+    "compactions" | "ruleHeld" | "denied" | "leaked" | "recalled" | "largestTokens" | "windowTokens" | "historyTokens"
+  >,
+): readonly { readonly promise: string; readonly kept: boolean }[] {
+  return [
+    { promise: "the session outgrew the window, and no request did", kept: fits(seen) },
+    { promise: "the rule stood in every request, word for word", kept: seen.ruleHeld },
+    { promise: "the forbidden call was withheld, and nothing got out", kept: seen.denied > 0 && seen.leaked === 0 },
+    { promise: "the exact value from before was still there", kept: seen.compactions > 0 && seen.recalled },
+  ]
+}
+
+const fits = ({
+  compactions,
+  largestTokens,
+  windowTokens,
+  historyTokens,
+}: Pick<DemoOutcome, "compactions" | "largestTokens" | "windowTokens" | "historyTokens">): boolean =>
+  compactions > 0 && historyTokens > windowTokens && largestTokens <= windowTokens

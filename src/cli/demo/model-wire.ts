@@ -1,5 +1,7 @@
 import { createSseEvent } from "../../wire/sse.ts"
-import type { CacheUse } from "./prompt-cache.ts"
+import { createHash } from "node:crypto"
+import { countO200k } from "../../tokens/o200k.ts"
+import { isObject } from "../../wire/json.ts"
 
 /** What the demo's model says to one request. */
 export type ModelAnswer = {
@@ -11,7 +13,7 @@ export type ModelAnswer = {
 
 export type ModelCall = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
 
-export type ModelUsage = CacheUse & { readonly outputTokens: number }
+type ModelUsage = CacheUse & { readonly outputTokens: number }
 
 /** Calls of one step are told apart by their number. */
 export const callIdOf = (step: string, n: number): string => `toolu_demo_${step}_${n}`
@@ -72,8 +74,8 @@ function blockEvents(block: Block, index: number): readonly WireEvent[] {
   const empty = block.type === "text" ? { ...block, text: "" } : { ...block, input: {} }
   const deltas =
     block.type === "text"
-      ? piecesOf(block.text).map((text) => ({ type: "text_delta", text }))
-      : piecesOf(JSON.stringify(block.input)).map((partial) => ({ type: "input_json_delta", partial_json: partial }))
+      ? piecesOfAnswer(block.text).map((text) => ({ type: "text_delta", text }))
+      : piecesOfAnswer(JSON.stringify(block.input)).map((partial) => ({ type: "input_json_delta", partial_json: partial }))
   const start = { type: "content_block_start", index, content_block: empty }
   return [
     start,
@@ -85,7 +87,7 @@ function blockEvents(block: Block, index: number): readonly WireEvent[] {
 /** Characters in one piece of a streamed text: some words. */
 const pieceLength = 24
 
-const piecesOf = (text: string): readonly string[] => {
+const piecesOfAnswer = (text: string): readonly string[] => {
   const points = Array.from(text)
   return Array.from({ length: Math.ceil(points.length / pieceLength) }, (_, n) =>
     points.slice(n * pieceLength, (n + 1) * pieceLength).join(""),
@@ -95,3 +97,85 @@ const piecesOf = (text: string): readonly string[] => {
 /** An error in the words of the API. */
 export const errorAnswer = (type: string, message: string): string =>
   JSON.stringify({ type: "error", error: { type, message } })
+
+/** What a request took, by what the cache had of it. */
+type CacheUse = { readonly readTokens: number; readonly writtenTokens: number; readonly freshTokens: number }
+
+export type PromptCache = { readonly use: (pieces: readonly Piece[]) => CacheUse }
+
+/** Prefixes that are remembered: a demo writes two for each of its calls. */
+const maxPrefixes = 1000
+/** So many blocks before a breakpoint are looked at for a prefix that is known, as Anthropic's API does it. */
+const lookBack = 20
+
+/**
+ * A simulated prompt cache: it knows the prefixes that ended at a breakpoint in earlier requests, and of a new one reads the longest
+ * that it knows. Nothing is too small for it, and nothing runs out.
+ */
+export function createPromptCache(): PromptCache {
+  const known = new Set<string>()
+  return {
+    use: (pieces) => {
+      const prefixes = prefixesOf(pieces)
+      let read = 0
+      let written = 0
+      for (const [at, { marked }] of pieces.entries()) {
+        if (!marked) continue
+        written = at + 1
+        for (let end = at; end >= Math.max(0, at - lookBack); end--)
+          if (known.has(prefixes[end] ?? "")) {
+            read = Math.max(read, end + 1)
+            break
+          }
+      }
+      for (const [at, { marked }] of pieces.entries()) if (marked) remember(known, prefixes[at] ?? "")
+      const readTokens = tokensOf(pieces.slice(0, read))
+      const writtenTokens = tokensOf(pieces.slice(read, written))
+      return { readTokens, writtenTokens, freshTokens: tokensOf(pieces) - readTokens - writtenTokens }
+    },
+  }
+}
+
+/** A name for the request up to each of its blocks. */
+function prefixesOf(pieces: readonly Piece[]): readonly string[] {
+  let last = ""
+  return pieces.map(({ text }) => {
+    last = createHash("sha256").update(last).update("\n").update(text).digest("base64")
+    return last
+  })
+}
+
+function remember(known: Set<string>, prefix: string): void {
+  known.delete(prefix)
+  known.add(prefix)
+  for (const oldest of known) {
+    if (known.size <= maxPrefixes) return
+    known.delete(oldest)
+  }
+}
+
+/** One block of a request as the demo's model reads it: what it says, what it takes, and whether a cache breakpoint stands on it. */
+export type Piece = { readonly text: string; readonly tokens: number; readonly marked: boolean }
+
+/** The blocks of an Anthropic request in the order of its cache: tools, system, messages. What cannot be read takes nothing. */
+export function piecesOf(body: unknown): readonly Piece[] {
+  if (!isObject(body)) return []
+  const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : []
+  return [
+    ...requestBlocks(body.tools).map((tool) => pieceOf("tool", tool)),
+    ...requestBlocks(body.system).map((block) => pieceOf("system", block)),
+    ...messages.flatMap(({ role, content }) => requestBlocks(content).map((block) => pieceOf(String(role), block))),
+  ]
+}
+
+export const tokensOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, { tokens }) => sum + tokens, 0)
+
+/** A text stands for one block of text, as on the wire. */
+const requestBlocks = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
+  typeof value === "string" ? [{ type: "text", text: value }] : Array.isArray(value) ? value.filter(isObject) : []
+
+/** Breakpoints move from call to call; what they stand on is the same block. */
+function pieceOf(place: string, { cache_control: breakpoint, ...block }: Readonly<Record<string, unknown>>): Piece {
+  const json = JSON.stringify(block)
+  return { text: `${place} ${json}`, tokens: countO200k(json), marked: breakpoint !== undefined && breakpoint !== null }
+}

@@ -3,7 +3,7 @@ import { startGateway } from "../../gateway/gateway.ts"
 import { usualLimits } from "../../gateway/settings/gateway-options.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import { openStore } from "../../store/open-store.ts"
-import { demoModel, demoWindowTokens } from "./demo-names.ts"
+import { demoModel, demoWindowTokens } from "./demo-options.ts"
 import { demoGuard, demoUpstream, startDemoModel } from "./play-demo.ts"
 import { runDemo } from "./run-demo.ts"
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { batchNumber } from "./desk-files.ts"
-import { deskTools } from "./desk-tools.ts"
+import { batchNumber, deskTools } from "./order-desk.ts"
 import { callIdOf } from "./model-wire.ts"
 import { scriptedAnswer } from "./play-demo.ts"
 import { story } from "./story.ts"

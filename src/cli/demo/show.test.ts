@@ -1,12 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { box } from "./box.ts"
-import { findRule, type RulePlace } from "./find-rule.ts"
-import { contextBar } from "./show-call.ts"
-import { compactionBox } from "./show-compaction.ts"
-import { readWithheld } from "./show-denied.ts"
-import type { ToldCompaction } from "./told-compaction.ts"
-import { clipText, oneLine, wrapText } from "./wrap-text.ts"
+import { box, clipText, oneLine, wrapText } from "./screen.ts"
+import { type RulePlace, type ToldCompaction, compactionBox, contextBar, findRule, readWithheld } from "./show.ts"
 
 const plain = { width: 60, bold: (text: string) => text, dim: (text: string) => text }
 const anyText = fc.string({ unit: "binary", maxLength: 300 })

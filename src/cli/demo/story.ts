@@ -1,4 +1,4 @@
-import { deskTools } from "./desk-tools.ts"
+import { deskTools } from "./order-desk.ts"
 import type { ModelAnswer, ModelCall } from "./model-wire.ts"
 
 /** What the scripted model can see: the request as text. */

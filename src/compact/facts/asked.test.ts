@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { wireText } from "../../message/ids.ts"
-import { argumentsOf, createAsked } from "./asked.ts"
+import { wireText } from "../../message/message.ts"
+import { argumentsOf, createAsked } from "./fit.ts"
 
 const schema = {
   type: "object",

@@ -1,10 +1,9 @@
 import { expect, test } from "vitest"
 import { call, message, result, text } from "../../../test/support/transcripts.ts"
-import { tokens } from "../../message/ids.ts"
-import type { Transcript } from "../../message/message.ts"
+import { type Transcript, tokens } from "../../message/message.ts"
 import { fitLedger } from "./fit.ts"
 import { buildLedger } from "./ledger.ts"
-import { quoteValue } from "./quote-value.ts"
+import { quoteValue } from "./fact.ts"
 
 const count = (written: string) => tokens(Math.ceil(written.length / 3))
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { message, result, text } from "../../../test/support/transcripts.ts"
-import { callId } from "../../message/ids.ts"
+import { callId } from "../../message/message.ts"
 import { buildLedger } from "./ledger.ts"
 
 /** One order, as tools write it. */

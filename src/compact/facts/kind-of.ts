@@ -1,5 +1,56 @@
-import type { FactKind } from "./fact.ts"
-import { shapeOf, sorts } from "./shape.ts"
+import { type FactKind, type LabelSource, maxLabelLength } from "./fact.ts"
+
+/** The sorts of characters that a word may have, one bit each. */
+export const sorts = {
+  lower: 1,
+  upper: 2,
+  digit: 4,
+  underscore: 8,
+  dash: 16,
+  dot: 32,
+  colon: 64,
+  slash: 128,
+  backslash: 256,
+  at: 512,
+  equals: 1024,
+  /** Any other sign of ASCII. */
+  sign: 2048,
+  /** Anything beyond ASCII: letters of other scripts, currencies. */
+  beyond: 4096,
+} as const
+
+/** The signs that open, close or part things in prose, code and markup of any script; blanks and controls do too. */
+const parting = "\"'`<>(){}[],;|*，。；：、！？「」『』（）【】《》“”‘’«»№\u2028\u2029\ufeff\u3000"
+
+/** One look per character, because every text goes through here; 0 parts words. */
+export const sortOf: Uint16Array = new Uint16Array(0x10000).fill(sorts.beyond)
+
+const assign = (characters: string, sort: number): void => {
+  for (let at = 0; at < characters.length; at++) sortOf[characters.charCodeAt(at)] = sort
+}
+sortOf.fill(sorts.sign, 0x21, 0x7f)
+sortOf.fill(sorts.lower, 0x61, 0x7b)
+sortOf.fill(sorts.upper, 0x41, 0x5b)
+sortOf.fill(sorts.digit, 0x30, 0x3a)
+sortOf.fill(0, 0, 0x21)
+sortOf.fill(0, 0x7f, 0xa1)
+sortOf.fill(0, 0x2000, 0x200b)
+assign("_", sorts.underscore)
+assign("-", sorts.dash)
+assign(".", sorts.dot)
+assign(":", sorts.colon)
+assign("/", sorts.slash)
+assign("\\", sorts.backslash)
+assign("@", sorts.at)
+assign("=", sorts.equals)
+assign(parting, 0)
+
+/** Which sorts of characters stand in a text. */
+function shapeOf(text: string): number {
+  let shape = 0
+  for (let at = 0; at < text.length; at++) shape |= sortOf[text.charCodeAt(at)] ?? 0
+  return shape
+}
 
 const extensions =
   "c|cc|cpp|cs|css|csv|doc|docx|env|gif|go|gz|h|hpp|html|ini|ipynb|java|jpe?g|jsx?|json|jsonl|kts?|less|lock|log|lua|md|mdx|mjs|cjs|m?tsx?|pdf|php|pl|png|pptx?|proto|ps1|py|pyi|rb|rs|rst|scala|scss|sh|sql|svelte|svg|swift|tar|tex|toml|txt|vue|wasm|xlsx?|xml|ya?ml|zig|zip|cfg|conf|patch|diff|bat|gradle|tf|ex|exs|erl|hs|ml|pony|dart|r|jl"
@@ -159,3 +210,82 @@ export function kindOf(word: string): FactKind | undefined {
   }
   return undefined
 }
+
+export type Label = { readonly label: string; readonly labelFrom: LabelSource }
+
+/** How far back a label is looked for: a few words. */
+const reach = 56
+
+/** Words that say nothing about the value they lead up to, in some of the languages that people write to agents. */
+const idle = new Set(
+  (
+    "the a an to of in on at and or is are for with from by my your our this that it its as be was i we you please have has " +
+    "will would can let me der die das den und zu mit von für mein le la les de des du et un une mon el los y en con mi " +
+    "в на и с для от к по из мой это"
+  ).split(" "),
+)
+export const copulas: ReadonlySet<string> = new Set([
+  "is",
+  "are",
+  "was",
+  "be",
+  "ist",
+  "sind",
+  "est",
+  "sont",
+  "es",
+  "son",
+  "è",
+  "это",
+  "=",
+])
+const opening = /["'`(*#[<“«「：:=\s-]/u
+
+/** A few words on what stands at `start`: the key before a colon or equals sign, or else the words that lead up to it. */
+export function labelBefore(text: string, start: number): Label | undefined {
+  const before = text.slice(Math.max(0, start - reach), start)
+  let end = before.length
+  let keyed = false
+  for (let sign = before[end - 1]; sign !== undefined && opening.test(sign); sign = before[--end - 1]) {
+    if (sign === "\n") return undefined
+    keyed ||= sign === ":" || sign === "=" || sign === "："
+  }
+  const words = lastPhrase(before.slice(0, end))
+  const suffix = /(?:是|は|为|が)$/u.exec(words.at(-1) ?? "")?.index
+  if (suffix !== undefined) words.push(words.pop()?.slice(0, suffix) ?? "")
+  const stated = keyed || suffix !== undefined || copulas.has(words.at(-1) ?? "")
+  const label = trimIdle(trimIdle(words).slice(stated ? -3 : -2))
+    .join(" ")
+    .slice(0, maxLabelLength)
+    .trim()
+  return label === "" ? undefined : { label, labelFrom: stated ? "pair" : "words" }
+}
+
+const ending = new Set('.,;!?(){}[]|<>"`\n。，；、！？：:=')
+
+/** The words behind the last sign that ends a thought. */
+function lastPhrase(line: string): string[] {
+  let start = line.length
+  while (start > 0 && !ending.has(line[start - 1] ?? "")) start--
+  return line
+    .slice(start)
+    .split(/\s+/)
+    .filter((word) => /^[\p{L}_][\p{L}\p{N}_/'’-]*$/u.test(word))
+}
+
+/** Words without those at either end that say nothing. */
+export function trimIdle(words: readonly string[]): readonly string[] {
+  const isIdle = (word: string): boolean => idle.has(word.toLowerCase())
+  const from = words.findIndex((word) => !isIdle(word))
+  const to = words.findLastIndex((word) => !isIdle(word) && !copulas.has(word.toLowerCase()))
+  return from < 0 ? [] : words.slice(from, to + 1)
+}
+
+/** A key as a label: on one line, short, and nothing in it that could pass for markup. */
+export const labelOfKey = (key: string): string =>
+  key
+    .slice(0, 4 * maxLabelLength)
+    .replace(/[^\p{L}\p{N}_ .-]+/gu, " ")
+    .trim()
+    .slice(0, maxLabelLength)
+    .trim()

@@ -1,11 +1,8 @@
 import { expect, test } from "vitest"
 import { call, message, result, text } from "../../../test/support/transcripts.ts"
-import { callId } from "../../message/ids.ts"
-import type { Transcript } from "../../message/message.ts"
-import type { Part } from "../../message/part.ts"
-import type { Fact } from "./fact.ts"
+import { type Part, type Transcript, callId } from "../../message/message.ts"
+import { type Fact, maxFacts } from "./fact.ts"
 import { buildLedger, extendLedger, mergeLedgers } from "./ledger.ts"
-import { maxFacts } from "./limits.ts"
 
 const run = (id: string, command: string): Part => ({
   type: "tool-call",

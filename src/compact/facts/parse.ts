@@ -1,15 +1,8 @@
-import type { Channel } from "../../message/channel.ts"
-import type { MessageId } from "../../message/ids.ts"
-import { type Block, userHeading } from "./block.ts"
-import { describes, type Fact, type FactKind, type FactState, keyOf, type LabelSource } from "./fact.ts"
-import { joinFacts } from "./join.ts"
-import type { Ledger } from "./ledger.ts"
-import { maxFacts, maxLabelLength, minValueLength } from "./limits.ts"
-import { isOneLine } from "./one-line.ts"
-import { isPlain } from "./quote-value.ts"
+import type { Channel, MessageId } from "../../message/message.ts"
+import { type Block, type Fact, type FactKind, type FactState, type LabelSource, describes, isOneLine, isPlain, keyOf, maxFacts, maxLabelLength, minValueLength, userHeading } from "./fact.ts"
+import { type Ledger, joinFacts } from "./ledger.ts"
 import { kindOfLeaf } from "./record.ts"
-import { marks } from "./render.ts"
-import { readTitle } from "./title.ts"
+import { marks, readTitle } from "./render.ts"
 
 /** A value read from print, and where it ends. */
 type Printed = { readonly value: string; readonly end: number }

@@ -1,14 +1,11 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { brokenTranscript, goodTranscript, message, result, text } from "../../../test/support/transcripts.ts"
-import { callId, messageId, tokens } from "../../message/ids.ts"
-import type { Message, Transcript } from "../../message/message.ts"
-import { textOf } from "../../message/text.ts"
-import type { Fact } from "./fact.ts"
+import { type Message, type Transcript, callId, messageId, textOf, tokens } from "../../message/message.ts"
+import { type Fact, quoteValue } from "./fact.ts"
 import { fitLedger } from "./fit.ts"
 import { buildLedger, extendLedger, mergeLedgers } from "./ledger.ts"
 import { parseLedger } from "./parse.ts"
-import { quoteValue } from "./quote-value.ts"
 import { renderFacts } from "./render.ts"
 
 const count = (written: string) => tokens(Math.ceil(written.length / 4))

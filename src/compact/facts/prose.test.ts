@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
-import type { FactKind } from "./fact.ts"
+import type { FactKind, Reading } from "./fact.ts"
 import { textMentions } from "./prose.ts"
-import type { Reading } from "./reading.ts"
 
 const user: Reading = { channel: "user", inCall: false, spoken: true }
 const tool: Reading = { channel: "tool", inCall: false, spoken: false }

@@ -1,13 +1,6 @@
-import { instructs } from "../../message/channel.ts"
-import { definitionsIn } from "./code-lines.ts"
-import type { FactKind } from "./fact.ts"
-import { kindOf } from "./kind-of.ts"
-import { copulas, type Label, labelBefore, trimIdle } from "./label.ts"
-import { maxLabelLength, maxValueLength, minValueLength } from "./limits.ts"
-import { isOneLine } from "./one-line.ts"
-import { commandsIn, type Phrase, phrasesIn, quotedIn, saidIn } from "./phrases.ts"
-import type { Emit, Reading } from "./reading.ts"
-import { sortOf, sorts } from "./shape.ts"
+import { instructs } from "../../message/message.ts"
+import { type Emit, type FactKind, type Reading, isOneLine, maxLabelLength, maxValueLength, minValueLength } from "./fact.ts"
+import { type Label, copulas, kindOf, labelBefore, sortOf, sorts, trimIdle } from "./kind-of.ts"
 
 /** The values that a text speaks of, each with the words that say what it is. */
 export function textMentions(text: string, reading: Reading, emit: Emit): void {
@@ -296,3 +289,146 @@ const followsNoun = (before: string): boolean =>
   /(?:^|\s)(?:the|an?|my|our|your|this|that|its|der|die|das|den|mein|el|la|le|mi|mon|ma)\s+[\p{L}-]{2,20}\s+["'`]?$/iu.test(
     before,
   )
+
+/** A value of several words and where it starts. */
+type Phrase = { readonly kind: FactKind; readonly value: string; readonly start: number }
+
+type Take = (phrase: Phrase) => void
+
+const months = "(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\\.?"
+const ordinal = "(?:st|nd|rd|th)?"
+
+/** A date behind a number is the last change of a file in a listing. */
+const dates = new RegExp(
+  `(?<!\\d )\\b${months} \\d{1,2}${ordinal}(?:,? \\d{4})?\\b|\\b\\d{1,2}\\.?${ordinal} (?:of )?${months}(?:,? \\d{4})?\\b|\\b\\d{1,2}\\.? \\p{L}{3,10} \\d{4}\\b`,
+  "gu",
+)
+const amounts =
+  /[$€£¥₹]\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,4})?(?![\p{L}\p{N}])|\b(?:\d{1,3}(?:[ \u00a0\u202f]\d{3}){1,4}|\d[\d,.]{0,15})[ \u00a0]?(?:USD|EUR|GBP|JPY|CNY|CHF|INR|RUB|dollars|euros|pounds|рублей|руб|元|円|원|€|%|percent|per cent|GB|MB|KB|TB|kg|km|ms|seconds|minutes|hours|days|px)(?![\p{L}\p{N}])/gu
+/** Telephone and account numbers in groups. */
+const grouped =
+  /(?:\+\d[\d ()-]{7,18}\d|\(\d{3}\) ?\d{3}-\d{4}|\b[A-Z]{2}\d{2}(?: [\dA-Z]{4}){2,7}(?: [\dA-Z]{1,4})?|\b\d{4}(?: \d{4}){2,4})(?!\d)/g
+const quotes =
+  /"([^"\n]{2,120})"|“([^”\n]{2,120})”|`([^`\n]{2,120})`|«([^»\n]{2,120})»|「([^」\n]{2,120})」|『([^』\n]{2,120})』/gu
+const shellQuotes = /"(?=[^"\n]{0,120}\p{L}{2})([^"\n]{4,120})"|(?<=[\s=(])'(?=[^'\n]{0,120}\p{L}{2})([^'\n]{4,120})'/gu
+const names =
+  /(?<=[\p{Ll},:] )(?!I['’])(?:\d{1,5} )?\p{Lu}[\p{Ll}\p{M}'’-]{2,30}(?: \p{Lu}[\p{L}\p{M}'’-]{1,30}){0,3}(?: \d{1,5})?(?![\p{L}\p{N}])/gu
+const month = new RegExp(`^${months}$`)
+
+/** Dates, amounts and numbers of several words, in any text. */
+function phrasesIn(text: string, take: Take): void {
+  if (!/\d[),.]?[ \u00a0\u202f%€元円원]|[ \u00a0]\d|\(\d|\d[KMG]B/.test(text)) return
+  takeAll(text, dates, "date", take)
+  takeAll(text, amounts, "amount", take)
+  takeAll(text, grouped, "id", take)
+}
+
+const alone = ({ source, flags }: RegExp): RegExp => new RegExp(`^-?(?:${source})$`, flags.replace("g", ""))
+const whole: readonly (readonly [FactKind, RegExp])[] = [
+  ["date", alone(dates)],
+  ["amount", alone(amounts)],
+  ["id", alone(grouped)],
+]
+
+/** What a value of several words is if it is nothing but a date, an amount or a number in groups. */
+export function kindOfPhrase(value: string): FactKind | undefined {
+  if (!/\d/.test(value)) return undefined
+  return whole.find(([, pattern]) => pattern.test(value))?.[0]
+}
+
+/** What a person put in quotation marks or wrote with a capital in the middle of a sentence: titles, names, places. */
+function saidIn(text: string, take: Take): void {
+  takeQuotes(text, quotes, take)
+  for (const { 0: value, index } of text.matchAll(names)) {
+    if (!month.test(value)) take({ kind: "name", value, start: index })
+  }
+}
+
+/** What stands in quotation marks in a command: the pattern of a search, a commit's message. */
+const quotedIn = (text: string, take: Take): void => takeQuotes(text, shellQuotes, take)
+
+function takeAll(text: string, pattern: RegExp, kind: FactKind, take: Take): void {
+  for (const { 0: value, index } of text.matchAll(pattern)) take({ kind, value, start: index })
+}
+
+function takeQuotes(text: string, pattern: RegExp, take: Take): void {
+  for (const found of text.matchAll(pattern)) {
+    const value = found.slice(1).find((group) => group !== undefined) ?? ""
+    if (value.trim().length >= 4) take({ kind: "quote", value, start: found.index + 1 })
+  }
+}
+
+/** Agents without tool calls write the command they mean to run in a fence of its own. */
+const fenced = /```[a-z]{0,12}\n([^`\n]{4,160})\n```/g
+
+function commandsIn(text: string, take: Take): void {
+  for (const { 1: value = "", index } of text.matchAll(fenced)) take({ kind: "command", value, start: index })
+}
+
+/** Lines of code that are worth keeping whole: definitions, errors with what they say, and those of a text that a call passed on. */
+
+/** Names that code defines: functions, classes, types, tables. */
+const definitions =
+  /\b(?:def|class|function|func|fn|interface|struct|enum|trait|module|TABLE|VIEW|INDEX)\s{1,3}(?:IF NOT EXISTS )?([\p{L}_$][\p{L}\p{N}_$]{2,80})(?=\s{0,2}[({:<;=]|\s(?:extends|implements|AS)\b)/gu
+
+/** An error with its message, as it ends a stack trace. */
+const errors = /^(?:E {2,8})?((?:[\w.]{1,60}\.)?[A-Z]\w{0,40}(?:Error|Exception|Failure): [^\n]{1,120})$/gm
+
+/** The number of a line in a listing or a search, and what a diff puts before it. */
+const lineNumber = /^(?:[\w./-]{1,100}:)?\s{0,8}\d{1,6}(?:[:|\t-]|\s{2,4})|^[+-](?=\s)/
+
+const shortestLine = 8
+const longestLine = 120
+
+/** Lines kept of one text that a call passed on: enough to find the place again. */
+const maxLinesOfText = 12
+
+type TakeLine = (phrase: Phrase) => void
+
+/** What a text defines, each with the line that defines it, and the errors it tells of. */
+function definitionsIn(text: string, take: TakeLine): void {
+  for (const { 0: whole, 1: value = "", index } of text.matchAll(definitions)) {
+    const start = index + whole.length - value.length
+    take({ kind: "identifier", value, start })
+    takeLine(lineAt(text, index), index, take)
+  }
+  if (!text.includes("Error: ") && !text.includes("Exception: ") && !text.includes("Failure: ")) return
+  for (const { 0: whole, 1: value = "", index } of text.matchAll(errors)) {
+    take({ kind: "error", value, start: index + whole.length - value.length })
+  }
+}
+
+/** The telling lines of a text of several: those that name or do something. */
+export function linesIn(text: string, take: TakeLine): void {
+  let left = maxLinesOfText
+  for (let start = 0; start < text.length && left > 0; ) {
+    const lineBreak = text.indexOf("\n", start)
+    const end = lineBreak < 0 ? text.length : lineBreak
+    if (end - start <= 2 * longestLine && takeLine(text.slice(start, end), start, take)) left--
+    start = end + 1
+  }
+}
+
+/** The line around a place, looked for no further than a line worth keeping is long. */
+function lineAt(text: string, at: number): string {
+  const before = text.slice(Math.max(0, at - longestLine), at)
+  const after = text.slice(at, at + longestLine)
+  const end = after.indexOf("\n")
+  return before.slice(before.lastIndexOf("\n") + 1) + (end < 0 ? after : after.slice(0, end))
+}
+
+/** Six words in a row: someone explains something, and no one will pass that on to the letter. */
+const sentence = /(?:^|\s)(?:[\p{L}'’]{1,30}[,.]?\s){6}/u
+
+export const isSentence = (text: string): boolean => sentence.test(text)
+
+/** What makes a line more than a bracket or a word. */
+const telling = /\p{L}{2}[^\n]*[\s(.=_:/-]|\p{L}\p{N}*\(/u
+
+function takeLine(line: string, start: number, take: TakeLine): boolean {
+  const value = line.replace(lineNumber, "").trim()
+  if (value.length < shortestLine || value.length > longestLine || !telling.test(value)) return false
+  if (isSentence(value)) return false
+  take({ kind: "line", value, start })
+  return true
+}

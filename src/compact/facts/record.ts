@@ -1,13 +1,7 @@
-import { isSentence, linesIn } from "./code-lines.ts"
-import type { FactKind } from "./fact.ts"
+import { isSentence, kindOfPhrase, linesIn, textMentions } from "./prose.ts"
+import { type Emit, type FactKind, type Reading, isOneLine, maxValueLength, minValueLength } from "./fact.ts"
 import { readTree, type Tree } from "./json-tree.ts"
-import { kindOf } from "./kind-of.ts"
-import { labelOfKey } from "./label.ts"
-import { maxValueLength, minValueLength } from "./limits.ts"
-import { isOneLine } from "./one-line.ts"
-import { kindOfPhrase } from "./phrases.ts"
-import { textMentions } from "./prose.ts"
-import type { Emit, Reading } from "./reading.ts"
+import { kindOf, labelOfKey } from "./kind-of.ts"
 
 type Place = {
   readonly key: string

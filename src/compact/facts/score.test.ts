@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { messageId } from "../../message/ids.ts"
+import { messageId } from "../../message/message.ts"
 import type { Fact } from "./fact.ts"
 import { score } from "./score.ts"
 

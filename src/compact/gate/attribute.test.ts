@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import type { Channel } from "../../message/channel.ts"
+import type { Channel } from "../../message/message.ts"
 import { attribute, type SummarySource } from "./attribute.ts"
 import { gateSummary } from "./gate-summary.ts"
 

@@ -1,5 +1,5 @@
 import { normalize } from "../../language/normalize.ts"
-import { type Channel, instructs } from "../../message/channel.ts"
+import { type Channel, instructs } from "../../message/message.ts"
 import { affirms, unframed } from "./claim.ts"
 
 /** Letters by which two forms of a word are taken for the same. */

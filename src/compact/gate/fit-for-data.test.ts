@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { fitForData } from "./fit-for-data.ts"
+import { fitForData } from "./gate-summary.ts"
 
 const fit: readonly string[] = [
   "src/auth/login-with-remember-me.ts",

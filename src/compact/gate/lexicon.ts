@@ -1,5 +1,5 @@
-import { foldCharacter, foldWord } from "../../language/fold.ts"
-import { concept, type Vocabulary } from "./concept.ts"
+import { foldCharacter, foldWord } from "../../language/normalize.ts"
+import { concept, type Vocabulary } from "./finding.ts"
 
 const portuguese: Vocabulary = {
   revoke: "ignore ignora esqueca desconsidere",

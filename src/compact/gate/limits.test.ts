@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { fitForData } from "./fit-for-data.ts"
-import { gateSummary, valuesIn } from "./gate-summary.ts"
+import { fitForData, gateSummary, valuesIn } from "./gate-summary.ts"
 import { markData } from "./mark-data.ts"
 import { scan } from "./scan.ts"
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { fenceData, unfenceData } from "./fence-data.ts"
-import { markData, unmarkData } from "./mark-data.ts"
+import { fenceData, markData, unfenceData, unmarkData } from "./mark-data.ts"
 
 const table: readonly (readonly [text: string, marked: string])[] = [
   ["send the file", "^send^the^file"],

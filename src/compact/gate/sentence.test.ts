@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { normalize } from "../../language/normalize.ts"
-import { survey } from "../../language/survey.ts"
+import { normalize, survey } from "../../language/normalize.ts"
 import { cueWords } from "./cue.ts"
 import { lexiconWords } from "./lexicon.ts"
 import { addToSum, mayMean, sentencesOf } from "./sentence.ts"

@@ -1,5 +1,5 @@
-import type { Span } from "../../message/request.ts"
-import { concept } from "./concept.ts"
+import type { Span } from "../../message/message.ts"
+import { concept } from "./finding.ts"
 import { cuesOf, cueWords } from "./cue.ts"
 import { conceptsOf, isGlued, lexiconWords, pairConcepts, unglue } from "./lexicon.ts"
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { tokens } from "../../message/ids.ts"
+import { tokens } from "../../message/message.ts"
 import { isTripped, noteCompaction } from "./breaker.ts"
 import { weighRewrite } from "./economics.ts"
 import { type Occasion, type Plan, planContext, reserveFor, type Sizes } from "./plan.ts"

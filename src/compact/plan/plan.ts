@@ -1,4 +1,4 @@
-import { type Tokens, tokens } from "../../message/ids.ts"
+import { type Tokens, tokens } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { Policy } from "./policy.ts"
 

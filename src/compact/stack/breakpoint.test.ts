@@ -1,12 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { message, text } from "../../../test/support/transcripts.ts"
-import { callId, messageId, tokens, wireText } from "../../message/ids.ts"
-import type { Breakpoint, Part } from "../../message/part.ts"
-import type { Tool } from "../../message/request.ts"
-import { applyBreakpoints } from "./apply-breakpoints.ts"
-import { markersIn, type Position, type RequestPieces } from "./breakpoint.ts"
-import { type BreakpointOptions, placeBreakpoints } from "./place-breakpoints.ts"
+import { type Breakpoint, type Part, type Tool, callId, messageId, tokens, wireText } from "../../message/message.ts"
+import { type BreakpointOptions, type Position, type RequestPieces, applyBreakpoints, markersIn, placeBreakpoints } from "./breakpoints.ts"
 
 const marked = (value: string, breakpoint: Breakpoint = "5m"): Part => ({ type: "text", text: value, breakpoint })
 const thinking: Part = { type: "reasoning", text: "hm", signature: "s" }

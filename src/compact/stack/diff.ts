@@ -1,6 +1,5 @@
 import { present } from "../../message/present.ts"
-import type { Layer, Section } from "./section.ts"
-import { type Stack, sectionsOf } from "./stack.ts"
+import { type Layer, type Section, type Stack, sectionsOf } from "./stack.ts"
 
 export type Version = { readonly hash: string; readonly label?: string }
 

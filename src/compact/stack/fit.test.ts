@@ -1,12 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import { tokens } from "../../message/ids.ts"
-import { fitStack } from "./fit.ts"
-import { renderStack } from "./render.ts"
-import { type Layer, layers, makeSection, type Section, type Shrink } from "./section.ts"
-import { stackFloor, stackTokens } from "./size.ts"
-import { makeStack, type Stack, sectionsOf } from "./stack.ts"
+import { tokens } from "../../message/message.ts"
+import { fitStack, stackFloor, stackTokens } from "./fit.ts"
+import { type Layer, type Section, type Shrink, type Stack, layers, makeSection, makeStack, renderStack, sectionsOf } from "./stack.ts"
 
 /** A token for each character but line ends, so that a section's frame is its heading's letters and no more. */
 const count = (text: string) => tokens(text.replaceAll("\n", "").length)

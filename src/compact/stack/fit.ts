@@ -1,9 +1,7 @@
 import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import { type Tokens, tokens } from "../../message/ids.ts"
-import { isBlank, type Layer, type Section, withText } from "./section.ts"
-import { type Count, type Give, giveOf, type Level } from "./size.ts"
-import { makeStack, type Stack, sectionsOf } from "./stack.ts"
+import { type Tokens, tokens } from "../../message/message.ts"
+import { type Layer, type Section, type Stack, isBlank, makeStack, renderSection, sectionsOf, withText } from "./stack.ts"
 
 /** The longest beginning of a text that has at most this many tokens. */
 export type Truncate = (text: string, budget: Tokens) => string
@@ -110,3 +108,96 @@ function requireFloors(gives: readonly Give[], budget: number): void {
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
+
+export type Count = (text: string) => Tokens
+
+/** A text that a section may come down to, and what it then takes. */
+type Level = { readonly tokens: number; readonly text: string }
+
+/** How far a section can give: from all of it to its floor, in steps if it has `levels`, otherwise token by token. */
+type Give = {
+  readonly section: Section
+  readonly frameTokens: number
+  readonly fullTokens: number
+  readonly floorTokens: number
+  /** Largest first; the last is the floor. */
+  readonly levels?: readonly Level[]
+}
+
+/** What a section costs beside its words: its heading, and the blank line after it; counted apart, so that the sum is no guess too low. */
+const frameOf = ({ heading }: Section, count: Count): number =>
+  (heading === undefined ? 0 : count(renderSection({ heading, text: "" }))) + count("\n\n")
+
+const sizeOf = (frameTokens: number, text: string, count: Count): number =>
+  isBlank(text) ? 0 : frameTokens + count(text)
+
+export const stackTokens = (stack: Stack, count: Count): Tokens =>
+  tokens(sectionsOf(stack).reduce((sum, section) => sum + sizeOf(frameOf(section, count), section.text, count), 0))
+
+/** What the stack takes when every section has given all it may. */
+export const stackFloor = (stack: Stack, count: Count): Tokens =>
+  tokens(sectionsOf(stack).reduce((sum, section) => sum + giveOf(section, count).floorTokens, 0))
+
+function giveOf(section: Section, count: Count): Give {
+  const { text, shrink, minTokens } = section
+  const frameTokens = frameOf(section, count)
+  const fullTokens = sizeOf(frameTokens, text, count)
+  const base = { section, frameTokens, fullTokens }
+  if (shrink.type === "truncate") {
+    return { ...base, floorTokens: minTokens === 0 ? 0 : Math.min(fullTokens, frameTokens + minTokens) }
+  }
+  const whole: Level = { tokens: fullTokens, text }
+  const shorter = shrink.type === "drop" ? [""] : shrink.type === "swap" ? shrink.variants : []
+  const levels = shorter
+    .filter((variant) => (isBlank(variant) ? 0 : count(variant)) >= minTokens)
+    .map((variant): Level => ({ tokens: sizeOf(frameTokens, variant, count), text: variant }))
+    .filter((level) => level.tokens < fullTokens)
+    .sort((one, other) => other.tokens - one.tokens)
+  return { ...base, levels: [whole, ...levels], floorTokens: levels.at(-1)?.tokens ?? fullTokens }
+}
+
+/** What every call must carry, whatever is left out of the history. */
+export type FloorSizes = {
+  readonly stack: Tokens
+  readonly pins: Tokens
+  readonly tools: Tokens
+  readonly latestUserMessage: Tokens
+  readonly outputReserve: Tokens
+}
+
+export type FloorPiece = { readonly name: string; readonly tokens: Tokens }
+
+/** The pieces in the order of the call, and the largest of them. */
+export type Floor = {
+  readonly floorTokens: Tokens
+  readonly pieces: readonly FloorPiece[]
+  readonly largest: FloorPiece
+}
+
+/** Add up what can never be left out. `stack` is its `stackFloor` where sections may shrink. */
+export function irreducibleFloor(sizes: FloorSizes): Floor {
+  const stack: FloorPiece = { name: "the prompt stack", tokens: sizes.stack }
+  const pieces: readonly FloorPiece[] = [
+    stack,
+    { name: "the pinned rules", tokens: sizes.pins },
+    { name: "the tool definitions", tokens: sizes.tools },
+    { name: "the latest user message", tokens: sizes.latestUserMessage },
+    { name: "the output reserve", tokens: sizes.outputReserve },
+  ]
+  return {
+    floorTokens: tokens(pieces.reduce((sum, piece) => sum + piece.tokens, 0)),
+    pieces,
+    largest: pieces.reduce((most, piece) => (piece.tokens > most.tokens ? piece : most), stack),
+  }
+}
+
+/** The tokens left for the history, or the Problem that no compaction could ever solve: raise it before the first call. */
+export function requireFloor({ floorTokens, largest }: Floor, windowTokens: Tokens): Tokens {
+  if (floorTokens <= windowTokens) return tokens(windowTokens - floorTokens)
+  throw new HoldfastError({
+    code: "floor-exceeds-window",
+    floorTokens,
+    windowTokens,
+    largest: `${largest.name} (${largest.tokens} tokens)`,
+  })
+}

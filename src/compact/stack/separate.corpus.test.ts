@@ -1,16 +1,12 @@
 import { describe, expect, test } from "vitest"
 import { corpus, recordedRequests, withoutCorpus } from "../../../test/support/corpus.ts"
 import { continuation } from "../../message/lineage.ts"
-import type { ModelRequest } from "../../message/request.ts"
+import type { ModelRequest } from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
-import { applyBreakpoints } from "./apply-breakpoints.ts"
-import { markersIn } from "./breakpoint.ts"
+import { applyBreakpoints, markersIn, placeBreakpoints } from "./breakpoints.ts"
 import { documentName } from "./document.ts"
-import { stackFingerprint } from "./fingerprint.ts"
-import { placeBreakpoints } from "./place-breakpoints.ts"
-import { rejoin } from "./rejoin.ts"
-import { separate } from "./separate.ts"
+import { rejoin, separate, stackFingerprint } from "./separate.ts"
 
 describe.skipIf(corpus === undefined)(`recorded requests of real clients${withoutCorpus}`, () => {
   const requests = recordedRequests()

@@ -2,14 +2,9 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { requestText } from "../../../test/support/requests.ts"
 import { message, result, text } from "../../../test/support/transcripts.ts"
-import { tokens, wireText } from "../../message/ids.ts"
-import { formats, type Message, type Transcript } from "../../message/message.ts"
-import type { Part } from "../../message/part.ts"
-import type { ModelRequest } from "../../message/request.ts"
+import { type Message, type ModelRequest, type Part, type Transcript, formats, tokens, wireText } from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { stackFingerprint } from "./fingerprint.ts"
-import { rejoin } from "./rejoin.ts"
-import { separate } from "./separate.ts"
+import { rejoin, separate, stackFingerprint } from "./separate.ts"
 
 const request = (messages: Transcript, system: readonly Part[] = []): ModelRequest => ({
   format: "anthropic-messages",

@@ -1,5 +1,66 @@
-import { hashData } from "../../message/hash-data.ts"
-import { bySectionOrder, type Layer, layers, type Section } from "./section.ts"
+import { hashData, hashText } from "../../message/sha256.ts"
+import { type Part, type Tokens, tokens } from "../../message/message.ts"
+import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { present } from "../../message/present.ts"
+
+/** Where a section stands. What changes least stands first, so that it stays cached longest. */
+export type Layer = "base" | "role" | "context" | "task"
+
+export const layers: readonly Layer[] = ["base", "role", "context", "task"]
+
+/** The section that says who the agent is: never shortened, never empty. */
+const identity = "identity"
+
+/** How a section may give way when the stack has too little room; what says nothing gives nothing. */
+export type Shrink<Text> =
+  | { readonly type: "fixed" }
+  /** Loses its end, whole lines where it can, down to its minimum. */
+  | { readonly type: "truncate" }
+  /** Is there whole or not at all. */
+  | { readonly type: "drop" }
+  /** Is said more briefly, in one of these texts. */
+  | { readonly type: "swap"; readonly variants: readonly Text[] }
+
+/** A named text of the prompt. Its version is its hash, and the label if its author gave it one. */
+export type Section = {
+  readonly layer: Layer
+  readonly name: string
+  readonly text: string
+  readonly hash: string
+  readonly label?: string
+  readonly heading?: string
+  readonly order: number
+  readonly minTokens: Tokens
+  readonly shrink: Shrink<string>
+}
+
+/** The section as the model reads it. */
+export const renderSection = ({ heading, text }: Pick<Section, "heading" | "text">): string =>
+  heading === undefined ? text : `# ${heading}\n\n${text}`
+
+/** A section with nothing to say is left out, its heading too. */
+export const isBlank = (text: string): boolean => text.trim() === ""
+
+export const makeSection = (section: Omit<Section, "hash">): Section => ({
+  ...section,
+  hash: hashText(renderSection(section)),
+})
+
+/** The same section with another text, and so another version. */
+export const withText = ({ label: _label, ...section }: Section, text: string): Section =>
+  makeSection({ ...section, text })
+
+/** Layer, then `order`, then identity first, then name: never the order of definition. */
+function bySectionOrder(one: Placing, other: Placing): number {
+  return (
+    layers.indexOf(one.layer) - layers.indexOf(other.layer) ||
+    (one.order ?? 0) - (other.order ?? 0) ||
+    Number(other.name === identity) - Number(one.name === identity) ||
+    (one.name < other.name ? -1 : Number(one.name > other.name))
+  )
+}
+
+type Placing = { readonly layer: Layer; readonly name: string; readonly order?: number }
 
 export type StackLayer = { readonly layer: Layer; readonly hash: string; readonly sections: readonly Section[] }
 
@@ -17,3 +78,149 @@ export function makeStack(sections: readonly Section[]): Stack {
 }
 
 export const sectionsOf = (stack: Stack): readonly Section[] => stack.layers.flatMap(({ sections }) => sections)
+
+/** Where a text comes from: itself, a file, or a function of what the task is about. */
+export type Source<Inputs> =
+  | string
+  | { readonly type: "file"; readonly path: string }
+  | ((inputs: Inputs) => string | Promise<string>)
+
+export type SectionDefinition<Inputs = unknown> = {
+  readonly layer: Layer
+  readonly name: string
+  readonly source: Source<Inputs>
+  /** A version's name for people, beside its hash. */
+  readonly label?: string
+  /** Printed above the text. */
+  readonly heading?: string
+  /** Place within the layer; sections of equal order stand by name. */
+  readonly order?: number
+  /** The text is never given fewer tokens than this, heading not counted. */
+  readonly minTokens?: number
+  /** Without it the section is fixed. */
+  readonly shrink?: Shrink<Source<Inputs>>
+}
+
+export type StackDefinition<Inputs = unknown> = readonly SectionDefinition<Inputs>[]
+
+/** All that resolving may touch of the outside world. */
+export type Readers = { readonly readFile: (path: string) => string | Promise<string> }
+
+/** Read every source once. From here on the stack is plain data, and everything about it is pure. */
+export async function resolveStack<Inputs>(
+  definition: StackDefinition<Inputs>,
+  inputs: Inputs,
+  readers: Readers,
+): Promise<Stack> {
+  checkDefinition(definition)
+  const ordered = definition.toSorted(bySectionOrder)
+  const read = await Promise.allSettled(ordered.map((section) => resolveSection(section, inputs, readers)))
+  return makeStack(
+    read.map((outcome) => {
+      if (outcome.status === "rejected") throw outcome.reason
+      return outcome.value
+    }),
+  )
+}
+
+async function resolveSection<Inputs>(
+  { source, shrink = { type: "fixed" }, minTokens = 0, order = 0, ...section }: SectionDefinition<Inputs>,
+  inputs: Inputs,
+  readers: Readers,
+): Promise<Section> {
+  const read = (from: Source<Inputs>): Promise<string> => readSource(section.name, from, inputs, readers)
+  const text = await read(source)
+  if (section.name === identity && isBlank(text)) throw invalid(identity, "it is empty")
+  return makeSection({
+    ...present({ label: section.label, heading: section.heading }),
+    layer: section.layer,
+    name: section.name,
+    order,
+    text,
+    minTokens: tokens(minTokens),
+    shrink: shrink.type === "swap" ? { type: "swap", variants: await Promise.all(shrink.variants.map(read)) } : shrink,
+  })
+}
+
+/** No section is larger than the largest window in characters; more is a wrong path. */
+const maxCharacters = 16_000_000
+
+async function readSource<Inputs>(
+  section: string,
+  source: Source<Inputs>,
+  inputs: Inputs,
+  { readFile }: Readers,
+): Promise<string> {
+  try {
+    const text: unknown = await (typeof source === "string"
+      ? source
+      : typeof source === "function"
+        ? source(inputs)
+        : readFile(source.path))
+    if (typeof text !== "string")
+      throw unreadable(section, `it gave ${text === null ? "null" : typeof text}, not a text`)
+    if (text.length > maxCharacters) throw unreadable(section, `it is longer than ${maxCharacters} characters`)
+    return text
+  } catch (cause) {
+    if (cause instanceof HoldfastError) throw cause
+    throw unreadable(section, cause instanceof Error ? cause.message : String(cause), cause)
+  }
+}
+
+const fail = (problem: Problem, cause?: unknown): HoldfastError =>
+  new HoldfastError(problem, cause === undefined ? undefined : { cause })
+
+const invalid = (section: string, reason: string): HoldfastError => fail({ code: "stack-invalid", section, reason })
+
+const unreadable = (section: string, reason: string, cause?: unknown): HoldfastError =>
+  fail({ code: "source-unreadable", section, reason }, cause)
+
+/** A stack is written by hand and read whole on every call; more sections than this are generated by mistake. */
+const maxSections = 1000
+
+/** Refuse what cannot become a stack, before anything is read. A definition may come from a file: its types are not trusted. */
+function checkDefinition<Inputs>(definition: StackDefinition<Inputs>): void {
+  const seen = new Set<string>()
+  if (definition.length > maxSections) refuse("stack", `it has more than ${maxSections} sections`)
+  for (const section of definition) {
+    checkSection(section)
+    if (seen.has(section.name)) refuse(section.name, "its name is used twice")
+    seen.add(section.name)
+  }
+}
+
+function checkSection<Inputs>(section: SectionDefinition<Inputs>): void {
+  const { name, layer, source, heading, order = 0, minTokens = 0, shrink = { type: "fixed" } } = section
+  if (typeof name !== "string" || name.trim() === "") refuse(String(name), "it has no name")
+  if (!layers.includes(layer)) refuse(name, `there is no layer "${layer}", only ${layers.join(", ")}`)
+  if (heading !== undefined && !/^[^\r\n]*\S[^\r\n]*$/.test(heading))
+    refuse(name, "its heading is not one line of text")
+  if (!Number.isFinite(order)) refuse(name, "its order is not a number")
+  if (!Number.isSafeInteger(minTokens) || minTokens < 0) refuse(name, "its minTokens is not a count")
+  if (!["fixed", "truncate", "drop", "swap"].includes(shrink.type)) refuse(name, `it cannot shrink by "${shrink.type}"`)
+  if (shrink.type === "drop" && minTokens > 0) refuse(name, "it has a minimum and so cannot be dropped")
+  if (name === identity && shrink.type !== "fixed") refuse(name, "identity never shrinks")
+  for (const from of [source, ...(shrink.type === "swap" ? shrink.variants : [])]) {
+    const known = typeof from === "string" || typeof from === "function" || typeof from?.path === "string"
+    if (!known) refuse(name, "its source is neither a text, a file nor a function")
+  }
+}
+
+function refuse(section: string, reason: string): never {
+  throw new HoldfastError({ code: "stack-invalid", section, reason })
+}
+
+/** One text part for each layer that says something, so that a provider can cache each apart. Equal content, equal bytes. */
+export function renderStack(stack: Stack): readonly Part[] {
+  return stack.layers.flatMap(({ sections }): readonly Part[] => {
+    const said = sections.filter(({ text }) => !isBlank(text))
+    return said.length === 0 ? [] : [{ type: "text", text: joinSections(said) }]
+  })
+}
+
+/** Sections verbatim, with a blank line between them: as many line ends as the text before does not bring itself. */
+function joinSections(sections: readonly Section[]): string {
+  return sections
+    .map(renderSection)
+    .reduce((before, next) => `${before}${before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n"}${next}`)
+}

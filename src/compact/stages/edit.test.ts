@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { call, message, result, text, transcript } from "../../../test/support/transcripts.ts"
-import { callId, messageId } from "../../message/ids.ts"
+import { callId, messageId } from "../../message/message.ts"
 import { applyEdits, type Edit } from "./edit.ts"
 
 const before = transcript(

@@ -1,7 +1,5 @@
 import { assert } from "../../message/assert.ts"
-import type { CallId, MessageId } from "../../message/ids.ts"
-import type { Message, Transcript } from "../../message/message.ts"
-import type { Part } from "../../message/part.ts"
+import type { CallId, Message, MessageId, Part, Transcript } from "../../message/message.ts"
 
 /** Why less is shown of a result or a text. `no-room`: it does not fit the window, and nothing older is left to give way. */
 export type ShortenReason = "over-budget" | "superseded" | "repeated" | "media" | "older-round" | "no-room"

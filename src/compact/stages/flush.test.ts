@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { text, transcript } from "../../../test/support/transcripts.ts"
-import { callId } from "../../message/ids.ts"
+import { callId } from "../../message/message.ts"
 import type { Fact } from "../facts/fact.ts"
 import { buildLedger } from "../facts/ledger.ts"
 import { notesOf } from "../summary/notes.ts"

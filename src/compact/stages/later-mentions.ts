@@ -1,5 +1,4 @@
-import type { Transcript } from "../../message/message.ts"
-import type { Part } from "../../message/part.ts"
+import type { Part, Transcript } from "../../message/message.ts"
 
 /** What was said after a place in the transcript: by people and the assistant, never by a tool. Positions are those of messages. */
 export type Mentions = {

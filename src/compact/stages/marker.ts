@@ -1,4 +1,4 @@
-export type LeftOutNoun = "line" | "character" | "item" | "field"
+type LeftOutNoun = "line" | "character" | "item" | "field"
 
 /** What stands in place of what was left out. No bracket and no line break may stand in `why`. */
 export const leftOut = (count: number, noun: LeftOutNoun, why = ""): string =>
@@ -43,4 +43,34 @@ export function quoteInMarker(words: string, maxLength = 80): string {
     .replace(/[[\]［］…\s\p{Cc}\p{Cf}]+/gu, " ")
     .trim()
   return line.length <= maxLength ? line : `${line.slice(0, maxLength).toWellFormed().trimEnd()}..`
+}
+
+/** The longest marker that stands inside a line: eleven digits of characters. */
+const markerLength = usualMarkerLength + 16
+
+const isLow = (unit: number): boolean => (unit & 0xfc00) === 0xdc00
+
+/** Head and tail of a text of at most `maxLength` characters, two to one, with what lies between counted; no character is cut in two. */
+export function cutText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text
+  const room = Math.max(0, maxLength - markerLength)
+  let head = Math.ceil((room * 2) / 3)
+  let tail = text.length - (room - head)
+  if (head > 0 && isLow(text.charCodeAt(head))) head--
+  if (tail < text.length && isLow(text.charCodeAt(tail))) tail++
+  const marked = `${text.slice(0, head)}${leftOut(tail - head, "character")}${text.slice(tail)}`
+  return marked.length < text.length ? marked : text
+}
+
+/** Share out room: each gets what it needs up to an equal share of what is left, so the small ones stay whole. */
+export function shareOut(needs: readonly number[], room: number): readonly number[] {
+  const shares = needs.map(() => 0)
+  const order = needs.map((_, at) => at).sort((a, b) => (needs[a] ?? 0) - (needs[b] ?? 0) || a - b)
+  let left = Math.max(0, room)
+  for (const [done, at] of order.entries()) {
+    const share = Math.min(needs[at] ?? 0, Math.floor(left / (order.length - done)))
+    shares[at] = share
+    left -= share
+  }
+  return shares
 }

@@ -1,11 +1,10 @@
 import type { Group } from "../../message/group.ts"
-import type { Message, Transcript } from "../../message/message.ts"
+import type { Message, Part, ToolCallPart, ToolResultPart, Transcript } from "../../message/message.ts"
 import { pairCalls } from "../../message/pair.ts"
-import type { Part, ToolCallPart, ToolResultPart } from "../../message/part.ts"
 import { present } from "../../message/present.ts"
-import { hasFailed } from "./failure.ts"
-import { looksLikeJson } from "./read-json.ts"
-import { type ToolNature, toolNature } from "./tool-kind.ts"
+import { hasFailed, looksLikeJson } from "./failure.ts"
+import { type ToolNature, commandOf, toolNature } from "./tool-kind.ts"
+import { isMarker, quoteInMarker } from "./marker.ts"
 
 /** A result with all that is decided from: its call, what its tool does, and how many rounds came after. */
 export type MicroResult = {
@@ -89,4 +88,128 @@ function natureOf(call: ToolCallPart, text: string): ToolNature {
   const nature = toolNature(call.tool, call.input)
   const vague = nature.kind === "search" || nature.kind === "list" || nature.kind === "other"
   return vague && looksLikeJson(text) ? { ...nature, kind: "json" } : nature
+}
+
+/** Why a result is not needed any more, in the words of its marker. */
+export type Superseded = { readonly reason: "superseded" | "repeated"; readonly why: string }
+
+/** A longer input is content rather than a question that could be asked again. */
+const maxKeyLength = 4_000
+/** Below this many tokens a repetition is cheaper than a word about it. */
+const minRepeatedTokens = 100
+
+const pathFields = [
+  "path",
+  "file_path",
+  "filePath",
+  "filepath",
+  "filename",
+  "file",
+  "absolute_path",
+  "target_file",
+  "notebook_path",
+  "uri",
+]
+const rangeField =
+  /^(?:offset|limit|start|end|start_?line|end_?line|line|line_?number|lines|view_range|range|page|pages)$/i
+/** Said to the reader of the call rather than to the tool. */
+const asideField = /^(?:thoughts?|reason(?:ing)?|description|explanation|rationale|timeout(?:_ms)?|impl_source)$/i
+const contentField = /^(?:content|contents|file_text|text)$/i
+
+const entriesOf = (input: unknown): readonly (readonly [string, unknown])[] =>
+  typeof input === "object" && input !== null && !Array.isArray(input) ? Object.entries(input) : []
+
+/** The file that a call is about. */
+function pathOf({ call }: MicroResult): string | undefined {
+  const entries = new Map(entriesOf(call.input))
+  const told = pathFields.map((field) => entries.get(field)).find((value) => typeof value === "string" && value !== "")
+  if (typeof told === "string") return told
+  return /^cat ([^\s;|&<>*]+)$/.exec(commandOf(call.input)?.trim().slice(0, maxKeyLength) ?? "")?.[1]
+}
+
+/** What was asked, without asides: the same question has the same key. */
+function questionOf({ call }: MicroResult, keep: (field: string) => boolean): string | undefined {
+  const asked = entriesOf(call.input).filter(([field]) => keep(field) && !asideField.test(field))
+  const key = typeof call.input === "string" ? call.input : JSON.stringify(asked.sort(([a], [b]) => (a < b ? -1 : 1)))
+  return key.length > maxKeyLength ? undefined : key
+}
+
+/** The words by which a marker points at a call. */
+function callWords(result: MicroResult): string {
+  const first = entriesOf(result.call.input).find(([, value]) => typeof value === "string")?.[1]
+  const subject = pathOf(result) ?? commandOf(result.call.input) ?? (typeof first === "string" ? first : "")
+  return quoteInMarker(`${result.call.tool} ${subject}`)
+}
+
+/** Kinds whose output is the state of something: asked again, the later answer counts. What ran is history and stays. */
+const states: ReadonlySet<string> = new Set(["read", "search", "list", "json", "web"])
+
+/**
+ * Which results stand again later: read again, written anew, asked again, or printed again to the letter. `results` come newest first; one
+ * that failed makes no other needless.
+ */
+export function findSuperseded(
+  results: readonly MicroResult[],
+  tokensOf: (result: MicroResult) => number,
+): ReadonlyMap<MicroResult, Superseded> {
+  const later = new Map<string, string>()
+  const printed = new Map<string, MicroResult>()
+  const found = new Map<MicroResult, Superseded>()
+  for (const result of results) {
+    const same = printed.get(result.text ?? "")
+    const keys = keysOf(result)
+    const why = keys.asked.map((key) => later.get(key)).find((words) => words !== undefined)
+    if (why !== undefined && !result.failed) found.set(result, { reason: "superseded", why })
+    else if (same !== undefined)
+      found.set(result, { reason: "repeated", why: `same as the later output of ${callWords(same)}` })
+    const { text } = result
+    if (same === undefined && text !== undefined && isComparable(text, tokensOf(result))) printed.set(text, result)
+    if (result.failed || isMarker(text ?? "")) continue
+    for (const [key, words] of keys.answers) if (!later.has(key)) later.set(key, words)
+  }
+  return found
+}
+
+/** Long enough to be worth it, and whole: two texts that something was left out of may be the same only in what is left. */
+export const isComparable = (text: string, tokens: number): boolean =>
+  tokens >= minRepeatedTokens && !text.includes("left out")
+
+/** Points at the later one of two results that print the same. */
+export const repeats = (later: MicroResult): Superseded => ({
+  reason: "repeated",
+  why: `same as the later output of ${callWords(later)}`,
+})
+
+type Keys = {
+  /** A later answer to any of these makes this result needless. */
+  readonly asked: readonly string[]
+  /** What this result answers, with what it then says in the earlier one's place. */
+  readonly answers: readonly (readonly [key: string, words: string])[]
+}
+
+function keysOf(result: MicroResult): Keys {
+  const { nature, call } = result
+  const path = pathOf(result)
+  if (nature.writes) {
+    const whole = path !== undefined && isWholeWrite(result)
+    return { asked: [], answers: whole ? [[`file ${path}`, "written anew later"]] : [] }
+  }
+  if (nature.kind === "read" && path !== undefined) {
+    const range = questionOf(result, (field) => rangeField.test(field))
+    const ranged = `file ${path} ${range}`
+    return {
+      asked: [`file ${path}`, ranged],
+      answers: [[range === "[]" ? `file ${path}` : ranged, "read again later"]],
+    }
+  }
+  const question = states.has(nature.kind) ? questionOf(result, () => true) : undefined
+  const key = `${call.tool} ${question}`
+  return question === undefined ? { asked: [], answers: [] } : { asked: [key], answers: [[key, "asked again later"]] }
+}
+
+/** A call that puts a whole file in place of what was there: its content stands in the call. */
+function isWholeWrite({ call }: MicroResult): boolean {
+  const entries = entriesOf(call.input)
+  const partly = entries.some(([field]) => /^(?:old_?|start|end|line|insert)/i.test(field))
+  return !partly && entries.some(([field, value]) => contentField.test(field) && typeof value === "string")
 }

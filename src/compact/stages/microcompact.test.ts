@@ -1,10 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { text, transcript } from "../../../test/support/transcripts.ts"
 import { groupTurns } from "../../message/group.ts"
-import { callId, wireText } from "../../message/ids.ts"
-import type { Role, Transcript } from "../../message/message.ts"
-import type { Part, ToolResultPart } from "../../message/part.ts"
-import { textOf } from "../../message/text.ts"
+import { type Part, type Role, type ToolResultPart, type Transcript, callId, textOf, wireText } from "../../message/message.ts"
 import { applyEdits, type Edit } from "./edit.ts"
 import { type MicroOptions, microcompact } from "./microcompact.ts"
 

@@ -1,7 +1,5 @@
 import type { Tree } from "../facts/json-tree.ts"
-import { cutText } from "./cut-text.ts"
-import { escapeMarkers, leftOut } from "./marker.ts"
-import { shareOut } from "./share-out.ts"
+import { cutText, escapeMarkers, leftOut, shareOut } from "./marker.ts"
 
 /** A value with the length of its JSON, so that room is shared out before anything is written. */
 type Sized = {

@@ -1,6 +1,5 @@
-import { channelOf } from "../../message/channel-of.ts"
-import type { Message, Transcript } from "../../message/message.ts"
-import type { Part } from "../../message/part.ts"
+import { channelOf } from "../../message/fence.ts"
+import type { Message, Part, Transcript } from "../../message/message.ts"
 
 /** Does someone speak in this message? Results, injected documents and our own texts are no one's words. */
 export const isSpoken = (message: Message): boolean =>

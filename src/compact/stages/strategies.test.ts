@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { callId } from "../../message/ids.ts"
-import { chooseByShape, type Shape, type StrategyName, scoreOf, shapeOf, strategies } from "./strategies.ts"
-import { defaultStrategyOptions, type SizedGroup, tokensOf } from "./strategy.ts"
+import { callId } from "../../message/message.ts"
+import { type Shape, type SizedGroup, type StrategyName, chooseByShape, defaultStrategyOptions, scoreOf, shapeOf, strategies, tokensOf } from "./strategies.ts"
 
 type Drawn = readonly [type: SizedGroup["group"]["type"], tokens: number, mandatory?: boolean]
 

@@ -1,8 +1,6 @@
-import { announces, asks, courteous, decides, finds } from "./cues.ts"
+import { announces, asks, courteous, decides, finds, sentencesOf } from "./cues.ts"
 import type { Draft } from "./draft.ts"
-import { oneLine, weightOf } from "./line.ts"
-import { maxLineLength, type NoteKind } from "./note.ts"
-import { sentencesOf } from "./sentences.ts"
+import { type NoteKind, maxLineLength, oneLine, weightOf } from "./summary.ts"
 import type { Doing } from "./work.ts"
 
 /** What the assistant said at one place. */

@@ -1,8 +1,6 @@
-import type { ToolCallPart } from "../../message/part.ts"
-import { callText } from "./call-text.ts"
-import { type FileDeed, filesInCommand, filesInPatch } from "./file-deeds.ts"
-import { oneLine } from "./line.ts"
-import { type Task, tasksIn } from "./tasks.ts"
+import type { ToolCallPart } from "../../message/message.ts"
+import { oneLine } from "./summary.ts"
+import { type Task, tasksIn } from "./work.ts"
 
 /** What a call does, as far as its name and input tell. */
 export type CallDeed =
@@ -137,4 +135,144 @@ function toolVerb(tool: string): ToolVerb | undefined {
     .split(/[^a-z\d]+/)
   const known = words.flatMap((word) => verbOf.get(word) ?? [])
   return known.includes("list") ? "list" : known[0]
+}
+
+/** Longest argument shown: ids, addresses and short sentences whole. */
+const maxValueLength = 64
+
+/** Longest call shown. */
+const maxCallLength = 240
+
+/** Members of a list or record that are looked at. */
+const maxMembers = 12
+
+/** Lists and records inside one another that are looked into. */
+const maxDepth = 4
+
+/** A JSON value in few characters: texts as they are, lists in brackets, the rest left out as `…`. */
+export function valueText(value: unknown, room: number, depth = 0): string {
+  if (typeof value === "string") return oneLine(value, Math.min(room, maxValueLength))
+  if (value === null || typeof value !== "object") return String(value)
+  if (depth >= maxDepth) return "…"
+  const isList = Array.isArray(value)
+  const text = joinWithin(isList ? listed(value, room, depth) : entriesOf(value, room, depth), room - 2)
+  return isList ? `[${text}]` : `{${text}}`
+}
+
+function* listed(items: readonly unknown[], room: number, depth: number): Generator<string> {
+  for (const item of items.slice(0, maxMembers)) yield bareRecord(item) ?? valueText(item, room, depth + 1)
+  if (items.length > maxMembers) yield "…"
+}
+
+/** Members of a record so small that its values speak without their keys. */
+const maxBareMembers = 4
+
+function bareRecord(item: unknown): string | undefined {
+  if (item === null || typeof item !== "object" || Array.isArray(item)) return undefined
+  const values: readonly unknown[] = Object.values(item)
+  const isBare = (value: unknown): boolean =>
+    (typeof value === "string" && value.length <= 32) || typeof value === "number"
+  if (values.length === 0 || values.length > maxBareMembers || !values.every(isBare)) return undefined
+  return oneLine(values.join(" "), 2 * maxValueLength)
+}
+
+function* entriesOf(record: object, room: number, depth: number): Generator<string> {
+  let count = 0
+  for (const key in record) {
+    const value: unknown = Reflect.get(record, key)
+    if (value === null || value === undefined || value === "") continue
+    if (++count > maxMembers) return yield "…"
+    yield `${oneLine(key, maxValueLength)}=${valueText(value, room, depth + 1)}`
+  }
+}
+
+function joinWithin(pieces: Iterable<string>, room: number): string {
+  let text = ""
+  for (const piece of pieces) {
+    const joined = text === "" ? piece : `${text}, ${piece}`
+    if (joined.length > room) return text === "" ? oneLine(piece, Math.max(1, room)) : `${text}, …`
+    text = joined
+  }
+  return text
+}
+
+/** A call as one would write it: `tool(name=value, …)`. */
+function callText(tool: string, input: unknown): string {
+  const name = oneLine(tool, maxValueLength)
+  const inner =
+    input === null || input === undefined
+      ? ""
+      : typeof input === "object" && !Array.isArray(input)
+        ? joinWithin(entriesOf(input, maxCallLength, 0), maxCallLength)
+        : valueText(input, maxCallLength)
+  return `${name}(${inner})`
+}
+
+/** Something done to one file. `path` is empty for the file that was opened last. */
+export type FileDeed = { readonly path: string; readonly deed: "created" | "edited" | "deleted" | "read" }
+
+/** How much of a patch or script is read for the files that it names. */
+const maxRead = 60_000
+
+/** Files that one call is read to touch. */
+const maxFiles = 24
+
+const maxPathLength = 200
+
+const patchHeads: readonly (readonly [RegExp, FileDeed["deed"]])[] = [
+  [/^\*\*\* Add File: (\S.{0,300})$/, "created"],
+  [/^\*\*\* Update File: (\S.{0,300})$/, "edited"],
+  [/^\*\*\* Delete File: (\S.{0,300})$/, "deleted"],
+  [/^\+\+\+ b\/(\S.{0,300})$/, "edited"],
+]
+
+/** The files that a patch names, in the form of `apply_patch` or of a unified diff. */
+function filesInPatch(text: string): readonly FileDeed[] {
+  if (!/^(?:\*\*\*|\+\+\+) /m.test(text.slice(0, maxRead))) return []
+  const found: FileDeed[] = []
+  for (const line of text.slice(0, maxRead).split("\n")) {
+    for (const [head, deed] of patchHeads) {
+      const path = head.exec(line)?.[1]
+      if (path !== undefined && found.length < maxFiles) found.push({ path: oneLine(path, maxPathLength), deed })
+    }
+  }
+  return found
+}
+
+const path = `(["']?)([\\w@~./+-]{2,200})\\1`
+const printing = "(?:^|[\\s;&|])(?:cat|echo|printf|tee)\\s[^>|\\n]{0,400}"
+const writes = new RegExp(`${printing}(?<!>)>(?!>)\\s{0,3}${path}`, "g")
+const appends = new RegExp(`${printing}>>\\s{0,3}${path}`, "g")
+const teed = new RegExp(`\\|\\s{0,3}tee\\s{1,3}(?:-a\\s{1,3})?${path}`, "g")
+const removes = new RegExp(`(?:^|[;&|\\n]\\s{0,3})(?:git )?rm\\s{1,3}(?:-\\w{1,4}\\s{1,3})?${path}`, "g")
+const streams = new RegExp(
+  `(?:^|[;&|\\n]\\s{0,3})sed\\s{1,3}-i\\S{0,6}\\s[^\\n;&|]{0,400}?\\s${path}\\s{0,3}(?:$|[;&|\\n])`,
+  "g",
+)
+
+/** How much of a script is read: what it does to files stands near its start or in its patch. */
+const maxShell = 2_000
+
+/** Words in quotes: what is printed, not where to. */
+const quotedWords = /'[^'\n]{0,600}'|"[^"\n]{0,600}"/g
+
+/** A shell can do anything; these are the ways in which agents write, change and delete files with one. */
+export function filesInCommand(command: string): readonly FileDeed[] {
+  const text = command.slice(0, maxRead)
+  const patched = filesInPatch(text)
+  if (patched.length > 0) return patched
+  const head = text.slice(0, maxShell).replace(quotedWords, (quotation) => (/[\s>]/.test(quotation) ? "_" : quotation))
+  const found: FileDeed[] = []
+  const look = (pattern: RegExp, deed: FileDeed["deed"]): void => {
+    for (const { 2: named = "" } of head.matchAll(pattern)) {
+      if (named.startsWith("/dev/") || /^[\d&]+$/.test(named) || found.length >= maxFiles) continue
+      found.push({ path: named, deed })
+    }
+  }
+  look(writes, "created")
+  look(appends, "edited")
+  look(teed, "created")
+  look(streams, "edited")
+  look(removes, "deleted")
+  return found
 }

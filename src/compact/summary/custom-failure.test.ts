@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { looksLikeFailure } from "./custom-failure.ts"
+import { looksLikeFailure } from "./model-write.ts"
 
 test.each([
   ["", "empty"],

@@ -1,6 +1,8 @@
-import { admits, tellingPart } from "./admit.ts"
-import { oneLine } from "./line.ts"
-import { maxLineLength, maxSources, type Note } from "./note.ts"
+import { type Note, maxLineLength, maxSources, oneLine } from "./summary.ts"
+import { directs } from "../../language/imperative.ts"
+import { type Channel, instructs } from "../../message/message.ts"
+import { claimIn } from "../gate/claim.ts"
+import { scan } from "../gate/scan.ts"
 
 /** A note in the making: what it quotes of a tool's output is judged only once the note is known to be kept. */
 export type Draft = Note & {
@@ -29,4 +31,45 @@ export function finish({ quoted, values = false, after = "", otherwise = "", ...
 export function distinct(ids: readonly string[]): readonly string[] {
   const each = [...new Set(ids)]
   return each.length <= maxSources ? each : [...each.slice(0, maxSources / 2), ...each.slice(-maxSources / 2)]
+}
+
+/**
+ * May these words stand in a summary? What a person said may; the assistant's words may unless they carry an attempt to steer; what data
+ * says may only if it neither steers nor claims that somebody has allowed or asked for something.
+ */
+export function admits(text: string, channel: Channel): boolean {
+  if (instructs(channel)) return true
+  if (scan(text, { channel }).findings.length > 0) return false
+  return channel === "assistant" || claimIn(text) === undefined
+}
+
+/** Where a piece of a line ends that can be read by itself: behind a label, a sentence, a dash. */
+const pieces = /(?<=[:.;!?。！？：；])\s+|(?<=[。！？：；])|\s[—–-]\s/u
+
+/** Verbs that compilers use as nouns. */
+const asNoun =
+  /^\W{0,3}(?:(?:use|set|read|list|end|import|export|open|start|state|order|copy|change|place) of|(?:call|write|access|return|change|update|push) to|type ['"`]|(?:return|call|set|get|import|export|build|test|check|commit|update|install|read|write|log|start|run) (?:type|value|statement|error|failed|failure|expression|stack|timed|time)\b)/i
+
+const obliges =
+  /(?<![\p{L}])(?:please|kindly|you (?:must|should|need|have to|are required)|(?:assistant|agent|model|ai) (?:must|should|needs))(?![\p{L}])/iu
+
+/** A word and the thing it is done to: a command by its build, whatever its verb. Participles and small words begin a report. */
+const built =
+  /^\W{0,4}(?!\p{L}*(?:ed|ing|ble|id|not?|is|was|were|are|for|in|on|at|of|to|with|by|from|and|or|as|if|when|while|than|both|only|but|has|have|had|does|no|during|after|before|above|below|got|lost|error|failed)\s)\p{L}{2,20} (?:a|an|the|this|these|those|your|my|me|us|all|every|following)(?![\p{L}])/iu
+
+/** The name of a program before what it says. */
+const label = /^\S{1,60}:$/
+
+/** Shorter than this a remainder is a label without its message. */
+const minQuoted = 8
+
+/** What a line of data says before it begins to tell its reader what to do; nothing if it does so from the start. */
+function tellingPart(line: string): string | undefined {
+  let end = 0
+  for (const piece of line.split(pieces)) {
+    if (obliges.test(piece) || built.test(piece) || (directs(piece) && !asNoun.test(piece) && !label.test(piece))) break
+    end = line.indexOf(piece, end) + piece.length
+  }
+  const told = line.slice(0, end).trim()
+  return told.length >= minQuoted || told === line.trim() ? told : undefined
 }

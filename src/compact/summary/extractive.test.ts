@@ -1,13 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { goodTranscript, text, transcript } from "../../../test/support/transcripts.ts"
-import { callId } from "../../message/ids.ts"
-import type { Role } from "../../message/message.ts"
-import type { Part } from "../../message/part.ts"
+import { type Part, type Role, callId } from "../../message/message.ts"
 import { parseDigest, renderDigest } from "./digest-text.ts"
 import { writeExtractive } from "./extractive.ts"
-import { schemas } from "./schema.ts"
-import type { LineState, SchemaName, Summary } from "./summary.ts"
+import { type LineState, type SchemaName, type Summary, schemas } from "./summary.ts"
 
 type Turn = readonly [Role, ...Part[]]
 let calls = 0

@@ -1,11 +1,9 @@
 import type { Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { announces } from "./cues.ts"
-import type { FileDeed } from "./file-deeds.ts"
-import { maxNotes, type Note, type NoteKind } from "./note.ts"
+import type { FileDeed } from "./call-deed.ts"
+import { type Note, type NoteKind, type SchemaName, type Summary, type SummaryLine, maxNotes, rulesSection, schemas } from "./summary.ts"
 import { notesOf } from "./notes.ts"
-import { rulesSection, schemas } from "./schema.ts"
-import type { SchemaName, Summary, SummaryLine } from "./summary.ts"
 import { joinDeeds } from "./work.ts"
 
 type ExtractiveOptions = {

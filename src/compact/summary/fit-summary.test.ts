@@ -1,11 +1,9 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import type { Channel } from "../../message/channel.ts"
+import type { Channel } from "../../message/message.ts"
 import { countO200k } from "../../tokens/o200k.ts"
-import { sectionText } from "./digest-body.ts"
-import { fitSummary } from "./fit-summary.ts"
-import { schemas } from "./schema.ts"
-import type { Summary, SummaryLine } from "./summary.ts"
+import { fitSummary, sectionText } from "./digest-text.ts"
+import { type Summary, type SummaryLine, schemas } from "./summary.ts"
 
 const line = (text: string, worth: number, channel: Channel = "assistant"): SummaryLine => {
   return { text, sources: [`of ${text.slice(0, 4)}`], channel, worth }

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { readAnswer } from "./model-answer.ts"
-import { maxAnswerLength, maxLineLength, maxLines } from "./model-draft.ts"
+import { maxAnswerLength, maxLineLength, maxLines, readAnswer } from "./model-write.ts"
 
 const line = { text: "Renamed the field", from: ["m3"], state: "done" }
 const answer = { sections: { status: [line], primary_requests: [{ text: "Rename it", from: ["m0", "m0"] }] } }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
 import { call, result, text, transcript } from "../../../test/support/transcripts.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import { tokens } from "../../message/ids.ts"
+import { tokens } from "../../message/message.ts"
 import { countO200k } from "../../tokens/o200k.ts"
 import { type Ask, writeWithModel } from "./model-write.ts"
-import type { PromptInput } from "./prompt-for.ts"
+import type { PromptInput } from "./prompt.ts"
 
 const messages = transcript(
   ["user", text("Please rename the tax field of the shop, and do not touch the report that was sent.")],

@@ -1,14 +1,11 @@
 import { HoldfastError, type Problem } from "../../message/errors.ts"
-import type { Transcript } from "../../message/message.ts"
+import type { Transcript, Usage } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import type { Usage } from "../../message/request.ts"
-import { looksLikeFailure } from "./custom-failure.ts"
-import { type ReadAnswer, type RejectReason, readAnswer, reasonText } from "./model-answer.ts"
-import type { LeftOut } from "./model-draft.ts"
 import { type Expected, expectedLanguage, speaksAnother } from "./model-language.ts"
-import { type PromptInput, promptFor, type SummaryPrompt } from "./prompt-for.ts"
-import { piecesOf } from "./prompt-pieces.ts"
-import type { Summary } from "./summary.ts"
+import { type PromptInput, type SummaryPrompt, promptFor } from "./prompt.ts"
+import { piecesOf } from "./prompt-fit.ts"
+import { type LineState, type SchemaName, type Summary, type SummaryLine, writtenSections } from "./summary.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
 
 /** Asks a model one question; rejects when there is no answer. */
 export type Ask = (question: {
@@ -17,7 +14,7 @@ export type Ask = (question: {
 }) => Promise<{ readonly text: string; readonly usage?: Usage }>
 
 /** Why an attempt gave no summary: the answer did not do, the call failed, or the function that makes it threw. */
-export type AttemptFailure =
+type AttemptFailure =
   | { readonly type: "rejected"; readonly reason: RejectReason }
   | { readonly type: "problem"; readonly problem: Problem }
   | { readonly type: "threw"; readonly name: string }
@@ -133,3 +130,275 @@ function keepSourced(summary: Summary, known: ReadonlySet<string>) {
 /** The id that is meant: as it stands, or as it stands at the beginning of a source, or in brackets. */
 const knownId = (id: string, known: ReadonlySet<string>): string | undefined =>
   [id, id.split(":")[0] ?? "", id.replace(/[\s()[\]#<>]/g, "")].find((meant) => known.has(meant))
+
+/** Why an answer is no summary. Never a word of the answer itself. */
+type RejectReason =
+  | { readonly code: "too-long"; readonly length: number; readonly limit: number }
+  | { readonly code: "not-json" }
+  | { readonly code: "several-objects" }
+  | { readonly code: "wrong-shape"; readonly at: string; readonly expected: string }
+  | { readonly code: "no-lines" }
+  | { readonly code: "no-known-source" }
+  | { readonly code: "failure-text"; readonly kind: string }
+  | { readonly code: "wrong-language"; readonly expected: string }
+
+export type ReadAnswer =
+  | { readonly ok: true; readonly summary: Summary; readonly leftOut: LeftOut }
+  | { readonly ok: false; readonly reason: RejectReason }
+
+/** Objects tried in a text; a model that puts more braces than that around its answer has not answered. */
+const maxTries = 50
+
+const states: ReadonlySet<string> = new Set(["done", "failed", "pending", "next"])
+const isState = (value: unknown): value is LineState => typeof value === "string" && states.has(value)
+
+const lineFields = new Set(["text", "from", "state"])
+
+const reject = (reason: RejectReason): ReadAnswer => ({ ok: false, reason })
+const misshapen = (at: string, expected: string): RejectReason => ({ code: "wrong-shape", at, expected })
+const isReason = (value: DraftLine | RejectReason): value is RejectReason => "code" in value
+
+/** Read a model's answer. Words around the one JSON object are forgiven, anything wrong inside it is not; what we did not ask for is left out and counted. */
+export function readAnswer(text: string, schema: SchemaName): ReadAnswer {
+  if (text.length > maxAnswerLength) return reject({ code: "too-long", length: text.length, limit: maxAnswerLength })
+  const found = objectsIn(text)
+  if (found.length > 1) return reject({ code: "several-objects" })
+  const [answer] = found
+  return answer === undefined ? reject({ code: "not-json" }) : readDraft(answer, schema)
+}
+
+/** Read an answer that is an object already. */
+export function readDraft(answer: Readonly<Record<string, unknown>>, schema: SchemaName): ReadAnswer {
+  const { sections } = answer
+  if (!isObject(sections)) return reject(misshapen("sections", "an object of sections"))
+  const names = writtenSections(schema).map(({ name }) => name)
+  const known = names.filter((name) => Object.hasOwn(sections, name))
+  const lines: DraftLine[] = []
+  let fields = Object.keys(answer).length - 1
+  for (const section of known) {
+    const items = sections[section]
+    if (!Array.isArray(items)) return reject(misshapen(section, "a list of lines"))
+    for (const item of items) {
+      const line = readLine(item, section)
+      if (isReason(line)) return reject(line)
+      fields += Object.keys(item).filter((name) => !lineFields.has(name)).length
+      lines.push(line)
+    }
+  }
+  const read = summaryOf(lines, schema, { sections: Object.keys(sections).length - known.length, fields })
+  return read.summary.sections.length === 0 ? reject({ code: "no-lines" }) : { ok: true, ...read }
+}
+
+function readLine(item: unknown, section: string): DraftLine | RejectReason {
+  if (!isObject(item)) return misshapen(section, `lines of the form {"text":"…","from":["…"]}`)
+  const { text, from, state } = item
+  if (typeof text !== "string") return misshapen(`${section}.text`, "a string")
+  if (!Array.isArray(from) || !from.every((id) => typeof id === "string"))
+    return misshapen(`${section}.from`, "a list of ids")
+  return { section, text, from, ...present({ state: isState(state) ? state : undefined }) }
+}
+
+/** The JSON objects of a text: the whole of it, or what stands between words and code fences. */
+function objectsIn(text: string): readonly Readonly<Record<string, unknown>>[] {
+  const whole = tryParse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1))
+  if (isObject(whole)) return [whole]
+  const objects = spansOf(text).map(([start, end]) => tryParse(text.slice(start, end)))
+  return objects.filter(isObject).filter((object) => Object.hasOwn(object, "sections"))
+}
+
+/** Where braces open and close again, outermost ones only; braces in strings do not count, nor quotation marks between objects. */
+function spansOf(text: string): readonly (readonly [start: number, end: number])[] {
+  const spans: [number, number][] = []
+  let depth = 0
+  let start = 0
+  let quoted = false
+  for (let at = Math.max(0, text.indexOf("{")); at < text.length && spans.length < maxTries; at++) {
+    const sign = text[at]
+    if (quoted) {
+      if (sign === "\\") at++
+      else if (sign === '"') quoted = false
+    } else if (sign === '"') quoted = depth > 0
+    else if (sign === "{") {
+      if (depth === 0) start = at
+      depth++
+    } else if (sign === "}" && depth > 0) {
+      depth--
+      if (depth === 0) spans.push([start, at + 1])
+    }
+  }
+  return spans
+}
+
+/** Say to a model what was wrong with its answer. */
+function reasonText(reason: RejectReason): string {
+  switch (reason.code) {
+    case "too-long":
+      return `it has ${reason.length} characters, and at most ${reason.limit} are read`
+    case "not-json":
+      return "it holds no JSON object"
+    case "several-objects":
+      return "it holds more than one JSON object"
+    case "wrong-shape":
+      return `${reason.at} must be ${reason.expected}`
+    case "no-lines":
+      return "it holds no line in any of the sections"
+    case "no-known-source":
+      return `no line names in "from" a message that you were shown`
+    case "failure-text":
+      return "it is not a summary"
+    case "wrong-language":
+      return `it is not written in ${reason.expected}`
+  }
+}
+
+/** A line as a summarizer gave it, not yet believed. */
+export type DraftLine = {
+  readonly section: string
+  readonly text: string
+  readonly from: readonly string[]
+  readonly state?: LineState
+}
+
+/** What of an answer did not go into the summary, by count. */
+type LeftOut = {
+  readonly sections: number
+  readonly fields: number
+  /** Lines over the number that is read, and lines that say nothing. */
+  readonly lines: number
+  /** Lines that were longer than a line may be, and lost their end. */
+  readonly cut: number
+}
+
+/** A longer answer is refused unread: ten times the largest summary that anybody wants back. */
+export const maxAnswerLength = 400_000
+
+/** Longest line, in characters: 60 words with room for a path or two. */
+export const maxLineLength = 800
+
+/** Lines of one summary; a good one has 20 to 60. */
+export const maxLines = 200
+
+/** Messages that one line may name. */
+const maxSources = 20
+
+/** What later lines of a section are worth at the least, as a share of the first. */
+const leastShare = 0.5
+
+/** A text on one line: breaks, controls and what turns the direction of writing become a blank. */
+export const flatten = (text: string): string =>
+  text
+    .replace(/[\s\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, " ")
+    .toWellFormed()
+    .trim()
+
+/** Cut between characters. */
+function cutLine(text: string): string {
+  if (text.length <= maxLineLength) return text
+  const end = maxLineLength - 1
+  const whole = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end
+  return `${text.slice(0, whole)}…`
+}
+
+/** Lines of a draft as a summary, in the schema's order. Its words are the assistant's: what authority a line has is for the gate to say. */
+export function summaryOf(
+  drafts: readonly DraftLine[],
+  schema: SchemaName,
+  before: Pick<LeftOut, "sections" | "fields">,
+): { readonly summary: Summary; readonly leftOut: LeftOut } {
+  const flat = drafts.slice(0, maxLines).map((draft) => ({ ...draft, text: flatten(draft.text) }))
+  const said = flat.filter(({ text }) => /[\p{L}\p{N}]/u.test(text))
+  const sections = writtenSections(schema).flatMap(({ name, worth }) => {
+    const own = said.filter(({ section }) => section === name)
+    const lines = own.map(({ text, from, state }, n): SummaryLine => {
+      return {
+        text: cutLine(text),
+        sources: [...new Set(from)].slice(0, maxSources),
+        channel: "assistant",
+        worth: worth * (1 - ((1 - leastShare) * n) / own.length),
+        ...present({ state }),
+      }
+    })
+    return lines.length === 0 ? [] : [{ name, lines }]
+  })
+  const cut = said.filter(({ text }) => text.length > maxLineLength).length
+  return {
+    summary: { schema, sections },
+    leftOut: { ...before, lines: drafts.length - said.length, cut },
+  }
+}
+
+/** What a text is that came where a summary was expected. */
+type FailureKind = "empty" | "html-page" | "error-object" | "stack-trace" | "error-message" | "refusal"
+
+/** Errors and refusals are short; a longer text that begins like one goes on to say something. */
+const longestMessage = 600
+
+/** A text of so many headings and list items was written as a summary, whatever it begins with. */
+const structuredLines = 3
+
+/** So much of a text is looked at: what it is shows at its beginning. */
+const readLength = 20_000
+
+const frame =
+  /^\s*(?:at\s+\S.{0,300}[:(]\S*:\d+|at\s+[\w$.<>]+\([^)]{0,200}\)|File "[^"]{1,300}", line \d+|\.{3} \d+ more|goroutine \d+ \[|\S{1,200}\.(?:go|rs|rb|php|java):\d+)/
+const traceback =
+  /^(?:Traceback \(most recent call last\)|(?:Uncaught\s+)?(?:[\w$.]{0,80}(?:Error|Exception))\b[^\n]{0,500}\n\s+at\s|panic: [^\n]{0,500}\n+goroutine|thread '[^'\n]{0,100}' panicked at)/
+
+const errorName =
+  /^(?:(?:uncaught|unhandled|fatal|internal|runtime|api|http|request|server|network|upstream)\s+){0,2}(?:[\w$.]{0,80}(?:error|exception)|failure|panic|fehler|erreur|errore|erro|ошибка|错误|エラー)\s{0,2}(?:\(?\s?\d{3}\)?\s{0,2})?[:：]/i
+const status =
+  /^(?:(?:http\S{0,10}|status|error|code|request failed|failed)[\s:(]{0,4}){0,4}(?:with\s)?(?:status\s)?(?:code\s)?[45]\d\d\b\)?[\s:,-]{0,4}(?:$|bad request|unauthori[sz]ed|payment required|forbidden|not found|request time-?out|conflict|payload too large|too many requests|rate limit|internal server error|bad gateway|service unavailable|gateway time-?out|overloaded|[{<])/i
+const brokenService =
+  /^(?:the\s)?(?:internal server error|bad gateway|service unavailable|service temporarily unavailable|gateway time-?out|too many requests|rate limit (?:exceeded|reached)|quota exceeded|overloaded|connection (?:refused|reset|timed out)|request timed out|timed out|timeout|fetch failed|upstream connect error|(?:invalid|incorrect|missing) api key|unauthori[sz]ed|forbidden|context length exceeded|prompt is too long|econn\w{3,10}|etimedout|enotfound|something went wrong|an (?:unexpected |internal )?error (?:has )?occurr?ed)\b/i
+
+const declines =
+  "(?:help|assist|comply|do (?:that|this|so)|provide|fulfil|summar|continue|process|complete|create|generate|produce|respond|answer|discuss|engage|share|write|access|see|support|with (?:that|this))"
+const refusals: readonly RegExp[] = [
+  /^(?:i am|i'm|we are|we're)?\s?(?:very |so |truly )?(?:sorry|afraid)\b.{0,40}\b(?:i|we)\s?(?:can't|cannot|can not|am unable|'m unable|am not able|'m not able|won't|are unable)/i,
+  new RegExp(
+    `^(?:unfortunately,? |regrettably,? )?(?:i|we)\\s?(?:can't|cannot|can not|won't|will not|must decline to|am unable to|'m unable to|am not able to|'m not able to|am not allowed to)\\s(?:\\w+ ){0,2}?${declines}`,
+    "i",
+  ),
+  /^(?:i must|i have to|i'll have to|i) (?:decline|refuse)\b/i,
+  /^as an ai(?: language)?(?: model| assistant)?,? i (?:can't|cannot|can not|am unable|am not able|don't)/i,
+  /^(?:es )?tut mir leid.{0,30}\bich\b.{0,30}\b(?:nicht|kein)|^ich kann .{0,60}\bnicht (?:helfen|zusammenfassen|beantworten|nachkommen|fortfahren)/i,
+  /^(?:je suis |je )?(?:désolée?|regrette).{0,30}\bje ne (?:peux|suis|puis)/i,
+  /^lo siento.{0,30}\bno (?:puedo|me es posible)/i,
+  /^(?:desculpe|sinto muito|lamento).{0,30}\bnão (?:posso|consigo)/i,
+  /^mi dispiace.{0,30}\bnon (?:posso|sono in grado)/i,
+  /^(?:извините|простите|к сожалению|мне жаль).{0,30}не (?:могу|имею)/i,
+  /^(?:非常|很)?(?:抱歉|对不起|對不起).{0,20}(?:无法|不能|不可以|無法)/,
+  /^申し訳(?:ありません|ございません).{0,40}(?:できません|できかね|いたしかね)/,
+  /^죄송(?:합니다|하지만).{0,40}(?:없습니다|못)/,
+]
+
+/** Is this an error, a refusal or nothing at all, and not a summary? A summary may speak of errors, and even quote one: only a text that is one counts. */
+export function looksLikeFailure(text: string): FailureKind | undefined {
+  const start = text.slice(0, readLength)
+  if (!/[\p{L}\p{N}]/u.test(start)) return "empty"
+  const plain = start.replace(/[‘’ʼ]/g, "'").replace(/^[\s>*_#`"'“«[-]+/, "")
+  if (/^<?(?:!doctype\s+html|html[\s>]|\?xml\s)/i.test(plain)) return "html-page"
+  if (isErrorObject(text)) return "error-object"
+  const lines = plain.split("\n").filter((line) => line.trim() !== "")
+  if (traceback.test(plain)) return "stack-trace"
+  if (lines.length > 2 && lines.filter((line) => frame.test(line)).length * 2 > lines.length) return "stack-trace"
+  if (text.trim().length > longestMessage || isStructured(lines)) return undefined
+  if (refusals.some((refusal) => refusal.test(plain))) return "refusal"
+  const isError = errorName.test(plain) || status.test(plain) || brokenService.test(plain)
+  return isError && lines.length <= 3 ? "error-message" : undefined
+}
+
+const isStructured = (lines: readonly string[]): boolean =>
+  lines.filter((line) => /^\s{0,8}(?:[-*•+]\s|\d{1,3}[.)]\s|#{1,6}\s)/.test(line)).length >= structuredLines
+
+/** What APIs answer with when they fail: an object that has an error and no summary. */
+function isErrorObject(text: string): boolean {
+  const trimmed = text.length > readLength ? "" : text.trim()
+  if (!trimmed.startsWith("{")) return false
+  const object = tryParse(trimmed)
+  if (!isObject(object) || "sections" in object) return false
+  return ["error", "errors", "detail", "exception", "stack", "statusCode", "error_code"].some((name) => {
+    const value = object[name]
+    return value !== undefined && value !== null && value !== false
+  })
+}

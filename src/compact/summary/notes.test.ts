@@ -2,11 +2,9 @@ import { describe, expect, test } from "vitest"
 import { corpus, linesOf, withoutCorpus } from "../../../test/support/corpus.ts"
 import { fc } from "../../../test/support/property.ts"
 import { brokenTranscript, goodTranscript, text, transcript } from "../../../test/support/transcripts.ts"
-import { callId } from "../../message/ids.ts"
-import type { Role, Transcript } from "../../message/message.ts"
-import type { Part } from "../../message/part.ts"
+import { type Part, type Role, type Transcript, callId } from "../../message/message.ts"
 import { importTranscript } from "../../transcript/import.ts"
-import { maxNotes, maxUserLineLength, type NoteKind } from "./note.ts"
+import { maxNotes, maxUserLineLength, type NoteKind } from "./summary.ts"
 import { notesOf } from "./notes.ts"
 
 type Turn = readonly [Role, ...Part[]]

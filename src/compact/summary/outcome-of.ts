@@ -1,7 +1,7 @@
 import { directs } from "../../language/imperative.ts"
-import { valueText } from "./call-text.ts"
-import { oneLine } from "./line.ts"
-import type { ResultText } from "./result-text.ts"
+import { valueText } from "./call-deed.ts"
+import { oneLine } from "./summary.ts"
+import type { Part, ToolResultPart } from "../../message/message.ts"
 
 /** How a call ended. `line` is the one line of the output that says so; `value` what a look-up gave, if it gave short values. */
 export type Outcome = { readonly failed: boolean; readonly line?: string; readonly value?: string }
@@ -181,3 +181,30 @@ function valuesOnly(value: unknown, depth: number): unknown {
 }
 
 const nonEmpty = (items: readonly unknown[]): unknown => (items.length === 0 ? undefined : items)
+
+/** Characters read from either end of a tool's output: that is where tools say how it went. */
+const edge = 4_000
+
+/** The two ends of what a tool answered. `whole` is there only if nothing was left out. */
+export type ResultText = {
+  readonly head: string
+  readonly tail: string
+  readonly whole?: string
+  readonly length: number
+}
+
+const bareText = (part: Part): string =>
+  part.type === "text" ? part.text : part.type === "document" ? (part.text ?? "") : ""
+
+/** Read the ends of an output without joining what lies between. */
+export function resultText({ content }: ToolResultPart): ResultText {
+  return textEnds(content.length === 1 && content[0] !== undefined ? bareText(content[0]) : joined(content))
+}
+
+const joined = (content: readonly Part[]): string => content.map(bareText).join("\n")
+
+/** The ends of any text that answers a command. */
+export function textEnds(text: string): ResultText {
+  const ends = { head: text.slice(0, edge), tail: text.slice(-edge), length: text.length }
+  return text.length <= 2 * edge ? { ...ends, whole: text } : ends
+}

@@ -1,4 +1,7 @@
-import type { Piece } from "./prompt-pieces.ts"
+import { type CallId, type Channel, type Message, type MessageId, type Part, type Transcript, instructs, textOf } from "../../message/message.ts"
+import { channelOf, fence } from "../../message/fence.ts"
+import { dataFence, fenceData } from "../gate/mark-data.ts"
+import { scan } from "../gate/scan.ts"
 
 /** How many characters of an piece are shown, by kind. The first row is what a summary needs of any text; each next one is for a tighter limit. */
 const levels: readonly Readonly<Record<Piece["kind"], number>>[] = [
@@ -11,7 +14,7 @@ const levels: readonly Readonly<Record<Piece["kind"], number>>[] = [
 ]
 
 /** The whole, and each piece that is shown with its own text as it stands in the whole. */
-export type Fitted = {
+type Fitted = {
   readonly text: string
   readonly shown: readonly { readonly piece: Piece; readonly text: string }[]
 }
@@ -131,3 +134,86 @@ export function shorten(text: string, limit: number): string {
 /** A place that does not split a pair. */
 const beforeSurrogate = (text: string, at: number): number =>
   (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at
+
+/** One thing that was said or done, as a summarizer may see it: no reasoning, no media, nothing that only a provider can read. */
+type Piece = {
+  readonly id: MessageId
+  readonly channel: Channel
+  /** What people and the model said, or what went into and came out of tools. */
+  readonly kind: "words" | "data"
+  /** In a word or two: `said`, `call of read`, `result of read`. */
+  readonly what: string
+  readonly text: string
+}
+
+/** Standing instructions and injected documents are no conversation: they come back by themselves and are not retold. */
+const infrastructure: ReadonlySet<Channel> = new Set(["operator", "system", "document"])
+
+/** A tool's name comes from outside; so much of it is shown, on one line. */
+const longestName = 64
+
+const nameOf = (tool: string | undefined): string =>
+  tool === undefined ? "a tool" : tool.slice(0, longestName).replace(/[^\p{L}\p{N}_.:/-]/gu, "_")
+
+/** What a transcript says, piece by piece and in order. */
+export function piecesOf(messages: Transcript): readonly Piece[] {
+  const tools = new Map<CallId, string>()
+  return messages.flatMap((message) => message.parts.flatMap((part) => pieceOf(message, part, tools)))
+}
+
+function pieceOf({ id, role }: Message, part: Part, tools: Map<CallId, string>): readonly Piece[] {
+  const channel = channelOf(role, part)
+  if (infrastructure.has(channel)) return []
+  switch (part.type) {
+    case "text":
+      return part.text.trim() === ""
+        ? []
+        : [{ id, channel, kind: channel === "tool" ? "data" : "words", what: "said", text: part.text }]
+    case "tool-call":
+      tools.set(part.callId, part.tool)
+      return [{ id, channel, kind: "data", what: `call of ${nameOf(part.tool)}`, text: textOf(part) }]
+    case "tool-result": {
+      const tool = nameOf(part.tool ?? tools.get(part.callId))
+      const what = `${part.failed === true ? "error" : "result"} of ${tool}`
+      return [{ id, channel, kind: "data", what, text: textOf(part) }]
+    }
+    case "image":
+    case "document":
+      return [{ id, channel, kind: "data", what: part.type, text: `[${part.type}]` }]
+    case "reasoning":
+    case "opaque":
+    case "unknown":
+      return []
+  }
+}
+
+/** The tags that give a summarizer's prompt its shape. */
+export const tags = {
+  user: "user-words",
+  message: "message",
+  previous: "previous-summary",
+  focus: "focus",
+  conversation: "conversation",
+} as const
+
+const tagStart = new RegExp(`<(?=[\\s/]{0,8}(?:${[...Object.values(tags), dataFence].join("|")})\\b)`, "gi")
+
+/** A text in which none of those tags opens or closes. */
+export const disarm = (text: string): string => text.replace(tagStart, "&lt;")
+
+/** The text without what tries to steer its reader, where its channel may not. */
+export const sift = ({ text, channel }: Pick<Piece, "text" | "channel">): string => scan(text, { channel }).text
+
+/** For our own prompt: the user's words in a fence of their own, everything else as marked data. */
+export function renderFenced(piece: Piece): string {
+  const { id, channel, what } = piece
+  const source = `${id}: ${what}`
+  const text = disarm(sift(piece))
+  return instructs(channel) ? fence(tags.user, text, { source }) : fenceData(text, { source, channel })
+}
+
+/** For a reader of somebody else's making: plain words, each message in a fence that says whose they are. */
+export function renderPlain(piece: Piece): string {
+  const { id, channel, what } = piece
+  return fence(tags.message, disarm(sift(piece)), { id, from: channel, what })
+}

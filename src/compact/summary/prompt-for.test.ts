@@ -1,16 +1,12 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { brokenTranscript, call, goodTranscript, result, text, transcript } from "../../../test/support/transcripts.ts"
-import { messageId, wireText } from "../../message/ids.ts"
-import type { Transcript } from "../../message/message.ts"
+import { type Transcript, messageId, wireText } from "../../message/message.ts"
 import { countO200k } from "../../tokens/o200k.ts"
-import { unfenceData } from "../gate/fence-data.ts"
-import { fitPieces, shorten } from "./prompt-fit.ts"
-import { type PromptInput, promptFor } from "./prompt-for.ts"
-import { piecesOf } from "./prompt-pieces.ts"
-import { renderFenced, renderPlain } from "./prompt-render.ts"
-import { writtenSections } from "./schema.ts"
-import type { SchemaName, Summary } from "./summary.ts"
+import { unfenceData } from "../gate/mark-data.ts"
+import { fitPieces, piecesOf, renderFenced, renderPlain, shorten } from "./prompt-fit.ts"
+import { type PromptInput, promptFor } from "./prompt.ts"
+import { type SchemaName, type Summary, writtenSections } from "./summary.ts"
 
 const input = (messages: Transcript, changed: Partial<PromptInput> = {}): PromptInput => ({
   messages,

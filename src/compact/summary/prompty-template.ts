@@ -1,8 +1,8 @@
-import { refuse } from "./prompty-flow.ts"
+import { HoldfastError } from "../../message/errors.ts"
 
 /** What a template may speak of; each is there whether or not it is declared as an input. */
-export const offered = ["messages", "transcript", "focus", "language", "budget"] as const
-export type Offered = (typeof offered)[number]
+const offered = ["messages", "transcript", "focus", "language", "budget"] as const
+type Offered = (typeof offered)[number]
 
 /** What it may ask of one message, in a loop over `messages`. */
 const fields: Readonly<Record<string, Field>> = { id: "id", role: "role", content: "text", text: "text" }
@@ -28,7 +28,7 @@ export type Node =
     }
 
 /** Deeper blocks are refused: nobody reads them. */
-const maxDepth = 20
+const maxTemplateDepth = 20
 
 const supported = `{{name}}, {{#name}}…{{/name}}, {{^name}}…{{/name}}, {% if name %}, {% elif name %}, {% else %}, {% endif %} or {% for item in messages %}…{% endfor %}, with the names ${offered.join(", ")}`
 
@@ -113,7 +113,7 @@ function readNodes(reader: Reader, item: string | undefined, depth: number): rea
   const nodes: Node[] = []
   for (let token = reader.tokens[reader.at]; token !== undefined; token = reader.tokens[reader.at]) {
     if (token.type === "close" || token.type === "else" || (token.type === "open" && token.style === "elif")) break
-    if (depth > maxDepth) return refuse(token.line, `at most ${maxDepth} blocks in one another`, "a deeper one")
+    if (depth > maxTemplateDepth) return refuse(token.line, `at most ${maxTemplateDepth} blocks in one another`, "a deeper one")
     reader.at++
     if (token.type === "text") nodes.push({ type: "text", text: token.text })
     else if (token.type === "value")
@@ -187,3 +187,103 @@ function refer(name: string, line: number, item: string | undefined, fixed: Read
 
 const after = (name: string, prefix: string): string | undefined =>
   name.startsWith(prefix) ? name.slice(prefix.length) : undefined
+
+/** What a frontmatter can say. */
+export type Yaml = null | boolean | number | string | readonly Yaml[] | { readonly [name: string]: Yaml }
+
+/** Deeper frontmatter is refused; Prompty's own goes five deep. */
+export const maxDepth = 20
+
+/** Refuse a line of the file, with what belongs there. */
+export function refuse(line: number, expected: string, found: string): never {
+  throw new HoldfastError({ code: "prompty-invalid", line, expected, found })
+}
+
+/** A text with a place in it. */
+type Cursor = { readonly text: string; readonly line: number; at: number }
+
+/** A plain word as what it stands for: nothing, a truth, a number, otherwise itself. */
+export function scalarOf(text: string): Yaml {
+  if (/^(?:~|null|Null|NULL|)$/.test(text)) return null
+  if (/^(?:true|True|TRUE)$/.test(text)) return true
+  if (/^(?:false|False|FALSE)$/.test(text)) return false
+  return /^[-+]?(?:0|[1-9]\d{0,15})(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?$/.test(text) ? Number(text) : text
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  n: "\n",
+  t: "\t",
+  r: "\r",
+  "0": "\0",
+  '"': '"',
+  "\\": "\\",
+  "/": "/",
+}
+
+/** Read quoted text, or a list or map in brackets, that stands on one line. */
+export function readFlow(text: string, line: number): Yaml {
+  const cursor: Cursor = { text, line, at: 0 }
+  const read = readItem(cursor, 0)
+  const sign = next(cursor)
+  return sign === "" || sign === "#" ? read : refuse(line, "nothing behind the value", "more text")
+}
+
+/** The next sign that is no blank. */
+function next(cursor: Cursor): string {
+  while (cursor.text[cursor.at] === " ") cursor.at++
+  return cursor.text[cursor.at] ?? ""
+}
+
+function readItem(cursor: Cursor, depth: number): Yaml {
+  const sign = next(cursor)
+  if (depth > maxDepth) return refuse(cursor.line, `at most ${maxDepth} levels`, "a deeper one")
+  if (sign === '"' || sign === "'") return readQuoted(cursor, sign)
+  if (sign === "[") return readEach(cursor, "]", () => readItem(cursor, depth + 1))
+  if (sign === "{") return Object.fromEntries(readEach(cursor, "}", () => readPair(cursor, depth + 1)))
+  const start = cursor.at
+  while (cursor.at < cursor.text.length && !/[,\]}:]/.test(cursor.text[cursor.at] ?? "")) cursor.at++
+  if (cursor.at === start) return refuse(cursor.line, "a value", sign === "" ? "the end of the line" : `"${sign}"`)
+  return scalarOf(cursor.text.slice(start, cursor.at).trim())
+}
+
+function readEach<Item>(cursor: Cursor, close: string, read: () => Item): readonly Item[] {
+  const items: Item[] = []
+  cursor.at++
+  while (next(cursor) !== close) {
+    items.push(read())
+    const sign = next(cursor)
+    if (sign === ",") cursor.at++
+    else if (sign !== close) return refuse(cursor.line, `a comma or ${close} on the same line`, "something else")
+  }
+  cursor.at++
+  return items
+}
+
+function readPair(cursor: Cursor, depth: number): readonly [string, Yaml] {
+  const key = String(readItem(cursor, depth))
+  if (next(cursor) !== ":") return refuse(cursor.line, "a colon on the same line", "something else")
+  cursor.at++
+  return [key, readItem(cursor, depth)]
+}
+
+function readQuoted(cursor: Cursor, mark: string): string {
+  const { text, line } = cursor
+  const pieces: string[] = []
+  for (cursor.at++; cursor.at < text.length; cursor.at++) {
+    const sign = text[cursor.at] ?? ""
+    const twice = mark === "'" && text[cursor.at + 1] === mark
+    if (sign === mark && !twice) {
+      cursor.at++
+      return pieces.join("")
+    }
+    if (sign === "\\" && mark === '"') {
+      cursor.at++
+      const meant = escapes[text[cursor.at] ?? ""]
+      pieces.push(meant ?? refuse(line, String.raw`one of \n \t \r \0 \" \\ \/`, "another escape"))
+    } else {
+      if (sign === mark) cursor.at++
+      pieces.push(sign)
+    }
+  }
+  return refuse(line, `a closing ${mark} on the same line`, "the end of the line")
+}

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import { parsePrompty, readYaml } from "./prompty.ts"
-import { type PromptyValues, renderPrompty } from "./prompty-summarize.ts"
+import { type PromptyValues, parsePrompty, readYaml, renderPrompty } from "./prompty.ts"
 
 const values: PromptyValues = {
   messages: [

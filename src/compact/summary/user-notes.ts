@@ -1,11 +1,9 @@
 import { directs } from "../../language/imperative.ts"
-import { createRecent } from "../../message/recent.ts"
+import { createRecent } from "../../message/recall.ts"
 import { ownWords } from "../../rules/own-words.ts"
-import { announcesRule, corrects, lasts, requests, wishes } from "./cues.ts"
+import { announcesRule, corrects, lasts, requests, sentencesOf, wishes } from "./cues.ts"
 import type { Draft } from "./draft.ts"
-import { oneLine, weightOf } from "./line.ts"
-import { maxLineLength, maxUserLineLength, type NoteKind } from "./note.ts"
-import { sentencesOf } from "./sentences.ts"
+import { type NoteKind, maxLineLength, maxUserLineLength, oneLine, weightOf } from "./summary.ts"
 
 /** Said by the user at this place, after the assistant's last question, if there was one. */
 export type Said = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { anonymousSession, groupSession, sideSession, toolsSession } from "../identity/session-name.ts"
+import { anonymousSession, groupSession, sideSession, toolsSession } from "../identity/names.ts"
 import { readSessionName } from "./session-routes.ts"
 
 const tenant = "0123456789abcdef"

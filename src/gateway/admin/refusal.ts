@@ -1,5 +1,5 @@
 import { type CommandRefusal, describe, HoldfastError, type Problem } from "../../message/errors.ts"
-import { statusOf } from "../http/problem-status.ts"
+import { statusOf } from "../http/wire-error.ts"
 
 /** Bytes of a body: a signed command has some hundreds. */
 export const maxCommandBytes = 64 * 1024

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 import { isIP } from "node:net"
+import { HoldfastError } from "../../message/errors.ts"
 
 /** Who may talk to the server. */
 export type Admission = {
@@ -12,7 +13,7 @@ export type Admission = {
   readonly token?: string
 }
 
-export type Refusal = { readonly status: 401 | 403; readonly message: string }
+type Refusal = { readonly status: 401 | 403; readonly message: string }
 
 /** Does a host name mean this very machine and nothing else? */
 export function isLoopback(host: string): boolean {
@@ -58,3 +59,15 @@ export function refuseToken(
 }
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
+
+/** Why a port could not be opened, as a Problem; anything else is what it was. */
+export function listenProblem(error: unknown, port: number, host: string): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined
+  const option = (name: string, expected: string, found: string): HoldfastError =>
+    new HoldfastError({ code: "option-invalid", option: name, expected, found }, { cause: error })
+  if (code === "EADDRINUSE") return option("port", "a port that is free", `${port}, which is in use`)
+  if (code === "EACCES") return option("port", "a port that may be opened", `${port}, which may not`)
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND" || code === "EAI_AGAIN")
+    return option("host", "an address of this machine", JSON.stringify(host.slice(0, 80)))
+  return error
+}

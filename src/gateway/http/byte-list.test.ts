@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { createByteList } from "./byte-list.ts"
+import { createByteList } from "./read-body.ts"
 
 test("for chunks of any sizes, what comes out is what came in", () => {
   const size = fc.oneof(fc.nat(3), fc.nat(5000), fc.integer({ min: 4000, max: 100_000 }))

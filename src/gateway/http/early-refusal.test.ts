@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { peekAtStream } from "./early-refusal.ts"
+import { peekAtStream } from "./upstream-answer.ts"
 import type { Taker, UpstreamAnswer } from "./transport.ts"
 
 /** An answer whose chunks come one after the other, and wait while nobody may take them. */

@@ -2,8 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { isIPv6, type Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import type { GatewayOptions } from "../settings/gateway-options.ts"
-import { isLoopback } from "./admission.ts"
-import { listenProblem } from "./listen-problem.ts"
+import { isLoopback, listenProblem } from "./admission.ts"
 
 export type Listening = { readonly url: string; readonly port: number; readonly close: () => Promise<void> }
 

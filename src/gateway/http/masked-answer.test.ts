@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { maskedAnswer } from "./masked-answer.ts"
+import { maskedAnswer } from "./upstream-answer.ts"
 import type { UpstreamAnswer } from "./transport.ts"
 
 const key = "sk-abcabcd-abc"

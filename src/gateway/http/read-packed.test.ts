@@ -2,7 +2,7 @@ import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, z
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import { unpack } from "./read-packed.ts"
+import { unpack } from "./read-body.ts"
 
 const packers: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   identity: (bytes) => bytes,

@@ -1,9 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import type { Family } from "../settings/family.ts"
+import type { Family, Upstream } from "../settings/upstream.ts"
 import { usualTimes } from "../settings/gateway-options.ts"
-import type { Upstream } from "../settings/upstream.ts"
-import { forwardedHeaders, holdfastHeaders } from "./request-headers.ts"
+import { forwardedHeaders, holdfastHeaders } from "./headers.ts"
 
 const upstream = (more: Partial<Upstream> = {}): Upstream => ({
   name: "up",

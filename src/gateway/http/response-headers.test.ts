@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { ownHeaders, relayedHeaders } from "./response-headers.ts"
+import { ownHeaders, relayedHeaders } from "./headers.ts"
 
 test("what the upstream says to the client goes on as it came, cookies included", () => {
   const raw = [

@@ -1,7 +1,6 @@
 import type { Format } from "../../message/message.ts"
-import type { Family } from "../settings/family.ts"
-import { type Call, callIn } from "./route-call.ts"
-import { familyOfPass, type RequestHeaders } from "./route-family.ts"
+import type { Family } from "../settings/upstream.ts"
+import { present } from "../../message/present.ts"
 
 /** What a request is. `path` has the query with it and is what came, byte for byte. */
 export type Route =
@@ -130,3 +129,83 @@ const fold = (text: string): string =>
     .toLowerCase()
 
 const slashesIn = (text: string): number => text.split("/").length
+
+/** A call that a path stands for. Some paths say which model is meant, and whether the answer streams. */
+type Call =
+  | { readonly type: "model-call"; readonly format: Format; readonly model?: string; readonly stream?: boolean }
+  | { readonly type: "compact"; readonly format: "openai-responses" }
+
+const endings: readonly (readonly [ending: RegExp, format: Format])[] = [
+  [/\/chat\/completions\/?$/, "openai-chat"],
+  [/\/responses\/?$/, "openai-responses"],
+  // A message of one of OpenAI's threads is no model call, so what stands before it counts.
+  [/(?:^|\/v\d\w{0,12}|\/anthropic|\/deployments\/[^/]+)\/messages\/?$/, "anthropic-messages"],
+]
+
+/** What a path asks of a model, spelled as the providers spell it; `ignoreCase` for a path that is in lower case. */
+export function callIn(path: string, ignoreCase = false): Call | undefined {
+  if (/\/responses\/compact\/?$/.test(path)) return { type: "compact", format: "openai-responses" }
+  const format = endings.find(([ending]) => ending.test(path))?.[1]
+  if (format !== undefined) return { type: "model-call", format, ...present({ model: deploymentIn(path) }) }
+  return googleCall(path, ignoreCase ? "i" : "")
+}
+
+/** Azure's paths name the deployment, which stands for the model. */
+function deploymentIn(path: string): string | undefined {
+  const name = /\/deployments\/([^/]+)\//.exec(path)?.[1]
+  return name === undefined ? undefined : decoded(name)
+}
+
+/** Gemini's own calls, and Anthropic's on Vertex, where the body is Anthropic's but for the model. */
+function googleCall(path: string, flags: string): Call | undefined {
+  const found = new RegExp(
+    "(?::|%3[Aa])(?:(generateContent|streamGenerateContent)|(rawPredict|streamRawPredict))/?$",
+    flags,
+  ).exec(path)
+  const model = found === null ? undefined : modelIn(path.slice(0, found.index), flags)
+  if (found === null || model === undefined) return undefined
+  const stream = /^stream/i.test(found[1] ?? found[2] ?? "")
+  if (found[1] !== undefined) return { type: "model-call", format: "gemini", model, stream }
+  const isAnthropic = /\/publishers\/anthropic\/models\//.test(path) && model !== "count-tokens"
+  return isAnthropic ? { type: "model-call", format: "anthropic-messages", model, stream } : undefined
+}
+
+function modelIn(head: string, flags: string): string | undefined {
+  const found = new RegExp("/(models|endpoints|tunedModels)/", flags).exec(head)
+  if (found === null) return undefined
+  const name = decoded(head.slice(found.index + found[0].length)).replace(/^models\//, "")
+  if (name === "") return undefined
+  return found[1] === "tunedModels" ? `tunedModels/${name}` : name
+}
+
+/** What cannot be decoded, or is decoded already, stands for itself. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** Headers as Node reads them: names in lower case. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+const paths: readonly (readonly [path: RegExp, family: Family])[] = [
+  [/\/publishers\/anthropic\//, "anthropic"],
+  [/^(?:\/(?:upload|download|resumable))?\/v\d{1,3}(?:alpha|beta)\d{0,3}(?:\/|$)/, "gemini"],
+  [/^\/v1\/(?:projects|tunedModels|publishers)\//, "gemini"],
+  // A verb of Google's, such as `:countTokens`; what others write behind a colon is a tag.
+  [/\/[^/]+(?::|%3[Aa])(?:predict|[a-z]+[A-Z][A-Za-z]*)$/, "gemini"],
+  [/^\/api\/hello$|^\/v1\/complete$|^\/v1\/organizations(?:\/|$)/, "anthropic"],
+  [/(?:^|\/v1|\/anthropic)\/messages(?:\/|$)/, "anthropic"],
+]
+
+/** Whose API a request without a format of its own is for: by its path, else by the credentials it carries, else OpenAI's. */
+export function familyOfPass(path: string, query: string, headers: RequestHeaders): Family {
+  const known = paths.find(([pattern]) => pattern.test(path))?.[1]
+  if (known !== undefined) return known
+  if (["anthropic-version", "anthropic-beta", "x-api-key"].some((name) => headers[name] !== undefined))
+    return "anthropic"
+  if (headers["x-goog-api-key"] !== undefined || /[?&]key=/.test(query)) return "gemini"
+  return "openai"
+}

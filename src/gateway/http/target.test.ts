@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import type { Family } from "../settings/family.ts"
+import type { Family } from "../settings/upstream.ts"
 import { targetUrl } from "./target.ts"
 
 const at = (baseUrl: string, more: object = {}) => ({

@@ -1,8 +1,7 @@
 import { readBaseUrl } from "../../model/address.ts"
 import type { Upstream } from "../settings/upstream.ts"
-import { hasOwnKey } from "./request-headers-key.ts"
-import { callIn, decoded } from "./route-call.ts"
-import { familyOfPass } from "./route-family.ts"
+import { hasOwnKey } from "./headers.ts"
+import { callIn, decoded, familyOfPass } from "./route.ts"
 
 /** Where a request is sent: the origin is the upstream's, whatever the path. */
 export type Target = { readonly origin: string; readonly path: string }

@@ -3,8 +3,7 @@ import { createServer as createTcpServer, type Server as TcpServer } from "node:
 import { afterEach, expect, test } from "vitest"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Upstream } from "../settings/upstream.ts"
-import { chunksOf, wholeOf } from "./chunks-of.ts"
-import { createTransport, type Sending } from "./transport.ts"
+import { type Sending, chunksOf, createTransport, wholeOf } from "./transport.ts"
 
 const transport = createTransport()
 const servers: (Server | TcpServer)[] = []

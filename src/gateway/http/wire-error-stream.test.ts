@@ -3,7 +3,7 @@ import type { Problem } from "../../message/errors.ts"
 import { type Format, formats } from "../../message/message.ts"
 import { readSse } from "../../wire/sse.ts"
 import { decodeStream } from "../../wire/stream-decode.ts"
-import { streamError } from "./wire-error-stream.ts"
+import { streamError } from "./wire-error.ts"
 
 const cut: Problem = { code: "stream-cut", after: "message_start" }
 const textOf = (pieces: readonly Uint8Array[]): string => Buffer.concat(pieces).toString("utf8")

@@ -2,9 +2,7 @@ import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import type { Problem } from "../../message/errors.ts"
 import { type Format, formats } from "../../message/message.ts"
-import { contextError } from "./context-error.ts"
-import { statusOf } from "./problem-status.ts"
-import { wireError, wireRefusal } from "./wire-error.ts"
+import { contextError, statusOf, wireError, wireRefusal } from "./wire-error.ts"
 
 const locked: Problem = { code: "store-locked", store: "sqlite", waitedMs: 5000 }
 const message =

@@ -1,11 +1,197 @@
-import { describe, type Problem } from "../../message/errors.ts"
+import { type Problem, describe } from "../../message/errors.ts"
 import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { contextSaid } from "./context-error.ts"
-import { statusOf } from "./problem-status.ts"
-import { errorBody, errorHeaders, type Said, type Shape, type WireError } from "./wire-error-shape.ts"
+import { saysTooLong } from "../../model/too-long.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import { createSseEvent } from "../../wire/sse.ts"
 
-export type WireErrorOptions = Shape & { readonly retryAfterSeconds?: number }
+/** The HTTP status of every problem: 4xx where the client can mend it, 502 and 504 where the model's API failed, 503 where waiting helps. */
+export const statusOf: Readonly<Record<Problem["code"], number>> = {
+  "json-invalid": 400,
+  "json-too-deep": 400,
+  "body-too-large": 413,
+  "request-invalid": 400,
+  "response-invalid": 502,
+  "stream-invalid": 502,
+  "stream-cut": 502,
+  "stream-event-too-large": 502,
+  "upstream-error": 502,
+  "upstream-unreachable": 502,
+  "upstream-timeout": 504,
+  "upstream-stopped": 503,
+  "upstream-too-large": 502,
+  "answer-refused": 502,
+  "answer-empty": 502,
+  "answer-cut": 502,
+  "summarizer-late": 503,
+  "prompty-invalid": 500,
+  "format-unknown": 400,
+  "format-mixed": 400,
+  "part-unwritable": 400,
+  "file-invalid": 400,
+  "floor-exceeds-window": 400,
+  "budget-impossible": 400,
+  "option-invalid": 400,
+  "stack-invalid": 500,
+  "source-unreadable": 500,
+  "breakpoints-exceeded": 400,
+  "store-full": 503,
+  "store-unavailable": 503,
+  "store-locked": 503,
+  "store-corrupt": 503,
+  "store-newer": 500,
+  "store-in-use": 503,
+  "store-closed": 503,
+  "package-missing": 500,
+  "session-unknown": 404,
+  "session-exists": 409,
+  "entry-unknown": 404,
+  "handle-unknown": 404,
+  "nothing-to-undo": 409,
+  "policy-invalid": 400,
+  "policy-missing": 503,
+  "command-refused": 403,
+  "key-invalid": 400,
+  "finder-failed": 502,
+  "pin-unknown": 404,
+  "turn-too-long": 500,
+  "turn-stopped": 503,
+  "access-refused": 401,
+  "path-unknown": 404,
+  "gateway-busy": 503,
+  "gateway-fault": 500,
+}
+
+/** How much a request needs, and how much there is. */
+type ContextNeed = { readonly neededTokens: number; readonly windowTokens: number }
+
+/** Each provider's own words for a request that is too long: clients know them, and compact when they read them. */
+const words: Readonly<Record<Format, (need: ContextNeed) => Omit<Said, "status">>> = {
+  "anthropic-messages": ({ neededTokens, windowTokens }) => ({
+    message: `prompt is too long: ${neededTokens} tokens > ${windowTokens} maximum`,
+  }),
+  "openai-chat": ({ neededTokens, windowTokens }) => ({
+    message: `This model's maximum context length is ${windowTokens} tokens. However, your messages resulted in ${neededTokens} tokens. Please reduce the length of the messages.`,
+    code: "context_length_exceeded",
+    param: "messages",
+  }),
+  "openai-responses": () => ({
+    message: "Your input exceeds the context window of this model. Please adjust your input and try again.",
+    code: "context_length_exceeded",
+    param: "input",
+  }),
+  gemini: ({ neededTokens, windowTokens }) => ({
+    message: `The input token count (${neededTokens}) exceeds the maximum number of tokens allowed (${windowTokens}).`,
+  }),
+}
+
+/** What a wire says of a request that is too long. */
+const contextSaid = (format: Format, need: ContextNeed): Said => ({ status: 400, ...words[format](need) })
+
+/** The context error of a wire, to the letter. */
+export function contextError(format: Format, need: ContextNeed, shape: Shape = {}): WireError {
+  const said = contextSaid(format, need)
+  return {
+    status: said.status,
+    headers: errorHeaders(format, shape, { pointless: true }),
+    body: errorBody(format, said, shape),
+  }
+}
+
+/** An error is a few lines; what is longer is something else. */
+const maxBodyLength = 1_000_000
+const maxReadLength = 4000
+
+/** Statuses that a refused request comes with; an error in a stream has none. */
+const statuses: ReadonlySet<number | undefined> = new Set([undefined, 400, 413, 422])
+
+/** Read an upstream's refusal of a request that is too long, in whichever provider's words; nothing if it says something else. */
+export function readContextError(
+  format: Format,
+  status: number | undefined,
+  bodyText: string,
+): ContextRefusal | undefined {
+  if (!statuses.has(status) || bodyText.length > maxBodyLength) return undefined
+  const { type, message } = errorIn(format, bodyText)
+  const read = numbersIn(message)
+  if (read !== undefined) return read
+  const problem = { code: "upstream-error", type, message, ...present({ status }) } as const
+  return saysTooLong(problem) ? {} : undefined
+}
+
+/** The words of an error in any of the shapes that errors come in; what is no JSON is taken as it is. */
+function errorIn(format: Format, bodyText: string): { readonly type: string; readonly message: string } {
+  const parsed = tryParse(bodyText)
+  const body = Array.isArray(parsed) ? parsed[0] : parsed
+  const failed = format === "openai-responses" && isObject(body) ? body.response : undefined
+  const response = isObject(failed) ? failed : body
+  const error = isObject(response) ? (response.error ?? response.detail ?? response) : bodyText
+  if (typeof error === "string") return { type: "", message: error.slice(0, maxReadLength) }
+  if (!isObject(error)) return { type: "", message: "" }
+  const type = [error.type, error.code, error.status].filter((one) => typeof one === "string").join(" ")
+  const message = typeof error.message === "string" ? error.message : ""
+  return { type: type.slice(0, maxReadLength), message: message.slice(0, maxReadLength) }
+}
+
+/** What an upstream says of a request that it found too long, as far as it says it. */
+type ContextRefusal = {
+  readonly windowTokens?: number
+  readonly neededTokens?: number
+  /** The input fits, and only the answer that it allows, of so many tokens, does not. */
+  readonly answerTokens?: number
+}
+
+/**
+ * The wordings that are known, most telling first: `window`, `input` and `output` are token counts, `total` is input and output.
+ * Gaps between words are bounded, so that no text makes one of them slow.
+ */
+const wordings: readonly RegExp[] = [
+  // Anthropic: input length and `max_tokens` exceed context limit: 180000 + 32000 > 200000
+  /context limit: (?<input>\d+) \+ (?<output>\d+) > (?<window>\d+)/i,
+  // OpenAI, OpenRouter, vLLM, SGLang: … you requested 5000 tokens (4000 in the messages, 1000 in the completion)
+  /maximum context length (?:is|of) (?<window>\d+) tokens?.{0,60}? requested (?:about |a total of )?(?<total>\d+) tokens?.{0,12}?(?<input>\d+) .{0,60}?(?<output>\d+) .{0,20}?(?:completion|output)/i,
+  // vLLM: 'max_tokens' … is too large: 9000. This model's maximum context length is 8192 tokens and your request has 500 input tokens
+  /is too large: (?<output>\d+)\..{0,30}maximum context length is (?<window>\d+) tokens.{0,30}has (?<input>\d+) input/i,
+  // TGI: `inputs` tokens + `max_new_tokens` must be <= 4097. Given: 4076 `inputs` tokens and 100 `max_new_tokens`
+  /must be <= (?<window>\d+)\. Given: (?<input>\d+) .{0,20}tokens and (?<output>\d+) /i,
+  // Anthropic: prompt is too long: 50123 tokens > 45000 maximum
+  /too long: (?<input>\d+) tokens > (?<window>\d+)/i,
+  // OpenAI: maximum context length is 45000 tokens. However, your messages resulted in 50123 tokens; xAI: maximum prompt length is …
+  /(?:maximum|max) (?:context|prompt|model) length (?:is|of) (?<window>\d+).{0,80}?(?:resulted in|requested|contains|has)(?: about)? (?<input>\d+)/i,
+  /configured limit of (?<window>\d+) tokens.{0,40}?resulted in (?<input>\d+)/i,
+  // Gemini, Vertex, Copilot: token count (50123) exceeds the maximum number of tokens allowed (45000)
+  /token count (?:is |of )?\(?(?<input>\d+)\)? (?:exceeds|but).{0,60}? \(?(?<window>\d+)\)?/i,
+  /token count exceeds the maximum number of tokens allowed \(?(?<window>\d+)/i,
+  // llama.cpp, SGLang, vLLM: (50123 tokens) exceeds the available context size (45000 tokens); (length 50123) is longer than … 45000
+  /\((?:length )?(?<input>\d+)(?: tokens)?\) (?:exceeds|is longer than).{0,50}?(?:context|length|size).{0,20}?(?<window>\d+)/i,
+  // Mistral: Prompt contains 50123 tokens …, too large for model with 45000 maximum context length
+  /contains (?<input>\d+) tokens.{0,40}?too large for model with (?<window>\d+)/i,
+  // Cohere: the prompt cannot exceed 128000 - received 130000; Kimi: token limit: 262144 (requested: 291351)
+  /tokens.{0,40}? cannot exceed (?<window>\d+).{0,12}?received (?<input>\d+)/i,
+  /token limit: (?<window>\d+) \(requested: (?<input>\d+)/i,
+  /maximum context length (?:is|of) (?<window>\d+)/i,
+]
+
+/** The numbers in an error message that says, in one of these wordings, that a request is too long. */
+function numbersIn(message: string): ContextRefusal | undefined {
+  const plain = message.replace(/(\d)[,_](?=\d{3})/g, "$1")
+  for (const wording of wordings) {
+    const found = wording.exec(plain)?.groups
+    if (found === undefined) continue
+    const [windowTokens, input, output, total] = [found.window, found.input, found.output, found.total].map(countOf)
+    const needed = total ?? (input === undefined ? undefined : input + (output ?? 0))
+    const onlyOutput = output !== undefined && windowTokens !== undefined && (input ?? 0) < windowTokens
+    return present({ windowTokens, neededTokens: needed, answerTokens: onlyOutput ? output : undefined })
+  }
+  return undefined
+}
+
+function countOf(digits: string | undefined): number | undefined {
+  const count = digits === undefined ? Number.NaN : Number(digits)
+  return Number.isSafeInteger(count) ? count : undefined
+}
+
+type WireErrorOptions = Shape & { readonly retryAfterSeconds?: number }
 
 /** A message may quote what a client or an upstream wrote. */
 const maxMessageLength = 4000
@@ -82,4 +268,132 @@ function answer(format: Format | undefined, said: Said, isLasting: boolean, opti
     headers: errorHeaders(format, options, { pointless, ...present({ afterSeconds }) }),
     body: errorBody(format, said, options),
   }
+}
+
+/** What an error says, before it is put into a wire's shape. */
+type Said = {
+  readonly status: number
+  readonly message: string
+  /** OpenAI's code: one of its own, or ours. */
+  readonly code?: string
+  /** OpenAI's name of the field that is wrong. */
+  readonly param?: string
+}
+
+/** A whole answer. */
+export type WireError = {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+type Shape = {
+  /** Named as each provider names it, for whoever reads its logs. */
+  readonly requestId?: string
+}
+
+type Named = Readonly<Record<number, string>>
+
+/** https://docs.anthropic.com/en/api/errors */
+const anthropicTypes: Named = {
+  401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
+  404: "not_found_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  503: "overloaded_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+}
+
+/** OpenAI says what is wrong in the code; its type tells whose fault it is. */
+const openaiCodes: Named = { 401: "invalid_api_key", 429: "rate_limit_exceeded" }
+
+/** https://cloud.google.com/apis/design/errors */
+const geminiStatuses: Named = {
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  409: "ABORTED",
+  429: "RESOURCE_EXHAUSTED",
+  499: "CANCELLED",
+  501: "UNIMPLEMENTED",
+  502: "UNAVAILABLE",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+}
+
+function anthropicError({ status, message }: Said, { requestId }: Shape = {}): object {
+  const type = anthropicTypes[status] ?? (status >= 500 ? "api_error" : "invalid_request_error")
+  return { type: "error", error: { type, message }, ...(requestId === undefined ? {} : { request_id: requestId }) }
+}
+
+function openaiError({ status, message, code, param }: Said): OpenaiError {
+  const type = status >= 500 ? "server_error" : status === 429 ? "rate_limit_error" : "invalid_request_error"
+  return { message, type, param: param ?? null, code: openaiCodes[status] ?? code ?? null }
+}
+
+type OpenaiError = {
+  readonly message: string
+  readonly type: string
+  readonly param: string | null
+  readonly code: string | null
+}
+
+function geminiError({ status, message }: Said): object {
+  const name = geminiStatuses[status] ?? (status >= 500 ? "INTERNAL" : "INVALID_ARGUMENT")
+  return { error: { code: status, message, status: name } }
+}
+
+/** The body of an error as the provider whose format it is would write it; without a format as OpenAI would. */
+function errorBody(format: Format | undefined, said: Said, shape: Shape = {}): string {
+  if (format === "anthropic-messages") return JSON.stringify(anthropicError(said, shape))
+  return JSON.stringify(format === "gemini" ? geminiError(said) : { error: openaiError(said) })
+}
+
+/** The headers of such an answer; a retry is spoken of only where there is something to say about it. */
+function errorHeaders(
+  format: Format | undefined,
+  { requestId }: Shape,
+  retry: { readonly afterSeconds?: number | undefined; readonly pointless: boolean },
+): Readonly<Record<string, string>> {
+  const idName = format === "anthropic-messages" ? "request-id" : "x-request-id"
+  return {
+    "content-type": "application/json",
+    ...(requestId === undefined ? {} : { [idName]: requestId }),
+    ...(retry.afterSeconds === undefined ? {} : { "retry-after": String(Math.max(0, Math.ceil(retry.afterSeconds))) }),
+    ...(retry.pointless ? { "x-should-retry": "false" } : {}),
+  }
+}
+
+/** Where in its stream an OpenAI response stands: the id that it began with, and the number of the next event. */
+type StreamErrorOptions = Shape & { readonly responseId?: string; readonly sequence?: number }
+
+/** A problem as the last events of a stream that has begun, each as its bytes. */
+export function streamError(format: Format, problem: Problem, options: StreamErrorOptions = {}): readonly Uint8Array[] {
+  const said = saidOf(format, problem)
+  if (format === "openai-responses") return responsesEvents(said, options)
+  const name = format === "anthropic-messages" ? "error" : undefined
+  return [createSseEvent(errorBody(format, said, options), name).raw]
+}
+
+/** Some clients read the one event, some the other. */
+function responsesEvents(said: Said, { responseId, sequence = 0 }: StreamErrorOptions): readonly Uint8Array[] {
+  const { message, param, code } = openaiError(said)
+  const known = code === null || said.status >= 500 ? "server_error" : code
+  const response = {
+    id: responseId ?? "resp_failed",
+    object: "response",
+    status: "failed",
+    error: { code: known, message },
+    incomplete_details: null,
+    output: [],
+    usage: null,
+  }
+  const events = [
+    { type: "error", code: known, message, param, sequence_number: sequence },
+    { type: "response.failed", response, sequence_number: sequence + 1 },
+  ]
+  return events.map((event) => createSseEvent(JSON.stringify(event), event.type).raw)
 }

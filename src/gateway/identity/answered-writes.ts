@@ -1,16 +1,12 @@
-import type { Message } from "../../message/message.ts"
+import type { Message, ModelRequest } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import type { ModelRequest } from "../../message/request.ts"
 import { isObject } from "../../wire/json.ts"
-import { anchorsOf } from "./anchors-of.ts"
-import type { Assignment } from "./assignment.ts"
-import { bodyFields } from "./body-fields.ts"
-import type { Place, Subject, Write } from "./decision.ts"
-import { isFrame, markAfter } from "./history.ts"
+import { anchorsOf, hasTellingWords, isFrame, isTelling, markAfter, saidKey } from "./history.ts"
+import type { Assignment, Place, Subject, Write } from "./decision.ts"
+import { bodyFields } from "./identity.ts"
 import type { Look } from "./look.ts"
 import { ambiguous, type Names, unshown } from "./names.ts"
 import { saidLines, toldLines } from "./retelling.ts"
-import { hasTellingWords, isTelling, saidKey } from "./said-key.ts"
 
 /** What is known of an answer beside its words. */
 export type Answered = {

@@ -3,12 +3,11 @@ import { createWorld } from "../../../test/fixtures/gateway/world.ts"
 import { fc } from "../../../test/support/property.ts"
 import { requestText } from "../../../test/support/requests.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import { formats } from "../../message/message.ts"
-import type { ModelRequest } from "../../message/request.ts"
+import { type ModelRequest, formats } from "../../message/message.ts"
 import { checkSessionId } from "../../session/options.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { identityOf } from "./identity-of.ts"
-import { tenantOf } from "./tenant-of.ts"
+import { identityOf } from "./identity.ts"
+import { tenantOf } from "./names.ts"
 
 const names = [
   "session-id",

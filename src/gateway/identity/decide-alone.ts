@@ -1,15 +1,10 @@
 import { present } from "../../message/present.ts"
-import type { Bearer } from "./alias-cache.ts"
-import type { Assignment, Why } from "./assignment.ts"
-import { type Decision, type Question, type Subject, unseenAnchors, type Write } from "./decision.ts"
-import { digest } from "./digest.ts"
+import { type Bearer, lookFirst } from "./look.ts"
+import { type Assignment, type Decision, type Question, type Subject, type Why, type Write, unseenAnchors } from "./decision.ts"
+import { ambiguous, anonymousSession, digest, unshown } from "./names.ts"
 import { frameMark, toolNames } from "./frame-mark.ts"
-import { type History, holds } from "./history.ts"
-import { lookFirst } from "./look.ts"
-import { ambiguous, unshown } from "./names.ts"
+import { type History, hasTellingWords, holds, saidKey } from "./history.ts"
 import { isTellingLine, linesOfCall, openingLines } from "./retelling.ts"
-import { hasTellingWords, saidKey } from "./said-key.ts"
-import { anonymousSession } from "./session-name.ts"
 
 /**
  * Whose a request without an id is. A session without an id is a line and not a tree: it goes on only with requests that hold all

@@ -1,15 +1,10 @@
 import { present } from "../../message/present.ts"
-import type { ModelRequest } from "../../message/request.ts"
-import type { Bearer } from "./alias-cache.ts"
-import type { Why } from "./assignment.ts"
-import { type Decision, type Question, unseenAnchors, type Write } from "./decision.ts"
-import { digest } from "./digest.ts"
+import type { ModelRequest } from "../../message/message.ts"
+import { type Bearer, lookFirst } from "./look.ts"
+import { type Decision, type Question, type Why, type Write, unseenAnchors } from "./decision.ts"
+import { ambiguous, digest, groupSession, isWithin, sideSession, toolsSession } from "./names.ts"
 import { frameMark, frameParts, textOf, toolNames } from "./frame-mark.ts"
-import { isFrame } from "./history.ts"
-import { lookFirst } from "./look.ts"
-import { ambiguous } from "./names.ts"
-import { isTelling, saidKey } from "./said-key.ts"
-import { groupSession, isWithin, sideSession, toolsSession } from "./session-name.ts"
+import { isFrame, isTelling, saidKey } from "./history.ts"
 
 type Group = Question & {
   readonly base: string

@@ -1,8 +1,6 @@
-import { isVolatile } from "../../compact/stack/fingerprint.ts"
-import type { Message } from "../../message/message.ts"
-import type { Part } from "../../message/part.ts"
-import type { ModelRequest } from "../../message/request.ts"
-import { digest } from "./digest.ts"
+import { isVolatile } from "../../compact/stack/separate.ts"
+import type { Message, ModelRequest, Part } from "../../message/message.ts"
+import { digest } from "./names.ts"
 import { isFrame, isToolList } from "./history.ts"
 
 /**

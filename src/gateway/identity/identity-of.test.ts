@@ -1,7 +1,6 @@
 import { expect, test } from "vitest"
 import { decodeRequest } from "../../wire/decode.ts"
-import type { Headers, Identity } from "./identity.ts"
-import { identityOf } from "./identity-of.ts"
+import { type Headers, type Identity, identityOf } from "./identity.ts"
 
 const one = "0b5e7f2a-1111-4222-8333-444455556666"
 const other = "7c9d1e3f-aaaa-4bbb-8ccc-ddddeeeeffff"

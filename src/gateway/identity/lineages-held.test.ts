@@ -1,10 +1,9 @@
 import { expect, test } from "vitest"
 import { call, words } from "../../../test/fixtures/gateway/chat.ts"
 import { createWorld, lettersOf } from "../../../test/fixtures/gateway/world.ts"
-import type { Message } from "../../message/message.ts"
-import type { ModelRequest } from "../../message/request.ts"
+import type { Message, ModelRequest } from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { identityOf } from "./identity-of.ts"
+import { identityOf } from "./identity.ts"
 
 const tools = [{ type: "function", name: "read", parameters: {} }]
 const responses = (input: unknown, previous?: string): ModelRequest =>

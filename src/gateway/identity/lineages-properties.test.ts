@@ -2,10 +2,10 @@ import { expect, test } from "vitest"
 import { agent, chat, type Frame, says, user, words } from "../../../test/fixtures/gateway/chat.ts"
 import { createWorld, lettersOf } from "../../../test/fixtures/gateway/world.ts"
 import { fc } from "../../../test/support/property.ts"
-import type { ModelRequest } from "../../message/request.ts"
-import type { Assignment } from "./assignment.ts"
+import type { ModelRequest } from "../../message/message.ts"
+import type { Assignment } from "./decision.ts"
 import type { Identity } from "./identity.ts"
-import { saidKey } from "./said-key.ts"
+import { saidKey } from "./history.ts"
 
 type Passage = { readonly asks: string; readonly answer: string; readonly isCutFirst: boolean }
 type Talk = { readonly frame: Frame; readonly turns: readonly Passage[] }

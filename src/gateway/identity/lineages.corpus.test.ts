@@ -1,18 +1,14 @@
 import { expect, test } from "vitest"
 import { createWorld, lettersOf } from "../../../test/fixtures/gateway/world.ts"
 import { corpus, linesOf, recordedRequests, withoutCorpus } from "../../../test/support/corpus.ts"
-import { messageId } from "../../message/ids.ts"
-import type { Message, Transcript } from "../../message/message.ts"
-import type { ModelRequest } from "../../message/request.ts"
+import { type Message, type ModelRequest, type Transcript, messageId } from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { isObject } from "../../wire/json.ts"
-import { anchorsOf } from "./anchors-of.ts"
+import { anchorsOf, saidKey } from "./history.ts"
 import type { Answered } from "./answered-writes.ts"
 import { toolNames } from "./frame-mark.ts"
-import type { Headers } from "./identity.ts"
-import { identityOf } from "./identity-of.ts"
-import { saidKey } from "./said-key.ts"
-import { tenantOf } from "./tenant-of.ts"
+import { type Headers, identityOf } from "./identity.ts"
+import { tenantOf } from "./names.ts"
 
 type Played = { readonly headers: Headers; readonly request: ModelRequest }
 

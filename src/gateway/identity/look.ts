@@ -1,9 +1,7 @@
-import type { AliasCache, Bearer } from "./alias-cache.ts"
-
 /** Looks a name up without waiting: what is not at hand is noted as missing, and the question is asked again once it was fetched. */
 export type Look = (name: string) => Bearer | undefined
 
-export type Lookup = {
+type Lookup = {
   readonly look: Look
   /** Looks at what is at hand, and notes nothing as missing. */
   readonly peek: Look
@@ -11,7 +9,7 @@ export type Lookup = {
 }
 
 /** What was fetched for one question: who bears a name, or nobody. */
-export type Fetched = ReadonlyMap<string, Bearer | undefined>
+type Fetched = ReadonlyMap<string, Bearer | undefined>
 
 export function lookup(cache: AliasCache, fetched: Fetched, isFresh: (name: string) => boolean): Lookup {
   const missing = new Set<string>()
@@ -36,4 +34,33 @@ export function lookFirst(
     if (found !== undefined && counts(found)) return found
   }
   return undefined
+}
+
+/** Who bears a name: a session, and what else is kept with the name. */
+export type Bearer = { readonly session: string; readonly entry?: string }
+
+/** Names that were used lately. The one unused for longest is let go; the store still has it. */
+export type AliasCache = {
+  readonly get: (name: string) => Bearer | undefined
+  readonly set: (name: string, bearer: Bearer) => void
+}
+
+export function createAliasCache(limit: number): AliasCache {
+  const bearers = new Map<string, Bearer>()
+  const set = (name: string, bearer: Bearer): void => {
+    bearers.delete(name)
+    bearers.set(name, bearer)
+    for (const oldest of bearers.keys()) {
+      if (bearers.size <= limit) break
+      bearers.delete(oldest)
+    }
+  }
+  return {
+    get: (name) => {
+      const bearer = bearers.get(name)
+      if (bearer !== undefined) set(name, bearer)
+      return bearer
+    },
+    set,
+  }
 }

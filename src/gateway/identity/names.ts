@@ -1,5 +1,10 @@
-import { digest } from "./digest.ts"
-import type { Identity } from "./identity.ts"
+import { hash } from "node:crypto"
+import type { Headers, Identity } from "./identity.ts"
+import { isObject } from "../../wire/json.ts"
+
+/** A short name for plain data, framed as JSON so that no two lists read alike: 128 bits of its sha256, in hex. */
+export const digest = (...data: readonly unknown[]): string =>
+  hash("sha256", JSON.stringify(data).toWellFormed(), "hex").slice(0, 32)
 
 /**
  * The names under which sessions are found again. Each is a hash of the tenant and of what it names, so that nobody finds by any id
@@ -51,7 +56,7 @@ const tipKind = "t:"
 /** Of the names only this one changes its meaning as a conversation goes on. */
 export const isTip = (name: string): boolean => name.startsWith(tipKind)
 
-export const namesOf = (tenant: string): Names => ({
+const namesOf = (tenant: string): Names => ({
   group: (base) => `g:${digest(tenant, base)}`,
   known: (session) => `s:${digest(tenant, session)}`,
   anchor: (id) => `c:${digest(tenant, id)}`,
@@ -67,3 +72,78 @@ export const namesOf = (tenant: string): Names => ({
   response: (id) => `r:${digest(tenant, id)}`,
   responseTo: (id) => `q:${digest(tenant, id)}`,
 })
+
+/** What may stand in a session's name as a client wrote it. `~` is ours: it parts a conversation from what belongs to it. */
+const plain = /^[A-Za-z0-9_.:@-]{1,64}$/
+
+/** Text of a client's as part of a name; what is long or odd, or looks like a hash of ours, becomes a hash. */
+const clean = (text: string): string => (plain.test(text) && !text.startsWith("h-") ? text : `h-${digest(text)}`)
+
+/** A tenant's names all begin with the whole of its fingerprint and a dot, and the fingerprint has none: no id leads out of it. */
+const within = (tenant: string): string => (/^[A-Za-z0-9_-]{1,32}$/.test(tenant) ? tenant : digest("tenant", tenant))
+
+export const anonymousSession = (tenant: string, id: string): string => `${within(tenant)}.~${clean(id)}`
+
+export const groupSession = (tenant: string, id: string, agent: string | undefined): string =>
+  `${within(tenant)}.${clean(id)}${agent === undefined ? "" : `~agent-${clean(agent)}`}`
+
+export const sideSession = (base: string, key: string): string => `${base}~side-${key.slice(0, 16)}`
+
+/** The conversation with tools, where a call without any has taken the name already. */
+export const toolsSession = (base: string): string => `${base}~tools`
+
+/** Is it one of the sessions of this group? */
+export const isWithin = (base: string, session: string): boolean =>
+  session === base || session === toolsSession(base) || session.startsWith(`${base}~side-`)
+
+/** Whose requests have no credential at all. */
+const nobody = "none"
+
+/** Headers that carry nothing but a key. */
+const keyHeaders = ["x-api-key", "x-goog-api-key", "api-key"]
+
+/**
+ * Who sends a request: a fingerprint of its credential, by whatever header or query it came. The same key is the same tenant. Where a
+ * gateway is one person's own, so is the same login, whose tokens are new every few hours.
+ */
+export function tenantOf(headers: Headers, queryKey?: string, isPersonal = false): string {
+  const authorization = headers.authorization?.trim().replace(/^(?:bearer|basic|token)$|^[a-z][a-z\d-]{0,40}\s+/i, "")
+  const key = [authorization, ...keyHeaders.map((name) => headers[name]?.trim()), queryKey?.trim()].find(
+    (value) => value !== undefined && value !== "",
+  )
+  if (key === undefined) return nobody
+  const login = isPersonal ? loginOf(key) : undefined
+  return (login === undefined ? digest("holdfast tenant", key) : digest("holdfast login", login)).slice(0, 16)
+}
+
+/** Tokens that programs get for a login, by how they begin, and whose login that is. A new one comes every few hours. */
+const logins: readonly (readonly [begins: RegExp, whose: string])[] = [
+  [/^sk-ant-oat/, "anthropic"],
+  [/^ya29\./, "google"],
+  [/^gh[ou]_/, "github"],
+]
+
+/**
+ * What stays of a credential that is refreshed: the login that it stands for. Nothing for a key, which is the same for as long as it is
+ * used. None of it is proven before the upstream has seen it, so it tells apart logins of one person and not people.
+ */
+function loginOf(credential: string): string | undefined {
+  const whose = logins.find(([begins]) => begins.test(credential))?.[1]
+  return whose ?? subjectOf(credential)
+}
+
+/** No token of this kind is longer. */
+const maxLength = 20_000
+
+/** The issuer and subject of a JSON Web Token. */
+function subjectOf(credential: string): string | undefined {
+  const claims = /^eyJ[\w-]+\.(eyJ[\w-]+)\.[\w-]+$/.exec(credential.length > maxLength ? "" : credential)?.[1]
+  if (claims === undefined) return undefined
+  try {
+    const read: unknown = JSON.parse(Buffer.from(claims, "base64url").toString("utf8"))
+    if (!isObject(read) || typeof read.sub !== "string" || read.sub === "") return undefined
+    return JSON.stringify([typeof read.iss === "string" ? read.iss : "", read.sub])
+  } catch {
+    return undefined
+  }
+}

@@ -1,5 +1,4 @@
-import type { Message, Transcript } from "../../message/message.ts"
-import type { ModelRequest } from "../../message/request.ts"
+import type { Message, ModelRequest, Transcript } from "../../message/message.ts"
 import { isFrame } from "./history.ts"
 
 /** Of a text this much is looked at, which is more than a summary of a conversation has. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { checkSessionId } from "../../session/options.ts"
-import { anonymousSession, groupSession, isWithin, sideSession, toolsSession } from "./session-name.ts"
+import { anonymousSession, groupSession, isWithin, sideSession, toolsSession } from "./names.ts"
 
 const ids = fc.oneof(
   fc.string({ unit: "binary", minLength: 1 }),

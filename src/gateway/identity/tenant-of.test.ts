@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { tenantOf } from "./tenant-of.ts"
+import { tenantOf } from "./names.ts"
 
 const same: readonly [why: string, tenant: string][] = [
   ["a bearer token", tenantOf({ authorization: "Bearer k-123" })],

@@ -1,13 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import type { Chain } from "./chain.ts"
-import { elementTexts } from "./element-texts.ts"
-import type { Items } from "./expand-elements.ts"
+import { type Chain, type Items, compactionItem, elementTexts, markOf, packElements, wholeOf } from "./whole.ts"
 import { formOf } from "./form.ts"
-import { markOf } from "./mark-of.ts"
-import { compactionItem, packElements } from "./own-item.ts"
-import { wholeOf } from "./whole.ts"
 
 type Item = { readonly id: string; readonly text: string; readonly isReference: boolean }
 

@@ -1,11 +1,8 @@
-import type { ModelRequest } from "../../message/request.ts"
+import type { ModelRequest } from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import type { Chain } from "./chain.ts"
-import { elementTexts, withElements } from "./element-texts.ts"
-import { isSameMark, markOf } from "./mark-of.ts"
-import { frameText, type Whole, wholeElements } from "./whole.ts"
+import { type Chain, type Whole, elementTexts, frameText, isSameMark, markOf, wholeElements, withElements } from "./whole.ts"
 
 /** What goes upstream, and what the model sees with it: all elements, held and sent. Or that a thread cannot say it. */
 export type Form =

@@ -7,7 +7,7 @@ import {
   ownResponseId,
   packElements,
   unpackElements,
-} from "./own-item.ts"
+} from "./whole.ts"
 
 const element = fc
   .record({ role: fc.constantFrom("user", "assistant"), content: fc.string({ unit: "binary" }) })

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import type { Format } from "../../message/message.ts"
-import { knowsNoCompaction, type RefusalKind, refusalKind } from "./refusal-kind.ts"
+import { knowsNoCompaction, type RefusalKind, refusalKind } from "./instead.ts"
 
 const openai = (message: string, code: string | null = null, param: string | null = null): string =>
   JSON.stringify({ error: { message, type: "invalid_request_error", param, code } })

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { withoutReasoning } from "./without-reasoning.ts"
+import { withoutReasoning } from "./instead.ts"
 
 const block = fc.oneof(
   fc.record({ type: fc.constant("thinking"), thinking: fc.string(), signature: fc.string() }),

@@ -1,9 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { chooseUpstream } from "./choose-upstream.ts"
-import type { Family } from "./family.ts"
+import { type Family, type Upstream, chooseUpstream } from "./upstream.ts"
 import { usualTimes } from "./gateway-options.ts"
-import type { Upstream } from "./upstream.ts"
 
 const upstream = (name: string, families: readonly Family[], models?: readonly string[]): Upstream => ({
   name,

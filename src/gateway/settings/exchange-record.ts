@@ -1,7 +1,6 @@
 import type { JudgedCall } from "../../guard/judge-call.ts"
 import type { Problem } from "../../message/errors.ts"
-import type { Format } from "../../message/message.ts"
-import type { Usage } from "../../message/request.ts"
+import type { Format, Usage } from "../../message/message.ts"
 import type { Trace } from "../../session/log/trace.ts"
 import type { Receipt } from "../../session/prepared.ts"
 

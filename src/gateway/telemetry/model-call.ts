@@ -2,7 +2,7 @@ import type { Problem } from "../../message/errors.ts"
 import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
-import { type Family, familyOf } from "../settings/family.ts"
+import { type Family, familyOf } from "../settings/upstream.ts"
 import type { LabelValues } from "./label-values.ts"
 import type { Server } from "./servers-of.ts"
 

@@ -1,6 +1,6 @@
 import { describe, HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
-import { type RecallArguments, recallPage } from "../../session/recall-page.ts"
+import { type RecallArguments, recallPage } from "../../session/recall.ts"
 import type { Session } from "../../session/session.ts"
 import { isObject } from "../../wire/json.ts"
 import { recallName } from "./recall-tool.ts"

@@ -1,7 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { callId } from "../../message/ids.ts"
-import type { Format } from "../../message/message.ts"
-import type { ToolResultPart } from "../../message/part.ts"
+import { type Format, type ToolResultPart, callId } from "../../message/message.ts"
 import { decodeResponse } from "../../wire/decode.ts"
 import { nextBody } from "./next-body.ts"
 

@@ -1,7 +1,4 @@
-import { messageId } from "../../message/ids.ts"
-import type { Format, Message } from "../../message/message.ts"
-import type { ToolResultPart } from "../../message/part.ts"
-import type { ModelRequest, ModelResponse } from "../../message/request.ts"
+import { type Format, type Message, type ModelRequest, type ModelResponse, type ToolResultPart, messageId } from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { isObject, readJson, tryParse, valueIn } from "../../wire/json.ts"

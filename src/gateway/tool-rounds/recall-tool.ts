@@ -1,7 +1,5 @@
 import { HoldfastError } from "../../message/errors.ts"
-import { type Wire, wireText } from "../../message/ids.ts"
-import type { Format } from "../../message/message.ts"
-import type { ModelRequest } from "../../message/request.ts"
+import { type Format, type ModelRequest, type Wire, wireText } from "../../message/message.ts"
 import {
   countIn,
   elements,

@@ -1,6 +1,6 @@
 import type { JudgedCall } from "../../guard/judge-call.ts"
 import type { Format } from "../../message/message.ts"
-import type { SessionGuarding } from "../../session/judge.ts"
+import type { SessionGuarding } from "../../session/record.ts"
 import { type CollectState, startCollect } from "../../wire/collect.ts"
 import type { SseEvent } from "../../wire/sse.ts"
 import type { Recall } from "./bound-recall.ts"

@@ -1,5 +1,5 @@
 import type { Format } from "../../message/message.ts"
-import type { SessionGuarding } from "../../session/judge.ts"
+import type { SessionGuarding } from "../../session/record.ts"
 import type { Recall } from "./bound-recall.ts"
 
 /** What a round came to, once it is over. */

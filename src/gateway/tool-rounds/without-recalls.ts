@@ -1,4 +1,4 @@
-import { isStray } from "../../guard/calls/stray-call.ts"
+import { isStray } from "../../guard/find-call.ts"
 import type { Format } from "../../message/message.ts"
 import { elements, isObject, member, overlay, readJson, wireOf, writeList } from "../../wire/json.ts"
 import { replaceData, type SseEvent } from "../../wire/sse.ts"

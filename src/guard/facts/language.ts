@@ -1,5 +1,4 @@
-import type { Leaf } from "./leaf.ts"
-import { maxLanguageLength } from "./limits.ts"
+import { type Leaf, maxLanguageLength } from "./leaf.ts"
 
 /** Languages written in Latin letters, by the small words that no sentence of theirs does without. */
 const smallWords: Readonly<Record<string, string>> = {

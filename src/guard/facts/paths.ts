@@ -1,5 +1,4 @@
-import { fold } from "./clean.ts"
-import { globMatches } from "./glob.ts"
+import { fold, globMatches } from "./words.ts"
 import type { Leaf } from "./leaf.ts"
 
 /** No system takes a longer path. */

@@ -1,7 +1,7 @@
-import { fold } from "./clean.ts"
+import { fold } from "./words.ts"
 import { destructions, type Effect, effectsOf } from "./command-table.ts"
 import { hostOfWord } from "./hosts.ts"
-import { maxCommands, maxScriptDepth } from "./limits.ts"
+import { maxCommands, maxScriptDepth } from "./leaf.ts"
 import { type Access, type PathFact, pathFact } from "./paths.ts"
 import { readScript, type ShellCommand } from "./shell-words.ts"
 

@@ -1,4 +1,4 @@
-import { maxScriptDepth, maxStatements } from "./limits.ts"
+import { maxScriptDepth, maxStatements } from "./leaf.ts"
 
 /** What one statement does. */
 export type SqlFact = {

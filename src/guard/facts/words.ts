@@ -1,4 +1,4 @@
-import { normalize } from "../../language/normalize.ts"
+import { foldCharacter, foldWord, normalize } from "../../language/normalize.ts"
 
 /** A name or text as words: `auditLogging`, `AUDIT_LOGGING` and `audit-logging` are the same two. */
 export const wordsOf = (text: string): readonly string[] =>
@@ -14,3 +14,110 @@ export const searchable = (text: string): string =>
     .text.split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== "")
     .join(" ")} `
+
+const plain = /^[\t\n\r\x20-\x7e]*$/
+const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?![\t\n\r])\p{Cc}/gu
+const tagged = /[\u{e0020}-\u{e007e}]/gu
+
+/** Signs that readers and parsers take for plain ones, and that compatibility forms leave alone. */
+const standIns: readonly (readonly [RegExp, string])[] = [
+  [/[\u3002\uff61\u2024]/g, "."],
+  [/[\u2010-\u2015\u2212\ufe58\ufe63]/g, "-"],
+  [/[\u2044\u2215\u29f8]/g, "/"],
+  [/[\u2236\ua789]/g, ":"],
+  [/[\u2018-\u201b]/g, "'"],
+  [/[\u201c-\u201f]/g, '"'],
+]
+
+const zeros: readonly number[] = [0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xd66, 0xe50]
+
+/** A decimal digit of any script as the plain one. */
+function plainDigit(sign: string): string {
+  const code = sign.codePointAt(0) ?? 0
+  const zero = zeros.find((start) => code >= start && code < start + 10)
+  return zero === undefined ? sign : String(code - zero)
+}
+
+type Cleaned = { readonly text: string; readonly hidden: boolean }
+
+/** A text without what no reader sees, in plain forms of its signs; letters of other scripts stay what they are. */
+export function clean(text: string): Cleaned {
+  if (plain.test(text)) return { text, hidden: false }
+  const shown = text
+    .toWellFormed()
+    .replace(tagged, (sign) => String.fromCodePoint((sign.codePointAt(0) ?? 0) - 0xe0000))
+    .replace(invisible, "")
+  const forms = standIns.reduce((before, [pattern, sign]) => before.replace(pattern, sign), shown.normalize("NFKC"))
+  const visible = forms.replace(invisible, "").replace(/[^\P{Nd}\d]/gu, plainDigit)
+  return { text: visible, hidden: shown.length !== text.length }
+}
+
+/** Characters repeat, and folding one takes long; only so many are remembered. */
+const folded = new Map<string, string>()
+const maxFolded = 5_000
+
+function foldSign(sign: string): string {
+  const known = folded.get(sign)
+  if (known !== undefined) return known
+  const made = foldWord(foldCharacter(sign))
+  if (folded.size < maxFolded) folded.set(sign, made)
+  return made
+}
+
+/** A cleaned text as the eye takes it: lower case, no accents, look-alikes as the Latin letters they pass for. */
+export function fold(text: string): string {
+  const lowered = text.toLowerCase()
+  return plain.test(lowered) ? lowered : lowered.replace(/[^\0-\x7f]/gu, foldSign)
+}
+
+/** Does a pattern of `*`, `**`, `?` and `[…]` match a path? `*` stays within one name, `**` does not. Linear but for backing up to the last star. */
+export function globMatches(pattern: string, path: string): boolean {
+  return globExpression(pattern).test(path)
+}
+
+const compiled = new Map<string, RegExp>()
+const maxCompiled = 500
+/** Stars in one pattern; each can back up over the path once, and paths are short. */
+const maxStars = 6
+
+function globExpression(pattern: string): RegExp {
+  const met = compiled.get(pattern)
+  if (met !== undefined) return met
+  const made = new RegExp(`^${translate(pattern)}$`, "s")
+  if (compiled.size >= maxCompiled) compiled.clear()
+  compiled.set(pattern, made)
+  return made
+}
+
+function translate(pattern: string): string {
+  let stars = 0
+  return pattern.slice(0, 1_000).replace(/\*\*\/|\*+|\?|\[[!^]?[\w-]{1,40}\]|[^*?[]+|\[/g, (piece) => {
+    if (piece === "?") return "[^/]"
+    if (piece.startsWith("*")) {
+      stars++
+      if (stars > maxStars) return ".*"
+      return piece === "**/" ? "(?:.*/)?" : piece.length > 1 ? ".*" : "[^/]*"
+    }
+    if (/^\[.+\]$/.test(piece)) return piece.replace(/^\[!/, "[^")
+    return piece.replace(/[\\^$.|?*+()[\]{}]/g, "\\$&")
+  })
+}
+
+/** The words that braces stand for: `{a,b}c` is `ac` and `bc`. At most sixty-four. */
+export function expandBraces(word: string): readonly string[] {
+  let words: readonly string[] = [word]
+  for (let round = 0; round < 6; round++) {
+    const next = words.flatMap((each) => {
+      const match = /\{([^{}]*,[^{}]*)\}/.exec(each)
+      if (match === null) return [each]
+      const [whole, list = ""] = match
+      const before = each.slice(0, match.index)
+      const after = each.slice(match.index + whole.length)
+      return list.split(",").map((item) => `${before}${item}${after}`)
+    })
+    if (next.length > 64) return words
+    if (next.length === words.length) return next
+    words = next
+  }
+  return words
+}

@@ -1,17 +1,11 @@
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import { operatorLog } from "../../store/reserved-log.ts"
-import type { NewAuditBody } from "./audit-line.ts"
-import type { AuditEntry, AuditLog } from "./audit-log.ts"
-import { acceptedLine } from "./audit-view.ts"
-import { type Dated, gatherSayings, type Sayings, standingAt } from "./build-standing.ts"
-import { emptyLog, type LogState, takeLines } from "./commands-in-force.ts"
-import type { OperatorHub } from "./hub.ts"
-import { type KeyRing, type KeyText, makeKeyRing } from "./key-ring.ts"
-import { type DirectoryContent, noDirectory } from "./read-directory.ts"
-import type { Refusals } from "./refusals.ts"
-import { faultIn } from "./rule-file.ts"
-import { isAbsent, readSettled, stampIn } from "./settled-directory.ts"
-import type { Standing } from "./standing.ts"
+import type { AuditEntry, AuditLog, NewAuditBody } from "./audit-log.ts"
+import { acceptedLine } from "./inspect-operator.ts"
+import { type Dated, type LogState, type Sayings, emptyLog, gatherSayings, standingAt, takeLines } from "./commands-in-force.ts"
+import type { OperatorHub, Refusals } from "./judge-command.ts"
+import { type DirectoryContent, type KeyRing, type KeyText, isAbsent, makeKeyRing, noDirectory, readSettled, stampIn } from "./directory.ts"
+import { type Standing, faultIn } from "./rule-file.ts"
 
 /** What is known of files and log, and what the two come to. Replaced whole: what stands is never half of one and half of another. */
 export type Held = {

@@ -1,5 +1,8 @@
-import type { PolicyInput } from "../policy/policy-input.ts"
-import type { TemplateUse } from "../policy/templates.ts"
+import type { PolicyInput } from "../policy/policies.ts"
+import { type TemplateUse, templateNames } from "../policy/templates.ts"
+import { type KeyObject, createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto"
+import { HoldfastError } from "../../message/errors.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
 
 /** What an operator can say in a signed command. */
 export type Command =
@@ -30,3 +33,245 @@ export type Payload = {
 /** The policy of a command as a guard takes it, under the command's name. */
 export const inputOf = (name: string, policy: string | TemplateUse): PolicyInput =>
   typeof policy === "string" ? { name, text: policy } : { ...policy, name }
+
+/** A public key that commands can be signed for. */
+export type PublicKey = {
+  readonly fingerprint: string
+  /** Whether its private half signed these bytes, to the bit. */
+  readonly verifies: (signed: Uint8Array, signature: Uint8Array) => boolean
+}
+
+const refuse = (key: string, expected: string): never => {
+  throw new HoldfastError({ code: "key-invalid", key, expected })
+}
+
+/** Read a public key in PEM, or its SPKI in base64. What is wrong is told by its name: the key itself is never quoted. */
+export function readPublicKey(text: string, name: string): PublicKey {
+  if (typeof text !== "string" || text.length > maxKeyBytes) refuse(name, "a public key of Ed25519 in PEM")
+  if (/PRIVATE KEY/.test(text))
+    refuse(name, "a public key (this is a private one, which belongs to whoever signs; move it away)")
+  const key = parsePublic(text.trim())
+  if (key?.asymmetricKeyType !== "ed25519") return refuse(name, "a public key of Ed25519 in PEM")
+  return named(key)
+}
+
+function parsePublic(text: string): KeyObject | undefined {
+  try {
+    if (text.startsWith("-----BEGIN PUBLIC KEY-----")) return createPublicKey(text)
+    return createPublicKey({ key: Buffer.from(text, "base64"), format: "der", type: "spki" })
+  } catch {
+    // Whatever the parser says may quote the key.
+    return undefined
+  }
+}
+
+function named(key: KeyObject): PublicKey {
+  const der = key.export({ type: "spki", format: "der" })
+  const fingerprint = createHash("sha256").update(der).digest("hex").slice(0, 32)
+  return { fingerprint, verifies: (signed, signature) => verify(null, signed, key, signature) }
+}
+
+/** A private key, and what its public half is called. */
+type PrivateKey = { readonly fingerprint: string; readonly sign: (bytes: Uint8Array) => Uint8Array }
+
+/** Read a private key in PEM. */
+export function readPrivateKey(pem: string, name: string): PrivateKey {
+  const privateKey = parsePrivate(pem)
+  if (privateKey?.asymmetricKeyType !== "ed25519")
+    return refuse(name, "a private key of Ed25519 in PEM, without a passphrase")
+  const { fingerprint } = named(createPublicKey(privateKey))
+  return { fingerprint, sign: (bytes) => sign(null, bytes, privateKey) }
+}
+
+function parsePrivate(pem: string): KeyObject | undefined {
+  try {
+    return pem.length > maxKeyBytes ? undefined : createPrivateKey(pem)
+  } catch {
+    // Whatever the parser says may quote the key.
+    return undefined
+  }
+}
+
+/** Files of a policy directory; rules are written by people. */
+export const maxFiles = 500
+/** Bytes of one file: a book has as many. */
+export const maxFileBytes = 1_000_000
+/** Rules of all files and commands together; each stands in every request. */
+export const maxRules = 2_000
+/** Characters of one rule; a page has half as many. */
+export const maxRuleLength = 6_000
+/** Characters of a name: of an agent, a session, a deployment, a call. */
+const maxNameLength = 200
+/** Characters of a policy that comes by command, its template included. */
+export const maxPolicyLength = 50_000
+/** Characters of a signed command: the longest policy, escaped and in base64. */
+const maxCommandLength = 500_000
+/** Policies added by commands. */
+export const maxCommandPolicies = 500
+/** Public keys of one channel. */
+export const maxKeys = 200
+/** Bytes of a key in a file; one of ours has about a hundred. */
+export const maxKeyBytes = 10_000
+/** How long a command may be good for: long enough to carry it to another machine by hand. */
+export const maxLifetimeMs = 7 * 86_400_000
+/** How far the clock of whoever signs may go ahead of ours. */
+export const maxSkewMs = 60_000
+/** The last moment that a date can say. */
+const latestMs = 8.64e15
+
+/** Lists and objects within one another; the parameters of a template have two. */
+const maxDepth = 6
+
+/**
+ * A template that is known, with parameters that are not nested without end; whether they are right is for the guard to say. A `text`
+ * would make it a policy in Cedar.
+ */
+export const isTemplateUse = (value: unknown): value is TemplateUse =>
+  isObject(value) &&
+  templateNames.some((name) => name === value.template) &&
+  !Object.hasOwn(value, "text") &&
+  isFlat(value, maxDepth)
+
+function isFlat(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true
+  return depth > 0 && Object.values(value).every((inner) => isFlat(inner, depth - 1))
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isText = (value: unknown, most: number): value is string =>
+  typeof value === "string" && value.trim() !== "" && value.length <= most && value.isWellFormed()
+
+/** A name: of a deployment, an agent, a session, a call. */
+export const isName = (value: unknown): value is string =>
+  isText(value, maxNameLength) && !/[\p{Cc}\u2028\u2029]/u.test(value)
+
+/** A rule's text: anything that can be read. */
+const isRuleText = (value: unknown): value is string => isText(value, maxRuleLength) && !value.includes("\0")
+
+/** A policy's name, as a guard takes it. */
+const isPolicyName = (value: unknown): value is string =>
+  typeof value === "string" && /^[\w .:-]{1,100}$/.test(value) && value.trim() === value
+
+const isMoment = (value: unknown): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= latestMs
+
+const isSequence = (value: unknown): value is number =>
+  typeof value === "number" && Number.isSafeInteger(value) && value > 0
+
+const isNonce = (value: unknown): value is string => typeof value === "string" && /^[\w-]{16,64}$/.test(value)
+
+const hasOnly = (fields: Fields, names: readonly string[]): boolean =>
+  Object.keys(fields).every((name) => names.includes(name))
+
+const optional = (value: unknown, is: (value: unknown) => boolean): boolean => value === undefined || is(value)
+
+/** Whether it is a policy by its size and outer shape; whether it parses is for the guard to say. */
+function isPolicy(value: unknown): boolean {
+  if (typeof value === "string") return isText(value, maxPolicyLength)
+  return isTemplateUse(value) && JSON.stringify(value).length <= maxPolicyLength
+}
+
+const shapes: { readonly [Type in Command["type"]]: (fields: Fields) => boolean } = {
+  pin: ({ text, agent, session, expiresAtMs, ...rest }) =>
+    isRuleText(text) &&
+    optional(agent, isName) &&
+    optional(session, isName) &&
+    optional(expiresAtMs, isMoment) &&
+    hasOnly(rest, ["type"]),
+  unpin: ({ rule, ...rest }) => isText(rule, 2 * maxNameLength) && hasOnly(rest, ["type"]),
+  "add-policy": ({ name, policy, ...rest }) => isPolicyName(name) && isPolicy(policy) && hasOnly(rest, ["type"]),
+  "remove-policy": ({ name, ...rest }) => isPolicyName(name) && hasOnly(rest, ["type"]),
+  approve: ({ call, ...rest }) => isName(call) && hasOnly(rest, ["type"]),
+  refuse: ({ call, ...rest }) => isName(call) && hasOnly(rest, ["type"]),
+}
+
+const isType = (type: unknown): type is Command["type"] => typeof type === "string" && Object.hasOwn(shapes, type)
+
+/** Whether a value is a command in every field; one that has more than it should is none. */
+export const isCommand = (value: unknown): value is Command =>
+  isObject(value) && isType(value.type) && shapes[value.type](value)
+
+const isPayload = (value: unknown): value is Payload =>
+  isObject(value) &&
+  isName(value.audience) &&
+  isSequence(value.sequence) &&
+  isMoment(value.issuedAtMs) &&
+  isMoment(value.expiresAtMs) &&
+  isNonce(value.nonce) &&
+  isCommand(value.command) &&
+  hasOnly(value, ["audience", "sequence", "issuedAtMs", "expiresAtMs", "nonce", "command"])
+
+/** What a payload says, or nothing if it is not one. To be asked only once its signature is known to be right. */
+function readPayload(json: string): Payload | undefined {
+  const value = tryParse(json)
+  return isPayload(value) ? value : undefined
+}
+
+/** Sign a command with a private key in PEM. */
+export function signCommand(privateKey: string, payload: Payload): string {
+  const { fingerprint, sign } = readPrivateKey(privateKey, "given")
+  const json = JSON.stringify(payload)
+  if (readPayload(json) === undefined)
+    throw new HoldfastError({ code: "command-refused", reason: "malformed", found: "the payload is not a command" })
+  const before = `hf1.${fingerprint}.${Buffer.from(json, "utf8").toString("base64url")}`
+  return `${before}.${Buffer.from(sign(bytesToSign(before))).toString("base64url")}`
+}
+
+/** Nothing else that is signed with the same key can be taken for a command: its bytes begin in another way. */
+const domain = "holdfast operator command 1\n"
+
+/** A command as it travels: `hf1.<fingerprint>.<payload>.<signature>`. Nothing in it can be trusted yet. */
+type SignedCommand = {
+  readonly fingerprint: string
+  readonly payload: Uint8Array
+  readonly signature: Uint8Array
+  /** What the signature is over. */
+  readonly signed: Uint8Array
+}
+
+/** What a signature is over: all that stands before it, and what for. */
+const bytesToSign = (before: string): Uint8Array => Buffer.from(`${domain}${before}`, "utf8")
+
+/** Take a text apart, or nothing if it has not the shape of a signed command. Each command has one way to be written. */
+export function readSignedCommand(text: string): SignedCommand | undefined {
+  if (typeof text !== "string" || text.length > maxCommandLength) return undefined
+  const [, fingerprint = "", payload = "", signature = ""] = shape.exec(text) ?? []
+  const bytes = { payload: Buffer.from(payload, "base64url"), signature: Buffer.from(signature, "base64url") }
+  if (fingerprint === "" || bytes.signature.length !== signatureBytes) return undefined
+  if (bytes.payload.toString("base64url") !== payload) return undefined
+  if (bytes.signature.toString("base64url") !== signature) return undefined
+  return { fingerprint, ...bytes, signed: bytesToSign(text.slice(0, text.lastIndexOf("."))) }
+}
+
+const shape = /^hf1\.([0-9a-f]{32})\.([\w-]+)\.([\w-]{86})$/
+const signatureBytes = 64
+
+/** Whether this key signed it, to the bit. */
+export const isSignedBy = ({ signed, signature }: SignedCommand, key: PublicKey): boolean =>
+  key.verifies(signed, signature)
+
+/** What a command says whose signature was found right. */
+export function payloadOf({ payload }: SignedCommand): Payload | undefined {
+  const json = Buffer.from(payload).toString("utf8")
+  return Buffer.from(json, "utf8").equals(payload) ? readPayload(json) : undefined
+}
+
+/** By what a text that was refused can be recognised, without keeping it. */
+export const hashOfCommand = (text: string): string =>
+  createHash("sha256").update(text.slice(0, maxCommandLength), "utf8").digest("hex")
+
+/** A pair of keys in PEM. The private half is for whoever commands, and for nobody else. */
+export type KeyPair = { readonly privateKey: string; readonly publicKey: string; readonly fingerprint: string }
+
+/** Make a pair of keys for signing commands (Ed25519). */
+export function createKeyPair(): KeyPair {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519", {
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    publicKeyEncoding: { type: "spki", format: "pem" },
+  })
+  return { privateKey, publicKey, fingerprint: fingerprintOf(publicKey) }
+}
+
+/** By what a public key is called: the first 128 bits of the sha256 of its SPKI, in hex. */
+export const fingerprintOf = (publicKey: string, name = "given"): string => readPublicKey(publicKey, name).fingerprint

@@ -3,11 +3,12 @@ import { present } from "../../message/present.ts"
 import { operatorLog } from "../../store/reserved-log.ts"
 import type { Head } from "../../store/store.ts"
 import type { AuditEntry } from "./audit-log.ts"
-import { type Command, inputOf, type Payload } from "./command.ts"
-import type { KeyRing } from "./key-ring.ts"
-import type { FileHash } from "./read-directory.ts"
-import { isSignedBy, payloadOf, readSignedCommand } from "./signed-command.ts"
-import type { OperatorRule, Standing } from "./standing.ts"
+import { type Command, type Payload, inputOf, isSignedBy, maxRules, payloadOf, readSignedCommand } from "./command.ts"
+import type { DirectoryContent, FileHash, KeyRing } from "./directory.ts"
+import { type OperatorRule, type Standing, faultIn, tryPolicies } from "./rule-file.ts"
+import { createHash } from "node:crypto"
+import type { Guard } from "../guard.ts"
+import type { PolicyInput } from "../policy/policies.ts"
 
 /** A command that was accepted, with the line that it stands in and the key that signed it. */
 export type AcceptedCommand = {
@@ -112,8 +113,8 @@ const missingKey = (key: string, number: number): HoldfastError =>
   })
 
 /** What the commands of keys that are not revoked come to. The files' part stands beside it. */
-export type InForce = { readonly rules: readonly OperatorRule[]; readonly policies: ReadonlyMap<string, PolicyOf> }
-export type PolicyOf = { readonly input: Standing["policies"][number]; readonly command: number }
+type InForce = { readonly rules: readonly OperatorRule[]; readonly policies: ReadonlyMap<string, PolicyOf> }
+type PolicyOf = { readonly input: Standing["policies"][number]; readonly command: number }
 
 /** Play the commands in their order. The key of each has to be there still: a rule does not go because a file went. */
 export function inForce({ commands }: LogState, keys: KeyRing): InForce {
@@ -155,4 +156,41 @@ function play(
     case "refuse":
       return
   }
+}
+
+/** All that files and commands say, whether or not some of it has expired. */
+export type Sayings = {
+  readonly rules: readonly OperatorRule[]
+  readonly policies: readonly PolicyInput[]
+  readonly guard?: Guard
+}
+
+/** Put files and commands together; what does not go together is a Problem. A guard of the same policies is taken over. */
+export function gatherSayings(
+  { rules: ofFiles, policies: inFiles }: DirectoryContent,
+  log: LogState,
+  keys: KeyRing,
+  before?: Sayings,
+): Sayings {
+  const commands = inForce(log, keys)
+  const rules = [...ofFiles, ...commands.rules].map((rule) => Object.freeze(rule))
+  if (rules.length > maxRules) throw faultIn("rules", undefined, `at most ${maxRules} rules`, `${rules.length}`)
+  const policies = [...inFiles, ...[...commands.policies.values()].map(({ input }) => input)]
+  const same = before !== undefined && JSON.stringify(before.policies) === JSON.stringify(policies)
+  const guard = same ? before.guard : tryPolicies("policies", policies)
+  return { rules, policies: Object.freeze(policies), ...present({ guard }) }
+}
+
+/** What stands at a moment, and when that ends by itself. */
+export type Dated = { readonly standing: Standing; readonly fromMs: number; readonly untilMs: number }
+
+/** Leave out what has expired. */
+export function standingAt({ rules, policies, guard }: Sayings, nowMs: number): Dated {
+  const standing = rules.filter(({ expiresAtMs }) => expiresAtMs === undefined || expiresAtMs > nowMs)
+  const untilMs = standing.reduce((least, { expiresAtMs }) => Math.min(least, expiresAtMs ?? Infinity), Infinity)
+  const version = createHash("sha256")
+    .update(JSON.stringify([standing, policies]))
+    .digest("hex")
+  const made = { version, rules: Object.freeze(standing), policies, ...present({ guard }) }
+  return { standing: Object.freeze(made), fromMs: nowMs, untilMs }
 }

@@ -1,15 +1,14 @@
 import type { Store } from "../../store/store.ts"
-import { openAuditLog } from "./audit-log.ts"
-import { type AuditLine, auditLines } from "./audit-view.ts"
-import { gatherSayings, standingAt } from "./build-standing.ts"
-import { emptyLog, type LogState } from "./commands-in-force.ts"
-import { type KeyRing, makeKeyRing } from "./key-ring.ts"
-import { noDirectory, readDirectory } from "./read-directory.ts"
-import { readWholeLog } from "./read-whole-log.ts"
-import type { Standing } from "./standing.ts"
+import { type AuditBody, type AuditEntry, type AuditLog, openAuditLog } from "./audit-log.ts"
+import { type AcceptedCommand, type LogState, emptyLog, gatherSayings, standingAt, takeLines } from "./commands-in-force.ts"
+import { type KeyRing, makeKeyRing, noDirectory, readDirectory } from "./directory.ts"
+import type { Standing } from "./rule-file.ts"
+import type { Command } from "./command.ts"
+import { HoldfastError } from "../../message/errors.ts"
+import { operatorLog } from "../../store/reserved-log.ts"
 
 /** The operator's channel as it is found, for who only wants to look. */
-export type Inspection = {
+type Inspection = {
   readonly standing: Standing
   readonly keys: KeyRing
   readonly log: LogState
@@ -34,4 +33,56 @@ export async function inspectOperator({
       : await readWholeLog(openAuditLog(store), { keys, state: emptyLog })
   const { standing } = standingAt(gatherSayings(content, state, keys), now())
   return { standing, keys, log: state, lines: auditLines(entries, state) }
+}
+
+type Place = { readonly number: number; readonly atMs: number; readonly hash: string }
+
+/** A command that was accepted, in what it says rather than in its signed text. */
+export type AcceptedLine = Place & {
+  readonly type: "command-accepted"
+  readonly key: string
+  readonly sequence: number
+  readonly issuedAtMs: number
+  readonly command: Command
+}
+
+type Told<Body> = Body extends { readonly type: "command-accepted" } ? never : Place & Omit<Body, "by">
+
+/** A line of the audit log, to be read. */
+export type AuditLine = AcceptedLine | Told<AuditBody>
+
+export function acceptedLine({ number, atMs, hash, key, payload }: AcceptedCommand): AcceptedLine {
+  const { sequence, issuedAtMs, command } = payload
+  return { number, atMs, hash, type: "command-accepted", key, sequence, issuedAtMs, command }
+}
+
+/** Lines as they are told, with the commands of the state that was made of them. */
+export function auditLines(entries: readonly AuditEntry[], { commands }: LogState): readonly AuditLine[] {
+  const accepted = new Map(commands.map((command) => [command.number, command]))
+  return entries.flatMap(({ number, atMs, hash, body }): readonly AuditLine[] => {
+    const command = accepted.get(number)
+    if (body.type === "command-accepted") return command === undefined ? [] : [acceptedLine(command)]
+    const { by: _, ...told } = body
+    return [{ number, atMs, hash, ...told }]
+  })
+}
+
+type WholeLog = { readonly entries: readonly AuditEntry[]; readonly state: LogState }
+
+/**
+ * Read the log from its first line on and believe nothing: every hash, signature and number is checked, that it ends where the store says,
+ * and that it still has what was read of it before.
+ */
+export async function readWholeLog(
+  log: AuditLog,
+  { keys, state: known }: { readonly keys: KeyRing; readonly state: LogState },
+): Promise<WholeLog> {
+  const head = await log.head()
+  const entries = await log.readBehind(emptyLog.head)
+  for (const { seq, hash } of [head, known.head]) {
+    if (seq === 0 || entries[seq - 1]?.hash === hash) continue
+    const reason = `line ${seq} is missing or is not what it was`
+    throw new HoldfastError({ code: "store-corrupt", store: "audit log", session: operatorLog, reason })
+  }
+  return { entries, state: takeLines(emptyLog, entries, keys) }
 }

@@ -1,18 +1,18 @@
-import { type CommandRefusal, describe, HoldfastError } from "../../message/errors.ts"
-import type { PolicyInput } from "../policy/policy-input.ts"
-import { type Command, inputOf, type Payload } from "./command.ts"
-import { inForce, type LogState } from "./commands-in-force.ts"
-import type { KeyRing, KnownKey } from "./key-ring.ts"
-import { maxCommandPolicies, maxLifetimeMs, maxRules, maxSkewMs } from "./limits.ts"
-import { tryPolicies } from "./policy-file.ts"
-import type { DirectoryContent } from "./read-directory.ts"
-import { isSignedBy, payloadOf, readSignedCommand } from "./signed-command.ts"
+import { type CommandRefusal, HoldfastError, type Problem, describe } from "../../message/errors.ts"
+import type { PolicyInput } from "../policy/policies.ts"
+import { type Command, type Payload, hashOfCommand, inputOf, isSignedBy, maxCommandPolicies, maxLifetimeMs, maxRules, maxSkewMs, payloadOf, readSignedCommand } from "./command.ts"
+import { type LogState, inForce } from "./commands-in-force.ts"
+import type { DirectoryContent, KeyRing, KnownKey } from "./directory.ts"
+import { tryPolicies } from "./rule-file.ts"
+import { present } from "../../message/present.ts"
+import type { NewAuditBody } from "./audit-log.ts"
+import type { AcceptedLine } from "./inspect-operator.ts"
 
 /** Why a command is not obeyed. */
 export type Refusal = { readonly reason: CommandRefusal; readonly found: string; readonly key?: string }
 
 /** A command whose signature is right, and of nothing else is known yet whether it is. */
-export type Genuine = { readonly key: KnownKey; readonly payload: Payload }
+type Genuine = { readonly key: KnownKey; readonly payload: Payload }
 
 export const isRefusal = (value: Genuine | Refusal): value is Refusal => "reason" in value
 
@@ -33,7 +33,7 @@ export function readGenuine(text: string, keys: KeyRing): Genuine | Refusal {
 }
 
 /** All against which a command is judged. */
-export type Scene = {
+type Scene = {
   readonly log: LogState
   readonly content: DirectoryContent
   readonly keys: KeyRing
@@ -122,3 +122,97 @@ function objectionToPolicy(command: Extract<Command, { type: "add-policy" }>, sc
 
 const namesIn = (policies: readonly PolicyInput[]): ReadonlySet<string> =>
   new Set(policies.flatMap((policy) => (typeof policy === "string" ? [] : (policy.name ?? []))))
+
+/** So many refusals have a line of their own at once, and then one a minute: a flood of a day takes some hundred kilobytes. */
+const burst = 20
+const everyMs = 60_000
+
+type RefusedBody = Extract<NewAuditBody, { type: "command-refused" }>
+
+/** What was refused and has no line yet. Anyone may send what is refused, so not everything has one; all of it is counted. */
+export type Refusals = {
+  readonly add: (refusal: Refusal, text: string) => void
+  /** The line to write now, if one may be written. It is taken only when `written` says so. */
+  readonly due: (nowMs: number, whatever?: boolean) => RefusedBody | undefined
+  readonly written: (body: RefusedBody, nowMs: number) => void
+}
+
+export function createRefusals(): Refusals {
+  let waiting = 0
+  let last: RefusedBody | undefined
+  let spent = 0
+  let sinceMs = 0
+  const isOver = (nowMs: number): boolean => {
+    const back = Math.floor(Math.max(0, nowMs - sinceMs) / everyMs)
+    if (back > 0) {
+      spent = Math.max(0, spent - back)
+      sinceMs = nowMs
+    }
+    return spent >= burst
+  }
+  return {
+    add: ({ reason, key }, text) => {
+      waiting += 1
+      last = { type: "command-refused", reason, sha256: hashOfCommand(text), ...present({ key }) }
+    },
+    due: (nowMs, whatever = false) => {
+      if (last === undefined || waiting === 0 || (isOver(nowMs) && !whatever)) return undefined
+      return waiting === 1 ? last : { ...last, unwritten: waiting - 1 }
+    },
+    written: ({ unwritten = 0 }, nowMs) => {
+      if (spent === 0) sinceMs = nowMs
+      spent += 1
+      waiting -= unwritten + 1
+    },
+  }
+}
+
+/** What happens in the operator's channel, as it happens. */
+export type OperatorEvent = { readonly atMs: number } & (
+  | {
+      readonly type: "rules-changed"
+      readonly version: string
+      /** The ids of rules that stand now, and that stand no more. */
+      readonly added: readonly string[]
+      readonly removed: readonly string[]
+    }
+  /** A change of the directory, or of the files and commands together, that was not taken: all that stood still stands. */
+  | { readonly type: "policy-rejected"; readonly problem: Problem }
+  /** Here or by another program on the same store; each is told once. */
+  | { readonly type: "command-accepted"; readonly line: AcceptedLine }
+  | { readonly type: "command-refused"; readonly reason: Refusal["reason"]; readonly key?: string }
+  /** The store could not be read in the background, or what it has cannot be believed: all that stood still stands. */
+  | { readonly type: "refresh-failed"; readonly problem: Problem }
+)
+
+type Unstamped<Event> = Event extends unknown ? Omit<Event, "atMs"> : never
+type NewOperatorEvent = Unstamped<OperatorEvent>
+export type OperatorListener = (event: OperatorEvent) => void
+
+export type OperatorHub = {
+  readonly emit: (event: NewOperatorEvent) => void
+  readonly subscribe: (listener: OperatorListener) => () => void
+}
+
+/** Tells listeners what happens. One that throws is not asked again: it must not keep a rule from being in force. */
+export function createOperatorHub(now: () => number): OperatorHub {
+  const listeners = new Map<symbol, OperatorListener>()
+  return {
+    emit: (event) => {
+      for (const [id, listener] of listeners) {
+        try {
+          listener({ atMs: now(), ...event })
+        } catch {
+          listeners.delete(id)
+        }
+      }
+    },
+    subscribe: (listener) => {
+      const id = Symbol("listener")
+      listeners.set(id, listener)
+      return () => {
+        listeners.delete(id)
+      }
+    },
+  }
+}

@@ -9,7 +9,7 @@ import { createMemoryStore } from "../../store/memory-store.ts"
 import { operatorLog } from "../../store/reserved-log.ts"
 import type { Store } from "../../store/store.ts"
 import { openAuditLog } from "./audit-log.ts"
-import type { OperatorEvent } from "./hub.ts"
+import type { OperatorEvent } from "./judge-command.ts"
 import { type Operator, openOperator } from "./operator.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-faults-"))

@@ -2,13 +2,11 @@ import { expect, test } from "vitest"
 import { audience, createSigner, noonMs } from "../../../test/fixtures/operator/signer.ts"
 import { fc, runs } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import { hashEntry } from "../../store/chain.ts"
+import { hashEntry, operatorLog } from "../../store/reserved-log.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
-import { operatorLog } from "../../store/reserved-log.ts"
 import type { Store, StoredEntry } from "../../store/store.ts"
-import type { Command } from "./command.ts"
+import { type Command, signCommand } from "./command.ts"
 import { type Operator, openOperator } from "./operator.ts"
-import { signCommand } from "./sign-command.ts"
 
 const signers = [createSigner(), createSigner()]
 const stranger = createSigner()

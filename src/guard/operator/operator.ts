@@ -5,7 +5,7 @@ import { HoldfastError, type Problem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { Head, Range, Store } from "../../store/store.ts"
 import { openAuditLog } from "./audit-log.ts"
-import { type AcceptedLine, type AuditLine, acceptedLine, auditLines } from "./audit-view.ts"
+import { type AcceptedLine, type AuditLine, acceptedLine, auditLines, readWholeLog } from "./inspect-operator.ts"
 import {
   announce,
   type Channel,
@@ -19,13 +19,10 @@ import {
   writeLine,
   writeRefusals,
 } from "./channel.ts"
-import { createOperatorHub, type OperatorListener } from "./hub.ts"
-import { isRefusal, type Refusal, readGenuine, refusalOf } from "./judge-command.ts"
-import { isName } from "./read-command.ts"
-import { readWholeLog } from "./read-whole-log.ts"
-import { createRefusals } from "./refusals.ts"
-import { isAbsent, isListable, readSettled, stampIn } from "./settled-directory.ts"
-import type { Standing } from "./standing.ts"
+import { type OperatorListener, type Refusal, createOperatorHub, createRefusals, isRefusal, readGenuine, refusalOf } from "./judge-command.ts"
+import { isName } from "./command.ts"
+import { isAbsent, isListable, readSettled, stampIn } from "./directory.ts"
+import type { Standing } from "./rule-file.ts"
 
 export type OperatorOptions = {
   /** Where the audit log is: the store of the sessions. It stays open when the operator is closed. */

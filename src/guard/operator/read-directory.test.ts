@@ -2,9 +2,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
-import { createKeyPair } from "./key-pair.ts"
-import { maxFileBytes, maxFiles, maxRuleLength } from "./limits.ts"
-import { readDirectory } from "./read-directory.ts"
+import { createKeyPair, maxFileBytes, maxFiles, maxRuleLength } from "./command.ts"
+import { readDirectory } from "./directory.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-policy-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto"
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
-import { maxRuleLength } from "./limits.ts"
-import { isName } from "./read-command.ts"
-import type { OperatorRule } from "./standing.ts"
+import { isName, isTemplateUse, maxRuleLength } from "./command.ts"
+import { isObject } from "../../wire/json.ts"
+import { type Guard, createGuard } from "../guard.ts"
+import type { PolicyInput } from "../policy/policies.ts"
+import { templateNames } from "../policy/templates.ts"
 
 type Scope = Pick<OperatorRule, "agent" | "session" | "expiresAtMs">
 
@@ -230,3 +232,74 @@ function joinLeadIns(blocks: readonly Block[]): readonly Block[] {
 }
 
 const isLeadIn = ({ type, lines }: Block): boolean => type === "paragraph" && leadIn.test(lines.at(-1) ?? "")
+
+/** The policies of a `.cedar` file, or the uses of templates in a `.json` file; each is tried by itself, so that a fault has its file. */
+export function readPolicyFile(name: string, text: string): readonly PolicyInput[] {
+  const policies = name.endsWith(".cedar") ? [{ name, text }] : readUses(name, text)
+  tryPolicies(name, policies)
+  return policies
+}
+
+function readUses(name: string, text: string): readonly PolicyInput[] {
+  const value = parse(name, text)
+  return [value].flat().map((use, at) => {
+    if (isTemplateUse(use)) return { ...use, name: use.name ?? `${name}:${at + 1}` }
+    const known = `a use of a template (${templateNames.join(", ")})`
+    const found = isObject(use) && typeof use.template === "string" ? JSON.stringify(use.template) : typeof use
+    throw faultIn(name, undefined, known, `${found} as number ${at + 1}`)
+  })
+}
+
+function parse(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "something else"
+    const position = /position (\d+)/.exec(message)?.[1]
+    const line = position === undefined ? undefined : text.slice(0, Number(position)).split("\n").length
+    throw faultIn(name, line, "JSON", message)
+  }
+}
+
+/** Make a guard of policies, or say what is wrong with them under the name that they came by. */
+export function tryPolicies(
+  name: string,
+  policies: readonly PolicyInput[],
+): ReturnType<typeof createGuard> | undefined {
+  if (policies.length === 0) return undefined
+  try {
+    return createGuard(policies)
+  } catch (error) {
+    const problem = error instanceof HoldfastError ? error.problem : undefined
+    if (problem?.code === "policy-invalid") throw faultIn(name, problem.line, problem.expected, problem.found)
+    if (problem?.code === "option-invalid")
+      throw faultIn(name, undefined, `${problem.option}: ${problem.expected}`, problem.found)
+    // Parameters of a type that nobody could mean: a number where a text belongs.
+    if (error instanceof TypeError) throw faultIn(name, undefined, "parameters as the template has them", error.message)
+    throw error
+  }
+}
+
+/** A rule that only the operator can give and take back. */
+export type OperatorRule = {
+  /** The same after every restart: `rules.md#3:ab12cd34` of a file, `c12` of the command in line 12 of the audit log. */
+  readonly id: string
+  /** To the letter. */
+  readonly text: string
+  /** The file, or the fingerprint of the key that signed it. */
+  readonly source: string
+  /** For this agent or session alone; for all where neither is said. */
+  readonly agent?: string
+  readonly session?: string
+  readonly expiresAtMs?: number
+}
+
+/** All that the operator wants, at one moment. */
+export type Standing = {
+  /** Another one whenever anything below is another. */
+  readonly version: string
+  readonly rules: readonly OperatorRule[]
+  readonly policies: readonly PolicyInput[]
+  /** Made of `policies`; absent where there are none. */
+  readonly guard?: Guard
+}

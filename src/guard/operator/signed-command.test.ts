@@ -2,14 +2,9 @@ import { generateKeyPairSync } from "node:crypto"
 import { expect, test } from "vitest"
 import { audience, createSigner, noonMs } from "../../../test/fixtures/operator/signer.ts"
 import { fc } from "../../../test/support/property.ts"
-import type { Command } from "./command.ts"
+import { type Command, createKeyPair, fingerprintOf, isCommand, maxPolicyLength, maxRuleLength, readPublicKey, signCommand } from "./command.ts"
 import { isRefusal, readGenuine } from "./judge-command.ts"
-import { readPublicKey } from "./key.ts"
-import { createKeyPair, fingerprintOf } from "./key-pair.ts"
-import { makeKeyRing } from "./key-ring.ts"
-import { maxPolicyLength, maxRuleLength } from "./limits.ts"
-import { isCommand } from "./read-command.ts"
-import { signCommand } from "./sign-command.ts"
+import { makeKeyRing } from "./directory.ts"
 
 const signer = createSigner()
 const ring = makeKeyRing([{ text: signer.pair.publicKey, source: "a.pub", state: "trusted" }])

@@ -1,20 +1,19 @@
 import { assert } from "../../message/assert.ts"
-import { hashData } from "../../message/hash-data.ts"
+import { hashData } from "../../message/sha256.ts"
 import type { Action } from "../facts/action.ts"
-import type { Cedar } from "./cedar.ts"
-import type { Get } from "./condition.ts"
-import type { Mode } from "./mode.ts"
-import type { Policy } from "./policy.ts"
+import type { Get, Policy } from "./condition.ts"
 import { type AttributeName, namespace } from "./schema.ts"
+import { createRequire } from "node:module"
+import { HoldfastError } from "../../message/errors.ts"
 
 /** What the policies say to one action of a call. */
-export type Answer = {
+type Answer = {
   readonly forbids: readonly string[]
   readonly permitted: boolean
   readonly errors: readonly string[]
 }
 
-export type Request = {
+type Request = {
   readonly agent: string
   readonly sessions: readonly string[]
   readonly tool: string
@@ -112,3 +111,37 @@ export function createEngine(cedar: Cedar, policies: readonly Policy[], mode: Mo
     },
   }
 }
+
+/** The policy engine, as far as the guard uses it. */
+export type Cedar = typeof import("@cedar-policy/cedar-wasm/nodejs")
+
+const isCedar = (module: unknown): module is Cedar =>
+  typeof module === "object" && module !== null && "statefulIsAuthorized" in module
+
+let loaded: Cedar | undefined
+
+/** Load the engine at first use, and at once: who has no policies need not have it, and who has them need not wait. */
+export function loadCedar(): Cedar {
+  loaded ??= requireCedar()
+  return loaded
+}
+
+function requireCedar(): Cedar {
+  try {
+    const module: unknown = createRequire(import.meta.url)("@cedar-policy/cedar-wasm/nodejs")
+    if (isCedar(module)) return module
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "MODULE_NOT_FOUND")) throw error
+    throw missing(error)
+  }
+  throw missing()
+}
+
+const missing = (cause?: Error): HoldfastError =>
+  new HoldfastError(
+    { code: "package-missing", package: "@cedar-policy/cedar-wasm", purpose: "the guard's policies" },
+    cause === undefined ? {} : { cause },
+  )
+
+/** What becomes of a call that no policy speaks of: it is let through, or only what a policy permits is. */
+export type Mode = "forbid-only" | "allow-list"

@@ -1,6 +1,5 @@
-import { fold } from "../facts/clean.ts"
+import { fold, globMatches } from "../facts/words.ts"
 import type { CallFacts } from "../facts/facts.ts"
-import { globMatches } from "../facts/glob.ts"
 import { hostName } from "../facts/hosts.ts"
 import { normalPath, placesOf } from "../facts/paths.ts"
 

@@ -4,15 +4,12 @@ import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import { type Action, actions } from "../facts/action.ts"
-import type { Cedar } from "./cedar.ts"
-import { compileCondition } from "./condition.ts"
+import type { Cedar } from "./engine.ts"
+import { type Policy, compileCondition } from "./condition.ts"
 import type { Matcher } from "./matcher.ts"
-import type { Policy } from "./policy.ts"
-import type { PolicyInput } from "./policy-input.ts"
-import { cedarString, lineAt } from "./policy-text.ts"
+import { type Draft, cedarString, lineAt, shown } from "./template.ts"
 import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
-import { type Draft, shown } from "./template.ts"
-import { draftOf, type TemplateUse } from "./templates.ts"
+import { type TemplateUse, draftOf } from "./templates.ts"
 
 type PolicySet = { readonly policies: readonly Policy[]; readonly matchers: Readonly<Record<string, Matcher>> }
 
@@ -210,3 +207,6 @@ function mentionsIn(conditions: unknown): Pick<Policy, "asks" | "asksAction"> {
   }
   return { asks, asksAction }
 }
+
+/** A text of Cedar policies, with a name for messages or without, or a template by name with its parameters. */
+export type PolicyInput = string | { readonly name: string; readonly text: string } | TemplateUse

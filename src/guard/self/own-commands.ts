@@ -1,5 +1,5 @@
-import { codeFacts } from "../facts/code.ts"
-import { maxCommands, maxScriptDepth } from "../facts/limits.ts"
+import { codeFacts } from "../facts/command-table.ts"
+import { maxCommands, maxScriptDepth } from "../facts/leaf.ts"
 import { baseName, unwrap } from "../facts/shell.ts"
 import { readScript } from "../facts/shell-words.ts"
 import { absolutePath, type OwnProcess, unknownPart } from "./own-process.ts"

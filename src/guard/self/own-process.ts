@@ -1,4 +1,4 @@
-import { globMatches } from "../facts/glob.ts"
+import { globMatches } from "../facts/words.ts"
 
 /** A file or folder that the gateway rests on. */
 export type OwnFile = {

@@ -1,9 +1,8 @@
 import { type CallFacts, factsOf, type ToolCall } from "../facts/facts.ts"
-import { type Leaf, leavesOf } from "../facts/leaf.ts"
-import { unreadMarks } from "../facts/mark.ts"
+import { type Leaf, leavesOf, unreadMarks } from "../facts/leaf.ts"
 import { wordsOf } from "../facts/words.ts"
 import type { Guard, Reason, Verdict } from "../guard.ts"
-import type { Circumstances } from "../policy/context.ts"
+import type { Circumstances } from "../policy/condition.ts"
 import { actsOn, callsAdmin, codeEnds } from "./own-acts.ts"
 import {
   fileWords,

@@ -1,8 +1,6 @@
 import type { Edit } from "../../compact/stages/edit.ts"
-import type { Channel } from "../../message/channel.ts"
-import type { Message } from "../../message/message.ts"
-import type { Usage } from "../../message/request.ts"
-import type { Explicitness, RuleKind } from "../../rules/rule.ts"
+import type { Channel, Message, Usage } from "../../message/message.ts"
+import type { Explicitness, RuleKind } from "../../rules/pin.ts"
 import type { FrozenMessage } from "./frozen.ts"
 
 /** Edits that change one message and leave it where it is. */

@@ -1,5 +1,4 @@
-import { messageId, wireText } from "../../message/ids.ts"
-import type { Format, Message } from "../../message/message.ts"
+import { type Format, type Message, messageId, wireText } from "../../message/message.ts"
 import { decodeMessage } from "../../wire/decode.ts"
 
 /** A message as the log keeps it: its wire text where that says all, otherwise the whole message. */

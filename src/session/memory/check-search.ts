@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../message/errors.ts"
-import type { MemoryOwner, MemoryQuery } from "../../store/memory-row.ts"
+import type { MemoryOwner, MemoryQuery } from "../../store/store.ts"
 
 /** What may be asked of a memory; whose memory it is, is not asked. */
 export type MemorySearch = Omit<MemoryQuery, keyof MemoryOwner>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { memoryEnd, memoryStart } from "../../message/own-text.ts"
-import type { MemoryRow } from "../../store/memory-row.ts"
+import { memoryEnd, memoryStart } from "../../message/fence.ts"
+import type { MemoryRow } from "../../store/store.ts"
 import { memoryLine, withoutFence } from "./retrieve.ts"
 
 const row = (text: string, more: Partial<MemoryRow> = {}): MemoryRow => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { tellingWords } from "./telling-words.ts"
+import { tellingWords } from "./retrieve.ts"
 
 const wordsOf = (text: string): readonly string[] => tellingWords(text).map(({ text: word }) => word)
 

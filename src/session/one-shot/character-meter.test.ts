@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { call, result, text, transcript } from "../../../test/support/transcripts.ts"
-import { tokens, wireText } from "../../message/ids.ts"
+import { tokens, wireText } from "../../message/message.ts"
 import { charactersPerToken, createCharacterMeter } from "./character-meter.ts"
 
 const meter = createCharacterMeter("gpt-5")

@@ -1,7 +1,5 @@
 import { argumentsText } from "../../message/arguments-text.ts"
-import { type Tokens, tokens } from "../../message/ids.ts"
-import type { Part } from "../../message/part.ts"
-import type { ModelRequest } from "../../message/request.ts"
+import { type ModelRequest, type Part, type Tokens, tokens } from "../../message/message.ts"
 import { createMeter, type Meter } from "../../tokens/meter.ts"
 
 /** So many characters stand for a token: what English takes, so that sizes keep the proportions that compaction is made for. */

@@ -1,5 +1,4 @@
-import { strategies } from "../../compact/stages/strategies.ts"
-import { defaultStrategyOptions } from "../../compact/stages/strategy.ts"
+import { defaultStrategyOptions, strategies } from "../../compact/stages/strategies.ts"
 import type { CompactChoices } from "../../compact/task.ts"
 import { present } from "../../message/present.ts"
 import type { PinnedRule } from "../../rules/pin.ts"

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { startModelServer } from "../../../test/model-server/model-server.ts"
 import type { ChatMessage } from "../../../test/support/conversations.ts"
-import type { Summarize } from "../../compact/summary/custom.ts"
+import type { Summarize } from "../../compact/summary/summary.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { formats } from "../../message/message.ts"
 import { compactRequest } from "./compact-request.ts"

@@ -1,5 +1,4 @@
-import type { Format } from "../../message/message.ts"
-import type { ModelRequest } from "../../message/request.ts"
+import type { Format, ModelRequest } from "../../message/message.ts"
 import { createMeter, type Meter } from "../../tokens/meter.ts"
 import { findModel, type Model } from "../../tokens/models.ts"
 import type { CompactOptions } from "./options.ts"

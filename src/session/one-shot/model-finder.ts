@@ -1,7 +1,6 @@
 import { createModel } from "../../model/model.ts"
 import type { RuleFinder } from "../../rules/find-rules.ts"
-import { readFoundRules } from "../../rules/read-found-rules.ts"
-import { ruleQuestion } from "../../rules/rule-question.ts"
+import { readFoundRules, ruleQuestion } from "../../rules/read-found-rules.ts"
 import type { ModelSummarizer } from "./summarizer.ts"
 
 /** A model that quotes rules: where it is, and the limits on it, which have defaults. */

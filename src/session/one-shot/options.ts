@@ -1,11 +1,9 @@
 import type { Occasion } from "../../compact/plan/plan.ts"
 import type { Policy } from "../../compact/plan/policy.ts"
-import { type StrategyName, strategies } from "../../compact/stages/strategies.ts"
-import type { Strategy, StrategyOptions } from "../../compact/stages/strategy.ts"
+import { type Strategy, type StrategyName, type StrategyOptions, strategies } from "../../compact/stages/strategies.ts"
 import type { SchemaName } from "../../compact/summary/summary.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import type { CallId } from "../../message/ids.ts"
-import { type Format, formats } from "../../message/message.ts"
+import { type CallId, type Format, formats } from "../../message/message.ts"
 import type { Meter } from "../../tokens/meter.ts"
 import type { SummarizerOption } from "./summarizer.ts"
 

@@ -1,5 +1,4 @@
-import { rejoin } from "../../compact/stack/rejoin.ts"
-import { separate } from "../../compact/stack/separate.ts"
+import { rejoin, separate } from "../../compact/stack/separate.ts"
 import { applyEdits, isEdit } from "../../compact/stages/edit.ts"
 import type { Format } from "../../message/message.ts"
 import { type RepairEvent, replayRepair } from "../../message/repair.ts"

@@ -1,6 +1,6 @@
 import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import type { Job } from "../job.ts"
+import type { Job } from "../store.ts"
 import { jobId } from "./job-id.ts"
 import type { JobSource, TakenJob } from "./job-source.ts"
 import type { Handler, Queue } from "./queue.ts"

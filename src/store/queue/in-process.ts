@@ -1,4 +1,4 @@
-import type { JobStore } from "../job.ts"
+import type { JobStore } from "../store.ts"
 import { createQueue } from "./create-queue.ts"
 import type { JobSource } from "./job-source.ts"
 import type { Queue } from "./queue.ts"

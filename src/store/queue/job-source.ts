@@ -1,4 +1,4 @@
-import type { Job, LeasedJob } from "../job.ts"
+import type { Job, LeasedJob } from "../store.ts"
 
 /** A job that was taken; `ticket` is what the source knows it by. */
 export type TakenJob = LeasedJob & { readonly ticket: string }

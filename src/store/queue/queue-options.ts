@@ -1,5 +1,5 @@
 import { HoldfastError } from "../../message/errors.ts"
-import type { Job } from "../job.ts"
+import type { Job } from "../store.ts"
 
 export type QueueOptions = {
   readonly now?: () => number

@@ -1,4 +1,4 @@
-import type { Job } from "../job.ts"
+import type { Job } from "../store.ts"
 
 /** Does a job. It may throw: then the job is tried again, a few times. `signal` fires when the job is cancelled or the queue closes. */
 export type Handler = (job: Job, signal: AbortSignal) => Promise<void>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { Job } from "../../../src/store/job.ts"
+import type { Job } from "../../../src/store/store.ts"
 import type { Handler } from "../../../src/store/queue/queue.ts"
 import { comes, job, type Open, untilStopped } from "./queue-world.ts"
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { Job } from "../../../src/store/job.ts"
+import type { Job } from "../../../src/store/store.ts"
 import { comes, job, type Open } from "./queue-world.ts"
 
 /** Handlers that fail. */

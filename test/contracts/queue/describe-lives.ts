@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { Job } from "../../../src/store/job.ts"
+import type { Job } from "../../../src/store/store.ts"
 import { comes, job, type Open, untilStopped } from "./queue-world.ts"
 
 /** What one process leaves to the next. */

@@ -1,5 +1,5 @@
 import { vi } from "vitest"
-import type { Job } from "../../../src/store/job.ts"
+import type { Job } from "../../../src/store/store.ts"
 import type { Handler, Queue } from "../../../src/store/queue/queue.ts"
 
 export type QueueWorldOptions = {

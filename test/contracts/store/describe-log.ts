@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { payloadHash } from "../../../src/store/payload-hash.ts"
+import { payloadHash } from "../../../src/store/packed-text.ts"
 import type { OpenStore } from "./describe-store.ts"
 import { batch, entry, hardTexts, payloads } from "./example-rows.ts"
 

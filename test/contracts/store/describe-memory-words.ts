@@ -1,7 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { isHit } from "../../../src/store/rank-hits.ts"
-import { phrasesOf, termsOf } from "../../../src/store/search-terms.ts"
+import { isHit, phrasesOf, termsOf } from "../../../src/store/search-terms.ts"
 import type { Store } from "../../../src/store/store.ts"
 import type { OpenStore } from "./describe-store.ts"
 import { clerk, row } from "./example-rows.ts"

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { MemoryQuery } from "../../../src/store/memory-row.ts"
-import type { Store } from "../../../src/store/store.ts"
+import type { MemoryQuery, Store } from "../../../src/store/store.ts"
 import type { OpenStore } from "./describe-store.ts"
 import { clerk, hardTexts, row } from "./example-rows.ts"
 

@@ -1,7 +1,5 @@
-import type { Job } from "../../../src/store/job.ts"
-import type { MemoryOwner, MemoryRow } from "../../../src/store/memory-row.ts"
-import { payloadHash } from "../../../src/store/payload-hash.ts"
-import type { Batch, StoredEntry } from "../../../src/store/store.ts"
+import type { Batch, Job, MemoryOwner, MemoryRow, StoredEntry } from "../../../src/store/store.ts"
+import { payloadHash } from "../../../src/store/packed-text.ts"
 
 /** An entry as a test needs one: its hash says which writer it came from. */
 export function entry(seq: number, writer = "a", more: Partial<StoredEntry> = {}): StoredEntry {

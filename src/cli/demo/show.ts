@@ -1,0 +1,323 @@
+import type { Exchange } from "./ask-gateway.ts"
+import { type Row, type Screen, box, clipText, wrapText } from "./screen.ts"
+import type { ShortenReason } from "../../compact/stages/edit.ts"
+import { parseDigest } from "../../compact/summary/digest-text.ts"
+import type { Message } from "../../message/message.ts"
+import { type CheckpointBody, seqOf } from "../../session/log/entry.ts"
+import type { Session } from "../../session/session.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+
+const barWidth = 22
+const indent = 5
+/** What stands in the margin of words that are said. */
+const margin = 7
+/** All columns but the one that says what was done: the call's number, the bar, tokens and cache, and the gaps. */
+const besides = indent + 2 + barWidth + 2 + 6 + 2 + 5
+
+export const number = (value: number): string => Math.round(value).toLocaleString("en")
+/** "1 call", "2 calls". */
+export const count = (value: number, noun: string): string => `${number(value)} ${noun}${value === 1 ? "" : "s"}`
+
+export const percent = (share: number): string => `${Math.round(share * 100)} %`
+
+/** The names of the columns, and what the signs of the bars mean. */
+export function columnHeads(windowTokens: number, { width, dim }: Screen): readonly string[] {
+  const { cached, fresh, free } = barSigns
+  const legend = `Each bar is the window of ${number(windowTokens)} tokens: ${cached} read from the cache, ${fresh} new, ${free} free.`
+  const room = width - besides
+  const did = "what the model does".slice(0, room).padEnd(room)
+  const heads = `${"call".padEnd(indent)}${did}  ${"context it was sent".padEnd(barWidth)}  tokens  cache`
+  return [...wrapText(legend, width), heads].map(dim)
+}
+
+/** What one line tells of a call. */
+type ShownCall = {
+  readonly call: number
+  readonly exchange: Pick<Exchange, "calls" | "usage">
+  readonly windowTokens: number
+  /** The tool whose call was withheld, if one was. */
+  readonly withheld?: string
+}
+
+/** One call on one line: what the model does, what it was sent, and how much of that its cache had. */
+export function callLine({ call, exchange, windowTokens, withheld }: ShownCall, screen: Screen): string {
+  const { inputTokens, cacheReadTokens } = exchange.usage
+  const did = [
+    ...exchange.calls.map(({ tool, input }) => `${shortName(tool)} ${subject(input)}`.trim()),
+    ...(withheld === undefined ? [] : [`${shortName(withheld)} withheld`]),
+  ]
+  const room = screen.width - besides
+  const words = clipText(did.length === 0 ? "answers" : did.join("; "), room).padEnd(room)
+  const { cached, fresh, free } = contextBar({ tokens: inputTokens, cacheReadTokens, windowTokens }, barWidth)
+  const bar = `${screen.good(cached)}${fresh}${screen.dim(free)}`
+  const share = inputTokens === 0 ? 0 : cacheReadTokens / inputTokens
+  const figures = `${number(inputTokens).padStart(6)}  ${percent(share).padStart(5)}`
+  return `${screen.dim(String(call).padStart(3).padEnd(indent))}${words}  ${bar}  ${figures}`
+}
+
+/** The desk's tools without the name of the desk. */
+const shortName = (tool: string): string => tool.replace(/^tern_/, "")
+
+const subject = (input: Readonly<Record<string, unknown>>): string => {
+  const [first] = Object.values(input)
+  return typeof first === "string" ? first : ""
+}
+
+/** Words of the user or the model. */
+export function spoken(who: "You" | "Model", text: string, { width, bold, dim }: Screen): readonly string[] {
+  const paint = who === "You" ? bold : dim
+  return wrapText(text, width - margin).map((line, n) =>
+    n === 0 ? `${paint(who.padEnd(margin))}${line}` : `${" ".repeat(margin)}${line}`,
+  )
+}
+
+/** Something to notice about the call above. */
+export const remark = (text: string, { width, bold }: Screen): readonly string[] =>
+  wrapText(text, width - indent).map((line) => `${" ".repeat(indent)}${bold(line)}`)
+
+/** What a request takes of the window: read from the cache, new, and free. */
+type ContextUse = { readonly tokens: number; readonly cacheReadTokens: number; readonly windowTokens: number }
+
+/** The signs of a bar, which tell its pieces apart without colour. */
+const barSigns = { cached: "█", fresh: "▒", free: "·" } as const
+
+type ContextBar = Readonly<Record<keyof typeof barSigns, string>>
+
+/** The pieces of a bar, which has one width whatever it shows; what is there at all is seen. */
+export function contextBar({ tokens, cacheReadTokens, windowTokens }: ContextUse, width: number): ContextBar {
+  const cells = (count: number): number => Math.round((Math.max(0, count) / Math.max(1, windowTokens)) * width)
+  const filled = Math.min(width, Math.max(tokens > 0 ? 1 : 0, cells(tokens)))
+  const cached = Math.min(filled, cells(cacheReadTokens))
+  return {
+    cached: barSigns.cached.repeat(cached),
+    fresh: barSigns.fresh.repeat(filled - cached),
+    free: barSigns.free.repeat(width - filled),
+  }
+}
+
+/** A compaction, and what could be seen of it in the request that went out. */
+type ShownCompaction = {
+  readonly told: ToldCompaction
+  /** The how manieth of the session. */
+  readonly ordinal: number
+  readonly ruleText: string
+  readonly rule: RulePlace | undefined
+  /** Do the user's latest words stand in the request to the letter? */
+  readonly latestWhole: boolean
+  /** A line of the digest that has an exact value in it. */
+  readonly ledgerLine: string | undefined
+  /** Messages that the agent has, and that the log has. */
+  readonly agentMessages: number
+  readonly logMessages: number
+}
+
+const reasonWords: Readonly<Record<ShortenReason, string>> = {
+  "over-budget": "over the tool's budget",
+  superseded: "a newer one came later",
+  repeated: "the same stands elsewhere",
+  media: "an older picture",
+  "older-round": "of an older round",
+  "no-room": "larger than what fits",
+}
+
+/** The box of a compaction: before and after, what became of the messages, why, and the rule as it stands in the request. */
+export function compactionBox(shown: ShownCompaction, screen: Screen): readonly string[] {
+  const { told, ordinal, latestWhole } = shown
+  const rows: readonly Row[] = [
+    ["why", whyOf(told)],
+    ["size", `${number(told.beforeTokens)} tokens before -> ${number(told.afterTokens)} after`],
+    ["kept", `${count(told.whole, "message")} to the letter${latestWhole ? ", your latest words among them" : ""}`],
+    ...shortenedRows(told),
+    ...digestRows(told, shown.ledgerLine),
+    ...ruleRows(shown),
+    ["lost", lostOf(shown)],
+  ]
+  return box(`compaction ${ordinal} (${told.checkpoint} in the log)`, rows, screen)
+}
+
+function whyOf({ reason }: ToldCompaction): string {
+  if (reason === undefined) return "the plan asked for it"
+  if (reason === "refused") return "the model refused the request as too long; this one went out in its place"
+  return `the context filled ${percent(reason.share)} of its room; past ${percent(reason.limit)} it is compacted`
+}
+
+const shortenedRows = ({ shortened, shortenedTo, shortenedWhy }: ToldCompaction): readonly Row[] => {
+  const why = shortenedWhy.map((one) => reasonWords[one]).join(", ")
+  return shortened === 0
+    ? []
+    : [["shortened", `${count(shortened, "tool result")}, to ${percent(shortenedTo)} of the size: ${why}`]]
+}
+
+function digestRows(told: ToldCompaction, ledgerLine: string | undefined): readonly Row[] {
+  const { covered, summaryLines, factLines, goalWhole } = told
+  if (covered === 0) return []
+  const goal = goalWhole ? "your first request to the letter, and " : ""
+  const such = ledgerLine === undefined ? "" : `, such as "${ledgerLine}"`
+  return [
+    ["summed up", `${count(covered, "message")}: ${goal}${count(summaryLines, "line")} of what was asked and done`],
+    ["ledger", `${count(factLines, "line")} of exact values from them${such}`],
+  ]
+}
+
+const ruleRows = ({ rule, ruleText }: ShownCompaction): readonly Row[] =>
+  rule === undefined
+    ? [["rule", `MISSING from this request: "${ruleText}"`]]
+    : [
+        ["rule", `"${ruleText}"`],
+        ["", `stands word for word in this very request, in ${rule.place}`],
+      ]
+
+const lostOf = ({ agentMessages, logMessages }: ShownCompaction): string =>
+  logMessages >= agentMessages
+    ? `nothing: the log has all ${number(agentMessages)} messages whole`
+    : `the log has ${number(logMessages)} of ${number(agentMessages)} messages`
+
+/** What the agent got in place of a call, as the guard wrote it. */
+export type Withheld = { readonly tool: string; readonly rule: string; readonly met: string }
+
+/** Read the guard's words in an answer; nothing if no call was withheld. */
+export function readWithheld(answer: string): Withheld | undefined {
+  const at = answer.indexOf("[Withheld by policy.")
+  if (at < 0) return undefined
+  const text = answer.slice(at, at + 4000)
+  const line = (head: string): string =>
+    text
+      .split("\n")
+      .find((one) => one.startsWith(head))
+      ?.slice(head.length)
+      .replace(/\]$/, "")
+      .trim() ?? ""
+  return {
+    tool: /call of "([\w.-]{1,100})"/.exec(text)?.[1] ?? "a tool",
+    rule: line("Rule:"),
+    met: line("What it met:"),
+  }
+}
+
+/** The box of a call that was withheld: what talked the model into it, what the policy says, and what became of it. */
+export function deniedBox(
+  { tool, rule, met }: Withheld,
+  { planted, mails, others }: { readonly planted: string; readonly mails: number; readonly others: readonly string[] },
+  screen: Screen,
+): readonly string[] {
+  const goesOn = others.length === 0 ? "the agent goes on" : `the agent goes on with ${others.join(", ")}`
+  const rows: readonly Row[] = [
+    ["planted", `"${planted}"`],
+    ["so", `the model believed the ticket and called ${tool}`],
+    ["policy", rule],
+    ["met", met],
+    [
+      "done",
+      others.includes(tool)
+        ? "One call was withheld, and another of the same tool let through."
+        : `The call never reached the agent; a text that says why stands in its place, and ${goesOn}.`,
+    ],
+    ["sent", mails === 0 ? "nothing: the agent's own tool was never called" : count(mails, "e-mail")],
+  ]
+  return box("a call withheld by policy", rows, screen)
+}
+
+/** A compaction as the session's log tells it. */
+export type ToldCompaction = {
+  readonly checkpoint: string
+  /** The whole context before and after, in the provider's own tokens. */
+  readonly beforeTokens: number
+  readonly afterTokens: number
+  /** Why: the model refused the request as too long, or it came to a share of its room at which it is compacted. Absent if neither. */
+  readonly reason?: "refused" | { readonly share: number; readonly limit: number }
+  /** Messages shown to the letter, and those of which less is shown. */
+  readonly whole: number
+  readonly shortened: number
+  /** What is left of those, as a share, and why less of them is shown. */
+  readonly shortenedTo: number
+  readonly shortenedWhy: readonly ShortenReason[]
+  /** Messages that the digest stands for, those of earlier digests included. */
+  readonly covered: number
+  readonly digest: string
+  /** Does it say the first request of the user to the letter? */
+  readonly goalWhole: boolean
+  readonly summaryLines: number
+  readonly factLines: number
+}
+
+/** What a checkpoint did, read from the log; nothing if there is none of that name. */
+export async function tellCompaction(session: Session, checkpoint: string): Promise<ToldCompaction | undefined> {
+  const seq = seqOf(checkpoint)
+  if (seq === undefined) return undefined
+  const [entry] = await session.history({ from: seq, limit: 1 })
+  return entry?.body?.type === "checkpoint-installed" ? tell(checkpoint, entry.body) : undefined
+}
+
+function tell(checkpoint: string, { items, trace, beforeTokens, afterTokens }: CheckpointBody): ToldCompaction {
+  const shown = items.filter((item) => item.type === "shown")
+  const edits = shown.flatMap((item) => item.edits ?? [])
+  const sum = (of: (edit: (typeof edits)[number]) => number): number => edits.reduce((all, edit) => all + of(edit), 0)
+  const shortened = shown.filter((item) => item.edits !== undefined).length
+  const texts = items.flatMap((item) => (item.type === "made" ? textsOf(item.message) : []))
+  const digest = texts.find((text) => parseDigest(text) !== undefined) ?? ""
+  const read = parseDigest(digest)
+  const reason = reasonIn(tryParse(trace))
+  return {
+    checkpoint,
+    beforeTokens,
+    afterTokens,
+    whole: shown.length - shortened,
+    shortened,
+    shortenedTo:
+      sum((edit) => edit.afterTokens) /
+      Math.max(
+        1,
+        sum((edit) => edit.beforeTokens),
+      ),
+    shortenedWhy: [...new Set(edits.map((edit) => edit.reason))],
+    covered: read?.covered ?? 0,
+    digest,
+    goalWhole: read?.goal?.whole === true,
+    summaryLines: read?.summary.sections.reduce((all, { lines }) => all + lines.length, 0) ?? 0,
+    factLines: read === undefined || read.ledger.text === "" ? 0 : read.ledger.text.split("\n").length,
+    ...(reason === undefined ? {} : { reason }),
+  }
+}
+
+const textsOf = ({ parts }: Message): readonly string[] =>
+  parts.flatMap((part) => (part.type === "text" ? [part.text] : []))
+
+/** How full it was when the plan was made, whichever way its tokens were counted. */
+function reasonIn(trace: unknown): ToldCompaction["reason"] {
+  const events = Array.isArray(trace) ? trace.filter(isObject) : []
+  const made = events.find(({ type }) => type === "plan-made")
+  if (made === undefined || !isObject(made.plan) || !isObject(made.sizes) || !Array.isArray(made.plan.reasons))
+    return undefined
+  const room = Number(made.sizes.windowTokens) - Number(made.sizes.reserveTokens)
+  const reasons = made.plan.reasons.filter(isObject)
+  if (reasons.some(({ trigger }) => trigger === "provider-refused")) return "refused"
+  const reason = reasons.find(({ trigger }) => trigger === "window-share")
+  if (reason === undefined || !(room > 0)) return undefined
+  return { share: Number(reason.value) / room, limit: Number(reason.limit) / room }
+}
+
+/** Where a rule stands in a request, and the line that it stands in. */
+export type RulePlace = { readonly place: string; readonly line: string }
+
+/** Look for a rule, word for word, in the texts of a request: its system part first, then its messages in order. */
+export function findRule(body: string | undefined, rule: string): RulePlace | undefined {
+  const request = body === undefined ? undefined : tryParse(body)
+  if (!isObject(request)) return undefined
+  const messages = Array.isArray(request.messages) ? request.messages.filter(isObject) : []
+  const places = [
+    { place: "the system part", content: request.system },
+    ...messages.map(({ content }, n) => ({ place: `message ${n + 1} of ${messages.length}`, content })),
+  ]
+  for (const { place, content } of places) {
+    const text = textsOfRequest(content).find((one) => one.includes(rule))
+    if (text !== undefined) return { place, line: text.split("\n").find((line) => line.includes(rule)) ?? rule }
+  }
+  return undefined
+}
+
+const textsOfRequest = (content: unknown): readonly string[] =>
+  typeof content === "string"
+    ? [content]
+    : Array.isArray(content)
+      ? content.filter(isObject).flatMap(({ text }) => (typeof text === "string" ? [text] : []))
+      : []

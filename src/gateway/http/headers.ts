@@ -1,0 +1,280 @@
+import { HoldfastError } from "../../message/errors.ts"
+import { present } from "../../message/present.ts"
+import type { Family, Upstream } from "../settings/upstream.ts"
+import type { RequestHeaders } from "./route.ts"
+import type { Receipt } from "../../session/prepared.ts"
+import type { IncomingHttpHeaders } from "node:http"
+import type { GatewayOptions } from "../settings/gateway-options.ts"
+
+/**
+ * What is said to the gateway and not to the upstream: who is called, how long this body is, whether to wait for a go-ahead. Cookies and
+ * the page that calls belong to the gateway's own origin. What a client says of itself (`via`, `forwarded`, `user-agent`) goes on.
+ */
+const notForwarded: ReadonlySet<string> = new Set(["host", "content-length", "expect", "cookie", "origin"])
+
+/**
+ * The headers to send upstream, as a flat list: the client's in their order and spelling, and the upstream's own over them. Its key goes
+ * into the header of the family; without one into those of all that it speaks.
+ */
+export function forwardedHeaders(raw: readonly string[], upstream: Upstream, family?: Family): string[] {
+  const own = ownLines(upstream, family === undefined ? upstream.families : [family])
+  const names = new Set(own.map(([name]) => name.toLowerCase()))
+  const dropsKey = hasOwnKey(upstream)
+  const kept = endToEnd(linesOf(raw)).filter(([name]) => {
+    const lower = name.toLowerCase()
+    return !notForwarded.has(lower) && !names.has(lower) && !(dropsKey && isCredential(lower))
+  })
+  return [...kept, ...own].flat()
+}
+
+function ownLines({ name: upstream, apiKey, headers }: Upstream, families: readonly Family[]): readonly HeaderLine[] {
+  const given = Object.entries(headers ?? {}).filter(
+    ([name]) => !isHopByHop(name) && name.toLowerCase() !== "content-length",
+  )
+  const names = new Set(given.map(([name]) => name.toLowerCase()))
+  const keys = apiKey === undefined ? [] : families.map((family) => keyLine[family](apiKey))
+  const lines = [...keys.filter(([name]) => !names.has(name)), ...given]
+  if (lines.every(isSafeLine)) return lines
+  throw invalid(
+    `apiKey or headers of upstream ${upstream}`,
+    "one line of plain text each",
+    "something that no header holds",
+  )
+}
+
+/** What a client may tell the gateway about one request. */
+type HoldfastHeaders = {
+  readonly session?: string
+  readonly agent?: string
+  /** Send it on as it is. */
+  readonly bypass: boolean
+  /** What matters if this call compacts. */
+  readonly focus?: string
+  readonly token?: string
+}
+
+/** Names are shown in lists and kept with every entry; a focus is a sentence or two. */
+const maxNameLength = 200
+const maxFocusLength = 500
+
+/** Read our own headers; a value that cannot be meant is a Problem that names the header and does not repeat the value. */
+export function holdfastHeaders(headers: RequestHeaders): HoldfastHeaders {
+  return {
+    bypass: readFlag(headers, "x-holdfast-bypass"),
+    ...present({
+      session: readText(headers, "x-holdfast-session", maxNameLength),
+      agent: readAgent(headers),
+      focus: readText(headers, "x-holdfast-focus", maxFocusLength),
+      token: readText(headers, "x-holdfast-token", maxNameLength),
+    }),
+  }
+}
+
+/** What an agent may be called: it is compared with the names in rules and policies, so nothing that cannot be seen may be in it. */
+const agentName = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._:@/+-]*$/u
+
+function readAgent(headers: RequestHeaders): string | undefined {
+  const name = "x-holdfast-agent"
+  const text = readText(headers, name, maxNameLength)?.normalize("NFC")
+  if (text === undefined || agentName.test(text)) return text
+  const expected = "a name that begins with a letter or digit, of letters, digits, blanks and . _ : @ / + -"
+  throw invalid(name, expected, "text with other characters")
+}
+
+function readText(headers: RequestHeaders, name: string, limit: number): string | undefined {
+  const value = headers[name]
+  if (value === undefined) return undefined
+  const expected = `text of 1 to ${limit} characters, once`
+  if (typeof value !== "string") throw invalid(name, expected, `${value.length} values`)
+  const text = utf8In(value).trim()
+  if (text === "") throw invalid(name, expected, "empty")
+  if (text.length > limit) throw invalid(name, expected, `text of ${text.length} characters`)
+  if (/[\p{Cc}\u2028\u2029]/u.test(text)) throw invalid(name, expected, "text with control characters")
+  return text
+}
+
+function readFlag(headers: RequestHeaders, name: string): boolean {
+  const value = headers[name]
+  if (value === undefined) return false
+  const said = typeof value === "string" ? value.trim().toLowerCase() : ""
+  if (said === "true" || said === "1") return true
+  if (said === "false" || said === "0") return false
+  throw invalid(name, "true or false", said === "" ? "empty" : "something else")
+}
+
+/** Node reads a header byte by byte; clients write UTF-8. */
+function utf8In(value: string): string {
+  if (!/^[\0-\xff]*$/.test(value) || !/[\x80-\xff]/.test(value)) return value
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(value, "latin1"))
+  } catch {
+    return value
+  }
+}
+
+const invalid = (option: string, expected: string, found: string): HoldfastError =>
+  new HoldfastError({ code: "option-invalid", option, expected, found })
+
+/** By which a client shows who it is, on any of the APIs. */
+const credentials: ReadonlySet<string> = new Set(["authorization", "x-api-key", "x-goog-api-key", "api-key"])
+
+export const isCredential = (name: string): boolean => credentials.has(name.toLowerCase())
+
+/** The header that each API takes its key in. */
+const keyLine: Readonly<Record<Family, (key: string) => HeaderLine>> = {
+  anthropic: (key) => ["x-api-key", key],
+  openai: (key) => ["authorization", `Bearer ${key}`],
+  gemini: (key) => ["x-goog-api-key", key],
+}
+
+/** Does the upstream bring a credential of its own, so that the client's must not reach it? */
+export const hasOwnKey = ({ apiKey, headers }: Pick<Upstream, "apiKey" | "headers">): boolean =>
+  apiKey !== undefined || Object.keys(headers ?? {}).some(isCredential)
+
+/** One line of a header block; of its name the case counts for nothing, and is kept. */
+type HeaderLine = readonly [name: string, value: string]
+
+/** What concerns one connection alone: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
+const hopByHop: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "te",
+  "trailer",
+  "trailers",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+])
+
+const isHopByHop = (name: string): boolean =>
+  hopByHop.has(name.toLowerCase()) || name.toLowerCase().startsWith("proxy-")
+
+/** Ours, also as servers spell it that take an underscore for a hyphen. */
+const isOurs = (name: string): boolean => /^x[-_]holdfast(?:[-_]|$)/i.test(name)
+
+/** May it stand in a header block? Anything else could end the line and begin another. */
+const isSafeLine = ([name, value]: HeaderLine): boolean =>
+  /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+
+/** A flat list of names and values as lines; bytes are read one to a character, as Node writes them. */
+function linesOf(raw: readonly (string | Buffer)[]): readonly HeaderLine[] {
+  const lines: HeaderLine[] = []
+  for (let n = 0; n + 1 < raw.length; n += 2) lines.push([textOf(raw[n] ?? ""), textOf(raw[n + 1] ?? "")])
+  return lines
+}
+
+function textOf(piece: string | Buffer): string {
+  if (typeof piece !== "string") return piece.toString("latin1")
+  return /[^\0-\xff]/.test(piece) ? Buffer.from(piece, "utf8").toString("latin1") : piece
+}
+
+/** The lines that are meant for the other end: without those of the connection, those that it names, and our own. */
+function endToEnd(lines: readonly HeaderLine[]): readonly HeaderLine[] {
+  const named = new Set(
+    lines
+      .filter(([name]) => name.toLowerCase() === "connection")
+      .flatMap(([, value]) => value.toLowerCase().match(/[^\s,]+/g) ?? []),
+  )
+  return lines.filter((line) => {
+    const [name] = line
+    return !isHopByHop(name) && !named.has(name.toLowerCase()) && !isOurs(name) && isSafeLine(line)
+  })
+}
+
+/** The upstream's word on where else it can be reached would be taken for the gateway's own. */
+const notRelayed: ReadonlySet<string> = new Set(["alt-svc"])
+
+/** An upstream's response headers for the client, as a flat list. The length is kept only where the body goes on as it came. */
+export function relayedHeaders(
+  raw: readonly (string | Buffer)[],
+  { keepLength }: { readonly keepLength: boolean },
+): string[] {
+  return endToEnd(linesOf(raw))
+    .filter(([name]) => {
+      const lower = name.toLowerCase()
+      return !notRelayed.has(lower) && (keepLength || lower !== "content-length")
+    })
+    .flat()
+}
+
+type OwnHeaders = {
+  readonly session?: string | undefined
+  readonly trace?: string | undefined
+  readonly receipt?: Partial<Receipt> | undefined
+  /** Over what the receipt says. */
+  readonly changed?: boolean | undefined
+}
+
+/** What the gateway tells the client beside the upstream's headers, as a flat list; what is not known is left out. */
+export function ownHeaders({ session, trace, receipt, changed }: OwnHeaders): string[] {
+  const lines: (HeaderLine | undefined)[] = [
+    session === undefined ? undefined : ["x-holdfast-session", safe(session, /[^\x20-\x7e]/u)],
+    trace === undefined ? undefined : ["x-holdfast-trace", safe(trace, /[^\x20-\x7e]/u)],
+    ["x-holdfast-receipt", receiptLine({ ...receipt, ...present({ changed }) })],
+  ]
+  return lines.filter((line) => line !== undefined && line[1] !== "").flatMap((line) => line ?? [])
+}
+
+/** A receipt in one line, such as `changed=0; context=12345; window=200000; durable=1`. */
+function receiptLine(receipt: Partial<Receipt>): string {
+  const fields: Readonly<Record<string, string | number | boolean | undefined>> = {
+    changed: receipt.changed,
+    context: receipt.contextTokens,
+    window: receipt.windowTokens,
+    stable: receipt.stableTokens,
+    checkpoint: receipt.checkpoint,
+    durable: receipt.durable,
+  }
+  return Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${typeof value === "boolean" ? Number(value) : safe(String(value), /[^\w.:-]/u)}`)
+    .join("; ")
+}
+
+/** The text with every character that does not belong percent-encoded. */
+const safe = (text: string, foreign: RegExp): string =>
+  foreign.test(text) || !text.isWellFormed()
+    ? text
+        .toWellFormed()
+        .replace(new RegExp(foreign, "gu"), (character) =>
+          [...Buffer.from(character, "utf8")]
+            .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`)
+            .join(""),
+        )
+    : text
+
+/** Headers by lower-case name, each one text. */
+export function flatOf(headers: IncomingHttpHeaders): Readonly<Record<string, string | undefined>> {
+  const flat: Record<string, string | undefined> = {}
+  for (const [name, value] of Object.entries(headers)) flat[name] = Array.isArray(value) ? value.join(", ") : value
+  return flat
+}
+
+/** A list of names and values in turn, without those of some names. */
+export function bare(list: readonly string[], names: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let n = 0; n + 1 < list.length; n += 2) {
+    const [name = "", value = ""] = [list[n], list[n + 1]]
+    if (!names.includes(name.toLowerCase())) kept.push(name, value)
+  }
+  return kept
+}
+
+/** Do several tenants use one account with a provider? Then what is kept there is not told apart by who kept it. */
+export const sharesAccount = ({ tenants }: Pick<GatewayOptions, "tenants">, upstream: Upstream | undefined): boolean =>
+  tenants === "by-key" && upstream !== undefined && hasOwnKey(upstream)
+
+/** Paths that ask for nothing that someone else may have left behind: counts, lists of models, and one answer to one request. */
+const keepsNothing =
+  /\/(?:count_tokens|input_tokens|embeddings|moderations|completions|complete|hello)$|\/models(?:\/[^/:]+)?$|:(?:countTokens|embedContent|batchEmbedContents|computeTokens)$|\/(?:images|audio)\/[a-z]+$/
+
+/** May a path be passed to an account that several share? */
+export const isForEveryone = (path: string): boolean => keepsNothing.test(path.split("?", 1)[0] ?? "")
+
+/** Nobody can say whose it is. */
+export const notYours = {
+  code: "access-refused",
+  status: 403,
+  reason:
+    "several clients share this upstream's key, and what is kept under it is not told apart (tenants: one lets all have it)",
+} as const

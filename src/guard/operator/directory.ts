@@ -1,0 +1,259 @@
+import { createHash } from "node:crypto"
+import { access, open, readdir, realpath, stat } from "node:fs/promises"
+import type { PolicyInput } from "../policy/policies.ts"
+import { type OperatorRule, faultIn, readPolicyFile, readRuleFile } from "./rule-file.ts"
+import { constants } from "node:fs"
+import { join, sep } from "node:path"
+import { type PublicKey, maxFileBytes, maxFiles, maxKeys, readPublicKey } from "./command.ts"
+import { setTimeout as wait } from "node:timers/promises"
+import { HoldfastError } from "../../message/errors.ts"
+
+export type FileHash = { readonly name: string; readonly sha256: string }
+
+/** All that a policy directory says. */
+export type DirectoryContent = {
+  /** By what a change of it is noticed, without reading it. */
+  readonly stamp: string
+  /** Which folder it is; another one stands there once a disk was unmounted or the folder was replaced. */
+  readonly identity: string
+  readonly files: readonly FileHash[]
+  readonly rules: readonly OperatorRule[]
+  readonly policies: readonly PolicyInput[]
+  readonly keys: readonly KeyText[]
+}
+
+/** What a channel without a directory has of one. */
+export const noDirectory: DirectoryContent = { stamp: "", identity: "", files: [], rules: [], policies: [], keys: [] }
+
+/** By what a change of the directory is noticed. */
+const stampOf = (files: readonly ListedFile[]): string =>
+  createHash("sha256").update(JSON.stringify(files)).digest("hex")
+
+/** Read the whole directory, or say what is wrong with which file and line. */
+export async function readDirectory(directory: string): Promise<DirectoryContent> {
+  const listed = await listFiles(directory)
+  const { dev, ino } = await stat(directory)
+  const isFolder = (name: string): boolean => name === "." || keyFolders.some((folder) => folder === name)
+  const files: FileHash[] = []
+  const rules: OperatorRule[] = []
+  const policies: PolicyInput[] = []
+  const keys: KeyText[] = []
+  for (const { name } of listed) {
+    if (isFolder(name)) {
+      await checkFolder(directory, name)
+      continue
+    }
+    const text = await readPolicyText(directory, name)
+    files.push({ name, sha256: createHash("sha256").update(text, "utf8").digest("hex") })
+    if (name.endsWith(".pub")) keys.push({ text, source: name, state: stateOf(name) })
+    else if (/\.(?:md|txt)$/.test(name)) rules.push(...readRuleFile(name, text))
+    else policies.push(...readPolicyFile(name, text))
+  }
+  return { stamp: stampOf(listed), identity: `${dev}:${ino}`, files, rules, policies, keys }
+}
+
+/** A file of the policy directory: its name below it, and by what a change of it is noticed. */
+type ListedFile = { readonly name: string; readonly stamp: string }
+
+/** The folders in which keys lie; what lies in a deeper one is worth less. */
+const keyFolders = ["keys", "keys/retired", "keys/revoked"] as const
+
+const isLeftAlone = (name: string): boolean => /^\.|^readme|\.example$/i.test(name)
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && "code" in error ? String(error.code) : undefined
+
+/** All files of the directory that mean something, by name. A directory that is not there, or is empty all at once, is a fault. */
+async function listFiles(directory: string): Promise<readonly ListedFile[]> {
+  const found: ListedFile[] = [{ name: ".", stamp: await fileStampOf(directory, ".") }]
+  const names = await namesIn(directory, ".", ["keys"])
+  for (const folder of keyFolders) {
+    if (folder === "keys" ? !names.includes("keys") : !found.some(({ name }) => name === folder)) continue
+    const below = folder === "keys" ? ["retired", "revoked"] : []
+    for (const name of await namesIn(join(directory, folder), folder, below))
+      found.push({ name: `${folder}/${name}`, stamp: await fileStampOf(directory, `${folder}/${name}`) })
+  }
+  for (const name of names) found.push({ name, stamp: await fileStampOf(directory, name) })
+  if (found.length > maxFiles) throw faultIn(directory, undefined, `at most ${maxFiles} files`, `more than ${maxFiles}`)
+  return found.sort((one, other) => (one.name < other.name ? -1 : 1))
+}
+
+const endings = /\.(?:md|txt|cedar|json)$/
+
+async function namesIn(folder: string, label: string, folders: readonly string[]): Promise<readonly string[]> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    const found = codeOf(error) === "ENOENT" ? "none" : `one that cannot be read (${codeOf(error)})`
+    throw faultIn(label === "." ? folder : label, undefined, "the policy directory", found)
+  })
+  const wanted = names.filter((name) => !isLeftAlone(name))
+  const known = label === "." ? endings : /\.pub$/
+  const stranger = wanted.find((name) => !known.test(name) && !folders.includes(name))
+  const kinds = label === "." ? ".md, .txt, .cedar or .json, or the folder keys" : ".pub, a public key"
+  if (stranger !== undefined)
+    throw faultIn(
+      label === "." ? stranger : `${label}/${stranger}`,
+      undefined,
+      `a name that ends in ${kinds}`,
+      "a name of another kind",
+    )
+  return wanted
+}
+
+/** What changes when a file changes: its place on the disk, its size, its moments, who may write it. */
+async function fileStampOf(directory: string, name: string): Promise<string> {
+  try {
+    const { ino, size, mtimeNs, ctimeNs, mode } = await stat(join(directory, name), { bigint: true })
+    return name === "." || isKeyFolder(name) ? `${mode}` : `${ino}:${size}:${mtimeNs}:${ctimeNs}:${mode}`
+  } catch (error) {
+    const found = codeOf(error) === "ENOENT" ? "nothing" : String(codeOf(error))
+    throw faultIn(name === "." ? directory : name, undefined, "a file or folder that is there", found)
+  }
+}
+
+const isKeyFolder = (name: string): boolean => keyFolders.some((folder) => folder === name)
+
+/** Refuse what others than its owner may change: whoever can write a rule is the operator. Nobody can on a disk that is read only. */
+async function refuseWritable(path: string, name: string, mode: number, what: string): Promise<void> {
+  if (process.platform === "win32" || (mode & 0o022) === 0) return
+  const readOnly = await access(path, constants.W_OK).then(
+    () => false,
+    (error: unknown) => codeOf(error) === "EROFS",
+  )
+  if (readOnly) return
+  const shown = (mode & 0o777).toString(8)
+  throw faultIn(name, undefined, `a ${what} that only its owner may write (chmod go-w ${path})`, `mode ${shown}`)
+}
+
+/** Refuse a directory, or a folder of keys in it, that others may put files into. */
+async function checkFolder(directory: string, name: string): Promise<void> {
+  const path = join(directory, name)
+  const found = await stat(path)
+  if (!found.isDirectory()) throw faultIn(name === "." ? directory : name, undefined, "a folder", "a file")
+  await refuseWritable(path, name === "." ? directory : name, found.mode, "folder")
+}
+
+/** Read one file as text. A link may lead to another place in the directory, and not out of it. */
+async function readPolicyText(directory: string, name: string): Promise<string> {
+  return readWithin(directory, name).catch((error: unknown) => {
+    const code = codeOf(error)
+    throw code === undefined ? error : faultIn(name, undefined, "a file that can be read", code)
+  })
+}
+
+async function readWithin(directory: string, name: string): Promise<string> {
+  const root = await realpath(directory)
+  const path = await realpath(join(directory, name))
+  if (!path.startsWith(root.endsWith(sep) ? root : root + sep))
+    throw faultIn(
+      name,
+      undefined,
+      "a file in the policy directory itself (copy it there)",
+      "a link that leads out of it",
+    )
+  if (!(await stat(path)).isFile()) throw faultIn(name, undefined, "a file", "something else")
+  const file = await open(path, "r")
+  try {
+    const before = await file.stat()
+    await refuseWritable(path, name, before.mode, "file")
+    if (before.size > maxFileBytes)
+      throw faultIn(name, undefined, `at most ${maxFileBytes} bytes`, `${before.size} bytes`)
+    const bytes = Buffer.alloc(maxFileBytes + 1)
+    let length = 0
+    for (;;) {
+      const { bytesRead } = await file.read(bytes, length, bytes.length - length)
+      length += bytesRead
+      if (bytesRead === 0 || length > maxFileBytes) break
+    }
+    return decode(name, bytes.subarray(0, length), length > maxFileBytes)
+  } finally {
+    await file.close()
+  }
+}
+
+function decode(name: string, bytes: Uint8Array, tooLong: boolean): string {
+  if (tooLong) throw faultIn(name, undefined, `at most ${maxFileBytes} bytes`, "more")
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    throw faultIn(name, undefined, "text in UTF-8", "other bytes")
+  }
+}
+
+/** How long a directory has to stay the same before it is believed: an editor empties a file before it fills it. */
+const usualSettleMs = 80
+/** Then it is left as it was until the next look: nobody waits for it longer than half a second. */
+const maxTries = 6
+
+/** Is there nothing at all at this path? */
+export async function isAbsent(directory: string): Promise<boolean> {
+  return stat(directory).then(
+    () => false,
+    (error: unknown) => error instanceof Error && "code" in error && error.code === "ENOENT",
+  )
+}
+
+/** Can the names in this folder be read? */
+export async function isListable(directory: string): Promise<boolean> {
+  return readdir(directory).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** By what a change is noticed, without reading a file. A directory that cannot be listed has a stamp of its fault. */
+export async function stampIn(directory: string): Promise<string> {
+  try {
+    return stampOf(await listFiles(directory))
+  } catch (error) {
+    if (error instanceof HoldfastError) return `fault: ${error.message}`
+    throw error
+  }
+}
+
+/** Read a directory that nobody is changing just now: it, or its fault, is the same before, while and after it is read. */
+export async function readSettled(directory: string, settleMs = usualSettleMs): Promise<DirectoryContent> {
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const before = await stampIn(directory)
+    if (settleMs > 0) await wait(settleMs)
+    const read = await readDirectory(directory).then(
+      (content) => ({ content }),
+      (error: unknown) => ({ error }),
+    )
+    const after = await stampIn(directory)
+    if (after !== before) continue
+    if ("error" in read) throw read.error
+    if (read.content.stamp === before) return read.content
+  }
+  throw faultIn(directory, undefined, "a directory that stays the same for a moment", "one that keeps changing")
+}
+
+/**
+ * What a key is good for. `trusted`: its commands are obeyed. `retired`: what it said stands, and it says nothing more. `revoked`: nothing
+ * that it ever said stands.
+ */
+type KeyState = "trusted" | "retired" | "revoked"
+
+export type KnownKey = PublicKey & { readonly state: KeyState; readonly source: string }
+
+/** The keys of a channel by fingerprint. */
+export type KeyRing = ReadonlyMap<string, KnownKey>
+
+const rank: Readonly<Record<KeyState, number>> = { trusted: 0, retired: 1, revoked: 2 }
+
+export type KeyText = { readonly text: string; readonly source: string; readonly state: KeyState }
+
+/** A ring of these keys. Of a key that is there more than once the least trusting word counts. */
+export function makeKeyRing(texts: readonly KeyText[]): KeyRing {
+  const ring = new Map<string, KnownKey>()
+  for (const { text, source, state } of texts) {
+    const key = readPublicKey(text, source)
+    const known = ring.get(key.fingerprint)
+    if (known === undefined || rank[state] > rank[known.state]) ring.set(key.fingerprint, { ...key, state, source })
+  }
+  if (ring.size > maxKeys) throw faultIn("keys", undefined, `at most ${maxKeys} keys`, `${ring.size}`)
+  return ring
+}
+
+/** In which state the keys of a folder are. */
+const stateOf = (name: string): KeyState =>
+  name.startsWith("keys/revoked/") ? "revoked" : name.startsWith("keys/retired/") ? "retired" : "trusted"

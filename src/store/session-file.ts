@@ -1,0 +1,349 @@
+import { HoldfastError } from "../message/errors.ts"
+import { present } from "../message/present.ts"
+import type { Head, Holdings, MemoryRow, SessionId, SessionRow, Store, StoredEntry } from "./store.ts"
+import { isPayload } from "./packed-text.ts"
+import { refuseReserved } from "./reserved-log.ts"
+
+/** The form of an exported session; a reader refuses one that it does not know. */
+const SESSION_FILE_VERSION = 1
+
+/** A line of an exported session. The header comes first, a payload before the entry that it is written with, the end last. */
+type SessionLine =
+  | {
+      readonly type: "session"
+      readonly version: number
+      readonly session: SessionId
+      /** Absent in files from before there were tenants. */
+      readonly tenant?: string
+      readonly agent: string
+      readonly head: Head
+    }
+  | { readonly type: "payload"; readonly hash: string; readonly text: string }
+  | { readonly type: "entry"; readonly entry: StoredEntry }
+  | { readonly type: "summary"; readonly key: string; readonly json: string }
+  | { readonly type: "memory"; readonly row: MemoryRow }
+  | { readonly type: "end"; readonly lines: number }
+
+/** Far above any payload; a file without line ends must not be read into memory as one. */
+const LINE_CHARACTERS = 100_000_000
+
+type Fields = Readonly<Record<string, unknown>>
+
+function writeLine(line: SessionLine): string {
+  return JSON.stringify(line)
+}
+
+/** Read a line; a `file-invalid` Problem with its number if it is none of ours. */
+export function readLine(text: string, number: number): SessionLine {
+  const fail = (expected: string, found: string): never => {
+    throw new HoldfastError({ code: "file-invalid", line: number, expected, found })
+  }
+  if (text.length > LINE_CHARACTERS) return fail(`at most ${LINE_CHARACTERS} characters`, `${text.length}`)
+  const fields = parsed(text) ?? fail("a JSON object", "something else")
+  const wrong = (name: string, expected: string): never => fail(`${expected} as ${name}`, kindOf(fields[name]))
+  const line = lineOf(createReader(fields, wrong), wrong)
+  return line ?? fail("a session, payload, entry, summary, memory or end", kindOf(fields.type))
+}
+
+function lineOf(read: Reader, wrong: Wrong): SessionLine | undefined {
+  switch (read.text("type")) {
+    case "session": {
+      const version = read.number("version")
+      if (version !== SESSION_FILE_VERSION) return wrong("version", `${SESSION_FILE_VERSION}`)
+      const head = read.inner("head")
+      const { text, number } = head
+      const end = { seq: number("seq"), hash: text("hash") }
+      const tenant = read.maybe("tenant", read.text)
+      const whose = { session: read.text("session"), agent: read.text("agent"), ...present({ tenant }) }
+      return { type: "session", version, ...whose, head: end }
+    }
+    case "payload":
+      return { type: "payload", hash: read.text("hash"), text: read.text("text") }
+    case "entry":
+      return { type: "entry", entry: entryOf(read.inner("entry")) }
+    case "summary":
+      return { type: "summary", key: read.text("key"), json: read.text("json") }
+    case "memory":
+      return { type: "memory", row: rowOf(read.inner("row")) }
+    case "end":
+      return { type: "end", lines: read.number("lines") }
+  }
+  return undefined
+}
+
+function entryOf({ text, number, maybe }: Reader): StoredEntry {
+  return {
+    seq: number("seq"),
+    hash: text("hash"),
+    type: text("type"),
+    atMs: number("atMs"),
+    ...present({ parent: maybe("parent", number), key: maybe("key", text) }),
+    body: text("body"),
+  }
+}
+
+function rowOf({ text, number, texts, flag, maybe }: Reader): MemoryRow {
+  return {
+    id: text("id"),
+    session: text("session"),
+    tenant: maybe("tenant", text) ?? "",
+    agent: text("agent"),
+    day: text("day"),
+    atMs: number("atMs"),
+    kind: text("kind"),
+    text: text("text"),
+    channel: text("channel"),
+    trusted: flag("trusted"),
+    sources: texts("sources"),
+    ...present({ subject: maybe("subject", text), supersededBy: maybe("supersededBy", text) }),
+  }
+}
+
+/** Throws: the field of this name is not what was expected. */
+type Wrong = (name: string, expected: string) => never
+
+/** Reads the fields of an object one by one, each as what it has to be. */
+type Reader = {
+  readonly text: (name: string) => string
+  readonly number: (name: string) => number
+  readonly flag: (name: string) => boolean
+  readonly texts: (name: string) => readonly string[]
+  readonly maybe: <Value>(name: string, read: (name: string) => Value) => Value | undefined
+  readonly inner: (name: string) => Reader
+}
+
+function createReader(fields: Fields, wrong: Wrong): Reader {
+  return {
+    text: (name) => {
+      const value = fields[name]
+      return typeof value === "string" ? value : wrong(name, "a text")
+    },
+    number: (name) => {
+      const value = fields[name]
+      return typeof value === "number" && Number.isSafeInteger(value) ? value : wrong(name, "a whole number")
+    },
+    flag: (name) => {
+      const value = fields[name]
+      return typeof value === "boolean" ? value : wrong(name, "true or false")
+    },
+    texts: (name) => {
+      const value = fields[name]
+      if (!Array.isArray(value)) return wrong(name, "a list of texts")
+      return value.map((item: unknown) => (typeof item === "string" ? item : wrong(name, "a list of texts")))
+    },
+    maybe: (name, read) => (fields[name] === undefined ? undefined : read(name)),
+    inner: (name) => {
+      const value = fields[name]
+      return isFields(value) ? createReader(value, wrong) : wrong(name, "an object")
+    },
+  }
+}
+
+function parsed(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isFields(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? "null" : Array.isArray(value) ? "a list" : value === undefined ? "nothing" : typeof value
+}
+
+/** How many entries, or memory rows, are in memory at a time. */
+const PAGE = 100
+
+/**
+ * A session as lines of JSON, without line ends: all that it was when the export began. Jobs are not part of it, nor are aliases: they
+ * belong to the deployment whose clients say them, and elsewhere they could be another session's.
+ */
+export async function* exportSession(store: Store, session: SessionId): AsyncGenerator<string, void, undefined> {
+  const row = await store.session(session)
+  if (row === undefined) throw new HoldfastError({ code: "session-unknown", session })
+  const holdings = await store.holdings(session)
+  let lines = 0
+  for await (const line of linesOf(store, row, holdings)) {
+    lines += 1
+    yield writeLine(line)
+  }
+  yield writeLine({ type: "end", lines })
+}
+
+async function* linesOf(store: Store, row: SessionRow, holdings: Holdings): AsyncGenerator<SessionLine> {
+  const { id: session, tenant, agent, head } = row
+  yield { type: "session", version: SESSION_FILE_VERSION, session, tenant, agent, head }
+  yield* logLines(store, row, holdings.payloads)
+  for (const key of holdings.summaries) {
+    const json = await store.getSummary(session, key)
+    if (json !== undefined) yield { type: "summary", key, json }
+  }
+  for (let at = 0; at < holdings.memory.length; at += PAGE) {
+    for (const memory of await memoryRows(store, session, holdings.memory.slice(at, at + PAGE))) {
+      yield { type: "memory", row: memory }
+    }
+  }
+}
+
+/** The rows of these names, in their order. */
+async function memoryRows(store: Store, session: SessionId, names: Holdings["memory"]): Promise<readonly MemoryRow[]> {
+  const found = new Map<string, MemoryRow>()
+  for (const owned of Map.groupBy(names, ({ tenant, agent }) => JSON.stringify([tenant, agent])).values()) {
+    const [owner] = owned
+    const ids = owned.map(({ id }) => id)
+    for (const row of owner === undefined ? [] : await store.memory.get(owner, ids))
+      if (row.session === session) found.set(row.id, row)
+  }
+  return names.flatMap(({ id }) => found.get(id) ?? [])
+}
+
+/** Payloads are spread evenly before the entries, so that whoever reads has to hold only a few until the next entry. */
+async function* logLines(store: Store, row: SessionRow, hashes: readonly string[]): AsyncGenerator<SessionLine> {
+  const { id: session, head } = row
+  let told = 0
+  for (let from = 1; from <= head.seq; from += PAGE) {
+    const entries = await store.read(session, { from, to: head.seq, limit: PAGE })
+    if (entries.length === 0) throw new HoldfastError({ code: "session-unknown", session })
+    for (const entry of entries) {
+      const due = Math.ceil((hashes.length * entry.seq) / head.seq)
+      for (; told < due; told += 1) {
+        const texts = await store.payloads(session, hashes.slice(told, told + 1))
+        for (const [hash, text] of texts) yield { type: "payload", hash, text }
+      }
+      yield { type: "entry", entry }
+    }
+  }
+}
+
+/** What was read and is not written yet is at most this much, and one line. */
+const BATCH_ENTRIES = 100
+const BATCH_CHARACTERS = 4_000_000
+
+type Imported = { readonly session: SessionId; readonly entries: number }
+
+type Line<Type extends SessionLine["type"]> = Extract<SessionLine, { readonly type: Type }>
+
+/**
+ * Write a session from the lines of an export, under its own name or another. A session that exists is not touched; a file that is
+ * broken anywhere leaves nothing behind.
+ */
+export async function importSession(
+  store: Store,
+  lines: AsyncIterable<string> | Iterable<string>,
+  { as }: { readonly as?: SessionId } = {},
+): Promise<Imported> {
+  let writer: Writer | undefined
+  let number = 0
+  try {
+    for await (const text of lines) {
+      number += 1
+      if (text.trim() === "") continue
+      const line = readLine(text, number)
+      if (writer !== undefined) await writer.take(line, number)
+      else if (line.type === "session") writer = await startWriter(store, line, as ?? line.session)
+      else throw invalid(number, "a header", line.type)
+    }
+    if (writer === undefined) throw invalid(number + 1, "a header", "the end of the file")
+    return writer.finish(number + 1)
+  } catch (error) {
+    if (writer?.hasWritten()) await store.remove(writer.session)
+    throw error
+  }
+}
+
+type Writer = {
+  readonly session: SessionId
+  readonly take: (line: SessionLine, number: number) => Promise<void>
+  readonly finish: (number: number) => Imported
+  readonly hasWritten: () => boolean
+}
+
+async function startWriter(store: Store, header: Line<"session">, session: SessionId): Promise<Writer> {
+  refuseReserved(session)
+  const { payloads, summaries, memory } = await store.holdings(session)
+  const exists = (await store.session(session)) !== undefined || payloads.length + summaries.length + memory.length > 0
+  if (exists) throw new HoldfastError({ code: "session-exists", session })
+  return createWriter(store, header, session)
+}
+
+function createWriter(store: Store, header: Line<"session">, session: SessionId): Writer {
+  let end: Head = { seq: 0, hash: "" }
+  let written = false
+  let lines = 1
+  let closed = false
+  let pending = emptyPending()
+  const flush = async (): Promise<void> => {
+    const { entries, payloads } = pending
+    if (entries.length === 0) return
+    const answer = await store.append(session, {
+      after: end.seq - entries.length,
+      entries,
+      payloads,
+      agent: header.agent,
+      isCopy: true,
+      ...present({ tenant: header.tenant }),
+    })
+    if (answer.type !== "appended") throw new HoldfastError({ code: "session-exists", session })
+    written = true
+    pending = emptyPending()
+  }
+  const addEntry = async (entry: StoredEntry, number: number): Promise<void> => {
+    if (entry.seq !== end.seq + 1) throw invalid(number, `entry ${end.seq + 1}`, `entry ${entry.seq}`)
+    pending.entries.push(entry)
+    pending.characters += entry.body.length
+    end = { seq: entry.seq, hash: entry.hash }
+    if (pending.entries.length >= BATCH_ENTRIES || pending.characters >= BATCH_CHARACTERS) await flush()
+  }
+  return {
+    session,
+    take: async (line, number) => {
+      if (closed) throw invalid(number, "the end of the file", `a ${line.type}`)
+      if (line.type === "end" && line.lines !== lines) throw invalid(number, `${line.lines} lines`, `${lines}`)
+      lines += 1
+      if (line.type === "entry") return addEntry(line.entry, number)
+      if (line.type === "payload") {
+        if (!isPayload(line.text, line.hash)) throw invalid(number, "the text of its hash", "another")
+        pending.payloads.set(line.hash, line.text)
+        pending.characters += line.text.length
+        return
+      }
+      await flush()
+      if (pending.payloads.size > 0) throw invalid(number, "an entry behind the payloads", `a ${line.type}`)
+      checkHead(header.head, end, number)
+      if (line.type === "end") closed = true
+      else written = (await addRest(store, session, line, number)) || written
+    },
+    finish: (number) => {
+      if (!closed) throw invalid(number, "the closing line", "the end of the file")
+      return { session, entries: end.seq }
+    },
+    hasWritten: () => written,
+  }
+}
+
+type Pending = { readonly entries: StoredEntry[]; readonly payloads: Map<string, string>; characters: number }
+
+function emptyPending(): Pending {
+  return { entries: [], payloads: new Map(), characters: 0 }
+}
+
+function checkHead(head: Head, end: Head, number: number): void {
+  if (head.seq === end.seq && head.hash === end.hash && end.seq > 0) return
+  throw invalid(number, `a log that ends with entry ${head.seq}, as the header says`, `entry ${end.seq}`)
+}
+
+async function addRest(store: Store, session: SessionId, line: SessionLine, number: number): Promise<boolean> {
+  if (line.type === "summary") return store.putSummary(session, line.key, line.json)
+  if (line.type !== "memory") throw invalid(number, "a line after the header", `a ${line.type}`)
+  await store.memory.write([{ ...line.row, session }])
+  return true
+}
+
+function invalid(line: number, expected: string, found: string): HoldfastError {
+  return new HoldfastError({ code: "file-invalid", line, expected, found })
+}

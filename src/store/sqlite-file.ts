@@ -1,0 +1,295 @@
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { HoldfastError, type Problem, type StoreCause } from "../message/errors.ts"
+import { fromStorable } from "./packed-text.ts"
+import { hostname } from "node:os"
+import { present } from "../message/present.ts"
+
+/** The path at which a store fails, and why. */
+type PathFault = { readonly path: string; readonly cause: StoreCause; readonly reason: string }
+
+type Words = { readonly cause: StoreCause; readonly reason: string }
+
+const noPermission: Words = { cause: "permission", reason: "permission denied" }
+const notAFolder: Words = { cause: "not-a-folder", reason: "it is a file, where a folder is needed" }
+const notAFile: Words = { cause: "not-a-file", reason: "it is a folder or a device, where a file is needed" }
+const noRoom: Words = { cause: "full", reason: "no space left" }
+const badName: Words = { cause: "name", reason: "the path is too long or leads in a circle" }
+const tooManyFiles: Words = { cause: "open-files", reason: "too many files are open" }
+
+/** What the codes of the operating system mean for a store. */
+const wordsOfCode: Readonly<Record<string, Words>> = {
+  EACCES: noPermission,
+  EPERM: noPermission,
+  EROFS: { cause: "read-only", reason: "the file system is read-only" },
+  ENOTDIR: notAFolder,
+  EISDIR: notAFile,
+  ENXIO: notAFile,
+  ENOSPC: noRoom,
+  EDQUOT: noRoom,
+  EMFILE: tooManyFiles,
+  ENFILE: tooManyFiles,
+  ENAMETOOLONG: badName,
+  ELOOP: badName,
+  ENOENT: { cause: "missing", reason: "it does not exist and cannot be created" },
+  EIO: { cause: "disk", reason: "the disk reports an error" },
+}
+
+/** Read an error of the file system; undefined if it is another kind of error. */
+function pathFaultOf(error: unknown, path: string): PathFault | undefined {
+  if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return undefined
+  const code = String(error.code)
+  const words = Object.hasOwn(wordsOfCode, code) ? wordsOfCode[code] : undefined
+  const named = "path" in error && typeof error.path === "string" ? error.path : path
+  return {
+    path: named,
+    cause: words?.cause ?? "other",
+    reason: words === undefined ? `${String(error.syscall)} failed with ${code}` : `${words.reason} (${code})`,
+  }
+}
+
+/** Create the folder if it is not there. `mkdir` with `recursive` never returns below folders such as /proc. */
+function makeFolder(path: string): PathFault | undefined {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isDirectory() === true) return undefined
+  if (found !== undefined) return { path, ...notAFolder }
+  const parent = dirname(path)
+  const fault = parent === path ? undefined : makeFolder(parent)
+  if (fault !== undefined) return fault
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process may have created it meanwhile.
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
+  }
+  return undefined
+}
+
+/**
+ * Create a store's file and its folder if they are not there, for the owner alone: a session holds whatever was said in it. SQLite gives
+ * its other files the rights of this one. Anything but a regular file is refused before it is opened: to open a pipe would block.
+ */
+export function makeStoreFile(path: string): PathFault | undefined {
+  try {
+    const fault = makeFolder(dirname(path)) ?? kindFault(path)
+    if (fault === undefined) closeSync(openSync(path, "a", 0o600))
+    return fault
+  } catch (error) {
+    return faultOrThrow(error, path)
+  }
+}
+
+function kindFault(path: string): PathFault | undefined {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found === undefined || found.isFile() ? undefined : { path, ...notAFile }
+}
+
+function faultOrThrow(error: unknown, path: string): PathFault {
+  const fault = pathFaultOf(error, path)
+  if (fault === undefined) throw error
+  return fault
+}
+
+/** Find out why a store's file cannot be written or created. A folder is tried out with a temporary one, which is removed again. */
+export function findPathFault(path: string): PathFault | undefined {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found !== undefined && !found.isFile()) return { path, ...notAFile }
+    if (found !== undefined) accessSync(path, constants.R_OK | constants.W_OK)
+    return findFolderFault(dirname(path))
+  } catch (error) {
+    return faultOrThrow(error, path)
+  }
+}
+
+function findFolderFault(folder: string): PathFault | undefined {
+  const found = statSync(folder, { throwIfNoEntry: false })
+  const parent = dirname(folder)
+  if (found === undefined && parent !== folder) return findFolderFault(parent)
+  if (found?.isDirectory() === false) return { path: folder, ...notAFolder }
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK)
+    rmdirSync(mkdtempSync(join(folder, ".holdfast-")))
+  } catch (error) {
+    return { ...faultOrThrow(error, folder), path: folder }
+  }
+  return undefined
+}
+
+/** What went wrong, in which file, and how long it was waited for. */
+type Circumstance = { readonly session: string; readonly waitedMs: number; readonly path: string }
+
+/** Stands for the session where a damage is not in one session alone. */
+export const ANY_SESSION = "*"
+
+/** What is said of a file that is not there any more, or is another one. */
+export const GONE = "its file was deleted or replaced while it was open"
+
+/** The error to throw for one of SQLite's or of the file system's; one that is nobody's fault but ours stays as it is. */
+export function sqliteError(error: unknown, circumstance: Circumstance): unknown {
+  const problem =
+    error instanceof HoldfastError ? withPath(error.problem, circumstance) : problemOf(error, circumstance)
+  return problem === undefined ? error : new HoldfastError(problem, { cause: error })
+}
+
+/** The same problem with the store's path, if it has none yet. */
+function withPath(problem: Problem, { path }: Circumstance): Problem | undefined {
+  const isOfFile = problem.code === "store-unavailable" || problem.code === "store-newer"
+  return isOfFile && problem.path === undefined ? { ...problem, path } : undefined
+}
+
+/** The problem that a path's fault is. */
+export function problemOfPath({ path, cause, reason }: PathFault): Problem {
+  return cause === "full"
+    ? { code: "store-full", store: "sqlite", path }
+    : { code: "store-unavailable", store: "sqlite", path, cause, reason }
+}
+
+/** Whether another connection is in the way, so that trying again helps. */
+export function isBusy(error: unknown): boolean {
+  const code = primaryCode(error)
+  return code === 5 || code === 6
+}
+
+function problemOf(error: unknown, { session, waitedMs, path }: Circumstance): Problem | undefined {
+  const store = "sqlite"
+  const reason = reasonOf(error)
+  switch (primaryCode(error)) {
+    case 5: // SQLITE_BUSY
+    case 6: // SQLITE_LOCKED
+      return { code: "store-locked", store, waitedMs, path }
+    case 13: // SQLITE_FULL
+      return { code: "store-full", store, path }
+    case 1: // SQLITE_ERROR: our statements are fixed, so the schema is not the one that we made
+    case 11: // SQLITE_CORRUPT
+    case 19: // SQLITE_CONSTRAINT, which only a damaged index can bring about
+    case 20: // SQLITE_MISMATCH, likewise
+    case 26: // SQLITE_NOTADB
+      return { code: "store-corrupt", store, session, reason, path }
+    case 3: // SQLITE_PERM
+    case 8: // SQLITE_READONLY
+    case 10: // SQLITE_IOERR
+    case 14: // SQLITE_CANTOPEN
+      // SQLite does not say which file, nor what the operating system said.
+      return problemOfPath(findPathFault(path) ?? { path, cause: "other", reason })
+    case 7: // SQLITE_NOMEM
+    case 15: // SQLITE_PROTOCOL
+    case 18: // SQLITE_TOOBIG
+    case 22: // SQLITE_NOLFS
+      return { code: "store-unavailable", store, reason, path, cause: "other" }
+  }
+  if (isTooLarge(error)) return { code: "store-corrupt", store, session, reason, path }
+  const fault = pathFaultOf(error, path)
+  return fault === undefined ? undefined : problemOfPath(fault)
+}
+
+/** A number that none of ours can be: Node refuses to read it. */
+function isTooLarge(error: unknown): boolean {
+  return error instanceof RangeError && "code" in error && error.code === "ERR_OUT_OF_RANGE"
+}
+
+/** SQLite's result code without its extension, as `node:sqlite` reports it. */
+function primaryCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return undefined
+  return error.errcode & 0xff
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** A row as the database returns it. */
+export type SqliteRow = Readonly<Record<string, unknown>>
+
+/** A column that holds a text, as it was before it was made storable. */
+export function textOf(row: SqliteRow, column: string): string {
+  const value = row[column]
+  return typeof value === "string" ? fromStorable(value) : damaged(column)
+}
+
+export function numberOf(row: SqliteRow, column: string): number {
+  const value = row[column]
+  return typeof value === "number" ? value : damaged(column)
+}
+
+/** A column that may hold nothing. */
+export function maybe<Value>(
+  row: SqliteRow,
+  column: string,
+  read: (row: SqliteRow, column: string) => Value,
+): Value | undefined {
+  return row[column] === null ? undefined : read(row, column)
+}
+
+/** A column that holds a text or its bytes. */
+export function packedOf(row: SqliteRow, column: string): string | Uint8Array {
+  const value = row[column]
+  return typeof value === "string" || value instanceof Uint8Array ? value : damaged(column)
+}
+
+/** A column that holds a JSON list of texts. */
+export function textsOf(row: SqliteRow, column: string): readonly string[] {
+  const value = parsed(String(row[column]))
+  return Array.isArray(value) ? value.map((text: unknown) => textOf({ [column]: text }, column)) : damaged(column)
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+function damaged(column: string): never {
+  const reason = `the column ${column} holds something else`
+  throw new HoldfastError({ code: "store-corrupt", store: "sqlite", session: ANY_SESSION, reason })
+}
+
+/** That this process alone serves from a store's file. It ends with the process, however that ends. */
+export type Claim = { readonly release: () => void }
+
+/**
+ * Claim the file of a store for one gateway. Two of them would each hold in memory what the other does not know. The claim is a lock of
+ * the operating system on a file beside it, taken through SQLite; who has it stands in another one, for people to read. Other programs
+ * that read or write the store are not concerned.
+ */
+export async function claimFile(path: string): Promise<Claim> {
+  const { DatabaseSync } = await import("node:sqlite")
+  const lockPath = `${path}.serving`
+  const ownerPath = `${path}.serving-by`
+  try {
+    const lock = new DatabaseSync(lockPath)
+    try {
+      chmodSync(lockPath, 0o600)
+      lock.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE")
+    } catch (error) {
+      lock.close()
+      throw error
+    }
+    const owner = `process ${process.pid} on ${hostname()}, since ${new Date().toISOString()}`
+    writeFileSync(ownerPath, `${owner}\n`, { mode: 0o600 })
+    return {
+      release: () => {
+        rmSync(ownerPath, { force: true })
+        if (lock.isOpen) lock.close()
+      },
+    }
+  } catch (error) {
+    if (!isBusy(error)) throw sqliteError(error, { session: "*", waitedMs: 0, path })
+    throw new HoldfastError({ code: "store-in-use", store: "sqlite", path, ...present({ owner: ownerIn(ownerPath) }) })
+  }
+}
+
+/** Longer is no line of ours. */
+const maxOwner = 300
+
+function ownerIn(path: string): string | undefined {
+  try {
+    const [line = ""] = readFileSync(path, "utf8").slice(0, maxOwner).split("\n", 1)
+    return /^process \d+ on [\w.-]+, since [\dTZ:.-]+$/.test(line) ? line : undefined
+  } catch {
+    // It says who, and nothing depends on it: whoever began a moment ago has not written it yet.
+    return undefined
+  }
+}
