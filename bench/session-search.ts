@@ -1,10 +1,10 @@
 import { statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import type { MemoryOwner, MemoryQuery, MemoryRow } from "../src/store/store.ts"
 import { hitLimits, phrasesOf } from "../src/store/search-terms.ts"
 import { sqliteMatch } from "../src/store/sqlite-memory.ts"
 import { openSqliteStore } from "../src/store/sqlite-store.ts"
+import type { MemoryOwner, MemoryQuery, MemoryRow } from "../src/store/store.ts"
 import { quantile } from "./quantile.ts"
 import { createRandom, pick, type Random, writers } from "./texts.ts"
 

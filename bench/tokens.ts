@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { build } from "esbuild"
-import { type Message, callId, messageId } from "../src/message/message.ts"
+import { callId, type Message, messageId } from "../src/message/message.ts"
 import { conditionsNow } from "./conditions.ts"
 import { corpusOf, hardInputs, messagesOf, writers } from "./texts.ts"
 

@@ -9,18 +9,22 @@ export { defaultPolicy } from "./compact/plan/policy.ts"
 export * from "./compact/stack/index.ts"
 export type { Edit } from "./compact/stages/edit.ts"
 export type { MemoryEntry } from "./compact/stages/flush.ts"
-export type { StrategyName } from "./compact/stages/strategies.ts"
-export type { Choice, SizedGroup, Strategy, StrategyOptions } from "./compact/stages/strategies.ts"
-export type { Summarize, SummarizeInput, SummaryDraft } from "./compact/summary/summary.ts"
-export type { Digest } from "./compact/summary/summary.ts"
-export type { SchemaName, Summary, SummaryLine } from "./compact/summary/summary.ts"
+export type { Choice, SizedGroup, Strategy, StrategyName, StrategyOptions } from "./compact/stages/strategies.ts"
+export type {
+  Digest,
+  SchemaName,
+  Summarize,
+  SummarizeInput,
+  Summary,
+  SummaryDraft,
+  SummaryLine,
+} from "./compact/summary/summary.ts"
 export type { Advice, Problem } from "./message/errors.ts"
 export { describe, HoldfastError } from "./message/errors.ts"
 export * from "./message/index.ts"
 export type { FindOptions, RuleFinder } from "./rules/find-rules.ts"
 export { findRules } from "./rules/find-rules.ts"
-export type { Pin, PinPlace, PinScope } from "./rules/pin.ts"
-export type { Explicitness, FoundRule, RuleKind } from "./rules/pin.ts"
+export type { Explicitness, FoundRule, Pin, PinPlace, PinScope, RuleKind } from "./rules/pin.ts"
 export type { Survival, SurvivalChange, SurvivalOptions, SurvivalVerdict } from "./rules/survival.ts"
 export { survival, survivalOf } from "./rules/survival.ts"
 export type { Trace, TraceEvent } from "./session/log/trace.ts"

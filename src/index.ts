@@ -1,16 +1,13 @@
 export * from "./browser.ts"
-export { deniedResult } from "./guard/judge-call.ts"
-export { deniedResults } from "./guard/judge-call.ts"
 export type { CallFacts, ToolCall } from "./guard/facts/facts.ts"
 export { factsOf } from "./guard/facts/facts.ts"
 export type { Decision, Guard, GuardOptions, Verdict } from "./guard/guard.ts"
-export { createGuard } from "./guard/guard.ts"
+export { createGuard, joinGuards } from "./guard/guard.ts"
 export { guardEvents, guardSse } from "./guard/guard-events.ts"
 export type { GuardedResponse } from "./guard/guard-response.ts"
 export { guardResponse } from "./guard/guard-response.ts"
-export type { Approve, Guarding, GuardUse } from "./guard/judge-call.ts"
-export { joinGuards } from "./guard/guard.ts"
-export type { JudgedCall } from "./guard/judge-call.ts"
+export type { Approve, Guarding, GuardUse, JudgedCall } from "./guard/judge-call.ts"
+export { deniedResult, deniedResults } from "./guard/judge-call.ts"
 export * from "./guard/operator/index.ts"
 export type { Circumstances } from "./guard/policy/condition.ts"
 export type { PolicyInput } from "./guard/policy/policies.ts"
@@ -20,10 +17,6 @@ export { templateNames } from "./guard/policy/templates.ts"
 export * from "./session/index.ts"
 export type { Redaction } from "./session/log/redact.ts"
 export type { Memory, Remembered } from "./session/memory/memory.ts"
-export { exportSession } from "./store/session-file.ts"
-export { importSession } from "./store/session-file.ts"
-export type { Job, JobStore } from "./store/store.ts"
-export type { MemoryHit, MemoryQuery, MemoryRow, MemoryStore } from "./store/store.ts"
 export { createMemoryStore } from "./store/memory-store.ts"
 export { openStore } from "./store/open-store.ts"
 export { openPostgresStore } from "./store/postgres-store.ts"
@@ -31,5 +24,19 @@ export { pruneSessions } from "./store/prune.ts"
 export { createInProcessQueue } from "./store/queue/in-process.ts"
 export { openPgBossQueue } from "./store/queue/pg-boss.ts"
 export type { Handler, Queue } from "./store/queue/queue.ts"
+export { exportSession, importSession } from "./store/session-file.ts"
 export { openSqliteStore } from "./store/sqlite-store.ts"
-export type { Appended, Batch, Head, SessionRow, Store, StoredEntry } from "./store/store.ts"
+export type {
+  Appended,
+  Batch,
+  Head,
+  Job,
+  JobStore,
+  MemoryHit,
+  MemoryQuery,
+  MemoryRow,
+  MemoryStore,
+  SessionRow,
+  Store,
+  StoredEntry,
+} from "./store/store.ts"

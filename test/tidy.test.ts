@@ -42,7 +42,7 @@ const worldly: Readonly<Record<string, string>> = { "message/sha256.ts": "global
 
 /** Where `as` may stand beside `wire/`: brand constructors, and places that TypeScript cannot follow, each two lines long. */
 const castRooms =
-  /^(wire\/|transcript\/|message\/(?:ids|present|errors)\.ts|session\/log\/redact\.ts|tokens\/generated\/)/
+  /^(wire\/|transcript\/|message\/(?:message|present|errors)\.ts|session\/log\/redact\.ts|tokens\/generated\/)/
 
 /** The error class is the only one, beside what guards state over time. */
 const classFiles = new Set(["message/errors.ts"])

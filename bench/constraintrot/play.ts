@@ -1,5 +1,5 @@
-import { deniedResult } from "../../src/guard/judge-call.ts"
 import { createGuard, type Guard } from "../../src/guard/guard.ts"
+import { deniedResult } from "../../src/guard/judge-call.ts"
 import { survival } from "../../src/rules/survival.ts"
 import type { Agent, AgentAnswer, Summarizer } from "./agent.ts"
 import { type Call, callInText } from "./call.ts"

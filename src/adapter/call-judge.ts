@@ -1,5 +1,5 @@
 import { findCall } from "../guard/find-call.ts"
-import { type JudgedCall, approvedVerdict, costOf, judgedCall, verdictOn } from "../guard/judge-call.ts"
+import { approvedVerdict, costOf, type JudgedCall, judgedCall, verdictOn } from "../guard/judge-call.ts"
 import type { Format, Part, ToolCallPart } from "../message/message.ts"
 import type { TurnGuarding } from "./turn-session.ts"
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { type ToolCallPart, callId, textOf } from "../message/message.ts"
+import { callId, type ToolCallPart, textOf } from "../message/message.ts"
 import { type CallRunning, runCalls } from "./run-calls.ts"
 import type { TurnTool } from "./turn-tool.ts"
 

@@ -1,6 +1,13 @@
 import type { JudgedCall } from "../guard/judge-call.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { type Format, type Part, type ToolCallPart, type ToolResultPart, callId, messageId } from "../message/message.ts"
+import {
+  callId,
+  type Format,
+  messageId,
+  type Part,
+  type ToolCallPart,
+  type ToolResultPart,
+} from "../message/message.ts"
 import { withinMs } from "../model/within-ms.ts"
 import { codecOf } from "../wire/codecs.ts"
 import { isObject } from "../wire/json.ts"

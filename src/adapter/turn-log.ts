@@ -1,4 +1,4 @@
-import { type Format, type Message, type Transcript, messageId } from "../message/message.ts"
+import { type Format, type Message, messageId, type Transcript } from "../message/message.ts"
 import { codecOf } from "../wire/codecs.ts"
 import { readJson } from "../wire/json.ts"
 import type { Said } from "./steering.ts"

@@ -1,5 +1,13 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import { type Format, type ModelRequest, type ModelResponse, type Transcript, type Usage, tokens, wireText } from "../message/message.ts"
+import {
+  type Format,
+  type ModelRequest,
+  type ModelResponse,
+  type Transcript,
+  tokens,
+  type Usage,
+  wireText,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { isOpenai, readBaseUrl } from "../model/address.ts"
 import type { Trace } from "../session/log/trace.ts"

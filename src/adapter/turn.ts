@@ -1,28 +1,41 @@
 import { parsePrompty } from "../compact/summary/prompty.ts"
-import { checkGuardUse } from "../guard/judge-call.ts"
-import { HoldfastError } from "../message/errors.ts"
-import { type CallId, type Message, type ModelResponse, type StopReason, type ToolCallPart, type ToolResultPart, type Transcript, callId, callId as idOf, formats, messageId, textOf } from "../message/message.ts"
-import { pairCalls } from "../message/pair.ts"
-import { readBaseUrl } from "../model/address.ts"
-import { isObject } from "../wire/json.ts"
-import { failedResult, runCalls } from "./run-calls.ts"
-import type { TurnEvent } from "./turn-event.ts"
-import { placeMessages, userMessages } from "./turn-log.ts"
-import { type TurnModel, type TurnOptions, usualLimits } from "./turn-options.ts"
-import { type TurnSoFar, keepSoFar } from "./turn-so-far.ts"
-import type { TurnTool } from "./turn-tool.ts"
-import { type Work, addUsage, soFar, startWork, stoppable, takeIn, takeSaid } from "./turn-work.ts"
 import { type Guard, joinGuards, onTrial } from "../guard/guard.ts"
+import { checkGuardUse } from "../guard/judge-call.ts"
 import { isEmpty } from "../message/check.ts"
+import { HoldfastError } from "../message/errors.ts"
+import {
+  type CallId,
+  callId,
+  formats,
+  callId as idOf,
+  type Message,
+  type ModelResponse,
+  messageId,
+  type StopReason,
+  type ToolCallPart,
+  type ToolResultPart,
+  type Transcript,
+  textOf,
+} from "../message/message.ts"
+import { pairCalls } from "../message/pair.ts"
 import { present } from "../message/present.ts"
+import { readBaseUrl } from "../model/address.ts"
 import { callModel } from "../model/call-model.ts"
 import { refuses } from "../model/refusal.ts"
 import { saysTooLong } from "../model/too-long.ts"
 import type { Trace } from "../session/log/trace.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
+import { isObject } from "../wire/json.ts"
 import type { StreamEvent } from "../wire/stream.ts"
 import { createCallJudge } from "./call-judge.ts"
+import { failedResult, runCalls } from "./run-calls.ts"
+import type { TurnEvent } from "./turn-event.ts"
+import { placeMessages, userMessages } from "./turn-log.ts"
+import { type TurnModel, type TurnOptions, usualLimits } from "./turn-options.ts"
 import type { TurnGuarding } from "./turn-session.ts"
+import { keepSoFar, type TurnSoFar } from "./turn-so-far.ts"
+import type { TurnTool } from "./turn-tool.ts"
+import { addUsage, soFar, startWork, stoppable, takeIn, takeSaid, type Work } from "./turn-work.ts"
 
 /** A turn that came to its end, and why the model stopped. */
 export type TurnResult = TurnSoFar & { readonly stop: StopReason }

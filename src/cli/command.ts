@@ -1,8 +1,8 @@
-import type { World } from "./world.ts"
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
+import { type Advice, describe, HoldfastError, type Problem } from "../message/errors.ts"
 import { suggest } from "./config/nearest.ts"
-import { type Advice, HoldfastError, type Problem, describe } from "../message/errors.ts"
 import { jsonLine, sentenceOf } from "./output.ts"
+import type { World } from "./world.ts"
 
 /** One thing that the program does. */
 export type Command = {

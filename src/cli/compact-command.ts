@@ -7,8 +7,8 @@ import { decodeRequest } from "../wire/decode.ts"
 import { type Arguments, type Command, type Failure, isFailure } from "./command.ts"
 import { type CompactChoices, compactOptions, readChoices } from "./compact-choices.ts"
 import { deliver } from "./deliver.ts"
-import { type Opened, openRequest, readInput } from "./read-input.ts"
 import { startProgress } from "./output.ts"
+import { type Opened, openRequest, readInput } from "./read-input.ts"
 import type { World } from "./world.ts"
 
 /** Make a request fit, and say what was done. */

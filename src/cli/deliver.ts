@@ -1,21 +1,29 @@
 import { writeFile } from "node:fs/promises"
 import { separate } from "../compact/stack/separate.ts"
+import type { ShortenReason } from "../compact/stages/edit.ts"
 import { ownMessage } from "../compact/standing.ts"
 import type { CallId, Message, MessageId, ModelRequest, Part } from "../message/message.ts"
+import type { Trace } from "../session/log/trace.ts"
 import type { CompactResult } from "../session/one-shot/compact-request.ts"
 import { meterFor } from "../session/one-shot/meter-for.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
 import type { Report } from "../session/one-shot/report.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import type { CompactChoices } from "./compact-choices.ts"
 import { type Failure, unusable } from "./command.ts"
+import type { CompactChoices } from "./compact-choices.ts"
+import { clip, count, createPaper, indent, number, type Paper, paragraph, wrap } from "./output.ts"
 import type { Opened } from "./read-input.ts"
-import { type Paper, clip, count, createPaper, indent, number, paragraph, wrap } from "./output.ts"
-import { cacheSentence, countingSentence, formatWords, kindWords, remedySentence, shortenWords, whySentence } from "./words.ts"
+import {
+  cacheSentence,
+  countingSentence,
+  formatWords,
+  kindWords,
+  remedySentence,
+  shortenWords,
+  whySentence,
+} from "./words.ts"
 import type { Sink, World } from "./world.ts"
-import type { ShortenReason } from "../compact/stages/edit.ts"
-import type { Trace } from "../session/log/trace.ts"
 
 /** Put the body, the trace and the account where they were asked for: programs get the body, people the account. */
 export async function deliver(done: Accounted, choices: CompactChoices, world: World): Promise<0 | Failure> {

@@ -6,7 +6,18 @@ import { join } from "node:path"
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest"
 import { openSqliteStore } from "../store/sqlite-store.ts"
 import { isFailure, readArguments, tellFailure } from "./command.ts"
-import { type Check, checkClock, checkNode, checkOperator, checkPackages, checkPort, checkStore, checkUpstream, diskCheck, doctorCommand } from "./doctor-command.ts"
+import {
+  type Check,
+  checkClock,
+  checkNode,
+  checkOperator,
+  checkPackages,
+  checkPort,
+  checkStore,
+  checkUpstream,
+  diskCheck,
+  doctorCommand,
+} from "./doctor-command.ts"
 import { commandHelp } from "./run.ts"
 import type { Sink, World } from "./world.ts"
 

@@ -115,7 +115,7 @@ const href = (file: string): string => JSON.stringify(pathToFileURL(`${import.me
 
 const program = (argv: readonly string[]): string => `
   const { createMcpCommand } = await import(${href("mcp-command.ts")})
-  const { readArguments } = await import(${href("arguments.ts")})
+  const { readArguments } = await import(${href("command.ts")})
   const { openWorld } = await import(${href("world.ts")})
   const { sampleSource } = await import(${href("../../test/fixtures/mcp/sample-source.ts")})
   const close = async () => void process.stderr.write("closed")

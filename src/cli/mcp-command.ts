@@ -5,10 +5,10 @@ import { serveStdio } from "../mcp/stdio.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Store } from "../store/store.ts"
-import { type Arguments, type Command, type Failure, type Options, isFailure, misuse } from "./command.ts"
 import { dataOption, dataPlace, openPlace } from "./ask-store.ts"
+import { type Arguments, type Command, type Failure, isFailure, misuse, type Options } from "./command.ts"
 import { sentenceOf } from "./output.ts"
-import { type StopSignal, type World, readVersion, stopSignal } from "./world.ts"
+import { readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
 
 /** All that the command needs beside its world. */
 export type McpDeps = {

@@ -3,9 +3,19 @@ import { present } from "../message/present.ts"
 import { checkDay, type MemorySearch, maxHits } from "../session/memory/check-search.ts"
 import { createMemory, type Memory } from "../session/memory/memory.ts"
 import type { MemoryHit, Store } from "../store/store.ts"
-import { type Arguments, type Command, type CommandGroup, type Failure, type Options, isFailure, misuse, readCount, unusable } from "./command.ts"
 import { type Answer, askStore, storeOptions } from "./ask-store.ts"
-import { type Paper, number, printable, sentenceOf, table, wrap } from "./output.ts"
+import {
+  type Arguments,
+  type Command,
+  type CommandGroup,
+  type Failure,
+  isFailure,
+  misuse,
+  type Options,
+  readCount,
+  unusable,
+} from "./command.ts"
+import { number, type Paper, printable, sentenceOf, table, wrap } from "./output.ts"
 import type { World } from "./world.ts"
 
 const memoryOptions: Options = {

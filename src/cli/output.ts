@@ -1,5 +1,5 @@
-import type { Sink } from "./world.ts"
 import { Worker } from "node:worker_threads"
+import type { Sink } from "./world.ts"
 
 /**
  * Characters that tell a terminal what to do instead of being seen, those that turn the reading direction, and lone surrogates. What

@@ -1,14 +1,22 @@
 import { resolve } from "node:path"
+import { isTemplateUse, type Command as OperatorCommand } from "../guard/operator/command.ts"
 import { type AuditLine, inspectOperator } from "../guard/operator/inspect-operator.ts"
-import { type Command as OperatorCommand, isTemplateUse } from "../guard/operator/command.ts"
 import type { OperatorRule, Standing } from "../guard/operator/rule-file.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { operatorLog } from "../store/reserved-log.ts"
 import { tryParse } from "../wire/json.ts"
-import { askOperator, dataOption, dataPlace, operatorOptions, policyOption, policyPlace, tellAnswer } from "./ask-store.ts"
+import {
+  askOperator,
+  dataOption,
+  dataPlace,
+  operatorOptions,
+  policyOption,
+  policyPlace,
+  tellAnswer,
+} from "./ask-store.ts"
 import { type Command, type CommandGroup, isFailure, misuse, readCount, unusable } from "./command.ts"
-import { type Paper, clip, count, moment, sentenceOf, table } from "./output.ts"
+import { clip, count, moment, type Paper, sentenceOf, table } from "./output.ts"
 import { readInput } from "./read-input.ts"
 import { type Submission, signAndSubmit, signingOptions, submitTo } from "./sign-and-submit.ts"
 

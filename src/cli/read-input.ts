@@ -1,16 +1,16 @@
 import { createReadStream } from "node:fs"
 import { stat } from "node:fs/promises"
-import { type Failure, misuse, unusable } from "./command.ts"
-import type { World } from "./world.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { type Format, type Wire, wireText } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { type Conversation, type FileKind, contextOf } from "../transcript/conversation.ts"
+import { type Conversation, contextOf, type FileKind } from "../transcript/conversation.ts"
 import { exportTranscript } from "../transcript/export.ts"
 import { importTranscript } from "../transcript/import.ts"
 import { firstLine } from "../transcript/lines.ts"
 import { codecs } from "../wire/codecs.ts"
 import { overlay, readJson, tryParse, write } from "../wire/json.ts"
+import { type Failure, misuse, unusable } from "./command.ts"
+import type { World } from "./world.ts"
 
 /** More is not read. One body has at most 100 million characters; its text is held several times over while it is worked on. */
 export const maxInputBytes = 128_000_000

@@ -1,6 +1,18 @@
-import { type Command, type CommandGroup, type Failure, type Listed, type Options, failureOf, isFailure, isGroup, misuse, readArguments, tellFailure } from "./command.ts"
+import {
+  type Command,
+  type CommandGroup,
+  type Failure,
+  failureOf,
+  isFailure,
+  isGroup,
+  type Listed,
+  misuse,
+  type Options,
+  readArguments,
+  tellFailure,
+} from "./command.ts"
 import { suggest } from "./config/nearest.ts"
-import { type World, readVersion } from "./world.ts"
+import { readVersion, type World } from "./world.ts"
 
 /** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant. */
 export async function run(argv: readonly string[], world: World): Promise<number> {

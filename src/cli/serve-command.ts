@@ -2,23 +2,31 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { listenWithoutStore, startGateway } from "../gateway/gateway.ts"
 import type { ExchangeRecord } from "../gateway/settings/exchange-record.ts"
 import type { Gateway, GatewayOptions } from "../gateway/settings/gateway-options.ts"
-import { type OpenTelemetryOptions, type Telemetry, openTelemetry } from "../gateway/telemetry/open-telemetry.ts"
+import { type OpenTelemetryOptions, openTelemetry, type Telemetry } from "../gateway/telemetry/open-telemetry.ts"
 import type { OperatorEvent } from "../guard/operator/judge-command.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { createMask } from "../model/secret.ts"
 import type { SessionEvent } from "../session/events.ts"
 import type { Store } from "../store/store.ts"
-import { type Arguments, type Command, type Failure, type Options, isFailure, misuse, unusable } from "./command.ts"
+import { type Arguments, type Command, type Failure, isFailure, misuse, type Options, unusable } from "./command.ts"
 import { configJsonSchema, logLevels } from "./config/config-schema.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
 import { escapeActing } from "./output.ts"
 import { type Entry, faultEntry, missedEntry, operatorEntry, recordEntry, sessionEntry } from "./serve-log-entries.ts"
 import { type Ground, openGround } from "./serve-open.ts"
-import { type Settings, failedSettings, gatewayOptions, plainHeaders, readSettings, secretsOf, settingOptions } from "./serve-settings.ts"
+import {
+  failedSettings,
+  gatewayOptions,
+  plainHeaders,
+  readSettings,
+  type Settings,
+  secretsOf,
+  settingOptions,
+} from "./serve-settings.ts"
 import { type Started, welcomeLine, welcomeText } from "./serve-welcome.ts"
-import { type StopSignal, type World, readVersion, stopSignal } from "./world.ts"
+import { readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
 
 /** Where a demo plays: beside a gateway that listens. */
 export type DemoPlace = {

@@ -1,6 +1,6 @@
 import { relative } from "node:path"
 import type { Upstream } from "../gateway/settings/upstream.ts"
-import { type Problem, describe } from "../message/errors.ts"
+import { describe, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./ask-store.ts"
 import { count, jsonLine, sentenceOf } from "./output.ts"

@@ -4,12 +4,31 @@ import { type FileHandle, open } from "node:fs/promises"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { checkSessionId } from "../session/options.ts"
-import { exportSession } from "../store/session-file.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { pruneSessions } from "../store/prune.ts"
+import { exportSession } from "../store/session-file.ts"
 import type { SessionId, Store } from "../store/store.ts"
-import { type Arguments, type Command, type CommandGroup, type Failure, isFailure, misuse, readCount, unusable } from "./command.ts"
-import { askSession, askStore, damagedPlace, dataOption, dataPlace, openPlace, placeWords, sessionNamed, storeOptions } from "./ask-store.ts"
+import {
+  askSession,
+  askStore,
+  damagedPlace,
+  dataOption,
+  dataPlace,
+  openPlace,
+  placeWords,
+  sessionNamed,
+  storeOptions,
+} from "./ask-store.ts"
+import {
+  type Arguments,
+  type Command,
+  type CommandGroup,
+  type Failure,
+  isFailure,
+  misuse,
+  readCount,
+  unusable,
+} from "./command.ts"
 import { unwritable } from "./deliver.ts"
 import { count, escapeActing, moment, number, sentenceOf, startProgress, table } from "./output.ts"
 import { sessionsImport } from "./sessions-import.ts"

@@ -3,15 +3,15 @@ import { stat } from "node:fs/promises"
 import { addAbortSignal, Readable } from "node:stream"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { checkSessionId } from "../session/options.ts"
 import { verifyLog } from "../session/log/verify-log.ts"
+import { checkSessionId } from "../session/options.ts"
 import { importSession, readLine } from "../store/session-file.ts"
 import type { Store } from "../store/store.ts"
 import { type Answer, type Asked, askStore, placeWords, storeOptions } from "./ask-store.ts"
 import { type Command, type Failure, isFailure, misuse, unusable } from "./command.ts"
 import { count, sentenceOf } from "./output.ts"
 import { unreadable } from "./read-input.ts"
-import { type World, stopSignal } from "./world.ts"
+import { stopSignal, type World } from "./world.ts"
 
 /** Far above any line of ours; a file without line ends must not be read into memory as one. */
 const maxLineBytes = 256_000_000

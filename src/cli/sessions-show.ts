@@ -6,9 +6,9 @@ import { type CallVerdict, type EntryType, seqOf } from "../session/log/entry.ts
 import type { SessionPin } from "../session/pins.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRow } from "../store/store.ts"
-import type { Arguments, Command } from "./command.ts"
 import { type Answer, type AskedSession, askSession, placeWords, storeOptions } from "./ask-store.ts"
-import { type Paper, clip, count, indent, moment, number, paragraph, sentenceOf, wrap } from "./output.ts"
+import type { Arguments, Command } from "./command.ts"
+import { clip, count, indent, moment, number, type Paper, paragraph, sentenceOf, wrap } from "./output.ts"
 import { shortenWords } from "./words.ts"
 
 const stateWords: Readonly<Record<Explanation["state"], string>> = {

@@ -3,8 +3,8 @@ import { defaultPolicy } from "../compact/plan/policy.ts"
 import type { ShortenReason } from "../compact/stages/edit.ts"
 import type { Format } from "../message/message.ts"
 import type { Report } from "../session/one-shot/report.ts"
-import type { Opened } from "./read-input.ts"
 import { count, number } from "./output.ts"
+import type { Opened } from "./read-input.ts"
 
 /** The wire formats as their makers call them. */
 export const formatWords: Readonly<Record<Format, string>> = {

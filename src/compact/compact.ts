@@ -16,7 +16,7 @@ import { type MemoryEntry, memoryOf } from "./stages/flush.ts"
 import { ownMessage } from "./standing.ts"
 import { standingIn } from "./standing-in.ts"
 import type { SummaryEvent } from "./summary/model-write.ts"
-import { type Summary, type SummaryLine, rulesSection, schemas } from "./summary/summary.ts"
+import { rulesSection, type Summary, type SummaryLine, schemas } from "./summary/summary.ts"
 import type { CompactTask } from "./task.ts"
 
 /**

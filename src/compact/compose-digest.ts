@@ -6,8 +6,8 @@ import { fitForData } from "./gate/gate-summary.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { defaultShares, ledgerShare } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
-import { type Digest, type Goal, type Summary, rulesSection } from "./summary/summary.ts"
 import { fitSummary, renderDigest, sectionText } from "./summary/digest-text.ts"
+import { type Digest, type Goal, rulesSection, type Summary } from "./summary/summary.ts"
 
 export type DigestNeeds = {
   readonly budgetTokens: number

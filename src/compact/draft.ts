@@ -1,6 +1,6 @@
-import { createFreshIds } from "../message/repair.ts"
-import { type Format, type Message, type Transcript, messageId, textOf } from "../message/message.ts"
+import { type Format, type Message, messageId, type Transcript, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { createFreshIds } from "../message/repair.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { type Composed, composeDigest } from "./compose-digest.ts"
 import { argumentsOf } from "./facts/fit.ts"

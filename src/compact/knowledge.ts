@@ -4,10 +4,10 @@ import { emptyLedger, extendLedger, type Ledger, mergeLedgers } from "./facts/le
 import { parseLedger } from "./facts/parse.ts"
 import { isSpoken, isSpokenPart } from "./stages/spoken.ts"
 import { ownMessage } from "./standing.ts"
-import { type Digest, type Goal, type Note, type Summary, rulesSection } from "./summary/summary.ts"
 import { parseDigest } from "./summary/digest-text.ts"
 import { writeExtractive } from "./summary/extractive.ts"
 import { notesOf } from "./summary/notes.ts"
+import { type Digest, type Goal, type Note, rulesSection, type Summary } from "./summary/summary.ts"
 import type { CompactChoices } from "./task.ts"
 
 /** What is worth keeping of a conversation, however much of it will still be shown. Made without a model, in one pass. */

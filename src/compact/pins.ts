@@ -1,6 +1,6 @@
 import { channelOf, fence, ownMark, pinsTag } from "../message/fence.ts"
-import { type Message, type Part, type Transcript, messageId, textOf } from "../message/message.ts"
-import { type PinnedRule, documentHeading, memoryHeading, pinsHeading, toolHeading } from "../rules/pin.ts"
+import { type Message, messageId, type Part, type Transcript, textOf } from "../message/message.ts"
+import { documentHeading, memoryHeading, type PinnedRule, pinsHeading, toolHeading } from "../rules/pin.ts"
 import { holdsCompaction, ownMessage } from "./standing.ts"
 
 /**

@@ -2,8 +2,8 @@ import { present } from "../message/present.ts"
 import { defaultShares } from "./plan/share.ts"
 import type { Scene } from "./scene.ts"
 import type { Edit } from "./stages/edit.ts"
-import { fitResults, microcompact, type ResultBudget } from "./stages/microcompact.ts"
 import { shareOut } from "./stages/marker.ts"
+import { fitResults, microcompact, type ResultBudget } from "./stages/microcompact.ts"
 import type { CompactTask } from "./task.ts"
 
 /** How hard tool results are pressed: budgets times `scale`, except in the newest `keepRounds`, where only one over `largest` is. */

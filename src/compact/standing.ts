@@ -1,6 +1,6 @@
+import { ownText } from "../message/fence.ts"
 import type { Group } from "../message/group.ts"
 import type { CallId, Message, Transcript } from "../message/message.ts"
-import { ownText } from "../message/fence.ts"
 import { parseDigest } from "./summary/digest-text.ts"
 
 /** The digest or pins that this message is, if it is one of ours. A digest that was cut, edited or made up is a message like any other. */

@@ -1,6 +1,14 @@
 import { checkTranscript, type Fault } from "../message/check.ts"
 import { digestTag, unfence } from "../message/fence.ts"
-import { type CallId, type Format, type Part, type ToolCallPart, type ToolResultPart, type Transcript, textOf } from "../message/message.ts"
+import {
+  type CallId,
+  type Format,
+  type Part,
+  type ToolCallPart,
+  type ToolResultPart,
+  type Transcript,
+  textOf,
+} from "../message/message.ts"
 import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { adjacencyOf } from "../wire/order.ts"

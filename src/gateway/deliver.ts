@@ -10,15 +10,23 @@ import { arrayEnd, arrayStep, startArray } from "../wire/sse-array.ts"
 import type { StreamEvent } from "../wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
 import type { Exchange } from "./exchange.ts"
-import { type UpstreamAnswer, chunksOf, wholeOf } from "./http/transport.ts"
-import { type Framing, type RelayOptions, type Relayed, eventsIn, framingOf, relayBytes, relayEvents } from "./http/relay.ts"
 import { ownHeaders, relayedHeaders } from "./http/headers.ts"
+import {
+  eventsIn,
+  type Framing,
+  framingOf,
+  type Relayed,
+  type RelayOptions,
+  relayBytes,
+  relayEvents,
+} from "./http/relay.ts"
+import { chunksOf, type UpstreamAnswer, wholeOf } from "./http/transport.ts"
 import { packingOf } from "./http/upstream-answer.ts"
-import type { Passage } from "./window-of.ts"
 import { answerRecall } from "./tool-rounds/answer-recall.ts"
 import type { RoundsOptions } from "./tool-rounds/round.ts"
 import { type FurtherStream, streamRounds } from "./tool-rounds/stream-rounds.ts"
 import { wholeRounds } from "./tool-rounds/whole-rounds.ts"
+import type { Passage } from "./window-of.ts"
 
 /** An answer that is there, and the passage that it ends. */
 export type Delivery = {

@@ -1,18 +1,18 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import type { Receipt } from "../session/prepared.ts"
 import type { Approvals } from "./admin/approvals.ts"
-import type { Bodies } from "./http/read-body.ts"
 import { ownHeaders } from "./http/headers.ts"
+import type { Bodies } from "./http/read-body.ts"
 import type { Transport } from "./http/transport.ts"
 import { wireError, wireRefusal } from "./http/wire-error.ts"
+import type { OwnAnswer } from "./server-state/compaction-answer.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import type { PassageDeps } from "./take.ts"
 import type { Books } from "./telemetry/books.ts"
 import type { Docket } from "./telemetry/docket.ts"
-import { present } from "../message/present.ts"
-import type { Receipt } from "../session/prepared.ts"
-import type { OwnAnswer } from "./server-state/compaction-answer.ts"
 
 /** All that an exchange may touch. */
 export type ExchangeDeps = GatewayOptions &

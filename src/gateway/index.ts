@@ -1,7 +1,6 @@
 export { startGateway } from "./gateway.ts"
 export type { Ending, ExchangeRecord, How } from "./settings/exchange-record.ts"
-export type { Family } from "./settings/upstream.ts"
 export type { AdminOptions, Gateway, GatewayLimits, GatewayOptions } from "./settings/gateway-options.ts"
 export { usualLimits, usualTimes } from "./settings/gateway-options.ts"
-export type { Upstream } from "./settings/upstream.ts"
+export type { Family, Upstream } from "./settings/upstream.ts"
 export type { Books } from "./telemetry/books.ts"

@@ -1,6 +1,6 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import { present } from "../message/present.ts"
 import type { ModelRequest } from "../message/message.ts"
+import { present } from "../message/present.ts"
 import type { SessionOwner } from "../session/options.ts"
 import type { Session } from "../session/session.ts"
 import { decodeRequest } from "../wire/decode.ts"

@@ -1,23 +1,32 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { HoldfastError } from "../message/errors.ts"
-import { present } from "../message/present.ts"
-import type { ModelResponse } from "../message/message.ts"
-import { findModel } from "../tokens/models.ts"
-import { type Asked, ownerOf } from "./fast-path/asked.ts"
-import { type Lane, bodyFor, goesOn, isSureOf } from "./fast-path/lane.ts"
-import { leavesSize } from "./fast-path/room.ts"
-import { type Located, locate } from "./locate.ts"
-import { type Known, type Passage, type TooLong, type WindowDeps, learnCountsAnswer, learnWindow, tighter, windowOf } from "./window-of.ts"
-import { formFor } from "./server-state/form.ts"
-import { type RefusedCall, insteadOf, noting, spare } from "./server-state/instead.ts"
-import { threadUnsupported } from "./server-state/compaction-answer.ts"
-import type { GatewayOptions } from "./settings/gateway-options.ts"
-import { type PassageDeps, type Taken, prepare, spareEarlier, take } from "./take.ts"
 import { joinGuards } from "../guard/guard.ts"
+import { HoldfastError } from "../message/errors.ts"
+import type { ModelResponse } from "../message/message.ts"
+import { present } from "../message/present.ts"
 import { usualAgent } from "../session/options.ts"
 import { sessionNames } from "../session/pins.ts"
+import { findModel } from "../tokens/models.ts"
+import { type Asked, ownerOf } from "./fast-path/asked.ts"
+import { bodyFor, goesOn, isSureOf, type Lane } from "./fast-path/lane.ts"
+import { leavesSize } from "./fast-path/room.ts"
 import { groupSession } from "./identity/names.ts"
+import { type Located, locate } from "./locate.ts"
+import { threadUnsupported } from "./server-state/compaction-answer.ts"
+import { formFor } from "./server-state/form.ts"
+import { insteadOf, noting, type RefusedCall, spare } from "./server-state/instead.ts"
 import type { How } from "./settings/exchange-record.ts"
+import type { GatewayOptions } from "./settings/gateway-options.ts"
+import { type PassageDeps, prepare, spareEarlier, type Taken, take } from "./take.ts"
+import {
+  type Known,
+  learnCountsAnswer,
+  learnWindow,
+  type Passage,
+  type TooLong,
+  tighter,
+  type WindowDeps,
+  windowOf,
+} from "./window-of.ts"
 
 /** Work that waits for one session: with more, the next request waits for it rather than pile up more. */
 const maxWaiting = 32

@@ -1,9 +1,9 @@
-import { type Exchange, answerProblem, problemOf } from "./exchange.ts"
-import { maskedAnswer } from "./http/upstream-answer.ts"
-import { relayBytes } from "./http/relay.ts"
+import { answerProblem, type Exchange, problemOf } from "./exchange.ts"
 import { forwardedHeaders, isForEveryone, notYours, ownHeaders, relayedHeaders, sharesAccount } from "./http/headers.ts"
+import { relayBytes } from "./http/relay.ts"
 import { targetUrl } from "./http/target.ts"
-import { type Family, chooseUpstream } from "./settings/upstream.ts"
+import { maskedAnswer } from "./http/upstream-answer.ts"
+import { chooseUpstream, type Family } from "./settings/upstream.ts"
 
 /** Whatever is no model call goes to the upstream as it is, and its answer comes back as it is: nothing is kept or looked at. */
 export async function passThrough(exchange: Exchange, family: Family, path: string): Promise<void> {

@@ -1,13 +1,13 @@
-import type { Prepared, Receipt } from "../session/prepared.ts"
-import type { Asked } from "./fast-path/asked.ts"
-import { chooseUpstream, familyOf } from "./settings/upstream.ts"
-import type { GatewayOptions } from "./settings/gateway-options.ts"
 import type { ModelRequest, ModelResponse } from "../message/message.ts"
-import type { SessionGuarding } from "../session/record.ts"
 import type { Trace } from "../session/log/trace.ts"
-import type { Instead, RefusedCall } from "./server-state/instead.ts"
+import type { Prepared, Receipt } from "../session/prepared.ts"
+import type { SessionGuarding } from "../session/record.ts"
+import type { Asked } from "./fast-path/asked.ts"
 import type { OwnAnswer } from "./server-state/compaction-answer.ts"
+import type { Instead, RefusedCall } from "./server-state/instead.ts"
 import type { How } from "./settings/exchange-record.ts"
+import type { GatewayOptions } from "./settings/gateway-options.ts"
+import { chooseUpstream, familyOf } from "./settings/upstream.ts"
 
 export type WindowDeps = Pick<GatewayOptions, "upstreams" | "windowTokens"> & {
   /** Windows that upstreams named when they refused a request, by tenant and model: accounts differ in what they may send. */

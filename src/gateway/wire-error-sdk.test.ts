@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { listen } from "../../test/model-server/loopback.ts"
 import type { Problem } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
-import { type WireError, contextError, streamError, wireError, wireRefusal } from "./http/wire-error.ts"
+import { contextError, streamError, type WireError, wireError, wireRefusal } from "./http/wire-error.ts"
 
 let answer: (response: ServerResponse) => void = (response) => response.end()
 const server = createServer((request, response) => {

@@ -4,7 +4,7 @@ import { type Format, formats } from "../message/message.ts"
 import { decodeResponse } from "../wire/decode.ts"
 import { tryParse } from "../wire/json.ts"
 import { type SseEvent, sseEnd, sseStep, startSse, utf8Bytes } from "../wire/sse.ts"
-import { type Guard, createGuard } from "./guard.ts"
+import { createGuard, type Guard } from "./guard.ts"
 import { guardSse } from "./guard-events.ts"
 import { guardResponse } from "./guard-response.ts"
 

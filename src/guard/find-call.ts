@@ -1,7 +1,7 @@
-import { isObject, tryParse } from "../wire/json.ts"
 import type { Format, Part, ToolCallPart } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { collect } from "../wire/collect.ts"
+import { isObject, tryParse } from "../wire/json.ts"
 import type { PartStart, StreamEvent } from "../wire/stream.ts"
 
 /** Names under which one wire or another says what a tool is to do, in small letters and without separators. */

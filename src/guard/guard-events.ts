@@ -5,7 +5,7 @@ import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
 import { encodeEnd, encodeStep, startEncode } from "../wire/stream-encode.ts"
 import type { Guard } from "./guard.ts"
 import { type GuardOutput, type GuardState, guardEnd, guardStep, settleAsk, startGuard } from "./guard-stream.ts"
-import { type GuardUse, type JudgedCall, approvedVerdict } from "./judge-call.ts"
+import { approvedVerdict, type GuardUse, type JudgedCall } from "./judge-call.ts"
 
 export type StreamGuardUse = GuardUse & {
   /** Hears of every call as it is judged; the call goes out once it has. What it throws ends the stream. */

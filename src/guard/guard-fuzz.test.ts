@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc, runs } from "../../test/support/property.ts"
-import { type Format, callId, formats, tokens } from "../message/message.ts"
+import { callId, type Format, formats, tokens } from "../message/message.ts"
 import { readSse, utf8Bytes, utf8Text } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
 import { encodeStream } from "../wire/stream-encode.ts"

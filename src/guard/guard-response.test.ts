@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import type { Format } from "../message/message.ts"
 import { decodeResponse } from "../wire/decode.ts"
-import { type GuardUse, deniedResults } from "./judge-call.ts"
 import { createGuard, type Guard } from "./guard.ts"
 import { guardResponse } from "./guard-response.ts"
+import { deniedResults, type GuardUse } from "./judge-call.ts"
 
 const guard = createGuard([
   { template: "email-domains", domains: ["acme.example"] },

@@ -1,9 +1,19 @@
 import type { Format, Message, ModelResponse, Part } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type FoundCall, findCall } from "./find-call.ts"
-import { type Seal, ownText, responseWire, sealOf, strayAnswers, withSeal, writtenMessage } from "./response-wire.ts"
 import type { Guard } from "./guard.ts"
-import { type GuardUse, type JudgedCall, checkGuardUse, judgeCall, judgedCall, spentWith, unreadVerdict, withSpent, withheldText } from "./judge-call.ts"
+import {
+  checkGuardUse,
+  type GuardUse,
+  type JudgedCall,
+  judgeCall,
+  judgedCall,
+  spentWith,
+  unreadVerdict,
+  withheldText,
+  withSpent,
+} from "./judge-call.ts"
+import { ownText, responseWire, type Seal, sealOf, strayAnswers, withSeal, writtenMessage } from "./response-wire.ts"
 
 export type GuardedResponse = {
   /** The very object that came in, if nothing was withheld. */

@@ -1,11 +1,24 @@
 import type { Format } from "../message/message.ts"
-import { type Chain, type PartStart, type StreamEvent, indexOf, listOf, withoutWire } from "../wire/stream.ts"
-import { type FoundCall, findCall, isHarmless, isStray, keyOf, readingsOf } from "./find-call.ts"
-import type { Decision, Guard, Verdict } from "./guard.ts"
-import { type GuardUse, type JudgedCall, checkGuardUse, costOf, judgedCall, nobodyToAsk, spentWith, unapproved, unreadVerdict, verdictOn, withSpent, withheldText } from "./judge-call.ts"
-import type { ToolCall } from "./facts/facts.ts"
 import { codecOf } from "../wire/codecs.ts"
 import { elements, member, readJson } from "../wire/json.ts"
+import { type Chain, indexOf, listOf, type PartStart, type StreamEvent, withoutWire } from "../wire/stream.ts"
+import type { ToolCall } from "./facts/facts.ts"
+import { type FoundCall, findCall, isHarmless, isStray, keyOf, readingsOf } from "./find-call.ts"
+import type { Decision, Guard, Verdict } from "./guard.ts"
+import {
+  checkGuardUse,
+  costOf,
+  type GuardUse,
+  type JudgedCall,
+  judgedCall,
+  nobodyToAsk,
+  spentWith,
+  unapproved,
+  unreadVerdict,
+  verdictOn,
+  withheldText,
+  withSpent,
+} from "./judge-call.ts"
 
 type Step = readonly [GuardState, GuardOutput]
 

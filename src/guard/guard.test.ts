@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import { deniedResult } from "./judge-call.ts"
 import { createGuard, type GuardOptions } from "./guard.ts"
+import { deniedResult } from "./judge-call.ts"
 import type { PolicyInput } from "./policy/policies.ts"
 import { attributeNames, schemaText } from "./policy/schema.ts"
 

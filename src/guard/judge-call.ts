@@ -1,10 +1,10 @@
+import { HoldfastError } from "../message/errors.ts"
+import type { ModelResponse, ToolResultPart } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { factsOf, type ToolCall } from "./facts/facts.ts"
 import type { FoundCall } from "./find-call.ts"
-import { type ToolCall, factsOf } from "./facts/facts.ts"
 import type { Guard, Reason, Verdict } from "./guard.ts"
 import type { AttributeValue, Circumstances } from "./policy/condition.ts"
-import type { ModelResponse, ToolResultPart } from "../message/message.ts"
-import { HoldfastError } from "../message/errors.ts"
 import { shown } from "./policy/template.ts"
 
 /** What became of one call. */

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { deniedResult } from "./judge-call.ts"
 import { createGuard, type Guard } from "./guard.ts"
-import { loadCedar } from "./policy/engine.ts"
+import { deniedResult } from "./judge-call.ts"
 import { type AttributeValue, compileCondition } from "./policy/condition.ts"
+import { loadCedar } from "./policy/engine.ts"
 import { type AttributeName, attributeNames, attributes, schemaText } from "./policy/schema.ts"
 
 let guard: Guard

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type Json, field, listAt, parseJson } from "../../test/model-server/json.ts"
+import { field, type Json, listAt, parseJson } from "../../test/model-server/json.ts"
 import { decodeResponse } from "../wire/decode.ts"
 import { readSse, utf8Bytes } from "../wire/sse.ts"
 import { createGuard } from "./guard.ts"

@@ -1,6 +1,18 @@
 import type { Format, Message, ModelResponse, Part, Wire } from "../message/message.ts"
 import { codecOf } from "../wire/codecs.ts"
-import { type Fields, type Json, elements, isObject, member, overlay, readJson, tryParse, wireOf, write, writeList } from "../wire/json.ts"
+import {
+  elements,
+  type Fields,
+  isObject,
+  type Json,
+  member,
+  overlay,
+  readJson,
+  tryParse,
+  wireOf,
+  write,
+  writeList,
+} from "../wire/json.ts"
 import { couldHoldCall } from "./find-call.ts"
 
 /** A text of ours in the words of the format, as an answer has it. */

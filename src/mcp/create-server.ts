@@ -1,7 +1,7 @@
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
 import { leftOut } from "../compact/stages/marker.ts"
 import { present } from "../message/present.ts"
-import { type RecallArguments, fenceStored, labelOf, recallPage, storedNote } from "../session/recall.ts"
+import { fenceStored, labelOf, type RecallArguments, recallPage, storedNote } from "../session/recall.ts"
 import { answer, faultWords, maxAnswerCharacters, type OnFault, refuseArgument } from "./answer.ts"
 import { loadSdk, type Sdk } from "./load-sdk.ts"
 import type { FoundMemory, ListedTrace, McpSource, MemorySearch } from "./source.ts"

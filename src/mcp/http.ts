@@ -1,6 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js"
-import { type Admission, isLoopback, listenProblem, refuseHost, refuseOrigin, refuseToken } from "../gateway/http/admission.ts"
+import {
+  type Admission,
+  isLoopback,
+  listenProblem,
+  refuseHost,
+  refuseOrigin,
+  refuseToken,
+} from "../gateway/http/admission.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { type McpServerOptions, prepareMcpServers } from "./create-server.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { result, text } from "../../test/support/transcripts.ts"
-import { type Channel, type Part, type Role, instructs, trust } from "./message.ts"
 import { channelOf } from "./fence.ts"
+import { type Channel, instructs, type Part, type Role, trust } from "./message.ts"
 
 describe("the channel of a part is its place, unless its reader noted another", () => {
   const cases: readonly [what: string, role: Role, part: Part, channel: Channel][] = [

@@ -1,7 +1,7 @@
 import { assert } from "./assert.ts"
 import { groupTurns } from "./group.ts"
 import type { CallId, Message, MessageId, Part, Transcript } from "./message.ts"
-import { type Adjacency, type Pairing, type Place, findParted, pairCalls, pairKey } from "./pair.ts"
+import { type Adjacency, findParted, type Pairing, type Place, pairCalls, pairKey } from "./pair.ts"
 import { createRecall } from "./recall.ts"
 
 /** Something that no provider should be sent, by name and place. */

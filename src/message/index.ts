@@ -1,22 +1,38 @@
-export type { Channel } from "./message.ts"
-export { instructs, trust } from "./message.ts"
-export { channelOf } from "./fence.ts"
 export type { CheckOptions, Fault } from "./check.ts"
 export { checkTranscript } from "./check.ts"
-export { fence, unfence } from "./fence.ts"
+export { channelOf, fence, unfence } from "./fence.ts"
 export type { Group } from "./group.ts"
 export { groupTurns } from "./group.ts"
-export type { CallId, MessageId, Tokens, Wire } from "./message.ts"
-export { callId, messageId, tokens, wireText } from "./message.ts"
 export type { Continuation } from "./lineage.ts"
 export { continuation, lineageKey } from "./lineage.ts"
-export type { Format, Message, Role, Transcript } from "./message.ts"
-export { formats } from "./message.ts"
-export type { Pairing, Place } from "./pair.ts"
+export type {
+  Breakpoint,
+  CallId,
+  CallKind,
+  Channel,
+  Format,
+  HeldState,
+  Layout,
+  Media,
+  Message,
+  MessageId,
+  ModelRequest,
+  ModelResponse,
+  Part,
+  ReasoningPart,
+  Role,
+  Span,
+  StopReason,
+  Tokens,
+  Tool,
+  ToolCallPart,
+  ToolResultPart,
+  Transcript,
+  Usage,
+  Wire,
+} from "./message.ts"
+export { callId, formats, instructs, messageId, textOf, tokens, trust, wireText } from "./message.ts"
+export type { Adjacency, Pairing, Place } from "./pair.ts"
 export { pairCalls } from "./pair.ts"
-export type { Breakpoint, CallKind, Media, Part, ReasoningPart, ToolCallPart, ToolResultPart } from "./message.ts"
-export type { Adjacency } from "./pair.ts"
 export type { RepairEvent, Repaired } from "./repair.ts"
 export { repair, replayRepair } from "./repair.ts"
-export type { HeldState, Layout, ModelRequest, ModelResponse, Span, StopReason, Tool, Usage } from "./message.ts"
-export { textOf } from "./message.ts"

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { call, goodTranscript, message, result, text, transcript } from "../../test/support/transcripts.ts"
-import { callId } from "./message.ts"
 import { continuation, lineageKey } from "./lineage.ts"
+import { callId } from "./message.ts"
 
 describe("what makes no other message", () => {
   test("a cache marker that moved on", () => {

@@ -1,9 +1,18 @@
 import { assert } from "./assert.ts"
-import { type CheckOptions, abandonedCalls, isEmpty, isMisplaced } from "./check.ts"
-import { type CallId, type Message, type MessageId, type Part, type Role, type Transcript, callId, messageId } from "./message.ts"
+import { abandonedCalls, type CheckOptions, isEmpty, isMisplaced } from "./check.ts"
+import { quote } from "./fence.ts"
+import {
+  type CallId,
+  callId,
+  type Message,
+  type MessageId,
+  messageId,
+  type Part,
+  type Role,
+  type Transcript,
+} from "./message.ts"
 import { findParted, pairCalls, pairKey } from "./pair.ts"
 import { present } from "./present.ts"
-import { quote } from "./fence.ts"
 
 /** A mend that was made: where, in ids, and in which step of the repair. */
 export type RepairEvent = Mend & { readonly step: number; readonly messageId: MessageId; readonly callId?: CallId }

@@ -1,5 +1,5 @@
-import { present } from "../message/present.ts"
 import type { ModelResponse, StopReason, Usage } from "../message/message.ts"
+import { present } from "../message/present.ts"
 import { readBaseUrl } from "./address.ts"
 import { causeOf, createTelling, fail, failureIn, readAnswer } from "./failure.ts"
 import { type ModelOptions, type Question, writeQuestion } from "./question.ts"

@@ -1,5 +1,5 @@
-import { type Cue, cue } from "./find-cue.ts"
 import { foldCharacter } from "../language/normalize.ts"
+import { type Cue, cue } from "./find-cue.ts"
 
 /** Words in lower case and without accents, as the view has them; between what is no letter. */
 const words = (...lists: readonly string[]): Cue => cue(new RegExp(`(?<![\\w-])(?:${lists.join("|")})(?![\\w-])`))

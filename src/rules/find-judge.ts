@@ -1,5 +1,26 @@
-import { asks, asksForWords, behaves, demands, describes, evenIf, forbids, foreign, habit, idle, isCode, isTypedRule, isWholeTask, local, mainOf, pointing, recounts, reports, status, supposes } from "./find-cues.ts"
-import { type Cue, type Genre, cue } from "./find-cue.ts"
+import { type Cue, cue, type Genre } from "./find-cue.ts"
+import {
+  asks,
+  asksForWords,
+  behaves,
+  demands,
+  describes,
+  evenIf,
+  forbids,
+  foreign,
+  habit,
+  idle,
+  isCode,
+  isTypedRule,
+  isWholeTask,
+  local,
+  mainOf,
+  pointing,
+  recounts,
+  reports,
+  status,
+  supposes,
+} from "./find-cues.ts"
 import type { Signs } from "./find-statements.ts"
 import type { Seen } from "./find-view.ts"
 import type { Explicitness, RuleKind } from "./pin.ts"

@@ -1,11 +1,21 @@
 import type { Channel, Span } from "../message/message.ts"
 import { blocksIn, linesIn } from "./find-blocks.ts"
-import { type Genre, cue, genreOf, isRulePage, isRuleTitle, namesRuleField, namesRules, ruleHeading, tellingHeading } from "./find-cue.ts"
-import { type Verdict, asRule, judge, setting } from "./find-judge.ts"
+import {
+  cue,
+  type Genre,
+  genreOf,
+  isRulePage,
+  isRuleTitle,
+  namesRuleField,
+  namesRules,
+  ruleHeading,
+  tellingHeading,
+} from "./find-cue.ts"
+import { asRule, judge, setting, type Verdict } from "./find-judge.ts"
 import { type Statement, statementsIn } from "./find-statements.ts"
+import { announcedBy, saysHowLong, saysHowMade } from "./find-view.ts"
 import { ownWords } from "./own-words.ts"
 import type { FoundRule } from "./pin.ts"
-import { announcedBy, saysHowLong, saysHowMade } from "./find-view.ts"
 
 export type FindOptions = {
   readonly channel: Channel

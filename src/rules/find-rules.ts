@@ -1,11 +1,11 @@
+import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { isRuleTitle } from "./find-cue.ts"
-import { type FindOptions, type Place, judgeInPlace, pagesIn } from "./find-pages.ts"
+import type { Verdict } from "./find-judge.ts"
+import { type FindOptions, judgeInPlace, type Place, pagesIn } from "./find-pages.ts"
 import type { Statement } from "./find-statements.ts"
 import { isWithin, quotationsIn } from "./own-words.ts"
 import type { FoundRule } from "./pin.ts"
-import type { Channel, Span } from "../message/message.ts"
-import type { Verdict } from "./find-judge.ts"
 import { topicOf } from "./rule-topic.ts"
 
 export type { FindOptions } from "./find-pages.ts"
@@ -76,8 +76,7 @@ const refining =
 const conditional = /^(?:if|when|whenever|before|after|once|while|unless|until|during|on every|for (?:each|every))\b/
 
 /** Does the statement only say more about the rule before it? */
-const refines = ({ seen, at }: Statement, before: Draft): boolean =>
-  at - before.until <= 1 && refining.test(seen.text)
+const refines = ({ seen, at }: Statement, before: Draft): boolean => at - before.until <= 1 && refining.test(seen.text)
 
 /** Does the item complete a rule that ends in a colon, or stand below a rule without being one itself? */
 function completes({ block, at, seen }: Statement, before: Draft, alone: boolean): boolean {

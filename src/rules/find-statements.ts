@@ -1,8 +1,20 @@
 import type { Span } from "../message/message.ts"
 import { type Block, sentencesIn } from "./find-blocks.ts"
-import { type Seen, seenOf } from "./find-view.ts"
-import { allows, bindsReader, bounds, demands, forbids, foreign, general, lasting, prefers, relative, withoutSpeaker } from "./find-cues.ts"
 import { type Cue, cue } from "./find-cue.ts"
+import {
+  allows,
+  bindsReader,
+  bounds,
+  demands,
+  forbids,
+  foreign,
+  general,
+  lasting,
+  prefers,
+  relative,
+  withoutSpeaker,
+} from "./find-cues.ts"
+import { type Seen, seenOf } from "./find-view.ts"
 
 /** A sentence, heading or table row of a text, and what the cues see in it. */
 export type Statement = Span & {

@@ -140,7 +140,9 @@ const foldedLead = (pattern: string): RegExp => new RegExp([...pattern].map(fold
 const wideScope = foldedLead(
   "(?:整个|全程|所有|全部|一切|始终|从现在起|从现在开始|今后|以后|本)(?:的|本次|这次|今天的|后续|后续的|接下来的|的这)*(?:会话|对话|工作|任务|项目|过程|期间|操作|步骤|聊天|工作区|一天|天|协作)|接下来(?:的|所有|一切|做的)*(?:所有|一切|全部|每)|全程|从现在(?:起|开始)|今后",
 )
-const wideHolds = foldedLead("记住|牢记|谨记|记得|遵守|遵循|适用|有效|注意|为准|规定|要求|约定|成立|生效|一律|都|均|保持")
+const wideHolds = foldedLead(
+  "记住|牢记|谨记|记得|遵守|遵循|适用|有效|注意|为准|规定|要求|约定|成立|生效|一律|都|均|保持",
+)
 const wideOther = foldedLead("吗|不|没|未|勿|别|无|谁|什么|为什么|哪|记录|关于|总结|问题|完成|处理|列出|了")
 
 /** Does a lead before a colon only say for how long what comes behind it holds: "For everything that follows"? */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import type { Channel } from "../message/message.ts"
-import { type Pin, type RuleKind, carryPins } from "./pin.ts"
+import { carryPins, type Pin, type RuleKind } from "./pin.ts"
 import { pinLedger } from "./pin-ledger.ts"
 
 const pin = (id: string, text: string, more: Partial<Pin> = {}): Pin => ({

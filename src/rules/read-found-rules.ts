@@ -1,10 +1,10 @@
+import { fence } from "../message/fence.ts"
 import type { Span } from "../message/message.ts"
-import { ruleOf } from "./find-rules.ts"
 import { asRule } from "./find-judge.ts"
 import { type FindOptions, type Judged, judgeInPlace, pagesIn } from "./find-pages.ts"
+import { ruleOf } from "./find-rules.ts"
 import type { Statement } from "./find-statements.ts"
 import type { FoundRule } from "./pin.ts"
-import { fence } from "../message/fence.ts"
 
 /** Characters of an answer that are looked at: more than all the rules of a long page. */
 const maxAnswer = 400_000

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { findRules } from "./find-rules.ts"
-import { conflicts, ruleKey, sameSubject } from "./pin-ledger.ts"
 import type { FoundRule } from "./pin.ts"
+import { conflicts, ruleKey, sameSubject } from "./pin-ledger.ts"
 
 function ruleIn(text: string): FoundRule {
   const [rule] = findRules(text, { channel: "system" })

@@ -1,4 +1,4 @@
-import { type View, foldCharacter, originalSpan, rewrite, viewOf } from "../language/normalize.ts"
+import { foldCharacter, originalSpan, rewrite, type View, viewOf } from "../language/normalize.ts"
 import type { Span } from "../message/message.ts"
 import { type Meaning, meaningOf } from "./survival-meaning.ts"
 import type { Language } from "./survival-stem.ts"

@@ -1,21 +1,21 @@
+import type { Policy } from "../compact/plan/policy.ts"
 import { separate } from "../compact/stack/separate.ts"
 import { parseDigest } from "../compact/summary/digest-text.ts"
 import type { SchemaName, Summary } from "../compact/summary/summary.ts"
-import { type Format, type Transcript, formats, textOf } from "../message/message.ts"
-import { present } from "../message/present.ts"
-import type { Job } from "../store/store.ts"
-import { isObject, tryParse } from "../wire/json.ts"
-import { assemble, readMessages, readView } from "./view.ts"
-import type { Live } from "./live.ts"
-import { createSummarizer } from "./one-shot/summarizer.ts"
-import { type Preparing, budgetOf } from "./prepared.ts"
-import type { Policy } from "../compact/plan/policy.ts"
-import { groupTurns } from "../message/group.ts"
-import { hashData } from "../message/sha256.ts"
 import { ownText } from "../message/fence.ts"
+import { groupTurns } from "../message/group.ts"
+import { type Format, formats, type Transcript, textOf } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import { hashData } from "../message/sha256.ts"
+import type { Job } from "../store/store.ts"
 import type { Meter } from "../tokens/meter.ts"
+import { isObject, tryParse } from "../wire/json.ts"
+import type { Live } from "./live.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
+import { createSummarizer } from "./one-shot/summarizer.ts"
+import { budgetOf, type Preparing } from "./prepared.ts"
+import { assemble, readMessages, readView } from "./view.ts"
 
 /** What a summarizer is asked to stay within, as in a compaction: a page and a half. */
 const summaryTokens = 1200
@@ -165,11 +165,7 @@ function prefixKey(outline: Outline, node: number, base: number, schema: SchemaN
 }
 
 /** Is this still the session's history, compacted no further than when the summary was asked for? */
-function isStillWanted(
-  outline: Outline,
-  at: number,
-  { node, base }: Omit<Speculation, "key" | "covered">,
-): boolean {
+function isStillWanted(outline: Outline, at: number, { node, base }: Omit<Speculation, "key" | "covered">): boolean {
   return outline.path(at, node) !== undefined && outline.checkpointAt(at) === base
 }
 

@@ -2,10 +2,10 @@ import { isRule, rulesIn } from "../compact/pins.ts"
 import { holdsCompaction } from "../compact/standing.ts"
 import { channelOf, ownText } from "../message/fence.ts"
 import { type Message, textOf } from "../message/message.ts"
-import { type Carried, type Pin, type PinPlace, carryPins } from "../rules/pin.ts"
+import { type Carried, carryPins, type Pin, type PinPlace } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
-import type { Assembled } from "./view.ts"
 import { isInForce, type SessionPin, takenBack } from "./pins.ts"
+import type { Assembled } from "./view.ts"
 
 /** How the rules of a session stand in what is about to be sent. */
 export type PinCheck = {

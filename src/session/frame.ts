@@ -1,5 +1,14 @@
 import { HoldfastError } from "../message/errors.ts"
-import { type Format, type Message, type ModelRequest, type Part, type Transcript, formats, messageId, textOf } from "../message/message.ts"
+import {
+  type Format,
+  formats,
+  type Message,
+  type ModelRequest,
+  messageId,
+  type Part,
+  type Transcript,
+  textOf,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { isObject } from "../wire/json.ts"

@@ -1,12 +1,12 @@
-import type { Reason } from "../compact/plan/plan.ts"
 import type { Compacted } from "../compact/attempt.ts"
+import type { Reason } from "../compact/plan/plan.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { present } from "../message/present.ts"
 import { textOf } from "../message/message.ts"
+import { present } from "../message/present.ts"
 import { withinMs } from "../model/within-ms.ts"
-import type { Budgeted, PrepareOptions } from "./prepared.ts"
 import type { Live } from "./live.ts"
 import type { HookOutcome, LogEvent } from "./log/event.ts"
+import type { Budgeted, PrepareOptions } from "./prepared.ts"
 
 /** What is about to be compacted. `mustFit` where the context does not fit the window otherwise: then it cannot be cancelled. */
 export type CompactionAhead = {

@@ -1,9 +1,8 @@
 import { type InjectedDocument, type Separation, separate } from "../compact/stack/separate.ts"
+import { type Message, type ModelRequest, messageId, type Transcript, textOf } from "../message/message.ts"
 import { hashData } from "../message/sha256.ts"
-import { type Message, type ModelRequest, type Transcript, messageId, textOf } from "../message/message.ts"
 import { survivalOf } from "../rules/survival.ts"
 import { askFinder } from "./ask-finder.ts"
-import { type Rewrite, conversationEnd, inheritance, keyOf, lastBeforeSummaryCall, leftBehind, matchHistory, noRewrite, readRewrite, renamed } from "./own-compaction.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, seqOf } from "./log/entry.ts"
@@ -11,6 +10,18 @@ import type { LogEvent } from "./log/event.ts"
 import { freeze } from "./log/frozen.ts"
 import type { Outline } from "./log/outline.ts"
 import { isRewind, type News, newRules, noDocuments, rewound, takenBackIn } from "./new-rules.ts"
+import {
+  conversationEnd,
+  inheritance,
+  keyOf,
+  lastBeforeSummaryCall,
+  leftBehind,
+  matchHistory,
+  noRewrite,
+  type Rewrite,
+  readRewrite,
+  renamed,
+} from "./own-compaction.ts"
 import { isInForce, knownPins, type SessionPin } from "./pins.ts"
 import { seekAhead } from "./seek-rules.ts"
 

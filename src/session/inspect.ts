@@ -1,15 +1,15 @@
 import type { ShortenReason } from "../compact/stages/edit.ts"
+import { ownMessage } from "../compact/standing.ts"
 import { HoldfastError } from "../message/errors.ts"
+import type { Message } from "../message/message.ts"
+import { present } from "../message/present.ts"
 import { tryParse } from "../wire/json.ts"
+import { readSummary } from "./background.ts"
 import type { Live } from "./live.ts"
 import { type CheckpointBody, type Entry, type EntryBody, entryId, seqOf } from "./log/entry.ts"
-import { type View, readView } from "./view.ts"
-import { readSummary } from "./background.ts"
-import type { Message } from "../message/message.ts"
 import { thaw } from "./log/frozen.ts"
-import { ownMessage } from "../compact/standing.ts"
-import { present } from "../message/present.ts"
 import type { Outline } from "./log/outline.ts"
+import { readView, type View } from "./view.ts"
 
 /** What became of an entry. */
 export type Explanation = {

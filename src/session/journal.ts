@@ -4,7 +4,7 @@ import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/
 import { chainEntries, payloadsOf, readBody } from "./log/chain.ts"
 import type { Entry, EntryBody } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
-import { type Outline, createOutline } from "./log/outline.ts"
+import { createOutline, type Outline } from "./log/outline.ts"
 
 /** How a writing went. `durable` means that the store has it; otherwise it is in memory, and `problem` says why. */
 export type Committed = { readonly entries: readonly Entry[]; readonly durable: boolean; readonly problem?: Problem }

@@ -3,11 +3,11 @@ import { isSpoken, isSpokenPart } from "../compact/stages/spoken.ts"
 import { type Message, type Transcript, trust } from "../message/message.ts"
 import type { Pin } from "../rules/pin.ts"
 import { readPinCommand, readWithdrawals, withdrawnBy } from "../rules/read-withdrawals.ts"
-import { documentRules, isRetelling, seekRules } from "./seek-rules.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
-import { type SessionPin, isInForce, pinOf } from "./pins.ts"
+import { isInForce, pinOf, type SessionPin } from "./pins.ts"
+import { documentRules, isRetelling, seekRules } from "./seek-rules.ts"
 
 /** New messages, what stands before them, and the documents that open the session and were not seen before. */
 export type News = {

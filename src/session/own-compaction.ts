@@ -1,15 +1,15 @@
+import { fitLedger } from "../compact/facts/fit.ts"
+import { buildLedger, emptyLedger, type Ledger, mergeLedgers } from "../compact/facts/ledger.ts"
+import { parseLedger } from "../compact/facts/parse.ts"
 import { isSpokenPart } from "../compact/stages/spoken.ts"
-import { type Message, type Transcript, messageId } from "../message/message.ts"
+import { lineageKey } from "../message/lineage.ts"
+import { type Message, messageId, type Transcript } from "../message/message.ts"
+import { commonLength } from "../message/recall.ts"
+import { createMeter } from "../tokens/meter.ts"
 import type { Live } from "./live.ts"
+import { entryId } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 import { readMessages } from "./view.ts"
-import { lineageKey } from "../message/lineage.ts"
-import { commonLength } from "../message/recall.ts"
-import { fitLedger } from "../compact/facts/fit.ts"
-import { type Ledger, buildLedger, emptyLedger, mergeLedgers } from "../compact/facts/ledger.ts"
-import { parseLedger } from "../compact/facts/parse.ts"
-import { createMeter } from "../tokens/meter.ts"
-import { entryId } from "./log/entry.ts"
 
 /** How a conversation stood when its client left its history and sent another one. */
 type ConversationEnd = {

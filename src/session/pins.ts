@@ -1,14 +1,14 @@
 import { HoldfastError } from "../message/errors.ts"
-import { present } from "../message/present.ts"
-import { findRules } from "../rules/find-rules.ts"
-import { type Pin, type PinScope, operatorHeading } from "../rules/pin.ts"
-import type { Live } from "./live.ts"
-import { type EntryBody, type RuleBody, entryId, seqOf } from "./log/entry.ts"
-import { hashText } from "../message/sha256.ts"
 import type { ModelRequest } from "../message/message.ts"
-import { addSystem } from "../wire/add-system.ts"
-import { type StandingPin, createPinLedger } from "../rules/pin-ledger.ts"
+import { present } from "../message/present.ts"
+import { hashText } from "../message/sha256.ts"
+import { findRules } from "../rules/find-rules.ts"
+import { operatorHeading, type Pin, type PinScope } from "../rules/pin.ts"
+import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
 import type { MemoryOwner } from "../store/store.ts"
+import { addSystem } from "../wire/add-system.ts"
+import type { Live } from "./live.ts"
+import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 
 const scopes: readonly PinScope[] = ["session", "agent", "project"]
 

@@ -5,15 +5,13 @@ import { flush } from "../compact/stages/flush.ts"
 import { isSpoken } from "../compact/stages/spoken.ts"
 import { assert } from "../message/assert.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { type Message, type ModelRequest, type Transcript, messageId, textOf, tokens } from "../message/message.ts"
+import { type Message, type ModelRequest, messageId, type Transcript, textOf, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
 import { predict } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { encodeRequest } from "../wire/encode.ts"
-import { type Assembled, type View, assemble, frameMessages, readMessages, readView, release } from "./view.ts"
 import { beginSummary } from "./background.ts"
-import { type Budgeted, type PrepareOptions, type Prepared, type Preparing, type Receipt, budgetOf } from "./prepared.ts"
 import { compactView, longBody } from "./compact-view.ts"
 import type { Live } from "./live.ts"
 import { entryId } from "./log/entry.ts"
@@ -22,6 +20,15 @@ import type { Trace } from "./log/trace.ts"
 import { retrieve } from "./memory/retrieve.ts"
 import { type Call, finder, openCall, requireRules, requireSavedRules } from "./open-call.ts"
 import { isInForce, operatorRules, readPins } from "./pins.ts"
+import {
+  type Budgeted,
+  budgetOf,
+  type Prepared,
+  type PrepareOptions,
+  type Preparing,
+  type Receipt,
+} from "./prepared.ts"
+import { type Assembled, assemble, frameMessages, readMessages, readView, release, type View } from "./view.ts"
 
 /** What is to be sent, and how it came to be that. */
 type Outcome = {

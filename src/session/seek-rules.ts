@@ -1,12 +1,12 @@
-import type { FoundRule } from "../rules/pin.ts"
 import { scan } from "../compact/gate/scan.ts"
 import { documentName } from "../compact/stack/document.ts"
 import type { InjectedDocument } from "../compact/stack/separate.ts"
 import { channelOf, ownText } from "../message/fence.ts"
 import type { CallId, Message, Part, Span, ToolCallPart, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { asidesIn } from "../rules/own-words.ts"
 import { findRules } from "../rules/find-rules.ts"
+import { asidesIn } from "../rules/own-words.ts"
+import type { FoundRule } from "../rules/pin.ts"
 import { readPinCommand } from "../rules/read-withdrawals.ts"
 import { isObject } from "../wire/json.ts"
 import type { RuleBody } from "./log/entry.ts"
@@ -71,7 +71,8 @@ const retelling =
   /\b(?:conversation|session|history|context|messages)\b[^.\n]{0,60}\b(?:is being continued|was continued|continues from|goes on from|(?:was|were|has been|have been) (?:compacted|condensed|summari[sz]ed)|ran out of (?:context|room|space))|\banother (?:language )?model (?:started|began)\b[^\n]{0,120}\bsummary\b|^\W{0,4}<(?:state_snapshot|conversation_summary|context_summary|summary|compaction|handoff)\b|^\W{0,4}(?:summary|recap) of (?:the|our|what)\b[^\n]{0,40}\b(?:conversation|session|so far|earlier)\b/
 
 /** Is a text in the user's role a summary of an earlier conversation, as clients put one at the head of the next? Its rules are remembered, not said. */
-export const isRetelling = (text: string): boolean => retelling.test(text.trimStart().slice(0, maxNoticeHead).toLowerCase())
+export const isRetelling = (text: string): boolean =>
+  retelling.test(text.trimStart().slice(0, maxNoticeHead).toLowerCase())
 
 const goOn =
   /\b(?:acknowledge|mention|refer to|recap|repeat)\b.{0,40}\bsummary\b|\b(?:continue|resume|pick up|carry on|go on|proceed)\b.{0,80}\b(?:left off|stopped|broke off|directly|last (?:step|task)|in-flight|conversation|summary)\b|\bresume (?:directly|immediately|at once)\b|\bwithout (?:asking|greeting)\b.{0,40}\b(?:user|questions?)\b|\b(?:do not|don't|never) (?:re-?introduce|greet|recap|preface)\b|\bas if (?:the break|nothing)\b/i

@@ -3,22 +3,38 @@ import type { Format, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Head, MemoryHit } from "../store/store.ts"
 import type { Listener } from "./events.ts"
-import { type Explanation, type HistoryEntry, type HistoryRange, type Overview, explain, history, overview } from "./inspect.ts"
+import { type MessageLike, readMessagesLike } from "./frame.ts"
 import { appendMessages } from "./ingest.ts"
-import { type JudgedResponse, type Recorded, type ResponseLike, type SessionGuarding, guardingOf, judge, record } from "./record.ts"
+import {
+  type Explanation,
+  explain,
+  type HistoryEntry,
+  type HistoryRange,
+  history,
+  type Overview,
+  overview,
+} from "./inspect.ts"
 import type { Live } from "./live.ts"
 import { entryId, seqOf } from "./log/entry.ts"
 import type { Trace } from "./log/trace.ts"
+import { verifyLog } from "./log/verify-log.ts"
 import type { MemorySearch } from "./memory/check-search.ts"
-import { type MessageLike, readMessagesLike } from "./frame.ts"
+import { requireLog } from "./open-call.ts"
 import { wake } from "./open-live.ts"
 import { checkSessionId } from "./options.ts"
-import { type PinOptions, type SessionPin, pin, pins, unpin } from "./pins.ts"
+import { type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
 import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { type LineRange, type Recalled, recall } from "./recall.ts"
-import { requireLog } from "./open-call.ts"
-import { verifyLog } from "./log/verify-log.ts"
+import {
+  guardingOf,
+  type JudgedResponse,
+  judge,
+  type Recorded,
+  type ResponseLike,
+  record,
+  type SessionGuarding,
+} from "./record.ts"
 
 /** What was written. `durable` means that the store has it; otherwise it is in memory, and is written when the store is back. */
 export type Acknowledged = { readonly entries: readonly string[]; readonly durable: boolean; readonly trace: Trace }

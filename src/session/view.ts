@@ -1,16 +1,16 @@
+import { type InjectedDocument, rejoin, type Separation, separate } from "../compact/stack/separate.ts"
 import { applyEdits } from "../compact/stages/edit.ts"
-import type { Message, ModelRequest, Transcript } from "../message/message.ts"
-import { type CheckpointBody, type Item, entryId } from "./log/entry.ts"
 import { assert } from "../message/assert.ts"
-import type { Live } from "./live.ts"
-import { thaw } from "./log/frozen.ts"
-import type { Outline } from "./log/outline.ts"
-import { type InjectedDocument, type Separation, rejoin, separate } from "../compact/stack/separate.ts"
 import { type CheckOptions, checkTranscript } from "../message/check.ts"
+import type { Message, ModelRequest, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { commonLength, createRecall } from "../message/recall.ts"
 import { type RepairEvent, repair } from "../message/repair.ts"
 import { adjacencyOf } from "../wire/order.ts"
+import type { Live } from "./live.ts"
+import { type CheckpointBody, entryId, type Item } from "./log/entry.ts"
+import { thaw } from "./log/frozen.ts"
+import type { Outline } from "./log/outline.ts"
 
 /** What is shown at one message of the log: what the checkpoint in force says, and every message since. */
 export type View = {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { batch, entry, hardTexts, job, payloads, row } from "../../test/contracts/store/example-rows.ts"
 import { fc, runs } from "../../test/support/property.ts"
-import { exportSession, importSession } from "./session-file.ts"
 import { createMemoryStore } from "./memory-store.ts"
+import { exportSession, importSession } from "./session-file.ts"
 import type { Store } from "./store.ts"
 
 async function collect(lines: AsyncIterable<string>): Promise<readonly string[]> {

@@ -1,8 +1,31 @@
 import { HoldfastError } from "../message/errors.ts"
-import { type Appended, type Batch, type FoundAlias, type Holdings, type Job, type JobStore, type LeasedJob, type MemoryOwner, type MemoryQuery, type MemoryRow, type MemoryStore, type RowCount, type SessionFilter, type SessionId, type SessionRow, type Store, type StoredEntry, checkBatch, isSameBatch, noHead, possibleDuplicates, wholeRange } from "./store.ts"
 import { isPayload } from "./packed-text.ts"
-import { hitLimits, isHit, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
 import { reserveLog } from "./reserved-log.ts"
+import { hitLimits, isHit, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
+import {
+  type Appended,
+  type Batch,
+  checkBatch,
+  type FoundAlias,
+  type Holdings,
+  isSameBatch,
+  type Job,
+  type JobStore,
+  type LeasedJob,
+  type MemoryOwner,
+  type MemoryQuery,
+  type MemoryRow,
+  type MemoryStore,
+  noHead,
+  possibleDuplicates,
+  type RowCount,
+  type SessionFilter,
+  type SessionId,
+  type SessionRow,
+  type Store,
+  type StoredEntry,
+  wholeRange,
+} from "./store.ts"
 
 type Session = {
   readonly tenant: string

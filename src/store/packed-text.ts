@@ -1,6 +1,6 @@
+import { createHash } from "node:crypto"
 import { promisify } from "node:util"
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from "node:zlib"
-import { createHash } from "node:crypto"
 
 /** A text as it is kept: as text, or as the bytes of its deflated UTF-8 where that is smaller. */
 export type PackedText = string | Uint8Array

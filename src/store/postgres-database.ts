@@ -1,6 +1,6 @@
 import type { Pool, PoolConfig } from "pg"
-import { HoldfastError, type Problem } from "../message/errors.ts"
 import { assert } from "../message/assert.ts"
+import { HoldfastError, type Problem } from "../message/errors.ts"
 import { fromStorable } from "./packed-text.ts"
 
 /** A database that is asked with limits on everything. What it throws is a `HoldfastError`, and no error quotes the url. */

@@ -1,7 +1,27 @@
 import { assert } from "../message/assert.ts"
-import { type Appended, type Batch, type Head, type SessionRow, type Store, checkBatch, isSameBatch, noHead, possibleDuplicates } from "./store.ts"
 import { packText, toStorable } from "./packed-text.ts"
-import { type Ask, type Database, type Row, type Statement, type Work, inTransaction, numberIn, textIn, textsIn } from "./postgres-database.ts"
+import {
+  type Ask,
+  type Database,
+  inTransaction,
+  numberIn,
+  type Row,
+  type Statement,
+  textIn,
+  textsIn,
+  type Work,
+} from "./postgres-database.ts"
+import {
+  type Appended,
+  type Batch,
+  checkBatch,
+  type Head,
+  isSameBatch,
+  noHead,
+  possibleDuplicates,
+  type SessionRow,
+  type Store,
+} from "./store.ts"
 
 /** A log that someone deletes while it is written to may have to be begun anew, but not for ever. */
 const mostRounds = 3

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { clerk, row } from "../../test/contracts/store/example-rows.ts"
 import { describePostgres } from "../../test/support/postgres-suite.ts"
-import type { MemoryQuery, Store } from "./store.ts"
 import { createMemoryStore } from "./memory-store.ts"
 import { openPostgresStore } from "./postgres-store.ts"
+import type { MemoryQuery, Store } from "./store.ts"
 
 /** More than are put in order after the index was asked. */
 const common = 2_500

@@ -1,9 +1,9 @@
-import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
-import { type Answer, type Database, type Row, numberIn, textIn, textOrNoneIn, textsIn } from "./postgres-database.ts"
-import { hitLimits, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
-import { toStorable } from "./packed-text.ts"
-import { present } from "../message/present.ts"
 import { createHash } from "node:crypto"
+import { present } from "../message/present.ts"
+import { toStorable } from "./packed-text.ts"
+import { type Answer, type Database, numberIn, type Row, textIn, textOrNoneIn, textsIn } from "./postgres-database.ts"
+import { hitLimits, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
+import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 
 /** So many hits are taken from the index and put in order, which takes a few milliseconds. */
 const fewHits = 2_000

@@ -1,12 +1,36 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { type FoundAlias, type Job, type JobStore, type MemoryStore, type OutlineEntry, type Range, type SessionId, type Store, type StoredEntry, noHead, wholeRange } from "./store.ts"
 import { isPayload, toStorable, unpackText } from "./packed-text.ts"
+import {
+  type Ask,
+  type Database,
+  inTransaction,
+  numberIn,
+  numberOrNoneIn,
+  openDatabase,
+  type PostgresOptions,
+  type Row,
+  readPostgresOptions,
+  textIn,
+  textOrNoneIn,
+} from "./postgres-database.ts"
 import { createAppend, createSessions } from "./postgres-log.ts"
-import { type Ask, type Database, type PostgresOptions, type Row, inTransaction, numberIn, numberOrNoneIn, openDatabase, readPostgresOptions, textIn, textOrNoneIn } from "./postgres-database.ts"
-import { createMemorySearch, decodeMemory, encodeMemory, memoryColumns, writeRows } from "./postgres-search.ts"
 import { migrations } from "./postgres-migrations.ts"
+import { createMemorySearch, decodeMemory, encodeMemory, memoryColumns, writeRows } from "./postgres-search.ts"
 import { reserveLog } from "./reserved-log.ts"
+import {
+  type FoundAlias,
+  type Job,
+  type JobStore,
+  type MemoryStore,
+  noHead,
+  type OutlineEntry,
+  type Range,
+  type SessionId,
+  type Store,
+  type StoredEntry,
+  wholeRange,
+} from "./store.ts"
 
 /** Large tables take minutes. */
 const vacuumMs = 30 * 60_000

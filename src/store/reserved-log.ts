@@ -1,7 +1,7 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { Alias, Head, SessionId, Store, StoredEntry } from "./store.ts"
 import { sha256Hex } from "../message/sha256.ts"
+import type { Alias, Head, SessionId, Store, StoredEntry } from "./store.ts"
 
 /** The log of the operator's channel. Its name has a blank, which no session's name may have, so that nobody can open one of that name. */
 export const operatorLog: SessionId = "operator log"

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { row } from "../../test/contracts/store/example-rows.ts"
 import { fc } from "../../test/support/property.ts"
-import { TERMS_PER_ROW, hitLimits, isHit, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
+import { hitLimits, isHit, phrasesOf, rankHits, TERMS_PER_ROW, termsOf } from "./search-terms.ts"
 
 const cases: [text: string, terms: string[]][] = [
   ["", []],

@@ -1,8 +1,8 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import type { Head, Holdings, MemoryRow, SessionId, SessionRow, Store, StoredEntry } from "./store.ts"
 import { isPayload } from "./packed-text.ts"
 import { refuseReserved } from "./reserved-log.ts"
+import type { Head, Holdings, MemoryRow, SessionId, SessionRow, Store, StoredEntry } from "./store.ts"
 
 /** The form of an exported session; a reader refuses one that it does not know. */
 const SESSION_FILE_VERSION = 1

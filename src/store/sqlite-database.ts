@@ -1,7 +1,7 @@
 import { statSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { HoldfastError } from "../message/errors.ts"
-import { ANY_SESSION, GONE, type SqliteRow, isBusy, makeStoreFile, problemOfPath, sqliteError } from "./sqlite-file.ts"
+import { ANY_SESSION, GONE, isBusy, makeStoreFile, problemOfPath, type SqliteRow, sqliteError } from "./sqlite-file.ts"
 
 type Value = string | number | null | Uint8Array
 type Connection = import("node:sqlite").DatabaseSync

@@ -1,9 +1,22 @@
-import { accessSync, chmodSync, closeSync, constants, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, rmdirSync, statSync, writeFileSync } from "node:fs"
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
+import { hostname } from "node:os"
 import { dirname, join } from "node:path"
 import { HoldfastError, type Problem, type StoreCause } from "../message/errors.ts"
-import { fromStorable } from "./packed-text.ts"
-import { hostname } from "node:os"
 import { present } from "../message/present.ts"
+import { fromStorable } from "./packed-text.ts"
 
 /** The path at which a store fails, and why. */
 type PathFault = { readonly path: string; readonly cause: StoreCause; readonly reason: string }

@@ -1,10 +1,18 @@
 import { crc32 } from "node:zlib"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { type Head, type OutlineEntry, type Range, type SessionId, type Store, type StoredEntry, wholeRange } from "./store.ts"
-import { type PackedText, isPayload, toStorable, unpackText } from "./packed-text.ts"
+import { isPayload, type PackedText, toStorable, unpackText } from "./packed-text.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
 import { maybe, numberOf, packedOf, type SqliteRow, textOf } from "./sqlite-file.ts"
+import {
+  type Head,
+  type OutlineEntry,
+  type Range,
+  type SessionId,
+  type Store,
+  type StoredEntry,
+  wholeRange,
+} from "./store.ts"
 
 /** The calls of a store that read a session's log. */
 export type LogReader = Pick<Store, "head" | "read" | "readEntries" | "outline" | "payloads">

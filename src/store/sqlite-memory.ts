@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto"
 import { present } from "../message/present.ts"
-import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
+import { toStorable } from "./packed-text.ts"
 import { hitLimits, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
-import { ANY_SESSION, type SqliteRow, maybe, numberOf, textOf, textsOf } from "./sqlite-file.ts"
-import { toStorable } from "./packed-text.ts"
+import { ANY_SESSION, maybe, numberOf, type SqliteRow, textOf, textsOf } from "./sqlite-file.ts"
+import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 
 /** Every column but `place`, which is larger than a number can be. */
 const COLUMNS =

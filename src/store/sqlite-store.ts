@@ -1,13 +1,29 @@
 import { resolve } from "node:path"
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { type Appended, type Batch, type FoundAlias, type Holdings, type Job, type JobStore, type SessionFilter, type SessionId, type SessionRow, type Store, type StoredEntry, checkBatch, isSameBatch, possibleDuplicates, wholeRange } from "./store.ts"
 import { type PackedText, packAtOnce, packText, toStorable } from "./packed-text.ts"
 import { reserveLog } from "./reserved-log.ts"
 import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
+import { ANY_SESSION, maybe, numberOf, type SqliteRow, textOf } from "./sqlite-file.ts"
 import { checksum, createSqliteLogReader, sqliteHead } from "./sqlite-log.ts"
 import { createSqliteMemory } from "./sqlite-memory.ts"
-import { ANY_SESSION, type SqliteRow, maybe, numberOf, textOf } from "./sqlite-file.ts"
+import {
+  type Appended,
+  type Batch,
+  checkBatch,
+  type FoundAlias,
+  type Holdings,
+  isSameBatch,
+  type Job,
+  type JobStore,
+  possibleDuplicates,
+  type SessionFilter,
+  type SessionId,
+  type SessionRow,
+  type Store,
+  type StoredEntry,
+  wholeRange,
+} from "./store.ts"
 
 export type SqliteOptions = {
   /** The file; it and its folder are made if they are not there. */

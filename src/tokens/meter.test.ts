@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { type Message, type Part, type Tool, callId, messageId, tokens, wireText } from "../message/message.ts"
+import { callId, type Message, messageId, type Part, type Tool, tokens, wireText } from "../message/message.ts"
 import { createCounter } from "./counter.ts"
 import { mergePairs, singleBytes } from "./generated/o200k.ts"
 import { createMeter } from "./meter.ts"

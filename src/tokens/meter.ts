@@ -1,5 +1,16 @@
 import { argumentsText } from "../message/arguments-text.ts"
-import { type Media, type Message, type ModelRequest, type Part, type ReasoningPart, type Tokens, type Tool, type ToolCallPart, type ToolResultPart, tokens } from "../message/message.ts"
+import {
+  type Media,
+  type Message,
+  type ModelRequest,
+  type Part,
+  type ReasoningPart,
+  type Tokens,
+  type Tool,
+  type ToolCallPart,
+  type ToolResultPart,
+  tokens,
+} from "../message/message.ts"
 import type { Counter } from "./counter.ts"
 import { type Family, type Framing, framings, vocabularyFactors } from "./family.ts"
 import { inlineImageSize, type Size } from "./image-size.ts"

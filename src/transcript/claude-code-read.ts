@@ -1,4 +1,12 @@
-import { type Message, type MessageId, type Part, type Tool, type Transcript, type Wire, messageId } from "../message/message.ts"
+import {
+  type Message,
+  type MessageId,
+  messageId,
+  type Part,
+  type Tool,
+  type Transcript,
+  type Wire,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecs } from "../wire/codecs.ts"
 import {

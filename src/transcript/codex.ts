@@ -1,4 +1,4 @@
-import { type Message, type Transcript, type Wire, messageId, textOf } from "../message/message.ts"
+import { type Message, messageId, type Transcript, textOf, type Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecs } from "../wire/codecs.ts"
 import {

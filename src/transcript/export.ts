@@ -1,13 +1,32 @@
-import { type CallId, type Message, type Part, type ToolCallPart, type Transcript, type Wire, textOf, wireText } from "../message/message.ts"
 import { quoteText } from "../message/fence.ts"
-import { type Fields, isObject, member, readJson, tryParse, wireOf, write, writeList, writeObject } from "../wire/json.ts"
-import { type LossEvent, inputText } from "../wire/translate.ts"
-import { type Conversation, type ExportOptions, type Exported, type FileKind, requireKind } from "./conversation.ts"
-import { type Prepared, type Session, type Written, systemAsMessage, writeSession } from "./write-session.ts"
+import {
+  type CallId,
+  type Message,
+  type Part,
+  type ToolCallPart,
+  type Transcript,
+  textOf,
+  type Wire,
+  wireText,
+} from "../message/message.ts"
+import { codecs } from "../wire/codecs.ts"
+import {
+  type Fields,
+  isObject,
+  member,
+  readJson,
+  tryParse,
+  wireOf,
+  write,
+  writeList,
+  writeObject,
+} from "../wire/json.ts"
+import { inputText, type LossEvent } from "../wire/translate.ts"
 import { writePlain, writeTrace } from "./body.ts"
 import { writeCodex } from "./codex.ts"
-import { codecs } from "../wire/codecs.ts"
+import { type Conversation, type Exported, type ExportOptions, type FileKind, requireKind } from "./conversation.ts"
 import { onOneLine } from "./lines.ts"
+import { type Prepared, type Session, systemAsMessage, type Written, writeSession } from "./write-session.ts"
 
 /** The version of the format that is written: entries name their parents, and extensions' messages are `custom`. */
 const version = 3

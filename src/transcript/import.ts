@@ -1,15 +1,47 @@
-import { type Format, type Message, type MessageId, type Part, type Role, type Tool, type Transcript, callId, messageId } from "../message/message.ts"
+import { HoldfastError } from "../message/errors.ts"
+import {
+  callId,
+  type Format,
+  type Message,
+  type MessageId,
+  messageId,
+  type Part,
+  type Role,
+  type Tool,
+  type Transcript,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { mediaOfInline } from "../wire/codec.ts"
-import { type Json, countIn, elements, isObject, isTrue, member, numberIn, requireString, stringIn, wireOf, write, writeObject } from "../wire/json.ts"
-import { type Branch, type Compaction, type Conversation, type FileKind, type Note, type SkippedLine, type TranscriptFile, requireKind } from "./conversation.ts"
-import { type Line, type Lines, readLines } from "./lines.ts"
-import { type TreeNode, messagesAlong, offshoots, pathTo } from "./tree.ts"
-import { HoldfastError } from "../message/errors.ts"
+import {
+  countIn,
+  elements,
+  isObject,
+  isTrue,
+  type Json,
+  member,
+  numberIn,
+  requireString,
+  stringIn,
+  wireOf,
+  write,
+  writeObject,
+} from "../wire/json.ts"
 import { readPlain, readTraces } from "./body.ts"
 import { readClaudeCode } from "./claude-code-read.ts"
 import { readCodex } from "./codex.ts"
+import {
+  type Branch,
+  type Compaction,
+  type Conversation,
+  type FileKind,
+  type Note,
+  requireKind,
+  type SkippedLine,
+  type TranscriptFile,
+} from "./conversation.ts"
 import { detectFile } from "./detect.ts"
+import { type Line, type Lines, readLines } from "./lines.ts"
+import { messagesAlong, offshoots, pathTo, type TreeNode } from "./tree.ts"
 
 const kind = "pi"
 

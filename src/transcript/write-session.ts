@@ -1,5 +1,13 @@
 import { assert } from "../message/assert.ts"
-import { type Format, type Message, type Part, type Tool, type Transcript, messageId, wireText } from "../message/message.ts"
+import {
+  type Format,
+  type Message,
+  messageId,
+  type Part,
+  type Tool,
+  type Transcript,
+  wireText,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { isObject, overlay, tryParse, write } from "../wire/json.ts"
 import { type LossEvent, type Translation, translate } from "../wire/translate.ts"

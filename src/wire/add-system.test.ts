@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { requestText } from "../../test/support/requests.ts"
-import { type Format, type ModelRequest, formats, textOf } from "../message/message.ts"
+import { type Format, formats, type ModelRequest, textOf } from "../message/message.ts"
 import { addSystem } from "./add-system.ts"
 import { decodeRequest } from "./decode.ts"
 import { encodeRequest } from "./encode.ts"

@@ -1,5 +1,5 @@
 import { assert } from "../message/assert.ts"
-import { type Layout, type Message, type ModelRequest, type Span, messageId, wireText } from "../message/message.ts"
+import { type Layout, type Message, type ModelRequest, messageId, type Span, wireText } from "../message/message.ts"
 import { codecs } from "./codecs.ts"
 import { readJson } from "./json.ts"
 

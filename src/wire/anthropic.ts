@@ -1,4 +1,20 @@
-import { type CallKind, type HeldState, type Media, type Message, type ModelResponse, type Part, type Role, type StopReason, type Tool, type ToolResultPart, type Usage, type Wire, callId, messageId, tokens } from "../message/message.ts"
+import {
+  type CallKind,
+  callId,
+  type HeldState,
+  type Media,
+  type Message,
+  type ModelResponse,
+  messageId,
+  type Part,
+  type Role,
+  type StopReason,
+  type Tool,
+  type ToolResultPart,
+  tokens,
+  type Usage,
+  type Wire,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { breakpointOf, type Codec, markField, mediaOfFile, mediaOfInline, type Settings, writeTools } from "./codec.ts"
 import {

@@ -1,5 +1,5 @@
 import { describe, type Problem } from "../message/errors.ts"
-import { type ModelResponse, type StopReason, type Usage, type Wire, callId } from "../message/message.ts"
+import { callId, type ModelResponse, type StopReason, type Usage, type Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { readResponse, readUsage, stopOf } from "./chat.ts"
 import {

@@ -1,4 +1,14 @@
-import type { Breakpoint, Format, HeldState, Media, Message, ModelResponse, Part, Tool, Wire } from "../message/message.ts"
+import type {
+  Breakpoint,
+  Format,
+  HeldState,
+  Media,
+  Message,
+  ModelResponse,
+  Part,
+  Tool,
+  Wire,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type Fields, isObject, type Json, overlay, tryParse, valueIn, write, writeList } from "./json.ts"
 

@@ -1,17 +1,69 @@
-import { HoldfastError, type Problem, describe } from "../message/errors.ts"
-import { type CallKind, type Format, type ModelResponse, type StopReason, type Usage, type Wire, callId, formats, wireText } from "../message/message.ts"
+import { describe, HoldfastError, type Problem } from "../message/errors.ts"
+import {
+  type CallKind,
+  callId,
+  type Format,
+  formats,
+  type ModelResponse,
+  type StopReason,
+  type Usage,
+  type Wire,
+  wireText,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { anthropic, readBlock, readResponse, readUsage, stopOf } from "./anthropic.ts"
-import { type Fields, type Json, countIn, isObject, member, overlay, readJson, refuse, requireObject, requireString, stringIn, tryParse, wireOf, write as json, write, writeList, writeObject } from "./json.ts"
-import { type SseEvent, createSseEvent, replaceData } from "./sse.ts"
-import { type Begun, type Collected, type DecodeState, type EncodeState, type PartDraft, type PartStart, type Read, type Said, type StreamCodec, type StreamEvent, type Written, closePart, endOf, errorOf, feedPart, indexOf, invalid, isClientPart, openPart, pieces, requirePart, stopPiece, usagePieces } from "./stream.ts"
 import { chat } from "./chat.ts"
 import { chatStream } from "./chat-stream.ts"
 import type { Codec } from "./codec.ts"
 import { gemini } from "./gemini.ts"
 import { geminiStream } from "./gemini-stream.ts"
+import {
+  countIn,
+  type Fields,
+  isObject,
+  type Json,
+  write as json,
+  member,
+  overlay,
+  readJson,
+  refuse,
+  requireObject,
+  requireString,
+  stringIn,
+  tryParse,
+  wireOf,
+  write,
+  writeList,
+  writeObject,
+} from "./json.ts"
 import { responses } from "./responses.ts"
 import { responsesStream } from "./responses-stream.ts"
+import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
+import {
+  type Begun,
+  type Collected,
+  closePart,
+  type DecodeState,
+  type EncodeState,
+  endOf,
+  errorOf,
+  feedPart,
+  indexOf,
+  invalid,
+  isClientPart,
+  openPart,
+  type PartDraft,
+  type PartStart,
+  pieces,
+  type Read,
+  requirePart,
+  type Said,
+  type StreamCodec,
+  type StreamEvent,
+  stopPiece,
+  usagePieces,
+  type Written,
+} from "./stream.ts"
 
 /** What one event says. Blocks are numbered on the wire; types that we do not know are relayed. */
 function read(state: DecodeState, sse: SseEvent): Read {

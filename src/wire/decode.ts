@@ -1,4 +1,13 @@
-import { type Format, type Layout, type Message, type ModelRequest, type ModelResponse, type Span, tokens, wireText } from "../message/message.ts"
+import {
+  type Format,
+  type Layout,
+  type Message,
+  type ModelRequest,
+  type ModelResponse,
+  type Span,
+  tokens,
+  wireText,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Codec } from "./codec.ts"
 import { codecOf } from "./codecs.ts"

@@ -1,6 +1,17 @@
 import { assert } from "../message/assert.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { type Layout, type Message, type ModelRequest, type Part, type Span, type Tool, type Transcript, type Wire, messageId, wireText } from "../message/message.ts"
+import {
+  type Layout,
+  type Message,
+  type ModelRequest,
+  messageId,
+  type Part,
+  type Span,
+  type Tool,
+  type Transcript,
+  type Wire,
+  wireText,
+} from "../message/message.ts"
 import type { Codec } from "./codec.ts"
 import { codecs } from "./codecs.ts"
 

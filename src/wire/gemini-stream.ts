@@ -1,5 +1,13 @@
 import { describe, type Problem } from "../message/errors.ts"
-import { type ModelResponse, type Part, type StopReason, type Usage, type Wire, callId, wireText } from "../message/message.ts"
+import {
+  callId,
+  type ModelResponse,
+  type Part,
+  type StopReason,
+  type Usage,
+  type Wire,
+  wireText,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { readResponse, readUsage, spellings, stopOf } from "./gemini.ts"
 import {

@@ -1,5 +1,20 @@
 import { assert } from "../message/assert.ts"
-import { type CallId, type Message, type ModelResponse, type Part, type Role, type StopReason, type Tool, type ToolCallPart, type ToolResultPart, type Usage, type Wire, callId, messageId, tokens } from "../message/message.ts"
+import {
+  type CallId,
+  callId,
+  type Message,
+  type ModelResponse,
+  messageId,
+  type Part,
+  type Role,
+  type StopReason,
+  type Tool,
+  type ToolCallPart,
+  type ToolResultPart,
+  tokens,
+  type Usage,
+  type Wire,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type Codec, mediaOfFile, mediaOfInline, type Settings } from "./codec.ts"
 import {

@@ -1,5 +1,21 @@
 import { assert } from "../message/assert.ts"
-import { type HeldState, type Message, type ModelResponse, type Part, type ReasoningPart, type Role, type StopReason, type Tool, type ToolCallPart, type ToolResultPart, type Usage, type Wire, callId, messageId, tokens } from "../message/message.ts"
+import {
+  callId,
+  type HeldState,
+  type Message,
+  type ModelResponse,
+  messageId,
+  type Part,
+  type ReasoningPart,
+  type Role,
+  type StopReason,
+  type Tool,
+  type ToolCallPart,
+  type ToolResultPart,
+  tokens,
+  type Usage,
+  type Wire,
+} from "../message/message.ts"
 import { present } from "../message/present.ts"
 import {
   argumentsIn,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { requestText } from "../../test/support/requests.ts"
-import { type Transcript, formats, messageId, wireText } from "../message/message.ts"
+import { formats, messageId, type Transcript, wireText } from "../message/message.ts"
 import { codecs } from "./codecs.ts"
 import { decodeRequest } from "./decode.ts"
 import { encodeRequest } from "./encode.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { type Format, callId, formats, tokens } from "../message/message.ts"
+import { callId, type Format, formats, tokens } from "../message/message.ts"
 import { collect } from "./collect.ts"
 import { readSse, utf8Bytes, utf8Text } from "./sse.ts"
 import { type StreamEvent, withoutWire } from "./stream.ts"

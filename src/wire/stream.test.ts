@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { type Format, type Part, type StopReason, formats } from "../message/message.ts"
+import { type Format, formats, type Part, type StopReason } from "../message/message.ts"
 import { collect } from "./collect.ts"
 import { decodeResponse } from "./decode.ts"
 import { readSse, utf8Bytes, utf8Text } from "./sse.ts"

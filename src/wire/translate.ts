@@ -1,6 +1,19 @@
-import { type CallId, type Format, type Message, type MessageId, type Part, type Role, type ToolCallPart, type ToolResultPart, type Transcript, type Wire, messageId, wireText } from "../message/message.ts"
-import { present } from "../message/present.ts"
 import { quoteText } from "../message/fence.ts"
+import {
+  type CallId,
+  type Format,
+  type Message,
+  type MessageId,
+  messageId,
+  type Part,
+  type Role,
+  type ToolCallPart,
+  type ToolResultPart,
+  type Transcript,
+  type Wire,
+  wireText,
+} from "../message/message.ts"
+import { present } from "../message/present.ts"
 import { codecOf, codecs } from "./codecs.ts"
 import { isObject, type Json, memberOf, readJson, tryParse, wireOf, write, writeObject } from "./json.ts"
 

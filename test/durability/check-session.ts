@@ -1,6 +1,6 @@
 import { expect } from "vitest"
-import type { HistoryEntry } from "../../src/session/inspect.ts"
 import type { Holdfast } from "../../src/session/holdfast.ts"
+import type { HistoryEntry } from "../../src/session/inspect.ts"
 import { seqOf } from "../../src/session/log/entry.ts"
 import type { Session } from "../../src/session/session.ts"
 import { objectionTo } from "../support/objection.ts"

@@ -1,6 +1,6 @@
 import { expect } from "vitest"
-import type { HistoryEntry } from "../../src/session/inspect.ts"
 import type { Holdfast } from "../../src/session/holdfast.ts"
+import type { HistoryEntry } from "../../src/session/inspect.ts"
 import { checkOldView, checkSession, goOn } from "./check-session.ts"
 import { openDurable } from "./open-durable.ts"
 import { startWorker, type Worker } from "./start-worker.ts"

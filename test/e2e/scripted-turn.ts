@@ -5,7 +5,7 @@ import { type TurnSoFar, turnSoFar } from "../../src/adapter/turn-so-far.ts"
 import type { TurnTool } from "../../src/adapter/turn-tool.ts"
 import { checkTranscript } from "../../src/message/check.ts"
 import { HoldfastError, type Problem } from "../../src/message/errors.ts"
-import { type Format, type Transcript, formats, textOf } from "../../src/message/message.ts"
+import { type Format, formats, type Transcript, textOf } from "../../src/message/message.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import type { Script } from "../model-server/script.ts"
 

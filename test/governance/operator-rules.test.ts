@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { type Command, type Payload, createKeyPair, signCommand } from "../../src/guard/operator/command.ts"
+import { type Command, createKeyPair, type Payload, signCommand } from "../../src/guard/operator/command.ts"
 import type { Operator } from "../../src/guard/operator/operator.ts"
 import { HoldfastError } from "../../src/message/errors.ts"
 import { type Format, formats } from "../../src/message/message.ts"

@@ -1,5 +1,5 @@
-import type { Format, Part, Role, Transcript } from "../../src/message/message.ts"
 import { quotedChannel } from "../../src/message/fence.ts"
+import type { Format, Part, Role, Transcript } from "../../src/message/message.ts"
 import { isObject } from "../../src/wire/json.ts"
 
 /** What a conversation says, free of how a format spells and splits it: for tests that compare two tellings of the same. */

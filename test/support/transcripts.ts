@@ -1,5 +1,13 @@
 import type { Arbitrary } from "fast-check"
-import { type CallKind, type Message, type Part, type Role, type Transcript, callId, messageId } from "../../src/message/message.ts"
+import {
+  type CallKind,
+  callId,
+  type Message,
+  messageId,
+  type Part,
+  type Role,
+  type Transcript,
+} from "../../src/message/message.ts"
 import { fc } from "./property.ts"
 
 export const text = (value: string): Part => ({ type: "text", text: value })

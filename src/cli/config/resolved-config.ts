@@ -1,6 +1,6 @@
 import type { Policy } from "../../compact/plan/policy.ts"
-import type { Family } from "../../gateway/settings/upstream.ts"
 import type { GatewayLimits } from "../../gateway/settings/gateway-options.ts"
+import type { Family } from "../../gateway/settings/upstream.ts"
 import type { Format } from "../../message/message.ts"
 import type { Redaction } from "../../session/log/redact.ts"
 import type { MemoryOptions } from "../../session/options.ts"

@@ -1,7 +1,7 @@
-import { createSseEvent } from "../../wire/sse.ts"
 import { createHash } from "node:crypto"
 import { countO200k } from "../../tokens/o200k.ts"
 import { isObject } from "../../wire/json.ts"
+import { createSseEvent } from "../../wire/sse.ts"
 
 /** What the demo's model says to one request. */
 export type ModelAnswer = {
@@ -75,7 +75,10 @@ function blockEvents(block: Block, index: number): readonly WireEvent[] {
   const deltas =
     block.type === "text"
       ? piecesOfAnswer(block.text).map((text) => ({ type: "text_delta", text }))
-      : piecesOfAnswer(JSON.stringify(block.input)).map((partial) => ({ type: "input_json_delta", partial_json: partial }))
+      : piecesOfAnswer(JSON.stringify(block.input)).map((partial) => ({
+          type: "input_json_delta",
+          partial_json: partial,
+        }))
   const start = { type: "content_block_start", index, content_block: empty }
   return [
     start,

@@ -9,9 +9,26 @@ import { createHoldfast } from "../../session/holdfast.ts"
 import type { Store } from "../../store/store.ts"
 import { countO200k } from "../../tokens/o200k.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { type DemoOptions, type DemoOutcome, demoModel, demoModels, demoWindowTokens, isDemoModel } from "./demo-options.ts"
+import {
+  type DemoOptions,
+  type DemoOutcome,
+  demoModel,
+  demoModels,
+  demoWindowTokens,
+  isDemoModel,
+} from "./demo-options.ts"
+import {
+  createPromptCache,
+  errorAnswer,
+  type ModelAnswer,
+  type PromptCache,
+  piecesOf,
+  stepOfCall,
+  streamedAnswer,
+  tokensOf,
+  wholeAnswer,
+} from "./model-wire.ts"
 import { deskTools } from "./order-desk.ts"
-import { type ModelAnswer, type PromptCache, createPromptCache, errorAnswer, piecesOf, stepOfCall, streamedAnswer, tokensOf, wholeAnswer } from "./model-wire.ts"
 import { runDemo } from "./run-demo.ts"
 import { type Reading, type Step, story } from "./story.ts"
 

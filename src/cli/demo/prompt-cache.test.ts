@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { type Piece, createPromptCache, piecesOf, tokensOf } from "./model-wire.ts"
+import { createPromptCache, type Piece, piecesOf, tokensOf } from "./model-wire.ts"
 
 /** Pieces of ten tokens; a star marks a breakpoint. */
 const pieces = (text: string): readonly Piece[] =>

@@ -4,10 +4,33 @@ import type { Holdfast } from "../../session/holdfast.ts"
 import type { SessionPin } from "../../session/pins.ts"
 import { askGateway, type Exchange } from "./ask-gateway.ts"
 import { type DemoOptions, type DemoOutcome, demoWindowTokens, promisesOf } from "./demo-options.ts"
-import { type OrderDesk, batchIn, batchNumber, createOrderDesk, deskToolList, deskTools, plantedText } from "./order-desk.ts"
-import { type ToldCompaction, type Withheld, callLine, columnHeads, compactionBox, count, deniedBox, findRule, number, percent, readWithheld, remark, spoken, tellCompaction } from "./show.ts"
 import { piecesOf, tokensOf } from "./model-wire.ts"
-import { type Screen, createScreen, wrapText } from "./screen.ts"
+import {
+  batchIn,
+  batchNumber,
+  createOrderDesk,
+  deskToolList,
+  deskTools,
+  type OrderDesk,
+  plantedText,
+} from "./order-desk.ts"
+import { createScreen, type Screen, wrapText } from "./screen.ts"
+import {
+  callLine,
+  columnHeads,
+  compactionBox,
+  count,
+  deniedBox,
+  findRule,
+  number,
+  percent,
+  readWithheld,
+  remark,
+  spoken,
+  type ToldCompaction,
+  tellCompaction,
+  type Withheld,
+} from "./show.ts"
 import { demoRule, recalledOrder, story } from "./story.ts"
 
 /** The script has some twenty calls; an agent that makes more goes round in circles. */

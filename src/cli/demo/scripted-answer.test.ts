@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { batchNumber, deskTools } from "./order-desk.ts"
 import { callIdOf } from "./model-wire.ts"
+import { batchNumber, deskTools } from "./order-desk.ts"
 import { scriptedAnswer } from "./play-demo.ts"
 import { story } from "./story.ts"
 

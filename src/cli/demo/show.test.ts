@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { box, clipText, oneLine, wrapText } from "./screen.ts"
-import { type RulePlace, type ToldCompaction, compactionBox, contextBar, findRule, readWithheld } from "./show.ts"
+import { compactionBox, contextBar, findRule, type RulePlace, readWithheld, type ToldCompaction } from "./show.ts"
 
 const plain = { width: 60, bold: (text: string) => text, dim: (text: string) => text }
 const anyText = fc.string({ unit: "binary", maxLength: 300 })

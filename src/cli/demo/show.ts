@@ -1,11 +1,11 @@
-import type { Exchange } from "./ask-gateway.ts"
-import { type Row, type Screen, box, clipText, wrapText } from "./screen.ts"
 import type { ShortenReason } from "../../compact/stages/edit.ts"
 import { parseDigest } from "../../compact/summary/digest-text.ts"
 import type { Message } from "../../message/message.ts"
 import { type CheckpointBody, seqOf } from "../../session/log/entry.ts"
 import type { Session } from "../../session/session.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
+import type { Exchange } from "./ask-gateway.ts"
+import { box, clipText, type Row, type Screen, wrapText } from "./screen.ts"
 
 const barWidth = 22
 const indent = 5

@@ -1,5 +1,5 @@
-import { deskTools } from "./order-desk.ts"
 import type { ModelAnswer, ModelCall } from "./model-wire.ts"
+import { deskTools } from "./order-desk.ts"
 
 /** What the scripted model can see: the request as text. */
 export type Reading = { readonly text: string }

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
 import { call, message, result, text } from "../../../test/support/transcripts.ts"
 import { type Transcript, tokens } from "../../message/message.ts"
+import { quoteValue } from "./fact.ts"
 import { fitLedger } from "./fit.ts"
 import { buildLedger } from "./ledger.ts"
-import { quoteValue } from "./fact.ts"
 
 const count = (written: string) => tokens(Math.ceil(written.length / 3))
 

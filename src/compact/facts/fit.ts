@@ -1,9 +1,9 @@
 import type { Channel, Tokens, Tool } from "../../message/message.ts"
-import { type Fact, blockOf, describes, quoteValue } from "./fact.ts"
+import { blockOf, describes, type Fact, quoteValue } from "./fact.ts"
+import { readTree, type Tree } from "./json-tree.ts"
 import type { Ledger } from "./ledger.ts"
 import { renderFacts } from "./render.ts"
 import { score, weights } from "./score.ts"
-import { type Tree, readTree } from "./json-tree.ts"
 
 export type FitOptions = {
   readonly count: (text: string) => Tokens

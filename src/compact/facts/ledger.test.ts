@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { call, message, result, text } from "../../../test/support/transcripts.ts"
-import { type Part, type Transcript, callId } from "../../message/message.ts"
+import { callId, type Part, type Transcript } from "../../message/message.ts"
 import { type Fact, maxFacts } from "./fact.ts"
 import { buildLedger, extendLedger, mergeLedgers } from "./ledger.ts"
 

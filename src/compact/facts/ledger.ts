@@ -1,7 +1,31 @@
-import { type Emit, type Fact, type FactKind, type FactState, type LabelSource, type Mention, type Reading, keptFacts, keyOf, maxAnswerLength, maxFacts, maxMentionsPerPart, maxOpenCalls, maxScannedPerEnd, maxTypedLength } from "./fact.ts"
-import { type CallId, type Channel, type Message, type Part, type ToolResultPart, type Transcript, textOf } from "../../message/message.ts"
 import { channelOf } from "../../message/fence.ts"
-import { type Tree, embeddedTree, readMarkup, readPairLines, readTree, treeOf } from "./json-tree.ts"
+import {
+  type CallId,
+  type Channel,
+  type Message,
+  type Part,
+  type ToolResultPart,
+  type Transcript,
+  textOf,
+} from "../../message/message.ts"
+import {
+  type Emit,
+  type Fact,
+  type FactKind,
+  type FactState,
+  keptFacts,
+  keyOf,
+  type LabelSource,
+  type Mention,
+  maxAnswerLength,
+  maxFacts,
+  maxMentionsPerPart,
+  maxOpenCalls,
+  maxScannedPerEnd,
+  maxTypedLength,
+  type Reading,
+} from "./fact.ts"
+import { embeddedTree, readMarkup, readPairLines, readTree, type Tree, treeOf } from "./json-tree.ts"
 import { textMentions } from "./prose.ts"
 import { recordMentions } from "./record.ts"
 import { keepWorth } from "./score.ts"

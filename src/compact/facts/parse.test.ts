@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { call, message, result, text } from "../../../test/support/transcripts.ts"
-import { type Transcript, messageId, tokens } from "../../message/message.ts"
+import { messageId, type Transcript, tokens } from "../../message/message.ts"
 import type { Fact } from "./fact.ts"
 import { fitLedger } from "./fit.ts"
 import { buildLedger, extendLedger, type Ledger, mergeLedgers } from "./ledger.ts"

@@ -1,6 +1,20 @@
 import type { Channel, MessageId } from "../../message/message.ts"
-import { type Block, type Fact, type FactKind, type FactState, type LabelSource, describes, isOneLine, isPlain, keyOf, maxFacts, maxLabelLength, minValueLength, userHeading } from "./fact.ts"
-import { type Ledger, joinFacts } from "./ledger.ts"
+import {
+  type Block,
+  describes,
+  type Fact,
+  type FactKind,
+  type FactState,
+  isOneLine,
+  isPlain,
+  keyOf,
+  type LabelSource,
+  maxFacts,
+  maxLabelLength,
+  minValueLength,
+  userHeading,
+} from "./fact.ts"
+import { joinFacts, type Ledger } from "./ledger.ts"
 import { kindOfLeaf } from "./record.ts"
 import { marks, readTitle } from "./render.ts"
 

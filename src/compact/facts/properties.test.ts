@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { brokenTranscript, goodTranscript, message, result, text } from "../../../test/support/transcripts.ts"
-import { type Message, type Transcript, callId, messageId, textOf, tokens } from "../../message/message.ts"
+import { callId, type Message, messageId, type Transcript, textOf, tokens } from "../../message/message.ts"
 import { type Fact, quoteValue } from "./fact.ts"
 import { fitLedger } from "./fit.ts"
 import { buildLedger, extendLedger, mergeLedgers } from "./ledger.ts"

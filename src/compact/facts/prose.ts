@@ -1,6 +1,14 @@
 import { instructs } from "../../message/message.ts"
-import { type Emit, type FactKind, type Reading, isOneLine, maxLabelLength, maxValueLength, minValueLength } from "./fact.ts"
-import { type Label, copulas, kindOf, labelBefore, sortOf, sorts, trimIdle } from "./kind-of.ts"
+import {
+  type Emit,
+  type FactKind,
+  isOneLine,
+  maxLabelLength,
+  maxValueLength,
+  minValueLength,
+  type Reading,
+} from "./fact.ts"
+import { copulas, kindOf, type Label, labelBefore, sortOf, sorts, trimIdle } from "./kind-of.ts"
 
 /** The values that a text speaks of, each with the words that say what it is. */
 export function textMentions(text: string, reading: Reading, emit: Emit): void {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
+import type { Reading } from "./fact.ts"
 import { readTree, type Tree } from "./json-tree.ts"
 import { readTables } from "./ledger.ts"
-import type { Reading } from "./fact.ts"
 import { recordMentions } from "./record.ts"
 
 const tool: Reading = { channel: "tool", inCall: false, spoken: false }

@@ -1,7 +1,7 @@
-import { isSentence, kindOfPhrase, linesIn, textMentions } from "./prose.ts"
-import { type Emit, type FactKind, type Reading, isOneLine, maxValueLength, minValueLength } from "./fact.ts"
+import { type Emit, type FactKind, isOneLine, maxValueLength, minValueLength, type Reading } from "./fact.ts"
 import { readTree, type Tree } from "./json-tree.ts"
 import { kindOf, labelOfKey } from "./kind-of.ts"
+import { isSentence, kindOfPhrase, linesIn, textMentions } from "./prose.ts"
 
 type Place = {
   readonly key: string

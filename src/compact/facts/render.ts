@@ -1,4 +1,4 @@
-import { type Fact, type FactKind, type FactState, blockOf, blocks, quoteValue, userHeading } from "./fact.ts"
+import { blockOf, blocks, type Fact, type FactKind, type FactState, quoteValue, userHeading } from "./fact.ts"
 
 /** What a line is called whose values carry no label of their own. */
 const titles: Readonly<Record<FactKind, string>> = {

@@ -1,9 +1,9 @@
 import { directs } from "../../language/imperative.ts"
-import { type Attribution, type SummarySource, createAttribution } from "./attribute.ts"
-import { type Claim, affirms, claimIn, grants, refuses, steers } from "./claim.ts"
+import { type Channel, instructs } from "../../message/message.ts"
+import { type Attribution, createAttribution, type SummarySource } from "./attribute.ts"
+import { affirms, type Claim, claimIn, grants, refuses, steers } from "./claim.ts"
 import type { FindingKind } from "./finding.ts"
 import { scan } from "./scan.ts"
-import { type Channel, instructs } from "../../message/message.ts"
 
 /** A line that a summarizer wrote, and the ids of the sources that it says the line rests on; none, if it does not say. */
 export type SummaryLine = { readonly text: string; readonly sources: readonly string[] }

@@ -1,5 +1,5 @@
-import type { Channel, Span } from "../../message/message.ts"
 import { fence, unfence } from "../../message/fence.ts"
+import type { Channel, Span } from "../../message/message.ts"
 
 /** Stands for each space in marked data, before each line, and behind each ideographic stop. */
 export const dataMark = "^"

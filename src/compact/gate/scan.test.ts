@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import type { Channel } from "../../message/message.ts"
 import { gateSummary } from "./gate-summary.ts"
-import { scan } from "./scan.ts"
 import { mergeSpans, withheldMark } from "./mark-data.ts"
+import { scan } from "./scan.ts"
 
 /** Attempts of every family, each written for these tests. */
 const attempts: readonly (readonly [kind: string, text: string])[] = [

@@ -1,11 +1,11 @@
-import { directs } from "../../language/imperative.ts"
-import { type Survey, normalize, originalSpan, survey } from "../../language/normalize.ts"
-import { type Channel, type Span, instructs } from "../../message/message.ts"
-import { type Finding, type FindingKind, type Sighting, type Strength, concept } from "./finding.ts"
-import { buildOf } from "./cue.ts"
-import { type Sentence, type Word, sentencesOf } from "./sentence.ts"
-import { mergeSpans, spanBeforeWithholding, withhold } from "./mark-data.ts"
 import { decodeBase64, decodeHex, decodeUrl, rotate } from "../../language/encoding.ts"
+import { directs } from "../../language/imperative.ts"
+import { normalize, originalSpan, type Survey, survey } from "../../language/normalize.ts"
+import { type Channel, instructs, type Span } from "../../message/message.ts"
+import { buildOf } from "./cue.ts"
+import { concept, type Finding, type FindingKind, type Sighting, type Strength } from "./finding.ts"
+import { mergeSpans, spanBeforeWithholding, withhold } from "./mark-data.ts"
+import { type Sentence, sentencesOf, type Word } from "./sentence.ts"
 
 export type Scanned = { readonly findings: readonly Finding[]; readonly text: string }
 

@@ -1,6 +1,6 @@
 import type { Span } from "../../message/message.ts"
-import { concept } from "./finding.ts"
 import { cuesOf, cueWords } from "./cue.ts"
+import { concept } from "./finding.ts"
 import { conceptsOf, isGlued, lexiconWords, pairConcepts, unglue } from "./lexicon.ts"
 
 /** Sums are told apart by this many bits: some 4,000 words fill a hundredth of it. */

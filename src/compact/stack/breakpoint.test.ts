@@ -1,8 +1,15 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { message, text } from "../../../test/support/transcripts.ts"
-import { type Breakpoint, type Part, type Tool, callId, messageId, tokens, wireText } from "../../message/message.ts"
-import { type BreakpointOptions, type Position, type RequestPieces, applyBreakpoints, markersIn, placeBreakpoints } from "./breakpoints.ts"
+import { type Breakpoint, callId, messageId, type Part, type Tool, tokens, wireText } from "../../message/message.ts"
+import {
+  applyBreakpoints,
+  type BreakpointOptions,
+  markersIn,
+  type Position,
+  placeBreakpoints,
+  type RequestPieces,
+} from "./breakpoints.ts"
 
 const marked = (value: string, breakpoint: Breakpoint = "5m"): Part => ({ type: "text", text: value, breakpoint })
 const thinking: Part = { type: "reasoning", text: "hm", signature: "s" }

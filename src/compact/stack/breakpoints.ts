@@ -1,5 +1,5 @@
-import type { Breakpoint, Format, MessageId, ModelRequest, Part, Tokens, Tool } from "../../message/message.ts"
 import { HoldfastError } from "../../message/errors.ts"
+import type { Breakpoint, Format, MessageId, ModelRequest, Part, Tokens, Tool } from "../../message/message.ts"
 
 /** What a provider reads of a request, in the order in which it caches: tools, system, messages. */
 export type RequestPieces = Pick<ModelRequest, "system" | "tools" | "messages">

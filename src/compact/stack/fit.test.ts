@@ -3,7 +3,17 @@ import { fc } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { tokens } from "../../message/message.ts"
 import { fitStack, stackFloor, stackTokens } from "./fit.ts"
-import { type Layer, type Section, type Shrink, type Stack, layers, makeSection, makeStack, renderStack, sectionsOf } from "./stack.ts"
+import {
+  type Layer,
+  layers,
+  makeSection,
+  makeStack,
+  renderStack,
+  type Section,
+  type Shrink,
+  type Stack,
+  sectionsOf,
+} from "./stack.ts"
 
 /** A token for each character but line ends, so that a section's frame is its heading's letters and no more. */
 const count = (text: string) => tokens(text.replaceAll("\n", "").length)

@@ -1,7 +1,16 @@
 import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { type Tokens, tokens } from "../../message/message.ts"
-import { type Layer, type Section, type Stack, isBlank, makeStack, renderSection, sectionsOf, withText } from "./stack.ts"
+import {
+  isBlank,
+  type Layer,
+  makeStack,
+  renderSection,
+  type Section,
+  type Stack,
+  sectionsOf,
+  withText,
+} from "./stack.ts"
 
 /** The longest beginning of a text that has at most this many tokens. */
 export type Truncate = (text: string, budget: Tokens) => string

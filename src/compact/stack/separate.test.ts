@@ -2,7 +2,15 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { requestText } from "../../../test/support/requests.ts"
 import { message, result, text } from "../../../test/support/transcripts.ts"
-import { type Message, type ModelRequest, type Part, type Transcript, formats, tokens, wireText } from "../../message/message.ts"
+import {
+  formats,
+  type Message,
+  type ModelRequest,
+  type Part,
+  type Transcript,
+  tokens,
+  wireText,
+} from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { rejoin, separate, stackFingerprint } from "./separate.ts"
 

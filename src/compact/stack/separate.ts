@@ -1,7 +1,7 @@
-import { hashData, hashText } from "../../message/sha256.ts"
 import type { Message, MessageId, Part, Tool, Transcript, Wire } from "../../message/message.ts"
 import { createRecall } from "../../message/recall.ts"
-import { type Marker, type RequestPieces, markersIn } from "./breakpoints.ts"
+import { hashData, hashText } from "../../message/sha256.ts"
+import { type Marker, markersIn, type RequestPieces } from "./breakpoints.ts"
 import { documentName } from "./document.ts"
 
 /** A document that the client's harness put among the user's words; `part` is marked as one, and so instructs no one. */

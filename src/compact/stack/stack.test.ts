@@ -2,8 +2,16 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { hashText } from "../../message/sha256.ts"
-import { type Layer, type Readers, type StackDefinition, layers, renderStack, resolveStack, sectionsOf } from "./stack.ts"
 import { diffStacks } from "./diff.ts"
+import {
+  type Layer,
+  layers,
+  type Readers,
+  renderStack,
+  resolveStack,
+  type StackDefinition,
+  sectionsOf,
+} from "./stack.ts"
 
 const files: Readonly<Record<string, string>> = { "tools.md": "Use tools.\n", "style.md": "Write plainly." }
 const readers: Readers = {

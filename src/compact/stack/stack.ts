@@ -1,7 +1,7 @@
-import { hashData, hashText } from "../../message/sha256.ts"
-import { type Part, type Tokens, tokens } from "../../message/message.ts"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { type Part, type Tokens, tokens } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { hashData, hashText } from "../../message/sha256.ts"
 
 /** Where a section stands. What changes least stands first, so that it stays cached longest. */
 export type Layer = "base" | "role" | "context" | "task"

@@ -1,8 +1,8 @@
-import { type Channel, type Transcript, instructs } from "../../message/message.ts"
+import { type Channel, instructs, type Transcript } from "../../message/message.ts"
 import type { Fact, FactKind } from "../facts/fact.ts"
 import { buildLedger } from "../facts/ledger.ts"
-import { type Note, type NoteKind, stateLabels } from "../summary/summary.ts"
 import { notesOf } from "../summary/notes.ts"
+import { type Note, type NoteKind, stateLabels } from "../summary/summary.ts"
 
 /** What a memory is of: what somebody wanted, settled on or found out, what was done, and the exact values. */
 export type MemoryKind =

@@ -3,7 +3,15 @@ import { corpus, realTraces, withoutCorpus } from "../../../test/support/corpus.
 import { fc } from "../../../test/support/property.ts"
 import { brokenTranscript, message, text } from "../../../test/support/transcripts.ts"
 import { groupTurns } from "../../message/group.ts"
-import { type Message, type Part, type ToolResultPart, type Transcript, callId, textOf, wireText } from "../../message/message.ts"
+import {
+  callId,
+  type Message,
+  type Part,
+  type ToolResultPart,
+  type Transcript,
+  textOf,
+  wireText,
+} from "../../message/message.ts"
 import { pairCalls } from "../../message/pair.ts"
 import { importTranscript } from "../../transcript/import.ts"
 import { applyEdits } from "./edit.ts"

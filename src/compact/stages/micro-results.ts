@@ -3,8 +3,8 @@ import type { Message, Part, ToolCallPart, ToolResultPart, Transcript } from "..
 import { pairCalls } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
 import { hasFailed, looksLikeJson } from "./failure.ts"
-import { type ToolNature, commandOf, toolNature } from "./tool-kind.ts"
 import { isMarker, quoteInMarker } from "./marker.ts"
+import { commandOf, type ToolNature, toolNature } from "./tool-kind.ts"
 
 /** A result with all that is decided from: its call, what its tool does, and how many rounds came after. */
 export type MicroResult = {

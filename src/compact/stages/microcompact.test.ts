@@ -1,7 +1,15 @@
 import { describe, expect, test } from "vitest"
 import { text, transcript } from "../../../test/support/transcripts.ts"
 import { groupTurns } from "../../message/group.ts"
-import { type Part, type Role, type ToolResultPart, type Transcript, callId, textOf, wireText } from "../../message/message.ts"
+import {
+  callId,
+  type Part,
+  type Role,
+  type ToolResultPart,
+  type Transcript,
+  textOf,
+  wireText,
+} from "../../message/message.ts"
 import { applyEdits, type Edit } from "./edit.ts"
 import { type MicroOptions, microcompact } from "./microcompact.ts"
 

@@ -1,12 +1,28 @@
 import type { Group } from "../../message/group.ts"
-import { type CallId, type MessageId, type Part, type ToolResultPart, type Transcript, textOf } from "../../message/message.ts"
+import {
+  type CallId,
+  type MessageId,
+  type Part,
+  type ToolResultPart,
+  type Transcript,
+  textOf,
+} from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { inlineImageSize } from "../../tokens/image-size.ts"
 import type { Edit, ShortenReason } from "./edit.ts"
 import { failureOf, hasFailed } from "./failure.ts"
 import { mentionsIn, visitWords } from "./later-mentions.ts"
 import { escapeMarkers, isMarker, nameHandle, quoteInMarker, shareOut, wholeMarker } from "./marker.ts"
-import { type MicroResult, type Superseded, findSuperseded, isComparable, microResults, readResult, repeats, textAlone } from "./micro-results.ts"
+import {
+  findSuperseded,
+  isComparable,
+  type MicroResult,
+  microResults,
+  readResult,
+  repeats,
+  type Superseded,
+  textAlone,
+} from "./micro-results.ts"
 import { shortenText, type TextSource } from "./shorten-text.ts"
 import { latestSpoken } from "./spoken.ts"
 import type { ToolKind, ToolNature } from "./tool-kind.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { message, text, transcript } from "../../../test/support/transcripts.ts"
-import { type Transcript, callId } from "../../message/message.ts"
+import { callId, type Transcript } from "../../message/message.ts"
 import { mentionsIn } from "./later-mentions.ts"
 import { shortenText, type TextSource } from "./shorten-text.ts"
 import type { ToolKind } from "./tool-kind.ts"

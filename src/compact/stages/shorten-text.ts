@@ -1,6 +1,6 @@
-import { cutText, escapeMarkers, leftOut, nameHandle, usualMarkerLength } from "./marker.ts"
 import { failureLine, readJson } from "./failure.ts"
 import { type Mentions, minQuotedLength, visitWords } from "./later-mentions.ts"
+import { cutText, escapeMarkers, leftOut, nameHandle, usualMarkerLength } from "./marker.ts"
 import { prepareJson } from "./shorten-json.ts"
 import type { ToolKind } from "./tool-kind.ts"
 

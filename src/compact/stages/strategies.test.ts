@@ -1,7 +1,17 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { callId } from "../../message/message.ts"
-import { type Shape, type SizedGroup, type StrategyName, chooseByShape, defaultStrategyOptions, scoreOf, shapeOf, strategies, tokensOf } from "./strategies.ts"
+import {
+  chooseByShape,
+  defaultStrategyOptions,
+  type Shape,
+  type SizedGroup,
+  type StrategyName,
+  scoreOf,
+  shapeOf,
+  strategies,
+  tokensOf,
+} from "./strategies.ts"
 
 type Drawn = readonly [type: SizedGroup["group"]["type"], tokens: number, mandatory?: boolean]
 

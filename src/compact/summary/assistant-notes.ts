@@ -1,6 +1,6 @@
 import { announces, asks, courteous, decides, finds, sentencesOf } from "./cues.ts"
 import type { Draft } from "./draft.ts"
-import { type NoteKind, maxLineLength, oneLine, weightOf } from "./summary.ts"
+import { maxLineLength, type NoteKind, oneLine, weightOf } from "./summary.ts"
 import type { Doing } from "./work.ts"
 
 /** What the assistant said at one place. */

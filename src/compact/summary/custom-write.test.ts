@@ -5,9 +5,9 @@ import { call, goodTranscript, result, text, transcript } from "../../../test/su
 import { createModel } from "../../model/model.ts"
 import { withinMs } from "../../model/within-ms.ts"
 import { countO200k } from "../../tokens/o200k.ts"
-import { type Summarize, type SummaryDraft, schemas } from "./summary.ts"
 import { type CustomInput, createSourcing, readCustom, writeWithCustom } from "./custom-write.ts"
 import { parsePrompty, summarizeWithPrompty } from "./prompty.ts"
+import { type Summarize, type SummaryDraft, schemas } from "./summary.ts"
 
 const messages = transcript(
   ["user", text("Please rename the tax field of the shop, and do not touch the quarterly report that was sent.")],

@@ -1,11 +1,35 @@
-import { type Channel, type Transcript, instructs, messageId } from "../../message/message.ts"
+import { type Channel, instructs, messageId, type Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
-import { type LineState, type SchemaName, type ShownPiece, type Summarize, type SummarizeInput, type SummaryLine, stateLabels } from "./summary.ts"
-import { type DraftLine, type ReadAnswer, type SummaryEvent, type Written, failureOf, flatten, looksLikeFailure, maxAnswerLength, maxLineLength, maxLines, readAnswer, readDraft, settle, summaryOf, userText } from "./model-write.ts"
 import { expectedLanguage } from "./model-language.ts"
-import { type PromptInput, openSection, previousPlain, previousShare, sectionGuides } from "./prompt.ts"
+import {
+  type DraftLine,
+  failureOf,
+  flatten,
+  looksLikeFailure,
+  maxAnswerLength,
+  maxLineLength,
+  maxLines,
+  type ReadAnswer,
+  readAnswer,
+  readDraft,
+  type SummaryEvent,
+  settle,
+  summaryOf,
+  userText,
+  type Written,
+} from "./model-write.ts"
+import { openSection, type PromptInput, previousPlain, previousShare, sectionGuides } from "./prompt.ts"
 import { fitPieces, piecesOf, renderPlain } from "./prompt-fit.ts"
+import {
+  type LineState,
+  type SchemaName,
+  type ShownPiece,
+  type Summarize,
+  type SummarizeInput,
+  type SummaryLine,
+  stateLabels,
+} from "./summary.ts"
 
 export type CustomInput = PromptInput & { readonly signal: AbortSignal }
 

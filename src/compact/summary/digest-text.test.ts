@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { countO200k } from "../../tokens/o200k.ts"
-import { type Digest, type LineState, type SchemaName, type SummaryLine, schemas } from "./summary.ts"
 import { parseDigest, renderDigest } from "./digest-text.ts"
+import { type Digest, type LineState, type SchemaName, type SummaryLine, schemas } from "./summary.ts"
 
 /** What a digest prints. */
 const printed = ({ covered, goal, summary, ledger }: Digest) => ({

@@ -1,6 +1,17 @@
 import { digestHeading, fence, unfence } from "../../message/fence.ts"
 import { present } from "../../message/present.ts"
-import { type Digest, type Goal, type LineState, type SchemaName, type Summary, type SummaryLine, type SummarySection, schemas, shorten, stateLabels } from "./summary.ts"
+import {
+  type Digest,
+  type Goal,
+  type LineState,
+  type SchemaName,
+  type Summary,
+  type SummaryLine,
+  type SummarySection,
+  schemas,
+  shorten,
+  stateLabels,
+} from "./summary.ts"
 
 type RenderOptions = { readonly brief?: boolean }
 

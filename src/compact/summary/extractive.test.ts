@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { goodTranscript, text, transcript } from "../../../test/support/transcripts.ts"
-import { type Part, type Role, callId } from "../../message/message.ts"
+import { callId, type Part, type Role } from "../../message/message.ts"
 import { parseDigest, renderDigest } from "./digest-text.ts"
 import { writeExtractive } from "./extractive.ts"
 import { type LineState, type SchemaName, type Summary, schemas } from "./summary.ts"

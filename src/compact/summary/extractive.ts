@@ -1,9 +1,18 @@
 import type { Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { announces } from "./cues.ts"
 import type { FileDeed } from "./call-deed.ts"
-import { type Note, type NoteKind, type SchemaName, type Summary, type SummaryLine, maxNotes, rulesSection, schemas } from "./summary.ts"
+import { announces } from "./cues.ts"
 import { notesOf } from "./notes.ts"
+import {
+  maxNotes,
+  type Note,
+  type NoteKind,
+  rulesSection,
+  type SchemaName,
+  type Summary,
+  type SummaryLine,
+  schemas,
+} from "./summary.ts"
 import { joinDeeds } from "./work.ts"
 
 type ExtractiveOptions = {

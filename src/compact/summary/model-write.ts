@@ -1,11 +1,11 @@
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import type { Transcript, Usage } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
 import { type Expected, expectedLanguage, speaksAnother } from "./model-language.ts"
-import { type PromptInput, type SummaryPrompt, promptFor } from "./prompt.ts"
+import { type PromptInput, promptFor, type SummaryPrompt } from "./prompt.ts"
 import { piecesOf } from "./prompt-fit.ts"
 import { type LineState, type SchemaName, type Summary, type SummaryLine, writtenSections } from "./summary.ts"
-import { isObject, tryParse } from "../../wire/json.ts"
 
 /** Asks a model one question; rejects when there is no answer. */
 export type Ask = (question: {

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest"
 import { corpus, linesOf, withoutCorpus } from "../../../test/support/corpus.ts"
 import { fc } from "../../../test/support/property.ts"
 import { brokenTranscript, goodTranscript, text, transcript } from "../../../test/support/transcripts.ts"
-import { type Part, type Role, type Transcript, callId } from "../../message/message.ts"
+import { callId, type Part, type Role, type Transcript } from "../../message/message.ts"
 import { importTranscript } from "../../transcript/import.ts"
-import { maxNotes, maxUserLineLength, type NoteKind } from "./summary.ts"
 import { notesOf } from "./notes.ts"
+import { maxNotes, maxUserLineLength, type NoteKind } from "./summary.ts"
 
 type Turn = readonly [Role, ...Part[]]
 

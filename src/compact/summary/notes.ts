@@ -3,12 +3,12 @@ import type { Message, ToolCallPart, ToolResultPart, Transcript } from "../../me
 import { pairKey } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
 import { type Answer, answerOf, conclusionDrafts, lastDrafts, questionIn, thoughtDrafts } from "./assistant-notes.ts"
-import { type CallDeed, type FileDeed, commandLine, deedOf, filesInCommand } from "./call-deed.ts"
+import { type CallDeed, commandLine, deedOf, type FileDeed, filesInCommand } from "./call-deed.ts"
 import { type Draft, finish } from "./draft.ts"
-import { type Note, code, maxLineLength, maxNotes, oneLine } from "./summary.ts"
-import { type Outcome, type ResultText, madeBy, outcomeOf, resultText, textEnds } from "./outcome-of.ts"
-import { type Doing, type FileState, type Run, type Work, checkboxesIn, createWork, record } from "./work.ts"
+import { madeBy, type Outcome, outcomeOf, type ResultText, resultText, textEnds } from "./outcome-of.ts"
+import { code, maxLineLength, maxNotes, type Note, oneLine } from "./summary.ts"
 import { userDrafts } from "./user-notes.ts"
+import { checkboxesIn, createWork, type Doing, type FileState, type Run, record, type Work } from "./work.ts"
 
 /** Tags in which clients put words of their own into the user's message. */
 const injected =

@@ -1,7 +1,7 @@
 import { directs } from "../../language/imperative.ts"
+import type { Part, ToolResultPart } from "../../message/message.ts"
 import { valueText } from "./call-deed.ts"
 import { oneLine } from "./summary.ts"
-import type { Part, ToolResultPart } from "../../message/message.ts"
 
 /** How a call ended. `line` is the one line of the output that says so; `value` what a look-up gave, if it gave short values. */
 export type Outcome = { readonly failed: boolean; readonly line?: string; readonly value?: string }

@@ -1,5 +1,14 @@
-import { type CallId, type Channel, type Message, type MessageId, type Part, type Transcript, instructs, textOf } from "../../message/message.ts"
 import { channelOf, fence } from "../../message/fence.ts"
+import {
+  type CallId,
+  type Channel,
+  instructs,
+  type Message,
+  type MessageId,
+  type Part,
+  type Transcript,
+  textOf,
+} from "../../message/message.ts"
 import { dataFence, fenceData } from "../gate/mark-data.ts"
 import { scan } from "../gate/scan.ts"
 

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { brokenTranscript, call, goodTranscript, result, text, transcript } from "../../../test/support/transcripts.ts"
-import { type Transcript, messageId, wireText } from "../../message/message.ts"
+import { messageId, type Transcript, wireText } from "../../message/message.ts"
 import { countO200k } from "../../tokens/o200k.ts"
 import { unfenceData } from "../gate/mark-data.ts"
-import { fitPieces, piecesOf, renderFenced, renderPlain, shorten } from "./prompt-fit.ts"
 import { type PromptInput, promptFor } from "./prompt.ts"
+import { fitPieces, piecesOf, renderFenced, renderPlain, shorten } from "./prompt-fit.ts"
 import { type SchemaName, type Summary, writtenSections } from "./summary.ts"
 
 const input = (messages: Transcript, changed: Partial<PromptInput> = {}): PromptInput => ({

@@ -113,7 +113,8 @@ function readNodes(reader: Reader, item: string | undefined, depth: number): rea
   const nodes: Node[] = []
   for (let token = reader.tokens[reader.at]; token !== undefined; token = reader.tokens[reader.at]) {
     if (token.type === "close" || token.type === "else" || (token.type === "open" && token.style === "elif")) break
-    if (depth > maxTemplateDepth) return refuse(token.line, `at most ${maxTemplateDepth} blocks in one another`, "a deeper one")
+    if (depth > maxTemplateDepth)
+      return refuse(token.line, `at most ${maxTemplateDepth} blocks in one another`, "a deeper one")
     reader.at++
     if (token.type === "text") nodes.push({ type: "text", text: token.text })
     else if (token.type === "value")

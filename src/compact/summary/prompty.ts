@@ -1,6 +1,15 @@
-import { isObject } from "../../wire/json.ts"
-import { type Node, type Reference, type Yaml, maxDepth, readFlow, readTemplate, refuse, scalarOf } from "./prompty-template.ts"
 import { present } from "../../message/present.ts"
+import { isObject } from "../../wire/json.ts"
+import {
+  maxDepth,
+  type Node,
+  type Reference,
+  readFlow,
+  readTemplate,
+  refuse,
+  scalarOf,
+  type Yaml,
+} from "./prompty-template.ts"
 import type { Summarize } from "./summary.ts"
 
 /** A .prompty file, read. */

@@ -3,7 +3,7 @@ import { createRecent } from "../../message/recall.ts"
 import { ownWords } from "../../rules/own-words.ts"
 import { announcesRule, corrects, lasts, requests, sentencesOf, wishes } from "./cues.ts"
 import type { Draft } from "./draft.ts"
-import { type NoteKind, maxLineLength, maxUserLineLength, oneLine, weightOf } from "./summary.ts"
+import { maxLineLength, maxUserLineLength, type NoteKind, oneLine, weightOf } from "./summary.ts"
 
 /** Said by the user at this place, after the assistant's last question, if there was one. */
 export type Said = {

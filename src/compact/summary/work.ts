@@ -1,7 +1,7 @@
 import type { CallDeed, FileDeed } from "./call-deed.ts"
 import { distinct } from "./draft.ts"
-import { type LineState, code, maxLineLength, oneLine } from "./summary.ts"
 import type { Outcome } from "./outcome-of.ts"
+import { code, type LineState, maxLineLength, oneLine } from "./summary.ts"
 
 /** Where something was done. */
 export type Doing = { readonly at: number; readonly source: string }

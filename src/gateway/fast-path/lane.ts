@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer"
 import type { Policy } from "../../compact/plan/policy.ts"
-import { present } from "../../message/present.ts"
 import type { ModelRequest } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
 import type { Receipt } from "../../session/prepared.ts"
 import { commonPrefix } from "./common-prefix.ts"
 import { leavesSize } from "./room.ts"

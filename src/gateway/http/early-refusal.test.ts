@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { peekAtStream } from "./upstream-answer.ts"
 import type { Taker, UpstreamAnswer } from "./transport.ts"
+import { peekAtStream } from "./upstream-answer.ts"
 
 /** An answer whose chunks come one after the other, and wait while nobody may take them. */
 function answering(chunks: readonly Buffer[], isCut = false): UpstreamAnswer {

@@ -1,10 +1,10 @@
+import type { IncomingHttpHeaders } from "node:http"
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
+import type { Receipt } from "../../session/prepared.ts"
+import type { GatewayOptions } from "../settings/gateway-options.ts"
 import type { Family, Upstream } from "../settings/upstream.ts"
 import type { RequestHeaders } from "./route.ts"
-import type { Receipt } from "../../session/prepared.ts"
-import type { IncomingHttpHeaders } from "node:http"
-import type { GatewayOptions } from "../settings/gateway-options.ts"
 
 /**
  * What is said to the gateway and not to the upstream: who is called, how long this body is, whether to wait for a go-ahead. Cookies and

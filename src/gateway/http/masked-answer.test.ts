@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { maskedAnswer } from "./upstream-answer.ts"
 import type { UpstreamAnswer } from "./transport.ts"
+import { maskedAnswer } from "./upstream-answer.ts"
 
 const key = "sk-abcabcd-abc"
 

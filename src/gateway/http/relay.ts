@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http"
+import { setImmediate as nextTurn } from "node:timers/promises"
+import type { Format } from "../../message/message.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../../wire/sse.ts"
+import { arrayEnd, arrayStep, startArray } from "../../wire/sse-array.ts"
 import type { Ending } from "../settings/exchange-record.ts"
 import { createByteList } from "./read-body.ts"
 import type { UpstreamAnswer } from "./transport.ts"
-import { setImmediate as nextTurn } from "node:timers/promises"
-import type { Format } from "../../message/message.ts"
-import { arrayEnd, arrayStep, startArray } from "../../wire/sse-array.ts"
 
 /** What became of a body on its way to the client. */
 export type Relayed = {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import type { Family, Upstream } from "../settings/upstream.ts"
 import { usualTimes } from "../settings/gateway-options.ts"
+import type { Family, Upstream } from "../settings/upstream.ts"
 import { forwardedHeaders, holdfastHeaders } from "./headers.ts"
 
 const upstream = (more: Partial<Upstream> = {}): Upstream => ({

@@ -1,6 +1,6 @@
 import type { Format } from "../../message/message.ts"
-import type { Family } from "../settings/upstream.ts"
 import { present } from "../../message/present.ts"
+import type { Family } from "../settings/upstream.ts"
 
 /** What a request is. `path` has the query with it and is what came, byte for byte. */
 export type Route =

@@ -3,7 +3,7 @@ import { createServer as createTcpServer, type Server as TcpServer } from "node:
 import { afterEach, expect, test } from "vitest"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Upstream } from "../settings/upstream.ts"
-import { type Sending, chunksOf, createTransport, wholeOf } from "./transport.ts"
+import { chunksOf, createTransport, type Sending, wholeOf } from "./transport.ts"
 
 const transport = createTransport()
 const servers: (Server | TcpServer)[] = []

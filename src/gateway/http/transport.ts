@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream"
 import { setTimeout as sleep } from "node:timers/promises"
-import { Pool, errors } from "undici"
+import { errors, Pool } from "undici"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import type { Upstream } from "../settings/upstream.ts"
 

@@ -1,9 +1,9 @@
 import type { Transform } from "node:stream"
 import * as zlib from "node:zlib"
 import type { Problem } from "../../message/errors.ts"
-import type { Taker, UpstreamAnswer } from "./transport.ts"
 import type { Upstream } from "../settings/upstream.ts"
 import { isCredential } from "./headers.ts"
+import type { Taker, UpstreamAnswer } from "./transport.ts"
 
 /** What came is passed on as it comes: a stream is not held back until its end. */
 const streams: ReadonlyMap<string, () => Transform> = new Map([

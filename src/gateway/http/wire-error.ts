@@ -1,4 +1,4 @@
-import { type Problem, describe } from "../../message/errors.ts"
+import { describe, type Problem } from "../../message/errors.ts"
 import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { saysTooLong } from "../../model/too-long.ts"

@@ -1,9 +1,17 @@
 import { present } from "../../message/present.ts"
-import { type Bearer, lookFirst } from "./look.ts"
-import { type Assignment, type Decision, type Question, type Subject, type Why, type Write, unseenAnchors } from "./decision.ts"
-import { ambiguous, anonymousSession, digest, unshown } from "./names.ts"
+import {
+  type Assignment,
+  type Decision,
+  type Question,
+  type Subject,
+  unseenAnchors,
+  type Why,
+  type Write,
+} from "./decision.ts"
 import { frameMark, toolNames } from "./frame-mark.ts"
 import { type History, hasTellingWords, holds, saidKey } from "./history.ts"
+import { type Bearer, lookFirst } from "./look.ts"
+import { ambiguous, anonymousSession, digest, unshown } from "./names.ts"
 import { isTellingLine, linesOfCall, openingLines } from "./retelling.ts"
 
 /**

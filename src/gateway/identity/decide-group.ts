@@ -1,10 +1,10 @@
-import { present } from "../../message/present.ts"
 import type { ModelRequest } from "../../message/message.ts"
-import { type Bearer, lookFirst } from "./look.ts"
-import { type Decision, type Question, type Why, type Write, unseenAnchors } from "./decision.ts"
-import { ambiguous, digest, groupSession, isWithin, sideSession, toolsSession } from "./names.ts"
+import { present } from "../../message/present.ts"
+import { type Decision, type Question, unseenAnchors, type Why, type Write } from "./decision.ts"
 import { frameMark, frameParts, textOf, toolNames } from "./frame-mark.ts"
 import { isFrame, isTelling, saidKey } from "./history.ts"
+import { type Bearer, lookFirst } from "./look.ts"
+import { ambiguous, digest, groupSession, isWithin, sideSession, toolsSession } from "./names.ts"
 
 type Group = Question & {
   readonly base: string

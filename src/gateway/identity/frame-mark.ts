@@ -1,7 +1,7 @@
 import { isVolatile } from "../../compact/stack/separate.ts"
 import type { Message, ModelRequest, Part } from "../../message/message.ts"
-import { digest } from "./names.ts"
 import { isFrame, isToolList } from "./history.ts"
+import { digest } from "./names.ts"
 
 /**
  * What stands around a conversation, as one mark: the instructions but for the time of day in them, and which tools there are. Without

@@ -1,8 +1,8 @@
 import type { Message, ModelRequest, Part, Transcript } from "../../message/message.ts"
-import { digest } from "./names.ts"
+import { keyOf } from "../../session/own-compaction.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { type Fields, objectIn, textIn } from "./identity.ts"
-import { keyOf } from "../../session/own-compaction.ts"
+import { digest } from "./names.ts"
 
 /** A request's messages as marks: each stands for all that was said up to a place. */
 export type History = {

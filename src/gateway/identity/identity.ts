@@ -1,7 +1,7 @@
 import type { ModelRequest, Span } from "../../message/message.ts"
-import { isObject, tryParse } from "../../wire/json.ts"
 import { present } from "../../message/present.ts"
 import { usualAgent } from "../../session/options.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
 
 /**
  * What a request says of itself: which conversation, which agent in it, what for.

@@ -1,13 +1,13 @@
 import type { Message, ModelRequest } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createRetry } from "../../session/limit-store.ts"
-import { type AliasCache, type Bearer, type Look, createAliasCache, lookup } from "./look.ts"
 import { type Answered, answeredWrites } from "./answered-writes.ts"
-import type { Assignment, Decision, Place, Write } from "./decision.ts"
 import { decideAlone } from "./decide-alone.ts"
 import { decideGroup } from "./decide-group.ts"
+import type { Assignment, Decision, Place, Write } from "./decision.ts"
 import { readHistory } from "./history.ts"
 import type { Identity } from "./identity.ts"
+import { type AliasCache, type Bearer, createAliasCache, type Look, lookup } from "./look.ts"
 import { isTip, type Names, namesFor } from "./names.ts"
 
 export type LineageDeps = ShelfDeps & {

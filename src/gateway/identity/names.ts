@@ -1,6 +1,6 @@
 import { hash } from "node:crypto"
-import type { Headers, Identity } from "./identity.ts"
 import { isObject } from "../../wire/json.ts"
+import type { Headers, Identity } from "./identity.ts"
 
 /** A short name for plain data, framed as JSON so that no two lists read alike: 128 bits of its sha256, in hex. */
 export const digest = (...data: readonly unknown[]): string =>

@@ -1,5 +1,3 @@
-import { createSseEvent } from "../../wire/sse.ts"
-import { type Whole, compactionItem, elementTexts, ownResponseId, packElements } from "./whole.ts"
 import { hash } from "node:crypto"
 import { separate } from "../../compact/stack/separate.ts"
 import { ownMessage } from "../../compact/standing.ts"
@@ -10,6 +8,8 @@ import type { Session } from "../../session/session.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
+import { createSseEvent } from "../../wire/sse.ts"
+import { compactionItem, elementTexts, ownResponseId, packElements, type Whole } from "./whole.ts"
 
 /** No model was asked, so nothing was used. */
 const usage = {

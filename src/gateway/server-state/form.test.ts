@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { type Chain, type Items, compactionItem, elementTexts, markOf, packElements, wholeOf } from "./whole.ts"
 import { formOf } from "./form.ts"
+import { type Chain, compactionItem, elementTexts, type Items, markOf, packElements, wholeOf } from "./whole.ts"
 
 type Item = { readonly id: string; readonly text: string; readonly isReference: boolean }
 

@@ -2,7 +2,16 @@ import type { ModelRequest } from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { type Chain, type Whole, elementTexts, frameText, isSameMark, markOf, wholeElements, withElements } from "./whole.ts"
+import {
+  type Chain,
+  elementTexts,
+  frameText,
+  isSameMark,
+  markOf,
+  type Whole,
+  wholeElements,
+  withElements,
+} from "./whole.ts"
 
 /** What goes upstream, and what the model sees with it: all elements, held and sent. Or that a thread cannot say it. */
 export type Form =

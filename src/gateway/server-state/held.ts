@@ -4,14 +4,29 @@ import { HoldfastError } from "../../message/errors.ts"
 import type { Format, Message, ModelRequest, ModelResponse } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { seqOf } from "../../session/log/entry.ts"
-import { type Outline, createOutline } from "../../session/log/outline.ts"
+import { createOutline, type Outline } from "../../session/log/outline.ts"
 import type { Session } from "../../session/session.ts"
 import type { Store } from "../../store/store.ts"
-import type { Assignment } from "../identity/decision.ts"
-import { digest, namesFor } from "../identity/names.ts"
-import type { Identity } from "../identity/identity.ts"
-import { type Chain, type Upstream, type Whole, compactionContent, elementTexts, frameText, markOf, messageTexts, readMark, referenceId, unpackElements, wholeElements, wholeOf, writeMark } from "./whole.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
+import type { Assignment } from "../identity/decision.ts"
+import type { Identity } from "../identity/identity.ts"
+import { digest, namesFor } from "../identity/names.ts"
+import {
+  type Chain,
+  compactionContent,
+  elementTexts,
+  frameText,
+  markOf,
+  messageTexts,
+  readMark,
+  referenceId,
+  type Upstream,
+  unpackElements,
+  type Whole,
+  wholeElements,
+  wholeOf,
+  writeMark,
+} from "./whole.ts"
 
 /** Where a request belongs. */
 export type Belonging = {

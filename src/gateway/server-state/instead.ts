@@ -1,14 +1,20 @@
-import { present } from "../../message/present.ts"
 import type { Format, Message, ModelRequest, ModelResponse, Transcript, Wire } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import type { SessionGuarding } from "../../session/record.ts"
 import type { Session } from "../../session/session.ts"
 import { decodeRequest, decodeResponse } from "../../wire/decode.ts"
-import { type OwnAnswer, compactWhole, threadUnsupported, triggeredAnswer, triggeredResponse } from "./compaction-answer.ts"
-import { type Whole, asksToCompact, elementTexts, withoutTrigger } from "./whole.ts"
-import { type Form, inlineForm } from "./form.ts"
-import type { SessionGuarding } from "../../session/record.ts"
-import type { Minded } from "./held.ts"
-import { isObject, overlay, tryParse } from "../../wire/json.ts"
 import { encodeRequest } from "../../wire/encode.ts"
+import { isObject, overlay, tryParse } from "../../wire/json.ts"
+import {
+  compactWhole,
+  type OwnAnswer,
+  threadUnsupported,
+  triggeredAnswer,
+  triggeredResponse,
+} from "./compaction-answer.ts"
+import { type Form, inlineForm } from "./form.ts"
+import type { Minded } from "./held.ts"
+import { asksToCompact, elementTexts, type Whole, withoutTrigger } from "./whole.ts"
 
 /** What to do about a refusal: send something else, or answer the client ourselves. */
 export type Instead =

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import type { Chain } from "./whole.ts"
 import { createShelf } from "./held.ts"
+import type { Chain } from "./whole.ts"
 
 const chain = (text: string): Chain => ({ elements: [text], upstream: "unstored", logged: true })
 

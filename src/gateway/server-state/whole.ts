@@ -1,10 +1,10 @@
-import { type Format, type Message, type ModelRequest, wireText } from "../../message/message.ts"
-import { isObject, overlay, tryParse, write } from "../../wire/json.ts"
-import { bodyFields } from "../identity/identity.ts"
 import { createHash, hash } from "node:crypto"
+import { deflateRawSync, inflateRawSync } from "node:zlib"
+import { type Format, type Message, type ModelRequest, wireText } from "../../message/message.ts"
 import { codecs } from "../../wire/codecs.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { deflateRawSync, inflateRawSync } from "node:zlib"
+import { isObject, overlay, tryParse, write } from "../../wire/json.ts"
+import { bodyFields } from "../identity/identity.ts"
 
 /** A request with everything that it stands for: what the provider holds, what it names by id, what a compaction of ours holds. */
 export type Whole = {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { type Family, type Upstream, chooseUpstream } from "./upstream.ts"
 import { usualTimes } from "./gateway-options.ts"
+import { chooseUpstream, type Family, type Upstream } from "./upstream.ts"
 
 const upstream = (name: string, families: readonly Family[], models?: readonly string[]): Upstream => ({
   name,

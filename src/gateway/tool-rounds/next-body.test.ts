@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type Format, type ToolResultPart, callId } from "../../message/message.ts"
+import { callId, type Format, type ToolResultPart } from "../../message/message.ts"
 import { decodeResponse } from "../../wire/decode.ts"
 import { nextBody } from "./next-body.ts"
 

@@ -1,4 +1,11 @@
-import { type Format, type Message, type ModelRequest, type ModelResponse, type ToolResultPart, messageId } from "../../message/message.ts"
+import {
+  type Format,
+  type Message,
+  type ModelRequest,
+  type ModelResponse,
+  messageId,
+  type ToolResultPart,
+} from "../../message/message.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { isObject, readJson, tryParse, valueIn } from "../../wire/json.ts"

@@ -1,4 +1,4 @@
-import { type JudgedCall, deniedResults } from "../../guard/judge-call.ts"
+import { deniedResults, type JudgedCall } from "../../guard/judge-call.ts"
 import type { Format, ModelResponse, Part, StopReason, ToolCallPart, ToolResultPart } from "../../message/message.ts"
 import { isObject } from "../../wire/json.ts"
 import type { Recall } from "./bound-recall.ts"

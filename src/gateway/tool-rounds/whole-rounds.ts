@@ -1,9 +1,16 @@
 import { textCouldHoldCall } from "../../guard/find-call.ts"
-import { ownText, responseWire, writtenMessage } from "../../guard/response-wire.ts"
 import { guardResponse } from "../../guard/guard-response.ts"
 import { type JudgedCall, spentWith, withSpent } from "../../guard/judge-call.ts"
+import { ownText, responseWire, writtenMessage } from "../../guard/response-wire.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import { type Format, type Message, type ModelResponse, type Part, type ToolResultPart, messageId } from "../../message/message.ts"
+import {
+  type Format,
+  type Message,
+  type ModelResponse,
+  messageId,
+  type Part,
+  type ToolResultPart,
+} from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { decodeResponse } from "../../wire/decode.ts"
 import { boundRecall } from "./bound-recall.ts"

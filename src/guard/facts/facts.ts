@@ -1,15 +1,15 @@
 import { type Action, type Environment, namedActions } from "./action.ts"
 import { type AmountFact, amountsOf } from "./amounts.ts"
-import { clean, fold, wordsOf } from "./words.ts"
-import { type Addressed, type EmailFact, type HostFact, emailsOf, hostsOf } from "./hosts.ts"
+import { type Addressed, type EmailFact, emailsOf, type HostFact, hostsOf } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
-import { type Leaf, type Mark, keyName, leavesOf, roleOf } from "./leaf.ts"
+import { keyName, type Leaf, leavesOf, type Mark, roleOf } from "./leaf.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
 import { type PersonalKind, personalKinds } from "./personal.ts"
 import { type Programs, programsOf } from "./programs.ts"
 import { regionsOf } from "./regions.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
+import { clean, fold, wordsOf } from "./words.ts"
 
 export type ToolCall = { readonly tool: string; readonly input: unknown }
 

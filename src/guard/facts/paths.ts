@@ -1,5 +1,5 @@
-import { fold, globMatches } from "./words.ts"
 import type { Leaf } from "./leaf.ts"
+import { fold, globMatches } from "./words.ts"
 
 /** No system takes a longer path. */
 const maxPath = 4_096

@@ -1,11 +1,11 @@
 import { type Action, type Environment, environmentsIn } from "./action.ts"
-import { fold, wordsOf } from "./words.ts"
 import { codeFacts } from "./command-table.ts"
 import type { HostFact } from "./hosts.ts"
 import type { Leaf } from "./leaf.ts"
 import { type PathFact, pathFact } from "./paths.ts"
 import { type CommandFact, shellFacts } from "./shell.ts"
 import { looksLikeSql, type SqlFact, sqlFacts, startsLikeSql } from "./sql.ts"
+import { fold, wordsOf } from "./words.ts"
 
 /** What guards a system, as names of settings, services and statements have it. */
 const controls: readonly (readonly [control: string, RegExp])[] = [

@@ -1,5 +1,5 @@
-import { expandBraces } from "./words.ts"
 import { maxCommands, maxScriptDepth, maxWords } from "./leaf.ts"
+import { expandBraces } from "./words.ts"
 
 /** One command of a script with what it reads and writes. A part that is known only when it runs is a `*` in its words. */
 export type ShellCommand = {

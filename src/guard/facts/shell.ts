@@ -1,9 +1,9 @@
-import { fold } from "./words.ts"
 import { destructions, type Effect, effectsOf } from "./command-table.ts"
 import { hostOfWord } from "./hosts.ts"
 import { maxCommands, maxScriptDepth } from "./leaf.ts"
 import { type Access, type PathFact, pathFact } from "./paths.ts"
 import { readScript, type ShellCommand } from "./shell-words.ts"
+import { fold } from "./words.ts"
 
 /** One command of a script, taken out of what wraps it. */
 export type CommandFact = {

@@ -1,11 +1,28 @@
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import { operatorLog } from "../../store/reserved-log.ts"
 import type { AuditEntry, AuditLog, NewAuditBody } from "./audit-log.ts"
+import {
+  type Dated,
+  emptyLog,
+  gatherSayings,
+  type LogState,
+  type Sayings,
+  standingAt,
+  takeLines,
+} from "./commands-in-force.ts"
+import {
+  type DirectoryContent,
+  isAbsent,
+  type KeyRing,
+  type KeyText,
+  makeKeyRing,
+  noDirectory,
+  readSettled,
+  stampIn,
+} from "./directory.ts"
 import { acceptedLine } from "./inspect-operator.ts"
-import { type Dated, type LogState, type Sayings, emptyLog, gatherSayings, standingAt, takeLines } from "./commands-in-force.ts"
 import type { OperatorHub, Refusals } from "./judge-command.ts"
-import { type DirectoryContent, type KeyRing, type KeyText, isAbsent, makeKeyRing, noDirectory, readSettled, stampIn } from "./directory.ts"
-import { type Standing, faultIn } from "./rule-file.ts"
+import { faultIn, type Standing } from "./rule-file.ts"
 
 /** What is known of files and log, and what the two come to. Replaced whole: what stands is never half of one and half of another. */
 export type Held = {

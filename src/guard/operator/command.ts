@@ -1,8 +1,16 @@
-import type { PolicyInput } from "../policy/policies.ts"
-import { type TemplateUse, templateNames } from "../policy/templates.ts"
-import { type KeyObject, createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from "node:crypto"
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from "node:crypto"
 import { HoldfastError } from "../../message/errors.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
+import type { PolicyInput } from "../policy/policies.ts"
+import { type TemplateUse, templateNames } from "../policy/templates.ts"
 
 /** What an operator can say in a signed command. */
 export type Command =

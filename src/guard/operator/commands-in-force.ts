@@ -1,14 +1,14 @@
+import { createHash } from "node:crypto"
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { operatorLog } from "../../store/reserved-log.ts"
 import type { Head } from "../../store/store.ts"
-import type { AuditEntry } from "./audit-log.ts"
-import { type Command, type Payload, inputOf, isSignedBy, maxRules, payloadOf, readSignedCommand } from "./command.ts"
-import type { DirectoryContent, FileHash, KeyRing } from "./directory.ts"
-import { type OperatorRule, type Standing, faultIn, tryPolicies } from "./rule-file.ts"
-import { createHash } from "node:crypto"
 import type { Guard } from "../guard.ts"
 import type { PolicyInput } from "../policy/policies.ts"
+import type { AuditEntry } from "./audit-log.ts"
+import { type Command, inputOf, isSignedBy, maxRules, type Payload, payloadOf, readSignedCommand } from "./command.ts"
+import type { DirectoryContent, FileHash, KeyRing } from "./directory.ts"
+import { faultIn, type OperatorRule, type Standing, tryPolicies } from "./rule-file.ts"
 
 /** A command that was accepted, with the line that it stands in and the key that signed it. */
 export type AcceptedCommand = {

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto"
-import { access, open, readdir, realpath, stat } from "node:fs/promises"
-import type { PolicyInput } from "../policy/policies.ts"
-import { type OperatorRule, faultIn, readPolicyFile, readRuleFile } from "./rule-file.ts"
 import { constants } from "node:fs"
+import { access, open, readdir, realpath, stat } from "node:fs/promises"
 import { join, sep } from "node:path"
-import { type PublicKey, maxFileBytes, maxFiles, maxKeys, readPublicKey } from "./command.ts"
 import { setTimeout as wait } from "node:timers/promises"
 import { HoldfastError } from "../../message/errors.ts"
+import type { PolicyInput } from "../policy/policies.ts"
+import { maxFileBytes, maxFiles, maxKeys, type PublicKey, readPublicKey } from "./command.ts"
+import { faultIn, type OperatorRule, readPolicyFile, readRuleFile } from "./rule-file.ts"
 
 export type FileHash = { readonly name: string; readonly sha256: string }
 

@@ -1,11 +1,18 @@
-import type { Store } from "../../store/store.ts"
-import { type AuditBody, type AuditEntry, type AuditLog, openAuditLog } from "./audit-log.ts"
-import { type AcceptedCommand, type LogState, emptyLog, gatherSayings, standingAt, takeLines } from "./commands-in-force.ts"
-import { type KeyRing, makeKeyRing, noDirectory, readDirectory } from "./directory.ts"
-import type { Standing } from "./rule-file.ts"
-import type { Command } from "./command.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { operatorLog } from "../../store/reserved-log.ts"
+import type { Store } from "../../store/store.ts"
+import { type AuditBody, type AuditEntry, type AuditLog, openAuditLog } from "./audit-log.ts"
+import type { Command } from "./command.ts"
+import {
+  type AcceptedCommand,
+  emptyLog,
+  gatherSayings,
+  type LogState,
+  standingAt,
+  takeLines,
+} from "./commands-in-force.ts"
+import { type KeyRing, makeKeyRing, noDirectory, readDirectory } from "./directory.ts"
+import type { Standing } from "./rule-file.ts"
 
 /** The operator's channel as it is found, for who only wants to look. */
 type Inspection = {

@@ -1,12 +1,24 @@
-import { type CommandRefusal, HoldfastError, type Problem, describe } from "../../message/errors.ts"
-import type { PolicyInput } from "../policy/policies.ts"
-import { type Command, type Payload, hashOfCommand, inputOf, isSignedBy, maxCommandPolicies, maxLifetimeMs, maxRules, maxSkewMs, payloadOf, readSignedCommand } from "./command.ts"
-import { type LogState, inForce } from "./commands-in-force.ts"
-import type { DirectoryContent, KeyRing, KnownKey } from "./directory.ts"
-import { tryPolicies } from "./rule-file.ts"
+import { type CommandRefusal, describe, HoldfastError, type Problem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
+import type { PolicyInput } from "../policy/policies.ts"
 import type { NewAuditBody } from "./audit-log.ts"
+import {
+  type Command,
+  hashOfCommand,
+  inputOf,
+  isSignedBy,
+  maxCommandPolicies,
+  maxLifetimeMs,
+  maxRules,
+  maxSkewMs,
+  type Payload,
+  payloadOf,
+  readSignedCommand,
+} from "./command.ts"
+import { inForce, type LogState } from "./commands-in-force.ts"
+import type { DirectoryContent, KeyRing, KnownKey } from "./directory.ts"
 import type { AcceptedLine } from "./inspect-operator.ts"
+import { tryPolicies } from "./rule-file.ts"
 
 /** Why a command is not obeyed. */
 export type Refusal = { readonly reason: CommandRefusal; readonly found: string; readonly key?: string }

@@ -5,9 +5,9 @@ import { afterAll, describe, expect, test } from "vitest"
 import { audience, createSigner, noonMs } from "../../../test/fixtures/operator/signer.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
 import type { Store } from "../../store/store.ts"
+import { readSettled } from "./directory.ts"
 import type { OperatorEvent } from "./judge-command.ts"
 import { type Operator, openOperator } from "./operator.ts"
-import { readSettled } from "./directory.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-running-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

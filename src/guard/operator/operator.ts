@@ -5,7 +5,6 @@ import { HoldfastError, type Problem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { Head, Range, Store } from "../../store/store.ts"
 import { openAuditLog } from "./audit-log.ts"
-import { type AcceptedLine, type AuditLine, acceptedLine, auditLines, readWholeLog } from "./inspect-operator.ts"
 import {
   announce,
   type Channel,
@@ -19,9 +18,18 @@ import {
   writeLine,
   writeRefusals,
 } from "./channel.ts"
-import { type OperatorListener, type Refusal, createOperatorHub, createRefusals, isRefusal, readGenuine, refusalOf } from "./judge-command.ts"
 import { isName } from "./command.ts"
 import { isAbsent, isListable, readSettled, stampIn } from "./directory.ts"
+import { type AcceptedLine, type AuditLine, acceptedLine, auditLines, readWholeLog } from "./inspect-operator.ts"
+import {
+  createOperatorHub,
+  createRefusals,
+  isRefusal,
+  type OperatorListener,
+  type Refusal,
+  readGenuine,
+  refusalOf,
+} from "./judge-command.ts"
 import type { Standing } from "./rule-file.ts"
 
 export type OperatorOptions = {

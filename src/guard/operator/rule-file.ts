@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto"
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
-import { isName, isTemplateUse, maxRuleLength } from "./command.ts"
 import { isObject } from "../../wire/json.ts"
-import { type Guard, createGuard } from "../guard.ts"
+import { createGuard, type Guard } from "../guard.ts"
 import type { PolicyInput } from "../policy/policies.ts"
 import { templateNames } from "../policy/templates.ts"
+import { isName, isTemplateUse, maxRuleLength } from "./command.ts"
 
 type Scope = Pick<OperatorRule, "agent" | "session" | "expiresAtMs">
 

@@ -2,9 +2,18 @@ import { generateKeyPairSync } from "node:crypto"
 import { expect, test } from "vitest"
 import { audience, createSigner, noonMs } from "../../../test/fixtures/operator/signer.ts"
 import { fc } from "../../../test/support/property.ts"
-import { type Command, createKeyPair, fingerprintOf, isCommand, maxPolicyLength, maxRuleLength, readPublicKey, signCommand } from "./command.ts"
-import { isRefusal, readGenuine } from "./judge-command.ts"
+import {
+  type Command,
+  createKeyPair,
+  fingerprintOf,
+  isCommand,
+  maxPolicyLength,
+  maxRuleLength,
+  readPublicKey,
+  signCommand,
+} from "./command.ts"
 import { makeKeyRing } from "./directory.ts"
+import { isRefusal, readGenuine } from "./judge-command.ts"
 
 const signer = createSigner()
 const ring = makeKeyRing([{ text: signer.pair.publicKey, source: "a.pub", state: "trusted" }])

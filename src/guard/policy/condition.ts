@@ -1,10 +1,10 @@
 import { isObject } from "../../wire/json.ts"
-import { type AttributeName, attributes } from "./schema.ts"
+import type { Action } from "../facts/action.ts"
 import type { CallFacts } from "../facts/facts.ts"
 import { maxFacts } from "../facts/leaf.ts"
 import { searchable } from "../facts/words.ts"
 import type { CompiledMatcher } from "./matcher.ts"
-import type { Action } from "../facts/action.ts"
+import { type AttributeName, attributes } from "./schema.ts"
 
 export type Get = (name: AttributeName) => AttributeValue
 

@@ -1,10 +1,10 @@
+import { createRequire } from "node:module"
 import { assert } from "../../message/assert.ts"
+import { HoldfastError } from "../../message/errors.ts"
 import { hashData } from "../../message/sha256.ts"
 import type { Action } from "../facts/action.ts"
 import type { Get, Policy } from "./condition.ts"
 import { type AttributeName, namespace } from "./schema.ts"
-import { createRequire } from "node:module"
-import { HoldfastError } from "../../message/errors.ts"
 
 /** What the policies say to one action of a call. */
 type Answer = {

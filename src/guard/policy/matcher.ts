@@ -1,7 +1,7 @@
-import { fold, globMatches } from "../facts/words.ts"
 import type { CallFacts } from "../facts/facts.ts"
 import { hostName } from "../facts/hosts.ts"
 import { normalPath, placesOf } from "../facts/paths.ts"
+import { fold, globMatches } from "../facts/words.ts"
 
 /** A list of patterns that a policy can ask by name, because Cedar has no way to match each member of a set against a pattern. */
 export type Matcher = {

@@ -4,12 +4,12 @@ import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import { type Action, actions } from "../facts/action.ts"
+import { compileCondition, type Policy } from "./condition.ts"
 import type { Cedar } from "./engine.ts"
-import { type Policy, compileCondition } from "./condition.ts"
 import type { Matcher } from "./matcher.ts"
-import { type Draft, cedarString, lineAt, shown } from "./template.ts"
 import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
-import { type TemplateUse, draftOf } from "./templates.ts"
+import { cedarString, type Draft, lineAt, shown } from "./template.ts"
+import { draftOf, type TemplateUse } from "./templates.ts"
 
 type PolicySet = { readonly policies: readonly Policy[]; readonly matchers: Readonly<Record<string, Matcher>> }
 

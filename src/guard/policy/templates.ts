@@ -2,7 +2,15 @@ import { HoldfastError } from "../../message/errors.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import { regionName } from "../facts/regions.ts"
 import { searchable } from "../facts/words.ts"
-import { type Draft, type UseOptions, cedarPattern, cedarSet, cedarString, requireAmount, requireTexts } from "./template.ts"
+import {
+  cedarPattern,
+  cedarSet,
+  cedarString,
+  type Draft,
+  requireAmount,
+  requireTexts,
+  type UseOptions,
+} from "./template.ts"
 
 /** A rule by the name of its template, with its parameters. */
 export type TemplateUse =

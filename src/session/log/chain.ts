@@ -1,8 +1,8 @@
 import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { sha256Hex } from "../../message/sha256.ts"
-import { hashEntry } from "../../store/reserved-log.ts"
 import { toStorable } from "../../store/packed-text.ts"
+import { hashEntry } from "../../store/reserved-log.ts"
 import type { Head, StoredEntry } from "../../store/store.ts"
 import { type EntryBody, refersTo } from "./entry.ts"
 

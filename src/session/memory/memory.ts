@@ -1,6 +1,14 @@
 import type { MemoryEntry } from "../../compact/stages/flush.ts"
 import { type Channel, trust } from "../../message/message.ts"
-import type { DayCounts, MemoryHit, MemoryOwner, MemoryRow, MemoryStore, RowCount, SessionId } from "../../store/store.ts"
+import type {
+  DayCounts,
+  MemoryHit,
+  MemoryOwner,
+  MemoryRow,
+  MemoryStore,
+  RowCount,
+  SessionId,
+} from "../../store/store.ts"
 import { checkDay, checkMoment, checkName, checkSearch, type MemorySearch, maxHits } from "./check-search.ts"
 import { againOf, dayOf, maxSources, normalText, rowOf, sessionIdOf, withCurrentId } from "./row-of.ts"
 

@@ -2,16 +2,24 @@ import { claimIn, steers } from "../../compact/gate/claim.ts"
 import { fitForData } from "../../compact/gate/gate-summary.ts"
 import { mergeSpans, withheldMark, withhold } from "../../compact/gate/mark-data.ts"
 import { admits } from "../../compact/summary/draft.ts"
-import { type View, foldCharacter, foldWord, normalize, originalSpan, rewrite, viewOf } from "../../language/normalize.ts"
 import { directs } from "../../language/imperative.ts"
-import { type Channel, type Span, instructs } from "../../message/message.ts"
+import {
+  foldCharacter,
+  foldWord,
+  normalize,
+  originalSpan,
+  rewrite,
+  type View,
+  viewOf,
+} from "../../language/normalize.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { memoryEnd, memoryStart } from "../../message/fence.ts"
+import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { termsOf } from "../../store/search-terms.ts"
 import type { MemoryHit, MemoryRow, SessionId } from "../../store/store.ts"
 import type { Memory } from "./memory.ts"
 import { maxTextLength } from "./row-of.ts"
-import { termsOf } from "../../store/search-terms.ts"
 
 export type RetrieveOptions = {
   /** The user's latest words. */

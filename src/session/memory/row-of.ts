@@ -1,7 +1,7 @@
 import type { MemoryEntry, MemoryKind } from "../../compact/stages/flush.ts"
 import { instructs } from "../../message/message.ts"
-import { hashData } from "../../message/sha256.ts"
 import { present } from "../../message/present.ts"
+import { hashData } from "../../message/sha256.ts"
 import type { MemoryOwner, MemoryRow } from "../../store/store.ts"
 
 /** A memory is a line or a paragraph; what is longer is content, stands whole in the log, and is found there by its sources. */

@@ -1,7 +1,7 @@
-import type { Summarize } from "../../compact/summary/summary.ts"
 import { writeWithCustom } from "../../compact/summary/custom-write.ts"
 import { failureOf, type Written, writeWithModel } from "../../compact/summary/model-write.ts"
 import { parsePrompty, summarizeWithPrompty } from "../../compact/summary/prompty.ts"
+import type { Summarize } from "../../compact/summary/summary.ts"
 import type { Summarizer, SummaryQuestion } from "../../compact/task.ts"
 import type { Problem } from "../../message/errors.ts"
 import { createModel } from "../../model/model.ts"

@@ -1,6 +1,6 @@
 import { HoldfastError } from "../../message/errors.ts"
-import type { Job } from "../store.ts"
 import { readFailure } from "../postgres-database.ts"
+import type { Job } from "../store.ts"
 import { createQueue } from "./create-queue.ts"
 import { jobId } from "./job-id.ts"
 import type { JobSource, TakenJob } from "./job-source.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type Command, type Payload, maxLifetimeMs, maxSkewMs } from "../../../src/guard/operator/command.ts"
+import { type Command, maxLifetimeMs, maxSkewMs, type Payload } from "../../../src/guard/operator/command.ts"
 import type { OperatorEvent } from "../../../src/guard/operator/judge-command.ts"
 import { type Operator, openOperator } from "../../../src/guard/operator/operator.ts"
 import { operatorLog } from "../../../src/store/reserved-log.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import type { Job } from "../../../src/store/store.ts"
 import type { Handler } from "../../../src/store/queue/queue.ts"
+import type { Job } from "../../../src/store/store.ts"
 import { comes, job, type Open, untilStopped } from "./queue-world.ts"
 
 /** Jobs that are no longer wanted. */

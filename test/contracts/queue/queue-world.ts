@@ -1,6 +1,6 @@
 import { vi } from "vitest"
-import type { Job } from "../../../src/store/store.ts"
 import type { Handler, Queue } from "../../../src/store/queue/queue.ts"
+import type { Job } from "../../../src/store/store.ts"
 
 export type QueueWorldOptions = {
   readonly maxAttempts?: number

@@ -1,5 +1,5 @@
-import type { Batch, Job, MemoryOwner, MemoryRow, StoredEntry } from "../../../src/store/store.ts"
 import { payloadHash } from "../../../src/store/packed-text.ts"
+import type { Batch, Job, MemoryOwner, MemoryRow, StoredEntry } from "../../../src/store/store.ts"
 
 /** An entry as a test needs one: its hash says which writer it came from. */
 export function entry(seq: number, writer = "a", more: Partial<StoredEntry> = {}): StoredEntry {
