@@ -21,6 +21,8 @@ export type SourceFile = {
   readonly nodes: readonly Node[]
   /** Other files of ours, by their path below `src`, and packages by name. */
   readonly imports: readonly Import[]
+  /** Names that it defines and exports. */
+  readonly exported: readonly string[]
 }
 
 const isNode = (value: unknown): value is Node =>
@@ -52,10 +54,21 @@ export function readSources(): readonly SourceFile[] {
   return readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts") && !path.includes("generated"))
     .sort()
-    .map((path) => {
-      const text = readFileSync(join(src, path), "utf8")
-      const { program } = parseSync(path, text, { lang: "ts" })
-      const nodes = [...walk(program)]
-      return { path, text, nodes, imports: importsOf(path, nodes) }
-    })
+    .map((path) => parseSource(path, readFileSync(join(src, path), "utf8")))
+}
+
+export function parseSource(path: string, text: string): SourceFile {
+  const { program } = parseSync(path, text, { lang: "ts" })
+  const nodes = [...walk(program)]
+  return { path, text, nodes, imports: importsOf(path, nodes), exported: exportedBy(nodes) }
+}
+
+function exportedBy(nodes: readonly Node[]): readonly string[] {
+  return nodes.flatMap(({ type, declaration }) => {
+    if (type !== "ExportNamedDeclaration" || !isNode(declaration)) return []
+    const declared = [declaration.declarations ?? declaration].flat()
+    return declared.flatMap((one) =>
+      isNode(one) && isNode(one.id) && typeof one.id.name === "string" ? [one.id.name] : [],
+    )
+  })
 }
