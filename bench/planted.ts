@@ -2,7 +2,7 @@ import { pick, type Random } from "./texts.ts"
 
 /** What is planted in a session of rounds: standing rules, exact values of many kinds, and values that change. */
 
-/** A sentence that stands to the letter in one message of the session. */
+/** A sentence that stands verbatim in one message of the session. */
 export type Planted = {
   readonly id: string
   readonly sentence: string

@@ -38,7 +38,7 @@ export function probesOf(messages: Transcript, cut: number = cutOf(messages)): r
   return probes
 }
 
-/** The share of the probes that stand in a text to the letter; all of none is all. */
+/** The share of the probes that stand in a text verbatim; all of none is all. */
 export function retention(probes: readonly Probe[], text: string): number {
   return probes.length === 0 ? 1 : probes.filter(({ value }) => text.includes(value)).length / probes.length
 }

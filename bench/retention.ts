@@ -11,7 +11,7 @@ import { compactWith, peers } from "./peers.ts"
 import { cutOf, type Probe, probesOf } from "./probes.ts"
 import { plainMessages } from "./traces.ts"
 
-/** How much of what the agent needed later is still there, to the letter, after compacting the first half of what it did. */
+/** How much of what the agent needed later is still there, verbatim, after compacting the first half of what it did. */
 
 type Base = "conversation" | "everything"
 type Cell = {

@@ -12,7 +12,7 @@ export type CycleResult = {
   readonly compliance: number
   /** Clauses that can be read in the context, of all. */
   readonly visible: number
-  /** Does the whole specification stand in the context to the letter? */
+  /** Does the whole specification stand in the context verbatim? */
   readonly verbatim: boolean
   /** Is the system part byte for byte that of the first call? */
   readonly stackSame: boolean

@@ -197,10 +197,10 @@ async function runWithin(
 
 type ToolInput =
   | { readonly ok: true; readonly input: Readonly<Record<string, unknown>> }
-  /** In words for the model, so that it can mend its call. */
+  /** In words for the model, so that it can fix its call. */
   | { readonly ok: false; readonly reason: string }
 
-/** So many faults are told at once: enough to mend a call, too few to fill a page. */
+/** So many faults are told at once: enough to fix a call, too few to fill a page. */
 const maxFaults = 8
 /** A member's name in a message may be of the model's making. */
 const longestToolName = 80

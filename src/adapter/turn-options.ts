@@ -20,7 +20,7 @@ export type TurnModel = Whereabouts &
 
 export type TurnAgent = {
   readonly model: TurnModel
-  /** The system part of every request, to the letter. */
+  /** The system part of every request, verbatim. */
   readonly instructions?: string
 }
 

@@ -42,7 +42,7 @@ export type TurnResult = TurnSoFar & { readonly stop: StopReason }
 
 /**
  * Let a model work with tools until it has answered, inside a context budget. Before each call the context is brought under the budget:
- * instructions stay to the letter, the newest messages stay, older ones go in whole groups, and one summary stands for them. Whatever
+ * instructions stay verbatim, the newest messages stay, older ones go in whole groups, and one summary stands for them. Whatever
  * ends it early is thrown, usually as a `HoldfastError`, and `turnSoFar(error)` has all that was said until then.
  */
 export async function turn(options: TurnOptions): Promise<TurnResult> {

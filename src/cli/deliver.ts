@@ -183,7 +183,7 @@ const cut = (rows: readonly string[], most: number): readonly string[] =>
 /** So many results are listed one by one. */
 const maxListed = 6
 
-/** What became of the messages: kept, shortened, left out, mended, pinned. */
+/** What became of the messages: kept, shortened, left out, fixed, pinned. */
 function accountChanges(
   { untouched, shortened, dropped, mended }: Changes,
   messages: number,

@@ -335,7 +335,7 @@ const options: Options = {
   json: { help: "one JSON object on stdout, and nothing else" },
 }
 
-/** Look at everything that a gateway needs, and say what is amiss. */
+/** Look at everything that a gateway needs, and say what is wrong. */
 export const doctorCommand: Command = {
   summary: "Check what the gateway needs, and say what to do about what is amiss",
   usage: "doctor [--offline] [--config FILE] [OPTIONS] [--json]",

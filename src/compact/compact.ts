@@ -146,7 +146,7 @@ type Summarized = { readonly summary?: Summary; readonly events: readonly (Summa
 
 /**
  * Have what goes out of sight summarized by whoever was asked to, and let through the gate only what rests on it. What the user said
- * does not depend on anyone: those lines are the extracted ones, to the letter.
+ * does not depend on anyone: those lines are the extracted ones, verbatim.
  */
 async function summarize(
   { choices }: CompactTask,

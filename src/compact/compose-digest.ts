@@ -14,7 +14,7 @@ export type DigestNeeds = {
   readonly covered: number
   /** Ids of the messages that stay in sight: what rests on them alone need not be said. */
   readonly shown: ReadonlySet<string>
-  /** Does a value stand to the letter in what stays in sight? */
+  /** Does a value stand verbatim in what stays in sight? */
   readonly stands: (value: string) => boolean
   readonly meter: Pick<Meter, "text" | "truncate">
   /** What the request's tools take: a value that fits is likelier needed. */
@@ -96,7 +96,7 @@ function fill(
   return { ledger: { text: fitted.text, facts: fitted.facts }, summary: lines }
 }
 
-/** What the goal says already, to the letter, need not be said again. */
+/** What the goal says already, verbatim, need not be said again. */
 function notInGoal(summary: Summary, goal: Goal | undefined): Summary {
   if (goal === undefined) return summary
   const flat = goal.text.replace(/\s+/g, " ")

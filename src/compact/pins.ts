@@ -4,7 +4,7 @@ import { documentHeading, memoryHeading, type PinnedRule, pinsHeading, toolHeadi
 import { holdsCompaction, ownMessage } from "./standing.ts"
 
 /**
- * Rules as a message of their own, each to the letter under a line that says whose it is. The fence's name is one that no rule
+ * Rules as a message of their own, each verbatim under a line that says whose it is. The fence's name is one that no rule
  * contains, so that nothing is escaped.
  */
 export function pinsMessage(pins: readonly PinnedRule[], id: string): Message {

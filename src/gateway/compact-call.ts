@@ -3,13 +3,13 @@ import type { ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { decodeResponse } from "../wire/decode.ts"
 import { answerProblem, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
-import type { Asked } from "./fast-path/asked.ts"
+import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import { ownHeaders, relayedHeaders } from "./http/headers.ts"
 import type { Route } from "./http/route.ts"
 import { type UpstreamAnswer, wholeOf } from "./http/transport.ts"
 import { readContextError } from "./http/wire-error.ts"
 import { isRefused, type Located, locate } from "./locate.ts"
-import { readAsked, send } from "./model-call.ts"
+import { readIncomingCall, send } from "./model-call.ts"
 import { noUpstream } from "./pass-through.ts"
 import { compactedResponse, compactWhole } from "./server-state/compaction-answer.ts"
 import { formOf } from "./server-state/form.ts"
@@ -24,16 +24,16 @@ const maxAnswerBytes = 64 * 1024 * 1024
 
 /** `POST /v1/responses/compact`: the upstream's to answer, and the gateway's where the upstream cannot. */
 export async function compactCall(exchange: Exchange, route: CompactRoute): Promise<void> {
-  const { deps, docket, tenant } = exchange
+  const { deps, requestLog, tenant } = exchange
   const { format, path } = route
-  Object.assign(docket.noted, { format, tenant, how: "passed" })
+  Object.assign(requestLog.noted, { format, tenant, how: "passed" })
   try {
-    const { asked, packed } = await readAsked(exchange, route)
-    docket.noted.requestBytes = packed.length
-    const located = asked.own.bypass ? undefined : await locateOrPass(exchange, asked)
+    const { incomingCall, packed } = await readIncomingCall(exchange, route)
+    requestLog.noted.requestBytes = packed.length
+    const located = incomingCall.own.bypass ? undefined : await locateOrPass(exchange, incomingCall)
     const upstream = chooseUpstream(deps.upstreams, "openai", located?.request.model)
     if (upstream === undefined) return answerProblem(exchange, noUpstream("openai", located?.request.model), format)
-    docket.noted.upstream = upstream.name
+    requestLog.noted.upstream = upstream.name
     const ours = located === undefined ? undefined : readable(located)
     const body = ours === undefined ? packed : Buffer.from(ours)
     const answer = await send(exchange, { format, path }, { upstream, body, changed: ours !== undefined })
@@ -48,9 +48,9 @@ export async function compactCall(exchange: Exchange, route: CompactRoute): Prom
 }
 
 /** What cannot be read goes on as it came, for the upstream to say what is wrong with it. */
-async function locateOrPass({ deps }: Exchange, asked: Asked): Promise<Located | undefined> {
+async function locateOrPass({ deps }: Exchange, incomingCall: IncomingCall): Promise<Located | undefined> {
   try {
-    return await locate(deps, asked)
+    return await locate(deps, incomingCall)
   } catch (error) {
     if (error instanceof HoldfastError && !isRefused(deps, error.problem)) return undefined
     throw error
@@ -76,16 +76,16 @@ function cannotAnswer(status: number, bytes: Buffer): boolean {
 }
 
 async function answerHere(exchange: Exchange, located: Located): Promise<void> {
-  const { deps, docket } = exchange
+  const { deps, requestLog } = exchange
   const { tenant, session, request, whole, assignment } = located
   const { model } = request
   if (whole === undefined) return
   await deps.lines.idle(session.id)
   const windowTokens = windowOf(deps, { tenant, format: request.format }, model)
   const compacted = await compactWhole(session, whole, { keepsUser: true, ...present({ model, windowTokens }) })
-  const answer = compactedResponse(compacted, { seed: docket.id, atMs: deps.now(), ...present({ model }) })
+  const answer = compactedResponse(compacted, { seed: requestLog.id, atMs: deps.now(), ...present({ model }) })
   await noteAnswer(exchange, located, Buffer.from(answer.body))
-  docket.noted.changed = true
+  requestLog.noted.changed = true
   giveAnswer(exchange, answer, { session: assignment.session, receipt: compacted.receipt })
 }
 
@@ -111,14 +111,14 @@ async function relay(
   bytes: Buffer,
   located: Located | undefined,
 ): Promise<void> {
-  const { response, docket } = exchange
+  const { response, requestLog } = exchange
   if (located !== undefined) await noteAnswer(exchange, located, answer.status < 300 ? bytes : Buffer.alloc(0))
   response.writeHead(answer.status, [
     ...relayedHeaders(answer.rawHeaders, { keepLength: true }),
-    ...ownHeaders({ trace: docket.id, ...present({ session: located?.session.id }) }),
+    ...ownHeaders({ trace: requestLog.id, ...present({ session: located?.session.id }) }),
   ])
-  docket.firstByte()
+  requestLog.firstByte()
   response.end(bytes)
-  docket.noted.responseBytes = bytes.length
-  docket.close("complete", answer.status)
+  requestLog.noted.responseBytes = bytes.length
+  requestLog.close("complete", answer.status)
 }

@@ -26,13 +26,13 @@ import { answerRecall } from "./tool-rounds/answer-recall.ts"
 import type { RoundsOptions } from "./tool-rounds/round.ts"
 import { type FurtherStream, streamRounds } from "./tool-rounds/stream-rounds.ts"
 import { wholeRounds } from "./tool-rounds/whole-rounds.ts"
-import type { Passage } from "./window-of.ts"
+import type { OutgoingCall } from "./window-of.ts"
 
-/** An answer that is there, and the passage that it ends. */
+/** An answer that is there, and the outgoing call that it ends. */
 export type Delivery = {
   readonly format: Format
   readonly path: string
-  readonly passage: Passage
+  readonly outgoing: OutgoingCall
   readonly answer: UpstreamAnswer
   readonly changed: boolean
   /** The body, where it was read already. */
@@ -46,43 +46,43 @@ export type Delivery = {
 
 /** Give the client its answer: as it came, with its calls judged where someone judges them. What it got is then written down. */
 export async function deliver(exchange: Exchange, delivery: Delivery): Promise<void> {
-  const { docket } = exchange
-  const { answer, passage, format, path } = delivery
+  const { requestLog } = exchange
+  const { answer, outgoing, format, path } = delivery
   const contentType = String(answer.headers["content-type"] ?? "")
   const framing = framingOf(format, contentType, path)
-  Object.assign(docket.noted, { how: passage.how, stream: framing !== undefined })
+  Object.assign(requestLog.noted, { how: outgoing.how, stream: framing !== undefined })
   const relayed = await pass(exchange, delivery, framing).catch((error: unknown) => {
     // Nobody takes it any more: its connection must not wait for someone who does.
     answer.drop()
     throw error
   })
-  const { session, receipt, trace, model } = passage.known()
+  const { session, receipt, trace, model } = outgoing.known()
   const reading =
     answer.status < 300 && relayed.kept !== undefined ? readAnswer(format, relayed.kept, framing) : undefined
   // What is read at once is written down before the next request of the client can be here.
   const read = reading instanceof Promise ? await reading : reading
-  passage.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false)
-  Object.assign(docket.noted, { responseBytes: relayed.bytes, trace })
+  outgoing.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false)
+  Object.assign(requestLog.noted, { responseBytes: relayed.bytes, trace })
   Object.assign(
-    docket.noted,
+    requestLog.noted,
     present({ session, receipt, model: model ?? read?.response.model, usage: read?.response.usage }),
   )
-  docket.close(relayed.ending, answer.status)
+  requestLog.close(relayed.ending, answer.status)
 }
 
 async function pass(exchange: Exchange, delivery: Delivery, framing: Framing | undefined): Promise<Relayed> {
-  const { deps, response, docket } = exchange
-  const { answer, passage, whole, recalls } = delivery
+  const { deps, response, requestLog } = exchange
+  const { answer, outgoing, whole, recalls } = delivery
   if (whole !== undefined) {
     head(exchange, delivery, { keepLength: false })
     response.end(whole)
     return { ending: "complete", bytes: whole.length, kept: whole }
   }
   const isAnswer = answer.status < 300
-  const guarding = isAnswer ? await passage.guarding() : undefined
+  const guarding = isAnswer ? await outgoing.guarding() : undefined
   const packing = packingOf(answer)
   const keepAlive = framing === "events" && packing === undefined ? { keepAliveMs: deps.keepAliveMs } : {}
-  const options = { ...keepAlive, onFirstByte: docket.firstByte }
+  const options = { ...keepAlive, onFirstByte: requestLog.firstByte }
   if (!isAnswer || (guarding === undefined && !recalls)) {
     head(exchange, delivery, { keepLength: true })
     return relayBytes(answer, response, options)
@@ -92,7 +92,7 @@ async function pass(exchange: Exchange, delivery: Delivery, framing: Framing | u
   if (framing === undefined) {
     const { status, bytes, isSame } = await wholeAnswer(delivery, rounds)
     head(exchange, delivery, { keepLength: isSame, status })
-    docket.firstByte()
+    requestLog.firstByte()
     response.end(bytes)
     return { ending: "complete", bytes: bytes.length, kept: bytes }
   }
@@ -114,14 +114,14 @@ type Head = { readonly keepLength: boolean; readonly status?: number }
 
 /** The head of the answer, as it came, with ours beside it. */
 function head(
-  { response, docket }: Exchange,
-  { answer, passage, changed }: Delivery,
+  { response, requestLog }: Exchange,
+  { answer, outgoing, changed }: Delivery,
   { keepLength, status }: Head,
 ): void {
-  const { session, receipt } = passage.known()
+  const { session, receipt } = outgoing.known()
   response.writeHead(status ?? answer.status, [
     ...relayedHeaders(answer.rawHeaders, { keepLength }),
-    ...ownHeaders({ trace: docket.id, changed, ...present({ session, receipt }) }),
+    ...ownHeaders({ trace: requestLog.id, changed, ...present({ session, receipt }) }),
   ])
 }
 
@@ -209,18 +209,18 @@ const maxWhole = 64 * 1024 * 1024
 
 /** An answer whose calls are judged or answered here: the model may be asked again before the client has all of it. */
 function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuarding | undefined): RoundsOptions {
-  const { deps, docket } = exchange
-  const { format, passage, sent, recalls } = delivery
-  const session = passage.known().session ?? ""
+  const { deps, requestLog } = exchange
+  const { format, outgoing, sent, recalls } = delivery
+  const session = outgoing.known().session ?? ""
   const here = guarding === undefined ? undefined : guardHere(exchange, guarding, session)
-  if (here !== undefined) docket.noted.judged = here.judged
+  if (here !== undefined) requestLog.noted.judged = here.judged
   return {
     format,
     sent: sent.toString("utf8"),
     ...present({ guarding: here }),
     ...(recalls ? { recall: (input: unknown) => answerRecall(deps.holdfast.session(session), input) } : {}),
     onRound: ({ recalls: answered }) => {
-      docket.noted.recalls = (docket.noted.recalls ?? 0) + answered
+      requestLog.noted.recalls = (requestLog.noted.recalls ?? 0) + answered
     },
   }
 }
@@ -299,9 +299,9 @@ const textOfDelta = ({ raw }: SseEvent): string =>
     .toString("latin1")
     .replace(/^\xef\xbb\xbf/, "")
 
-/** The guard of a session, with the approvals desk as the person to ask; whatever it decides is in the books as well. */
+/** The guard of a session, with the approvals desk as the person to ask; whatever it decides is in the list of recent exchanges as well. */
 function guardHere(
-  { deps, docket, tenant, gone }: Exchange,
+  { deps, requestLog, tenant, gone }: Exchange,
   guarding: SessionGuarding,
   session: string,
 ): SessionGuarding & { readonly judged: readonly JudgedCall[] } {
@@ -310,7 +310,7 @@ function guardHere(
     askTimeoutMs: deps.askTimeoutMs,
     // Nobody is asked about the call of a client that has gone.
     approve: (call, verdict, signal) =>
-      deps.approvals.ask({ session, tenant, trace: docket.id, call, verdict }, AbortSignal.any([signal, gone])),
+      deps.approvals.ask({ session, tenant, trace: requestLog.id, call, verdict }, AbortSignal.any([signal, gone])),
     ...guarding,
     judged,
     onJudged: async (one) => {

@@ -8,17 +8,17 @@ import { ownHeaders } from "./http/headers.ts"
 import type { Bodies } from "./http/read-body.ts"
 import type { Transport } from "./http/transport.ts"
 import { wireError, wireRefusal } from "./http/wire-error.ts"
+import type { OutgoingDeps } from "./ingest-call.ts"
 import type { OwnAnswer } from "./server-state/compaction-answer.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
-import type { PassageDeps } from "./take.ts"
-import type { Books } from "./telemetry/books.ts"
-import type { Docket } from "./telemetry/docket.ts"
+import type { RecentExchanges } from "./telemetry/recent-exchanges.ts"
+import type { RequestLog } from "./telemetry/request-log.ts"
 
 /** All that an exchange may touch. */
 export type ExchangeDeps = GatewayOptions &
-  PassageDeps & {
+  OutgoingDeps & {
     readonly transport: Transport
-    readonly books: Books
+    readonly recentExchanges: RecentExchanges
     readonly bodies: Bodies
     readonly approvals: Approvals
   }
@@ -30,7 +30,7 @@ export type Exchange = {
   readonly response: ServerResponse
   /** Call it when the request has arrived whole: false where as many as may be are worked on already. */
   readonly arrived: () => boolean
-  readonly docket: Docket
+  readonly requestLog: RequestLog
   readonly tenant: string
   /** Aborts when the client has gone. */
   readonly gone: AbortSignal
@@ -43,10 +43,10 @@ export const busy = ({ limits }: Pick<ExchangeDeps, "limits">): Problem => ({
 })
 
 /** Answer with a problem in the wire's own shape. */
-export function answerProblem({ response, docket }: Exchange, problem: Problem, format?: Format): void {
+export function answerProblem({ response, requestLog }: Exchange, problem: Problem, format?: Format): void {
   const { status, headers, body } = wireError(format, problem)
-  docket.noted.problem = problem
-  answerText({ response, docket }, status, headers, body)
+  requestLog.noted.problem = problem
+  answerText({ response, requestLog }, status, headers, body)
 }
 
 /** Answer a request that no wire's shape is known for. */
@@ -55,31 +55,31 @@ export function answerRefusal(
   { status, reason }: { readonly status: number; readonly reason: string },
 ): void {
   const { headers, body } = wireRefusal(undefined, { status, message: reason })
-  exchange.docket.noted.problem = { code: "path-unknown", reason }
+  exchange.requestLog.noted.problem = { code: "path-unknown", reason }
   answerText(exchange, status, headers, body)
 }
 
 export function answerText(
-  { response, docket }: Pick<Exchange, "response" | "docket">,
+  { response, requestLog }: Pick<Exchange, "response" | "requestLog">,
   status: number,
   headers: Readonly<Record<string, string>>,
   body: string,
 ): void {
   if (response.headersSent) {
     response.destroy()
-    docket.close("upstream-cut", response.statusCode)
+    requestLog.close("upstream-cut", response.statusCode)
     return
   }
   const isTooMuch = status === tooMuch && !response.req.complete
   response.writeHead(status, {
     ...headers,
-    ...Object.fromEntries(pairs(ownHeaders({ trace: docket.id }))),
+    ...Object.fromEntries(pairs(ownHeaders({ trace: requestLog.id }))),
     "content-length": Buffer.byteLength(body),
     ...(isTooMuch ? { connection: "close" } : {}),
   })
   if (isTooMuch) endAfterwards(response, body)
   else response.end(body)
-  docket.close("refused", status)
+  requestLog.close("refused", status)
 }
 
 const tooMuch = 413
@@ -108,20 +108,20 @@ export function problemOf(error: unknown, onFault: (error: unknown) => void): Pr
 
 /** Give the client an answer of the gateway's own. */
 export function giveAnswer(
-  { response, docket }: Pick<Exchange, "response" | "docket">,
+  { response, requestLog }: Pick<Exchange, "response" | "requestLog">,
   { status, headers, body }: OwnAnswer,
   { session, receipt }: { readonly session?: string; readonly receipt?: Receipt } = {},
 ): void {
   const isStream = headers["content-type"]?.startsWith("text/event-stream") === true
-  Object.assign(docket.noted, { how: "answered", stream: isStream, responseBytes: Buffer.byteLength(body) })
-  Object.assign(docket.noted, present({ session, receipt }))
+  Object.assign(requestLog.noted, { how: "answered", stream: isStream, responseBytes: Buffer.byteLength(body) })
+  Object.assign(requestLog.noted, present({ session, receipt }))
   response.writeHead(status, [
     ...Object.entries(headers).flat(),
     "content-length",
     String(Buffer.byteLength(body)),
-    ...ownHeaders({ trace: docket.id, session, receipt }),
+    ...ownHeaders({ trace: requestLog.id, session, receipt }),
   ])
-  docket.firstByte()
+  requestLog.firstByte()
   response.end(body)
-  docket.close(status < 400 ? "complete" : "refused", status)
+  requestLog.close(status < 400 ? "complete" : "refused", status)
 }

@@ -12,7 +12,7 @@ import { createApprovals } from "./admin/approvals.ts"
 import { approvalsFromOperator } from "./admin/approvals-from-operator.ts"
 import { compactCall } from "./compact-call.ts"
 import { answerProblem, answerRefusal, busy, type Exchange, type ExchangeDeps, problemOf } from "./exchange.ts"
-import { createLanes } from "./fast-path/lanes.ts"
+import { createFastPaths } from "./fast-path/fast-paths.ts"
 import { createWorkLines } from "./fast-path/work-lines.ts"
 import { isLoopback, refuseHost, refuseOrigin, refuseToken } from "./http/admission.ts"
 import { flatOf, hasOwnKey } from "./http/headers.ts"
@@ -28,11 +28,11 @@ import { modelCall } from "./model-call.ts"
 import { passThrough } from "./pass-through.ts"
 import { createHeld } from "./server-state/held.ts"
 import type { Gateway, GatewayOptions } from "./settings/gateway-options.ts"
-import { createBooks } from "./telemetry/books.ts"
-import { openDocket } from "./telemetry/docket.ts"
 import { expositionType } from "./telemetry/exposition.ts"
 import { createHealth } from "./telemetry/health.ts"
 import { createMetrics } from "./telemetry/metrics.ts"
+import { createRecentExchanges } from "./telemetry/recent-exchanges.ts"
+import { openRequestLog } from "./telemetry/request-log.ts"
 import { watchProcess } from "./telemetry/watch-process.ts"
 
 /** Start a gateway; it serves when this ends. */
@@ -95,18 +95,18 @@ function openHouse(options: GatewayOptions): House {
   const { store, holdfast, operator, now, onFault } = options
   const limited = limitStore(store)
   const state: State = { closing: false, inFlight: 0, working: new Set() }
-  const books = createBooks()
+  const recentExchanges = createRecentExchanges()
   const approvals = createApprovals({ now })
   const watched = watchProcess()
   const metrics = createMetrics({ now, version: options.version, readProcess: watched.read })
   const deps: ExchangeDeps = {
     ...options,
     store: limited,
-    books,
+    recentExchanges,
     approvals,
     bodies: createBodies(Math.max(bodiesBytes, options.limits.bodyBytes)),
     transport: createTransport(),
-    lanes: createLanes(),
+    fastPaths: createFastPaths(),
     lines: createWorkLines(onFault),
     newSessions: createNewSessions(options.limits.newSessions, now),
     lineages: createLineages({
@@ -132,7 +132,7 @@ function openHouse(options: GatewayOptions): House {
     ...present({ operator }),
   })
   const ends = [
-    books.subscribe((record) => {
+    recentExchanges.subscribe((record) => {
       metrics.observe(record)
       if (record.problem?.code === "store-corrupt") health.noteDamage()
       options.onRecord?.(record)
@@ -225,14 +225,14 @@ function openExchange(deps: ExchangeDeps, { incoming, response, arrived }: Arriv
   // What is no path may be a whole address, with a password in it.
   const path = url.startsWith("/") ? (url.split("?", 1)[0]?.slice(0, 200) ?? "/") : "(no path)"
   const clock = (): number => performance.now()
-  const docket = openDocket({ books: deps.books, now: deps.now, clock }, id, method, path)
+  const requestLog = openRequestLog({ recentExchanges: deps.recentExchanges, now: deps.now, clock }, id, method, path)
   const gone = new AbortController()
   response.on("close", () => {
     if (!response.writableFinished) gone.abort()
   })
   response.on("error", () => gone.abort())
   const tenant = deps.tenants === "one" ? "one" : tenantOf(flatOf(incoming.headers), keyIn(route), isPersonal(deps))
-  return { deps, incoming, response, arrived, docket, tenant, gone: gone.signal }
+  return { deps, incoming, response, arrived, requestLog, tenant, gone: gone.signal }
 }
 
 /** Nobody from elsewhere is let in, and nobody else writes to the store. */

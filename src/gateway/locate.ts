@@ -6,8 +6,8 @@ import type { Session } from "../session/session.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { decodeNext } from "../wire/resume.ts"
 import { hasMorePieces } from "../wire/tape.ts"
-import { type Asked, ownerOf } from "./fast-path/asked.ts"
-import type { Lane } from "./fast-path/lane.ts"
+import type { FastPath } from "./fast-path/fast-path.ts"
+import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
 import type { WorkLines } from "./fast-path/work-lines.ts"
 import type { Assignment } from "./identity/decision.ts"
 import { identityOf } from "./identity/identity.ts"
@@ -33,25 +33,30 @@ export type Located = Belonging & {
   readonly whole?: Whole
 }
 
-/** Read a request, and find the session that it belongs to: mostly that of the lane, and where that is sure, then for certain. */
-export async function locate(deps: LocateDeps, asked: Asked, lane?: Lane, isSure = false): Promise<Located> {
-  const { format, tenant, headers } = asked
-  checkBytes(asked)
-  const text = asked.bytes.toString("utf8")
+/** Read a request, and find the session that it belongs to: mostly that of the fast path, and where that is sure, then for certain. */
+export async function locate(
+  deps: LocateDeps,
+  incomingCall: IncomingCall,
+  fastPath?: FastPath,
+  isSure = false,
+): Promise<Located> {
+  const { format, tenant, headers } = incomingCall
+  checkBytes(incomingCall)
+  const text = incomingCall.bytes.toString("utf8")
   if (text.length > manyPiecesLength && hasMorePieces(text, maxPieces)) throw tooManyPieces(`more than ${maxPieces}`)
-  const earlier = lane?.request
+  const earlier = fastPath?.request
   const request = earlier?.format === format ? decodeNext(earlier, text) : decodeRequest(format, text)
   checkSize(request)
   // It may go on from something by which its session is known, a summary in its first message included: that has to be written down first.
   if (!isSure) await Promise.all(deps.held.ended(tenant).map(deps.lines.idle))
   const identity = identityOf(headers, request)
   await deps.held.settle(tenant, identity, request)
-  const assignment = await deps.lineages.assign(tenant, identity, request, isSure ? lane?.session : undefined)
+  const assignment = await deps.lineages.assign(tenant, identity, request, isSure ? fastPath?.session : undefined)
   if (!deps.newSessions.admit(tenant, assignment.session, assignment.isNew)) {
     await deps.lineages.answered(assignment, request, [], { isCut: true })
     throw new HoldfastError({ code: "gateway-busy", what: "new sessions in an hour", limit: deps.limits.newSessions })
   }
-  const session = await sessionOf(deps, ownerOf(asked), assignment)
+  const session = await sessionOf(deps, ownerOf(incomingCall), assignment)
   const whole = await deps.held.open({ tenant, assignment, session }, request)
   return { tenant, assignment, session, request, ...present({ whole }) }
 }
@@ -69,7 +74,7 @@ const maxPieces = 20_000
  */
 const maxReadBytes = 32 * 1024 * 1024
 
-function checkBytes({ bytes }: Asked): void {
+function checkBytes({ bytes }: IncomingCall): void {
   if (bytes.length > maxReadBytes)
     throw new HoldfastError({ code: "body-too-large", length: bytes.length, limit: maxReadBytes })
 }

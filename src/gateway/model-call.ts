@@ -3,7 +3,7 @@ import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type Delivery, deliver } from "./deliver.ts"
 import { answerProblem, answerText, busy, type Exchange, giveAnswer, problemOf } from "./exchange.ts"
-import type { Asked } from "./fast-path/asked.ts"
+import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import { bare, flatOf, forwardedHeaders, holdfastHeaders, sharesAccount } from "./http/headers.ts"
 import { unpack } from "./http/read-body.ts"
 import type { Route } from "./http/route.ts"
@@ -12,42 +12,45 @@ import { type Sending, type UpstreamAnswer, wholeOf } from "./http/transport.ts"
 import { maskedAnswer, peekAtStream, unpackedAnswer } from "./http/upstream-answer.ts"
 import { contextError, readContextError } from "./http/wire-error.ts"
 import { isRefused } from "./locate.ts"
-import { openPassage, untouchedPassage } from "./open-passage.ts"
+import { openOutgoingCall, untouchedCall } from "./outgoing-call.ts"
 import { noUpstream } from "./pass-through.ts"
 import type { Instead } from "./server-state/instead.ts"
 import { chooseUpstream, familyOf } from "./settings/upstream.ts"
 import { printsHandle, withRecallTool } from "./tool-rounds/recall-tool.ts"
-import { leavesAnswer, type Passage, type TooLong } from "./window-of.ts"
+import { leavesAnswer, type OutgoingCall, type TooLong } from "./window-of.ts"
 
 export type ModelRoute = Extract<Route, { type: "model-call" }>
 
 /** A call of a model: through its session, upstream, and back. */
 export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<void> {
-  const { deps, docket, tenant } = exchange
+  const { deps, requestLog, tenant } = exchange
   const { format } = route
-  Object.assign(docket.noted, { format, tenant })
+  Object.assign(requestLog.noted, { format, tenant })
   try {
-    const { asked, packed } = await readAsked(exchange, route)
-    const traceparent = /^[\da-f-]{55}$/.exec(asked.headers.traceparent ?? "")?.[0]
-    Object.assign(docket.noted, { requestBytes: packed.length, ...present({ agent: asked.own.agent, traceparent }) })
-    const passage = await passageFor(exchange, asked)
-    if (passage === "answered") return
-    if (passage.answer !== undefined) {
-      giveAnswer(exchange, passage.answer, passage.known())
-      return passage.ended(undefined)
+    const { incomingCall, packed } = await readIncomingCall(exchange, route)
+    const traceparent = /^[\da-f-]{55}$/.exec(incomingCall.headers.traceparent ?? "")?.[0]
+    Object.assign(requestLog.noted, {
+      requestBytes: packed.length,
+      ...present({ agent: incomingCall.own.agent, traceparent }),
+    })
+    const outgoing = await outgoingFor(exchange, incomingCall)
+    if (outgoing === "answered") return
+    if (outgoing.answer !== undefined) {
+      giveAnswer(exchange, outgoing.answer, outgoing.known())
+      return outgoing.ended(undefined)
     }
-    await callUpstream(exchange, route, { asked, packed, passage }).finally(() => passage.ended(undefined))
+    await callUpstream(exchange, route, { incomingCall, packed, outgoing }).finally(() => outgoing.ended(undefined))
   } catch (error) {
     answerProblem(exchange, problemOf(error, deps.onFault), format)
   }
 }
 
-type Call = { readonly asked: Asked; readonly packed: Buffer; readonly passage: Passage }
+type Call = { readonly incomingCall: IncomingCall; readonly packed: Buffer; readonly outgoing: OutgoingCall }
 
-export async function readAsked(
-  { deps, incoming, arrived, docket, tenant }: Exchange,
+export async function readIncomingCall(
+  { deps, incoming, arrived, requestLog, tenant }: Exchange,
   { format, model }: Pick<ModelRoute, "format" | "model">,
-): Promise<{ readonly asked: Asked; readonly packed: Buffer }> {
+): Promise<{ readonly incomingCall: IncomingCall; readonly packed: Buffer }> {
   const headers = flatOf(incoming.headers)
   const { session, agent, bypass, focus } = holdfastHeaders(headers)
   const packed = await deps.bodies.read(incoming, deps.limits.bodyBytes)
@@ -59,31 +62,32 @@ export async function readAsked(
   if (packed === "no-room" || !arrived()) throw new HoldfastError(busy(deps))
   const bytes = await unpack(packed, headers["content-encoding"], deps.limits.unpackedBytes)
   const own = { bypass, ...present({ session, agent, focus }) }
-  return { packed, asked: { id: docket.id, tenant, headers, own, format, bytes, ...present({ model }) } }
+  return { packed, incomingCall: { id: requestLog.id, tenant, headers, own, format, bytes, ...present({ model }) } }
 }
 
 /**
- * The passage of a call. What cannot be read goes on as it came, for the upstream to say what is wrong with it, unless the operator's rules
+ * The outgoing call of a call. What cannot be read goes on as it came, for the upstream to say what is wrong with it, unless the operator's rules
  * would be missing in it then, or it belongs to a session whose rules cannot be read. What cannot be made to fit does so too where the window is only what we believe of the model.
  */
-async function passageFor(exchange: Exchange, asked: Asked): Promise<Passage | "answered"> {
+async function outgoingFor(exchange: Exchange, incomingCall: IncomingCall): Promise<OutgoingCall | "answered"> {
   const { deps } = exchange
   const isShared = deps.upstreams.some((upstream) => sharesAccount(deps, upstream))
-  if (asked.own.bypass && !hasOperatorRules(exchange) && !isShared) return untouchedPassage(asked, "bypassed", deps)
+  if (incomingCall.own.bypass && !hasOperatorRules(exchange) && !isShared)
+    return untouchedCall(incomingCall, "bypassed", deps)
   try {
-    return await openPassage(deps, asked)
+    return await openOutgoingCall(deps, incomingCall)
   } catch (error) {
     const problem = problemOf(error, deps.onFault)
-    exchange.docket.noted.problem = problem
+    exchange.requestLog.noted.problem = problem
     if (problem.code === "access-refused" || isRefused(deps, problem)) throw error
     const sizes = sizesIn(problem)
     if (sizes !== undefined && deps.windowTokens !== undefined) {
-      const { status, headers, body } = contextError(asked.format, sizes)
+      const { status, headers, body } = contextError(incomingCall.format, sizes)
       answerText(exchange, status, headers, body)
       return "answered"
     }
     if (hasOperatorRules(exchange) && sizes === undefined) throw error
-    return untouchedPassage(asked, "passed", deps)
+    return untouchedCall(incomingCall, "passed", deps)
   }
 }
 
@@ -107,60 +111,60 @@ const maxShrinking = 2
 const maxErrorBytes = 1024 * 1024
 
 async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): Promise<void> {
-  const { deps, docket } = exchange
-  const { passage, asked } = call
+  const { deps, requestLog } = exchange
+  const { outgoing, incomingCall } = call
   const { format } = route
-  const model = asked.model ?? passage.request?.model ?? passage.known().model
-  const upstream = chooseUpstream(deps.upstreams, familyOf[format], model ?? modelIn(asked.bytes))
+  const model = incomingCall.model ?? outgoing.request?.model ?? outgoing.known().model
+  const upstream = chooseUpstream(deps.upstreams, familyOf[format], model ?? modelIn(incomingCall.bytes))
   if (upstream === undefined) return answerProblem(exchange, noUpstream(familyOf[format], model), format)
-  docket.noted.upstream = upstream.name
+  requestLog.noted.upstream = upstream.name
   const again = (next: string) => {
-    passage.repeated?.()
+    outgoing.repeated?.()
     return send(exchange, route, { upstream, body: Buffer.from(next), changed: true })
   }
-  let { body, recalls } = offerRecall(exchange, route, passage.bytes, passage)
-  let changed = passage.changed || recalls
+  let { body, recalls } = offerRecall(exchange, route, outgoing.bytes, outgoing)
+  let changed = outgoing.changed || recalls
   let refusal: Delivery | undefined
   for (let shrunk = 0; ; shrunk++) {
     const sent = await send(exchange, route, { upstream, body: changed ? body : call.packed, changed })
     const { answer, error: early } = mayRefuseInStream(format, sent, body) ? await peekAtStream(sent) : { answer: sent }
-    const delivery = { format, path: route.path, passage, answer, changed, sent: body, recalls, again }
+    const delivery = { format, path: route.path, outgoing, answer, changed, sent: body, recalls, again }
     if (!refusals.has(answer.status)) {
       const smaller =
-        early === undefined || shrunk >= maxShrinking ? undefined : await smallerAfter(passage, format, early)
+        early === undefined || shrunk >= maxShrinking ? undefined : await smallerAfter(outgoing, format, early)
       if (smaller === undefined) return deliver(exchange, delivery)
       answer.drop()
-      ;({ body, recalls } = offerRecall(exchange, route, smaller, passage))
+      ;({ body, recalls } = offerRecall(exchange, route, smaller, outgoing))
       changed = true
       continue
     }
     const error = (await wholeOf(answer, maxErrorBytes)) ?? Buffer.alloc(0)
     const refused = { format, status: answer.status, error, body, changed, mayShrink: shrunk < maxShrinking }
-    const instead = await insteadOf(passage, refused)
+    const instead = await insteadOf(outgoing, refused)
     if (instead === undefined) return deliver(exchange, refusal ?? { ...delivery, whole: error })
     if (instead.type === "answer") {
-      passage.ended(instead.response)
+      outgoing.ended(instead.response)
       // Whoever goes on from it is to be recognised.
-      await deps.lines.idle(passage.known().session ?? "")
-      return giveAnswer(exchange, instead.answer, passage.known())
+      await deps.lines.idle(outgoing.known().session ?? "")
+      return giveAnswer(exchange, instead.answer, outgoing.known())
     }
     if (instead.isTrial === true) refusal = { ...delivery, whole: error }
-    ;({ body, recalls } = offerRecall(exchange, route, instead.body, passage))
+    ;({ body, recalls } = offerRecall(exchange, route, instead.body, outgoing))
     changed = true
   }
 }
 
 /** Offer the model the recall tool, where something can be called back: the session has printed a handle into the request. */
-function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, passage: Passage): Offered {
-  const text = deps.recall && passage.known().session !== undefined ? body.toString("utf8") : ""
-  const isPrinted = text !== "" && printsHandle(passage.seen?.() ?? text)
+function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, outgoing: OutgoingCall): Offered {
+  const text = deps.recall && outgoing.known().session !== undefined ? body.toString("utf8") : ""
+  const isPrinted = text !== "" && printsHandle(outgoing.seen?.() ?? text)
   const offered = isPrinted ? withRecallTool(text, format) : text
   return offered === text ? { body, recalls: false } : { body: Buffer.from(offered), recalls: true }
 }
 
 type Offered = { readonly body: Buffer; readonly recalls: boolean }
 
-/** Statuses of refusals that may be mended: too long, unknown to the upstream, or not taken in this shape. */
+/** Statuses of refusals that may be fixed: too long, unknown to the upstream, or not taken in this shape. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 422, 501])
 
 /** Of less a model with a window refuses nothing. */
@@ -173,9 +177,9 @@ const mayRefuseInStream = (format: Format, { status, headers }: UpstreamAnswer, 
   String(headers["content-type"] ?? "").startsWith("text/event-stream")
 
 /** A smaller body, after a stream began with the word that this one is too long. */
-async function smallerAfter(passage: Passage, format: Format, error: string): Promise<Buffer | undefined> {
+async function smallerAfter(outgoing: OutgoingCall, format: Format, error: string): Promise<Buffer | undefined> {
   const tooLong = readContextError(format, undefined, error)
-  return tooLong === undefined || !mayBeSmaller(tooLong) ? undefined : passage.smaller(tooLong)
+  return tooLong === undefined || !mayBeSmaller(tooLong) ? undefined : outgoing.smaller(tooLong)
 }
 
 /** Where only the answer that a request allows is too much, and it asks for most of the window, clients lower that themselves. */
@@ -190,26 +194,33 @@ type RefusedBody = {
   readonly mayShrink: boolean
 }
 
-/** What to do about a refusal: a smaller request where it was too long, and otherwise what the passage knows. */
-async function insteadOf(passage: Passage, refused: RefusedBody): Promise<Instead | undefined> {
+/** What to do about a refusal: a smaller request where it was too long, and otherwise what the outgoing call knows. */
+async function insteadOf(outgoing: OutgoingCall, refused: RefusedBody): Promise<Instead | undefined> {
   const { format, status, error, body, changed, mayShrink } = refused
   const text = error.toString("utf8")
   const tooLong = readContextError(format, status, text)
   const isTooLong = tooLong !== undefined && mayBeSmaller(tooLong)
-  const smaller = tooLong !== undefined && isTooLong && mayShrink ? await passage.smaller(tooLong) : undefined
+  const smaller = tooLong !== undefined && isTooLong && mayShrink ? await outgoing.smaller(tooLong) : undefined
   if (smaller !== undefined) return { type: "send", body: smaller }
-  return passage.instead?.({ status, body: text, sent: body, changed, isTooLong, isAboutLength: tooLong !== undefined })
+  return outgoing.instead?.({
+    status,
+    body: text,
+    sent: body,
+    changed,
+    isTooLong,
+    isAboutLength: tooLong !== undefined,
+  })
 }
 
 export async function send(
-  { deps, incoming, docket, gone }: Exchange,
+  { deps, incoming, requestLog, gone }: Exchange,
   { path, format }: Pick<ModelRoute, "path" | "format">,
   { upstream, body, changed }: Pick<Sending, "upstream"> & { readonly body: Buffer; readonly changed: boolean },
 ): Promise<UpstreamAnswer> {
   const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
   // An answer is read as it passes, so it comes unpacked; a body that was changed is sent unpacked.
   const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
-  docket.sent()
+  requestLog.sent()
   const sent = await deps.transport.send({
     upstream,
     ...targetUrl(upstream, path),
@@ -219,9 +230,9 @@ export async function send(
     signal: gone,
   })
   const answer = maskedAnswer(unpackedAnswer(sent), upstream)
-  docket.noted.attempts = (docket.noted.attempts ?? 0) + answer.attempts
-  docket.noted.sentBytes = body.length
-  docket.noted.changed = changed
+  requestLog.noted.attempts = (requestLog.noted.attempts ?? 0) + answer.attempts
+  requestLog.noted.sentBytes = body.length
+  requestLog.noted.changed = changed
   return answer
 }
 

@@ -7,11 +7,11 @@ import { chooseUpstream, type Family } from "./settings/upstream.ts"
 
 /** Whatever is no model call goes to the upstream as it is, and its answer comes back as it is: nothing is kept or looked at. */
 export async function passThrough(exchange: Exchange, family: Family, path: string): Promise<void> {
-  const { deps, incoming, response, docket, gone, arrived } = exchange
+  const { deps, incoming, response, requestLog, gone, arrived } = exchange
   const upstream = chooseUpstream(deps.upstreams, family, undefined)
-  docket.noted.how = "passed"
+  requestLog.noted.how = "passed"
   if (upstream === undefined) return answerProblem(exchange, noUpstream(family))
-  docket.noted.upstream = upstream.name
+  requestLog.noted.upstream = upstream.name
   if (sharesAccount(deps, upstream) && !isForEveryone(path)) return answerProblem(exchange, notYours)
   const { method = "GET" } = incoming
   const hasBody = incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"]) > 0
@@ -27,15 +27,15 @@ export async function passThrough(exchange: Exchange, family: Family, path: stri
       signal: gone,
     })
     const answer = maskedAnswer(sent, upstream)
-    docket.sent()
-    docket.noted.attempts = answer.attempts
+    requestLog.sent()
+    requestLog.noted.attempts = answer.attempts
     response.writeHead(answer.status, [
       ...relayedHeaders(answer.rawHeaders, { keepLength: true }),
-      ...ownHeaders({ trace: docket.id }),
+      ...ownHeaders({ trace: requestLog.id }),
     ])
-    const { ending, bytes } = await relayBytes(answer, response, { onFirstByte: docket.firstByte })
-    docket.noted.responseBytes = bytes
-    docket.close(ending, answer.status)
+    const { ending, bytes } = await relayBytes(answer, response, { onFirstByte: requestLog.firstByte })
+    requestLog.noted.responseBytes = bytes
+    requestLog.close(ending, answer.status)
   } catch (error) {
     answerProblem(exchange, problemOf(error, deps.onFault))
   }

@@ -2,7 +2,7 @@ import type { ModelRequest, ModelResponse } from "../message/message.ts"
 import type { Trace } from "../session/log/trace.ts"
 import type { Prepared, Receipt } from "../session/prepared.ts"
 import type { SessionGuarding } from "../session/record.ts"
-import type { Asked } from "./fast-path/asked.ts"
+import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import type { OwnAnswer } from "./server-state/compaction-answer.ts"
 import type { Instead, RefusedCall } from "./server-state/instead.ts"
 import type { How } from "./settings/exchange-record.ts"
@@ -19,7 +19,7 @@ export type WindowDeps = Pick<GatewayOptions, "upstreams" | "windowTokens"> & {
 /** The window that is laid down for a model, or that its upstream named when it refused a request, if that is less. */
 export function windowOf(
   { upstreams, windowTokens, windows }: WindowDeps,
-  { tenant, format }: Pick<Asked, "tenant" | "format">,
+  { tenant, format }: Pick<IncomingCall, "tenant" | "format">,
   model: string | undefined,
 ): number | undefined {
   const laid = chooseUpstream(upstreams, familyOf[format], model)?.windowTokens ?? windowTokens
@@ -86,7 +86,7 @@ export type Known = {
 }
 
 /** One model call on its way through a session. */
-export type Passage = {
+export type OutgoingCall = {
   readonly how: How
   /** What to send; the client's own bytes where nothing was changed. */
   readonly bytes: Buffer

@@ -273,7 +273,7 @@ describe("search_memory", () => {
 })
 
 describe("list_pins", () => {
-  test("rules come to the letter with their channel", async () => {
+  test("rules come verbatim with their channel", async () => {
     const { text, structured } = await call(await connect(), "list_pins")
     expect(text).toContain(
       '<stored-data pin="p1" channel="user">\nNever close quay 4 without asking the harbour master.\n',

@@ -36,7 +36,7 @@ const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })
 type Sent = { readonly method?: string; readonly path?: string; readonly body?: string }
 type Got = { readonly status: number; readonly body: string; readonly headers: NodeJS.Dict<string | string[]> }
 
-/** A request to the letter, the Host header included. */
+/** A request verbatim, the Host header included. */
 function send({ port }: HttpServing, headers: Record<string, string>, { method, path, body }: Sent = {}): Promise<Got> {
   const { promise, resolve, reject } = Promise.withResolvers<Got>()
   const sent = openRequest(

@@ -11,7 +11,7 @@ const hostile = fc
   )
   .map((pieces) => pieces.join(""))
 
-test("for any text, nothing inside closes or opens the fence, and the text comes back to the letter", () => {
+test("for any text, nothing inside closes or opens the fence, and the text comes back verbatim", () => {
   fc.assert(
     fc.property(hostile, (text) => {
       const fenced = fence("box", text, { from: '"><evil>' })

@@ -5,7 +5,7 @@ const gap = "[\\s/]{0,8}"
 
 const escapeName = (tag: string): string => tag.replace(/[^\w-]/g, "\\$&")
 
-/** Put a text between `<tag …>` and `</tag>` so that nothing in it can close the fence; `unfence` gives the text back to the letter. */
+/** Put a text between `<tag …>` and `</tag>` so that nothing in it can close the fence; `unfence` gives the text back verbatim. */
 export function fence(tag: string, text: string, attributes: Readonly<Record<string, string>> = {}): string {
   const name = escapeName(tag)
   const escaped = text

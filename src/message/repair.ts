@@ -14,7 +14,7 @@ import {
 import { findParted, pairCalls, pairKey } from "./pair.ts"
 import { present } from "./present.ts"
 
-/** A mend that was made: where, in ids, and in which step of the repair. */
+/** A fix that was made: where, in ids, and in which step of the repair. */
 export type RepairEvent = Mend & { readonly step: number; readonly messageId: MessageId; readonly callId?: CallId }
 
 export type Repaired = { readonly messages: Transcript; readonly events: readonly RepairEvent[] }
@@ -48,7 +48,7 @@ function eventOf(messages: Transcript, mend: Mend, step: number): readonly Repai
   return [{ ...mend, step, messageId: message.id, ...present({ callId: call }) }]
 }
 
-/** Do the mends of one repair again: the same messages and events give the same transcript. */
+/** Do the fixes of one repair again: the same messages and events give the same transcript. */
 export function replayRepair(messages: Transcript, events: readonly RepairEvent[]): Transcript {
   return [...Map.groupBy(events, ({ step }) => step).values()].reduce(performMends, messages)
 }
@@ -56,7 +56,7 @@ export function replayRepair(messages: Transcript, events: readonly RepairEvent[
 /** What the result of a call says that got none. */
 export const missingResult = "[no result was recorded for this call]"
 
-/** Part-wise mends in place, results where they belong, removals last. Positions are those before the step. */
+/** Part-wise fixes in place, results where they belong, removals last. Positions are those before the step. */
 function performMends(messages: Transcript, events: readonly Mend[]): Transcript {
   const mends = Map.groupBy(events, ({ message }) => message)
   const { joining, following } = placeResults(messages, events)
@@ -297,7 +297,7 @@ function planRemovals(messages: Transcript): readonly Mend[] {
   )
 }
 
-/** What is wrong, as mends: ids first, then places, then what is missing, which may part others; last what is empty. */
+/** What is wrong, as fixes: ids first, then places, then what is missing, which may part others; last what is empty. */
 const repairPlans: readonly ((messages: Transcript, options: CheckOptions) => readonly Mend[])[] = [
   planRenames,
   planCallRenames,
@@ -309,7 +309,7 @@ const repairPlans: readonly ((messages: Transcript, options: CheckOptions) => re
   planRemovals,
 ]
 
-/** One mend, with all that it takes to do it again. `message` and `part` are positions at the time of the mend. */
+/** One fix, with all that it takes to do it again. `message` and `part` are positions at the time of the fix. */
 type Mend = { readonly message: number } & (
   | { readonly type: "message-renamed"; readonly to: MessageId; readonly reason: "message-id-repeated" }
   | { readonly type: "call-renamed"; readonly part: number; readonly to: CallId; readonly reason: "call-id-repeated" }

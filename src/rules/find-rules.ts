@@ -16,7 +16,7 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 /** Rules taken out of one text; a text with more is a flood. */
 const maxRules = 2000
 
-/** The standing rules of a text in order, each to the letter and none of them twice. Linear in the text. */
+/** The standing rules of a text in order, each verbatim and none of them twice. Linear in the text. */
 export function findRules(text: string, options: FindOptions): readonly FoundRule[] {
   const rules: FoundRule[] = []
   const quotations = options.channel === "user" ? quotationsIn(text) : []

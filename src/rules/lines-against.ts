@@ -28,7 +28,7 @@ const maxFindings = 10_000
 
 /**
  * Which lines of a summary say the contrary of a rule, take it back, soften it or except something from it. What was done or is to be done
- * next is no such line, though it may break the rule; nor is one that has a rule to the letter.
+ * next is no such line, though it may break the rule; nor is one that has a rule verbatim.
  */
 export function linesAgainst(rules: readonly string[], lines: readonly string[]): readonly LineAgainst[] {
   const asked = rules.map((rule) => readText(rule, "en"))

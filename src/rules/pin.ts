@@ -8,7 +8,7 @@ export type PinPlace =
   | { readonly entry: string; readonly part: number; readonly piece?: number; readonly start: number }
   | { readonly document: string }
 
-/** A standing rule, to the letter. Its authority is its channel's. */
+/** A standing rule, verbatim. Its authority is its channel's. */
 export type Pin = {
   readonly id: string
   readonly text: string
@@ -40,7 +40,7 @@ export type RuleKind = "prohibition" | "obligation" | "permission-limit" | "perm
  */
 export type Explicitness = "stated" | "modal" | "genre"
 
-/** A standing rule found in a text, to the letter: `text` is `whole.slice(start, end)`. */
+/** A standing rule found in a text, verbatim: `text` is `whole.slice(start, end)`. */
 export type FoundRule = Span & {
   readonly text: string
   readonly kind: RuleKind
@@ -48,13 +48,13 @@ export type FoundRule = Span & {
   readonly explicitness: Explicitness
   /** The words that say what it is about, without modality, numbers and names: folded, sorted, each once. */
   readonly topic: readonly string[]
-  /** The heading or leading line that it stands under, to the letter. */
+  /** The heading or leading line that it stands under, verbatim. */
   readonly context?: string
   /** It means something else without its context: a bullet under "Never". */
   readonly needsContext: boolean
-  /** The clauses that say when it holds, to the letter. */
+  /** The clauses that say when it holds, verbatim. */
   readonly conditions: readonly string[]
-  /** The clauses that say when it does not hold, to the letter. */
+  /** The clauses that say when it does not hold, verbatim. */
   readonly exceptions: readonly string[]
   /** Where data lays it down: what it stands in calls itself rules, or has next to nothing else in it. */
   readonly laid?: "named" | "dense"

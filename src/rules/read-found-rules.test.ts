@@ -19,7 +19,7 @@ const read = (answer: string): readonly string[] => readFoundRules(answer, text,
 
 describe("quotations that stand in the text", () => {
   test.each([
-    ["to the letter", '["Never push to main."]', ["Never push to main."]],
+    ["verbatim", '["Never push to main."]', ["Never push to main."]],
     ["in a block of code", '```json\n["Never push to main."]\n```', ["Never push to main."]],
     ["with words around", 'Here they are: ["Never push to main."] Good luck!', ["Never push to main."]],
     [

@@ -15,7 +15,7 @@ const minQuotation = 4
 const maxQuotation = 2000
 
 /**
- * The rules that a model quoted. Only what stands in the text to the letter is taken, blanks and line ends aside, and always the whole
+ * The rules that a model quoted. Only what stands in the text verbatim is taken, blanks and line ends aside, and always the whole
  * sentence: a model can point at a rule and can neither make one nor change one. An answer that is no list of strings has none.
  */
 export function readFoundRules(answer: string, text: string, options: FindOptions): readonly FoundRule[] {
@@ -52,7 +52,7 @@ function stringsOf(answer: string): readonly string[] {
 
 const blank = /\s+/gu
 
-/** Finds a quotation in the text: to the letter, or with other blanks. The text is gone through once for its blanks. */
+/** Finds a quotation in the text: verbatim, or with other blanks. The text is gone through once for its blanks. */
 function createPlaces(text: string): (quotation: string) => Span | undefined {
   let spaced: { readonly text: string; readonly starts: readonly number[] } | undefined
   return (quotation) => {

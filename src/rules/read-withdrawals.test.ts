@@ -54,7 +54,7 @@ describe("a rule that is taken back in words", () => {
   })
 })
 
-test("any words are read without a crash, and what they take back is told to the letter", () => {
+test("any words are read without a crash, and what they take back is told verbatim", () => {
   const word = fc.constantFrom(
     "forget",
     "what",

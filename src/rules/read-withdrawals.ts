@@ -6,7 +6,7 @@ import { topicOf, valuesOf } from "./rule-topic.ts"
 
 /** A sentence that takes a rule back, and what the rule is about. */
 type Withdrawal = {
-  /** The sentence, to the letter. */
+  /** The sentence, verbatim. */
   readonly text: string
   readonly topic: readonly string[]
   /** It only allows again what was forbidden, and speaks of no rule. */
@@ -135,7 +135,7 @@ function otherLanguage(text: string, rule: string): boolean {
   return one !== undefined && two !== undefined && !one.some((name) => two.includes(name))
 }
 
-/** What a user asks for at the head of a message: a rule to pin, or a pin to take away. `rest` is what stands behind it, to the letter. */
+/** What a user asks for at the head of a message: a rule to pin, or a pin to take away. `rest` is what stands behind it, verbatim. */
 type PinCommand =
   | { readonly type: "pin"; readonly text: string; readonly rest: string }
   | { readonly type: "unpin"; readonly id: string; readonly rest: string }

@@ -96,7 +96,7 @@ const opening = /^<(pins(?:-\d{1,3})?|operator-rules|summary) by="holdfast"[^<>\
 
 const name = String.raw`(?: "[^"\n]{0,240}")?`
 const exactly = (line: string): string => line.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
-/** The lines in them that say whose rules these are, to the letter: any other line may do something to the rules under it. */
+/** The lines in them that say whose rules these are, verbatim: any other line may do something to the rules under it. */
 const headings: readonly RegExp[] = [
   pinsHeading,
   operatorHeading,

@@ -20,7 +20,7 @@ type Asked = { readonly text: string; readonly options: FindOptions; readonly pl
 
 /**
  * Ask a finder of the user's own about new messages, once the call is over: the rule stands where it was said until then. Whatever it
- * answers is taken only where it stands in the text to the letter, so that no one can make up a rule.
+ * answers is taken only where it stands in the text verbatim, so that no one can make up a rule.
  */
 export function askFinder(
   live: Live,

@@ -34,7 +34,7 @@ export function carriedPins(
 }
 
 /**
- * Look for every rule that is to stand in what is about to be sent, to the letter. One that was found stands where it was said, as long
+ * Look for every rule that is to stand in what is about to be sent, verbatim. One that was found stands where it was said, as long
  * as that is shown and untouched, or in our own message; costs what there are rules, however long the history.
  */
 export function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: CheckOptions): PinCheck {

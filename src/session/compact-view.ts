@@ -308,7 +308,7 @@ type CheckpointInput = {
   readonly at: number
   readonly base: number
   readonly request: ModelRequest
-  /** What was compacted: the view with every result whole, mended. */
+  /** What was compacted: the view with every result whole, fixed. */
   readonly messages: Transcript
   readonly known: Assembled["known"]
   /** The items of the view that was compacted. */

@@ -90,7 +90,7 @@ const operatorPin = ({ agent, session, ...rule }: Scoped): Pin => ({
   scope: session !== undefined ? "session" : agent !== undefined ? "agent" : "project",
 })
 
-/** A request with the operator's rules at the end of its system part, each to the letter: the same bytes as long as the rules are. */
+/** A request with the operator's rules at the end of its system part, each verbatim: the same bytes as long as the rules are. */
 export function withOperator(live: Live, request: ModelRequest): ModelRequest {
   const rules = operatorRules(live)
   if (rules.length === 0) return request

@@ -48,7 +48,7 @@ export type PrepareOptions = {
 
 export type WhenStoreIsAway = "refuse" | "pass"
 
-/** What a prepared request is, for the books. */
+/** What a prepared request is, for the recent exchanges. */
 export type Receipt = {
   readonly session: string
   /** The last message of the log that it has in it. */

@@ -59,7 +59,7 @@ describe("a rule that the user states once", () => {
     expect(trace.some(({ type }) => type === "checkpoint-installed")).toBe(false)
   })
 
-  test("stands to the letter after every compaction, and the words around it need not", async () => {
+  test("stands verbatim after every compaction, and the words around it need not", async () => {
     const session = open()
     const wire = await fill(session, [{ role: "user", content: `${rule} Now read the notes.` }, ...long(30)])
     expect(preface(wire)).toContain(`\n- ${rule}\n`)
@@ -102,7 +102,7 @@ describe("a rule that the user states once", () => {
 })
 
 describe.each(formats)("a client of %s that compacts its own history", (format) => {
-  test("gets every rule back, to the letter, and the next request goes on from there", async () => {
+  test("gets every rule back, verbatim, and the next request goes on from there", async () => {
     const session = open({ format, windowTokens: 20_000 })
     const start: ChatMessage[] = [{ role: "user", content: `${rule} Now read the notes.` }, ...long(4)]
     await session.prepare({ format, body: bodyIn(format, start) })

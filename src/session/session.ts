@@ -68,7 +68,7 @@ export type Session = {
   readonly explain: (entryId: string) => Promise<Explanation>
   /** A session of its own that has everything up to here, or up to an entry. */
   readonly fork: (id?: string, options?: { readonly at?: string }) => Promise<Session>
-  /** Pin a rule for good: it stands in every call, to the letter, whatever is compacted. */
+  /** Pin a rule for good: it stands in every call, verbatim, whatever is compacted. */
   readonly pin: (text: string, options?: PinOptions) => Promise<SessionPin>
   readonly unpin: (id: string) => Promise<void>
   /** The rules in force; with `all`, those as well that were superseded or taken back. */

@@ -168,9 +168,9 @@ export type Assembled = {
   /** The request whose messages these are of: the client's own, or the log's messages in a frame. */
   readonly frame: ModelRequest
   readonly messages: Transcript
-  /** Nothing is left out, shortened or put in: what differs from the frame was mended. */
+  /** Nothing is left out, shortened or put in: what differs from the frame was fixed. */
   readonly showsAll: boolean
-  /** The conversation's messages as they came in, by id, before anything was shortened or mended. */
+  /** The conversation's messages as they came in, by id, before anything was shortened or fixed. */
   readonly known: ReadonlyMap<string, Message>
   readonly events: readonly RepairEvent[]
   /** The documents that stand in it. */

@@ -3,7 +3,7 @@ import { hardTexts } from "../../test/contracts/store/example-rows.ts"
 import { fc, runs } from "../../test/support/property.ts"
 import { packText, unpackText } from "./packed-text.ts"
 
-test("any text, short or long, comes back to the letter", async () => {
+test("any text, short or long, comes back verbatim", async () => {
   const text = fc.tuple(fc.string({ unit: "binary" }), fc.nat(3000)).map(([piece, times]) => piece.repeat(times))
   const property = fc.asyncProperty(text, async (before) => {
     expect(await unpackText(await packText(before))).toBe(before)

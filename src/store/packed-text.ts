@@ -60,7 +60,7 @@ function sha256(text: string): string {
 /** Stands before the four hex digits of a character that a database cannot keep; a real one is written the same way. */
 const ESCAPE = "\u0010"
 
-/** Text that every database keeps to the letter: NUL and lone surrogates are written as escapes. Most text comes back as it is. */
+/** Text that every database keeps verbatim: NUL and lone surrogates are written as escapes. Most text comes back as it is. */
 export function toStorable(text: string): string {
   if (text.isWellFormed() && !text.includes("\0") && !text.includes(ESCAPE)) return text
   return text

@@ -8,7 +8,7 @@ const text = fc.oneof(
   fc.string({ unit: "binary" }),
 )
 
-test("any text comes back to the letter from what every database can keep", () => {
+test("any text comes back verbatim from what every database can keep", () => {
   const property = fc.property(text, (before) => {
     const stored = toStorable(before)
     expect(stored.isWellFormed()).toBe(true)

@@ -28,7 +28,7 @@ export type LossEvent = {
 export type Translation = { readonly messages: Transcript; readonly lost: readonly LossEvent[] }
 
 /** What carrying a part over needs to know of where it stands and where it goes. */
-type Passage = {
+type Transfer = {
   readonly message: Message
   readonly to: Format
   readonly calls: ReadonlyMap<CallId, ToolCallPart>
@@ -118,45 +118,45 @@ function inOrder(parts: readonly Part[], to: Format): readonly Part[] {
 
 // Parts
 
-function carryMessage(passage: Passage): readonly Part[] {
-  const { message, to } = passage
+function carryMessage(transfer: Transfer): readonly Part[] {
+  const { message, to } = transfer
   if (message.role === "system" && to === "gemini" && message.parts.length > 0)
-    lose(passage, "text", "the target has no system role among its messages; the text is the user's now")
-  return message.parts.flatMap((part) => carry(part, passage))
+    lose(transfer, "text", "the target has no system role among its messages; the text is the user's now")
+  return message.parts.flatMap((part) => carry(part, transfer))
 }
 
-function carry(part: Part, passage: Passage): readonly Part[] {
+function carry(part: Part, transfer: Transfer): readonly Part[] {
   switch (part.type) {
     case "text":
       return part.text === "" ? [] : [{ type: "text", text: part.text }]
     case "reasoning":
-      if (passage.to === "openai-chat" && part.signature === undefined && part.sealed !== true)
+      if (transfer.to === "openai-chat" && part.signature === undefined && part.sealed !== true)
         return part.text === "" ? [] : [{ type: "reasoning", text: part.text }]
-      return lose(passage, part.type, "reasoning is worth something to the provider that signed it only")
+      return lose(transfer, part.type, "reasoning is worth something to the provider that signed it only")
     case "tool-call":
-      return [carryCall(part, passage)]
+      return [carryCall(part, transfer)]
     case "tool-result":
-      return [carryResult(part, passage)]
+      return [carryResult(part, transfer)]
     case "image":
     case "document":
-      return [carryMedia(part, passage, false)]
+      return [carryMedia(part, transfer, false)]
     case "opaque":
-      return lose(passage, part.type, `only its own provider can read a ${part.kind} item`)
+      return lose(transfer, part.type, `only its own provider can read a ${part.kind} item`)
     case "unknown":
-      return lose(passage, part.type, "a block of a type that is not known here")
+      return lose(transfer, part.type, "a block of a type that is not known here")
   }
 }
 
-function lose({ message, lost }: Passage, part: Part["type"], reason: string): readonly Part[] {
+function lose({ message, lost }: Transfer, part: Part["type"], reason: string): readonly Part[] {
   lost.push({ type: "part-lost", messageId: message.id, part, reason })
   return []
 }
 
-function carryCall(part: ToolCallPart & Pick<Part, "wire">, passage: Passage): Part {
+function carryCall(part: ToolCallPart & Pick<Part, "wire">, transfer: Transfer): Part {
   const { callId, tool, kind, input } = part
-  const { to, message } = passage
+  const { to, message } = transfer
   if (kind === "provider" || kind === "approval") {
-    lose(passage, "tool-call", "the call was not the client's to run; it is told as text")
+    lose(transfer, "tool-call", "the call was not the client's to run; it is told as text")
     return { type: "text", text: quoteText(part) }
   }
   const openai = to === "openai-chat" || to === "openai-responses"
@@ -197,20 +197,20 @@ function writeCall({ callId, tool }: ToolCallPart, input: Wire, to: Format): Wir
   }
 }
 
-function carryResult(part: ToolResultPart, passage: Passage): Part {
-  const { to, calls, lost } = passage
+function carryResult(part: ToolResultPart, transfer: Transfer): Part {
+  const { to, calls, lost } = transfer
   if (part.kind === "provider" || part.kind === "approval") {
-    lose(passage, "tool-result", "the call was not the client's to run; its result is told as text")
+    lose(transfer, "tool-result", "the call was not the client's to run; its result is told as text")
     return { type: "text", text: quoteText(part) }
   }
   const content = part.content.flatMap((item) =>
-    item.type === "image" || item.type === "document" ? carryMedia(item, passage, true) : carry(item, passage),
+    item.type === "image" || item.type === "document" ? carryMedia(item, transfer, true) : carry(item, transfer),
   )
   const marked = to === "anthropic-messages" || to === "gemini"
   if (part.failed === true && !marked)
     lost.push({
       type: "part-lost",
-      messageId: passage.message.id,
+      messageId: transfer.message.id,
       part: part.type,
       reason: "the target cannot mark a result as failed",
     })
@@ -240,15 +240,15 @@ type MediaPart = Extract<Part, { readonly type: "image" | "document" }>
 type Bytes = { readonly mediaType?: string; readonly data?: string; readonly url?: string; readonly title?: string }
 
 /** The same bytes in the target's block where it takes them at that place; else the text of it, or a note in brackets. */
-function carryMedia(part: MediaPart, passage: Passage, inResult: boolean): Part {
-  const { message, to } = passage
+function carryMedia(part: MediaPart, transfer: Transfer, inResult: boolean): Part {
+  const { message, to } = transfer
   const bytes = message.format === undefined ? undefined : bytesOf(part, message.format)
   const taken = (message.role === "user" || inResult) && !(inResult && to === "openai-chat")
   const wire = bytes === undefined || !taken ? undefined : writeMedia(part.type, bytes, to)
   if (wire !== undefined) return { type: part.type, media: part.media, wire: write(wire) }
   const title = part.type === "document" ? part.title : undefined
   const told = part.type === "document" ? part.text : undefined
-  lose(passage, part.type, told === undefined ? "the target cannot take it there" : "only its text was carried")
+  lose(transfer, part.type, told === undefined ? "the target cannot take it there" : "only its text was carried")
   const label = [part.type, title, part.media.mediaType]
     .flatMap((word) => (word === undefined ? [] : brief(word)))
     .join(" ")

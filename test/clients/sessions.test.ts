@@ -32,7 +32,7 @@ describeClients("one conversation is one session", () => {
     expect(run.account.sessions[0]).toBe(35)
   })
 
-  // Over Gemini's wire nothing that every client sends back tells them apart, and what they say is the same to the letter.
+  // Over Gemini's wire nothing that every client sends back tells them apart, and what they say is the same verbatim.
   const told = allClients.filter(({ format }) => format !== "gemini")
   test.each(told)("$name, three of them at the same time in the same words", async (client) => {
     const task = { situation: "three at a time", steps: 4, stepBytes: 2000, atOnce: 3 }

@@ -55,7 +55,7 @@ const heldBodies: readonly (readonly [name: string, format: Format, body: object
   ],
 ]
 
-describe("the rules of files stand to the letter in the system part", () => {
+describe("the rules of files stand verbatim in the system part", () => {
   test.each(formats)("%s: of a client's own request, before and after a compaction", async (format) => {
     const { session } = await start(format)
     for (const turns of [3, 60]) {

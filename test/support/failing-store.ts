@@ -9,7 +9,7 @@ export type Fault = {
   readonly code: FaultCode
   /** Before anything is done, after it was done (the answer gets lost), or never an answer at all. */
   readonly when: "before" | "after" | "hang"
-  /** From that call on, until it is mended; otherwise once. */
+  /** From that call on, until it is fixed; otherwise once. */
   readonly lasting?: boolean
   /** Only calls of these names count. */
   readonly only?: readonly string[]

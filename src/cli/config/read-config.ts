@@ -255,7 +255,7 @@ export function jsonFault(text: string): number {
 
 type Checked = { readonly config: Config } | { readonly faults: readonly Fault[] }
 
-/** More are not told: whoever mends a hundred looks again. */
+/** More are not told: whoever fixes a hundred looks again. */
 const maxFaults = 100
 
 /** A configuration as it was written, checked; every fault at once, in the order of the file where lines are known. */

@@ -308,7 +308,7 @@ type SessionWatch = {
   readonly follow: (id: string) => void
   /** Compactions since the last look, oldest first. */
   readonly compactions: () => Promise<readonly ToldCompaction[]>
-  /** A rule in force, to the letter; nothing if it is not pinned. */
+  /** A rule in force, verbatim; nothing if it is not pinned. */
   readonly pinned: (rule: string) => Promise<SessionPin | undefined>
   /** Calls that the log says were refused, and kept from the agent. */
   readonly denied: () => Promise<number>

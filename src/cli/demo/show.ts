@@ -102,7 +102,7 @@ type ShownCompaction = {
   readonly ordinal: number
   readonly ruleText: string
   readonly rule: RulePlace | undefined
-  /** Do the user's latest words stand in the request to the letter? */
+  /** Do the user's latest words stand in the request verbatim? */
   readonly latestWhole: boolean
   /** A line of the digest that has an exact value in it. */
   readonly ledgerLine: string | undefined
@@ -225,7 +225,7 @@ export type ToldCompaction = {
   readonly afterTokens: number
   /** Why: the model refused the request as too long, or it came to a share of its room at which it is compacted. Absent if neither. */
   readonly reason?: "refused" | { readonly share: number; readonly limit: number }
-  /** Messages shown to the letter, and those of which less is shown. */
+  /** Messages shown verbatim, and those of which less is shown. */
   readonly whole: number
   readonly shortened: number
   /** What is left of those, as a share, and why less of them is shown. */
@@ -234,7 +234,7 @@ export type ToldCompaction = {
   /** Messages that the digest stands for, those of earlier digests included. */
   readonly covered: number
   readonly digest: string
-  /** Does it say the first request of the user to the letter? */
+  /** Does it say the first request of the user verbatim? */
   readonly goalWhole: boolean
   readonly summaryLines: number
   readonly factLines: number

@@ -7,7 +7,7 @@ import { score, weights } from "./score.ts"
 
 export type FitOptions = {
   readonly count: (text: string) => Tokens
-  /** Does a value stand elsewhere in the context to the letter? Then nothing is spent on it. */
+  /** Does a value stand elsewhere in the context verbatim? Then nothing is spent on it. */
   readonly shown?: (value: string) => boolean
   /** May words of this channel be shown? Asked of what could be a sentence: values, labels and subjects of several words. */
   readonly admits?: (value: string, channel: Channel) => boolean

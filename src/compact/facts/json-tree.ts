@@ -1,6 +1,6 @@
 import { maxMentionsPerPart } from "./fact.ts"
 
-/** A JSON-like value with its literals to the letter: numbers and strings as they were written. */
+/** A JSON-like value with its literals verbatim: numbers and strings as they were written. */
 export type Tree =
   | { readonly type: "scalar"; readonly text: string; readonly quoted: boolean }
   | { readonly type: "list"; readonly items: readonly Tree[] }

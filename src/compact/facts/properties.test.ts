@@ -64,7 +64,7 @@ const holds = ({ parts }: Message, value: string): boolean => {
   )
 }
 
-test("every value stands to the letter in the message it names, on one line", () => {
+test("every value stands verbatim in the message it names, on one line", () => {
   fc.assert(
     fc.property(transcripts, (messages) => {
       for (const { value, first, source } of buildLedger(messages).facts.values()) {

@@ -425,7 +425,7 @@ function lineAt(text: string, at: number): string {
   return before.slice(before.lastIndexOf("\n") + 1) + (end < 0 ? after : after.slice(0, end))
 }
 
-/** Six words in a row: someone explains something, and no one will pass that on to the letter. */
+/** Six words in a row: someone explains something, and no one will pass that on verbatim. */
 const sentence = /(?:^|\s)(?:[\p{L}'’]{1,30}[,.]?\s){6}/u
 
 export const isSentence = (text: string): boolean => sentence.test(text)

@@ -48,7 +48,7 @@ test("text that only starts with a bracket is no JSON", () => {
   expect(readTree("[1] see below, and more")).toBeUndefined()
 })
 
-test("escapes are decoded, numbers and unknown escapes stay to the letter", () => {
+test("escapes are decoded, numbers and unknown escapes stay verbatim", () => {
   expect(readTree('{"a": "caf\\u00e9 \\"x\\"", "n": 1.10, "p": "\\d+"}')).toEqual({
     type: "record",
     entries: [

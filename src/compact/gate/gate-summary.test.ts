@@ -75,7 +75,7 @@ test("a line without a true source gets the one it rests on", () => {
   expect(gateSummary([lying], sources).lines).toEqual([{ ...lying, sources: ["page"] }])
 })
 
-test("for any lines, each is kept to the letter with true sources or named in one event, and the gate settles in one pass", () => {
+test("for any lines, each is kept verbatim with true sources or named in one event, and the gate settles in one pass", () => {
   const line = fc.record({
     text: fc.oneof(fc.string(), fc.constantFrom(...cases.map(([, text]) => text))),
     sources: fc.subarray(["goal", "plan", "page", "zh", "nowhere"]),

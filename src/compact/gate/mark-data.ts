@@ -23,7 +23,7 @@ export function markData(text: string): string {
   return `${dataMark}${marked}`
 }
 
-/** The text that was marked, to the letter. */
+/** The text that was marked, verbatim. */
 export function unmarkData(marked: string): string {
   return marked.slice(dataMark.length).replace(/\\+\^?|\^|[\n。！？，、；：]\^?/g, (match) => {
     if (match === "^") return " "
@@ -45,7 +45,7 @@ export function fenceData(
   return fence(dataFence, markData(text), { source, channel })
 }
 
-/** The data inside such a fence to the letter, or nothing if it is not one whole fence. */
+/** The data inside such a fence verbatim, or nothing if it is not one whole fence. */
 export function unfenceData(fenced: string): string | undefined {
   const marked = unfence(dataFence, fenced)
   return marked === undefined ? undefined : unmarkData(marked)

@@ -14,7 +14,7 @@ const maxRounds = 6
 
 /**
  * Look for attempts to steer the model that will read this text. In a channel that may not instruct they are withheld, and the rest
- * stays to the letter; the operator, the system and the user may say what they like, and are only reported on.
+ * stays verbatim; the operator, the system and the user may say what they like, and are only reported on.
  */
 export function scan(text: string, { channel }: { readonly channel: Channel }): Scanned {
   const findings: Finding[] = []

@@ -40,7 +40,7 @@ const maxJsonLength = 1_000_000
 /** Does a text open like a list or a record? Told by its first signs, and the same of what is left when it was shortened as JSON. */
 export const looksLikeJson = (text: string): boolean => /^\s*[[{]\s*(?:["[{\]}\d-]|true\b|false\b|null\b)/.test(text)
 
-/** The list or record that a text is, with its numbers to the letter. */
+/** The list or record that a text is, with its numbers verbatim. */
 export function readJson(text: string): Tree | undefined {
   if (text.length > maxJsonLength || !looksLikeJson(text)) return undefined
   const tree = readTree(text)

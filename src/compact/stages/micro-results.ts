@@ -145,7 +145,7 @@ function callWords(result: MicroResult): string {
 const states: ReadonlySet<string> = new Set(["read", "search", "list", "json", "web"])
 
 /**
- * Which results stand again later: read again, written anew, asked again, or printed again to the letter. `results` come newest first; one
+ * Which results stand again later: read again, written anew, asked again, or printed again verbatim. `results` come newest first; one
  * that failed makes no other needless.
  */
 export function findSuperseded(

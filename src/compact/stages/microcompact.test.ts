@@ -120,7 +120,7 @@ describe("what goes whole", () => {
       /asked again later\]$/,
     )
   })
-  test("an output that is printed again to the letter, with a word on where", () => {
+  test("an output that is printed again verbatim, with a word on where", () => {
     const messages = transcript(
       ...round("1", "bash", { command: "make a" }, long("same", 40)),
       ...round("2", "bash", { command: "make b" }, long("same", 40)),

@@ -222,7 +222,7 @@ function settle(
   return { content: part.content, reason: first.reason }
 }
 
-/** Results that became the same to the letter, as JSON does without its blanks, are repetitions like those that were so from the start. */
+/** Results that became the same verbatim, as JSON does without its blanks, are repetitions like those that were so from the start. */
 function joinRepeats(
   results: readonly MicroResult[],
   shown: readonly Shown[],

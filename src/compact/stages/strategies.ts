@@ -120,7 +120,7 @@ export type StrategyEntry = {
   readonly micro: "none" | "even" | "aged"
 }
 
-/** Every strategy by name. They differ in what stays to the letter; what goes leaves a digest behind in all of them. */
+/** Every strategy by name. They differ in what stays verbatim; what goes leaves a digest behind in all of them. */
 export const strategies: Readonly<Record<StrategyName, StrategyEntry>> = {
   staged: { select: recency, micro: "even" },
   hierarchical: { select: recency, micro: "aged" },

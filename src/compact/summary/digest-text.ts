@@ -32,7 +32,7 @@ const opening = /^<summary by="holdfast"(?: schema="(handoff|snapshot)")? covere
 /** Longer texts are no digest: one takes a share of a context, not a multiple. */
 const maxDigestLength = 4_000_000
 
-/** Read a digest back, or nothing if the text is not one of ours to the letter. Facts come back as text alone, lines without their sources. */
+/** Read a digest back, or nothing if the text is not one of ours verbatim. Facts come back as text alone, lines without their sources. */
 export function parseDigest(text: string): Digest | undefined {
   const head = text.length > maxDigestLength ? null : opening.exec(text.slice(0, 200))
   const body = head === null ? undefined : unfence(tag, text)

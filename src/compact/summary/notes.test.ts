@@ -324,7 +324,7 @@ test("for any transcript, notes are few, on one line, in order, and rest on mess
 })
 
 describe.skipIf(corpus === undefined)(`every real trace${withoutCorpus}`, () => {
-  test("gives notes of the user to the letter", () => {
+  test("gives notes of the user verbatim", () => {
     for (const { line } of linesOf("traces")) {
       for (const { messages } of importTranscript(line).conversations) {
         const said = messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])))

@@ -210,7 +210,7 @@ const nasty = fc.oneof(
   fc.string(),
 )
 
-test("for any value: it stands where its variable stood, to the letter, and makes no role and no tag", () => {
+test("for any value: it stands where its variable stood, verbatim, and makes no role and no tag", () => {
   const prompty = parsePrompty(
     "system:\n[{{focus}}]\nuser:\n<{{messages}}>{% for m in messages %}({{m.role}}|{{m.text}}){% endfor %}",
   )

@@ -6,7 +6,7 @@ export type LineState = "done" | "failed" | "pending" | "next"
 
 /** One line of a summary: what it says, what it rests on, and with whose authority. */
 export type SummaryLine = {
-  /** On one line. A quotation of a person is to the letter. */
+  /** On one line. A quotation of a person is verbatim. */
   readonly text: string
   /** Ids of the messages that it rests on. */
   readonly sources: readonly string[]
@@ -83,7 +83,7 @@ export type NoteKind =
 /** Something worth knowing of a transcript, on one line, with what it rests on. */
 export type Note = {
   readonly kind: NoteKind
-  /** On one line. The user's words are to the letter but for line breaks, and are shortened at the end only. */
+  /** On one line. The user's words are verbatim but for line breaks, and are shortened at the end only. */
   readonly text: string
   /** Ids of the messages that it rests on, in order. */
   readonly sources: readonly string[]
@@ -140,7 +140,7 @@ export const code = (value: string): string => `\`${value.replaceAll("`", "'")}\
 export const weightOf = (text: string): number =>
   text.length + 2 * (text.match(/[\u2e80-\u9fff\uac00-\ud7af]/g)?.length ?? 0)
 
-/** The first thing that the user asked for, to the letter as far as it is shown. */
+/** The first thing that the user asked for, verbatim as far as it is shown. */
 export type Goal = { readonly text: string; readonly source: string; readonly whole: boolean }
 
 /** What stands in place of messages that are no longer shown: one text, fenced, of the user's role and no one's authority. */

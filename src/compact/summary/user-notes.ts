@@ -28,7 +28,7 @@ const idleLength = 14
 /** Wishes taken out of one long message: a page of rules is the business of whoever keeps rules. */
 const maxWishes = 12
 
-/** The lines of a message of the user: the whole of it to the letter, and each lasting wish in it by itself. */
+/** The lines of a message of the user: the whole of it verbatim, and each lasting wish in it by itself. */
 export function userDrafts(said: Said): readonly Draft[] {
   const line = oneLine(said.text, maxUserLineLength)
   if (!/[\p{L}\p{N}]/u.test(line)) return []

@@ -2,7 +2,7 @@ import type { Operator } from "../../guard/operator/operator.ts"
 import type { Holdfast } from "../../session/holdfast.ts"
 import type { Store } from "../../store/store.ts"
 import type { Upstream } from "../settings/upstream.ts"
-import type { Books } from "../telemetry/books.ts"
+import type { RecentExchanges } from "../telemetry/recent-exchanges.ts"
 import type { Approvals } from "./approvals.ts"
 
 /** All that the admin API tells of. */
@@ -11,7 +11,7 @@ export type AdminDeps = {
   /** The store of the sessions. */
   readonly store: Store
   readonly operator?: Operator
-  readonly books: Books
+  readonly recentExchanges: RecentExchanges
   readonly approvals: Approvals
   readonly upstreams: readonly Upstream[]
   /** What every request has to carry, as `Authorization: Bearer`. Without one nothing is told. */

@@ -69,14 +69,14 @@ test("a store that is away is told with its problem, until it has everything", a
 })
 
 test("exchanges are told in short, newest first, by session, and one in full without the words of its calls", async () => {
-  const { books, read, ask } = await openAdminHouse()
+  const { recentExchanges, read, ask } = await openAdminHouse()
   const facts = { text: "the words of the call" }
   const verdict = { decision: "deny", reasons: [{ policy: "p", rule: "No.", decision: "deny", facts: {} }], errors: [] }
   const judged = [{ callId: "c", tool: "mail", verdict: { ...verdict, facts }, enforced: true, result: "refused" }]
-  books.add(exchange("t1", { session: "s" }))
-  books.add(exchange("t2", { session: "other", problem: { code: "store-closed", store: "memory" } }))
+  recentExchanges.add(exchange("t1", { session: "s" }))
+  recentExchanges.add(exchange("t2", { session: "other", problem: { code: "store-closed", store: "memory" } }))
   // The facts of a verdict hold sets and much else; one text stands for all of it here.
-  books.add({ ...exchange("t3", { session: "s" }), ...JSON.parse(JSON.stringify({ judged })) })
+  recentExchanges.add({ ...exchange("t3", { session: "s" }), ...JSON.parse(JSON.stringify({ judged })) })
   const { traces } = await read("/admin/traces")
   expect(traces).toMatchObject([
     { id: "t3", traceEvents: 1, judged: [{ callId: "c", tool: "mail", decision: "deny", enforced: true }] },

@@ -123,13 +123,13 @@ function addEvents(app: Hono, streams: EventStreams): void {
 const tracePage = { usual: 50, most: 1000 } as const
 
 /** What went through the gateway, and where to. */
-function addBookRoutes(app: Hono, { books, upstreams }: Pick<AdminDeps, "books" | "upstreams">): void {
+function addBookRoutes(app: Hono, { recentExchanges, upstreams }: Pick<AdminDeps, "recentExchanges" | "upstreams">): void {
   addRoute(app, "GET", "/admin/traces", (c) => {
     const limit = readNumber(c, "limit", tracePage.usual, { least: 1, most: tracePage.most })
-    return c.json({ traces: books.newest(limit, readText(c, "session")).map(tellExchangeLine) })
+    return c.json({ traces: recentExchanges.newest(limit, readText(c, "session")).map(tellExchangeLine) })
   })
   addRoute(app, "GET", "/admin/traces/:id", (c) => {
-    const record = books.find(c.req.param("id") ?? "")
+    const record = recentExchanges.find(c.req.param("id") ?? "")
     return record === undefined ? refuse(refusals.trace) : c.json({ trace: tellExchange(record) })
   })
   addRoute(app, "GET", "/admin/upstreams", (c) => c.json({ upstreams: upstreams.map(tellUpstream) }))
@@ -176,11 +176,11 @@ function createDoor({ token, origins }: Pick<AdminDeps, "token" | "origins">): M
 /** What is told of one event: some hundred are kept and sent to everyone who looks. */
 const eventBounds = { text: 2000, items: 100, total: 10_000 }
 
-type Sources = Pick<AdminDeps, "holdfast" | "books" | "approvals" | "operator">
+type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges" | "approvals" | "operator">
 
-/** Put into the feed whatever happens in sessions, in the books, at the approvals desk and in the operator's channel. The answer ends it. */
+/** Put into the feed whatever happens in sessions, in the list of recent exchanges, at the approvals desk and in the operator's channel. The answer ends it. */
 function publishEvents(
-  { holdfast, books, approvals, operator }: Sources,
+  { holdfast, recentExchanges, approvals, operator }: Sources,
   feed: Feed,
   durability: Durability,
 ): () => void {
@@ -193,7 +193,7 @@ function publishEvents(
       durability.hear(event)
       publish("session", event.session, "problem" in event ? { ...event, problem: tellProblem(event.problem) } : event)
     }),
-    books.subscribe((record) => {
+    recentExchanges.subscribe((record) => {
       publish("exchange", record.session, { type: "exchange-ended", ...tellExchangeLine(record) })
     }),
     approvals.subscribe((event) => {
@@ -231,7 +231,7 @@ function tellExchangeLine({ trace, judged, problem, ...record }: ExchangeRecord)
   return boundedFields(told, lineBounds)
 }
 
-/** All that the books have of an exchange: what was done to its context and why, and the reasons of each verdict. */
+/** All that the recent exchanges have of an exchange: what was done to its context and why, and the reasons of each verdict. */
 function tellExchange({ trace, judged, problem, ...record }: ExchangeRecord): Fields {
   const told = {
     ...record,

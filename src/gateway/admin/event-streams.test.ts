@@ -58,7 +58,7 @@ test("everything that happens is told as it happens, in order, each with an id o
   expect(answer.headers.get("cache-control")).toBe("no-store")
   expect((await next())?.data).toBeUndefined()
   await house.holdfast.session("s").append([{ role: "user", content: "Good morning." }])
-  house.books.add(exchange("t1", { session: "s" }))
+  house.recentExchanges.add(exchange("t1", { session: "s" }))
   house.approvals.ask({ session: "s", tenant: "t", trace: "t1", call: { tool: "buy", input: {} }, verdict }, never)
   const id = house.approvals.pending()[0]?.id ?? ""
   await house.command(house.signer.sign({ type: "refuse", call: id }))
@@ -77,10 +77,10 @@ test("everything that happens is told as it happens, in order, each with an id o
 test("a reader of one session hears of that one alone", async () => {
   const house = await openAdminHouse()
   const { take } = await open(house, "/admin/events?session=s")
-  house.books.add(exchange("t1", { session: "other" }))
+  house.recentExchanges.add(exchange("t1", { session: "other" }))
   await house.command(house.signer.sign({ type: "pin", text: "Never pay." }))
-  house.books.add(exchange("t2"))
-  house.books.add(exchange("t3", { session: "s" }))
+  house.recentExchanges.add(exchange("t2"))
+  house.recentExchanges.add(exchange("t3", { session: "s" }))
   house.admin.close()
   expect((await take(9)).map(({ data }) => JSON.parse(data ?? "{}").id)).toEqual(["t3"])
 })
@@ -88,7 +88,7 @@ test("a reader of one session hears of that one alone", async () => {
 test("wherever a reader was cut off, it takes up again with the very next event", async () => {
   const house = await openAdminHouse()
   const first = await open(house)
-  for (let n = 1; n <= 8; n++) house.books.add(exchange(`t${n}`))
+  for (let n = 1; n <= 8; n++) house.recentExchanges.add(exchange(`t${n}`))
   const all = await first.take(8)
   for (const [n, { id }] of all.entries()) {
     const again = await open(house, "/admin/events", id)
@@ -103,7 +103,7 @@ test.each(["another-7", "", "nonsense", "feed-", "feed-99999", "feed-1e3", "feed
   "a reader that comes with the id %j of what is not kept is told of the gap, and gets what is",
   async (lastId) => {
     const house = await openAdminHouse({ newId: () => "feed" })
-    for (let n = 1; n <= 1005; n++) house.books.add(exchange(`t${n}`))
+    for (let n = 1; n <= 1005; n++) house.recentExchanges.add(exchange(`t${n}`))
     const { take } = await open(house, "/admin/events", lastId)
     house.admin.close()
     const [gap, ...rest] = await take(1001)
@@ -115,7 +115,7 @@ test.each(["another-7", "", "nonsense", "feed-", "feed-99999", "feed-1e3", "feed
 test("a reader is told now and then that the stream is alive, and where it is", async () => {
   const house = await openAdminHouse({ keepAliveMs: 5, newId: () => "feed" })
   const { next, cancel } = await open(house)
-  house.books.add(exchange("t1"))
+  house.recentExchanges.add(exchange("t1"))
   await next()
   expect(await next()).toMatchObject({ id: "feed-1", name: "exchange" })
   expect(await next()).toEqual({ id: "feed-1" })
@@ -236,7 +236,7 @@ test("over a real connection events arrive as they happen, and a client that lea
   const answer = await fetch(`http://127.0.0.1:${port}/admin/events`, { headers, signal: leave.signal })
   const { next, take } = readerOf(answer.body)
   await next()
-  house.books.add(exchange("t1"))
+  house.recentExchanges.add(exchange("t1"))
   expect((await take(1)).map(typeOf)).toEqual(["exchange exchange-ended"])
   expect((await house.read("/admin/status")).streams).toBe(1)
   leave.abort()
@@ -255,7 +255,8 @@ test("over a real connection a client that does not read is cut off, and the nex
   while ((await streams()) !== 1) await pause()
   const big = exchange("t", { agent: "x".repeat(500), model: "y".repeat(500), path: "z".repeat(500) })
   // What the machine itself takes in for a client that does not read is some megabytes.
-  for (let n = 0; n < 50_000 && (await streams()) === 1; n++) for (let m = 0; m < 50; m++) house.books.add(big)
+  for (let n = 0; n < 50_000 && (await streams()) === 1; n++)
+    for (let m = 0; m < 50; m++) house.recentExchanges.add(big)
   expect(await streams()).toBe(0)
   const next = await fetch(`http://127.0.0.1:${port}/admin/status`, { headers: { authorization: `Bearer ${token}` } })
   expect(next.status).toBe(200)

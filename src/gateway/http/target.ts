@@ -20,8 +20,8 @@ export function targetUrl(
   const base = readBaseUrl(upstream.baseUrl)
   const at = target.indexOf("?")
   const path = at < 0 ? target : target.slice(0, at)
-  const asked = at < 0 ? "" : target.slice(at + 1)
-  const query = upstream.families.includes("gemini") && hasOwnKey(upstream) ? withoutKey(asked) : asked
+  const incomingCall = at < 0 ? "" : target.slice(at + 1)
+  const query = upstream.families.includes("gemini") && hasOwnKey(upstream) ? withoutKey(incomingCall) : incomingCall
   const queries = [base.search.slice(1), query].filter((one) => one !== "")
   const segments = joined(
     base.pathname.split("/").filter(Boolean),

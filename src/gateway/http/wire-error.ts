@@ -5,7 +5,7 @@ import { saysTooLong } from "../../model/too-long.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { createSseEvent } from "../../wire/sse.ts"
 
-/** The HTTP status of every problem: 4xx where the client can mend it, 502 and 504 where the model's API failed, 503 where waiting helps. */
+/** The HTTP status of every problem: 4xx where the client can fix it, 502 and 504 where the model's API failed, 503 where waiting helps. */
 export const statusOf: Readonly<Record<Problem["code"], number>> = {
   "json-invalid": 400,
   "json-too-deep": 400,
@@ -88,7 +88,7 @@ const words: Readonly<Record<Format, (need: ContextNeed) => Omit<Said, "status">
 /** What a wire says of a request that is too long. */
 const contextSaid = (format: Format, need: ContextNeed): Said => ({ status: 400, ...words[format](need) })
 
-/** The context error of a wire, to the letter. */
+/** The context error of a wire, verbatim. */
 export function contextError(format: Format, need: ContextNeed, shape: Shape = {}): WireError {
   const said = contextSaid(format, need)
   return {

@@ -75,10 +75,10 @@ function fromAnswered(line: Line, answered: History["answered"]): Decision | und
 
 /** By the bytes that it goes on from, past answers that were not written down; it has to hold all that the session was asked last. */
 function fromLane(line: Line): Decision | undefined {
-  const { lane, history, frame } = line
-  const tip = lane === undefined ? undefined : tipOf(line, lane)
-  if (lane === undefined || tip?.frame !== frame || !holds(history, tip.mark)) return undefined
-  return goOnLine(line, lane, "history")
+  const { fastPath, history, frame } = line
+  const tip = fastPath === undefined ? undefined : tipOf(line, fastPath)
+  if (fastPath === undefined || tip?.frame !== frame || !holds(history, tip.mark)) return undefined
+  return goOnLine(line, fastPath, "history")
 }
 
 /** The very request that a session was asked last, if it is no opening: a client tries again. */

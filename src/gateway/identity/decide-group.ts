@@ -41,7 +41,7 @@ function fromHeld(group: Group, id: string | undefined): Decision {
 
 /** By an id or an answer that a session of the group has had, or by the bytes that it goes on from. */
 function fromShared(group: Group): Decision | undefined {
-  const { look, names, history, base, lane } = group
+  const { look, names, history, base, fastPath } = group
   const shared = [
     ...history.anchors.map((anchor) => names.anchor(anchor)),
     ...history.answers.filter(isTelling).map((answer) => names.answer(base, saidKey(answer))),
@@ -49,8 +49,8 @@ function fromShared(group: Group): Decision | undefined {
   const counts = ({ session, entry }: Bearer): boolean => entry !== ambiguous && isWithin(base, session)
   const found = lookFirst(look, shared, counts)
   if (found !== undefined) return decided(group, ownerOf(group, found.session), group.why)
-  const isLane = lane !== undefined && isWithin(base, lane) && look(names.known(lane)) !== undefined
-  return isLane ? decided(group, lane, group.why) : undefined
+  const isLane = fastPath !== undefined && isWithin(base, fastPath) && look(names.known(fastPath)) !== undefined
+  return isLane ? decided(group, fastPath, group.why) : undefined
 }
 
 /**

@@ -18,7 +18,7 @@ export type Question = {
   readonly freshId: () => string
   readonly isInFlight: (session: string) => boolean
   /** The session that its bytes go on from. What came between may not have been written down. */
-  readonly lane?: string
+  readonly fastPath?: string
 }
 
 export type Write = { readonly name: string; readonly session: string; readonly entry?: string }

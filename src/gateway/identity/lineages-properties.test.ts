@@ -7,8 +7,8 @@ import type { Assignment } from "./decision.ts"
 import { saidKey } from "./history.ts"
 import type { Identity } from "./identity.ts"
 
-type Passage = { readonly asks: string; readonly answer: string; readonly isCutFirst: boolean }
-type Talk = { readonly frame: Frame; readonly turns: readonly Passage[] }
+type OutgoingCall = { readonly asks: string; readonly answer: string; readonly isCutFirst: boolean }
+type Talk = { readonly frame: Frame; readonly turns: readonly OutgoingCall[] }
 
 /** Few words, so that conversations begin alike, are answered alike, and part late. */
 const turn = fc.record({

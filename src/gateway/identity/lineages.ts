@@ -24,7 +24,7 @@ export type Lineages = {
     identity: Identity,
     request: ModelRequest,
     /** The session that its bytes go on from, where that was seen. */
-    lane?: string,
+    fastPath?: string,
   ) => Promise<Assignment>
   /** Once for every assignment, whatever came of it: the answer, what was seen of it, or nothing. */
   readonly answered: (
@@ -46,7 +46,7 @@ export function createLineages(deps: LineageDeps): Lineages {
   const flights = createFlights(deps.now)
   const places = new WeakMap<Assignment, { readonly place: Place; readonly names: Names }>()
   return {
-    assign: async (tenant, identity, request, lane) => {
+    assign: async (tenant, identity, request, fastPath) => {
       const history = readHistory(request)
       const names = namesFor(tenant, identity)
       let id: string | undefined
@@ -65,7 +65,7 @@ export function createLineages(deps: LineageDeps): Lineages {
           peek,
           freshId,
           isInFlight: flights.has,
-          ...present({ lane }),
+          ...present({ fastPath }),
         }
         const group = identity.explicit ?? identity.client
         return group === undefined ? decideAlone(question) : decideGroup(question, group)

@@ -61,7 +61,7 @@ const maxMinded = 10_000
 
 /** What providers hold for clients, as far as it was seen here. */
 export type Held = Endings & {
-  /** A passage has begun; the function that comes back says that its answer, if there was one, has been written down. */
+  /** An outgoing call has begun; the function that comes back says that its answer, if there was one, has been written down. */
   readonly begin: (tenant: string, format: Format) => (id: string | undefined) => void
   /** Wait until the answer that a request goes on from is written down, if it is on its way. */
   readonly settle: (tenant: string, identity: Pick<Identity, "named">, request: ModelRequest) => Promise<void>
@@ -311,7 +311,7 @@ async function outlineOf(store: Store, session: string): Promise<Outline> {
  * have passed, let alone been written down.
  */
 type Arrivals = {
-  /** A passage has begun whose answer someone may go on from; the function that comes back says that it has been written down. */
+  /** An outgoing call has begun whose answer someone may go on from; the function that comes back says that it has been written down. */
   readonly begin: (tenant: string) => (id: string | undefined) => void
   /** Ends when the answer of this id is written down, when no answer is on its way any more, or after a moment. */
   readonly wait: (tenant: string, id: string) => Promise<void>

@@ -174,7 +174,7 @@ export function noting(
 type Refused = { readonly status: number; readonly body: string }
 
 /**
- * What an upstream misses or minds, where that can be mended: it does not have the answer that the request goes on from, or an item
+ * What an upstream misses or minds, where that can be fixed: it does not have the answer that the request goes on from, or an item
  * that it names; or it minds reasoning whose surroundings changed.
  */
 export type RefusalKind = "previous-unknown" | "item-unknown" | "reasoning"

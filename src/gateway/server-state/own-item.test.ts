@@ -13,7 +13,7 @@ const element = fc
   .record({ role: fc.constantFrom("user", "assistant"), content: fc.string({ unit: "binary" }) })
   .map((value) => JSON.stringify(value))
 
-test("an item gives back, to the letter, the elements that it was made of, and the same ones make the same item", () => {
+test("an item gives back, verbatim, the elements that it was made of, and the same ones make the same item", () => {
   const property = fc.property(fc.array(element, { maxLength: 12 }), (elements) => {
     const content = packElements(elements)
     expect(packElements(elements)).toBe(content)

@@ -92,7 +92,7 @@ export type Chain = {
 /** What a provider holds, told by how many elements it is and a hash of them all. */
 type Mark = { readonly count: number; readonly hash: string }
 
-/** The mark of elements, each to the letter; `frame` is what else the provider holds with them. */
+/** The mark of elements, each verbatim; `frame` is what else the provider holds with them. */
 export function markOf(elements: readonly string[], frame = ""): Mark {
   const sum = createHash("sha256")
   for (const text of [frame, ...elements]) sum.update(`${text.length} `).update(text)
@@ -119,7 +119,7 @@ export const messageTexts = (format: Format, messages: readonly Message[]): read
 /** On OpenAI Responses a bare text may be the whole input; in a list it is the message that it stands for. */
 const asElement = (text: string): string => (text.startsWith('"') ? `{"role":"user","content":${text}}` : text)
 
-/** A body with another list of elements; all else in it stays to the letter. */
+/** A body with another list of elements; all else in it stays verbatim. */
 export function withElements(format: Format, wire: string, elements: readonly string[]): string {
   const { layout } = decodeRequest(format, wire)
   const [name = ""] = codecs[format].names.messages
@@ -145,7 +145,7 @@ export type Items = {
   readonly isLost: (id: string) => boolean
 }
 
-/** Write out references to items that are known, and compactions of ours. What is another's stays to the letter. */
+/** Write out references to items that are known, and compactions of ours. What is another's stays verbatim. */
 function expandElements(elements: readonly string[], { find, isLost }: Items): readonly Expanded[] {
   return elements.map((own): Expanded => {
     const id = referenceId(own)

@@ -13,7 +13,7 @@ export type How = "at-once" | "prepared" | "passed" | "bypassed" | "answered" | 
 /** How it ended for the client. */
 export type Ending = "complete" | "client-left" | "upstream-cut" | "upstream-failed" | "refused"
 
-/** One request through the gateway, for the books: no key, no header and no text of the conversation is in it. */
+/** One request through the gateway, for the recent exchanges: no key, no header and no text of the conversation is in it. */
 export type ExchangeRecord = {
   /** The id that the client is told as `x-holdfast-trace`. */
   readonly id: string

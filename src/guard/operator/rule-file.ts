@@ -86,7 +86,7 @@ export function readMoment(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** A rule as it stands in a file: its text to the letter, and the line that it begins in. */
+/** A rule as it stands in a file: its text verbatim, and the line that it begins in. */
 type FoundRule = { readonly text: string; readonly line: number }
 
 /** The rules of a text; `openComment` is the line of a comment that nobody closed, which would swallow all that follows. */

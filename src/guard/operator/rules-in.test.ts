@@ -55,7 +55,7 @@ test("a comment that nobody closed is told, since it would swallow rules", () =>
   expect(rulesIn("One.\n\n<!-- oops\nNever pay.")).toMatchObject({ openComment: 3 })
 })
 
-test("for any sentences, each as an item or a paragraph is one rule, to the letter and in order", () => {
+test("for any sentences, each as an item or a paragraph is one rule, verbatim and in order", () => {
   const sentence = fc.stringMatching(/^[A-Z][a-z0-9 ,€$%&]{0,30}[.!]$/).map((text) => text.replace(/ +/g, " "))
   const written = fc.array(fc.tuple(sentence, fc.constantFrom("", "- ", "* ", "3. ")), { maxLength: 12 })
   fc.assert(

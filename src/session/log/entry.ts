@@ -31,7 +31,7 @@ export type CheckpointBody = {
   readonly summary?: string
 }
 
-/** A rule that stands from here on: to the letter, with where it was said. */
+/** A rule that stands from here on: verbatim, with where it was said. */
 export type RuleBody = {
   readonly type: "rule-pinned"
   readonly text: string

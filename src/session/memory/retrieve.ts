@@ -222,7 +222,7 @@ const marks: readonly string[] = [memoryStart, memoryEnd].map(lettersOf)
 /** Taking one imitation out can bring the halves of another together; so often is the rest looked at again. */
 const maxRounds = 4
 
-/** A text in which nothing can pass for one of the two lines, in whatever case, script, spacing or dress; all else stays to the letter. */
+/** A text in which nothing can pass for one of the two lines, in whatever case, script, spacing or dress; all else stays verbatim. */
 export function withoutFence(text: string): string {
   let safe = text
   for (let round = 0; round < maxRounds; round++) {

@@ -20,7 +20,7 @@ export type CompactOptions = {
   readonly budgetTokens?: number
   /** Kept free for the answer; what the request asks for unless given. */
   readonly reserveTokens?: number
-  /** What stays to the letter: by name, or your own choice among groups. */
+  /** What stays verbatim: by name, or your own choice among groups. */
   readonly strategy?: StrategyName | Strategy
   readonly strategyOptions?: Partial<StrategyOptions>
   /** Who writes the summary: `extractive` (built in, no model), `none`, a function, or a model. */
@@ -30,7 +30,7 @@ export type CompactOptions = {
   readonly focus?: string
   /** The language that a model's summary is to be in; otherwise the conversation's. */
   readonly language?: string
-  /** Rules that must stand in what is sent, to the letter. */
+  /** Rules that must stand in what is sent, verbatim. */
   readonly pins?: readonly string[]
   /** How long a summarizer may take. */
   readonly maxWaitMs?: number

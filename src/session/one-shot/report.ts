@@ -23,7 +23,7 @@ export type Measure = {
 /** What was done, in numbers and for people. */
 export type Report = {
   readonly changed: boolean
-  /** Which of the remedies it took; `repair` where only broken pairs were mended. */
+  /** Which of the remedies it took; `repair` where only broken pairs were fixed. */
   readonly remedy: Remedy | "none" | "repair"
   readonly model: { readonly id: string; readonly known: boolean }
   /** How tokens were counted: by the model's own vocabulary, or estimated for it, on the safe side. */

@@ -13,7 +13,7 @@ type Needle = { readonly rule: string; readonly bytes: Buffer; readonly at: numb
  * The last request of a session, as far as one needs it to see that the next one only goes on from it: then it is sent on as it came,
  * at once, and the session takes it in while the model thinks.
  */
-export type Lane = {
+export type FastPath = {
   readonly session: string
   readonly bytes: Buffer
   readonly request: ModelRequest
@@ -47,11 +47,11 @@ type Seen = {
   readonly changed: boolean
   readonly rules: readonly string[]
   readonly isNamed: boolean
-  /** The lane that it went on from: its rules mostly stand where they stood. */
-  readonly before?: Pick<Lane, "needles">
+  /** The fast path that it went on from: its rules mostly stand where they stood. */
+  readonly before?: Pick<FastPath, "needles">
 }
 
-export function laneOf(seen: Seen): Lane {
+export function fastPathOf(seen: Seen): FastPath {
   const { session, bytes, request, receipt, sent, changed, rules, isNamed, before } = seen
   const safe = safeBytes(bytes, request)
   const splice = sent === undefined || receipt.checkpoint === undefined ? undefined : spliceOf(sent, bytes, safe)
@@ -119,8 +119,8 @@ function placeOf(text: Buffer, bytes: Buffer, guess: number): number {
   return stands ? guess : text.indexOf(bytes)
 }
 
-/** What to send for the body of a lane. */
-export const bodyFor = ({ bytes, splice }: Lane): Buffer =>
+/** What to send for the body of a fast path. */
+export const bodyFor = ({ bytes, splice }: FastPath): Buffer =>
   splice === undefined ? bytes : Buffer.concat([splice.head, bytes.subarray(splice.from)])
 
 /**
@@ -148,31 +148,33 @@ function placeIn(bytes: Buffer, wire: string, at: number): number {
 }
 
 /**
- * Does a body surely go on from a lane's? Where the client does not say which conversation it is, only an answer tells: others may have
+ * Does a body surely go on from a fast path's? Where the client does not say which conversation it is, only an answer tells: others may have
  * begun in the same words.
  */
-export const isSureOf = (lane: Lane, bytes: Buffer, common = commonPrefix(lane.bytes, bytes)): boolean =>
-  common >= lane.safe && (lane.isNamed || common >= lane.answered) && !isSameOpening(lane, bytes, common)
+export const isSureOf = (fastPath: FastPath, bytes: Buffer, common = commonPrefix(fastPath.bytes, bytes)): boolean =>
+  common >= fastPath.safe &&
+  (fastPath.isNamed || common >= fastPath.answered) &&
+  !isSameOpening(fastPath, bytes, common)
 
-/** The lane with the next body, if that may be sent on as it came. */
-export function goesOn(lane: Lane, bytes: Buffer, policy: Policy): Lane | undefined {
-  if (!lane.plain || bytes.length < lane.bytes.length - slackBytes) return undefined
-  const { contextTokens, compactAtTokens, compactUnreadAtTokens } = lane.receipt
-  const moreBytes = bytes.length - lane.countedBytes
+/** The fast path with the next body, if that may be sent on as it came. */
+export function goesOn(fastPath: FastPath, bytes: Buffer, policy: Policy): FastPath | undefined {
+  if (!fastPath.plain || bytes.length < fastPath.bytes.length - slackBytes) return undefined
+  const { contextTokens, compactAtTokens, compactUnreadAtTokens } = fastPath.receipt
+  const moreBytes = bytes.length - fastPath.countedBytes
   const size = { countedTokens: contextTokens, moreBytes, pieceBytes: moreBytes }
   const isSmall = leavesSize(policy, size, compactAtTokens)
-  const added = bytes.subarray(Math.max(0, lane.bytes.length - slackBytes))
+  const added = bytes.subarray(Math.max(0, fastPath.bytes.length - slackBytes))
   if (!isSmall && !(leavesSize(policy, size, compactUnreadAtTokens) && hasResult(added))) return undefined
-  const common = commonPrefix(lane.bytes, bytes)
-  if (!isSureOf(lane, bytes, common)) return undefined
+  const common = commonPrefix(fastPath.bytes, bytes)
+  if (!isSureOf(fastPath, bytes, common)) return undefined
   const needles: Needle[] = []
-  for (const needle of lane.needles) {
+  for (const needle of fastPath.needles) {
     const stands = needle.at + needle.bytes.length <= common
     const at = stands ? needle.at : bytes.indexOf(needle.bytes, Math.min(common, needle.at))
     if (at < 0) return undefined
     needles.push(stands ? needle : { ...needle, at })
   }
-  return { ...lane, bytes, needles }
+  return { ...fastPath, bytes, needles }
 }
 
 const resultMarks = ['"tool_result"', '"tool"', '_call_output"', '"functionResponse"']
@@ -181,7 +183,7 @@ const resultMarks = ['"tool_result"', '"tool"', '_call_output"', '"functionRespo
 const hasResult = (added: Buffer): boolean => resultMarks.some((mark) => added.includes(mark))
 
 /** The very opening once more: sent again, or somebody else's who begins in the same words. */
-const isSameOpening = ({ request, bytes: before }: Lane, { length }: Buffer, common: number): boolean =>
+const isSameOpening = ({ request, bytes: before }: FastPath, { length }: Buffer, common: number): boolean =>
   common === length && common === before.length && !request.messages.some(({ role }) => role === "assistant")
 
 /** A body may become shorter by as much when a client writes its last message in another shape; a history that shrank is looked at. */

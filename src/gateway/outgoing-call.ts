@@ -6,22 +6,22 @@ import { present } from "../message/present.ts"
 import { usualAgent } from "../session/options.ts"
 import { sessionNames } from "../session/pins.ts"
 import { findModel } from "../tokens/models.ts"
-import { type Asked, ownerOf } from "./fast-path/asked.ts"
-import { bodyFor, goesOn, isSureOf, type Lane } from "./fast-path/lane.ts"
+import { bodyFor, type FastPath, goesOn, isSureOf } from "./fast-path/fast-path.ts"
+import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
 import { leavesSize } from "./fast-path/room.ts"
 import { groupSession } from "./identity/names.ts"
+import { type OutgoingDeps, prepare, skipEarlier, type Taken, take } from "./ingest-call.ts"
 import { type Located, locate } from "./locate.ts"
 import { threadUnsupported } from "./server-state/compaction-answer.ts"
 import { formFor } from "./server-state/form.ts"
 import { insteadOf, noting, type RefusedCall, spare } from "./server-state/instead.ts"
 import type { How } from "./settings/exchange-record.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
-import { type PassageDeps, prepare, spareEarlier, type Taken, take } from "./take.ts"
 import {
   type Known,
   learnCountsAnswer,
   learnWindow,
-  type Passage,
+  type OutgoingCall,
   type TooLong,
   tighter,
   type WindowDeps,
@@ -31,27 +31,34 @@ import {
 /** Work that waits for one session: with more, the next request waits for it rather than pile up more. */
 const maxWaiting = 32
 
-/** Open a passage: send it on as it came if it plainly only goes on or begins, otherwise have its session prepare it. */
-export async function openPassage(deps: PassageDeps, asked: Asked): Promise<Passage> {
-  const lane = deps.lanes.find(asked)
-  if (lane !== undefined) await freshRules(deps)
+/** Open an outgoing call: send it on as it came if it plainly only goes on or begins, otherwise have its session prepare it. */
+export async function openOutgoingCall(deps: OutgoingDeps, incomingCall: IncomingCall): Promise<OutgoingCall> {
+  const fastPath = deps.fastPaths.find(incomingCall)
+  if (fastPath !== undefined) await freshRules(deps)
   const next =
-    lane === undefined || !mayGoAtOnce(deps, lane) ? undefined : goesOn(lane, asked.bytes, deps.holdfast.policy)
+    fastPath === undefined || !mayGoAtOnce(deps, fastPath)
+      ? undefined
+      : goesOn(fastPath, incomingCall.bytes, deps.holdfast.policy)
   if (next !== undefined) {
-    deps.lanes.put(asked, next)
-    return passageAtOnce(deps, asked, { ...next, lane: next })
+    deps.fastPaths.put(incomingCall, next)
+    return callAtOnce(deps, incomingCall, { ...next, fastPath: next })
   }
-  if (lane !== undefined) await deps.lines.idle(lane.session)
-  const located = await locate(deps, asked, lane, lane !== undefined && isSureOf(lane, asked.bytes))
-  if (!(await beginsAtOnce(deps, asked, located))) return preparedPassage(deps, asked, located, lane)
-  return passageAtOnce(deps, asked, { session: located.session.id, request: located.request, located })
+  if (fastPath !== undefined) await deps.lines.idle(fastPath.session)
+  const located = await locate(
+    deps,
+    incomingCall,
+    fastPath,
+    fastPath !== undefined && isSureOf(fastPath, incomingCall.bytes),
+  )
+  if (!(await beginsAtOnce(deps, incomingCall, located))) return preparedCall(deps, incomingCall, located, fastPath)
+  return callAtOnce(deps, incomingCall, { session: located.session.id, request: located.request, located })
 }
 
 /** A store that does not answer as soon keeps no request that only goes on: it goes by the rules as they were last known. */
 const maxRefreshMs = 500
 
 /** A rule that was pinned a moment ago, by another program, is in force for the next request. */
-async function freshRules({ operator }: PassageDeps): Promise<void> {
+async function freshRules({ operator }: OutgoingDeps): Promise<void> {
   if (operator === undefined) return
   const late = new AbortController()
   const waiting = sleep(maxRefreshMs, undefined, { signal: late.signal }).catch(() => undefined)
@@ -59,18 +66,18 @@ async function freshRules({ operator }: PassageDeps): Promise<void> {
 }
 
 /** Other processes may write the same sessions, and the operator's rules have to be put into every request: then each is prepared. */
-const mayGoAtOnce = ({ store, operator, lines }: PassageDeps, { session }: Lane): boolean =>
+const mayGoAtOnce = ({ store, operator, lines }: OutgoingDeps, { session }: FastPath): boolean =>
   !store.isShared && (operator?.standing().rules.length ?? 0) === 0 && lines.waiting(session) < maxWaiting
 
-/** What is sent on at once: the next request of a lane, or the first of a session. */
-type Going = Pick<Lane, "session" | "request"> & { readonly lane?: Lane; readonly located?: Located }
+/** What is sent on at once: the next request of a fast path, or the first of a session. */
+type Going = Pick<FastPath, "session" | "request"> & { readonly fastPath?: FastPath; readonly located?: Located }
 
-function passageAtOnce(deps: PassageDeps, asked: Asked, going: Going): Passage {
-  const { session, request, lane } = going
+function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, going: Going): OutgoingCall {
+  const { session, request, fastPath } = going
   let taken: Taken | undefined
   const judged = { isOther: false }
-  const own = spareEarlier(deps.waiting, going, asked.bytes)
-  const done = deps.held.begin(asked.tenant, asked.format)
+  const own = skipEarlier(deps.waiting, going, incomingCall.bytes)
+  const done = deps.held.begin(incomingCall.tenant, incomingCall.format)
   const failed = (error: unknown): never => {
     done(undefined)
     throw error
@@ -78,36 +85,36 @@ function passageAtOnce(deps: PassageDeps, asked: Asked, going: Going): Passage {
   const takeIn = async (): Promise<void> => {
     own.isBegun = true
     if (deps.waiting.get(session) === own) deps.waiting.delete(session)
-    const located = going.located ?? (await locate(deps, asked, lane, true).catch(failed))
-    const got = await take(deps, asked, located, { lane, begun: done })
+    const located = going.located ?? (await locate(deps, incomingCall, fastPath, true).catch(failed))
+    const got = await take(deps, incomingCall, located, { fastPath, begun: done })
     if ("session" in got) taken = got
   }
   const taking = deps.lines.add(session, async () => {
-    if (!own.isSpared) await takeIn()
+    if (!own.isSkipped) await takeIn()
   })
   const after = async (): Promise<Taken> => {
     await taking
-    if (own.isSpared) await takeIn()
+    if (own.isSkipped) await takeIn()
     if (taken === undefined) throw new HoldfastError({ code: "session-unknown", session })
     return taken
   }
   return {
     how: "at-once",
-    bytes: lane === undefined ? asked.bytes : bodyFor(lane),
-    changed: lane?.splice !== undefined,
+    bytes: fastPath === undefined ? incomingCall.bytes : bodyFor(fastPath),
+    changed: fastPath?.splice !== undefined,
     known: () => (taken === undefined ? { session, trace: [], ...present({ model: request.model }) } : knownOf(taken)),
-    guarding: async () => noting(await deps.holdfast.session(session, ownerOf(asked)).guarding(), judged),
+    guarding: async () => noting(await deps.holdfast.session(session, ownerOf(incomingCall)).guarding(), judged),
     repeated: () => {
       judged.isOther = true
     },
-    smaller: async (refusal) => smaller(deps, asked, await after(), refusal),
-    instead: async (refused) => instead(deps, asked, await after(), refused),
+    smaller: async (refusal) => smaller(deps, incomingCall, await after(), refusal),
+    instead: async (refused) => instead(deps, incomingCall, await after(), refused),
     ended: firstOf((end) => {
       own.hasEnded = true
-      void deps.held.ending(asked.tenant, session, () =>
+      void deps.held.ending(incomingCall.tenant, session, () =>
         deps.lines.add(session, async () => {
           // The next one has it all, and goes on from the same bytes.
-          if (own.isSpared) return done(undefined)
+          if (own.isSkipped) return done(undefined)
           const { sent, ...rest } = await after()
           await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end)
         }),
@@ -116,39 +123,41 @@ function passageAtOnce(deps: PassageDeps, asked: Asked, going: Going): Passage {
   }
 }
 
-async function preparedPassage(
-  deps: PassageDeps,
-  asked: Asked,
+async function preparedCall(
+  deps: OutgoingDeps,
+  incomingCall: IncomingCall,
   located: Located,
-  lane: Lane | undefined,
-): Promise<Passage> {
-  const taken = await take(deps, asked, located, { lane })
-  if ("status" in taken) return { ...untouchedPassage(asked, "answered", deps), answer: taken }
+  fastPath: FastPath | undefined,
+): Promise<OutgoingCall> {
+  const taken = await take(deps, incomingCall, located, { fastPath })
+  if ("status" in taken) return { ...untouchedCall(incomingCall, "answered", deps), answer: taken }
   const { request, session, sent, body } = taken
   return {
     how: "prepared",
-    bytes: body ?? asked.bytes,
+    bytes: body ?? incomingCall.bytes,
     changed: body !== undefined,
     request,
-    ...(sent.form.type === "send" ? {} : { answer: threadUnsupported(`req_${asked.id}`) }),
+    ...(sent.form.type === "send" ? {} : { answer: threadUnsupported(`req_${incomingCall.id}`) }),
     known: () => knownOf(taken),
     guarding: async () => noting(await session.guarding(), sent),
     seen: () => sent.wire,
     repeated: () => {
       sent.isOther = true
     },
-    smaller: (refusal) => smaller(deps, asked, taken, refusal),
-    instead: (refused) => instead(deps, asked, taken, refused),
+    smaller: (refusal) => smaller(deps, incomingCall, taken, refusal),
+    instead: (refused) => instead(deps, incomingCall, taken, refused),
     ended: firstOf((end) => {
-      void deps.held.ending(asked.tenant, session.id, () => deps.lines.add(session.id, () => record(deps, taken, end)))
+      void deps.held.ending(incomingCall.tenant, session.id, () =>
+        deps.lines.add(session.id, () => record(deps, taken, end)),
+      )
     }),
   }
 }
 
 type End = { readonly answer: ModelResponse | undefined; readonly isCut: boolean }
 
-/** The first word on how a passage ended; any later one is not heard. */
-function firstOf(hear: (end: End) => void): Passage["ended"] {
+/** The first word on how an outgoing call ended; any later one is not heard. */
+function firstOf(hear: (end: End) => void): OutgoingCall["ended"] {
   let heard = false
   return (answer, isCut = false) => {
     if (!heard) hear({ answer, isCut })
@@ -164,25 +173,30 @@ const knownOf = ({ session, prepared: { receipt, trace }, request }: Taken): Kno
 })
 
 /** What to do about a refusal. The next request may not be sent on as it comes, for it would be refused as well. */
-function instead(deps: PassageDeps, asked: Asked, taken: Taken, refused: RefusedCall) {
-  const model = asked.model ?? taken.request.model
-  const windowTokens = windowOf(deps, asked, model)
-  const lane = deps.lanes.find(asked)
-  if (lane?.session === taken.session.id) deps.lanes.put(asked, { ...lane, plain: false })
-  return insteadOf(taken, refused, { id: asked.id, atMs: deps.now(), ...present({ model, windowTokens }) })
+function instead(deps: OutgoingDeps, incomingCall: IncomingCall, taken: Taken, refused: RefusedCall) {
+  const model = incomingCall.model ?? taken.request.model
+  const windowTokens = windowOf(deps, incomingCall, model)
+  const fastPath = deps.fastPaths.find(incomingCall)
+  if (fastPath?.session === taken.session.id) deps.fastPaths.put(incomingCall, { ...fastPath, plain: false })
+  return insteadOf(taken, refused, { id: incomingCall.id, atMs: deps.now(), ...present({ model, windowTokens }) })
 }
 
-async function smaller(deps: PassageDeps, asked: Asked, taken: Taken, refusal: TooLong): Promise<Buffer | undefined> {
+async function smaller(
+  deps: OutgoingDeps,
+  incomingCall: IncomingCall,
+  taken: Taken,
+  refusal: TooLong,
+): Promise<Buffer | undefined> {
   const { session, request, prepared, sent } = taken
-  const model = asked.model ?? request.model ?? ""
+  const model = incomingCall.model ?? request.model ?? ""
   if (refusal.answerTokens === undefined)
-    learnWindow(deps, asked.tenant, model, refusal.windowTokens ?? prepared.receipt.contextTokens)
-  else learnCountsAnswer(deps, asked.tenant, model)
-  const again = await prepare(deps, asked, taken, tighter(refusal, prepared)).catch((error: unknown) => {
+    learnWindow(deps, incomingCall.tenant, model, refusal.windowTokens ?? prepared.receipt.contextTokens)
+  else learnCountsAnswer(deps, incomingCall.tenant, model)
+  const again = await prepare(deps, incomingCall, taken, tighter(refusal, prepared)).catch((error: unknown) => {
     if (error instanceof HoldfastError) return undefined
     throw error
   })
-  deps.lanes.drop(session.id)
+  deps.fastPaths.drop(session.id)
   if (again === undefined || again.wire.length >= prepared.wire.length) return undefined
   const form = formFor(sent.whole, request, again.wire)
   if (form.type !== "send") return undefined
@@ -192,7 +206,7 @@ async function smaller(deps: PassageDeps, asked: Asked, taken: Taken, refusal: T
   return Buffer.from(sent.form.body)
 }
 
-async function record({ lineages, held }: PassageDeps, taken: Taken, end: End): Promise<void> {
+async function record({ lineages, held }: OutgoingDeps, taken: Taken, end: End): Promise<void> {
   const { session, assignment, request, whole, sent, done } = taken
   const { answer, isCut } = end
   try {
@@ -225,22 +239,22 @@ const surelyRoom = 0.5
  * May the first request of a session be sent on before the session takes it in? Only where that would leave it as it is: nothing was
  * said in the session before, nothing is put into requests here, and there is ample room. Other processes on the same store may know more.
  */
-async function beginsAtOnce(deps: BeginDeps, asked: Asked, located: Located): Promise<boolean> {
+async function beginsAtOnce(deps: BeginDeps, incomingCall: IncomingCall, located: Located): Promise<boolean> {
   const { assignment, session, request, whole } = located
   const { isNew, fork, held } = assignment
   const isHeld = held !== undefined || whole !== undefined || request.held !== undefined
   if (!isNew || fork !== undefined || isHeld || deps.store.isShared) return false
-  const model = asked.model ?? request.model
-  const windowTokens = windowOf(deps, asked, model) ?? findModel(model ?? "").windowTokens
+  const model = incomingCall.model ?? request.model
+  const windowTokens = windowOf(deps, incomingCall, model) ?? findModel(model ?? "").windowTokens
   const pieceBytes = request.messages.reduce((most, { wire = "" }) => Math.max(most, Buffer.byteLength(wire)), 0)
-  const size = { countedTokens: 0, moreBytes: asked.bytes.length, pieceBytes }
+  const size = { countedTokens: 0, moreBytes: incomingCall.bytes.length, pieceBytes }
   const { policy } = deps.holdfast
   const compactAtTokens = Math.min(windowTokens * surelyRoom * policy.compactAt, policy.compactAtTokens ?? windowTokens)
   if (!leavesSize(policy, size, compactAtTokens)) return false
   try {
     // A name may be new where a log is not: someone pinned a rule in a session before its first request.
     const { seq } = await deps.store.head(session.id)
-    return seq === 0 && !(await deps.holdfast.addsToRequests(ownerOf(asked)))
+    return seq === 0 && !(await deps.holdfast.addsToRequests(ownerOf(incomingCall)))
   } catch (error) {
     if (error instanceof HoldfastError) return false
     throw error
@@ -251,11 +265,11 @@ const namesIn = (tenant: string, session: string | undefined): readonly string[]
   session === undefined ? [] : [session, ...sessionNames(groupSession(tenant, session, undefined), { tenant })]
 
 /** A call that goes on as it came, in no session. The operator's policies, and the built-in one, judge its answer all the same. */
-export function untouchedPassage(
-  { bytes, own, tenant }: Asked,
+export function untouchedCall(
+  { bytes, own, tenant }: IncomingCall,
   how: How,
   { operator, guard: builtIn }: Pick<GatewayOptions, "operator" | "guard">,
-): Passage {
+): OutgoingCall {
   const guarding = async () => {
     const laid = (await operator?.refresh())?.guard
     const [first, ...others] = [builtIn, laid].filter((guard) => guard !== undefined)

@@ -1,15 +1,15 @@
-import type { Asked } from "./asked.ts"
 import { commonPrefix } from "./common-prefix.ts"
-import type { Lane } from "./lane.ts"
+import type { FastPath } from "./fast-path.ts"
+import type { IncomingCall } from "./incoming-call.ts"
 
 /** The newest requests of the sessions that are in use, found by what the next one looks like. */
-export type Lanes = {
+export type FastPaths = {
   /**
-   * The lane that a request most likely goes on from. Where it could go on from several, which began in the same words, none of them is
+   * The fast path that a request most likely goes on from. Where it could go on from several, which began in the same words, none of them is
    * plain: whose it is, is for the session's lineage to say.
    */
-  readonly find: (asked: Asked) => Lane | undefined
-  readonly put: (asked: Asked, lane: Lane) => void
+  readonly find: (incomingCall: IncomingCall) => FastPath | undefined
+  readonly put: (incomingCall: IncomingCall, fastPath: FastPath) => void
   readonly drop: (session: string) => void
 }
 
@@ -25,23 +25,23 @@ const idHeaders = ["x-claude-code-session-id", "session-id", "session_id", "x-se
 /** How much of a body's beginning tells agent programs apart. */
 const headBytes = 256
 
-const idOf = ({ headers, own }: Asked): string | undefined =>
+const idOf = ({ headers, own }: IncomingCall): string | undefined =>
   own.session ?? idHeaders.map((name) => headers[name]).find((value) => value !== undefined)
 
 /** Does it say which conversation it is? */
-export const namesItself = (asked: Asked): boolean => idOf(asked) !== undefined
+export const namesItself = (incomingCall: IncomingCall): boolean => idOf(incomingCall) !== undefined
 
-function hintOf(asked: Asked): string {
-  const { tenant, headers, own, format, bytes } = asked
-  const id = idOf(asked)
+function hintOf(incomingCall: IncomingCall): string {
+  const { tenant, headers, own, format, bytes } = incomingCall
+  const id = idOf(incomingCall)
   const agent = own.agent ?? headers["x-claude-code-agent-id"] ?? ""
   const head = id === undefined ? bytes.toString("latin1", 0, headBytes) : ""
   return JSON.stringify([tenant, format, id, agent, head])
 }
 
-export function createLanes(): Lanes {
-  const byHint = new Map<string, Map<string, Lane>>()
-  /** Oldest first: where each session's lane is. */
+export function createFastPaths(): FastPaths {
+  const byHint = new Map<string, Map<string, FastPath>>()
+  /** Oldest first: where each session's fast path is. */
   const order = new Map<string, { readonly hint: string; readonly bytes: number }>()
   let held = 0
   const drop = (session: string): void => {
@@ -54,32 +54,32 @@ export function createLanes(): Lanes {
     if (alike?.size === 0) byHint.delete(place.hint)
   }
   return {
-    find: (asked) => {
-      const alike = [...(byHint.get(hintOf(asked))?.values() ?? [])].reverse()
+    find: (incomingCall) => {
+      const alike = [...(byHint.get(hintOf(incomingCall))?.values() ?? [])].reverse()
       if (alike.length < 2) return alike[0]
-      let best: Lane | undefined
+      let best: FastPath | undefined
       let most = -1
       let fitting = 0
-      for (const lane of alike.slice(0, maxAlike)) {
-        const common = commonPrefix(lane.bytes, asked.bytes)
-        if (common >= lane.safe) fitting += 1
-        if (common > most) [best, most] = [lane, common]
+      for (const fastPath of alike.slice(0, maxAlike)) {
+        const common = commonPrefix(fastPath.bytes, incomingCall.bytes)
+        if (common >= fastPath.safe) fitting += 1
+        if (common > most) [best, most] = [fastPath, common]
       }
       const unsure = { plain: false, isNamed: false, answered: Number.POSITIVE_INFINITY }
       return best !== undefined && fitting > 1 ? { ...best, ...unsure } : best
     },
-    put: (asked, lane) => {
-      drop(lane.session)
-      const hint = hintOf(asked)
-      const alike = byHint.get(hint) ?? new Map<string, Lane>()
-      alike.set(lane.session, lane)
+    put: (incomingCall, fastPath) => {
+      drop(fastPath.session)
+      const hint = hintOf(incomingCall)
+      const alike = byHint.get(hint) ?? new Map<string, FastPath>()
+      alike.set(fastPath.session, fastPath)
       byHint.set(hint, alike)
-      const bytes = lane.bytes.length + (lane.splice?.head.length ?? 0)
-      order.set(lane.session, { hint, bytes })
+      const bytes = fastPath.bytes.length + (fastPath.splice?.head.length ?? 0)
+      order.set(fastPath.session, { hint, bytes })
       held += bytes
       for (const oldest of order.keys()) {
         if (order.size <= maxLanes && held <= maxBytes) break
-        if (oldest !== lane.session) drop(oldest)
+        if (oldest !== fastPath.session) drop(oldest)
       }
       const eldest = alike.keys().next().value
       if (alike.size > maxAlike && eldest !== undefined) drop(eldest)

@@ -3,7 +3,7 @@ import { receipt } from "../../../test/fixtures/gateway/receipt.ts"
 import { fc } from "../../../test/support/property.ts"
 import { defaultPolicy } from "../../compact/plan/policy.ts"
 import { decodeRequest } from "../../wire/decode.ts"
-import { goesOn, type Lane, laneOf } from "./lane.ts"
+import { type FastPath, fastPathOf, goesOn } from "./fast-path.ts"
 
 type Said = { readonly role: string; readonly content: string }
 
@@ -11,11 +11,15 @@ const said = (text: string, n: number): Said => ({ role: n % 2 === 0 ? "user" : 
 const bodyOf = (texts: readonly string[]): Buffer =>
   Buffer.from(JSON.stringify({ model: "m", max_tokens: 9, messages: texts.map(said), tools: [] }))
 
-function laneAfter(texts: readonly string[], rules: readonly string[] = [], other: Partial<typeof receipt> = {}): Lane {
+function laneAfter(
+  texts: readonly string[],
+  rules: readonly string[] = [],
+  other: Partial<typeof receipt> = {},
+): FastPath {
   const bytes = bodyOf(texts)
   const request = decodeRequest("anthropic-messages", bytes.toString())
   const seen = { ...receipt, ...other }
-  return laneOf({ isNamed: false, session: "s", bytes, request, receipt: seen, changed: seen.changed, rules })
+  return fastPathOf({ isNamed: false, session: "s", bytes, request, receipt: seen, changed: seen.changed, rules })
 }
 
 const history = ["Hello", "Hi.", "Never push to main.", "Fine.", "Go on."]
@@ -31,16 +35,16 @@ test("a rule is held in a buffer of its own size", () => {
 })
 
 test("who began in the same words is not known by them alone, unless the client says which conversation it is", () => {
-  const lane = laneAfter(["Hello"])
+  const fastPath = laneAfter(["Hello"])
   const next = bodyOf(["Hello", "Hi.", "Go on."])
-  expect(goesOn(lane, next, defaultPolicy)).toBeUndefined()
-  expect(goesOn({ ...lane, isNamed: true }, next, defaultPolicy)).toBeDefined()
+  expect(goesOn(fastPath, next, defaultPolicy)).toBeUndefined()
+  expect(goesOn({ ...fastPath, isNamed: true }, next, defaultPolicy)).toBeDefined()
   const told = laneAfter(["Hello", "Hi.", "Go on."])
   expect(goesOn(told, bodyOf(["Hello", "Ho.", "Go on.", "Done.", "Next."]), defaultPolicy)).toBeUndefined()
   expect(goesOn(told, bodyOf(["Hello", "Hi.", "Go on.", "Done.", "Next."]), defaultPolicy)).toBeDefined()
 })
 
-const others: readonly [why: string, lane: Lane, next: readonly string[]][] = [
+const others: readonly [why: string, fastPath: FastPath, next: readonly string[]][] = [
   ["the request before was changed", laneAfter(history, [], { changed: true }), [...history, "a", "b"]],
   ["it begins otherwise", laneAfter(history), ["Hey", ...history.slice(1), "a", "b"]],
   ["an early message is another one", laneAfter(history), ["Hello", "Ho.", ...history.slice(2), "a", "b"]],
@@ -50,16 +54,16 @@ const others: readonly [why: string, lane: Lane, next: readonly string[]][] = [
   ["it is much shorter", laneAfter([...history, "y".repeat(9000), "z"]), [...history, "y"]],
 ]
 
-test.each(others)("not if %s", (_why, lane, next) => {
-  expect(goesOn(lane, bodyOf(next), defaultPolicy)).toBeUndefined()
+test.each(others)("not if %s", (_why, fastPath, next) => {
+  expect(goesOn(fastPath, bodyOf(next), defaultPolicy)).toBeUndefined()
 })
 
 const chatOf = (...messages: readonly (readonly [role: string, content: string])[]): Buffer =>
   Buffer.from(JSON.stringify({ model: "m", messages: messages.map(([role, content]) => ({ role, content })) }))
 
-function chatLane(bytes: Buffer): Lane {
+function chatLane(bytes: Buffer): FastPath {
   const request = decodeRequest("openai-chat", bytes.toString())
-  return laneOf({ isNamed: false, session: "s", bytes, request, receipt, changed: false, rules: [] })
+  return fastPathOf({ isNamed: false, session: "s", bytes, request, receipt, changed: false, rules: [] })
 }
 
 test("not if another conversation begins under the same instructions, however short both are", () => {
@@ -67,10 +71,10 @@ test("not if another conversation begins under the same instructions, however sh
     ["system", "You sum up what was said."],
     ["user", "The folder is /srv."],
   ] as const
-  const lane = { ...chatLane(chatOf(system, context, ["user", "One thing."])), isNamed: true }
-  expect(goesOn(lane, chatOf(system, context, ["user", "Quite another thing."]), defaultPolicy)).toBeUndefined()
+  const fastPath = { ...chatLane(chatOf(system, context, ["user", "One thing."])), isNamed: true }
+  expect(goesOn(fastPath, chatOf(system, context, ["user", "Quite another thing."]), defaultPolicy)).toBeUndefined()
   const after = [["assistant", "Done."] as const, ["user", "More."] as const]
-  expect(goesOn(lane, chatOf(system, context, ["user", "One thing."], ...after), defaultPolicy)).toBeDefined()
+  expect(goesOn(fastPath, chatOf(system, context, ["user", "One thing."], ...after), defaultPolicy)).toBeDefined()
 })
 
 test("not if it is the same opening once more: somebody else may begin in the same words", () => {
@@ -79,9 +83,9 @@ test("not if it is the same opening once more: somebody else may begin in the sa
 })
 
 test("a rule in the last message is found where it stands in the next body, in another shape", () => {
-  const lane = laneAfter(history, ["Never push to main.", "Go on."])
+  const fastPath = laneAfter(history, ["Never push to main.", "Go on."])
   const later = goesOn(
-    lane,
+    fastPath,
     Buffer.from(
       bodyOf([...history, "a", "b"])
         .toString()
@@ -100,13 +104,13 @@ const texts = fc.array(fc.oneof(fc.constantFrom("Never push.", "ok", 'é\n"q"'),
 test("for any two bodies: what is sent at once has every rule and the same history but for its end", () => {
   const property = fc.property(texts, texts, fc.nat(8), (before, added, keep) => {
     const rules = before.filter((text) => text === "Never push.")
-    const lane = laneAfter(before, rules)
+    const fastPath = laneAfter(before, rules)
     const next = bodyOf([...before.slice(0, keep), ...added])
-    if (goesOn(lane, next, defaultPolicy) === undefined) return
+    if (goesOn(fastPath, next, defaultPolicy) === undefined) return
     const decoded = decodeRequest("anthropic-messages", next.toString())
     const kept = Math.max(1, before.length - 2)
     expect(decoded.messages.slice(0, kept).map(({ wire }) => wire)).toEqual(
-      lane.request.messages.slice(0, kept).map(({ wire }) => wire),
+      fastPath.request.messages.slice(0, kept).map(({ wire }) => wire),
     )
     for (const rule of rules) expect(next.toString()).toContain(rule)
   })

@@ -3,8 +3,8 @@ import { present } from "../../message/present.ts"
 import type { SessionOwner } from "../../session/options.ts"
 
 /** A model call as a client sent it. */
-export type Asked = {
-  /** What the exchange is called in the books. */
+export type IncomingCall = {
+  /** What the exchange is called in the list of recent exchanges. */
   readonly id: string
   readonly tenant: string
   /** By lower-case name. */
@@ -24,7 +24,7 @@ export type Asked = {
 }
 
 /** Whose the session of a call is: the tenant by its credential, the agent by what the client says. */
-export const ownerOf = ({ tenant, own }: Pick<Asked, "tenant" | "own">): SessionOwner => ({
+export const ownerOf = ({ tenant, own }: Pick<IncomingCall, "tenant" | "own">): SessionOwner => ({
   tenant,
   ...present({ agent: own.agent }),
 })

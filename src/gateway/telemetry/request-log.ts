@@ -1,14 +1,14 @@
 import type { Problem } from "../../message/errors.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
-import type { Books } from "./books.ts"
+import type { RecentExchanges } from "./recent-exchanges.ts"
 
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
 /** What is noted of an exchange while it goes on; what was not seen is left out. */
 export type Noted = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
 
-/** One exchange while it goes on. It is entered in the books once, when it has ended. */
-export type Docket = {
+/** One exchange while it goes on. It is entered in the list of recent exchanges once, when it has ended. */
+export type RequestLog = {
   readonly id: string
   readonly noted: Noted
   /** It was sent on; the answer's first byte was passed on. */
@@ -17,14 +17,19 @@ export type Docket = {
   readonly close: (ending: ExchangeRecord["ending"], status: number) => void
 }
 
-export type DocketDeps = {
-  readonly books: Books
+export type RequestLogDeps = {
+  readonly recentExchanges: RecentExchanges
   readonly now: () => number
   /** For how long something took. */
   readonly clock: () => number
 }
 
-export function openDocket({ books, now, clock }: DocketDeps, id: string, method: string, path: string): Docket {
+export function openRequestLog(
+  { recentExchanges, now, clock }: RequestLogDeps,
+  id: string,
+  method: string,
+  path: string,
+): RequestLog {
   const atMs = now()
   const start = clock()
   const noted: Noted = {}
@@ -42,7 +47,7 @@ export function openDocket({ books, now, clock }: DocketDeps, id: string, method
       if (closed) return
       closed = true
       const totalMs = clock() - start
-      books.add({
+      recentExchanges.add({
         tenant: "none",
         method,
         path,
@@ -69,6 +74,6 @@ export function openDocket({ books, now, clock }: DocketDeps, id: string, method
   }
 }
 
-/** What a body that is no JSON has in it is quoted where that is said, and the books quote nobody. */
+/** What a body that is no JSON has in it is quoted where that is said, and the recent exchanges quote nobody. */
 const withoutText = (problem: Problem): Problem =>
   problem.code === "json-invalid" ? { ...problem, reason: "it does not parse" } : problem

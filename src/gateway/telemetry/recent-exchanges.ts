@@ -1,22 +1,22 @@
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 
-export type BookListener = (record: ExchangeRecord) => void
+export type ExchangeListener = (record: ExchangeRecord) => void
 
 /** The newest exchanges, for whoever looks; metrics, logs and spans are made from what is told here. */
-export type Books = {
+export type RecentExchanges = {
   readonly add: (record: ExchangeRecord) => void
   readonly find: (id: string) => ExchangeRecord | undefined
   /** Newest first. */
   readonly newest: (limit: number, session?: string) => readonly ExchangeRecord[]
-  readonly subscribe: (listener: BookListener) => () => void
+  readonly subscribe: (listener: ExchangeListener) => () => void
 }
 
 /** Kept in memory: a record is some kilobytes. What has to last is in the session's log. */
 const usualLimit = 1000
 
-export function createBooks(limit: number = usualLimit): Books {
+export function createRecentExchanges(limit: number = usualLimit): RecentExchanges {
   const records = new Map<string, ExchangeRecord>()
-  const listeners = new Set<BookListener>()
+  const listeners = new Set<ExchangeListener>()
   return {
     add: (record) => {
       records.set(record.id, record)

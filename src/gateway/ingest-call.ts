@@ -3,9 +3,9 @@ import type { ModelRequest } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { isInForce } from "../session/pins.ts"
 import type { Prepared } from "../session/prepared.ts"
-import type { Asked } from "./fast-path/asked.ts"
-import { type Lane, laneOf } from "./fast-path/lane.ts"
-import { type Lanes, namesItself } from "./fast-path/lanes.ts"
+import { type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
+import { type FastPaths, namesItself } from "./fast-path/fast-paths.ts"
+import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import { notYours, sharesAccount } from "./http/headers.ts"
 import type { LocateDeps, Located } from "./locate.ts"
 import { type OwnAnswer, previousNotFound, threadUnsupported } from "./server-state/compaction-answer.ts"
@@ -16,13 +16,13 @@ import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { chooseUpstream, familyOf, type Upstream } from "./settings/upstream.ts"
 import { isAnswerCounted, type WindowDeps, windowOf } from "./window-of.ts"
 
-export type PassageDeps = LocateDeps &
+export type OutgoingDeps = LocateDeps &
   WindowDeps &
   Pick<
     GatewayOptions,
     "operator" | "guard" | "store" | "tenants" | "upstreams" | "windowTokens" | "now" | "onFault"
   > & {
-    readonly lanes: Lanes
+    readonly fastPaths: FastPaths
     readonly waiting: WaitingRequests
   }
 
@@ -38,10 +38,10 @@ export type Taken = Located & {
 
 /** Have the session of a request prepare the call. Of some it is known at once what the answer is. */
 export async function take(
-  deps: PassageDeps,
-  asked: Asked,
+  deps: OutgoingDeps,
+  incomingCall: IncomingCall,
   located: Located,
-  { lane, begun }: { readonly lane?: Lane | undefined; readonly begun?: Taken["done"] } = {},
+  { fastPath, begun }: { readonly fastPath?: FastPath | undefined; readonly begun?: Taken["done"] } = {},
 ): Promise<Taken | OwnAnswer> {
   const { session, request, whole } = located
   const previous = whole === undefined ? request.held?.id : undefined
@@ -49,15 +49,15 @@ export async function take(
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
     return previousNotFound(previous)
   }
-  if (located.assignment.held === "unknown" && sharesAccount(deps, upstreamOf(deps, asked, request))) {
+  if (located.assignment.held === "unknown" && sharesAccount(deps, upstreamOf(deps, incomingCall, request))) {
     begun?.(undefined)
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
     if (previous !== undefined && request.held?.type === "previous-response") return previousNotFound(previous)
     throw new HoldfastError(notYours)
   }
-  const done = begun ?? deps.held.begin(asked.tenant, asked.format)
+  const done = begun ?? deps.held.begin(incomingCall.tenant, incomingCall.format)
   try {
-    const prepared = await prepare(deps, asked, located)
+    const prepared = await prepare(deps, incomingCall, located)
     const { receipt, wire } = prepared
     const form = formFor(whole, request, wire)
     const sent: Sent = { form, wire, isOther: false, tried: new Set(), ...present({ whole }) }
@@ -68,22 +68,25 @@ export async function take(
       const rules = (await session.pins()).filter(isInForce).map((pin) => pin.text)
       const seen = {
         session: session.id,
-        bytes: asked.bytes,
+        bytes: incomingCall.bytes,
         request: changed ? request : asHeld(request, prepared),
         receipt,
         changed,
         rules,
-        isNamed: namesItself(asked),
-        ...present({ before: lane }),
+        isNamed: namesItself(incomingCall),
+        ...present({ before: fastPath }),
       }
-      deps.lanes.put(asked, laneOf({ ...seen, ...present({ sent: whole === undefined ? body : undefined }) }))
+      deps.fastPaths.put(
+        incomingCall,
+        fastPathOf({ ...seen, ...present({ sent: whole === undefined ? body : undefined }) }),
+      )
     }
     return { ...located, prepared, sent, done, ...present({ body }) }
   } catch (error) {
     done(undefined)
     await deps.lineages.answered(located.assignment, request, [], { isCut: true })
     const isTooLong = error instanceof HoldfastError && tooLong.has(error.problem.code)
-    if (isTooLong && request.held?.type === "thread") return threadUnsupported(`req_${asked.id}`)
+    if (isTooLong && request.held?.type === "thread") return threadUnsupported(`req_${incomingCall.id}`)
     throw error
   }
 }
@@ -94,11 +97,16 @@ const asHeld = (request: ModelRequest, { context: { messages } }: Prepared): Mod
 
 const tooLong: ReadonlySet<string> = new Set(["budget-impossible", "floor-exceeds-window"])
 
-export function prepare(deps: PassageDeps, asked: Asked, { session, request, whole }: Located, window?: number) {
-  const model = asked.model ?? request.model
-  const windowTokens = window ?? windowOf(deps, asked, model)
-  const reserveTokens = isAnswerCounted(deps, asked.tenant, model) ? request.maxOutputTokens : undefined
-  const { format, own } = asked
+export function prepare(
+  deps: OutgoingDeps,
+  incomingCall: IncomingCall,
+  { session, request, whole }: Located,
+  window?: number,
+) {
+  const model = incomingCall.model ?? request.model
+  const windowTokens = window ?? windowOf(deps, incomingCall, model)
+  const reserveTokens = isAnswerCounted(deps, incomingCall.tenant, model) ? request.maxOutputTokens : undefined
+  const { format, own } = incomingCall
   return session.prepare({
     format,
     body: whole?.text ?? request.wire,
@@ -109,8 +117,8 @@ export function prepare(deps: PassageDeps, asked: Asked, { session, request, who
 }
 
 const upstreamOf = (
-  { upstreams }: PassageDeps,
-  { format, model }: Asked,
+  { upstreams }: OutgoingDeps,
+  { format, model }: IncomingCall,
   request: ModelRequest,
 ): Upstream | undefined => chooseUpstream(upstreams, familyOf[format], model ?? request.model)
 
@@ -122,14 +130,14 @@ type Waiting = {
   readonly bytes: Buffer
   hasEnded: boolean
   isBegun: boolean
-  isSpared: boolean
+  isSkipped: boolean
 }
 
 /** By session: what was sent on at once last and is still to be taken in. */
 type WaitingRequests = Map<string, Waiting>
 
 /** What a request that goes on from another says again need not be taken in twice. */
-export function spareEarlier(
+export function skipEarlier(
   waiting: WaitingRequests,
   { session, request }: { readonly session: string; readonly request: ModelRequest },
   bytes: Buffer,
@@ -137,9 +145,9 @@ export function spareEarlier(
   const earlier = waiting.get(session)
   // Of an answer that the provider keeps, the next request may have no more than its id.
   if (earlier?.hasEnded && !earlier.isBegun && !storesAnswer(request)) {
-    earlier.isSpared = earlier.bytes.length < bytes.length || earlier.bytes.equals(bytes)
+    earlier.isSkipped = earlier.bytes.length < bytes.length || earlier.bytes.equals(bytes)
   }
-  const one: Waiting = { bytes, hasEnded: false, isBegun: false, isSpared: false }
+  const one: Waiting = { bytes, hasEnded: false, isBegun: false, isSkipped: false }
   waiting.set(session, one)
   return one
 }

@@ -5,7 +5,7 @@ import { defaultPolicy } from "../compact/plan/policy.ts"
 import type { Receipt } from "../session/prepared.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { commonPrefix } from "./fast-path/common-prefix.ts"
-import { bodyFor, goesOn, type Lane, laneOf } from "./fast-path/lane.ts"
+import { bodyFor, type FastPath, fastPathOf, goesOn } from "./fast-path/fast-path.ts"
 
 const said = (texts: readonly string[]): Buffer =>
   Buffer.from(
@@ -29,8 +29,8 @@ const receipt: Receipt = {
   checkpoint: "e9",
 }
 type Made = { readonly body: Buffer; readonly sent: Buffer; readonly rules?: readonly string[] }
-const laneFor = ({ body, sent, rules = [] }: Made): Lane =>
-  laneOf({
+const laneFor = ({ body, sent, rules = [] }: Made): FastPath =>
+  fastPathOf({
     session: "s",
     isNamed: false,
     bytes: body,
@@ -44,21 +44,21 @@ const history = ["go", "ö old", "old", "more", "now", "yes", "on", "right"]
 const short = [history[0] ?? "", "[left out: ö]", ...history.slice(4)]
 
 test("a compacted beginning goes before the next turn as it was, and the rest as it comes", () => {
-  const lane = laneFor({ body: said(history), sent: said(short) })
-  const next = goesOn(lane, said([...history, "and ü?"]), defaultPolicy)
+  const fastPath = laneFor({ body: said(history), sent: said(short) })
+  const next = goesOn(fastPath, said([...history, "and ü?"]), defaultPolicy)
   expect(next === undefined ? "" : bodyFor(next).toString()).toBe(said([...short, "and ü?"]).toString())
 })
 
 test("a body that was changed to its very end is for the session to make", () => {
-  const lane = laneFor({ body: said(history), sent: said([...short, "[rules]"]) })
-  expect(lane.plain).toBe(false)
+  const fastPath = laneFor({ body: said(history), sent: said([...short, "[rules]"]) })
+  expect(fastPath.plain).toBe(false)
 })
 
 test("a rule in the compacted beginning stands by itself; one behind it has to be there in the next body", () => {
-  const lane = laneFor({ body: said(history), sent: said(short), rules: ["left out", "right"] })
-  expect(lane.needles.map(({ bytes }) => bytes.toString())).toEqual(["right"])
-  expect(goesOn(lane, said([...history.slice(0, -1), "wrong"]), defaultPolicy)).toBeUndefined()
-  expect(goesOn(lane, said([...history, "next"]), defaultPolicy)).toBeDefined()
+  const fastPath = laneFor({ body: said(history), sent: said(short), rules: ["left out", "right"] })
+  expect(fastPath.needles.map(({ bytes }) => bytes.toString())).toEqual(["right"])
+  expect(goesOn(fastPath, said([...history.slice(0, -1), "wrong"]), defaultPolicy)).toBeUndefined()
+  expect(goesOn(fastPath, said([...history, "next"]), defaultPolicy)).toBeDefined()
 })
 
 const windowTokens = 12_000

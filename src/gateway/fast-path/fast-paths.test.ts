@@ -1,0 +1,67 @@
+import { expect, test } from "vitest"
+import { receipt } from "../../../test/fixtures/gateway/receipt.ts"
+import { defaultPolicy } from "../../compact/plan/policy.ts"
+import { decodeRequest } from "../../wire/decode.ts"
+import { fastPathOf, goesOn } from "./fast-path.ts"
+import { createFastPaths, type FastPaths, namesItself } from "./fast-paths.ts"
+import type { IncomingCall } from "./incoming-call.ts"
+
+const system = { role: "system", content: "You are an agent. ".repeat(40) }
+const user = (content: string) => ({ role: "user", content })
+const round = (id: string) => [
+  {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id, type: "function", function: { name: "f", arguments: "{}" } }],
+  },
+  { role: "tool", tool_call_id: id, content: "done" },
+]
+
+const asking = (messages: readonly object[], headers: IncomingCall["headers"] = {}): IncomingCall => ({
+  id: "x",
+  tenant: "t",
+  headers,
+  own: { bypass: false },
+  format: "openai-chat",
+  bytes: Buffer.from(JSON.stringify({ model: "m", messages: [system, ...messages] })),
+})
+
+function put(fastPaths: FastPaths, session: string, incomingCall: IncomingCall): void {
+  const request = decodeRequest("openai-chat", incomingCall.bytes.toString())
+  const seen = { session, bytes: incomingCall.bytes, request, receipt, changed: false, rules: [] }
+  fastPaths.put(incomingCall, fastPathOf({ ...seen, isNamed: namesItself(incomingCall) }))
+}
+
+/** The session that a request would be sent on in at once, if it would. */
+function atOnce(fastPaths: FastPaths, incomingCall: IncomingCall): string | undefined {
+  const fastPath = fastPaths.find(incomingCall)
+  return fastPath === undefined ? undefined : goesOn(fastPath, incomingCall.bytes, defaultPolicy)?.session
+}
+
+test("of two conversations that began otherwise each goes on at once in its own", () => {
+  const fastPaths = createFastPaths()
+  const [one, other] = [[user("One thing."), ...round("a")] as const, [user("Another thing."), ...round("b")] as const]
+  put(fastPaths, "one", asking(one))
+  put(fastPaths, "two", asking(other))
+  expect(atOnce(fastPaths, asking([...one, ...round("c")]))).toBe("one")
+  expect(atOnce(fastPaths, asking([...other, ...round("d")]))).toBe("two")
+})
+
+test("of two that began in the same words neither does, until they have gone apart for good", () => {
+  const fastPaths = createFastPaths()
+  put(fastPaths, "one", asking([user("Go.")]))
+  put(fastPaths, "two", asking([user("Go.")]))
+  expect(fastPaths.find(asking([user("Go."), ...round("a")]))).toMatchObject({ plain: false })
+  put(fastPaths, "one", asking([user("Go."), ...round("a"), ...round("b"), ...round("c")]))
+  put(fastPaths, "two", asking([user("Go."), ...round("d"), ...round("e"), ...round("f")]))
+  const later = asking([user("Go."), ...round("a"), ...round("b"), ...round("c"), ...round("g")])
+  expect(atOnce(fastPaths, later)).toBe("one")
+})
+
+test("ids tell apart what words do not", () => {
+  const fastPaths = createFastPaths()
+  const ids = [{ "x-session-id": "one-1234" }, { "x-session-id": "two-1234" }] as const
+  put(fastPaths, "one", asking([user("Go.")], ids[0]))
+  put(fastPaths, "two", asking([user("Go.")], ids[1]))
+  expect(atOnce(fastPaths, asking([user("Go."), ...round("a")], ids[0]))).toBe("one")
+})
