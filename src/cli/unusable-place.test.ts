@@ -5,13 +5,11 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { nobody } from "../../test/support/serve-process.ts"
 import { openStore } from "../store/open-store.ts"
 
 const main = fileURLToPath(new URL("./main.ts", import.meta.url))
 const root = mkdtempSync(join(tmpdir(), "holdfast-unusable-"))
-/** Nothing is forbidden to root, so its child runs as nobody. */
-const isRoot = process.getuid?.() === 0
-const nobody = isRoot ? { uid: 65_534, gid: 65_534 } : {}
 
 type Ended = { readonly exit: number | null; readonly said: string }
 

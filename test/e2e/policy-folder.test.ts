@@ -1,10 +1,10 @@
-import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
+import { chmod, chown, mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import { afterEach, expect, test } from "vitest"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
-import { runHoldfast, type ServeProcess, startServe } from "../support/serve-process.ts"
+import { nobody, runHoldfast, type ServeProcess, startServe } from "../support/serve-process.ts"
 
 const endings: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -162,15 +162,23 @@ test.each(losses)(
 )
 
 test("a policy folder that cannot be read at a restart is as good as gone", { timeout: 120_000 }, async (context) => {
-  context.skip(process.getuid?.() === 0, "whoever may read everything sees no difference")
-  const { folder, model, start } = await open()
+  const { code } = await runHoldfast(tmpdir(), ["--help"], nobody)
+  context.skip(code !== 0, "the checkout is in a folder that only root may read")
+  const { folder, model } = await open()
+  const start = async (): Promise<ServeProcess> => {
+    const serve = await startServe(folder, ["--upstream", model.url], {}, nobody)
+    endings.push(serve.stop)
+    return serve
+  }
   const directory = join(folder, ".holdfast", "policy")
   await mkdir(directory, { recursive: true, mode: 0o700 })
   await writeFile(join(directory, "rules.md"), "- Never mention the harbour.\n", { mode: 0o600 })
+  for (const path of [folder, join(folder, ".holdfast"), directory, join(directory, "rules.md")])
+    await chown(path, nobody.uid ?? -1, nobody.gid ?? -1)
   const first = await start()
-  await talk(first, model)("Hello.")
+  expect(await talk(first, model)("Hello.")).toContain("harbour")
   await first.stop()
   await chmod(directory, 0o000)
   endings.push(() => chmod(directory, 0o700))
-  expect(await ready(await start())).toMatchObject({ status: 503 })
+  expect(await ready(await start())).toMatchObject({ status: 503, body: expect.stringContaining("policy-missing") })
 })

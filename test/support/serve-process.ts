@@ -6,11 +6,15 @@ const main = resolve(import.meta.dirname, "../../src/cli/main.ts")
 /** The environment of a program that shall know of no configuration but what it is given. */
 const plainEnv = (folder: string): NodeJS.ProcessEnv => ({ PATH: process.env.PATH ?? "", HOME: folder })
 
+/** Nothing is forbidden to root: where that matters, a program of root's runs as nobody. */
+export const nobody: { readonly uid?: number; readonly gid?: number } =
+  process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
 /** Run a command of the real program in a folder, to its end. */
-export async function runHoldfast(folder: string, argv: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [main, ...argv], { cwd: folder, env: plainEnv(folder) })
+export async function runHoldfast(folder: string, argv: readonly string[], user: typeof nobody = {}): Promise<Ended> {
+  const child = spawn(process.execPath, [main, ...argv], { cwd: folder, env: plainEnv(folder), ...user })
   const said = { stdout: "", stderr: "" }
   child.stdout.on("data", (data: Buffer) => (said.stdout += data))
   child.stderr.on("data", (data: Buffer) => (said.stderr += data))
@@ -33,11 +37,13 @@ export async function startServe(
   folder: string,
   argv: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
+  user: typeof nobody = {},
 ): Promise<ServeProcess> {
   const child: ChildProcess = spawn(process.execPath, [main, "serve", "--no-demo", "--port", "0", ...argv], {
     cwd: folder,
     env: { ...plainEnv(folder), ...env },
     stdio: ["ignore", "pipe", "pipe"],
+    ...user,
   })
   let said = ""
   const { promise, resolve: settle } = Promise.withResolvers<string>()
