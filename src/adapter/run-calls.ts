@@ -1,4 +1,5 @@
 import type { JudgedCall } from "../guard/judge-call.ts"
+import { cutMiddle, startOfText } from "../language/cut-text.ts"
 import { HoldfastError } from "../message/errors.ts"
 import {
   callId,
@@ -28,7 +29,7 @@ export function readToolOutput(output: unknown, format: Format, limitLength: num
   let left = limitLength
   const bounded = parts.flatMap((part): readonly Part[] => {
     if (part.type !== "text") return [part]
-    const text = cutMiddle(part.text.toWellFormed(), left)
+    const text = cutOutput(part.text.toWellFormed(), left)
     left = Math.max(0, left - text.length)
     return text === "" ? [] : [{ ...part, text }]
   })
@@ -65,14 +66,15 @@ function requireWritable(parts: readonly Part[], format: Format): void {
 }
 
 /** The beginning and the end of a text, with a word on how much is not shown between them. */
-export function cutMiddle(text: string, limitLength: number): string {
+export function cutOutput(text: string, limitLength: number): string {
   if (text.length <= limitLength) return text
-  const note = `\n[${text.length - limitLength} characters or more are not shown]\n`
-  const room = limitLength - note.length
-  if (room <= 0) return text.slice(0, limitLength).toWellFormed()
-  const head = Math.floor(room * headShare)
-  return `${text.slice(0, head)}${note}${text.slice(text.length - (room - head))}`.toWellFormed()
+  const room = limitLength - noteLength
+  if (room <= 0) return startOfText(text, limitLength)
+  return cutMiddle(text, room, (leftOut) => `\n[${leftOut} characters are not shown]\n`, headShare)
 }
+
+/** The note on what is left out, with a number of up to 15 digits. */
+const noteLength = 44
 
 export type CallRunning = {
   readonly format: Format
@@ -160,7 +162,7 @@ async function runCall(call: ToolCallPart, running: CallRunning): Promise<ToolRe
   } catch (error) {
     if (judged !== undefined) running.judge?.giveBack(judged)
     const reason = error instanceof Error ? error.message : String(error)
-    return failedResult(call, cutMiddle(reason, longestReason).toWellFormed() || "The tool failed without a message.")
+    return failedResult(call, cutOutput(reason, longestReason).toWellFormed() || "The tool failed without a message.")
   }
 }
 

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads"
+import { clipText } from "../language/cut-text.ts"
 import type { Sink } from "./world.ts"
 
 /**
@@ -30,7 +31,7 @@ const maxLooked = 10_000
 /** A text on one line, cut to a width. */
 export function clip(text: string, width: number): string {
   const line = sentenceOf(text.slice(0, maxLooked))
-  return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1)).replace(/[\ud800-\udbff]$/, "")}…`
+  return clipText(line, width)
 }
 
 /** Lines no longer than a width, broken between words where that is possible. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { clipText } from "../../language/cut-text.ts"
 
 export type ScreenOptions = {
   readonly write: (text: string) => Promise<void>
@@ -82,10 +83,7 @@ export const oneLine = (text: string): string =>
   text.slice(0, maxLooked).replace(/\s+/g, " ").replace(acting, "\uFFFD").trim()
 
 /** A text on one line, cut to a width. */
-export function clipText(text: string, width: number): string {
-  const line = oneLine(text)
-  return line.length <= width ? line : `${line.slice(0, Math.max(0, width - 1)).replace(/[\ud800-\udbff]$/, "")}…`
-}
+export const clipLine = (text: string, width: number): string => clipText(oneLine(text), width)
 
 /** Lines no longer than a width, broken between words where that is possible. */
 export function wrapText(text: string, width: number): readonly string[] {

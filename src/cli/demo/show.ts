@@ -5,7 +5,7 @@ import { type CheckpointBody, seqOf } from "../../session/log/entry.ts"
 import type { Session } from "../../session/session.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { Exchange } from "./ask-gateway.ts"
-import { box, clipText, type Row, type Screen, wrapText } from "./screen.ts"
+import { box, clipLine, type Row, type Screen, wrapText } from "./screen.ts"
 
 const barWidth = 22
 const indent = 5
@@ -47,7 +47,7 @@ export function callLine({ call, exchange, windowTokens, withheld }: ShownCall, 
     ...(withheld === undefined ? [] : [`${shortName(withheld)} withheld`]),
   ]
   const room = screen.width - besides
-  const words = clipText(did.length === 0 ? "answers" : did.join("; "), room).padEnd(room)
+  const words = clipLine(did.length === 0 ? "answers" : did.join("; "), room).padEnd(room)
   const { cached, fresh, free } = contextBar({ tokens: inputTokens, cacheReadTokens, windowTokens }, barWidth)
   const bar = `${screen.good(cached)}${fresh}${screen.dim(free)}`
   const share = inputTokens === 0 ? 0 : cacheReadTokens / inputTokens

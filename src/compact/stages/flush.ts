@@ -1,3 +1,4 @@
+import { clipText } from "../../language/cut-text.ts"
 import { type Channel, instructs, type Transcript } from "../../message/message.ts"
 import type { Fact, FactKind } from "../facts/fact.ts"
 import { buildLedger } from "../facts/ledger.ts"
@@ -105,19 +106,11 @@ const isUsed = ({ givenByUser, said, usedInCalls, channel }: Fact): boolean =>
 /** A note is a sentence or a paragraph. Of a longer request its decisions, wishes and values are notes of their own, and the log has it whole. */
 const noteCharacters = 800
 
-const cutNote = (text: string): string =>
-  text.length <= noteCharacters
-    ? text
-    : `${text
-        .slice(0, noteCharacters - 1)
-        .replace(/[\ud800-\udbff]$/, "")
-        .trimEnd()}…`
-
 function noteEntry({ kind: noteKind, text, state, sources, channel }: Note): readonly MemoryEntry[] {
   const kind = kindOfNote[noteKind]
   if (kind === undefined) return []
   const label = state === undefined ? "" : `${stateLabels[state]} `
-  return [{ kind, text: cutNote(`${label}${text}`), sources, channel, trusted: instructs(channel) }]
+  return [{ kind, text: clipText(`${label}${text}`, noteCharacters), sources, channel, trusted: instructs(channel) }]
 }
 
 function factEntry({ kind, value, label, subject, source, channel }: Fact): MemoryEntry {

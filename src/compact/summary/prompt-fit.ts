@@ -1,3 +1,4 @@
+import { cutMiddle } from "../../language/cut-text.ts"
 import { channelOf, fence } from "../../message/fence.ts"
 import {
   type CallId,
@@ -133,16 +134,9 @@ function joined(drawn: readonly string[], kept: ReadonlySet<number>): string {
 
 /** A text's head and tail with a mark between, cut between characters; nothing where nothing may be shown. */
 export function shorten(text: string, limit: number): string {
-  if (text.length <= limit) return text
-  if (limit <= 0) return ""
-  const head = beforeSurrogate(text, Math.ceil(limit * 0.6))
-  const tail = beforeSurrogate(text, text.length - Math.floor(limit * 0.4))
-  return `${text.slice(0, head)}\n[… ${tail - head} characters left out …]\n${text.slice(tail)}`
+  if (limit <= 0) return text === "" ? text : ""
+  return cutMiddle(text, limit, (leftOut) => `\n[… ${leftOut} characters left out …]\n`, 0.6)
 }
-
-/** A place that does not split a pair. */
-const beforeSurrogate = (text: string, at: number): number =>
-  (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at
 
 /** One thing that was said or done, as a summarizer may see it: no reasoning, no media, nothing that only a provider can read. */
 type Piece = {

@@ -1,3 +1,4 @@
+import { startOfText } from "../../language/cut-text.ts"
 import type { Channel, MessageId, Transcript } from "../../message/message.ts"
 import type { Fact } from "../facts/fact.ts"
 
@@ -128,7 +129,7 @@ export function oneLine(text: string, max: number): string {
 
 /** The beginning of a line with `…` behind it, at most `max` characters together, cut between words where one ends close by. */
 export function shorten(line: string, max: number): string {
-  const kept = line.slice(0, Math.max(0, max - 1)).replace(/[\ud800-\udbff]$/, "")
+  const kept = startOfText(line, max - 1)
   const blank = kept.lastIndexOf(" ")
   return `${(blank > kept.length * 0.8 ? kept.slice(0, blank) : kept).trimEnd()}…`
 }

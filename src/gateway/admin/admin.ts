@@ -123,7 +123,10 @@ function addEvents(app: Hono, streams: EventStreams): void {
 const tracePage = { usual: 50, most: 1000 } as const
 
 /** What went through the gateway, and where to. */
-function addBookRoutes(app: Hono, { recentExchanges, upstreams }: Pick<AdminDeps, "recentExchanges" | "upstreams">): void {
+function addBookRoutes(
+  app: Hono,
+  { recentExchanges, upstreams }: Pick<AdminDeps, "recentExchanges" | "upstreams">,
+): void {
   addRoute(app, "GET", "/admin/traces", (c) => {
     const limit = readNumber(c, "limit", tracePage.usual, { least: 1, most: tracePage.most })
     return c.json({ traces: recentExchanges.newest(limit, readText(c, "session")).map(tellExchangeLine) })

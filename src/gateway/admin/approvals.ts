@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto"
 import type { ToolCall } from "../../guard/facts/facts.ts"
 import type { Reason, Verdict } from "../../guard/guard.ts"
+import { startOfText } from "../../language/cut-text.ts"
 import { present } from "../../message/present.ts"
-import { boundValue, cutText } from "./bound-value.ts"
+import { boundValue } from "./bound-value.ts"
 
 /** A call that a policy wants a person to see, and where it was made. */
 export type AskedCall = {
@@ -143,7 +144,7 @@ function createListeners(): { readonly emit: ApprovalListener; readonly subscrib
 function pendingOf({ session, tenant, trace, callId, call, verdict }: AskedCall, id: string, atMs: number) {
   const { value, cut } = boundValue(call.input, inputBounds)
   const input = JSON.stringify(value) ?? ""
-  const tool = cutText(call.tool, maxName)
+  const tool = startOfText(call.tool, maxName)
   const reasons = verdict.reasons.slice(0, reasonBounds.items).map(toldReason)
   const whole = !cut && tool === call.tool && reasons.length === verdict.reasons.length
   return { id, atMs, session, tenant, trace, tool, input, cut: !whole, reasons, ...present({ callId }) }
@@ -153,16 +154,16 @@ function toldReason({ policy, rule, instead, decision, facts }: Reason): Reason 
   const most = reasonBounds.text
   const told = Object.entries(facts).slice(0, reasonBounds.items)
   return {
-    policy: cutText(policy, most),
-    rule: cutText(rule, most),
+    policy: startOfText(policy, most),
+    rule: startOfText(rule, most),
     decision,
     facts: Object.fromEntries(told.map(([name, value]) => [name, toldFact(value)])),
-    ...present({ instead: instead === undefined ? undefined : cutText(instead, most) }),
+    ...present({ instead: instead === undefined ? undefined : startOfText(instead, most) }),
   }
 }
 
 function toldFact(value: Reason["facts"][string]): Reason["facts"][string] {
-  if (typeof value === "string") return cutText(value, reasonBounds.text)
+  if (typeof value === "string") return startOfText(value, reasonBounds.text)
   if (typeof value !== "object") return value
-  return value.slice(0, reasonBounds.items).map((text) => cutText(text, reasonBounds.text))
+  return value.slice(0, reasonBounds.items).map((text) => startOfText(text, reasonBounds.text))
 }

@@ -1,3 +1,4 @@
+import { startOfText } from "../../language/cut-text.ts"
 /** How much of a value is told. */
 export type Bounds = {
   /** Characters of one text. */
@@ -51,13 +52,7 @@ function copyText(text: string, reader: Reader): string {
   reader.left -= Math.min(text.length, most)
   if (text.length <= most) return text
   reader.cut = true
-  return `${cutText(text, most)} … (${text.length - most} more characters)`
-}
-
-/** The beginning of a text, without half a character at its end. */
-export function cutText(text: string, most: number): string {
-  const cut = text.slice(0, Math.max(0, most))
-  return /[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut
+  return `${startOfText(text, most)} … (${text.length - most} more characters)`
 }
 
 function copyObject(value: object, reader: Reader, depth: number): unknown {

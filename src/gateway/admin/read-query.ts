@@ -1,6 +1,6 @@
 import type { Context } from "hono"
+import { startOfText } from "../../language/cut-text.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import { cutText } from "./bound-value.ts"
 
 export type Limits = { readonly least: number; readonly most: number }
 
@@ -9,7 +9,7 @@ const wrong = (name: string, expected: string, found: string): HoldfastError =>
     code: "request-invalid",
     path: `?${name}=`,
     expected,
-    found: JSON.stringify(cutText(found, 40)),
+    found: JSON.stringify(startOfText(found, 40)),
   })
 
 /** A parameter of the query that is said once, or not at all. */

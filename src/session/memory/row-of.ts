@@ -1,4 +1,5 @@
 import type { MemoryEntry, MemoryKind } from "../../compact/stages/flush.ts"
+import { clipText } from "../../language/cut-text.ts"
 import { instructs } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { hashData } from "../../message/sha256.ts"
@@ -30,12 +31,13 @@ export const normalText = (text: string): string => text.normalize("NFC").replac
  */
 export function rowOf(entry: MemoryEntry, { tenant, agent, session, atMs }: RowPlace): MemoryRow | undefined {
   const { kind, channel } = entry
-  const text = cut(
+  const text = clipText(
     entry.text
       .slice(0, 2 * maxTextLength)
       .toWellFormed()
       .replace(controls, " ")
       .trim(),
+    maxTextLength,
   )
   if (text === "") return undefined
   const trusted = entry.trusted && instructs(channel)
@@ -63,15 +65,6 @@ export const withCurrentId = (row: MemoryRow): MemoryRow =>
 
 /** The row of something that was given up in between and is said anew: the same words, resting on other messages. */
 export const againOf = (row: MemoryRow): MemoryRow => ({ ...row, id: hashData(["again", row.id, ...row.sources]) })
-
-/** No pair of surrogates is cut in two. */
-const cut = (text: string): string =>
-  text.length <= maxTextLength
-    ? text
-    : `${text
-        .slice(0, maxTextLength - 1)
-        .replace(/[\ud800-\udbff]$/, "")
-        .trimEnd()}…`
 
 /** Longer than a label with the name of a record; what is longer before a colon is a sentence. */
 const maxSubjectLength = 200
