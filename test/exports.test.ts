@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
@@ -84,6 +85,34 @@ describe("the packed package, installed", () => {
     expect(run(program, ["compact", "request.json", "--quiet"])).toBe(body)
   })
 
+  test("npx holdfast serve listens, is ready, and ends when it is told to", async () => {
+    const child = spawn("npx", ["--offline", "holdfast", "serve", "--no-demo", "--port", "0"], {
+      cwd: project,
+      env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    })
+    const ended = once(child, "exit")
+    try {
+      const url = await new Promise<string>((found, failed) => {
+        let said = ""
+        for (const stream of [child.stdout, child.stderr]) {
+          stream.on("data", (data: Buffer) => {
+            said += data.toString()
+            const listens = /listens at (http:\/\/[\d.]+:\d+)/.exec(said)?.[1]
+            if (listens !== undefined) found(listens)
+          })
+        }
+        child.on("exit", () => failed(new Error(said)))
+      })
+      expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    } finally {
+      // npx is a chain of processes: the signal goes to all of them, as Ctrl-C in a terminal does.
+      if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, "SIGTERM")
+    }
+    await ended
+  })
+
   test("a user's TypeScript sees the types, under either module resolution", () => {
     writeFileSync(
       join(project, "user.ts"),
@@ -117,29 +146,6 @@ export const wrong: import("holdfast").Tokens = text.length
       expect(run("tsc", ["-p", "."])).toBe("")
     }
   })
-})
-
-test("the examples of README.md compile as they stand", () => {
-  const blocks = readFileSync(join(root, "README.md"), "utf8").matchAll(/```ts\n([\s\S]*?)```/g)
-  const given = `declare const bodyText: string
-declare const readFile: (path: string) => Promise<string>
-declare const budgetTokens: import("holdfast").Tokens
-declare const callYourModel: (body: string | object) => Promise<object>
-declare const sseEvents: AsyncIterable<import("holdfast").SseEvent>
-`
-  const code = [...blocks].map(([, block]) => block).join("\n")
-  expect(code.length).toBeGreaterThan(500)
-  writeFileSync(join(project, "readme.ts"), `${given}${code}`)
-  const options = {
-    strict: true,
-    noEmit: true,
-    target: "es2024",
-    lib: ["es2024", "dom"],
-    types: [],
-    module: "nodenext",
-  }
-  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["readme.ts"] }))
-  expect(run("tsc", ["-p", "."])).toBe("")
 })
 
 describe("the pure floors in a browser", () => {
