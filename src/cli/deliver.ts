@@ -185,21 +185,21 @@ const maxListed = 6
 
 /** What became of the messages: kept, shortened, left out, fixed, pinned. */
 function accountChanges(
-  { untouched, shortened, dropped, mended }: Changes,
+  { untouched, shortened, dropped, repaired }: Changes,
   messages: number,
   pins: readonly string[],
   paper: Paper,
 ): readonly string[] {
   const { user, assistant, results } = dropped.by
-  const kept = `${number(untouched)} of ${count(messages, "message")} to the letter, the prompt stack, and the user's latest words.`
+  const kept = `${number(untouched)} of ${count(messages, "message")} verbatim, the prompt stack, and the user's latest words.`
   const sides = `${number(user)} of the user, ${number(assistant)} of the assistant, ${number(results)} with tool results`
   const gone = `${count(dropped.messages, "message")}, ${count(dropped.tokens, "token")}: ${sides}.`
   return [
     ...paragraph("Kept", kept, paper),
     ...(shortened.length > 0 ? accountShortened(shortened, paper) : []),
     ...(dropped.messages > 0 ? paragraph("Left out", gone, paper) : []),
-    ...(mended > 0 ? paragraph("Mended", `${count(mended, "fault")} that a provider would refuse.`, paper) : []),
-    ...(pins.length > 0 ? paragraph("Pinned", `${count(pins.length, "rule")}, to the letter.`, paper) : []),
+    ...(repaired > 0 ? paragraph("Repaired", `${count(repaired, "fault")} that a provider would refuse.`, paper) : []),
+    ...(pins.length > 0 ? paragraph("Pinned", `${count(pins.length, "rule")}, verbatim.`, paper) : []),
   ]
 }
 
@@ -336,7 +336,7 @@ type Changes = {
   /** Those that saved most first. */
   readonly shortened: readonly Shortened[]
   readonly dropped: { readonly messages: number; readonly tokens: number; readonly by: Readonly<Record<Side, number>> }
-  readonly mended: number
+  readonly repaired: number
   readonly digest?: string
 }
 
@@ -352,7 +352,7 @@ function changesOf(before: ModelRequest, after: ModelRequest, trace: Trace): Cha
     untouched: after.messages.filter(({ wire }) => wires.has(wire)).length,
     shortened: shortenedIn(before, trace),
     dropped: { messages: dropped.length, tokens, by: sidesOf(before, dropped) },
-    mended: trace.filter((event) => "step" in event).length,
+    repaired: trace.filter((event) => "step" in event).length,
     ...(text?.type === "text" ? { digest: text.text } : {}),
   }
 }

@@ -337,7 +337,7 @@ const options: Options = {
 
 /** Look at everything that a gateway needs, and say what is wrong. */
 export const doctorCommand: Command = {
-  summary: "Check what the gateway needs, and say what to do about what is amiss",
+  summary: "Check what the gateway needs, and say how to fix what is wrong",
   usage: "doctor [--offline] [--config FILE] [OPTIONS] [--json]",
   options,
   maxPositionals: 0,

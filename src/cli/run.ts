@@ -164,7 +164,7 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
   [
     "sessions",
     {
-      summary: "See, take along, mend and delete the sessions that are stored",
+      summary: "List, export, repair and delete stored sessions",
       load: async () => (await import("./sessions-command.ts")).sessionsCommand,
     },
   ],
@@ -213,7 +213,7 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
   [
     "doctor",
     {
-      summary: "Check what the gateway needs, and say what to do about what is amiss",
+      summary: "Check what the gateway needs, and say how to fix what is wrong",
       load: async () => (await import("./doctor-command.ts")).doctorCommand,
     },
   ],

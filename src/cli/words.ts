@@ -34,7 +34,7 @@ export const shortenWords: Readonly<Record<ShortenReason, string>> = {
 
 const remedyWords: Readonly<Record<Report["remedy"], string>> = {
   none: "Nothing was changed.",
-  repair: "Only broken pairs of calls and results were mended.",
+  repair: "Only broken pairs of calls and results were repaired.",
   pins: "It fits as it is; only the pinned rules were put in.",
   micro: "Shortening older tool results was enough; nothing that was said is left out.",
   summary: "Shortening tool results was not enough: older turns are left out, and a digest stands for them.",

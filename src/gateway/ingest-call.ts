@@ -110,7 +110,7 @@ export function prepare(
   return session.prepare({
     format,
     body: whole?.text ?? request.wire,
-    mend: "when-changed",
+    repair: "when-changed",
     whenStoreIsAway: deps.whenStoreIsAway ?? "refuse",
     ...present({ model, windowTokens, reserveTokens, focus: own.focus }),
   })

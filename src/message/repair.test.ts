@@ -15,11 +15,11 @@ import type { Part, Transcript } from "./message.ts"
 import { missingResult, repair, replayRepair } from "./repair.ts"
 
 const faults = (messages: Transcript) => checkTranscript(messages).map(({ code }) => code)
-const mends = (messages: Transcript) => repair(messages).events.map(({ type, reason }) => `${type}: ${reason}`)
+const fixes = (messages: Transcript) => repair(messages).events.map(({ type, reason }) => `${type}: ${reason}`)
 
 describe("what arrives broken is named and mended", () => {
   const go = ["user", text("go on")] as const
-  const cases: readonly [situation: string, messages: Transcript, fault: string, mend: string][] = [
+  const cases: readonly [situation: string, messages: Transcript, fault: string, fix: string][] = [
     [
       "a call that never got its result",
       transcript(["assistant", call("1")], [...go]),
@@ -87,9 +87,9 @@ describe("what arrives broken is named and mended", () => {
       "call-quoted: call-without-result",
     ],
   ]
-  test.each(cases)("%s", (_situation, messages, fault, mend) => {
+  test.each(cases)("%s", (_situation, messages, fault, fix) => {
     expect(faults(messages)).toContain(fault)
-    expect(mends(messages)).toContain(mend)
+    expect(fixes(messages)).toContain(fix)
     expect(faults(repair(messages).messages)).toEqual([])
   })
 

@@ -15,7 +15,7 @@ import { findParted, pairCalls, pairKey } from "./pair.ts"
 import { present } from "./present.ts"
 
 /** A fix that was made: where, in ids, and in which step of the repair. */
-export type RepairEvent = Mend & { readonly step: number; readonly messageId: MessageId; readonly callId?: CallId }
+export type RepairEvent = Fix & { readonly step: number; readonly messageId: MessageId; readonly callId?: CallId }
 
 export type Repaired = { readonly messages: Transcript; readonly events: readonly RepairEvent[] }
 
@@ -29,36 +29,36 @@ export function repair(messages: Transcript, options: CheckOptions = {}): Repair
   let step = 0
   for (const plan of repairPlans) {
     // Putting one result in its place may part another from its call: again, until nothing is left to do.
-    for (let mends = plan(repaired, options); mends.length > 0; mends = plan(repaired, options)) {
+    for (let fixes = plan(repaired, options); fixes.length > 0; fixes = plan(repaired, options)) {
       assert(step <= messages.length + repairPlans.length, "a repair that does not end")
       const before = repaired
-      events.push(...mends.flatMap((mend) => eventOf(before, mend, step)))
-      repaired = performMends(before, mends)
+      events.push(...fixes.flatMap((fix) => eventOf(before, fix, step)))
+      repaired = performFixes(before, fixes)
       step++
     }
   }
   return { messages: repaired, events }
 }
 
-function eventOf(messages: Transcript, mend: Mend, step: number): readonly RepairEvent[] {
-  const message = messages[mend.message]
+function eventOf(messages: Transcript, fix: Fix, step: number): readonly RepairEvent[] {
+  const message = messages[fix.message]
   if (message === undefined) return []
-  const part = "part" in mend ? message.parts[mend.part] : undefined
+  const part = "part" in fix ? message.parts[fix.part] : undefined
   const call = part?.type === "tool-call" || part?.type === "tool-result" ? part.callId : undefined
-  return [{ ...mend, step, messageId: message.id, ...present({ callId: call }) }]
+  return [{ ...fix, step, messageId: message.id, ...present({ callId: call }) }]
 }
 
 /** Do the fixes of one repair again: the same messages and events give the same transcript. */
 export function replayRepair(messages: Transcript, events: readonly RepairEvent[]): Transcript {
-  return [...Map.groupBy(events, ({ step }) => step).values()].reduce(performMends, messages)
+  return [...Map.groupBy(events, ({ step }) => step).values()].reduce(performFixes, messages)
 }
 
 /** What the result of a call says that got none. */
 export const missingResult = "[no result was recorded for this call]"
 
 /** Part-wise fixes in place, results where they belong, removals last. Positions are those before the step. */
-function performMends(messages: Transcript, events: readonly Mend[]): Transcript {
-  const mends = Map.groupBy(events, ({ message }) => message)
+function performFixes(messages: Transcript, events: readonly Fix[]): Transcript {
+  const fixes = Map.groupBy(events, ({ message }) => message)
   const { joining, following } = placeResults(messages, events)
   const fresh = createFreshIds(messages.map(({ id }) => id))
   const moved = Map.groupBy(
@@ -66,11 +66,11 @@ function performMends(messages: Transcript, events: readonly Mend[]): Transcript
     ({ before }) => before,
   )
   return messages.flatMap((message, at): readonly Message[] => {
-    const mine = mends.get(at) ?? []
+    const mine = fixes.get(at) ?? []
     if (mine.some(({ type }) => type === "message-removed" || type === "message-moved")) return []
     const joined = joining.get(at) ?? []
     const inside = mine.filter(({ type }) => type !== "result-added")
-    const mended = inside.length === 0 && joined.length === 0 ? message : mend(message, inside, joined)
+    const fixed = inside.length === 0 && joined.length === 0 ? message : fix(message, inside, joined)
     const quotes =
       message.role === "user"
         ? []
@@ -78,20 +78,20 @@ function performMends(messages: Transcript, events: readonly Mend[]): Transcript
     return [
       ...(moved.get(at) ?? []).flatMap((event) => messages[event.message] ?? []),
       ...ownMessage(message, quotes, fresh, "quoted"),
-      mended,
+      fixed,
       ...ownMessage(message, following.get(at) ?? [], fresh, "results"),
     ]
   })
 }
 
-const byPlace = (one: Mend, other: Mend): number => one.message - other.message
+const byPlace = (one: Fix, other: Fix): number => one.message - other.message
 
 type Arrivals = ReadonlyMap<number, readonly Part[]>
 
 /** New and moved results join the message that answers the same calls, where there is one; otherwise they follow the calls in a message of ours. */
 function placeResults(
   messages: Transcript,
-  events: readonly Mend[],
+  events: readonly Fix[],
 ): { readonly joining: Arrivals; readonly following: Arrivals } {
   const arrivals = events.flatMap((event): readonly { readonly calls: number; readonly result: Part }[] => {
     if (event.type !== "result-moved" && event.type !== "result-added") return []
@@ -119,12 +119,12 @@ function answers(next: Message | undefined, calls: Message | undefined): boolean
   return next.parts.some((part) => part.type === "tool-result" && asked.has(part.callId))
 }
 
-function mend(message: Message, events: readonly Mend[], joined: readonly Part[]): Message {
+function fix(message: Message, events: readonly Fix[], joined: readonly Part[]): Message {
   const renamed = events.find((event) => event.type === "message-renamed")
   const changes = new Map(events.flatMap((event) => ("part" in event ? [[event.part, event] as const] : [])))
   const parts = message.parts.flatMap((part, n): readonly Part[] => {
     const change = changes.get(n)
-    return change === undefined ? [part] : mendPart(message.role, part, change)
+    return change === undefined ? [part] : fixPart(message.role, part, change)
   })
   const results = parts.findLastIndex((part) => part.type === "tool-result") + 1
   return {
@@ -134,7 +134,7 @@ function mend(message: Message, events: readonly Mend[], joined: readonly Part[]
   }
 }
 
-function mendPart(role: Role, part: Part, event: Mend): readonly Part[] {
+function fixPart(role: Role, part: Part, event: Fix): readonly Part[] {
   if (event.type === "result-moved") return []
   if (event.type === "call-renamed" && (part.type === "tool-call" || part.type === "tool-result"))
     return [{ ...part, callId: event.to }]
@@ -177,10 +177,10 @@ function ownMessage(
   return [{ id: messageId(fresh(`${id}+${name}`)), role: "user", parts, ...present({ format }) }]
 }
 
-function planRenames(messages: Transcript): readonly Mend[] {
+function planRenames(messages: Transcript): readonly Fix[] {
   const fresh = createFreshIds(messages.map(({ id }) => id))
   const seen = new Set<string>()
-  return messages.flatMap(({ id }, message): readonly Mend[] => {
+  return messages.flatMap(({ id }, message): readonly Fix[] => {
     const repeated = seen.has(id)
     seen.add(id)
     if (!repeated) return []
@@ -189,7 +189,7 @@ function planRenames(messages: Transcript): readonly Mend[] {
   })
 }
 
-function planCallRenames(messages: Transcript): readonly Mend[] {
+function planCallRenames(messages: Transcript): readonly Fix[] {
   const { pairs, open } = pairCalls(messages)
   const resultOf = new Map(pairs.map(({ call, result }) => [`${call.message}.${call.part}`, result]))
   const calls = [...pairs.map(({ call }) => call), ...open].sort(
@@ -197,7 +197,7 @@ function planCallRenames(messages: Transcript): readonly Mend[] {
   )
   const fresh = createFreshIds(calls.map((call) => call.callId))
   const seen = new Set<string>()
-  return calls.flatMap((call): readonly Mend[] => {
+  return calls.flatMap((call): readonly Fix[] => {
     const repeated = seen.has(call.callId)
     seen.add(call.callId)
     if (!repeated) return []
@@ -213,7 +213,7 @@ function planCallRenames(messages: Transcript): readonly Mend[] {
  * Words of the model or of the system between calls and their results go before the calls. Were the results moved instead, a request that
  * ends with them would end with such words, and the model would be asked nothing.
  */
-function planSpeech(messages: Transcript, { adjacent }: CheckOptions): readonly Mend[] {
+function planSpeech(messages: Transcript, { adjacent }: CheckOptions): readonly Fix[] {
   if (adjacent === undefined) return []
   const parted = pairCalls(messages)
     .pairs.filter(findParted(messages, adjacent))
@@ -243,12 +243,12 @@ const isSpeech = ({ role, parts }: Message): boolean =>
   (role === "assistant" && parts.every((part) => part.type !== "tool-call" || part.kind === "provider"))
 
 /** Results go to their calls where there is one to go to; the rest is quoted where it stands. */
-function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly Mend[] {
+function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly Fix[] {
   const { pairs, open, orphans } = pairCalls(messages)
   const asked = open.filter(({ message }) => messages[message]?.role === "assistant")
   const waiting = new Map(asked.map((call) => [pairKey(call), call]))
   const answered = new Set(pairs.map(({ call }) => pairKey(call)))
-  const events: Mend[] = []
+  const events: Fix[] = []
   for (const [message, { role, parts }] of messages.entries()) {
     for (const [part, content] of parts.entries()) {
       if (content.type === "tool-call" && role !== "assistant")
@@ -284,21 +284,21 @@ function planPlaces(messages: Transcript, { adjacent }: CheckOptions): readonly 
   return events
 }
 
-function planResults(messages: Transcript, { ended = false }: CheckOptions): readonly Mend[] {
+function planResults(messages: Transcript, { ended = false }: CheckOptions): readonly Fix[] {
   return abandonedCalls(messages, pairCalls(messages).open, ended).map(({ message, part, kind }) => {
     const type = kind === "provider" || kind === "other" ? "call-quoted" : "result-added"
     return { type, message, part, reason: "call-without-result" }
   })
 }
 
-function planRemovals(messages: Transcript): readonly Mend[] {
-  return messages.flatMap((content, message): readonly Mend[] =>
+function planRemovals(messages: Transcript): readonly Fix[] {
+  return messages.flatMap((content, message): readonly Fix[] =>
     isEmpty(content) ? [{ type: "message-removed", message, reason: "message-empty" }] : [],
   )
 }
 
 /** What is wrong, as fixes: ids first, then places, then what is missing, which may part others; last what is empty. */
-const repairPlans: readonly ((messages: Transcript, options: CheckOptions) => readonly Mend[])[] = [
+const repairPlans: readonly ((messages: Transcript, options: CheckOptions) => readonly Fix[])[] = [
   planRenames,
   planCallRenames,
   planSpeech,
@@ -310,7 +310,7 @@ const repairPlans: readonly ((messages: Transcript, options: CheckOptions) => re
 ]
 
 /** One fix, with all that it takes to do it again. `message` and `part` are positions at the time of the fix. */
-type Mend = { readonly message: number } & (
+type Fix = { readonly message: number } & (
   | { readonly type: "message-renamed"; readonly to: MessageId; readonly reason: "message-id-repeated" }
   | { readonly type: "call-renamed"; readonly part: number; readonly to: CallId; readonly reason: "call-id-repeated" }
   | { readonly type: "call-quoted"; readonly part: number; readonly reason: "call-misplaced" | "call-without-result" }

@@ -27,7 +27,7 @@ const open = (): Session =>
 
 /** A client sends a history, and the model's answer is written down. */
 async function send(session: Session, history: readonly ChatMessage[], answer: ChatMessage): Promise<string> {
-  const { wire } = await session.prepare({ format, body: bodyIn(format, history), mend: "when-changed" })
+  const { wire } = await session.prepare({ format, body: bodyIn(format, history), repair: "when-changed" })
   await session.record({ choices: [{ index: 0, message: answer, finish_reason: "stop" }] })
   return wire
 }

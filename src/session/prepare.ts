@@ -94,7 +94,7 @@ async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   const budgeted = budgetOf(preparing, assembled)
   const made: PlanEvent = { type: "plan-made", plan: budgeted.plan, sizes: budgeted.sizes }
   if (budgeted.plan.type !== "compact" && budgeted.pinsStand) {
-    const isLeft = preparing.options.mend === "when-changed" && call.kind === "client" && assembled.showsAll
+    const isLeft = preparing.options.repair === "when-changed" && call.kind === "client" && assembled.showsAll
     const [wire, events] = isLeft ? [call.frame.wire, []] : [encodeView(assembled), assembled.events]
     return { assembled, wire, budgeted, trace: [made, ...applied(call), ...events] }
   }

@@ -38,7 +38,7 @@ export type PrepareOptions = {
    * Mend a client's history always, so that every call has its result, or only where it is changed anyway: providers differ in what they
    * take, and one that took it as it came has it in its cache. Always unless given.
    */
-  readonly mend?: "always" | "when-changed"
+  readonly repair?: "always" | "when-changed"
   /**
    * What to do about a session that may have rules which this process cannot know, because its store cannot be read: refuse the call with
    * the store's Problem, or go on with what is known. `pass` unless given.

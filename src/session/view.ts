@@ -204,7 +204,7 @@ export function assemble(
       return known()
     },
     documents: infrastructure.documents,
-    ...mend(frame, messages),
+    ...repairFrame(frame, messages),
   }
 }
 
@@ -244,7 +244,7 @@ function showsAll(items: readonly Item[], conversation: Transcript): boolean {
 const lastEntry = (item: Item | undefined): number => (item?.type === "shown" ? item.entry : 0)
 
 /** Pairs made whole, where they are not: a call that is sent on without a result is refused. What the provider holds the other half of is whole as it is. */
-function mend(frame: ModelRequest, messages: Transcript): Pick<Assembled, "messages" | "events"> {
+function repairFrame(frame: ModelRequest, messages: Transcript): Pick<Assembled, "messages" | "events"> {
   const check: CheckOptions = { ended: true, ...present({ adjacent: adjacencyOf[frame.format] }) }
   if (frame.held !== undefined || checkTranscript(messages, check).length === 0) return { messages, events: [] }
   return repair(messages, check)

@@ -34,14 +34,14 @@ async function checkLog(store: Store, id: string, said: readonly string[]): Prom
 
 async function converse(
   store: Store,
-  { fault, mend, retries = 0 }: { readonly fault: () => void; readonly mend: () => void; readonly retries?: number },
+  { fault, heal, retries = 0 }: { readonly fault: () => void; readonly heal: () => void; readonly retries?: number },
 ): Promise<readonly Told[]> {
   const gateway = await startTestGateway(model.url, { store })
   const talk = startTalk(() => gateway.url, { session: "mine", retries })
   const told: Told[] = []
   fault()
   for (let turn = 0; turn < turns; turn++) told.push(await talk.say(`Question ${turn}: never delete file ${turn}.txt.`))
-  mend()
+  heal()
   told.push(await talk.say("Is all well?"))
   await settled(gateway)
   const named = told.at(-1)?.session ?? ""
@@ -65,7 +65,7 @@ describe.each(faults)("a store with $code, $when", ({ code, when }) => {
     for (let at = 1; at <= 40; at++) {
       const failing = createFailingStore(createMemoryStore())
       const fault = () => failing.set({ at, code, when })
-      const told = await converse(failing.store, { fault, mend: () => failing.set(undefined), retries: 2 })
+      const told = await converse(failing.store, { fault, heal: () => failing.set(undefined), retries: 2 })
       expect(told.map(({ status }) => status)).toEqual(told.map(() => 200))
     }
   })
@@ -74,7 +74,7 @@ describe.each(faults)("a store with $code, $when", ({ code, when }) => {
     for (const at of [1, 2, 3, 5, 8, 13, 21, 34]) {
       const failing = createFailingStore(createMemoryStore())
       const fault = () => failing.set({ at, code, when, lasting: true })
-      const told = await converse(failing.store, { fault, mend: () => failing.set(undefined) })
+      const told = await converse(failing.store, { fault, heal: () => failing.set(undefined) })
       expect(told.filter(({ status }) => status !== 200 && status !== 503)).toEqual([])
       expect(told.at(-1)?.status).toBe(200)
     }

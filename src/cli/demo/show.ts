@@ -126,7 +126,7 @@ export function compactionBox(shown: ShownCompaction, screen: Screen): readonly 
   const rows: readonly Row[] = [
     ["why", whyOf(told)],
     ["size", `${number(told.beforeTokens)} tokens before -> ${number(told.afterTokens)} after`],
-    ["kept", `${count(told.whole, "message")} to the letter${latestWhole ? ", your latest words among them" : ""}`],
+    ["kept", `${count(told.whole, "message")} verbatim${latestWhole ? ", your latest words among them" : ""}`],
     ...shortenedRows(told),
     ...digestRows(told, shown.ledgerLine),
     ...ruleRows(shown),
@@ -151,7 +151,7 @@ const shortenedRows = ({ shortened, shortenedTo, shortenedWhy }: ToldCompaction)
 function digestRows(told: ToldCompaction, ledgerLine: string | undefined): readonly Row[] {
   const { covered, summaryLines, factLines, goalWhole } = told
   if (covered === 0) return []
-  const goal = goalWhole ? "your first request to the letter, and " : ""
+  const goal = goalWhole ? "your first request verbatim, and " : ""
   const such = ledgerLine === undefined ? "" : `, such as "${ledgerLine}"`
   return [
     ["summed up", `${count(covered, "message")}: ${goal}${count(summaryLines, "line")} of what was asked and done`],

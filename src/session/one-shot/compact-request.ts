@@ -38,9 +38,9 @@ export async function compactRequest(
   checkOptions(options)
   const request = decodeRequest(options.format, typeof body === "string" ? body : textOfBody(body))
   const meter = meterFor(request, options)
-  const mended = isBroken(request) ? mend(request) : asItCame(request)
-  const planned = planRequest({ ...request, messages: mended.messages }, meter, options)
-  const performed = await perform(request, mended, meter, planned, options)
+  const repaired = isBroken(request) ? repairRequest(request) : asItCame(request)
+  const planned = planRequest({ ...request, messages: repaired.messages }, meter, options)
+  const performed = await perform(request, repaired, meter, planned, options)
   const { wire, trace, compacted } = performed
   const flushed = options.flush === true && (compacted?.memory ?? []).length === 0
   const written = typeof body === "string" ? wire : JSON.parse(wire)
@@ -62,7 +62,7 @@ type Performed = { readonly wire: Wire; readonly trace: Trace; readonly compacte
 
 async function perform(
   request: ModelRequest,
-  mended: Repaired,
+  repaired: Repaired,
   meter: Meter,
   planned: Planned,
   options: CompactOptions,
@@ -70,9 +70,9 @@ async function perform(
   const { plan, sizes, limits } = planned
   const made: PlanEvent = { type: "plan-made", plan, sizes }
   if (plan.type !== "compact" && planned.pinsStand) {
-    return { wire: encodeRequest(request, { messages: mended.messages }), trace: [made, ...mended.events] }
+    return { wire: encodeRequest(request, { messages: repaired.messages }), trace: [made, ...repaired.events] }
   }
-  const { messages, events } = mend(request)
+  const { messages, events } = repairRequest(request)
   const choices = choicesOf(options, meter)
   const compacted = await compact({ format: request.format, request, messages, meter, limits, choices })
   const decided: PlanEvent = { ...made, weighing: weighCompaction(compacted, planned, meter) }
@@ -90,7 +90,7 @@ const adjacencyFor = ({ format }: ModelRequest): CheckOptions => {
 const asItCame = ({ messages }: ModelRequest): Repaired => ({ messages, events: [] })
 
 /** Fit to send: nobody will answer its last calls any more. What the provider holds the other half of is whole as it is. */
-const mend = (request: ModelRequest): Repaired =>
+const repairRequest = (request: ModelRequest): Repaired =>
   isHeld(request) ? asItCame(request) : repair(request.messages, { ended: true, ...adjacencyFor(request) })
 
 /** Would a provider refuse it? Its last calls may still be waiting for their results. */
