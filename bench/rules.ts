@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type Channel, findRules, survivalOf } from "../src/index.ts"
+import { type Channel, findRules } from "../src/index.ts"
+import { survival } from "../src/rules/survival.ts"
 import { conditionsNow } from "./conditions.ts"
 
 /** How well rules are found, and what a text left of them is told: against labels made by hand. */
@@ -15,10 +16,13 @@ type Score = {
 }
 type Verdicts = {
   readonly cases: number
-  readonly wrongPreserved: number
-  readonly wrongParaphrased: number
-  readonly alarms: number
+  /** Verbatim, though a person says that the rule was reworded, weakened, contradicted or dropped. */
+  readonly wrongVerbatim: number
   readonly kept: number
+  readonly keptVerbatim: number
+  /** Reworded, weakened or contradicted. */
+  readonly altered: number
+  readonly alteredGone: number
 }
 type Report = {
   readonly conditions: ReturnType<typeof conditionsNow>
@@ -95,19 +99,22 @@ async function scoreTalk(): Promise<Report["talk"]> {
 
 type Case = { readonly half: string; readonly rule: string; readonly text: string; readonly label: string }
 
+const noVerdicts: Verdicts = { cases: 0, wrongVerbatim: 0, kept: 0, keptVerbatim: 0, altered: 0, alteredGone: 0 }
+
 async function scoreSurvival(): Promise<Report["survival"]> {
   const scores: Record<string, Verdicts> = {}
   for (const { half, rule, text, label } of await lines<Case>("survival-cases.jsonl")) {
-    const verdict = survivalOf([rule], text)[0]?.verdict ?? "dropped"
-    const stands = label === "preserved" || label === "paraphrased"
-    const said = verdict === "preserved" || verdict === "paraphrased"
-    const before = scores[half] ?? { cases: 0, wrongPreserved: 0, wrongParaphrased: 0, alarms: 0, kept: 0 }
+    const { verdict } = survival(rule, text)
+    const isKept = label === "preserved"
+    const isAltered = !isKept && label !== "dropped"
+    const before = scores[half] ?? noVerdicts
     scores[half] = {
       cases: before.cases + 1,
-      wrongPreserved: before.wrongPreserved + Number(!stands && verdict === "preserved"),
-      wrongParaphrased: before.wrongParaphrased + Number(!stands && verdict === "paraphrased"),
-      alarms: before.alarms + Number(stands && !said),
-      kept: before.kept + Number(stands),
+      wrongVerbatim: before.wrongVerbatim + Number(!isKept && verdict === "verbatim"),
+      kept: before.kept + Number(isKept),
+      keptVerbatim: before.keptVerbatim + Number(isKept && verdict === "verbatim"),
+      altered: before.altered + Number(isAltered),
+      alteredGone: before.alteredGone + Number(isAltered && verdict === "gone"),
     }
   }
   return scores
@@ -122,7 +129,7 @@ export const run = async ({ corpus }: { readonly corpus?: string }): Promise<Rep
 
 const share = (part: number, whole: number): string => (whole === 0 ? "-" : `${((100 * part) / whole).toFixed(1)} %`)
 
-export function print({ files, talk, survival }: Report): void {
+export function print({ files, talk, survival: verdicts }: Report): void {
   console.log("Finding rules, against labels made by hand")
   if (Object.keys(files).length === 0) console.log("  (real rule files: not at hand; give --corpus DIR)")
   for (const [name, score] of [...Object.entries(files), ...Object.entries(talk)]) {
@@ -136,8 +143,8 @@ export function print({ files, talk, survival }: Report): void {
     console.log(`  ${name.padEnd(28)}${figures.join("   ")}`)
   }
   console.log("\nWhat a text left of a rule, against labels made by hand")
-  for (const [name, { cases, wrongPreserved, wrongParaphrased, alarms, kept }] of Object.entries(survival))
+  for (const [name, { cases, wrongVerbatim, kept, keptVerbatim, altered, alteredGone }] of Object.entries(verdicts))
     console.log(
-      `  ${name.padEnd(28)}${cases} cases: ${wrongPreserved} wrongly preserved, ${wrongParaphrased} wrongly paraphrased, ${alarms} alarms on ${kept} that stand`,
+      `  ${name.padEnd(28)}${cases} cases: ${wrongVerbatim} wrongly verbatim, ${keptVerbatim} of ${kept} kept ones verbatim, ${alteredGone} of ${altered} altered ones gone`,
     )
 }

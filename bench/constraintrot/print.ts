@@ -62,7 +62,7 @@ export function textOf(report: Report): string {
     cellTable("Violation, 95 % Wilson interval", main, ({ violation }) => between(violation)),
     cellTable("Violation of soft / hard rules, %", main, ({ soft, hard }) => `${percent(soft)}/${percent(hard)}`),
     cellTable(
-      "The rule stands in the agent's context, %: by keywords / by survival()",
+      "The rule stands in the agent's context, %: by keywords / verbatim",
       main,
       (cell) => `${percent(cell.keywordSurvival)}/${percent(cell.survival)}`,
     ),

@@ -12,7 +12,7 @@ export type Cell = {
   readonly violation: Share
   readonly soft: Share
   readonly hard: Share
-  /** Does the rule stand in what the agent was shown? By keywords, and by the library's own judgement. */
+  /** Does the rule stand in what the agent was shown? By keywords, and verbatim. */
   readonly keywordSurvival: Share
   readonly survival: Share
   readonly completed: Share
@@ -28,7 +28,7 @@ export type Done = Planned & { readonly played: Played }
 
 const maxExamples = 8
 
-const survives = ({ survival }: Played): boolean => survival === "preserved" || survival === "paraphrased"
+const survives = ({ survival }: Played): boolean => survival === "verbatim"
 const share = (all: readonly Done[], hit: (played: Played) => boolean): Share =>
   shareOf(all.filter(({ played }) => hit(played)).length, all.length)
 const mean = (all: readonly Done[], value: (played: Played) => number): number =>

@@ -195,10 +195,10 @@ function linesAgainstRules(
     lines.map(({ text }, at) => (dropped.has(at) ? "" : text)),
   )
   const first = new Map(found.map((finding) => [finding.line, finding]))
-  return [...first.values()].map(({ line, rule, verdict }) => ({
+  return [...first.values()].map(({ line, rule }) => ({
     type: "line-dropped",
     line,
-    reason: { code: "against-rule", rule: rules[rule] ?? "", verdict },
+    reason: { code: "against-rule", rule: rules[rule] ?? "" },
   }))
 }
 

@@ -33,7 +33,7 @@ test("a rule in the message of pins is judged to stand, whoever it is from and w
   fc.assert(
     fc.property(pinned, (pin) => {
       const text = pinsMessage([pin], "m1").parts.map(textOf).join("\n")
-      expect(survivalOf([pin.text], text)).toMatchObject([{ verdict: "preserved" }])
+      expect(survivalOf([pin.text], text)).toMatchObject([{ verdict: "verbatim" }])
     }),
   )
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { unrelated } from "../../test/fixtures/pin/survival-variants.ts"
 import { fc } from "../../test/support/property.ts"
 import { linesAgainst } from "./lines-against.ts"
 
@@ -14,19 +15,22 @@ const rules = [
 
 describe("a line against a rule", () => {
   test.each([
-    [0, "contradicted", "Payroll files may be forwarded to addresses outside ashgrove.dev."],
-    [0, "contradicted", "The rule about forwarding payroll files was lifted."],
-    [0, "weakened", "Never forward payroll files to addresses outside ashgrove.dev unless the client asks."],
-    [1, "contradicted", "Orders above $6,000 need written approval from Noor."],
-    [1, "contradicted", "Orders above $600 no longer need approval from Noor."],
-    [2, "weakened", "Signing commits is no longer required."],
-    [3, "weakened", "Try not to delete rows in the production ledger."],
-    [3, "contradicted", "It is fine to delete rows in the production ledger."],
-    [4, "contradicted", "Never answer partners in English."],
-    [5, "contradicted", "可以向公司以外的邮箱发送客户名单。"],
-    [6, "contradicted", "Las compras de más de 300 euros no requieren la aprobación de Lucía."],
-  ] as const)("rule %i is %s by: %s", (rule, verdict, line) => {
-    expect(linesAgainst(rules, ["Tests pass.", line])).toMatchObject([{ line: 1, rule, verdict }])
+    [0, "Payroll files may be forwarded to addresses outside ashgrove.dev."],
+    [0, "The rule about forwarding payroll files was lifted."],
+    [0, "Never forward payroll files to addresses outside ashgrove.dev unless the client asks."],
+    [1, "Orders above $6,000 need written approval from Noor."],
+    [1, "Orders above $600 no longer need approval from Noor."],
+    [2, "Signing commits is no longer required."],
+    [3, "Try not to delete rows in the production ledger."],
+    [3, "It is fine to delete rows in the production ledger."],
+    [4, "Never answer partners in English."],
+    [5, "可以向公司以外的邮箱发送客户名单。"],
+    [4, "Answer partners in German."],
+    [3, "Do not delete rows in the production ledger. It is fine to delete rows in the ledger now."],
+    [0, "Example of a bad rule: Never forward payroll files to addresses outside ashgrove.dev."],
+    [6, "Las compras de más de 300 euros no requieren la aprobación de Lucía."],
+  ] as const)("rule %i: %s", (rule, line) => {
+    expect(linesAgainst(rules, ["Tests pass.", line])).toEqual([{ line: 1, rule }])
   })
 
   test("one that takes back all rules is against each of them", () => {
@@ -48,12 +52,30 @@ test.each([
   "Ignored generated files when counting lines.",
   "No tests were changed.",
   "Next: run the linter.",
+  "The agent did not delete rows in the production ledger.",
+  "No rows were deleted in the production ledger.",
+  "Rows of the ledger were exported for the partners.",
   "客户名单已整理完毕。",
   ...rules,
   "Standing rule: Do not delete rows in the production ledger.",
+  "The user said: “Always answer partners in English.”",
   "",
 ])("what is done or to be done, and a rule itself, is against nothing: %s", (line) => {
   expect(linesAgainst(rules, [line])).toEqual([])
+})
+
+test("summaries of work on something else are against no rule", () => {
+  expect(
+    linesAgainst(
+      rules,
+      unrelated.flatMap((text) => text.split("\n")),
+    ),
+  ).toEqual([])
+})
+
+test("a line that has one rule verbatim and contradicts another is against the other", () => {
+  const line = `${rules[2]}\nPayroll files may be forwarded to addresses outside ashgrove.dev.`
+  expect(linesAgainst(rules, [line])).toEqual([{ line: 0, rule: 0 }])
 })
 
 test("any lines are read without a crash, with places inside both lists, the same way twice", () => {

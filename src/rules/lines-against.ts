@@ -1,143 +1,111 @@
-import { takesBack } from "./survival-around.ts"
-import { candidateOf } from "./survival-candidates.ts"
-import type { SurvivalChange } from "./survival-compare.ts"
-import { faint } from "./survival-concepts.ts"
-import { type IndexedText, indexText, loosening, sharing } from "./survival-index.ts"
-import { framed, judge, maxStrangers, type Witness } from "./survival-judge.ts"
-import { type Meaning, meaningOf, type Subject } from "./survival-meaning.ts"
-import { createReader, type Reading, readText, type Sentence } from "./survival-reading.ts"
-import type { Language } from "./survival-stem.ts"
+import { directs } from "../language/imperative.ts"
+import { normalize } from "../language/normalize.ts"
+import { tellingWords } from "./rule-topic.ts"
+import { survivalOf } from "./survival.ts"
 
-/** A line that speaks against a rule, or makes less of it: both by their places. */
-export type LineAgainst = {
-  readonly line: number
-  readonly rule: number
-  readonly verdict: "contradicted" | "weakened"
-  readonly changes: readonly SurvivalChange[]
-}
+/** A line of a summary that says something else about what a rule is about; both by their places. */
+export type LineAgainst = { readonly line: number; readonly rule: number }
 
-type Against = Pick<LineAgainst, "verdict" | "changes">
+/** A line is about a rule if it has this share of what the rule is about, and so many words of it: one word is shared by chance. */
+const minShare = 0.5
+/** A plain order is only against a rule that it is mostly about: it may be the next step. */
+const minShareOfOrder = 0.6
+const minWords = 2
 
-/** From this share of a rule on a line is about the rule. */
-const minCoverage = 0.7
-/** So many of its subjects, faint ones aside, must be there too: one word is shared by chance. */
-const minShared = 2
-
-/** Findings of one summary: whoever has more has nothing but lines against rules. */
+/** Findings of one summary: one with more has nothing but lines against rules. */
 const maxFindings = 10_000
 
+/** Words that allow, demand, forbid or make less of something. */
+const norm = new RegExp(
+  [
+    "\\b(?:may|can|cannot|could|must|shall|should|ought|need|needs|require[sd]?|allow(?:s|ed)?|permit(?:s|ted)?|forbid(?:s|den)?|prohibit(?:s|ed)?|never|always|not|no|only|any|unless|except|free to|fine|ok|okay|acceptable|optional|mandatory|try|ideally|preferably|if possible|instead|now)\\b|n't\\b",
+    "\\b(?:puede[ns]?|debe[ns]?|requieren?|permitid[ao]s?|prohibid[ao]s?|nunca|siempre|solo|salvo|excepto|no|ya)\\b",
+    "\\b(?:darf|darfst|durfen|durft|muss|musst|mussen|soll|sollst|sollen|erlaubt|verboten|nie|niemals|immer|nicht|kein\\w*|nur|ausser)\\b",
+    "\\b(?:peut|peuvent|doit|doivent|permis\\w*|interdit\\w*|jamais|toujours|pas|sauf|seulement)\\b",
+    "可以|允许|准许|必须|应|不得|不要|不能|不必|禁止|无需|不再|除非|只|最好|尽量|一律",
+  ].join("|"),
+)
+/** What was or was not done denies no rule. */
+const told =
+  /\b(?:did|was|were|has|have|had|wurde[n]?|hat|haben)(?: not|n't| nicht)\b|\bno \p{L}+ (?:was|were|has|have|had)\b|已|没有?/gu
+
+const takesBack =
+  /\b(?:no longer|any ?more|lifted|revoked|rescinded|withdrawn|void|cancell?ed|waived|suspended|obsolete|superseded|dropped|removed|relaxed|does not apply|do not apply|ignore|disregard|forget|ya no|derogad\w*|anulad\w*|nicht mehr|aufgehoben|annule\w*)\b|撤销|废除|作废|取消|解除|不再/
+const ruleNoun =
+  /\b(?:rules?|limits?|restrictions?|requirements?|instructions?|bans?|polic(?:y|ies)|constraints?|prohibitions?|reglas?|normas?|regeln?|regles?)\b|规则|规定|限制|要求/
+/** It speaks of all rules, and of none by its subject. */
+const sweeping = /\b(?:all|every|any|earlier|previous|prior|these|those|above|todas|alle|toutes)\b|所有|全部|以上|之前/
+
+/** Words of an order to take back a rule that say nothing of its subject. */
+const withoutSubject = /\b(?:all|any|user|agent|are|is|the|now|void|rule\w*|earlier|previous|prior)\b/g
+
 /**
- * Which lines of a summary say the contrary of a rule, take it back, soften it or except something from it. What was done or is to be done
- * next is no such line, though it may break the rule; nor is one that has a rule verbatim.
+ * Which lines of a summary lay down something about what a rule is about, in other words than the rule's, or take rules back. The rule
+ * itself stands beside the summary verbatim, so a line that states it in other words is not needed, and whether it says the same need
+ * not be judged. A rule that a line has verbatim does not count, nor do reports of what was done, questions and plans.
  */
 export function linesAgainst(rules: readonly string[], lines: readonly string[]): readonly LineAgainst[] {
-  const asked = rules.map((rule) => readText(rule, "en"))
+  const subjects = rules.map((rule) => subjectOf(normalize(rule).text))
+  const against = (text: string): readonly number[] => {
+    const statements = statementsIn(text)
+    if (statements.length === 0) return []
+    return subjects.flatMap((subject, rule) => (statements.some((said) => isAgainst(said, subject)) ? [rule] : []))
+  }
   const findings: LineAgainst[] = []
-  lines.forEach((line, at) => {
-    const texts = createTexts(line)
-    const own = asked.flatMap((rule, place) => {
-      const found = againstRule(rule, texts)
-      return found === undefined ? [] : [{ line: at, rule: place, ...found }]
-    })
-    if (own.length > 0 && !asked.some((rule) => isKept(rule, texts)))
-      findings.push(...own.slice(0, maxFindings - findings.length))
-  })
+  for (const [line, text] of lines.entries()) {
+    const found = against(text).length === 0 ? [] : against(withoutRules(text, rules))
+    findings.push(...found.slice(0, maxFindings - findings.length).map((rule) => ({ line, rule })))
+  }
   return findings
 }
 
-type Texts = (language: Language) => IndexedText
-
-/** A line, read once for each language that its rules are in. */
-function createTexts(line: string): Texts {
-  const read = createReader(line)
-  const known = new Map<Language, IndexedText>()
-  return (language) => {
-    const text = known.get(language) ?? indexText(read(language))
-    known.set(language, text)
-    return text
-  }
+/** A line without the rules that it has verbatim. */
+function withoutRules(line: string, rules: readonly string[]): string {
+  let rest = line
+  for (const { verdict, passage } of survivalOf(rules, line))
+    if (verdict === "verbatim" && passage !== undefined)
+      rest = rest.slice(0, passage.start) + " ".repeat(passage.end - passage.start) + rest.slice(passage.end)
+  return rest
 }
 
-const languageOf = ({ sentences }: Reading): Language => sentences[0]?.language ?? "en"
-
-const isKept = (rule: Reading, texts: Texts): boolean =>
-  rule.sentences.length > 0 &&
-  rule.sentences.every(
-    ({ from, to, meaning }) =>
-      judge(rule.units.slice(from, to), meaning, texts(languageOf(rule))).verdict === "preserved",
-  )
-
-/** What the line says against the first sentence of a rule that it says something against. */
-function againstRule(rule: Reading, texts: Texts): Against | undefined {
-  const text = texts(languageOf(rule))
-  for (const { meaning } of rule.sentences) {
-    if (solid(meaning.subjects).length < minShared) continue
-    const found = statedAgainst(meaning, text) ?? takenBack(meaning, text)
-    if (found !== undefined) return found
-  }
-  return undefined
+type Statement = {
+  readonly words: ReadonlySet<string>
+  readonly minShare: number
+  readonly takesBack: boolean
+  /** It takes back all rules. */
+  readonly all: boolean
 }
 
-function statedAgainst(rule: Meaning, text: IndexedText): Against | undefined {
-  for (const at of sharing(text, rule)) {
-    const sentence = text.sentences[at]
-    const found = sentence === undefined || sentence.asks ? undefined : sentenceAgainst(rule, sentence)
-    if (found !== undefined) return found
-  }
-  return undefined
+/** The sentences of a line that lay something down or take something back. */
+function statementsIn(line: string): readonly Statement[] {
+  return normalize(line)
+    .text.split(/(?<=[.!?;])\s|(?<=[。！？；])/)
+    .filter((sentence) => !/[?？]\s*$/.test(sentence))
+    .flatMap((sentence) => {
+      const isWithdrawal = takesBack.test(sentence)
+      const isNorm = isWithdrawal || norm.test(sentence.replace(told, " "))
+      if (!isNorm && !sentence.split(/[:：]/).some(directs)) return []
+      const names = ruleNoun.test(sentence)
+      const own = subjectOf(sentence.replace(withoutSubject, " "))
+      const all = isWithdrawal && names && sweeping.test(sentence) && own.size <= 1
+      return [
+        {
+          words: subjectOf(sentence),
+          minShare: isNorm ? minShare : minShareOfOrder,
+          takesBack: isWithdrawal && names,
+          all,
+        },
+      ]
+    })
 }
 
-const solid = (subjects: readonly Subject[]): readonly Subject[] =>
-  subjects.filter(({ concept }) => !faint.has(concept))
+/** What a sentence is about: its telling words without values and without whether it forbids. */
+const subjectOf = (text: string): ReadonlySet<string> =>
+  new Set([...tellingWords(text)].filter((word) => word !== "not" && !/^[\p{N}$€£¥%]/u.test(word)))
 
-/** Subjects of the rule that a statement has, and how many others it has. */
-function common({ subjects }: Meaning, rule: Meaning): { readonly shared: number; readonly others: number } {
-  const own = solid(subjects)
-  const shared = own.filter(({ concept }) => rule.says.has(concept)).length
-  return { shared, others: own.length - shared }
-}
-
-function sentenceAgainst(rule: Meaning, sentence: Sentence): Against | undefined {
-  const { terms, language } = sentence
-  const { verdict, changes, missing, coverage, strangers, from, to } = candidateOf(sentence, rule, new Set())
-  if (verdict === "dropped" || strangers > maxStrangers) return undefined
-  const said = meaningOf(terms.slice(from, to), language)
-  const { shared, others } = common(said, rule)
-  if (shared < minShared || others > shared) return undefined
-  const replaced = changes.includes("value") || changes.includes("order")
-  if (coverage < (replaced ? minCoverage / 2 : minCoverage)) return undefined
-  if (verdict === "contradicted") return rules(said, rule) ? { verdict, changes } : undefined
-  const alone: Witness = { verdict: "preserved", changes: [], missing, from, to, coverage, strangers }
-  const around = framed(alone, terms.slice(0, from), terms.slice(to), language)
-  if (around.verdict === "contradicted") return { verdict: "contradicted", changes: around.changes }
-  const other = changes.includes("subject") || changes.includes("order")
-  const softer = !other && said.counts.soft > rule.counts.soft && said.counts.past === 0
-  const excepts = changes.includes("exception") && rules(said, rule)
-  return softer || excepts ? { verdict: "weakened", changes } : undefined
-}
-
-/** Does a statement rule, allow or take back, and not only tell what happened or what comes next? */
-function rules({ counts, subjects }: Meaning, rule: Meaning): boolean {
-  const told = counts.past > rule.counts.past || subjects.some(({ past }) => past)
-  if (counts.lapse > rule.counts.lapse || counts.waive > rule.counts.waive || counts.false > rule.counts.false)
-    return counts.rule > 0 || !told
-  if (told) return false
-  return counts.permit + counts.require + counts.forbid + counts.not + counts.concord + counts.only + counts.every > 0
-}
-
-/** Does a sentence take back the rule, or all rules? One that merely speaks of it, or of another rule, does not. */
-function takenBack(rule: Meaning, text: IndexedText): Against | undefined {
-  for (const at of loosening(text, rule)) {
-    const sentence = text.sentences[at]
-    const doubt = sentence === undefined || sentence.asks ? undefined : takesBack(sentence.meaning, rule)
-    if (sentence === undefined || doubt === undefined || doubt.change === "doubted") continue
-    const { shared, others } = common(sentence.meaning, rule)
-    const { rule: named, every, pronoun } = sentence.meaning.counts
-    const told = sentence.meaning.counts.past > 0 || sentence.meaning.subjects.some(({ past }) => past)
-    if (named === 0 && told) continue
-    const sweeping = named > 0 && shared === 0 && others <= (every + pronoun > 0 ? 1 : 0)
-    const enough = shared >= minShared && others <= shared && (named > 0 || shared >= solid(rule.subjects).length / 2)
-    if (sweeping || enough) return { verdict: doubt.verdict, changes: [doubt.change] }
-  }
-  return undefined
+function isAgainst(statement: Statement, subject: ReadonlySet<string>): boolean {
+  if (statement.all) return true
+  const shared = [...subject].filter((word) => statement.words.has(word)).length
+  if (shared === 0 || shared < Math.min(minWords, subject.size)) return false
+  return statement.takesBack || shared >= subject.size * statement.minShare
 }

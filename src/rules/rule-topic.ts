@@ -148,3 +148,30 @@ function sortOf(value: string): string {
   if (/days?$/.test(value)) return "day"
   return /[$€£¥]|usd|eur|gbp|dollar|元|块|pesos/.test(value) ? "amount" : "number"
 }
+
+const tellingWord =
+  /[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff]+|[$€£¥]|%|\p{N}+(?:[.,:]\p{N}+)*|[\p{L}\p{M}]+(?:'\p{L}+)?/gu
+const unspaced = /^[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3041-\u30ff\u3400-\u9fff]/
+/** Does a text start in a script that puts no blanks between words? */
+export const isUnspaced = (text: string): boolean => unspaced.test(text)
+const negation =
+  /^(?:not|no|never|none|nobody|nothing|without|cannot|forbidden|prohibited|avoid|nunca|jamas|sin|ningun\w*|prohibido|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans|aucun\w*|nao)$|n't$/
+const unspacedNegation = /不|没|未|勿|别|禁|严禁|无/
+
+/** The words of a folded text that tell what it is about: names, numbers, and whether it forbids; no words of grammar and modality. */
+export function tellingWords(text: string): ReadonlySet<string> {
+  const words = new Set<string>()
+  for (const [found] of text.matchAll(tellingWord)) {
+    if (isUnspaced(found)) {
+      if (unspacedNegation.test(found)) words.add("not")
+      if (found.length === 1) words.add(found)
+      for (let at = 0; at + 2 <= found.length; at++) words.add(found.slice(at, at + 2))
+    } else if (negation.test(found)) words.add("not")
+    else if (/^\p{N}/u.test(found)) words.add(found.replaceAll(",", ""))
+    else if (!empty.has(found)) words.add(stem(found.replace(/'\p{L}+$/u, "")).slice(0, maxStem))
+  }
+  return words
+}
+
+/** Letters of a word that are compared: endings that no table knows go too. */
+const maxStem = 6

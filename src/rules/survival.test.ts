@@ -1,157 +1,219 @@
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { type RuleCase, unrelated, variantsOf } from "../../test/fixtures/pin/survival-variants.ts"
+import { type RuleCase, unrelated } from "../../test/fixtures/pin/survival-variants.ts"
 import { fc } from "../../test/support/property.ts"
-import { type SurvivalVerdict, survival } from "./survival.ts"
+import { survival, survivalOf } from "./survival.ts"
 
 const rule = "Never send email to anyone outside quillmark.com."
 const said = rule.slice(0, -1).toLowerCase()
 
-describe("a rule that still stands", () => {
+describe("verbatim", () => {
   test.each([
-    ["word for word", rule],
+    ["alone", rule],
     ["in a list under a heading", `## Standing rules\n\n- ${rule}\n- Be kind.`],
-    ["after a sentence about something that no longer happens", `The parser was fixed. It no longer crashes. ${rule}`],
-    ["before an item that tells to ignore something else", `- ${rule}\n- Old cache entries were removed; ignore them.`],
-    ["told as the user's wish", `The user insists that the agent must ${said}.`],
-    ["beside another rule with another amount", `${rule} Also never spend more than $500 without approval.`],
+    ["in a numbered list", `Rules that still apply:\n1. ${rule}\n2. Be kind.`],
+    ["in a quotation", `The user said: “${rule}”`],
+    ["in a block quotation over two lines", "> Never send email to anyone\n> outside quillmark.com."],
+    ["in bold", `**Important:** **${rule}**`],
+    ["in a code fence", `\`\`\`\n${rule}\n\`\`\``],
+    ["in capital letters", rule.toUpperCase()],
+    [
+      "in full-width letters",
+      "Ｎｅｖｅｒ ｓｅｎｄ ｅｍａｉｌ ｔｏ ａｎｙｏｎｅ ｏｕｔｓｉｄｅ ｑｕｉｌｌｍａｒｋ．ｃｏｍ．",
+    ],
+    ["without its full stop", rule.slice(0, -1)],
+    ["behind a sentence about something that no longer happens", `It no longer crashes on start. ${rule}`],
+    ["before an item about something else", `- ${rule}\n- Old cache entries were removed; ignore them.`],
+    ["beside another rule with an amount", `${rule} Also never spend more than $500 without approval.`],
+    ["behind a label that says for how long", `For everything that follows: ${rule}`],
+    ["behind a label that stresses it", `Do not forget: ${rule}`],
   ])("%s", (_how, text) => {
-    expect(survival(rule, text).verdict).toMatch(/^(?:preserved|paraphrased)$/)
+    expect(survival(rule, text).verdict).toBe("verbatim")
   })
 
-  test("beside the same cap for something else", () => {
-    const own = "Never spend more than $100 on software."
-    expect(survival(own, `Never spend more than $500 on travel. ${own}`).verdict).toBe("preserved")
-  })
-
-  test.each([
-    ["an amount in words", "Keep every order below $100.", "Every order must stay under one hundred dollars."],
-    ["a time of day", "No meetings after 3pm.", "Never hold meetings after 15:00."],
-    ["a cap for a prohibition", "Never use more than 8 workers.", "Use at most eight workers."],
-  ])("with %s said otherwise", (_how, own, text) => {
-    expect(survival(own, text).verdict).toMatch(/^(?:preserved|paraphrased|weakened)$/)
-    expect(survival(own, text).changes).not.toContain("value")
+  test("of two sentences, both", () => {
+    const both = `${rule} Always copy legal@quillmark.com.`
+    expect(survival(both, `Notes: none so far.\n\n${both}`).verdict).toBe("verbatim")
+    expect(survival(both, rule).verdict).not.toBe("verbatim")
   })
 })
 
-/** Each is a way to say the rule's words without the rule. */
-const takenBack: readonly (readonly [rule: string, text: string])[] = [
+/** Each says the rule's words, or nearly, and not the rule. */
+const changed: readonly (readonly [rule: string, text: string])[] = [
   [rule, `${said} was the old rule.`],
+  [rule, `"${rule}" was the rule before the merger.`],
   [rule, `The agent asked whether it must ${said}.`],
   [rule, `${rule} Just kidding.`],
   [rule, `If the client pays extra, ${said}.`],
+  [rule, `If the client pays extra:\n- ${rule}`],
   [rule, `${said} before noon.`],
+  [rule, `${rule.slice(0, -1)}\nunless the user asks.`],
   [rule, `Do we ${said}?`],
+  [rule, `${rule.slice(0, -1)}?`],
   [rule, "Never fail to send email to anyone outside quillmark.com."],
-  [rule, "Never refuse to send email to anyone outside quillmark.com."],
+  [rule, "Send email to anyone outside quillmark.com."],
   [rule, "Anyone outside quillmark.com must never send email."],
-  [rule, "The agent never sent email to anyone outside quillmark.com."],
   [rule, "Never. Send email to anyone outside quillmark.com."],
+  [rule, "- Never\n- send email to anyone outside quillmark.com."],
   [rule, `For now, ${said}.`],
   [rule, `${rule} The user approved an exception for Dana.`],
   [rule, `${rule}\n\nThe user has since allowed sending email to anyone outside quillmark.com.`],
+  [rule, `The following rule no longer applies: ${rule}`],
+  [rule, `## Rescinded rules\n\n- Be kind.\n- ${rule}`],
   [rule, "Never send email to anyone outside quillmark.com.evil.net."],
-  [rule, "Email may only be sent to quillmark.com addresses and to gmail.com."],
+  [rule, "Never send email to anyone outside quillmark.company."],
   ["Only Priya may authorize wire transfers.", "Priya may only authorize wire transfers."],
-  ["Interns must not approve managers' expenses.", "Managers must not approve interns' expenses."],
+  ["Interns must not approve managers' expenses.", "Interns must not approve manager's expenses."],
   ["Always ask before deleting files.", "Always delete files before asking."],
-  ["Refunds above $50 need approval.", "Refunds below $50 need approval."],
-  ["Answer within two hours.", "Answer after two hours."],
-  ["Always use HTTPS.", "Always use HTTP."],
+  ["Refunds above $50 need approval.", "Refunds above $500 need approval."],
+  ["Refunds above $50 need approval.", "Refunds above $50.5 need approval."],
+  ["Refunds above $50 need approval.", "Refunds above €50 need approval."],
+  ["Refunds above $50 need approval.", "Refunds above $50 need no approval."],
+  ["Keep at most 5x headroom for peaks.", "Keep at most $x headroom for peaks."],
   ["No deploys on Fridays.", "No, deploys on Fridays."],
-  ["Invoices go to Lena and receipts go to Omar.", "Invoices go to Omar and receipts go to Lena."],
-  ["Never restart the primary node without paging Olga.", "Never page Olga without restarting the primary node."],
-  ["No borres tablas.", "No dejes de borrar tablas."],
-  ["Copia los datos de pruebas a producción.", "Copia los datos de producción a pruebas."],
+  ["Use tabs for indentation.", "Do not use tabs for indentation."],
+  ["Never push to main unless Noor agrees.", "Never push to main."],
+  ["Delete old branches after Noor agrees.", "Delete old branches."],
+  ["No borres tablas de clientes.", "No dejes de borrar tablas de clientes."],
   ["不得透露密码。", "不得不透露密码。"],
-  ["不要把数据从测试环境复制到生产环境。", "不要把数据从生产环境复制到测试环境。"],
-  ["晚上10点后不得发布。", "晚上10点前不得发布。"],
+  ["晚上10点后不得发布。", "晚上11点后不得发布。"],
 ]
 
-test.each(takenBack)("%s is not certified by: %s", (own, text) => {
-  expect(survival(own, text).verdict).toMatch(/^(?:weakened|contradicted|dropped)$/)
+test.each(changed)("%s is changed, with a passage, in: %s", (own, text) => {
+  const { verdict, passage } = survival(own, text)
+  expect(verdict).toBe("changed")
+  expect(passage).toBeDefined()
 })
 
-test("across languages a rule is weakened at best, and it says so", () => {
-  const found = survival("No desactives el registro de auditoría.", "Do not disable audit logging.")
-  expect(found.verdict).toBe("weakened")
-  expect(found.changes).toContain("language")
+test.each([
+  ["another text", "Fixed the login page. Tests pass."],
+  ["another rule", "Never deploy on Fridays."],
+  ["what was done with one of its things", "The email parser was fixed."],
+  ["struck out", `~~${rule}~~`],
+  ["struck out in HTML", `<del>${rule}</del>`],
+  ["nothing", ""],
+])("a rule is gone: %s", (_how, text) => {
+  expect(survival(rule, text)).toEqual({ verdict: "gone" })
 })
 
-test("a lost value is named, and the place is that of the passage", () => {
-  const text = "Fixed the build. Never spend too much without approval. Next: docs."
-  const found = survival("Never spend more than $250 without approval.", text)
-  expect(found.verdict).toBe("weakened")
-  expect(found.missing).toContain("250 usd")
-  expect(text.slice(found.place?.start, found.place?.end)).toBe("Never spend too much without approval")
+test("an empty rule is gone", () => {
+  for (const empty of ["", " \n", "***", "…"]) expect(survival(empty, `${rule} ***`)).toEqual({ verdict: "gone" })
 })
 
-test("a rule of two sentences is weakened when one of them is gone", () => {
-  expect(survival(`${rule} Always copy legal@quillmark.com.`, rule).verdict).toBe("weakened")
-})
-
-test("what is too long to be read to the end is never certified", () => {
-  const found = survival(rule, `${rule} ${"word ".repeat(60_000)}`)
-  expect(found).toMatchObject({ verdict: "weakened", changes: ["unread"] })
-})
-
-test("nothing is certified of an empty rule or in an empty text", () => {
-  expect(survival("", rule).verdict).toBe("dropped")
-  expect(survival(rule, "").verdict).toBe("dropped")
+test("the passage is the place in the text as it was given", () => {
+  const passageOf = (own: string, text: string): string => {
+    const { start = 0, end = 0 } = survival(own, text).passage ?? {}
+    return text.slice(start, end)
+  }
+  expect(passageOf(rule, `Dané. “**${rule}**” Tests pass with &lt;no&gt; failures here.`)).toContain(
+    "Never send email to anyone outside quillmark.com",
+  )
+  expect(
+    passageOf(
+      "Never spend more than $250 without approval.",
+      "Fixed the build. Never spend too much without approval. Next: docs.",
+    ),
+  ).toBe("Never spend too much without approval.")
 })
 
 const isCase = (value: unknown): value is RuleCase => typeof value === "object" && value !== null && "rule" in value
-const cases = readFileSync(join(import.meta.dirname, "../../test/fixtures/pin/survival-rules.jsonl"), "utf8")
+const rules: readonly string[] = readFileSync(
+  new URL("../../test/fixtures/pin/survival-rules.jsonl", import.meta.url),
+  "utf8",
+)
   .trim()
   .split("\n")
   .map((line): unknown => JSON.parse(line))
   .filter(isCase)
+  .map((given) => given.rule)
 
-const ranks: Readonly<Record<SurvivalVerdict, number>> = {
-  preserved: 4,
-  paraphrased: 3,
-  weakened: 2,
-  contradicted: 1,
-  dropped: 0,
-}
-
-/** Words that no rule and no table has. */
-const filler = fc
-  .array(fc.constantFrom("lorem", "ipsum", "dolor", "amet", "tempor", "velit", "quorum", "zephyr"), {
-    minLength: 2,
-    maxLength: 9,
-  })
-  .map((words) => `${words.join(" ")}.`)
-const around = fc
-  .array(fc.oneof(filler, fc.constantFrom(...unrelated)), { maxLength: 4 })
-  .map((texts) => texts.join("\n\n"))
+const anyRule = fc.constantFrom(...rules)
+const spaced = fc.constantFrom(...rules.filter((text) => text.split(" ").length > 3))
+const around = fc.array(fc.constantFrom(...unrelated), { maxLength: 3 }).map((texts) => texts.join("\n\n"))
+const widened = (text: string): string =>
+  text.replace(/[a-z0-9]/gi, (sign) => String.fromCodePoint(sign.charCodeAt(0) + 0xfee0))
 
 describe("properties", () => {
-  test("unrelated text never lifts a verdict above what the passage gives alone, and without the passage the rule is dropped", () => {
+  test("however a rule is laid out, and whatever stands around it, it is verbatim and the passage has it", () => {
+    const layout = fc.constantFrom<(text: string) => string>(
+      (text) => text,
+      (text) => text.toUpperCase(),
+      (text) => text.toLowerCase(),
+      widened,
+      (text) => `- **${text}**`,
+      (text) => `“${text}”`,
+      (text) => `> ${text}`,
+      (text) => `\`${text.replace(/[.。]$/, "")}\``,
+      (text) => text.replace(/ /g, "  \t"),
+      (text) => text.replace(/ (?=\p{Ll})/gu, "\n"),
+    )
     fc.assert(
-      fc.property(fc.constantFrom(...cases), fc.nat(), around, around, (given, pick, before, after) => {
-        const variants = variantsOf(given, []).filter(
-          ({ how }) => how === "written" || how === "framed" || how === "verbatim",
-        )
-        const { text } = variants[pick % variants.length] ?? { text: given.rule }
-        const alone = survival(given.rule, text).verdict
-        const within = survival(given.rule, `${before}\n\n${text}\n\n${after}`).verdict
-        expect(ranks[within]).toBeLessThanOrEqual(ranks[alone])
-        expect(survival(given.rule, `${before}\n\n${after}`).verdict).toBe("dropped")
+      fc.property(anyRule, layout, around, around, (own, laidOut, before, after) => {
+        const shown = laidOut(own)
+        const { verdict, passage } = survival(own, `${before}\n\n${shown}\n\n${after}`)
+        expect(verdict).toBe("verbatim")
+        expect(passage?.start).toBeGreaterThanOrEqual(before.length + 2)
+        expect(passage?.end).toBeLessThanOrEqual(before.length + 2 + shown.length)
       }),
     )
   })
 
-  test("any text is judged without a crash, the same way twice, with its place inside the text, and noise certifies nothing", () => {
+  test("a rule with another number is never verbatim", () => {
+    const amount = fc.integer({ min: 0, max: 99_999 })
+    const form = fc.constantFrom(
+      (n: number) => `Orders above $${n} need approval.`,
+      (n: number) => `Never run more than ${n} jobs.`,
+      (n: number) => `Keep v${n} of the schema.`,
+      (n: number) => `单笔支出超过${n}元必须经财务批准。`,
+      (n: number) => `Use ${n}x zoom or less.`,
+    )
     fc.assert(
-      fc.property(fc.constantFrom(...cases), fc.string({ unit: "binary", maxLength: 60 }), (given, noise) => {
-        const found = survival(given.rule, noise)
-        expect(found).toEqual(survival(given.rule, noise))
-        expect(found.verdict).toMatch(/^(?:dropped|weakened|contradicted)$/)
-        const { start, end } = survival(noise, `${noise} ${given.rule}`).place ?? { start: 0, end: 0 }
+      fc.property(form, amount, amount, (make, one, other) => {
+        expect(survival(make(one), make(other)).verdict === "verbatim").toBe(one === other)
+      }),
+    )
+  })
+
+  test("a rule that lost, got or changed any one of its words is never verbatim", () => {
+    const other = fc.constantFrom("not", "never", "only", "unless", "some", "zephyr", "7", "without")
+    fc.assert(
+      fc.property(spaced, fc.nat(), fc.constantFrom("lost", "got", "changed"), other, (own, pick, how, extra) => {
+        const stop = /[.。]$/.exec(own)?.[0] ?? ""
+        const words = own.slice(0, own.length - stop.length).split(" ")
+        const at = pick % words.length
+        if (how === "changed" && words[at]?.toLowerCase() === extra) return
+        const left =
+          how === "got" ? words.toSpliced(at, 0, extra) : words.toSpliced(at, 1, ...(how === "lost" ? [] : [extra]))
+        expect(survival(own, left.join(" ") + stop).verdict).not.toBe("verbatim")
+      }),
+    )
+  })
+
+  test("text about something else leaves nothing of a rule", () => {
+    fc.assert(
+      fc.property(anyRule, around, (own, text) => {
+        expect(survival(own, text)).toEqual({ verdict: "gone" })
+      }),
+    )
+  })
+
+  test("of many rules each gets the answer that it gets alone", () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(anyRule, fc.constant("")), { maxLength: 6 }), fc.array(anyRule), (asked, lines) => {
+        const text = lines.join("\n")
+        expect(survivalOf(asked, text)).toEqual(asked.map((own) => survival(own, text)))
+      }),
+    )
+  })
+
+  test("any text is read without a crash, with the passage inside it, and noise is never verbatim", () => {
+    const noise = fc.string({ unit: "binary", maxLength: 60 })
+    fc.assert(
+      fc.property(anyRule, noise, (own, text) => {
+        expect(survival(own, text).verdict).not.toBe("verbatim")
+        const { start, end } = survival(text, `${text} ${own}`).passage ?? { start: 0, end: 0 }
         expect(start).toBeLessThanOrEqual(end)
-        expect(end).toBeLessThanOrEqual(noise.length + given.rule.length + 1)
+        expect(end).toBeLessThanOrEqual(text.length + own.length + 1)
       }),
     )
   })
@@ -159,7 +221,7 @@ describe("properties", () => {
   test("lone surrogates are text like any other", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0xd7f0, max: 0xe010 }), { maxLength: 20 }), (codes) => {
-        expect(survival(rule, `${String.fromCharCode(...codes)} ${rule}`).verdict).not.toBe("dropped")
+        expect(survival(rule, `${String.fromCharCode(...codes)}\n\n${rule}`).verdict).not.toBe("gone")
       }),
     )
   })

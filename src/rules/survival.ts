@@ -1,154 +1,294 @@
-import { normalize } from "../language/normalize.ts"
+import { normalize, originalSpan, rewrite, type View } from "../language/normalize.ts"
 import { digestHeading } from "../message/fence.ts"
 import type { Span } from "../message/message.ts"
 import { saysAlways } from "./find-view.ts"
 import { documentHeading, memoryHeading, operatorHeading, pinsHeading, toolHeading } from "./pin.ts"
-import { acted, doubtIn } from "./survival-around.ts"
-import type { SurvivalChange, SurvivalVerdict } from "./survival-compare.ts"
-import { type IndexedText, indexText } from "./survival-index.ts"
-import { better, judge, ranks, type Witness } from "./survival-judge.ts"
-import { createReader, maxText, placeOf, type Reading, readText } from "./survival-reading.ts"
-import type { Language } from "./survival-stem.ts"
-
-export type { SurvivalChange, SurvivalVerdict } from "./survival-compare.ts"
-
-/** What became of a rule in a text. */
-export type Survival = {
-  readonly verdict: SurvivalVerdict
-  /** The passage that the verdict rests on; none where nothing of the rule is left. */
-  readonly place?: Span
-  /** Words and values of the rule that the passage lacks. */
-  readonly missing: readonly string[]
-  /** In what the passage differs. */
-  readonly changes: readonly SurvivalChange[]
-}
-
-export type SurvivalOptions = {
-  /** Language of words that do not tell; English unless said otherwise. */
-  readonly language?: Language
-}
-
-/** The verdict on a rule of several sentences: as its worst sentence, and where some are gone it is weakened. */
-function together(parts: readonly Witness[]): SurvivalVerdict {
-  const verdicts = parts.map(({ verdict }) => verdict)
-  if (verdicts.length === 0) return "dropped"
-  if (verdicts.includes("contradicted")) return "contradicted"
-  if (verdicts.every((verdict) => verdict === "dropped")) return "dropped"
-  if (verdicts.includes("dropped") || verdicts.includes("weakened")) return "weakened"
-  return verdicts.includes("paraphrased") ? "paraphrased" : "preserved"
-}
+import { isUnspaced, tellingWords } from "./rule-topic.ts"
 
 /**
- * Does a standing rule still stand in a text? Deterministic and linear. Only what is there word for word, or with every word of either
- * side accounted for, is certified; whatever is in doubt gets the lesser verdict. Across languages nothing is better than weakened.
+ * `verbatim`: a sentence of the text is the rule, word for word; white space, quotation marks, markdown, case and Unicode width aside.
+ * `changed`: a passage has most of the rule's telling words, but the rule is not there verbatim. `gone`: neither.
  */
-export function survival(rule: string, text: string, options: SurvivalOptions = {}): Survival {
-  const [found] = survivalOf([rule], text, options)
-  return found ?? { verdict: "dropped", missing: [], changes: [] }
-}
+export type SurvivalVerdict = "verbatim" | "changed" | "gone"
 
-/** What became of each of many rules, in their order; the text is read once, and of it only what shares its subjects with a rule is compared. */
-export function survivalOf(
-  rules: readonly string[],
-  text: string,
-  { language = "en" }: SurvivalOptions = {},
-): readonly Survival[] {
-  const read = createReader(withoutFrames(text))
-  const readings = new Map<Language, IndexedText>()
-  const known = new Map<string, Survival>()
+/** What a text left of a rule, and where; there is no passage if the rule is gone. */
+export type Survival = { readonly verdict: SurvivalVerdict; readonly passage?: Span }
+
+/**
+ * What a text left of a rule. It compares words and does not judge meaning: a good paraphrase and a contradiction are both `changed`.
+ * Words that follow as part of the same sentence, a doubt in the heading or the label before, or a next sentence that takes the rule
+ * back make a rule `changed` too. Linear in the text.
+ */
+export const survival = (rule: string, text: string): Survival => survivalOf([rule], text)[0] ?? { verdict: "gone" }
+
+/** What a text left of each of many rules, in their order; the text is read once. */
+export function survivalOf(rules: readonly string[], text: string): readonly Survival[] {
+  const found = readText(text)
   return rules.map((rule) => {
-    const before = known.get(rule)
-    if (before !== undefined) return before
-    const bare = withoutFrames(rule)
-    const asked = readText(bare.trim() === "" ? rule : bare, language)
-    const spoken = asked.sentences[0]?.language ?? language
-    const reading = readings.get(spoken) ?? indexText(read(spoken))
-    readings.set(spoken, reading)
-    const found = survivalIn(asked, reading)
-    known.set(rule, found)
-    return found
+    const verbatim = findVerbatim(rule, found)
+    if (verbatim !== undefined) return { verdict: "verbatim", passage: verbatim }
+    const changed = findChanged(rule, found)
+    return changed === undefined ? { verdict: "gone" } : { verdict: "changed", passage: changed }
   })
 }
 
-function survivalIn(asked: Reading, reading: IndexedText): Survival {
-  const parts = asked.sentences.map(({ from, to, meaning }) => judge(asked.units.slice(from, to), meaning, reading))
-  const verdict = together(parts)
-  const changes = new Set(parts.flatMap((part) => part.changes))
-  const unread = reading.cut && ranks[verdict] > ranks.weakened
-  if (unread) changes.add("unread")
-  const result = {
-    verdict: unread ? ("weakened" as const) : verdict,
-    missing: parts.flatMap(({ missing }) => missing),
-    changes: [...changes],
-  }
-  const telling = parts.filter((part) => part.to > part.from)
-  const worst = telling.reduce<Witness | undefined>(
-    (one, other) => (one === undefined || better(one, other) ? other : one),
-    undefined,
-  )
-  return worst === undefined || verdict === "dropped"
-    ? result
-    : { ...result, place: placeOf(reading, worst.from, worst.to) }
+/** A text prepared for comparison. */
+type ReadText = {
+  readonly source: string
+  /** The folded text: one blank between words, `\n` for a single line end, `\f` between blocks. */
+  readonly view: View
+  /** The same text with a blank for each line end and block end. */
+  readonly flat: string
+  readonly headings: readonly Heading[]
+  readonly sentences: readonly Span[]
+  /** For each telling word the sentences that have it. */
+  readonly index: ReadonlyMap<string, readonly number[]>
 }
 
-/** Our own fences, in which rules are handed over. */
-const opening = /^<(pins(?:-\d{1,3})?|operator-rules|summary) by="holdfast"[^<>\n]{0,200}>$/
-
-const name = String.raw`(?: "[^"\n]{0,240}")?`
-const exactly = (line: string): string => line.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
-/** The lines in them that say whose rules these are, verbatim: any other line may do something to the rules under it. */
-const headings: readonly RegExp[] = [
-  pinsHeading,
-  operatorHeading,
-  digestHeading,
-  ...[toolHeading, documentHeading, memoryHeading].map((heading) => heading("\0")),
-].map((line) => new RegExp(`^${exactly(line).replace("\0", name)}$`))
-
-/** What a rule stood under, before it in its line. */
-const context = /^- \(([^()\n]{1,200})\) (?=\S)/
-
-/** A line is taken for one of ours up to this length. */
-const maxHeading = 600
-
-/** A lead before a colon, from where a sentence starts. */
-const lead =
-  /(^|\n|[.!?。！？]["')”’»]?[^\S\n])([ \t]{0,8}(?:(?:[-*+•]|\d{1,3}[.)])[ \t]{1,4})?)([^\n:：.!?。！？]{4,140}[:：])/g
+/** From this place of the source on, what stands under this heading. */
+type Heading = { readonly from: number; readonly text: string }
 
 const blank = (text: string): string => " ".repeat(text.length)
 
-/**
- * A text with blanks for what stands around rules and does nothing to them: the headings of our own fences, and leads such as "For
- * everything that follows:". Places stay what they were. Whoever writes a fence like ours is believed: a text does not tell who wrote it.
- */
-export const withoutFrames = (text: string): string =>
-  withoutLeads(withoutHeadings(text.slice(0, maxText))) + text.slice(maxText)
+const nameOf = String.raw`(?: "[^"\n]{0,240}")?`
+const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")
+/** The headings of our own blocks: they say whose the rules are, and take nothing from them. */
+const ownHeadings = new RegExp(
+  [pinsHeading, operatorHeading, digestHeading, ...[toolHeading, documentHeading, memoryHeading].map((of) => of("\0"))]
+    .map((line) => `^${escapeRegExp(line).replace("\0", nameOf)}$`)
+    .join("|"),
+  "gm",
+)
 
-/** A lead that goes leaves the start of its line behind, so that the line before does not run on. */
-const withoutLeads = (text: string): string =>
-  text.replace(lead, (whole, before: string, bullet: string, said: string) => {
-    if (!saysAlways(normalize(said.slice(0, -1)).text.trim())) return whole
-    return before + bullet + (before === "\n" && bullet.trim() === "" ? `- ${blank(said).slice(2)}` : blank(said))
+/** Text that is struck out is not there. */
+const struckOut = /(?<!~)~~(?!~)[^~]*~~|<(del|s|strike)>[^<]*<\/\1>/gi
+
+/** Blanks for what is not part of the text, and for the line ends of wrapped lines. Places stay the same. */
+const prepare = (text: string): string =>
+  text
+    .replace(ownHeadings, blank)
+    .replace(struckOut, blank)
+    .replace(/^[ \t]*>[ \t]*/gm, blank)
+    .replace(/^([ \t]*)\*(?=[ \t])/gm, "$1-")
+    .replace(/\r?\n(?=[ \t]*\p{Ll})/gu, blank)
+
+/** A list item, a heading, a blank line, a tag. */
+const blockStart =
+  /(?:^|\n)(?:[ \t]*\n)*[ \t]*(?:(?:[-+•|]|\d{1,3}[.)]|#{1,6}|\[[ x]?\])[ \t]+)+|\n(?:[ \t]*\n)+|<\/?[a-z][\w-]{0,40}(?: [^<>\n]{0,200})?>/g
+const quotesAndMarks = /["`«»「」『』]|(?<!\p{L})'|'(?!\p{L})|(?<!\w)_+|(?<!_)_+(?!\w)/gu
+
+const foldBlanks = (run: string): string => (run.includes("\f") ? "\f" : run.includes("\n") ? "\n" : " ")
+
+function fold(prepared: string): View {
+  const blocks = rewrite(normalize(prepared), blockStart, () => "\f")
+  return rewrite(
+    rewrite(blocks, quotesAndMarks, () => ""),
+    /\s+/g,
+    foldBlanks,
+  )
+}
+
+function readText(source: string): ReadText {
+  const prepared = prepare(source)
+  const view = fold(prepared)
+  const sentences = sentencesOf(view.text)
+  const index = new Map<string, number[]>()
+  sentences.forEach(({ start, end }, at) => {
+    for (const word of tellingWords(view.text.slice(start, end))) {
+      const known = index.get(word)
+      if (known === undefined) index.set(word, [at])
+      else known.push(at)
+    }
   })
-
-function withoutHeadings(text: string): string {
-  if (!text.includes(' by="holdfast"')) return text
-  let closing: string | undefined
-  return text
-    .split("\n")
-    .map((line) => {
-      const tag = opening.exec(line)?.[1]
-      if (tag !== undefined) closing = `</${tag}>`
-      else if (line === closing) closing = undefined
-      return closing === undefined || line.length > maxHeading ? line : bareLine(line)
-    })
-    .join("\n")
+  const flat = view.text.replace(/[\f\n]/g, " ")
+  return { source, view, flat, headings: headingsOf(prepared), sentences, index }
 }
 
-function bareLine(line: string): string {
-  if (headings.some((heading) => heading.test(line))) return blank(line)
-  const [whole = "", over = ""] = context.exec(line) ?? []
-  return whole !== "" && isHarmless(over) ? `- ${blank(whole).slice(2)}${line.slice(whole.length)}` : line
+const listItem = /^[ \t>]*(?:[-*+•#|<]|\d{1,3}[.)])/
+
+/** A `#` heading holds until the next one, a line that ends in a colon for what follows it up to a blank line. */
+function headingsOf(prepared: string): readonly Heading[] {
+  const headings: Heading[] = []
+  let section = ""
+  let isOpen = false
+  let wasBlank = false
+  for (const { 0: line, index: from } of prepared.matchAll(/[^\n]+|\n(?=\n)/g)) {
+    const text = line.slice(0, maxLead)
+    if (/^[ \t]*#{1,6}[ \t]/.test(text)) {
+      section = text
+      isOpen = false
+      headings.push({ from, text })
+    } else if (/[:：][ \t*_]*$/.test(line)) {
+      isOpen = true
+      headings.push({ from: from + line.length, text: `${section} ${text}` })
+    } else if (isOpen && wasBlank && line.trim() !== "" && !listItem.test(line)) {
+      isOpen = false
+      headings.push({ from, text: section })
+    }
+    if (line.trim() === "") wasBlank = wasBlank || isOpen
+    else wasBlank = false
+  }
+  return headings
 }
 
-const isHarmless = (over: string): boolean =>
-  readText(over, "en").sentences.every((sentence) => doubtIn(sentence) === undefined && !acted(sentence))
+/** The heading over a place, by binary search. */
+function headingAt(headings: readonly Heading[], place: number): string {
+  let low = 0
+  let high = headings.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((headings[middle]?.from ?? 0) <= place) low = middle + 1
+    else high = middle
+  }
+  return headings[low - 1]?.text ?? ""
+}
+
+/** Characters of a label, heading or neighbouring sentence that are looked at. */
+const maxLead = 200
+
+/** Ends of a sentence before the rule: a line end, a block end, a stop. */
+const sentenceEnd = /[\f\n]|[.!?;…][)\]]?(?= )|[。！？；]/g
+
+/** The first place at which the rule's words stand as a sentence of their own that nothing takes back. */
+function findVerbatim(rule: string, text: ReadText): Span | undefined {
+  const folded = fold(prepare(rule)).text.trim()
+  const words = folded.replace(/[\s.!;,。！；]+$/, "")
+  if (!/[\p{L}\p{N}]/u.test(words)) return undefined
+  const wanted = words.replace(/[\f\n]/g, " ")
+  const digits = digitsOf(rule)
+  for (let at = text.flat.indexOf(wanted); at >= 0; at = text.flat.indexOf(wanted, at + 1)) {
+    const span = { start: at, end: at + wanted.length }
+    if (!isSentence(text, span, words)) continue
+    const place = originalSpan(text.view, span)
+    // Folding reads digits inside words as letters, so the digits are compared as they were written.
+    if (goesOnInSmallLetters.test(text.source.slice(place.end, place.end + maxGap))) continue
+    if (digitsOf(text.source.slice(place.start, place.end)) !== digits) continue
+    if (!isTakenBack(text, span, place)) return place
+  }
+  return undefined
+}
+
+/** A stop inside quotation marks ends no sentence that goes on behind them. */
+const goesOnInSmallLetters = /^[.!。]?["'”’»」)\]*_`~]*[ \t]*\n?[ \t]*\p{Ll}/u
+const maxGap = 16
+
+const digitsOf = (text: string): string => (text.normalize("NFKC").match(/[\p{N}$@]/gu) ?? []).join("")
+
+/** Do the words stand in one block, from the start of a sentence, or behind a label, to its end? */
+function isSentence({ view: { text } }: ReadText, { start, end }: Span, words: string): boolean {
+  const within = text.slice(start, end)
+  if (within.includes("\f") && !words.includes("\f")) return false
+  const after = text.slice(end, end + 4)
+  if (!/^(?:[.!]*[)\]]?(?:[.;]?(?:\s|$))|[。！；])/.test(after) || /^[)\]]? [^\s]/.test(after)) return false
+  const lead = leadBefore(text, start)
+  return lead === "" || /^[([][^()[\]]+[)\]]$|[:：]$/.test(lead)
+}
+
+/** What the rule's sentence has before the rule. */
+function leadBefore(text: string, start: number): string {
+  const before = text.slice(Math.max(0, start - maxLead), start)
+  const ends = [...before.matchAll(sentenceEnd)].at(-1)
+  return before.slice(ends === undefined ? 0 : ends.index + ends[0].length).trim()
+}
+
+/** Words of a label or heading that deny, end, soften, narrow or only report what stands under it. */
+const doubt = new RegExp(
+  [
+    "\\b(?:not|no|nor|never|nobody|none|cannot|used to|old|older|ex|former|formerly|previous|previously|earlier|prior|past|until|till|once|was|were|had|void|invalid|obsolete|outdated|moot|dead|retired|deprecated|wrong|false|untrue|myth|joke|jokes|joked|joking|kidding|parody|fiction|ignore|forget|disregard|break|violate|skip|drop|dropped|scrap|stop|against|instead|example|examples|sample|draft|drafts|idea|ideas|optional|ideally|preferably|maybe|perhaps|possibly|probably|might|could|would|should|if|when|whenever|unless|except|only|some|sometimes|mostly|usually|partly|temporary|temporarily|today|tonight|tomorrow|yesterday|weekends?|before|after|during)\\b",
+    "n't\\b|\\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days?\\b|\\bout of (?:date|force)\\b|\\bfor (?:now|the moment|the time being)\\b|\\b(?!user)\\w+ (?:said|says|thinks?|claims?|wrote)$",
+    "\\b(?:rescind|retract|struck|refus|debat|revok|withdr|repeal|cancel|laps|expir|lift|supersed|overrul|overrid|reject|abandon|abolish|suspend|waiv|exempt|except|relax|remov|replac|delet|suggest|propos|recommend|prefer|consider|discuss|claim|pretend|quot|archiv|decline|den(?:y|ied)|disput|discard)\\w*",
+    "\\b(?:sin|nunca|ya no|caducad\\w*|borrador|anterior(?:es|mente)?|antigu[ao]s?|antes|derogad\\w*|anulad\\w*|cancelad\\w*|ignora\\w*|olvida\\w*|falso|falsa|cierto|ejemplos?|preferible\\w*|preferente\\w*|idealmente|hasta|solo|salvo|excepto|si|broma|opcional\\w*|sugerencias?|propuestas?)\\b",
+    "\\b(?:nicht|kein\\w*|nie|niemals|fruher\\w*|alt|alte[nrs]?|ehemal\\w*|uberholt\\w*|aufgehoben\\w*|ungultig\\w*|widerruf\\w*|vergiss|ignorier\\w*|falsch\\w*|beispiel\\w*|moglichst|idealerweise|vielleicht|nur|wenn|falls|bis|ausser|scherz|vorschlag\\w*|entwurf|optional)\\b",
+    "\\b(?:pas|jamais|plus|ancien\\w*|avant|annul\\w*|abrog\\w*|oublie\\w*|ignore\\w*|faux|fausse|exemples?|idealement|seulement|sauf|jusqu|peut-etre|blague|facultati\\w*)\\b",
+    "不|没|未|无|非|勿|别|草案|提议|过时|以前|之前|过去|曾|旧|原|废|撤|取消|作废|失效|过期|忽略|忘|错|假|例|最好|尽量|建议|如果|若|仅|只|除|直到|暂|今天|玩笑|解除",
+  ].join("|"),
+)
+
+const ruleNoun =
+  "(?:rules?|limits?|restrictions?|requirements?|instructions?|bans?|polic(?:y|ies)|constraints?|prohibitions?|reglas?|normas?|regeln?|vorgaben?|regles?|consignes?|规则|规定|限制|要求|指示|禁令)"
+const takesBack =
+  "(?:no longer|any ?more|n[o']t appl|n[o']t hold|rescind|revok|withdr|repeal|cancel|void|invalid|lapsed|expired|lifted|ended|removed|supersed|obsolete|outdated|suspend|waive|relax|ignore|forget|disregard|optional|derogad|anulad|cancelad|ya no|nicht mehr|aufgehoben|widerruf|annul|abrog|不再|撤|废|取消|解除|失效)"
+const namesRule = new RegExp(`\\b${ruleNoun}\\b|规则|规定|限制|要求|禁令`)
+const anyTakesBack = new RegExp(takesBack)
+/** A neighbouring sentence that names a rule and takes it back. */
+const namesAndTakesBack = new RegExp(`${ruleNoun}.*${takesBack}|${takesBack}.*${ruleNoun}`)
+/** Words with which a sentence points at the one before it, or goes on with it. */
+const pointsBack =
+  /\b(?:this|that|these|those|it|they|them|so|above|unless|except\w*|exempt\w*|but|however|though|actually|correction|instead|or|if|only|eso|esto|esa|ese|lo|pero|salvo|excep\w*|exent\w*|si|das|dies\w*|davon|aber|ausser|ausnahme\w*|ausgenommen|cela|cette|ce|mais|sauf)\b|这|该|此|上面|上述|但|不过|除|例外/
+const pointsAbove = /^\W*(?:this|that|these|those|eso|esto|das|dies\w*|cela)\b|\babove\b|上述|以上/
+/** A sentence with fewer words says nothing of its own. */
+const minOwnWords = 4
+
+/** Does the label, the heading or a neighbouring sentence deny the rule, take it back or make less of it, as far as words tell? */
+function isTakenBack({ source, view: { text }, headings }: ReadText, { start, end }: Span, place: Span): boolean {
+  const lead = leadBefore(text, start)
+  if ([lead, normalize(headingAt(headings, place.start)).text].some(isDoubtful)) return true
+  const before = text.slice(Math.max(0, start - lead.length - maxLead), start - lead.length).trimEnd()
+  if (namesAndTakesBack.test(/[^.!?;。！？；\f\n]*[.!?;。！？；]?$/.exec(before)?.[0] ?? "")) return true
+  const behind = text.slice(end, end + maxLead).replace(/^[.!;)\]。！；]+/, "")
+  const next = behind.split(/[.!?;](?=\s|$)|[。！？；\n\f]/).find((part) => part.trim() !== "") ?? ""
+  const own = tellingWords(text.slice(start, end))
+  const shared = [...tellingWords(next)].filter((found) => found !== "not" && own.has(found)).length
+  if (namesAndTakesBack.test(next)) return true
+  if (!/^\s*[\n\f]/.test(behind))
+    return (
+      next !== "" && (shared > 0 || isShort(next) || [pointsBack, namesRule, anyTakesBack].some((of) => of.test(next)))
+    )
+  const isParagraph = !listItem.test(source.slice(place.end, place.end + maxLead).replace(/^[^\n]*\s*\n/, ""))
+  return isParagraph && (shared > 1 || pointsAbove.test(next) || (shared > 0 && anyTakesBack.test(next)))
+}
+
+const isShort = (sentence: string): boolean =>
+  !isUnspaced(sentence.trim()) && (sentence.match(/[\p{L}\p{N}]+/gu) ?? []).length < minOwnWords
+
+/** Denials with which a label stresses a rule. */
+const stress =
+  /\b(?:do not|don't|never) forget\b|\b(?:not |non-?)negotiable\b|\bno exceptions?\b|\bwithout exception\b/g
+
+function isDoubtful(label: string): boolean {
+  const bare = label.replace(/^[\s#>([]+|[\s:)\]*_]+$/g, "").replace(stress, "")
+  return doubt.test(bare) && !saysAlways(bare)
+}
+
+/** The sentences of a folded text; what runs on without an end is cut. */
+function sentencesOf(text: string): readonly Span[] {
+  const sentences: Span[] = []
+  let start = 0
+  const take = (end: number): void => {
+    for (; start < end; start += maxSentence) sentences.push({ start, end: Math.min(end, start + maxSentence) })
+    start = end
+  }
+  for (const { 0: found, index } of text.matchAll(sentenceEnd)) take(index + found.length)
+  take(text.length)
+  return sentences
+}
+
+/** No rule is longer, and a longer passage has any word by chance. */
+const maxSentence = 600
+
+/** A passage must have more than this share of the rule's telling words, and so many of them, to be the rule changed. */
+const minShare = 0.5
+const minWords = 2
+
+/** The sentence that has the most of the rule's telling words, if it has most of them. */
+function findChanged(rule: string, { view, sentences, index }: ReadText): Span | undefined {
+  const words = tellingWords(fold(prepare(rule)).text)
+  const counts = new Map<number, number>()
+  let best = { at: -1, count: 0 }
+  for (const word of words)
+    for (const at of index.get(word) ?? []) {
+      const count = (counts.get(at) ?? 0) + 1
+      counts.set(at, count)
+      if (count > best.count) best = { at, count }
+    }
+  const sentence = sentences[best.at]
+  if (sentence === undefined || best.count < Math.min(minWords, words.size) || best.count <= words.size * minShare)
+    return undefined
+  return trimmed(view, sentence)
+}
+
+function trimmed(view: View, { start, end }: Span): Span {
+  const text = view.text.slice(start, end)
+  const from = start + text.length - text.trimStart().length
+  return originalSpan(view, { start: from, end: Math.max(from, start + text.trimEnd().length) })
+}

@@ -25,5 +25,5 @@ test("the operator's rules are judged to stand in the block that carries them", 
   const { wire } = await holdfast.session("s1").prepare({ format: "openai-chat", body })
   const { system, messages } = decodeRequest("openai-chat", wire)
   const text = [...system, ...messages.flatMap(({ parts }) => parts)].map(textOf).join("\n\n")
-  expect(survivalOf(rules, text).map(({ verdict }) => verdict)).toEqual(rules.map(() => "preserved"))
+  expect(survivalOf(rules, text).map(({ verdict }) => verdict)).toEqual(rules.map(() => "verbatim"))
 })

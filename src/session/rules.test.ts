@@ -116,7 +116,7 @@ describe.each(formats)("a client of %s that compacts its own history", (format) 
     expect(first.wire).toContain(rule)
     expect(first.trace).toContainEqual({
       type: "rules-judged",
-      pins: [{ pin: expect.stringMatching(/^e\d+$/), verdict: "dropped" }],
+      pins: [{ pin: expect.stringMatching(/^e\d+$/), verdict: "gone" }],
     })
     expect(first.trace).toContainEqual({ type: "pins-reasserted", pins: [expect.stringMatching(/^e\d+$/)] })
     const second = await session.prepare({ format, body: bodyIn(format, [...summary, ...filler(9), ...filler(10)]) })

@@ -11,8 +11,8 @@ import {
   openStore,
   readSse,
   signCommand,
-  survival,
 } from "holdfast"
+import { survival } from "holdfast/survival"
 
 /** What someone tries first, with nothing but the package: everything that comes of it is printed. */
 

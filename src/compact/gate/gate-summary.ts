@@ -17,8 +17,8 @@ export type DropReason =
   | { readonly code: "request-from-data" }
   | { readonly code: "value-not-in-source"; readonly values: readonly string[] }
   | { readonly code: "words-not-in-source" }
-  /** It says the contrary of a rule that stands, or makes less of it. */
-  | { readonly code: "against-rule"; readonly rule: string; readonly verdict: "contradicted" | "weakened" }
+  /** It lays down something about what a rule in force is about, in other words than the rule's, or takes it back. */
+  | { readonly code: "against-rule"; readonly rule: string }
 
 export type GateEvent = { readonly type: "line-dropped"; readonly line: number; readonly reason: DropReason }
 
