@@ -68,13 +68,13 @@ const prepare = (text: string): string =>
   text
     .replace(ownHeadings, blank)
     .replace(struckOut, blank)
-    .replace(/^[ \t]*>[ \t]*/gm, blank)
+    .replace(/^[ \t]*>[ \t>]*/gm, blank)
     .replace(/^([ \t]*)\*(?=[ \t])/gm, "$1-")
     .replace(/\r?\n(?=[ \t]*\p{Ll})/gu, blank)
 
-/** A list item, a heading, a blank line, a tag. */
+/** A list item, a heading, a blank line, a line that is a tag. */
 const blockStart =
-  /(?:^|\n)(?:[ \t]*\n)*[ \t]*(?:(?:[-+•|]|\d{1,3}[.)]|#{1,6}|\[[ x]?\])[ \t]+)+|\n(?:[ \t]*\n)+|<\/?[a-z][\w-]{0,40}(?: [^<>\n]{0,200})?>/g
+  /(?:^|\n)(?:[ \t]*\n)*[ \t]*(?:(?:[-+•|]|\d{1,3}[.)]|#{1,6}|\[[ x]?\])[ \t]+)+|\n(?:[ \t]*\n)+|(?:^|\n)[ \t]*<\/?[a-z][\w-]{0,40}(?: [^<>\n]{0,200})?>[ \t]*(?=\n|$)/g
 const quotesAndMarks = /["`«»「」『』]|(?<!\p{L})'|'(?!\p{L})|(?<!\w)_+|(?<!_)_+(?!\w)/gu
 
 const foldBlanks = (run: string): string => (run.includes("\f") ? "\f" : run.includes("\n") ? "\n" : " ")
@@ -106,27 +106,26 @@ function readText(source: string): ReadText {
 
 const listItem = /^[ \t>]*(?:[-*+•#|<]|\d{1,3}[.)])/
 
-/** A `#` heading holds until the next one, a line that ends in a colon for what follows it up to a blank line. */
+/** A `#` heading holds until the next one, a line that ends in a colon for the paragraph or the list that follows it. */
 function headingsOf(prepared: string): readonly Heading[] {
   const headings: Heading[] = []
   let section = ""
-  let isOpen = false
-  let wasBlank = false
+  let label: "none" | "open" | "followed" | "parted" = "none"
   for (const { 0: line, index: from } of prepared.matchAll(/[^\n]+|\n(?=\n)/g)) {
     const text = line.slice(0, maxLead)
-    if (/^[ \t]*#{1,6}[ \t]/.test(text)) {
+    if (line.trim() === "") {
+      if (label === "followed") label = "parted"
+    } else if (/^[ \t]*#{1,6}[ \t]/.test(text)) {
       section = text
-      isOpen = false
+      label = "none"
       headings.push({ from, text })
     } else if (/[:：][ \t*_]*$/.test(line)) {
-      isOpen = true
+      label = "open"
       headings.push({ from: from + line.length, text: `${section} ${text}` })
-    } else if (isOpen && wasBlank && line.trim() !== "" && !listItem.test(line)) {
-      isOpen = false
+    } else if (label === "parted" && !listItem.test(line)) {
+      label = "none"
       headings.push({ from, text: section })
-    }
-    if (line.trim() === "") wasBlank = wasBlank || isOpen
-    else wasBlank = false
+    } else if (label !== "none") label = "followed"
   }
   return headings
 }
@@ -155,14 +154,14 @@ function findVerbatim(rule: string, text: ReadText): Span | undefined {
   const words = folded.replace(/[\s.!;,。！；]+$/, "")
   if (!/[\p{L}\p{N}]/u.test(words)) return undefined
   const wanted = words.replace(/[\f\n]/g, " ")
-  const digits = digitsOf(rule)
+  const signs = exactSigns(rule)
   for (let at = text.flat.indexOf(wanted); at >= 0; at = text.flat.indexOf(wanted, at + 1)) {
     const span = { start: at, end: at + wanted.length }
     if (!isSentence(text, span, words)) continue
     const place = originalSpan(text.view, span)
-    // Folding reads digits inside words as letters, so the digits are compared as they were written.
+    // Folding reads some digits as letters and drops some signs, so these are compared as they were written.
     if (goesOnInSmallLetters.test(text.source.slice(place.end, place.end + maxGap))) continue
-    if (digitsOf(text.source.slice(place.start, place.end)) !== digits) continue
+    if (exactSigns(text.source.slice(place.start, place.end)) !== signs) continue
     if (!isTakenBack(text, span, place)) return place
   }
   return undefined
@@ -172,16 +171,23 @@ function findVerbatim(rule: string, text: ReadText): Span | undefined {
 const goesOnInSmallLetters = /^[.!。]?["'”’»」)\]*_`~]*[ \t]*\n?[ \t]*\p{Ll}/u
 const maxGap = 16
 
-const digitsOf = (text: string): string => (text.normalize("NFKC").match(/[\p{N}$@]/gu) ?? []).join("")
+/** The digits, currency and mathematical signs and wildcards of a text, full-width ones as others. */
+const exactSigns = (text: string): string =>
+  (
+    text
+      .replace(/[\uff01-\uff5e]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0))
+      .match(/[\p{N}\p{Sc}@]|(?![\0-\x7f])\p{Sm}|\*(?=\.\w)|(?<=[/\\])\*+/gu) ?? []
+  ).join("")
 
 /** Do the words stand in one block, from the start of a sentence, or behind a label, to its end? */
 function isSentence({ view: { text } }: ReadText, { start, end }: Span, words: string): boolean {
   const within = text.slice(start, end)
   if (within.includes("\f") && !words.includes("\f")) return false
   const after = text.slice(end, end + 4)
-  if (!/^(?:[.!]*[)\]]?(?:[.;]?(?:\s|$))|[。！；])/.test(after) || /^[)\]]? [^\s]/.test(after)) return false
+  if (!/^(?:[.!]*[)\]]?(?:[.;]?(?:\s|$))|[。！；]|[.!。！]?<\/)/.test(after) || /^[)\]]? [^\s]/.test(after))
+    return false
   const lead = leadBefore(text, start)
-  return lead === "" || /^[([][^()[\]]+[)\]]$|[:：]$/.test(lead)
+  return lead === "" || /^[([][^()[\]]+[)\]]$|^<[a-z][^<>]*>$|[:：]$/.test(lead)
 }
 
 /** What the rule's sentence has before the rule. */
@@ -225,7 +231,7 @@ function isTakenBack({ source, view: { text }, headings }: ReadText, { start, en
   if ([lead, normalize(headingAt(headings, place.start)).text].some(isDoubtful)) return true
   const before = text.slice(Math.max(0, start - lead.length - maxLead), start - lead.length).trimEnd()
   if (namesAndTakesBack.test(/[^.!?;。！？；\f\n]*[.!?;。！？；]?$/.exec(before)?.[0] ?? "")) return true
-  const behind = text.slice(end, end + maxLead).replace(/^[.!;)\]。！；]+/, "")
+  const behind = text.slice(end, end + maxLead).replace(/^[.!;)\]。！；]*(?:<\/[a-z][^<>]*>)*/, "")
   const next = behind.split(/[.!?;](?=\s|$)|[。！？；\n\f]/).find((part) => part.trim() !== "") ?? ""
   const own = tellingWords(text.slice(start, end))
   const shared = [...tellingWords(next)].filter((found) => found !== "not" && own.has(found)).length
