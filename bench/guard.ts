@@ -1,6 +1,6 @@
 import { createRequire } from "node:module"
 import { createGuard, type Guard } from "../src/guard/guard.ts"
-import type { PolicyInput } from "../src/guard/policy/policies.ts"
+import type { PolicyInput } from "../src/guard/policy/templates.ts"
 import { conditionsNow } from "./conditions.ts"
 import { quantile } from "./quantile.ts"
 

@@ -1,21 +1,11 @@
 import { readFileSync } from "node:fs"
 import { basename, resolve } from "node:path"
 import { parseArgs } from "node:util"
-import {
-  type Conversation,
-  checkTranscript,
-  createMeter,
-  type Group,
-  groupTurns,
-  HoldfastError,
-  importTranscript,
-  type Meter,
-  markersIn,
-  repair,
-  separate,
-  stackFingerprint,
-  textOf,
-} from "holdfast"
+import { HoldfastError } from "holdfast"
+import { checkTranscript, type Group, groupTurns, repair, textOf } from "holdfast/message"
+import { markersIn, separate, stackFingerprint } from "holdfast/prompt"
+import { createMeter, type Meter } from "holdfast/tokens"
+import { type Conversation, importTranscript } from "holdfast/transcript"
 
 const help = `Reads a transcript and says what is in it: what is infrastructure and what was said, in which groups, how many tokens, what is wrong.
 

@@ -1,42 +1,139 @@
-export * from "./browser.ts"
-export type { CallFacts, ToolCall } from "./guard/facts/facts.ts"
-export { factsOf } from "./guard/facts/facts.ts"
-export type { Decision, Guard, GuardOptions, Verdict } from "./guard/guard.ts"
-export { createGuard, joinGuards } from "./guard/guard.ts"
-export { guardEvents, guardSse } from "./guard/guard-events.ts"
-export type { GuardedResponse } from "./guard/guard-response.ts"
-export { guardResponse } from "./guard/guard-response.ts"
-export type { Approve, Guarding, GuardUse, JudgedCall } from "./guard/judge-call.ts"
-export { deniedResult, deniedResults } from "./guard/judge-call.ts"
-export * from "./guard/operator/index.ts"
-export type { Circumstances } from "./guard/policy/condition.ts"
-export type { PolicyInput } from "./guard/policy/policies.ts"
-export { schemaText } from "./guard/policy/schema.ts"
-export type { TemplateName, TemplateUse } from "./guard/policy/templates.ts"
-export { templateNames } from "./guard/policy/templates.ts"
-export * from "./session/index.ts"
-export type { Redaction } from "./session/log/redact.ts"
-export type { Memory, Remembered } from "./session/memory/memory.ts"
-export { createMemoryStore } from "./store/memory-store.ts"
-export { openStore } from "./store/open-store.ts"
-export { openPostgresStore } from "./store/postgres-store.ts"
-export { pruneSessions } from "./store/prune.ts"
-export { createInProcessQueue } from "./store/queue/in-process.ts"
-export { openPgBossQueue } from "./store/queue/pg-boss.ts"
-export type { Handler, Queue } from "./store/queue/queue.ts"
-export { exportSession, importSession } from "./store/session-file.ts"
-export { openSqliteStore } from "./store/sqlite-store.ts"
+/** The root door: what users call, and the types of it. What these are made of is behind the other doors of package.json. */
 export type {
-  Appended,
-  Batch,
-  Head,
-  Job,
-  JobStore,
-  MemoryHit,
-  MemoryQuery,
-  MemoryRow,
-  MemoryStore,
-  SessionRow,
-  Store,
-  StoredEntry,
-} from "./store/store.ts"
+  ContextBudget,
+  Said,
+  Steer,
+  Steering,
+  SummarizeDropped,
+  ToolOutput,
+  ToolRun,
+  TurnAgent,
+  TurnCompaction,
+  TurnEvent,
+  TurnModel,
+  TurnOptions,
+  TurnRequest,
+  TurnResult,
+  TurnSession,
+  TurnSoFar,
+  TurnStream,
+  TurnTool,
+} from "./adapter/index.ts"
+export { createSteering, streamTurn, turn, turnSoFar } from "./adapter/index.ts"
+export type { Finding, FindingKind } from "./compact/gate/finding.ts"
+export type { Scanned } from "./compact/gate/scan.ts"
+export { scan } from "./compact/gate/scan.ts"
+export type { Weighing } from "./compact/plan/economics.ts"
+export type { Plan, Reason, Sizes, Trigger } from "./compact/plan/plan.ts"
+export type { Policy } from "./compact/plan/policy.ts"
+export { defaultPolicy } from "./compact/plan/policy.ts"
+export type { Edit } from "./compact/stages/edit.ts"
+export type { MemoryEntry } from "./compact/stages/flush.ts"
+export type { Choice, SizedGroup, Strategy, StrategyName, StrategyOptions } from "./compact/stages/strategies.ts"
+export type {
+  Digest,
+  SchemaName,
+  Summarize,
+  SummarizeInput,
+  Summary,
+  SummaryDraft,
+  SummaryLine,
+} from "./compact/summary/summary.ts"
+export type {
+  Approve,
+  CallFacts,
+  Circumstances,
+  Decision,
+  Guard,
+  GuardedResponse,
+  Guarding,
+  GuardOptions,
+  GuardUse,
+  JudgedCall,
+  PolicyInput,
+  StreamGuardUse,
+  TemplateName,
+  TemplateUse,
+  ToolCall,
+  Verdict,
+} from "./guard/index.ts"
+export { createGuard, guardEvents, guardResponse, guardSse } from "./guard/index.ts"
+export type { Accepted, Operator, OperatorOptions } from "./guard/operator/index.ts"
+export { openOperator } from "./guard/operator/index.ts"
+export type { Advice, Problem } from "./message/errors.ts"
+export { describe, HoldfastError } from "./message/errors.ts"
+export type {
+  CallId,
+  Channel,
+  Format,
+  Message,
+  MessageId,
+  ModelRequest,
+  ModelResponse,
+  Part,
+  Role,
+  Tokens,
+  Tool,
+  Transcript,
+  Usage,
+} from "./message/index.ts"
+export { formats } from "./message/index.ts"
+export type {
+  Explicitness,
+  FindOptions,
+  FoundRule,
+  Pin,
+  PinPlace,
+  PinScope,
+  RuleFinder,
+  RuleKind,
+  Survival,
+  SurvivalChange,
+  SurvivalOptions,
+  SurvivalVerdict,
+} from "./rules/index.ts"
+export { findRules } from "./rules/index.ts"
+export type {
+  Acknowledged,
+  BeforeCompact,
+  BeforeInstall,
+  Change,
+  Compacted,
+  CompactionAhead,
+  CompactionDone,
+  CompactionReady,
+  Explanation,
+  HistoryEntry,
+  Holdfast,
+  HoldfastOptions,
+  Hooks,
+  JudgedResponse,
+  MessageLike,
+  NewEvent,
+  Overview,
+  PinOptions,
+  Prepared,
+  PrepareOptions,
+  Recalled,
+  Receipt,
+  Recorded,
+  Session,
+  SessionEvent,
+  SessionGuarding,
+  SessionPin,
+} from "./session/index.ts"
+export { createHoldfast } from "./session/index.ts"
+export type { Redaction } from "./session/log/redact.ts"
+export type { Trace, TraceEvent } from "./session/log/trace.ts"
+export type { Memory, Remembered } from "./session/memory/memory.ts"
+export type { CompactResult } from "./session/one-shot/compact-request.ts"
+export { compactRequest } from "./session/one-shot/compact-request.ts"
+export type { ModelFinder } from "./session/one-shot/model-finder.ts"
+export { createModelFinder } from "./session/one-shot/model-finder.ts"
+export type { CompactOptions } from "./session/one-shot/options.ts"
+export { replayTrace } from "./session/one-shot/replay-trace.ts"
+export type { Measure, Report } from "./session/one-shot/report.ts"
+export type { ModelSummarizer, SummarizerOption } from "./session/one-shot/summarizer.ts"
+export type { MemoryStore, Queue, Store } from "./store/index.ts"
+export { openStore } from "./store/index.ts"
+export type { SseEvent } from "./wire/index.ts"

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from "node:child_process"
+import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -23,6 +23,14 @@ const run = (command: string, args: readonly string[], cwd = project): string =>
     env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
     stdio: ["ignore", "pipe", "pipe"],
   })
+
+const namesOf = (door: string, options: readonly string[] = []): readonly string[] => {
+  const script = `console.log(JSON.stringify(Object.keys(await import("${door}")).sort()))`
+  return JSON.parse(run("node", [...options, "--input-type=module", "-e", script])) as readonly string[]
+}
+
+/** What the compiler says to the user's project. */
+const complaintsOf = (): string => spawnSync(join(bin, "tsc"), ["-p", "."], { cwd: project, encoding: "utf8" }).stdout
 
 beforeAll(() => {
   // As built by `npm test` or `npm run build`: another build now would take `dist` away from tests that run programs in it.
@@ -62,13 +70,15 @@ describe("the packed package, installed", () => {
   })
 
   test.each(doors)("the door %s opens and offers just what is written down", (door) => {
-    const name = join("holdfast", door)
-    const names = run("node", [
-      "--input-type=module",
-      "-e",
-      `console.log(JSON.stringify(Object.keys(await import("${name}")).sort()))`,
-    ])
-    expect(JSON.parse(names)).toMatchSnapshot()
+    expect(namesOf(join("holdfast", door))).toMatchSnapshot()
+  })
+
+  test("the root door offers at most forty values, and in a browser some of the same", () => {
+    const root: readonly string[] = namesOf("holdfast")
+    expect(root.length).toBeLessThanOrEqual(40)
+    const inBrowser = namesOf("holdfast", ["--conditions=browser"])
+    expect(inBrowser.length).toBeGreaterThan(10)
+    expect(inBrowser.filter((name) => !root.includes(name))).toEqual([])
   })
 
   test("what is no door stays shut", () => {
@@ -114,9 +124,16 @@ describe("the packed package, installed", () => {
   })
 
   test("a user's TypeScript sees the types, under either module resolution", () => {
+    // Only these two need types of another package: of Node, and of the MCP SDK.
+    const others = doors
+      .filter((door) => door !== "./gateway" && door !== "./mcp")
+      .map((door) => join("holdfast", door))
     writeFileSync(
       join(project, "user.ts"),
-      `import { compactRequest, decodeRequest, encodeRequest, repair, scan, type ModelRequest } from "holdfast"
+      `${others.map((name, at) => `export type * as door${at} from "${name}"`).join("\n")}
+import { compactRequest, scan, type ModelRequest } from "holdfast"
+import { repair } from "holdfast/message"
+import { decodeRequest, encodeRequest } from "holdfast/wire"
 import { createMeter } from "holdfast/tokens"
 const request: ModelRequest = decodeRequest("openai-chat", '{"model":"gpt-5","messages":[]}')
 const text: string = encodeRequest(request, { messages: repair(request.messages).messages })
@@ -143,7 +160,7 @@ export const wrong: import("holdfast").Tokens = text.length
         exactOptionalPropertyTypes: true,
       }
       writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions: options, files: ["user.ts"] }))
-      expect(run("tsc", ["-p", "."])).toBe("")
+      expect(complaintsOf()).toBe("")
     }
   })
 })
@@ -151,7 +168,9 @@ export const wrong: import("holdfast").Tokens = text.length
 describe("the pure floors in a browser", () => {
   test("bundle without a built-in of Node and run in a world without its globals", async () => {
     const entry = `
-      import { compactRequest, decodeRequest, encodeRequest, repair, groupTurns } from "holdfast"
+      import { compactRequest } from "holdfast"
+      import { repair, groupTurns } from "holdfast/message"
+      import { decodeRequest, encodeRequest } from "holdfast/wire"
       import { createMeter } from "holdfast/tokens"
       const text = '{"model":"gpt-5","messages":[{"role":"user","content":"héllo 👋"},{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]}]}'
       const request = decodeRequest("openai-chat", text)

@@ -1,5 +1,6 @@
 import { parsePrompty } from "../compact/summary/prompty.ts"
-import { type Guard, joinGuards, onTrial } from "../guard/guard.ts"
+import type { Guard } from "../guard/guard.ts"
+import { joinGuards, onTrial } from "../guard/join-guards.ts"
 import { checkGuardUse } from "../guard/judge-call.ts"
 import { isEmpty } from "../message/check.ts"
 import { HoldfastError } from "../message/errors.ts"

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { joinGuards } from "../guard/guard.ts"
+import { joinGuards } from "../guard/join-guards.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { createGuard, type GuardOptions } from "./guard.ts"
 import { deniedResult } from "./judge-call.ts"
-import type { PolicyInput } from "./policy/policies.ts"
 import { attributeNames, schemaText } from "./policy/schema.ts"
+import type { PolicyInput } from "./policy/templates.ts"
 
 const forbidSend = `@rule("Nothing is sent.")\nforbid(principal, action == Holdfast::Action::"send", resource);`
 const mail = { tool: "send_email", input: { to: "eve@evil.example", body: "hi" } }

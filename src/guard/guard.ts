@@ -3,11 +3,19 @@ import { present } from "../message/present.ts"
 import { type Action, actions } from "./facts/action.ts"
 import { type CallFacts, factsOf, type ToolCall } from "./facts/facts.ts"
 import { unreadMarks } from "./facts/leaf.ts"
-import { type AttributeValue, type Circumstances, type Context, contextOf, type Policy } from "./policy/condition.ts"
-import { createEngine, type Engine, loadCedar, type Mode } from "./policy/engine.ts"
+import {
+  type AttributeValue,
+  type Circumstances,
+  type Context,
+  contextOf,
+  type Mode,
+  type Policy,
+} from "./policy/condition.ts"
+import { createEngine, type Engine, loadCedar } from "./policy/engine.ts"
 import { type CompiledMatcher, compileMatcher, type Matcher } from "./policy/matcher.ts"
-import { type PolicyInput, readPolicySet } from "./policy/policies.ts"
+import { readPolicySet } from "./policy/policies.ts"
 import { shown } from "./policy/template.ts"
+import type { PolicyInput } from "./policy/templates.ts"
 
 export type Decision = "allow" | "deny" | "ask"
 
@@ -172,35 +180,3 @@ function reasonOf({ id, rule, instead, decision, asks, text }: Policy, { get, ma
   }
   return { policy: id, rule, decision, facts, ...present({ instead }) }
 }
-
-const ranks: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 }
-
-/** Several guards as one: a call has to pass all of them, and every reason of each is told. */
-export function joinGuards(guards: readonly [Guard, ...Guard[]]): Guard {
-  const [first, ...others] = guards
-  if (others.length === 0) return first
-  return {
-    policies: guards.flatMap(({ policies }) => policies),
-    judge: (call, circumstances) =>
-      others.reduce(
-        (verdict, guard) => worse(verdict, guard.judge(call, circumstances)),
-        first.judge(call, circumstances),
-      ),
-  }
-}
-
-const worse = (one: Verdict, other: Verdict): Verdict => ({
-  decision: ranks[other.decision] > ranks[one.decision] ? other.decision : one.decision,
-  reasons: [...one.reasons, ...other.reasons],
-  // The same call has the same facts; a guard may work them out only when somebody asks.
-  get facts() {
-    return other.facts
-  },
-  errors: [...one.errors, ...other.errors],
-})
-
-/** The same guard with no say: it tells what it would have refused, and lets everything through. For one on trial beside others that count. */
-export const onTrial = (guard: Guard): Guard => ({
-  ...guard,
-  judge: (call, circumstances) => ({ ...guard.judge(call, circumstances), decision: "allow" }),
-})

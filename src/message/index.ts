@@ -1,5 +1,7 @@
 export type { CheckOptions, Fault } from "./check.ts"
 export { checkTranscript } from "./check.ts"
+export type { Advice, CommandRefusal, Problem, StoreCause } from "./errors.ts"
+export { describe, HoldfastError } from "./errors.ts"
 export { channelOf, fence, unfence } from "./fence.ts"
 export type { Group } from "./group.ts"
 export { groupTurns } from "./group.ts"

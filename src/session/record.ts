@@ -1,5 +1,6 @@
-import { type Guard, joinGuards, onTrial } from "../guard/guard.ts"
+import type { Guard } from "../guard/guard.ts"
 import { type GuardedResponse, guardResponse } from "../guard/guard-response.ts"
+import { joinGuards, onTrial } from "../guard/join-guards.ts"
 import { deniedResults, type Guarding, type JudgedCall, spentWith } from "../guard/judge-call.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { Format, ModelResponse, ToolResultPart, Usage } from "../message/message.ts"

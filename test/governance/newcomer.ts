@@ -1,18 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import {
-  createGuard,
-  createHoldfast,
-  createKeyPair,
-  findRules,
-  guardSse,
-  openOperator,
-  openStore,
-  readSse,
-  signCommand,
-} from "holdfast"
+import { createGuard, createHoldfast, findRules, guardSse, openOperator, openStore } from "holdfast"
+import { createKeyPair, signCommand } from "holdfast/operator"
 import { survival } from "holdfast/survival"
+import { readSse } from "holdfast/wire"
 
 /** What someone tries first, with nothing but the package: everything that comes of it is printed. */
 

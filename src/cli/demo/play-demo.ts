@@ -4,7 +4,7 @@ import { usualLimits, usualTimes } from "../../gateway/settings/gateway-options.
 import type { Upstream } from "../../gateway/settings/upstream.ts"
 import { factsOf } from "../../guard/facts/facts.ts"
 import { createGuard, type Guard } from "../../guard/guard.ts"
-import type { PolicyInput } from "../../guard/policy/policies.ts"
+import type { PolicyInput } from "../../guard/policy/templates.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import type { Store } from "../../store/store.ts"
 import { countO200k } from "../../tokens/o200k.ts"

@@ -9,7 +9,7 @@ import {
 } from "node:crypto"
 import { HoldfastError } from "../../message/errors.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import type { PolicyInput } from "../policy/policies.ts"
+import type { PolicyInput } from "../policy/templates.ts"
 import { type TemplateUse, templateNames } from "../policy/templates.ts"
 
 /** What an operator can say in a signed command. */

@@ -4,7 +4,7 @@ import { access, open, readdir, realpath, stat } from "node:fs/promises"
 import { join, sep } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { HoldfastError } from "../../message/errors.ts"
-import type { PolicyInput } from "../policy/policies.ts"
+import type { PolicyInput } from "../policy/templates.ts"
 import { maxFileBytes, maxFiles, maxKeys, type PublicKey, readPublicKey } from "./command.ts"
 import { faultIn, type OperatorRule, readPolicyFile, readRuleFile } from "./rule-file.ts"
 

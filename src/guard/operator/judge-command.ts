@@ -1,6 +1,6 @@
 import { type CommandRefusal, describe, HoldfastError, type Problem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
-import type { PolicyInput } from "../policy/policies.ts"
+import type { PolicyInput } from "../policy/templates.ts"
 import type { NewAuditBody } from "./audit-log.ts"
 import {
   type Command,

@@ -3,7 +3,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import { createGuard, type Guard } from "../guard.ts"
-import type { PolicyInput } from "../policy/policies.ts"
+import type { PolicyInput } from "../policy/templates.ts"
 import { templateNames } from "../policy/templates.ts"
 import { isName, isTemplateUse, maxRuleLength } from "./command.ts"
 

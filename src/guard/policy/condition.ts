@@ -6,6 +6,9 @@ import { searchable } from "../facts/words.ts"
 import type { CompiledMatcher } from "./matcher.ts"
 import { type AttributeName, attributes } from "./schema.ts"
 
+/** What becomes of a call that no policy speaks of: it is let through, or only what a policy permits is. */
+export type Mode = "forbid-only" | "allow-list"
+
 export type Get = (name: AttributeName) => AttributeValue
 
 /** What a condition comes to, or nothing where only the engine can tell. */

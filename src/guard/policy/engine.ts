@@ -3,7 +3,7 @@ import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { hashData } from "../../message/sha256.ts"
 import type { Action } from "../facts/action.ts"
-import type { Get, Policy } from "./condition.ts"
+import type { Get, Mode, Policy } from "./condition.ts"
 import { type AttributeName, namespace } from "./schema.ts"
 
 /** What the policies say to one action of a call. */
@@ -142,6 +142,3 @@ const missing = (cause?: Error): HoldfastError =>
     { code: "package-missing", package: "@cedar-policy/cedar-wasm", purpose: "the guard's policies" },
     cause === undefined ? {} : { cause },
   )
-
-/** What becomes of a call that no policy speaks of: it is let through, or only what a policy permits is. */
-export type Mode = "forbid-only" | "allow-list"

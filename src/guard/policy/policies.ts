@@ -9,7 +9,7 @@ import type { Cedar } from "./engine.ts"
 import type { Matcher } from "./matcher.ts"
 import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
 import { cedarString, type Draft, lineAt, shown } from "./template.ts"
-import { draftOf, type TemplateUse } from "./templates.ts"
+import { draftOf, type PolicyInput, type TemplateUse } from "./templates.ts"
 
 type PolicySet = { readonly policies: readonly Policy[]; readonly matchers: Readonly<Record<string, Matcher>> }
 
@@ -207,6 +207,3 @@ function mentionsIn(conditions: unknown): Pick<Policy, "asks" | "asksAction"> {
   }
   return { asks, asksAction }
 }
-
-/** A text of Cedar policies, with a name for messages or without, or a template by name with its parameters. */
-export type PolicyInput = string | { readonly name: string; readonly text: string } | TemplateUse

@@ -29,6 +29,9 @@ export type TemplateUse =
   | RegionStandard
   | SpendLimit
 
+/** A text of Cedar policies, with a name for messages or without, or a template by name with its parameters. */
+export type PolicyInput = string | { readonly name: string; readonly text: string } | TemplateUse
+
 export type TemplateName = TemplateUse["template"]
 
 export const templateNames: readonly TemplateName[] = [

@@ -1,0 +1,34 @@
+/** Guards beside guards. The policy engine is not imported here, so that a turn without policies runs in a browser. */
+import type { Decision, Guard, Verdict } from "./guard.ts"
+
+const ranks: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 }
+
+/** Several guards as one: a call has to pass all of them, and every reason of each is told. */
+export function joinGuards(guards: readonly [Guard, ...Guard[]]): Guard {
+  const [first, ...others] = guards
+  if (others.length === 0) return first
+  return {
+    policies: guards.flatMap(({ policies }) => policies),
+    judge: (call, circumstances) =>
+      others.reduce(
+        (verdict, guard) => worse(verdict, guard.judge(call, circumstances)),
+        first.judge(call, circumstances),
+      ),
+  }
+}
+
+const worse = (one: Verdict, other: Verdict): Verdict => ({
+  decision: ranks[other.decision] > ranks[one.decision] ? other.decision : one.decision,
+  reasons: [...one.reasons, ...other.reasons],
+  // The same call has the same facts; a guard may work them out only when somebody asks.
+  get facts() {
+    return other.facts
+  },
+  errors: [...one.errors, ...other.errors],
+})
+
+/** The same guard with no say: it tells what it would have refused, and lets everything through. For one on trial beside others that count. */
+export const onTrial = (guard: Guard): Guard => ({
+  ...guard,
+  judge: (call, circumstances) => ({ ...guard.judge(call, circumstances), decision: "allow" }),
+})
