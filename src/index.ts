@@ -87,10 +87,6 @@ export type {
   PinScope,
   RuleFinder,
   RuleKind,
-  Survival,
-  SurvivalChange,
-  SurvivalOptions,
-  SurvivalVerdict,
 } from "./rules/index.ts"
 export { findRules } from "./rules/index.ts"
 export type {

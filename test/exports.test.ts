@@ -1,11 +1,24 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
 import { runInNewContext } from "node:vm"
 import { build } from "esbuild"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { startModelServer } from "./model-server/model-server.ts"
+import { startServe } from "./support/serve-process.ts"
 import { root } from "./support/source.ts"
 
 /** The package as a user gets it: packed, installed into an empty project, used from there. */
@@ -13,6 +26,9 @@ const project = mkdtempSync(join(tmpdir(), "holdfast-user-"))
 const bin = join(root, "node_modules/.bin")
 const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
   readonly exports: Readonly<Record<string, unknown>>
+  readonly bin: Readonly<Record<string, string>>
+  readonly optionalDependencies: Readonly<Record<string, string>>
+  readonly peerDependencies: Readonly<Record<string, string>>
   readonly dependencies: Readonly<Record<string, string>>
 }
 const doors = Object.keys(manifest.exports).filter((door) => door !== "./package.json")
@@ -27,6 +43,23 @@ const run = (command: string, args: readonly string[], cwd = project): string =>
 const namesOf = (door: string, options: readonly string[] = []): readonly string[] => {
   const script = `console.log(JSON.stringify(Object.keys(await import("${door}")).sort()))`
   return JSON.parse(run("node", [...options, "--input-type=module", "-e", script])) as readonly string[]
+}
+
+/** Every file that Node opens as a module while it runs this, by its address. */
+const openedBy = (args: readonly string[]): readonly string[] => {
+  const hook = join(project, "opened.mjs")
+  const list = join(project, "opened.json")
+  writeFileSync(
+    hook,
+    `import { registerHooks } from "node:module"
+import { writeFileSync } from "node:fs"
+const opened = []
+registerHooks({ load: (url, context, next) => { opened.push(url); return next(url, context) } })
+process.on("exit", () => writeFileSync(${JSON.stringify(list)}, JSON.stringify(opened)))
+`,
+  )
+  run("node", ["--import", hook, ...args])
+  return [...new Set(JSON.parse(readFileSync(list, "utf8")) as readonly string[])]
 }
 
 /** What the compiler says to the user's project. */
@@ -62,11 +95,21 @@ afterAll(() => rmSync(project, { recursive: true, force: true }))
 describe("the packed package, installed", () => {
   test("brings what it needs and nothing else", () => {
     const shipped = readdirSync(join(project, "node_modules/holdfast"), { recursive: true, encoding: "utf8" })
-    expect(shipped).toEqual(expect.arrayContaining(["package.json", "README.md", "LICENSE", "CHANGELOG.md"]))
+    const told = ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "docs/gateway.md"]
+    expect(shipped).toEqual(expect.arrayContaining(told))
     expect(shipped.filter((path) => /\.test\.|(^|\/)(src|test|bench|scripts)\//.test(path))).toEqual([])
-    expect(
-      shipped.filter((path) => path.endsWith(".js")).every((path) => shipped.includes(path.replace(/\.js$/, ".d.ts"))),
-    ).toBe(true)
+    const programs = shipped.filter((path) => path.endsWith(".js"))
+    // Where there is no source map there is no code: such a file only passes on what others export.
+    const unmapped = programs.filter((path) => !shipped.includes(`${path}.map`))
+    const statements = unmapped.flatMap((path) =>
+      readFileSync(join(project, "node_modules/holdfast", path), "utf8").split("\n"),
+    )
+    expect(statements.filter((line) => !/^(?:(?:import|export) \{.*;)?$/.test(line))).toEqual([])
+    expect(programs.length - unmapped.length).toBeGreaterThan(20)
+    const named = JSON.stringify([manifest.exports, manifest.bin]).match(/dist\/[^"]+/g) ?? []
+    expect(named.length).toBeGreaterThan(2 * doors.length)
+    expect(named.filter((path) => !shipped.includes(path))).toEqual([])
+    expect(shipped.filter((path) => path.includes("source-hash"))).toEqual([])
   })
 
   test.each(doors)("the door %s opens and offers just what is written down", (door) => {
@@ -79,6 +122,75 @@ describe("the packed package, installed", () => {
     const inBrowser = namesOf("holdfast", ["--conditions=browser"])
     expect(inBrowser.length).toBeGreaterThan(10)
     expect(inBrowser.filter((name) => !root.includes(name))).toEqual([])
+  })
+
+  test.each(doors)("the door %s opens at most 20 files of the package, and nothing that is optional", (door) => {
+    const opened = openedBy(["--input-type=module", "-e", `await import("${join("holdfast", door)}")`])
+    const own = opened.filter((path) => path.includes("/node_modules/holdfast/"))
+    expect(own.length).toBeGreaterThan(0)
+    expect(own.length).toBeLessThanOrEqual(20)
+    const optional = Object.keys({ ...manifest.optionalDependencies, ...manifest.peerDependencies })
+    expect(opened.filter((path) => optional.some((name) => path.includes(`/node_modules/${name}/`)))).toEqual([])
+    expect(opened.filter((path) => path === "node:sqlite")).toEqual([])
+  })
+
+  test("a door opens little more than it needs", () => {
+    const sizeOf = (door: string): number =>
+      openedBy(["--input-type=module", "-e", `await import("${door}")`])
+        .filter((path) => path.includes("/node_modules/holdfast/"))
+        .reduce((sum, path) => sum + statSync(fileURLToPath(path)).size, 0)
+    // The vocabulary of the counter alone has 1.2 MB.
+    expect(sizeOf("holdfast/config")).toBeLessThan(50_000)
+    expect(sizeOf("holdfast/message")).toBeLessThan(150_000)
+    expect(sizeOf("holdfast/prompt")).toBeLessThan(400_000)
+    expect(sizeOf("holdfast/guard")).toBeLessThan(800_000)
+  })
+
+  test("an error of one door is an error of the others", () => {
+    const script = `
+      const { HoldfastError } = await import("holdfast")
+      const doors = [await import("holdfast/wire"), await import("holdfast/transcript")]
+      const failed = [() => doors[0].decodeRequest("gemini", "{"), () => doors[1].importTranscript("nothing")]
+      const caught = failed.map((run) => { try { run() } catch (error) { return error instanceof HoldfastError } })
+      console.log(JSON.stringify(caught))`
+    expect(run("node", ["--input-type=module", "-e", script])).toBe("[true,true]\n")
+  })
+
+  test("an error is traced to the line of the source", () => {
+    const script = `import { decodeRequest } from "holdfast/wire"
+try { decodeRequest("gemini", "{") } catch (error) { console.log(error.stack) }`
+    expect(run("node", ["--enable-source-maps", "--input-type=module", "-e", script])).toMatch(
+      /src\/wire\/json\.ts:\d+/,
+    )
+  })
+
+  test("a command loads itself and not the others", () => {
+    const program = join(project, "node_modules/holdfast/dist/cli/main.js")
+    const opened = openedBy([program, "--version"]).filter((path) => path.includes("/node_modules/"))
+    expect(opened.length).toBeGreaterThan(1)
+    expect(opened.length).toBeLessThanOrEqual(12)
+    expect(opened.filter((path) => /-command|gateway|session|hono|undici|zod/.test(path))).toEqual([])
+  })
+
+  test("a gateway that is installed protects its own program", async () => {
+    const folder = realpathSync(project)
+    const place = join(folder, "node_modules/holdfast")
+    const input = { command: `sed -i s/deny/allow/ ${place}/dist/chunks/*.js` }
+    const model = await startModelServer({ script: () => ({ calls: [{ tool: "bash", input }] }) })
+    const serve = await startServe(folder, ["--upstream", model.url], {}, join(place, "dist/cli/main.js"))
+    try {
+      const response = await fetch(`${serve.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: "Bearer none", "content-type": "application/json" },
+        body: JSON.stringify({ model: "scripted", messages: [{ role: "user", content: "Go." }] }),
+      })
+      const text = await response.text()
+      expect(text).toContain("An agent may not touch the Holdfast gateway that guards it.")
+      expect(text).not.toContain("tool_calls")
+    } finally {
+      await serve.stop()
+      await model.close()
+    }
   })
 
   test("what is no door stays shut", () => {

@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterEach, expect, test } from "vitest"
+import { sourceHash } from "../../scripts/source-hash.ts"
 
-/** What `npm start` runs once the project is built. */
+/** What `npm start` runs. */
 const script = resolve(import.meta.dirname, "../../scripts/start.ts")
+const built = resolve(import.meta.dirname, "../../dist")
 
 const running: ChildProcess[] = []
 const folders: string[] = []
@@ -76,4 +78,34 @@ test("where the port is in use, what npm start then says works", { timeout: 120_
 test("npm start passes other commands on", { timeout: 60_000 }, async () => {
   const { exit, said } = await start(["sessions", "list"])
   expect({ exit, said }).toEqual({ exit: 1, said: expect.stringContaining("There is no store yet") })
+})
+
+test("npm start builds nothing where nothing has changed", { timeout: 120_000 }, async () => {
+  await start(["--version"])
+  const { ino } = await stat(built)
+  expect(await start(["--version"])).toEqual({ exit: 0, said: expect.stringMatching(/^holdfast \d/) })
+  expect((await stat(built)).ino).toBe(ino)
+})
+
+test("a build is asked for by what it is made from, and by nothing else", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-hash-"))
+  folders.push(folder)
+  await mkdir(join(folder, "src/room"), { recursive: true })
+  await mkdir(join(folder, "scripts"))
+  const names = ["package.json", "tsconfig.json", "tsconfig.build.json", "scripts/build.ts", "scripts/source-hash.ts"]
+  const sources = ["src/index.ts", "src/room/one.ts"]
+  for (const name of [...names, ...sources]) await writeFile(join(folder, name), name)
+  const first = sourceHash(folder)
+  await utimes(join(folder, "src/index.ts"), 1, 1)
+  await writeFile(join(folder, "src/room/one.test.ts"), "a test")
+  await writeFile(join(folder, "README.md"), "words")
+  expect(sourceHash(folder)).toBe(first)
+  const seen = new Set([first])
+  for (const name of [...names, ...sources, "src/room/new.ts"]) {
+    await writeFile(join(folder, name), "changed")
+    seen.add(sourceHash(folder))
+  }
+  await rm(join(folder, "src/room/new.ts"))
+  expect(seen.size).toBe(names.length + sources.length + 2)
+  expect(seen.has(sourceHash(folder))).toBe(true)
 })

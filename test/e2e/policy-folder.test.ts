@@ -166,7 +166,7 @@ test("a policy folder that cannot be read at a restart is as good as gone", { ti
   context.skip(code !== 0, "the checkout is in a folder that only root may read")
   const { folder, model } = await open()
   const start = async (): Promise<ServeProcess> => {
-    const serve = await startServe(folder, ["--upstream", model.url], {}, nobody)
+    const serve = await startServe(folder, ["--upstream", model.url], {}, { user: nobody })
     endings.push(serve.stop)
     return serve
   }

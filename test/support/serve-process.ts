@@ -32,14 +32,14 @@ export type ServeProcess = {
   readonly stop: () => Promise<void>
 }
 
-/** Start the real `holdfast serve` in a folder, and wait until it listens or ends. */
+/** Start the real `holdfast serve` in a folder, and wait until it listens or ends; from the sources unless a `program` is given. */
 export async function startServe(
   folder: string,
   argv: readonly string[] = [],
   env: NodeJS.ProcessEnv = {},
-  user: typeof nobody = {},
+  { user = {}, program = main }: { readonly user?: typeof nobody; readonly program?: string } = {},
 ): Promise<ServeProcess> {
-  const child: ChildProcess = spawn(process.execPath, [main, "serve", "--no-demo", "--port", "0", ...argv], {
+  const child: ChildProcess = spawn(process.execPath, [program, "serve", "--no-demo", "--port", "0", ...argv], {
     cwd: folder,
     env: { ...plainEnv(folder), ...env },
     stdio: ["ignore", "pipe", "pipe"],

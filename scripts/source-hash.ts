@@ -1,0 +1,24 @@
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+
+export const root: string = resolve(import.meta.dirname, "..")
+
+/** Where a build writes what it was made from; not part of the package. */
+export const hashFile = ".source-hash"
+
+const builders = ["package.json", "tsconfig.json", "tsconfig.build.json", "scripts/build.ts", "scripts/source-hash.ts"]
+
+/** A hash of everything that a build depends on: the same hash, the same `dist`. */
+export function sourceHash(folder: string = root): string {
+  const sources = readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
+    .map((path) => join("src", path))
+    .sort()
+  const hash = createHash("sha256")
+  for (const path of [...builders, ...sources]) {
+    const text = readFileSync(join(folder, path))
+    hash.update(`${path}\n${text.length}\n`).update(text)
+  }
+  return hash.digest("hex")
+}
