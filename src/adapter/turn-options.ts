@@ -1,10 +1,12 @@
 import type { SummarizeInput, SummaryDraft } from "../compact/summary/summary.ts"
-import type { Guarding } from "../guard/judge-call.ts"
+import { checkGuardNames, type Guarding } from "../guard/judge-call.ts"
 import type { Transcript } from "../message/message.ts"
+import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import type { Whereabouts } from "../model/address.ts"
 import type { CallOptions } from "../model/call-model.ts"
-import type { CompactOptions } from "../session/one-shot/options.ts"
+import { type CompactOptions, checkNestedNames } from "../session/one-shot/options.ts"
 import type { ModelSummarizer } from "../session/one-shot/summarizer.ts"
+import { isObject } from "../wire/json.ts"
 import type { Steer } from "./steering.ts"
 import type { TurnEvent } from "./turn-event.ts"
 import type { TurnSession } from "./turn-session.ts"
@@ -94,3 +96,64 @@ export const usualLimits = {
   /** Where an API wants a limit on the answer and nobody gave one: some pages. */
   maxOutputTokens: 8_192,
 } as const
+
+const turnNames = optionNames<TurnOptions>({
+  agent: true,
+  inputs: true,
+  messages: true,
+  tools: true,
+  contextBudget: true,
+  compaction: true,
+  compactionOptions: true,
+  session: true,
+  guard: true,
+  stream: true,
+  onEvent: true,
+  steer: true,
+  signal: true,
+  maxIterations: true,
+  maxParallelTools: true,
+  toolTimeoutMs: true,
+  maxResultLength: true,
+})
+const agentNames = optionNames<TurnAgent>({ model: true, instructions: true })
+const modelNames = optionNames<TurnModel>({
+  format: true,
+  baseUrl: true,
+  apiKey: true,
+  headers: true,
+  model: true,
+  maxOutputTokens: true,
+  parameters: true,
+  timeoutMs: true,
+  retries: true,
+  maxRetryWaitMs: true,
+  maxResponseBytes: true,
+  now: true,
+  random: true,
+  wait: true,
+})
+const compactionNames = optionNames<NonNullable<TurnOptions["compactionOptions"]>>({
+  strategy: true,
+  strategyOptions: true,
+  schema: true,
+  focus: true,
+  language: true,
+  pins: true,
+  maxWaitMs: true,
+  policy: true,
+  toolBudgets: true,
+})
+
+/** Refuse names that are none of ours. */
+export function checkTurnNames(options: TurnOptions): void {
+  const owner = "turn"
+  checkOptionNames(options, turnNames, owner)
+  const { agent, compactionOptions, guard } = options
+  if (isObject(agent)) checkOptionNames(agent, agentNames, owner, "agent")
+  if (isObject(agent?.model)) checkOptionNames(agent.model, modelNames, owner, "agent.model")
+  if (isObject(guard)) checkGuardNames(guard, owner)
+  if (compactionOptions === undefined) return
+  checkOptionNames(compactionOptions, compactionNames, owner, "compactionOptions")
+  checkNestedNames(compactionOptions, owner, "compactionOptions.")
+}

@@ -32,7 +32,7 @@ import { createCallJudge } from "./call-judge.ts"
 import { failedResult, runCalls } from "./run-calls.ts"
 import type { TurnEvent } from "./turn-event.ts"
 import { placeMessages, userMessages } from "./turn-log.ts"
-import { type TurnModel, type TurnOptions, usualLimits } from "./turn-options.ts"
+import { checkTurnNames, type TurnModel, type TurnOptions, usualLimits } from "./turn-options.ts"
 import type { TurnGuarding } from "./turn-session.ts"
 import { keepSoFar, type TurnSoFar } from "./turn-so-far.ts"
 import type { TurnTool } from "./turn-tool.ts"
@@ -151,6 +151,7 @@ function describeFound(found: unknown): string {
 
 /** Refuse what cannot be meant, by name, before any model is called. */
 function checkTurn(options: TurnOptions): void {
+  checkTurnNames(options)
   const { agent, inputs, messages = [], tools = [], session } = options
   checkModel(agent)
   if (typeof inputs !== "string" && !Array.isArray(inputs)) refuse("inputs", "text or a list of messages", inputs)

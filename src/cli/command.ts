@@ -1,6 +1,6 @@
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util"
 import { type Advice, describe, HoldfastError, type Problem } from "../message/errors.ts"
-import { suggest } from "./config/nearest.ts"
+import { suggest } from "../message/nearest.ts"
 import { jsonLine, sentenceOf } from "./output.ts"
 import type { World } from "./world.ts"
 

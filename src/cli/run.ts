@@ -1,3 +1,4 @@
+import { suggest } from "../message/nearest.ts"
 import {
   type Command,
   type CommandGroup,
@@ -11,7 +12,6 @@ import {
   readArguments,
   tellFailure,
 } from "./command.ts"
-import { suggest } from "./config/nearest.ts"
 import { readVersion, type World } from "./world.ts"
 
 /** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant. */

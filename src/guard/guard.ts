@@ -1,4 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
+import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { type Action, actions } from "./facts/action.ts"
 import { type CallFacts, factsOf, type ToolCall } from "./facts/facts.ts"
@@ -55,7 +56,11 @@ export type Guard = {
   readonly judge: (call: ToolCall, circumstances?: Circumstances) => Verdict
 }
 
-function checkOptions({ mode, onFailure, tools = {} }: GuardOptions): void {
+const guardNames = optionNames<GuardOptions>({ mode: true, onFailure: true, matchers: true, tools: true })
+
+function checkOptions(options: GuardOptions): void {
+  checkOptionNames(options, guardNames, "createGuard")
+  const { mode, onFailure, tools = {} } = options
   const wrong = (option: string, expected: string, found: unknown): never => {
     throw new HoldfastError({ code: "option-invalid", option, expected, found: shown(found) })
   }

@@ -1,5 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { ModelResponse, ToolResultPart } from "../message/message.ts"
+import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { factsOf, type ToolCall } from "./facts/facts.ts"
 import type { FoundCall } from "./find-call.ts"
@@ -211,6 +212,20 @@ export type GuardUse = {
 
 /** A guard together with how it is used, for an option of someone else's. */
 export type Guarding = GuardUse & { readonly guard: Guard }
+
+const guardingNames = optionNames<Guarding & { readonly onJudged?: unknown }>({
+  guard: true,
+  mode: true,
+  approve: true,
+  askTimeoutMs: true,
+  circumstances: true,
+  // What a session says of its own guard may be passed on as it is.
+  onJudged: true,
+})
+
+/** Refuse names that are none of ours in somebody's option `guard`. */
+export const checkGuardNames = (guarding: Guarding, owner: string): void =>
+  checkOptionNames(guarding, guardingNames, owner, "guard")
 
 /** How long a person has to approve a call: some minutes, which is about as long as clients keep a silent connection. */
 export const usualAskTimeoutMs = 120_000

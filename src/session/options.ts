@@ -1,7 +1,8 @@
-import { checkGuardUse, type Guarding } from "../guard/judge-call.ts"
+import { checkGuardNames, checkGuardUse, type Guarding } from "../guard/judge-call.ts"
 import type { Standing } from "../guard/operator/rule-file.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { Format } from "../message/message.ts"
+import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import type { RuleFinder } from "../rules/find-rules.ts"
 import type { Queue } from "../store/queue/queue.ts"
@@ -9,7 +10,7 @@ import type { Store } from "../store/store.ts"
 import type { Hooks } from "./hooks.ts"
 import type { Redaction } from "./log/redact.ts"
 import { checkName } from "./memory/check-search.ts"
-import { type CompactOptions, checkOptions } from "./one-shot/options.ts"
+import { type CompactOptions, checkNestedNames, checkOptions } from "./one-shot/options.ts"
 import type { PrepareOptions } from "./prepared.ts"
 
 /** How sessions are compacted: as one request is, less what belongs to a single one. */
@@ -78,10 +79,62 @@ const refuse = (option: string, expected: string, found: unknown): never => {
   throw new HoldfastError({ code: "option-invalid", option, expected, found: shown })
 }
 
+const holdfastNames = optionNames<HoldfastOptions>({
+  store: true,
+  queue: true,
+  agent: true,
+  format: true,
+  model: true,
+  windowTokens: true,
+  reserveTokens: true,
+  strategy: true,
+  strategyOptions: true,
+  summarizer: true,
+  schema: true,
+  language: true,
+  policy: true,
+  toolBudgets: true,
+  pins: true,
+  operator: true,
+  guard: true,
+  finder: true,
+  maxWaitMs: true,
+  summarizerMs: true,
+  speculations: true,
+  memory: true,
+  recall: true,
+  redact: true,
+  hooks: true,
+  now: true,
+  openSessions: true,
+  unsavedEntries: true,
+})
+const memoryNames = optionNames<MemoryOptions>({
+  flush: true,
+  retrieve: true,
+  sessionRowsPerDay: true,
+  agentRowsPerDay: true,
+})
+const retrieveNames = optionNames<NonNullable<MemoryOptions["retrieve"]>>({ budgetTokens: true, trustedOnly: true })
+const hookNames = optionNames<Hooks>({ beforeCompact: true, beforeInstall: true, afterCompact: true })
+
+/** Refuse names that are none of ours. */
+function checkHoldfastNames(options: HoldfastOptions): void {
+  const owner = "createHoldfast"
+  checkOptionNames(options, holdfastNames, owner)
+  checkNestedNames(options, owner)
+  const { memory, hooks, guard } = options
+  if (memory !== undefined) checkOptionNames(memory, memoryNames, owner, "memory")
+  if (memory?.retrieve !== undefined) checkOptionNames(memory.retrieve, retrieveNames, owner, "memory.retrieve")
+  if (hooks !== undefined) checkOptionNames(hooks, hookNames, owner, "hooks")
+  if (guard !== undefined) checkGuardNames(guard, owner)
+}
+
 const wholeNumbers = ["maxWaitMs", "summarizerMs", "speculations", "openSessions", "unsavedEntries"] as const
 
 /** Refuse by name what cannot be meant, before anything is opened. */
 export function checkHoldfastOptions(options: HoldfastOptions): void {
+  checkHoldfastNames(options)
   for (const name of wholeNumbers) {
     const value = options[name]
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
@@ -129,10 +182,28 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
   }
 }
 
+const prepareNames = optionNames<PrepareOptions>({
+  format: true,
+  body: true,
+  model: true,
+  system: true,
+  tools: true,
+  maxOutputTokens: true,
+  stream: true,
+  windowTokens: true,
+  reserveTokens: true,
+  focus: true,
+  occasion: true,
+  maxWaitMs: true,
+  mend: true,
+  whenStoreIsAway: true,
+})
+
 const callNumbers = { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 } as const
 
 /** Refuse by name what one call cannot mean. */
 export function checkPrepareOptions(options: PrepareOptions): void {
+  checkOptionNames(options, prepareNames, "prepare")
   for (const name of ["windowTokens", "reserveTokens", "maxOutputTokens", "maxWaitMs"] as const) {
     const value = options[name]
     const least = callNumbers[name]
@@ -147,8 +218,12 @@ export const usualAgent = "default"
 /** Whose a session is: the agent of the options, and no tenant (the empty one), unless given. */
 export type SessionOwner = { readonly tenant?: string; readonly agent?: string }
 
+const ownerNames = optionNames<SessionOwner>({ tenant: true, agent: true })
+
 /** Refuse what is no name of a tenant or an agent. */
-export function checkSessionOwner({ tenant = "", agent }: SessionOwner): void {
+export function checkSessionOwner(owner: SessionOwner): void {
+  checkOptionNames(owner, ownerNames, "session")
+  const { tenant = "", agent } = owner
   if (tenant !== "") checkName("tenant", tenant)
   if (agent !== undefined) checkName("agent", agent)
 }

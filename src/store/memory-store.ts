@@ -1,4 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
+import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { isPayload } from "./packed-text.ts"
 import { reserveLog } from "./reserved-log.ts"
 import { hitLimits, isHit, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
@@ -50,8 +51,13 @@ type Tables = {
   readonly rows: MemoryRows
 }
 
+type MemoryStoreOptions = { readonly now?: () => number }
+const memoryStoreNames = optionNames<MemoryStoreOptions>({ now: true })
+
 /** A store that lasts as long as the process: for tests, for trying things out, and as the measure of the others. */
-export function createMemoryStore({ now = Date.now }: { readonly now?: () => number } = {}): Store {
+export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
+  checkOptionNames(options, memoryStoreNames, "createMemoryStore")
+  const { now = Date.now } = options
   let closed = false
   const call = async <Value>(work: () => Value): Promise<Value> => {
     if (closed) throw new HoldfastError({ code: "store-closed", store: "memory" })

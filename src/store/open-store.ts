@@ -1,3 +1,4 @@
+import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { createMemoryStore } from "./memory-store.ts"
 import { openPostgresStore } from "./postgres-store.ts"
@@ -5,7 +6,9 @@ import { openSqliteStore } from "./sqlite-store.ts"
 import type { Store } from "./store.ts"
 
 /** A store by its name: `memory`, a `postgres://` address, or the path of an SQLite file. */
-export async function openStore(name: string, { busyMs }: StoreOptions = {}): Promise<Store> {
+export async function openStore(name: string, options: StoreOptions = {}): Promise<Store> {
+  checkOptionNames(options, storeNames, "openStore")
+  const { busyMs } = options
   if (name === "memory") return createMemoryStore()
   return isPostgres(name) ? openPostgresStore({ url: name }) : openSqliteStore({ path: name, ...present({ busyMs }) })
 }
@@ -14,5 +17,7 @@ export type StoreOptions = {
   /** How long a call waits for another program that has an SQLite file locked. */
   readonly busyMs?: number
 }
+
+const storeNames = optionNames<StoreOptions>({ busyMs: true })
 
 export const isPostgres = (name: string): boolean => /^postgres(?:ql)?:\/\//i.test(name)

@@ -1,6 +1,8 @@
 import type { Pool, PoolConfig } from "pg"
 import { assert } from "../message/assert.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
+import { checkOptionNames, optionNames } from "../message/option-names.ts"
+import { present } from "../message/present.ts"
 import { fromStorable } from "./packed-text.ts"
 
 /** A database that is asked with limits on everything. What it throws is a `HoldfastError`, and no error quotes the url. */
@@ -119,10 +121,15 @@ const largest = 2_147_483_647
 const schemaShape = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 
 /** The options in full, or an `option-invalid` Problem, which never quotes the url. */
-export function readPostgresOptions({ url, pool = {}, schema = "holdfast" }: PostgresOptions): PostgresSettings {
+const postgresNames = optionNames<PostgresOptions>({ url: true, pool: true, schema: true, now: true })
+
+export function readPostgresOptions(options: PostgresOptions): PostgresSettings {
+  checkOptionNames(options, postgresNames, "openPostgresStore")
+  const { url, pool = {}, schema = "holdfast" } = options
+  checkOptionNames(pool, Object.keys(defaults), "openPostgresStore", "pool")
   if (!isPostgresUrl(url)) refuse("url", "a url that begins with postgres:// or postgresql://", "something else")
   if (!schemaShape.test(schema)) refuse("schema", "a name of a-z, 0-9 and _", JSON.stringify(schema.slice(0, 80)))
-  const limits = { ...defaults, ...pool }
+  const limits = { ...defaults, ...present(pool) }
   for (const [name, value] of Object.entries(limits)) {
     if (!Number.isInteger(value) || value < 1 || value > largest)
       refuse(`pool.${name}`, "a whole number above 0", `${value}`)

@@ -1,5 +1,6 @@
 import { resolve } from "node:path"
 import { HoldfastError } from "../message/errors.ts"
+import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { type PackedText, packAtOnce, packText, toStorable } from "./packed-text.ts"
 import { reserveLog } from "./reserved-log.ts"
@@ -35,11 +36,14 @@ export type SqliteOptions = {
   readonly durability?: "full" | "normal"
 }
 
+const sqliteNames = optionNames<SqliteOptions>({ path: true, now: true, busyMs: true, durability: true })
+
 /** Longer than any call of ours holds the lock, shorter than a person waits. */
 const BUSY_MS = 5000
 
 /** A store in one file, which several processes may have open at once. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  checkOptionNames(options, sqliteNames, "openSqliteStore")
   const { path, now = Date.now, busyMs = BUSY_MS, durability = "full" } = options
   if (path === "" || path.includes("\0") || !path.isWellFormed()) {
     throw new HoldfastError({ code: "option-invalid", option: "path", expected: "a file name", found: "none" })

@@ -3,10 +3,10 @@ import { dirname, extname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
 import { LineCounter, parseDocument } from "yaml"
 import type { z } from "zod"
+import { nearest } from "../../message/nearest.ts"
 import { isObject } from "../../wire/json.ts"
 import { type Config, configJsonSchema, configSchema } from "./config-schema.ts"
 import { type Fault, faultAt, type Path, type Place, pathText, wrongValue } from "./fault.ts"
-import { nearest } from "./nearest.ts"
 import { secretExpected } from "./secret-ref.ts"
 
 /** A configuration that was read from a file. */

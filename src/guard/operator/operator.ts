@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto"
 import { existsSync, type FSWatcher, watch } from "node:fs"
 import { basename, join, resolve } from "node:path"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import { present } from "../../message/present.ts"
 import type { Head, Range, Store } from "../../store/store.ts"
 import { openAuditLog } from "./audit-log.ts"
@@ -53,6 +54,17 @@ export type OperatorOptions = {
   readonly watch?: boolean
 }
 
+const operatorNames = optionNames<OperatorOptions>({
+  store: true,
+  directory: true,
+  directoryIs: true,
+  withoutDirectory: true,
+  keys: true,
+  audience: true,
+  now: true,
+  watch: true,
+})
+
 /** A command that is in force: the line that it stands in, and the id of the rule if it pinned one. */
 export type Accepted = { readonly line: AcceptedLine; readonly rule?: string }
 
@@ -86,6 +98,7 @@ export type Operator = {
  * knows which commands stand, and to go on without them would be to rescind them.
  */
 export async function openOperator(options: OperatorOptions): Promise<Operator> {
+  checkOptionNames(options, operatorNames, "openOperator")
   const channel = await openChannel(options)
   const lock = createLock()
   let closed = false

@@ -15,7 +15,7 @@ import { adjacencyOf } from "../../wire/order.ts"
 import type { Trace } from "../log/trace.ts"
 import { choicesOf } from "./choices.ts"
 import { meterFor } from "./meter-for.ts"
-import { type CompactOptions, checkOptions } from "./options.ts"
+import { type CompactOptions, checkCompactNames, checkOptions } from "./options.ts"
 import { type Planned, planRequest } from "./plan-request.ts"
 import { type Report, reportOf } from "./report.ts"
 import { weighCompaction } from "./weigh.ts"
@@ -35,6 +35,7 @@ export async function compactRequest(
   body: string | object,
   options: CompactOptions,
 ): Promise<CompactResult<string | object>> {
+  checkCompactNames(options)
   checkOptions(options)
   const request = decodeRequest(options.format, typeof body === "string" ? body : textOfBody(body))
   const meter = meterFor(request, options)

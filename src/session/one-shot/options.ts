@@ -1,11 +1,18 @@
 import type { Occasion } from "../../compact/plan/plan.ts"
 import type { Policy } from "../../compact/plan/policy.ts"
-import { type Strategy, type StrategyName, type StrategyOptions, strategies } from "../../compact/stages/strategies.ts"
+import {
+  defaultStrategyOptions,
+  type Strategy,
+  type StrategyName,
+  type StrategyOptions,
+  strategies,
+} from "../../compact/stages/strategies.ts"
 import type { SchemaName } from "../../compact/summary/summary.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { type CallId, type Format, formats } from "../../message/message.ts"
+import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import type { Meter } from "../../tokens/meter.ts"
-import type { SummarizerOption } from "./summarizer.ts"
+import type { ModelSummarizer, SummarizerOption } from "./summarizer.ts"
 
 /** How to compact one request. Only `format` has to be said. */
 export type CompactOptions = {
@@ -54,6 +61,75 @@ const refuse = (option: string, expected: string, found: unknown): never => {
 function describeFound(found: unknown): string {
   if (typeof found === "string") return JSON.stringify(found.slice(0, 80))
   return typeof found === "number" ? String(found) : found === null ? "null" : typeof found
+}
+
+const compactNames = optionNames<CompactOptions>({
+  format: true,
+  model: true,
+  meter: true,
+  windowTokens: true,
+  budgetTokens: true,
+  reserveTokens: true,
+  strategy: true,
+  strategyOptions: true,
+  summarizer: true,
+  schema: true,
+  focus: true,
+  language: true,
+  pins: true,
+  maxWaitMs: true,
+  signal: true,
+  policy: true,
+  occasion: true,
+  flush: true,
+  toolBudgets: true,
+  handleOf: true,
+})
+
+const summarizerNames = optionNames<ModelSummarizer>({
+  format: true,
+  baseUrl: true,
+  apiKey: true,
+  headers: true,
+  model: true,
+  maxOutputTokens: true,
+  inputTokens: true,
+  prompty: true,
+})
+
+const policyNames = optionNames<Policy>({
+  flushAt: true,
+  speculateAt: true,
+  compactAt: true,
+  lowWater: true,
+  compactAtTokens: true,
+  toolOutputTokens: true,
+  toolRounds: true,
+  pinShare: true,
+  expectedCalls: true,
+})
+
+/** The options that have options of their own, wherever they are given. */
+type Nested = Pick<CompactOptions, "policy" | "strategyOptions" | "summarizer">
+
+/** Refuse a name that `compactRequest` does not know. */
+export function checkCompactNames(options: CompactOptions): void {
+  checkOptionNames(options, compactNames, "compactRequest")
+  checkNestedNames(options, "compactRequest")
+}
+
+/** The same inside of the options that others have in common with it. */
+export function checkNestedNames({ policy, strategyOptions, summarizer }: Nested, owner: string, within = ""): void {
+  if (policy !== undefined) checkOptionNames(policy, policyNames, owner, `${within}policy`)
+  if (strategyOptions !== undefined) {
+    const { weights } = strategyOptions
+    const place = `${within}strategyOptions`
+    checkOptionNames(strategyOptions, Object.keys(defaultStrategyOptions), owner, place)
+    if (weights !== undefined)
+      checkOptionNames(weights, Object.keys(defaultStrategyOptions.weights), owner, `${place}.weights`)
+  }
+  if (typeof summarizer === "object" && summarizer !== null)
+    checkOptionNames(summarizer, summarizerNames, owner, `${within}summarizer`)
 }
 
 const schemaNames: readonly string[] = ["handoff", "snapshot"]

@@ -2,13 +2,14 @@ import type { JobStore } from "../store.ts"
 import { createQueue } from "./create-queue.ts"
 import type { JobSource } from "./job-source.ts"
 import type { Queue } from "./queue.ts"
-import { type QueueOptions, type QueueSettings, queueSettings } from "./queue-options.ts"
+import { checkQueueNames, type QueueOptions, type QueueSettings, queueSettings } from "./queue-options.ts"
 
 /**
  * A queue over a store's jobs, worked on in this process. Several processes may share the store: a lease keeps them off each other's
  * jobs.
  */
 export function createInProcessQueue(jobs: JobStore, options: QueueOptions = {}): Queue {
+  checkQueueNames(options, "createInProcessQueue")
   const settings = queueSettings(options)
   return createQueue(sourceOf(jobs, settings), settings)
 }

@@ -5,7 +5,7 @@ import { createQueue } from "./create-queue.ts"
 import { jobId } from "./job-id.ts"
 import type { JobSource, TakenJob } from "./job-source.ts"
 import type { Queue } from "./queue.ts"
-import { type QueueOptions, type QueueSettings, queueSettings } from "./queue-options.ts"
+import { checkQueueNames, type QueueOptions, type QueueSettings, queueSettings } from "./queue-options.ts"
 
 type PgBossOptions = QueueOptions & {
   /** `postgres://user:password@host:port/database`. It is never quoted in an error. */
@@ -40,7 +40,9 @@ const startTries = 5
 const startPauseMs = 200
 
 /** A queue in PostgreSQL, kept by pg-boss, for as many processes as share the database. */
-export async function openPgBossQueue({ url, schema = "holdfast_queue", ...options }: PgBossOptions): Promise<Queue> {
+export async function openPgBossQueue(given: PgBossOptions): Promise<Queue> {
+  checkQueueNames(given, "openPgBossQueue", ["url", "schema"])
+  const { url, schema = "holdfast_queue", ...options } = given
   const settings = queueSettings(options)
   if (!URL.canParse(url) || !/^postgres(ql)?:$/.test(new URL(url).protocol))
     refuse("url", "a url that begins with postgres:// or postgresql://", "something else")

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../message/errors.ts"
+import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import type { Job } from "../store.ts"
 
 export type QueueOptions = {
@@ -16,6 +17,20 @@ export type QueueOptions = {
   /** Something failed that will be tried again. Must not throw. */
   readonly onProblem?: (reason: unknown) => void
 }
+
+/** Refuse a name that no queue knows, nor this one beside them. */
+export const checkQueueNames = (options: object, owner: string, more: readonly string[] = []): void =>
+  checkOptionNames(options, [...more, ...queueNames], owner)
+
+const queueNames = optionNames<QueueOptions>({
+  now: true,
+  leaseMs: true,
+  maxAttempts: true,
+  retryMs: true,
+  pollMs: true,
+  onGiveUp: true,
+  onProblem: true,
+})
 
 export type QueueSettings = Required<QueueOptions>
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { fc } from "../../test/support/property.ts"
 import { nearest } from "./nearest.ts"
 
 const known = ["compact", "serve", "replay", "doctor"]
