@@ -108,6 +108,7 @@ export type {
   NewEvent,
   Overview,
   PinOptions,
+  Prepare,
   Prepared,
   PrepareOptions,
   Recalled,
@@ -132,4 +133,4 @@ export type { Measure, Report } from "./session/one-shot/report.ts"
 export type { ModelSummarizer, SummarizerOption } from "./session/one-shot/summarizer.ts"
 export type { MemoryStore, Queue, Store } from "./store/index.ts"
 export { openStore } from "./store/index.ts"
-export type { SseEvent } from "./wire/index.ts"
+export type { RequestBody, SseEvent } from "./wire/index.ts"

@@ -70,9 +70,9 @@ export type Receipt = {
   readonly durable: boolean
 }
 
-export type Prepared = {
+export type Prepared<Body extends string | object = string | object> = {
   /** Text if the body came as text, otherwise parsed. */
-  readonly body: string | object
+  readonly body: Body
   readonly wire: string
   /** The same, read: system, tools and messages. */
   readonly context: Pick<ModelRequest, "format" | "system" | "tools" | "messages">

@@ -2,6 +2,7 @@ import { HoldfastError } from "../message/errors.ts"
 import type { Format, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Head, MemoryHit } from "../store/store.ts"
+import type { FilledBody, RequestBody } from "../wire/request-body.ts"
 import type { Listener } from "./events.ts"
 import { type MessageLike, readMessagesLike } from "./frame.ts"
 import { appendMessages } from "./ingest.ts"
@@ -44,13 +45,33 @@ export type Compacted = { readonly checkpoint?: string; readonly trace: Trace; r
 
 export type CompactRequest = Omit<PrepareOptions, "occasion">
 
+/** A call without a body of the client's own: the session writes it, in the format that is named. */
+type UnfilledOptions<Of extends Format, GivenTool, Streamed extends boolean> = PrepareOptions & {
+  readonly body?: never
+  readonly format: Of
+  readonly tools?: readonly GivenTool[]
+  readonly stream?: Streamed
+}
+
+/** Prepares the next model call. The type of the body is that of the one which was given, or follows from the format. */
+export type Prepare = {
+  (options: PrepareOptions & { readonly body: string }): Promise<Prepared<string>>
+  <Body extends object, Of extends Format>(
+    options: PrepareOptions & { readonly body: Body; readonly format: Of },
+  ): Promise<Prepared<FilledBody<Body, Of>>>
+  <Of extends Format, GivenTool = never, Streamed extends boolean = false>(
+    options: UnfilledOptions<Of, GivenTool, Streamed>,
+  ): Promise<Prepared<RequestBody<Of, GivenTool, Streamed>>>
+  (options?: PrepareOptions): Promise<Prepared>
+}
+
 /** One conversation that lasts. Everything that was said is in its log, whole; what a model is shown is made from it. */
 export type Session = {
   readonly id: string
   /** New messages: as they were read from a request, or as the wire format has them. */
   readonly append: (messages: readonly MessageLike[], options?: { readonly format?: Format }) => Promise<Acknowledged>
   /** The next model call. */
-  readonly prepare: (options?: PrepareOptions) => Promise<Prepared>
+  readonly prepare: Prepare
   /** The answer to it, and what the provider says it took. */
   readonly record: (response: ResponseLike, usage?: Usage) => Promise<Recorded>
   /** Judge the calls of an answer before anyone acts on them: those that are refused are withheld, with a result that says why. */
@@ -107,10 +128,21 @@ export function createSession(id: string, deps: SessionDeps): Session {
       await requireLog(live)
       return act(live)
     })
+  function prepareNext(options: PrepareOptions & { readonly body: string }): Promise<Prepared<string>>
+  function prepareNext<Body extends object, Of extends Format>(
+    options: PrepareOptions & { readonly body: Body; readonly format: Of },
+  ): Promise<Prepared<FilledBody<Body, Of>>>
+  function prepareNext<Of extends Format, GivenTool = never, Streamed extends boolean = false>(
+    options: UnfilledOptions<Of, GivenTool, Streamed>,
+  ): Promise<Prepared<RequestBody<Of, GivenTool, Streamed>>>
+  function prepareNext(options?: PrepareOptions): Promise<Prepared>
+  function prepareNext(options: PrepareOptions = {}): Promise<Prepared> {
+    return use((live) => prepare(live, options))
+  }
   return {
     id,
     append: (messages, options = {}) => use((live) => append(live, messages, options.format)),
-    prepare: (options = {}) => use((live) => prepare(live, options)),
+    prepare: prepareNext,
     record: (response, usage) => use((live) => record(live, response, usage)),
     judge: (response) => judge(use, response),
     guarding: () => use(guardingOf),
