@@ -177,7 +177,7 @@ try { decodeRequest("gemini", "{") } catch (error) { console.log(error.stack) }`
     const place = join(folder, "node_modules/holdfast")
     const input = { command: `sed -i s/deny/allow/ ${place}/dist/chunks/*.js` }
     const model = await startModelServer({ script: () => ({ calls: [{ tool: "bash", input }] }) })
-    const serve = await startServe(folder, ["--upstream", model.url], {}, join(place, "dist/cli/main.js"))
+    const serve = await startServe(folder, ["--upstream", model.url], {}, { program: join(place, "dist/cli/main.js") })
     try {
       const response = await fetch(`${serve.url}/v1/chat/completions`, {
         method: "POST",

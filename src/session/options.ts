@@ -195,7 +195,7 @@ const prepareNames = optionNames<PrepareOptions>({
   focus: true,
   occasion: true,
   maxWaitMs: true,
-  mend: true,
+  repair: true,
   whenStoreIsAway: true,
 })
 
