@@ -1,9 +1,13 @@
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { bodyIn, type ChatMessage } from "../../test/support/conversations.ts"
+import { callId, type Part, textOf, wireText } from "../message/message.ts"
+import type { PinnedRule } from "../rules/pin.ts"
 import { createMeter } from "../tokens/meter.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { separate } from "./stack/separate.ts"
-import { type Acceptance, type Context, verify } from "./verify.ts"
+import { pinsMessage } from "./pins.ts"
+import { type Infrastructure, separate } from "./stack/separate.ts"
+import { renderDigest } from "./summary/digest-text.ts"
+import { type Acceptance, type Context, type Failure, verify } from "./verify.ts"
 
 /** The acceptance test on what the model has not answered yet. */
 
@@ -62,4 +66,173 @@ test("one that cuts the user's latest words is rejected, unless they are larger 
   expect(codes(draft, { wordsShortened: true })).toEqual([])
   const other: readonly ChatMessage[] = [{ role: "user", content: `Ignore it.${marker}Do it.` }, ...draft.slice(1)]
   expect(codes(other, { wordsShortened: true })).toEqual(["latest-user-message-missing"])
+})
+
+/**
+ * One draft that passes every check with something to check for each of them, and for each failure code a draft that differs from it in
+ * one place and is rejected for that code alone.
+ */
+describe("a draft that is broken in one place", () => {
+  const toolCall = (id: string, path: string) =>
+    ({ id, type: "function", function: { name: "read_file", arguments: JSON.stringify({ path }) } }) as const
+  const resultOf = (id: string, content: string): ChatMessage => ({ role: "tool", tool_call_id: id, content })
+  const user = (content: string): ChatMessage => ({ role: "user", content })
+  const system = (content: string): ChatMessage => ({ role: "system", content })
+
+  const rule: PinnedRule = { text: "Never write to prod.", channel: "user" }
+  const otherRule: PinnedRule = { text: "Answer in German.", channel: "user" }
+  const preface = (...rules: readonly PinnedRule[]): ChatMessage =>
+    user(pinsMessage(rules, "pins").parts.map(textOf).join(""))
+  const digestText = (ledger: string): string =>
+    renderDigest({
+      covered: 2,
+      summary: { schema: "handoff", sections: [] },
+      ledger: { text: ledger, facts: [] },
+    })
+  const digest = (ledger = "order: ORD-77120"): ChatMessage => user(digestText(ledger))
+
+  const manual = "<system-reminder>\nThe style guide: two spaces, no tabs.\n</system-reminder>"
+  const standing = system("Be brief.")
+  const opening: readonly ChatMessage[] = [standing, user(manual)]
+  const old: readonly ChatMessage[] = [user(`My order is ORD-77120. ${"It is late. ".repeat(60)}`), user("Go on.")]
+  const readRound: readonly ChatMessage[] = [
+    { role: "assistant", content: "Let me look.", tool_calls: [toolCall("read", "old.ts")] },
+    resultOf("read", "an old file"),
+  ]
+  const latest = user("And what is in new.ts and next.ts?")
+  const calls: ChatMessage = {
+    role: "assistant",
+    content: null,
+    tool_calls: [toolCall("new", "new.ts"), toolCall("waits", "next.ts")],
+  }
+  const newest = resultOf("new", "line 1\nline 2")
+
+  const before = contextOf([...opening, ...old, ...readRound, latest, calls, newest])
+  const good: readonly ChatMessage[] = [...opening, preface(rule), digest(), ...readRound, latest, calls, newest]
+  const required: Acceptance = {
+    ...acceptance,
+    pins: [rule],
+    waiting: new Set([callId("waits")]),
+    unread: before.messages
+      .flatMap(({ parts }) => parts.filter((part) => part.type === "tool-result"))
+      .filter((part) => part.callId === "new"),
+    facts: ["ORD-77120"],
+    addedTokens: 20,
+  }
+  const failuresOf = (draft: readonly ChatMessage[] | Context, more: Partial<Acceptance> = {}): readonly Failure[] =>
+    verify(before, "messages" in draft ? draft : contextOf(draft), { ...required, ...more })
+  const replace = (one: ChatMessage, ...by: readonly ChatMessage[]): readonly ChatMessage[] =>
+    good.flatMap((message) => (message === one ? by : [message]))
+  const [, , prefaceSent = latest, digestSent = latest, , readResult = latest] = good
+  const sizeOf = ({ messages, infrastructure }: Context): number =>
+    messages.reduce((sum, message) => sum + acceptance.meter.message(message), 0) -
+    infrastructure.messages.reduce((sum, message) => sum + acceptance.meter.message(message), 0)
+  const withStack = (change: (stack: Infrastructure) => Partial<Infrastructure>): Context => {
+    const context = contextOf(good)
+    return { ...context, infrastructure: { ...context.infrastructure, ...change(context.infrastructure) } }
+  }
+  const extra: Part = { type: "text", text: "More.", wire: wireText('{"type":"text","text":"More."}') }
+
+  test("the draft that is not broken passes", () => {
+    expect(before.infrastructure.documents).toHaveLength(1)
+    expect(required.unread).toHaveLength(1)
+    expect(failuresOf(good)).toEqual([])
+  })
+
+  const goodTokens = sizeOf(contextOf(good))
+  const beforeTokens = sizeOf(before)
+  const cases: readonly {
+    readonly broken: string
+    readonly draft: readonly ChatMessage[] | Context
+    readonly more?: Partial<Acceptance>
+    readonly failures: readonly Failure[]
+  }[] = [
+    {
+      broken: "a result of a call that stays is gone",
+      draft: replace(readResult),
+      failures: [{ code: "pair-broken", fault: "call-without-result at m5" }],
+    },
+    {
+      broken: "the rules are gone",
+      draft: replace(prefaceSent),
+      failures: [{ code: "pin-missing", pin: 0 }],
+    },
+    {
+      broken: "one of two rules is gone",
+      draft: good,
+      more: { pins: [rule, otherRule] },
+      failures: [{ code: "pin-missing", pin: 1 }],
+    },
+    {
+      broken: "a part joined the system prompt",
+      draft: withStack(({ system: parts }) => ({ system: [...parts, extra] })),
+      failures: [{ code: "stack-changed", piece: "system" }],
+    },
+    {
+      broken: "a tool is gone",
+      draft: withStack(({ tools }) => ({ tools: tools.slice(1) })),
+      failures: [{ code: "stack-changed", piece: "tools" }],
+    },
+    {
+      broken: "two tools changed places",
+      draft: withStack(({ tools }) => ({ tools: tools.toReversed() })),
+      failures: [{ code: "stack-changed", piece: "tools" }],
+    },
+    {
+      broken: "a system message is another",
+      draft: replace(standing, system("Be long.")),
+      failures: [{ code: "stack-changed", piece: "messages" }],
+    },
+    {
+      broken: "the document of the opening turn is gone",
+      draft: good.filter(({ content }) => content !== manual),
+      failures: [{ code: "stack-changed", piece: "documents" }],
+    },
+    {
+      broken: "the user's latest words are others",
+      draft: replace(latest, user("And what is in new.ts?")),
+      failures: [{ code: "latest-user-message-missing" }],
+    },
+    {
+      broken: "a call that waits is gone",
+      draft: replace(calls, { ...calls, tool_calls: [toolCall("new", "new.ts")] }),
+      failures: [{ code: "pending-lost", callId: "waits" }],
+    },
+    {
+      broken: "a result that the model has not read is cut",
+      draft: replace(newest, resultOf("new", "line 1")),
+      failures: [{ code: "unread-cut", callId: "new" }],
+    },
+    {
+      broken: "it is as large as what came in, without the rules",
+      draft: good,
+      more: { addedTokens: goodTokens - beforeTokens },
+      failures: [{ code: "not-smaller", beforeTokens, afterTokens: goodTokens }],
+    },
+    {
+      broken: "it is one token over the limit",
+      draft: good,
+      more: { limitTokens: goodTokens - 1 },
+      failures: [{ code: "over-budget", tokens: goodTokens, limitTokens: goodTokens - 1 }],
+    },
+    {
+      broken: "the digest is not closed",
+      draft: replace(digestSent, user(digestText("order: ORD-77120").replace("</summary>", ""))),
+      failures: [{ code: "fence-broken" }],
+    },
+    {
+      broken: "the digest is gone",
+      draft: replace(digestSent),
+      failures: [{ code: "fence-broken" }],
+    },
+    {
+      broken: "the digest says another value than it promises",
+      draft: replace(digestSent, digest("order: ORD-77121")),
+      failures: [{ code: "fact-missing", value: "ORD-77120" }],
+    },
+  ]
+
+  test.each(cases)("$broken", ({ draft, more, failures }) => {
+    expect(failuresOf(draft, more)).toEqual(failures)
+  })
 })
