@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import type { Channel } from "../message/message.ts"
 import { carryPins, type Pin, type RuleKind } from "./pin.ts"
-import { pinLedger } from "./pin-ledger.ts"
+import { createPinLedger, pinLedger } from "./pin-ledger.ts"
 
 const pin = (id: string, text: string, more: Partial<Pin> = {}): Pin => ({
   id,
@@ -46,6 +46,138 @@ describe("how rules stand to one another", () => {
   ]
   test.each(cases)("%s", (_why, earlier, later, expected) => {
     expect(states(pin("a", cap, earlier), pin("b", more, later))).toEqual(expected)
+  })
+
+  const moreNow = "From now on never spend more than $800."
+  const further: readonly [
+    why: string,
+    earlier: Partial<Pin>,
+    later: Partial<Pin>,
+    text: string,
+    states: readonly string[],
+  ][] = [
+    [
+      "what was asked for goes where another that was asked for says so",
+      { by: "asked" },
+      { by: "asked" },
+      moreNow,
+      ["superseded", "in-force"],
+    ],
+    ["and stays where it does not", { by: "asked" }, { by: "asked" }, more, ["in-force", "in-force"]],
+    [
+      "no rule takes the place of one of the operator's",
+      { by: "operator" },
+      { by: "asked" },
+      moreNow,
+      ["in-force", "in-force"],
+    ],
+    ["nor does the operator's take another's", {}, { by: "operator" }, moreNow, ["in-force", "in-force"]],
+    [
+      "what is said in one message is meant together",
+      { place: { entry: "e1", part: 0, start: 0 } },
+      { place: { entry: "e1", part: 1, start: 9 } },
+      more,
+      ["in-force", "in-force"],
+    ],
+    [
+      "what is said in two is not",
+      { place: { entry: "e1", part: 0, start: 0 } },
+      { place: { entry: "e2", part: 0, start: 0 } },
+      more,
+      ["superseded", "in-force"],
+    ],
+    [
+      "nor what is said in a message and in a document",
+      { place: { document: "d" } },
+      { place: { entry: "e1", part: 0, start: 0 } },
+      more,
+      ["superseded", "in-force"],
+    ],
+    [
+      "nor what is said in a message and who knows where",
+      { place: { entry: "e1", part: 0, start: 0 } },
+      {},
+      more,
+      ["superseded", "in-force"],
+    ],
+    ...(["document", "memory"] as const).flatMap((channel): typeof further => [
+      [
+        `one ${channel} takes no other's place`,
+        { channel, source: "a" },
+        { channel, source: "b" },
+        more,
+        ["in-force", "in-force"],
+      ],
+      [
+        `a ${channel} takes its own`,
+        { channel, source: "a" },
+        { channel, source: "a" },
+        more,
+        ["superseded", "in-force"],
+      ],
+    ]),
+    [
+      "whatever the file that the user's words are from",
+      { source: "a" },
+      { source: "b" },
+      more,
+      ["superseded", "in-force"],
+    ],
+  ]
+  test.each(further)("%s", (_why, earlier, later, text, expected) => {
+    expect(states(pin("a", cap, earlier), pin("b", text, later))).toEqual(expected)
+  })
+
+  test("a rule names the one that took its place, and the others name none", () => {
+    const ledger = pinLedger([pin("a", cap), pin("b", more), pin("c", more)])
+    expect(ledger.map(({ id, successor }) => [id, successor])).toEqual([
+      ["a", "b"],
+      ["b", undefined],
+      ["c", "b"],
+    ])
+    expect(ledger.map((one) => "successor" in one)).toEqual([true, false, true])
+  })
+
+  test("a rule that is said again once another took its place stands again", () => {
+    expect(states(pin("a", cap), pin("b", more), pin("c", cap))).toEqual(["superseded", "superseded", "in-force"])
+  })
+
+  test("of the same words the more trusted channel's stand, then those that were asked for, then the first", () => {
+    const said = (one: Partial<Pin>, other: Partial<Pin>): readonly string[] =>
+      states(pin("a", cap, one), pin("b", cap, other))
+    expect(said({ channel: "system" }, { channel: "user", by: "asked" })).toEqual(["in-force", "repeated"])
+    expect(said({ by: "asked" }, { by: "asked" })).toEqual(["in-force", "repeated"])
+    expect(said({ by: "asked" }, {})).toEqual(["in-force", "repeated"])
+    expect(said({ by: "asked" }, { by: "operator" })).toEqual(["repeated", "in-force"])
+  })
+
+  test("a repeated rule is in conflict with none", () => {
+    const [one, two, three] = pinLedger([pin("a", cap), pin("b", more, { channel: "tool" }), pin("c", cap)])
+    expect([one?.conflicts, two?.conflicts, three?.conflicts]).toEqual([["b"], ["a"], []])
+  })
+
+  test("rules that come one by one stand as they do together, and what was told does not change", () => {
+    const pins = [pin("a", cap), pin("b", more, { channel: "tool" }), pin("c", more)]
+    const ledger = createPinLedger()
+    const told = ledger.extend(pins.slice(0, 2))
+    const before = structuredClone(told)
+    expect(ledger.extend(pins.slice(2))).toEqual(pinLedger(pins))
+    expect(told).toEqual(before)
+    expect(ledger.extend([])).toEqual(pinLedger(pins))
+  })
+
+  test("a new rule is compared with the newest forty about its subject, and with no more", () => {
+    const others = (count: number): readonly Pin[] =>
+      Array.from({ length: count }, (_, n) =>
+        pin(`o${n}`, `Never spend more on item${"abcdefghij"[n % 10]}${"abcdefghij"[Math.floor(n / 10)]}.`, {
+          channel: "memory",
+          source: `${n}`,
+        }),
+      )
+    const stateOfFirst = (count: number): string | undefined =>
+      states(pin("a", cap), ...others(count), pin("b", more))[0]
+    expect(stateOfFirst(39)).toBe("superseded")
+    expect(stateOfFirst(40)).toBe("in-force")
   })
 
   test("rules of two channels that cannot both be kept are named to one another", () => {

@@ -44,6 +44,180 @@ describe("a later rule takes the place of one about the same thing", () => {
   })
 })
 
+/** A rule with its topics and values given, so that only the comparison is tested. */
+type Given = Parameters<typeof sameSubject>[0]
+const given = (
+  topic: string,
+  {
+    text = `about ${topic}`,
+    kind = "prohibition",
+    values = {},
+  }: Partial<Pick<Given, "text" | "kind">> & {
+    readonly values?: Readonly<Record<string, readonly string[]>>
+  } = {},
+): Given => ({
+  text,
+  kind,
+  topic: topic.split(" ").filter((word) => word !== ""),
+  values: new Map(Object.entries(values)),
+})
+
+describe("what two rules must share for the later to take the earlier one's place", () => {
+  const [low, high] = [{ values: { money: ["100"] } }, { values: { money: ["800"] } }]
+  const now = "from now on"
+  const [allows, demands, likes] = [{ kind: "permission" }, { kind: "obligation" }, { kind: "preference" }] as const
+  const cases: readonly [situation: string, earlier: Given, later: Given, expected: boolean][] = [
+    ["another value of all the same topics", given("cap order", low), given("cap order", { ...high, text: "x" }), true],
+    ["another value and one topic more", given("cap", low), given("cap order", high), false],
+    ["another value and one topic less", given("cap order", low), given("cap", high), false],
+    ["the same, and it says that it replaces", given("cap", low), given("cap order", { ...high, text: now }), true],
+    ["half of the topics, and it says so", given("cap order", low), given("cap trip", { ...high, text: now }), true],
+    ["a third of them", given("cap order day", low), given("cap trip week", { ...high, text: now }), false],
+    ["another value of something else", given("cap", low), given("trip", { ...high, text: now }), false],
+    ["no topic at all", given("", low), given("", { ...high, text: now }), false],
+    [
+      "one of several values the same",
+      given("cap", { values: { money: ["1", "2"] } }),
+      given("cap order", { values: { money: ["2", "3"] }, text: now }),
+      false,
+    ],
+    [
+      "another name",
+      given("report", { values: { name: ["ops"] } }),
+      given("report", { values: { name: ["dev"] }, text: "x" }),
+      false,
+    ],
+    [
+      "another name, and it says so",
+      given("report", { values: { name: ["ops"] } }),
+      given("report", { values: { name: ["dev"] }, text: now }),
+      true,
+    ],
+    [
+      "another day",
+      given("report", { values: { day: ["monday"] } }),
+      given("report", { values: { day: ["friday"] }, text: "x" }),
+      false,
+    ],
+    [
+      "another day, and it says so",
+      given("report", { values: { day: ["monday"] } }),
+      given("report", { values: { day: ["friday"] }, text: now }),
+      true,
+    ],
+    ["three of four topics, and it says so", given("a b c d"), given("a b c e", { text: now }), true],
+    ["three of four topics", given("a b c d"), given("a b c e"), false],
+    ["two of three topics, and it says so", given("a b c"), given("a b d", { text: now }), false],
+    ["the same topics and values", given("a b", low), given("a b", { ...low, text: "x" }), true],
+    ["the same topics, a value more", given("a b"), given("a b", { ...low, text: "x" }), false],
+    ["a topic more of the same rule", given("a"), given("a b"), false],
+    ["a topic less of the same rule", given("a b"), given("a"), false],
+    ["the opposite of all of it", given("a b"), given("a b", { ...allows, text: "x" }), true],
+    ["the opposite of all of it, demanded", given("a b"), given("a b", { ...demands, text: "x" }), true],
+    ["the opposite, forbidden where it was demanded", given("a b", demands), given("a b", { text: "x" }), true],
+    ["allowed where it was demanded", given("a b", demands), given("a", allows), true],
+    ["liked where it was forbidden, one topic less", given("a b"), given("a", likes), false],
+    ["the opposite of all but one topic of it", given("a b"), given("a", allows), true],
+    ["the opposite of a part of it", given("a b c"), given("a", allows), false],
+    ["the opposite of a part of it, and it says so", given("a b c"), given("a", { ...allows, text: now }), true],
+    ["the opposite of more", given("a"), given("a b", allows), false],
+    ["the opposite of more, and it says so", given("a"), given("a b", { ...allows, text: now }), true],
+    [
+      "the opposite, with nothing in common but a common word",
+      given("email"),
+      given("email", { ...allows, text: "x" }),
+      false,
+    ],
+    ["the same, and it says so", given("email"), given("email", { ...allows, text: now }), true],
+    ["the same with one topic less", given("email b"), given("email", { ...allows, text: now }), false],
+    ["one common word and one other", given("email b"), given("email b", { ...allows, text: "x" }), true],
+  ]
+  test.each(cases)("%s", (_situation, earlier, later, expected) => {
+    expect(sameSubject(earlier, later)).toBe(expected)
+  })
+
+  test.each(["send", "reply", "approval", "email", "external", "customer", "test"])("%s is no topic alone", (word) => {
+    expect(sameSubject(given(word), given(word, { ...allows, text: "x" }))).toBe(false)
+  })
+})
+
+describe("a rule says that it takes another's place", () => {
+  const replaces = (text: string): boolean =>
+    sameSubject(
+      given("cap order", { values: { money: ["100"] } }),
+      given("cap trip", { values: { money: ["800"] }, text }),
+    )
+  test.each([
+    ...["now", "no longer", "change", "changed", "raise", "raised", "lowered", "increase", "increased", "reduced"],
+    ...["update", "updated", "new", "from now on", "as of", "effective", "supersede", "supersedes", "replace"],
+    ...["replaces", "anymore", "any more", "from today on", "starting", "Now", "ahora", "nuevo", "nueva", "ya no"],
+    ...["en adelante", "cambia", "cambiado", "jetzt", "ab sofort", "nicht mehr", "desormais", "maintenant", "agora"],
+  ])("%s", (word) => {
+    expect(replaces(`The cap: ${word} 800.`)).toBe(true)
+  })
+  test.each(["现在", "改为", "改成", "不再", "从现在", "调整", "提高", "降低", "更新"])("%s", (word) => {
+    expect(replaces(`上限${word}800元`)).toBe(true)
+  })
+  test.each(["Take 800 instead", "Take 800 instead.", "Take 800 instead  , please", "Take 800 instead!"])(
+    "%s",
+    (text) => {
+      expect(replaces(text)).toBe(true)
+    },
+  )
+  test.each(["Take 800 instead of cash.", "Instead: 800.", "The known cap, 800.", "A renewed cap, 800.", "cambi 800"])(
+    "not with: %s",
+    (text) => {
+      expect(replaces(text)).toBe(false)
+    },
+  )
+})
+
+describe("a wish, a guess or someone else's words state no rule", () => {
+  const takesPlace = (text: string): boolean =>
+    sameSubject(given("cap", { values: { money: ["100"] } }), given("cap", { values: { money: ["800"] }, text }))
+  const talk = [
+    ...[
+      "I'd",
+      "I’d",
+      "I would",
+      "I'm",
+      "I’m",
+      "I am",
+      "I'll",
+      "I’ll",
+      "I will",
+      "I think",
+      "I guess",
+      "I hope",
+      "I can",
+    ],
+    ...[
+      "I could",
+      "I might",
+      "I was",
+      "I just",
+      "I wanted",
+      "maybe",
+      "perhaps",
+      "if possible",
+      "this time",
+      "this once",
+    ],
+    ...["this one", "this order", "this trip", "this flight", "this booking", "just once", "for today", "today"],
+    ...["tonight", "tomorrow", "he said", "she says", "they wrote", "it told", "he really thinks", "they think"],
+    ...["she claims", "they claim", "he uses", "they use", "it deploys", "they deploy", "she spends", "they spend"],
+  ]
+  test.each(talk)("%s", (words) => {
+    expect(takesPlace(`The cap, ${words}, is 800.`)).toBe(false)
+  })
+  test.each([
+    ...["from now on", "from here on", "from today on", "from now onward", "from now onwards", "going forward"],
+    ...["no longer", "never", "always", "must", "until further notice"],
+  ])("unless it says: %s", (words) => {
+    expect(takesPlace(`I think the cap is ${words} 800.`)).toBe(true)
+  })
+})
+
 describe("two rules that cannot both be kept", () => {
   test.each([
     ["forbidden and allowed", "Never email contractors.", "You may email contractors.", true],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { tokens } from "../../message/message.ts"
-import { isTripped, noteCompaction } from "./breaker.ts"
+import { isTripped, noteCompaction, regrowth } from "./breaker.ts"
 import { weighRewrite } from "./economics.ts"
-import { type Occasion, type Plan, planContext, reserveFor, type Sizes } from "./plan.ts"
+import { compactionMark, type Occasion, type Plan, planContext, reserveFor, type Sizes } from "./plan.ts"
 import { defaultPolicy, type Policy } from "./policy.ts"
 
 /** A window of 1,100 with 100 reserved: shares of the room read as per mille. */
@@ -165,6 +165,86 @@ describe("what to do", () => {
   })
 })
 
+describe("why it is compacted", () => {
+  const cases: readonly [why: string, sizes: Sizes, occasion: Occasion, policy: Partial<Policy>, reasons: object[]][] =
+    [
+      ["its size", sizes(801), {}, {}, [{ trigger: "window-share", value: 801, limit: 800 }]],
+      ["someone asked", sizes(50), { asked: {} }, {}, [{ trigger: "asked", value: 50, limit: 0 }]],
+      [
+        "the provider refused it",
+        sizes(500),
+        { refused: true },
+        {},
+        [{ trigger: "provider-refused", value: 500, limit: 1000 }],
+      ],
+      [
+        "a fixed number of tokens",
+        sizes(301),
+        {},
+        { compactAtTokens: 300 },
+        [{ trigger: "absolute-tokens", value: 301, limit: 300 }],
+      ],
+      ["the end of a phase", sizes(700), { phaseEnded: true }, {}, [{ trigger: "phase-end", value: 700, limit: 600 }]],
+      [
+        "one output",
+        sizes(500, { toolOutputTokens: 301 }),
+        {},
+        { toolOutputTokens: 300 },
+        [{ trigger: "tool-output", value: 301, limit: 300 }],
+      ],
+      [
+        "the number of tool rounds",
+        sizes(500, { toolRounds: 9 }),
+        {},
+        { toolRounds: 8 },
+        [{ trigger: "tool-rounds", value: 9, limit: 8 }],
+      ],
+      [
+        "several reasons at once, forced ones first",
+        sizes(900, { toolRounds: 9 }),
+        { phaseEnded: true },
+        { toolRounds: 8 },
+        [{ trigger: "window-share" }, { trigger: "phase-end" }, { trigger: "tool-rounds" }],
+      ],
+    ]
+  test.each(cases)("%s", (_why, given, occasion, policy, reasons) => {
+    const plan = planContext(given, occasion, { ...defaultPolicy, ...policy })
+    expect(plan.type === "compact" ? plan.reasons : []).toMatchObject(reasons)
+    expect(plan.type === "compact" ? plan.reasons : []).toHaveLength(reasons.length)
+  })
+
+  test.each([
+    ["a fixed number of tokens", sizes(300), {}, { compactAtTokens: 300 }],
+    ["one output", sizes(500, { toolOutputTokens: 300 }), {}, { toolOutputTokens: 300 }],
+    ["the number of tool rounds", sizes(500, { toolRounds: 8 }), {}, { toolRounds: 8 }],
+    ["the end of a phase", sizes(600), { phaseEnded: true }, {}],
+  ] as const)("not yet at the limit itself: %s", (_why, given, occasion, policy) => {
+    expect(planContext(given, occasion, { ...defaultPolicy, ...policy }).type).toBe("leave")
+  })
+
+  test("someone who asks gets less than there is, also of what would fit", () => {
+    expect(planContext(sizes(500), { asked: {} }, defaultPolicy)).toMatchObject({ targetTokens: 200 })
+  })
+})
+
+test("the mark up to which a context is not compacted for its size agrees with the plan", () => {
+  const policy = (more: Partial<Policy>): Policy => ({ ...defaultPolicy, ...more })
+  const policies = [policy({}), policy({ compactAtTokens: 300 }), policy({ compactAt: 0.99 })]
+  fc.assert(
+    fc.property(fc.constantFrom(...policies), fc.boolean(), fc.nat(999), (chosen, isUnread, floorTokens) => {
+      const at = (context: number): Plan["type"] =>
+        planContext(sizes(context, { floorTokens, unreadTokens: isUnread ? 1 : 0 }), {}, chosen).type
+      const mark = compactionMark(sizes(0, { floorTokens }), chosen, isUnread ? "unread" : "answered")
+      expect(at(mark)).toBe("leave")
+      // A fixed mark leaves out what is unread, here one token.
+      expect(at(mark + (isUnread ? 2 : 1))).toBe("compact")
+    }),
+  )
+  expect(compactionMark(sizes(0), policy({}), "answered")).toBe(800)
+  expect(compactionMark(sizes(0), policy({}), "unread")).toBe(980)
+  expect(compactionMark(sizes(0, { windowTokens: 50 }), policy({}), "answered")).toBe(0)
+})
+
 test("a larger context never asks for less, and the target fits the room and the floor", () => {
   const rank = (plan: Plan): number => (plan.type === "leave" ? Number(plan.flush) + Number(plan.speculate) : 3)
   fc.assert(
@@ -252,6 +332,24 @@ describe("is a rewrite worth the cache that it destroys?", () => {
   ])("%s", (_why, keptTokens, beforeTokens, afterTokens, expectedCalls, pays) => {
     expect(weighRewrite({ keptTokens, beforeTokens, afterTokens, expectedCalls }, prices).pays).toBe(pays)
   })
+  test("both ways are in dollars, and as many calls as break even do not pay yet", () => {
+    const rewrite = { keptTokens: 0, beforeTokens: 2_000_000, afterTokens: 1_000_000, expectedCalls: 3 }
+    expect(weighRewrite(rewrite, { cacheRead: 1, cacheWrite: 4 })).toEqual({
+      leaveDollars: 6,
+      rewriteDollars: 6,
+      breakEvenCalls: 3,
+      pays: false,
+    })
+  })
+  test("one that saves nothing never breaks even", () => {
+    const rewrite = { keptTokens: 10, beforeTokens: 100, expectedCalls: 9 }
+    for (const afterTokens of [100, 120])
+      expect(weighRewrite({ ...rewrite, afterTokens }, prices).breakEvenCalls).toBe(Number.POSITIVE_INFINITY)
+    expect(weighRewrite({ ...rewrite, afterTokens: 100, keptTokens: 100 }, prices)).toMatchObject({
+      breakEvenCalls: Number.POSITIVE_INFINITY,
+      pays: false,
+    })
+  })
   test("it pays exactly when more calls are expected than it takes to break even", () => {
     const size = fc.integer({ min: 1, max: 1_000_000 })
     fc.assert(
@@ -283,5 +381,16 @@ describe("the circuit breaker", () => {
   })
   test("tries again once there is something new", () => {
     expect(isTripped(noteCompaction(1000, 960), 1060)).toBe(false)
+  })
+  test("remembers only one that took off less than a twentieth", () => {
+    expect(noteCompaction(1000, 951)).toEqual({ stuckAtTokens: 951 })
+    expect(noteCompaction(1000, 950)).toEqual({})
+    expect(noteCompaction(1000, 1100)).toEqual({ stuckAtTokens: 1100 })
+    expect(noteCompaction(0, 0)).toEqual({ stuckAtTokens: 0 })
+  })
+  test("is open without one, and closed from a tenth more on", () => {
+    expect(isTripped({}, 0)).toBe(false)
+    expect(isTripped({ stuckAtTokens: 1000 }, 1099)).toBe(true)
+    expect(isTripped({ stuckAtTokens: 1000 }, 1000 * (1 + regrowth))).toBe(false)
   })
 })

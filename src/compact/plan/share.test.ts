@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { digestShare, ledgerShare } from "./share.ts"
+import { bareDigestShare, defaultShares, digestShare, leastDigestTokens, ledgerShare } from "./share.ts"
 
 test.each([
   ["a hundred tokens: all for the digest", 100, 1000, 1],
@@ -18,6 +18,29 @@ test.each([
   ["pages: about half", 4000, 0.55],
 ])("%s", (_why, digestTokens, share) => {
   expect(ledgerShare(digestTokens)).toBeCloseTo(share, 2)
+})
+
+test.each([
+  ["a very small context: most of it", 100, 75],
+  ["a small one: a few lines", 1000, 350],
+  ["a usual one: a few lines still", 8750, 350],
+  ["a large one: a twenty-fifth", 20_000, 800],
+  ["a very large one: a page at most", 200_000, 1200],
+])("beside results that do not fit whole, %s", (_why, limitTokens, digestTokens) => {
+  expect(leastDigestTokens(limitTokens)).toBe(digestTokens)
+})
+
+test("every share is one, and every number of tokens is more than none", () => {
+  const { rulesShare, goalShare, easyShare, largestShare, ...counts } = defaultShares
+  for (const share of [rulesShare, goalShare, easyShare, largestShare, bareDigestShare]) {
+    expect(share).toBeGreaterThan(0)
+    expect(share).toBeLessThan(1)
+  }
+  const { leastGoalTokens, briefTokens, mostDigestTokens } = counts
+  expect([0, leastGoalTokens, briefTokens, mostDigestTokens]).toEqual(
+    [0, leastGoalTokens, briefTokens, mostDigestTokens].toSorted((one, other) => one - other),
+  )
+  expect(leastGoalTokens).toBeGreaterThan(0)
 })
 
 test("a larger budget never gives the digest a larger share, and both stay shares", () => {
