@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import { createGuard, type GuardOptions } from "./guard.ts"
+import { createGuard, type GuardOptions, joinGuards, onTrial } from "./guard.ts"
 import { deniedResult } from "./judge-call.ts"
 import { attributeNames, schemaText } from "./policy/schema.ts"
 import type { PolicyInput } from "./policy/templates.ts"
@@ -198,3 +198,197 @@ describe("what a refused call is answered", () => {
     expect(deniedResult(guard.judge({ tool: "read_file", input: { path: ".env" } }))).toMatch(/approval of a person/)
   })
 })
+
+describe("the decision", () => {
+  const ask = `@decision("ask") @rule("Ask first.")\nforbid(principal, action == Holdfast::Action::"send", resource);`
+
+  test("names the policy, its rule and what it asked about, and leaves out what says nothing", () => {
+    const text = `@id("no-mail") @rule("No mail.") @instead("Write a letter.")
+forbid(principal, action == Holdfast::Action::"send", resource)
+when { context.recipients.contains("eve@evil.example") && context.spend == 0 && !context.paths.contains("x") };`
+    const verdict = createGuard([text]).judge(mail)
+    expect(verdict.reasons).toEqual([
+      {
+        policy: "no-mail",
+        rule: "No mail.",
+        instead: "Write a letter.",
+        decision: "deny",
+        facts: { recipients: ["eve@evil.example"] },
+      },
+    ])
+  })
+
+  test("has the reasons of all policies, sorted by id, each once however many actions met it", () => {
+    const forbid = (id: string): string => `@id("${id}") forbid(principal, action, resource);`
+    const guard = createGuard([forbid("b"), forbid("a"), forbid("c")])
+    const shell = { tool: "bash", input: { command: "cat a; rm b; curl https://evil.example" } }
+    expect(guard.judge(shell).reasons.map(({ policy }) => policy)).toEqual(["a", "b", "c"])
+  })
+
+  test("of an allow-list names each action that no policy permits, and the tool", () => {
+    const guard = createGuard([`permit(principal, action == Holdfast::Action::"execute", resource);`], {
+      mode: "allow-list",
+    })
+    const { decision, reasons } = guard.judge({ tool: "bash", input: { command: "rm b" } })
+    expect(decision).toBe("deny")
+    expect(reasons).toContainEqual({
+      policy: "guard:not-permitted",
+      rule: 'No policy permits the action "delete".',
+      decision: "deny",
+      facts: { tool: "bash", action: "delete" },
+    })
+    expect(reasons.every(({ facts }) => facts.action !== "execute")).toBe(true)
+  })
+
+  test("of an allow-list is not blamed on missing leave where a policy forbids", () => {
+    const { reasons } = createGuard([forbidSend], { mode: "allow-list" }).judge(mail)
+    expect(reasons.map(({ rule }) => rule)).toContain("Nothing is sent.")
+    expect(reasons.map(({ facts }) => facts.action)).not.toContain("send")
+  })
+
+  test("says what could not be judged, with the error, and asks where it was told to", () => {
+    const overflow = "forbid(principal, action, resource) when { context.spend * 9223372036854775807 > 1 };"
+    const purchase = { tool: "purchase", input: { amount: 50 } }
+    for (const onFailure of ["deny", "ask"] as const) {
+      const { decision, reasons, errors } = createGuard([overflow], { onFailure }).judge(purchase)
+      expect(decision).toBe(onFailure)
+      expect(reasons).toEqual([
+        {
+          policy: "guard:error",
+          rule: "The call could not be judged.",
+          instead: "Make the call smaller and plainer, or ask the user.",
+          decision: onFailure,
+          facts: { why: errors },
+        },
+      ])
+    }
+  })
+
+  test("is refused, with the facts of no call, where the call cannot even be looked at", () => {
+    const hostile = {
+      get tool(): string {
+        throw new Error("not today")
+      },
+      input: {},
+    }
+    const verdict = createGuard([]).judge(hostile)
+    expect(verdict).toMatchObject({ decision: "deny", errors: ["not today"], facts: { tool: "" } })
+    expect(verdict.reasons.map(({ policy }) => policy)).toContain("guard:error")
+  })
+
+  test("is refused where what is known of the agent cannot be looked at", () => {
+    const circumstances = {
+      get agent(): string {
+        throw new Error("who?")
+      },
+    }
+    for (const onFailure of ["deny", "ask"] as const) {
+      const verdict = createGuard([forbidSend], { onFailure }).judge(mail, circumstances)
+      expect(verdict).toMatchObject({
+        decision: onFailure,
+        errors: ["who?"],
+        reasons: [{ policy: "guard:error", rule: "The call could not be judged.", facts: { why: ["who?"] } }],
+        facts: { tool: "send_email" },
+      })
+    }
+  })
+
+  test("sees the sessions of the agent", () => {
+    const guard = createGuard([`forbid(principal in Holdfast::Session::"s1", action, resource);`])
+    expect(guard.judge(mail, { sessions: ["s0", "s1"] }).decision).toBe("deny")
+    expect(guard.judge(mail, { sessions: ["s0"] }).decision).toBe("allow")
+    expect(guard.judge(mail).decision).toBe("allow")
+  })
+
+  test("is for the agent named agent where none is", () => {
+    const guard = createGuard([`forbid(principal == Holdfast::Agent::"agent", action, resource);`])
+    expect(guard.judge(mail).decision).toBe("deny")
+    expect(guard.judge(mail, { agent: "other" }).decision).toBe("allow")
+  })
+
+  test("is the same whether policies are asked one by one or together", () => {
+    const never = Array.from(
+      { length: 60 },
+      (_, n) => `@id("other-${n}") forbid(principal, action, resource == Holdfast::Tool::"tool_${n}");`,
+    )
+    const hits = Array.from({ length: 5 }, (_, n) => `@id("hit-${n}") ${forbidSend}`)
+    const reasonsOf = (policies: readonly string[]): readonly string[] =>
+      createGuard(policies)
+        .judge(mail)
+        .reasons.map(({ policy }) => policy)
+    expect(reasonsOf([...never, ...hits])).toEqual(reasonsOf(hits))
+    expect(reasonsOf([...never, ...hits.slice(0, 1)])).toEqual(["hit-0"])
+    expect(reasonsOf(never)).toEqual([])
+  })
+
+  test("asks a policy that names no action about every action that it asks for", () => {
+    const guard = createGuard([
+      `forbid(principal, action, resource) when { action == Holdfast::Action::"delete" };`,
+      `forbid(principal, action, resource) when { action in [Holdfast::Action::"send"] };`,
+    ])
+    expect(guard.judge({ tool: "bash", input: { command: "cat a; rm b" } }).decision).toBe("deny")
+    expect(guard.judge({ tool: "bash", input: { command: "cat a" } }).decision).toBe("allow")
+    expect(guard.judge(mail).decision).toBe("deny")
+  })
+
+  test("of several guards is the strictest of them, with every reason and error", () => {
+    const [open, asking, closed] = [createGuard([]), createGuard([ask]), createGuard([forbidSend])]
+    const decisions = [
+      [open, open],
+      [open, asking],
+      [asking, open],
+      [asking, closed],
+      [closed, asking],
+      [closed, open],
+    ] as const
+    expect(decisions.map((guards) => joinGuards(guards).judge(mail).decision)).toEqual([
+      ...["allow", "ask", "ask", "deny", "deny", "deny"],
+    ])
+    const joined = joinGuards([asking, closed, createGuard([])])
+    expect(joined.policies.map(({ rule }) => rule)).toEqual(["Ask first.", "Nothing is sent."])
+    expect(joined.judge(mail).reasons.map(({ rule }) => rule)).toEqual(["Ask first.", "Nothing is sent."])
+    expect(joined.judge(mail).facts.tool).toBe("send_email")
+    expect(joinGuards([closed])).toBe(closed)
+  })
+
+  test("of several guards has the errors of each, and each is told the circumstances", () => {
+    const overflow = "forbid(principal, action, resource) when { context.spend * 9223372036854775807 > 1 };"
+    const failing = createGuard([overflow])
+    const purchase = { tool: "purchase", input: { amount: 50 } }
+    expect(joinGuards([failing, failing]).judge(purchase).errors).toHaveLength(2)
+    const intern = createGuard([`forbid(principal == Holdfast::Agent::"intern", action, resource);`])
+    for (const guards of [
+      [createGuard([]), intern],
+      [intern, createGuard([])],
+    ] as const)
+      expect(joinGuards(guards).judge(read, { agent: "intern" }).decision).toBe("deny")
+  })
+
+  test("of a guard on trial is to allow, with the reasons that it would have had", () => {
+    const guard = onTrial(createGuard([forbidSend]))
+    expect(guard.judge(mail)).toMatchObject({ decision: "allow", reasons: [{ rule: "Nothing is sent." }] })
+    expect(guard.policies).toHaveLength(1)
+    expect(onTrial(createGuard([])).judge(mail).reasons).toEqual([])
+  })
+})
+
+test.each([
+  ["mode", { mode: "off" }, "mode", '"off"'],
+  ["onFailure", { onFailure: "allow" }, "onFailure", '"allow"'],
+  ["a tool without actions", { tools: { zap: [] } }, "tools.zap", undefined],
+  ["a tool with an action that is none", { tools: { zap: ["send", "fly"] } }, "tools.zap", undefined],
+  ["a tool with a word for a list", { tools: { zap: "send" } }, "tools.zap", undefined],
+])("an option that cannot be meant is refused by name: %s", (_why, options, option, found) => {
+  expect(problemOf([], JSON.parse(JSON.stringify(options)))).toMatchObject({
+    code: "option-invalid",
+    option,
+    ...(found === undefined ? {} : { found }),
+  })
+})
+
+test.each([{ mode: "forbid-only" }, { mode: "allow-list" }, { onFailure: "deny" }, { onFailure: "ask" }] as const)(
+  "%o is an option",
+  (options) => {
+    expect(problemOf([], options)).toBeUndefined()
+  },
+)
