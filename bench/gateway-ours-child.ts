@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { startGateway } from "../src/gateway/gateway.ts"
-import { usualLimits, usualTimes } from "../src/gateway/settings/gateway-options.ts"
+import { usualGatewayLimits, usualTimes } from "../src/gateway/settings/gateway-options.ts"
 import { createGuard } from "../src/guard/guard.ts"
 import { joinGuards } from "../src/guard/join-guards.ts"
 import { createHoldfast } from "../src/session/holdfast.ts"
@@ -45,7 +45,7 @@ const gateway = await startGateway({
   upstreams: [{ name: "model", families: ["anthropic", "openai", "gemini"], baseUrl: upstream, ...usualTimes }],
   tenants: "by-key",
   recall: false,
-  limits: { ...usualLimits, newSessions: Number.MAX_SAFE_INTEGER },
+  limits: { ...usualGatewayLimits, newSessions: Number.MAX_SAFE_INTEGER },
   admin: { origins: [] },
   askTimeoutMs: 2000,
   keepAliveMs: 15_000,

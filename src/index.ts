@@ -1,9 +1,9 @@
 /** The root door: what users call, and the types of it. What these are made of is behind the other doors of package.json. */
 export type {
   ContextBudget,
-  Said,
   Steer,
   Steering,
+  SteeringMessage,
   SummarizeDropped,
   ToolOutput,
   ToolRun,
@@ -24,8 +24,8 @@ export type { Finding, FindingKind } from "./compact/gate/finding.ts"
 export type { Scanned } from "./compact/gate/scan.ts"
 export { scan } from "./compact/gate/scan.ts"
 export type { Weighing } from "./compact/plan/economics.ts"
-export type { Plan, Reason, Sizes, Trigger } from "./compact/plan/plan.ts"
-export type { Policy } from "./compact/plan/policy.ts"
+export type { Plan, PlanReason, Sizes, Trigger } from "./compact/plan/plan.ts"
+export type { CompactionPolicy } from "./compact/plan/policy.ts"
 export { defaultPolicy } from "./compact/plan/policy.ts"
 export type { Edit } from "./compact/stages/edit.ts"
 export type { MemoryEntry } from "./compact/stages/flush.ts"
@@ -94,10 +94,10 @@ export type {
   BeforeCompact,
   BeforeInstall,
   Change,
-  Compacted,
   CompactionAhead,
   CompactionDone,
   CompactionReady,
+  CompactionResult,
   Explanation,
   HistoryEntry,
   Holdfast,

@@ -1,4 +1,4 @@
-export type { Said, Steer, Steering } from "./steering.ts"
+export type { Steer, Steering, SteeringMessage } from "./steering.ts"
 export { createSteering } from "./steering.ts"
 export type { TurnStream } from "./stream-turn.ts"
 export { streamTurn } from "./stream-turn.ts"

@@ -1,7 +1,7 @@
 import { type Format, type Message, messageId, type Transcript } from "../message/message.ts"
 import { codecOf } from "../wire/codecs.ts"
 import { readJson } from "../wire/json.ts"
-import type { Said } from "./steering.ts"
+import type { SteeringMessage } from "./steering.ts"
 
 /**
  * Messages as they stand behind those before them: in the format's own words, with ids and calls unlike any earlier one. One message
@@ -16,7 +16,7 @@ export function placeMessages(format: Format, earlier: Transcript, messages: Tra
 }
 
 /** The user's words as messages. */
-export function userMessages(said: readonly Said[]): Transcript {
+export function userMessages(said: readonly SteeringMessage[]): Transcript {
   return said.map(
     (one): Message =>
       typeof one === "string" ? { id: messageId("said"), role: "user", parts: [{ type: "text", text: one }] } : one,

@@ -80,7 +80,7 @@ export type TurnOptions = {
 }
 
 /** The limits of a turn where nobody sets them. */
-export const usualLimits = {
+export const usualTurnLimits = {
   /** Long tasks take some dozens of calls; one that takes more is more often going round in circles, and each round costs. */
   maxIterations: 50,
   /** More at once gains little, and a model may ask for a hundred. */

@@ -27,13 +27,19 @@ import { type CallJudge, createCallJudge } from "./call-judge.ts"
 import { takeSteering } from "./steering.ts"
 import type { TurnEvent } from "./turn-event.ts"
 import { placeMessages, userMessages } from "./turn-log.ts"
-import { type ContextBudget, type TurnAgent, type TurnModel, type TurnOptions, usualLimits } from "./turn-options.ts"
+import {
+  type ContextBudget,
+  type TurnAgent,
+  type TurnModel,
+  type TurnOptions,
+  usualTurnLimits,
+} from "./turn-options.ts"
 import type { TurnRequest, TurnSession } from "./turn-session.ts"
 import type { TurnSoFar } from "./turn-so-far.ts"
 import { declareTools, type TurnTool } from "./turn-tool.ts"
 
 /** A turn under way. */
-export type Work = {
+export type TurnWork = {
   readonly options: TurnOptions
   readonly stream: boolean
   readonly context: TurnContext
@@ -55,13 +61,13 @@ const noUsage: Usage = {
   cacheWriteTokens: tokens(0),
 }
 
-export function startWork(options: TurnOptions): Work {
+export function startWork(options: TurnOptions): TurnWork {
   const { agent, tools = [], session, onEvent, stream = onEvent !== undefined } = options
   const context =
     session === undefined
       ? createContext(turnBody(agent, tools, stream), options)
       : createSessionContext(session, agent, tools, stream)
-  const work: Work = {
+  const work: TurnWork = {
     options,
     stream,
     context,
@@ -82,7 +88,7 @@ export function startWork(options: TurnOptions): Work {
   return work
 }
 
-export const soFar = ({ text, log, from, usage, iterations, trace, judge }: Work): TurnSoFar => ({
+export const soFar = ({ text, log, from, usage, iterations, trace, judge }: TurnWork): TurnSoFar => ({
   text,
   messages: log.slice(from),
   usage,
@@ -92,11 +98,11 @@ export const soFar = ({ text, log, from, usage, iterations, trace, judge }: Work
 })
 
 /** Wait, unless the turn is stopped. */
-export const stoppable = <Value>({ options, iterations }: Work, promise: Promise<Value>): Promise<Value> =>
+export const stoppable = <Value>({ options, iterations }: TurnWork, promise: Promise<Value>): Promise<Value> =>
   untilStopped(promise, options.signal, () => ({ code: "turn-stopped", iterations }))
 
 /** Take in messages of whatever format, in the turn's own and in their place. */
-export async function takeIn(work: Work, messages: Transcript): Promise<Transcript> {
+export async function takeIn(work: TurnWork, messages: Transcript): Promise<Transcript> {
   if (messages.length === 0) return []
   const { format } = work.options.agent.model
   const { messages: carried, lost } = translate(messages, format)
@@ -108,14 +114,14 @@ export async function takeIn(work: Work, messages: Transcript): Promise<Transcri
 }
 
 /** Take in what someone said meanwhile; was there anything? */
-export async function takeSaid(work: Work): Promise<boolean> {
+export async function takeSaid(work: TurnWork): Promise<boolean> {
   const said = takeSteering(work.options.steer)
   if (said.length === 0) return false
   work.emit({ type: "steering-taken", messages: await takeIn(work, userMessages(said)) })
   return true
 }
 
-export function addUsage(work: Work, usage: Usage | undefined): void {
+export function addUsage(work: TurnWork, usage: Usage | undefined): void {
   if (usage === undefined) return
   const add = (name: keyof Usage) => tokens(work.usage[name] + usage[name])
   work.usage = {
@@ -190,7 +196,7 @@ type Body = Readonly<Record<string, unknown>>
 
 const outputLimits: Readonly<Record<Format, (model: TurnModel) => Body>> = {
   "anthropic-messages": ({ model, maxOutputTokens }) => ({
-    max_tokens: maxOutputTokens ?? Math.min(usualLimits.maxOutputTokens, findModel(model).outputTokens),
+    max_tokens: maxOutputTokens ?? Math.min(usualTurnLimits.maxOutputTokens, findModel(model).outputTokens),
   }),
   "openai-chat": ({ baseUrl, maxOutputTokens }) =>
     present({ [isOpenai(readBaseUrl(baseUrl)) ? "max_completion_tokens" : "max_tokens"]: maxOutputTokens }),

@@ -22,7 +22,7 @@ import { pairCalls } from "../message/pair.ts"
 import { present } from "../message/present.ts"
 import { readBaseUrl } from "../model/address.ts"
 import { callModel } from "../model/call-model.ts"
-import { refuses } from "../model/refusal.ts"
+import { isModelRefusal } from "../model/refusal.ts"
 import { saysTooLong } from "../model/too-long.ts"
 import type { Trace } from "../session/log/trace.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
@@ -32,11 +32,11 @@ import { createCallJudge } from "./call-judge.ts"
 import { failedResult, runCalls } from "./run-calls.ts"
 import type { TurnEvent } from "./turn-event.ts"
 import { placeMessages, userMessages } from "./turn-log.ts"
-import { checkTurnNames, type TurnModel, type TurnOptions, usualLimits } from "./turn-options.ts"
+import { checkTurnNames, type TurnModel, type TurnOptions, usualTurnLimits } from "./turn-options.ts"
 import type { TurnGuarding } from "./turn-session.ts"
 import { keepSoFar, type TurnSoFar } from "./turn-so-far.ts"
 import type { TurnTool } from "./turn-tool.ts"
-import { addUsage, soFar, startWork, stoppable, takeIn, takeSaid, type Work } from "./turn-work.ts"
+import { addUsage, soFar, startWork, stoppable, type TurnWork, takeIn, takeSaid } from "./turn-work.ts"
 
 /** A turn that came to its end, and why the model stopped. */
 export type TurnResult = TurnSoFar & { readonly stop: StopReason }
@@ -65,8 +65,8 @@ export async function turn(options: TurnOptions): Promise<TurnResult> {
 const isStop = (error: unknown): boolean =>
   error instanceof HoldfastError && (error.problem.code === "upstream-stopped" || error.problem.code === "turn-stopped")
 
-async function runTurn(work: Work): Promise<StopReason> {
-  const { inputs, messages = [], maxIterations = usualLimits.maxIterations } = work.options
+async function runTurn(work: TurnWork): Promise<StopReason> {
+  const { inputs, messages = [], maxIterations = usualTurnLimits.maxIterations } = work.options
   await takeIn(work, messages)
   work.from = work.log.length
   await takeIn(work, typeof inputs === "string" ? userMessages(inputs === "" ? [] : [inputs]) : inputs)
@@ -88,7 +88,7 @@ const goesOn: ReadonlySet<StopReason> = new Set<StopReason>(["pause", "compactio
 const brokenOff: ReadonlySet<StopReason> = new Set<StopReason>(["length", "context-window", "refusal"])
 
 /** Every call gets its result, even if whoever listens breaks off on hearing of one. */
-async function answerCalls(work: Work, calls: readonly ToolCallPart[], stop: StopReason): Promise<void> {
+async function answerCalls(work: TurnWork, calls: readonly ToolCallPart[], stop: StopReason): Promise<void> {
   const { tools = [], signal, agent, ...limits } = work.options
   const broken = new AbortController()
   const errors: unknown[] = []
@@ -103,9 +103,9 @@ async function answerCalls(work: Work, calls: readonly ToolCallPart[], stop: Sto
   const results = await runCalls(calls, {
     format: agent.model.format,
     tools: new Map(tools.map((tool) => [tool.name, tool])),
-    maxParallel: limits.maxParallelTools ?? usualLimits.maxParallelTools,
-    timeoutMs: limits.toolTimeoutMs ?? usualLimits.toolTimeoutMs,
-    maxResultLength: limits.maxResultLength ?? usualLimits.maxResultLength,
+    maxParallel: limits.maxParallelTools ?? usualTurnLimits.maxParallelTools,
+    timeoutMs: limits.toolTimeoutMs ?? usualTurnLimits.toolTimeoutMs,
+    maxResultLength: limits.maxResultLength ?? usualTurnLimits.maxResultLength,
     signal: AbortSignal.any([broken.signal, ...(signal === undefined ? [] : [signal])]),
     judge: work.judge,
     onJudged: ({ callId, tool }, judged) => tell({ type: "call-judged", callId, tool, judged }),
@@ -119,7 +119,7 @@ async function answerCalls(work: Work, calls: readonly ToolCallPart[], stop: Sto
 }
 
 /** Results as one message; where the format wants one for each, it becomes several. */
-function placeResults(work: Work, results: readonly ToolResultPart[]): Work["log"] {
+function placeResults(work: TurnWork, results: readonly ToolResultPart[]): TurnWork["log"] {
   const message: Message = { id: messageId("results"), role: "user", parts: results }
   const placed = placeMessages(work.options.agent.model.format, work.log, [message])
   work.log = [...work.log, ...placed]
@@ -127,7 +127,7 @@ function placeResults(work: Work, results: readonly ToolResultPart[]): Work["log
 }
 
 /** Calls that a broken turn left open get a result, so that what was said until then can be sent again. */
-function settleCalls(work: Work): void {
+function settleCalls(work: TurnWork): void {
   const own = work.log.slice(work.from)
   const open = pairCalls(own).open.flatMap(({ message, part }) => {
     const call = own[message]?.parts[part]
@@ -241,7 +241,7 @@ type Asking = {
 async function askModel(model: TurnModel, asking: Asking): Promise<ModelResponse> {
   const { body, stream, call, signal, emit } = asking
   emit({ type: "model-call-begun", call })
-  const { timeoutMs, maxResponseBytes } = usualLimits
+  const { timeoutMs, maxResponseBytes } = usualTurnLimits
   const called = await callModel(
     { timeoutMs, maxResponseBytes, ...model },
     {
@@ -286,7 +286,7 @@ const placed = (id: CallId, place: number): CallId => callId(id.replace(/^m0(?=\
 type NextAnswer = { readonly stop: StopReason; readonly calls: readonly ToolCallPart[] }
 
 /** One model call: the context made to fit, the answer in its place. */
-async function nextAnswer(work: Work): Promise<NextAnswer> {
+async function nextAnswer(work: TurnWork): Promise<NextAnswer> {
   const { emit } = work
   const call = work.iterations + 1
   const response = await askUntilFits(work, call)
@@ -294,7 +294,7 @@ async function nextAnswer(work: Work): Promise<NextAnswer> {
   const spoken = response.messages.filter((message) => !isEmpty(message))
   const placed = placeMessages(response.format, work.log, spoken)
   const calls = callsIn(placed)
-  const stop = refuses(response) ? "refusal" : response.stop
+  const stop = isModelRefusal(response) ? "refusal" : response.stop
   work.iterations = call
   work.log = [...work.log, ...placed]
   work.text = wordsOf(placed)
@@ -307,7 +307,7 @@ async function nextAnswer(work: Work): Promise<NextAnswer> {
 }
 
 /** What the provider has run itself is past stopping; whoever listens hears what the guard says to it. */
-async function tellRun({ judge, emit }: Work, { format, messages }: ModelResponse): Promise<void> {
+async function tellRun({ judge, emit }: TurnWork, { format, messages }: ModelResponse): Promise<void> {
   const parts = messages.flatMap((message) => message.parts)
   for (const judged of (await judge?.judgeRun(format, parts)) ?? [])
     emit({ type: "call-judged", callId: idOf(judged.callId), tool: judged.tool, judged })
@@ -317,7 +317,7 @@ async function tellRun({ judge, emit }: Work, { format, messages }: ModelRespons
 const maxRefusals = 3
 
 /** Our count may be off, or the model's window smaller than anyone told us: what the provider refuses as too long is compacted further. */
-async function askUntilFits(work: Work, call: number): Promise<ModelResponse> {
+async function askUntilFits(work: TurnWork, call: number): Promise<ModelResponse> {
   let body = await prepareCall(work, call)
   for (let refusals = 0; ; refusals++) {
     try {
@@ -331,10 +331,10 @@ async function askUntilFits(work: Work, call: number): Promise<ModelResponse> {
   }
 }
 
-const ask = ({ options, stream, emit, log }: Work, call: number, body: string): Promise<ModelResponse> =>
+const ask = ({ options, stream, emit, log }: TurnWork, call: number, body: string): Promise<ModelResponse> =>
   askModel(options.agent.model, { body, stream, call, place: log.length, signal: options.signal, emit })
 
-async function prepareCall(work: Work, call: number, refused = false): Promise<string> {
+async function prepareCall(work: TurnWork, call: number, refused = false): Promise<string> {
   const { body, trace, report } = await stoppable(work, work.context.prepare({ refused }))
   work.trace = [...work.trace, ...trace]
   if (changes(trace)) work.emit({ type: "context-compacted", call, trace, ...present({ report }) })
@@ -342,7 +342,7 @@ async function prepareCall(work: Work, call: number, refused = false): Promise<s
 }
 
 /** Nothing, if there is nothing left to leave out: then what the provider said is the better answer. */
-async function prepareSmaller(work: Work, call: number): Promise<string | undefined> {
+async function prepareSmaller(work: TurnWork, call: number): Promise<string | undefined> {
   try {
     return await prepareCall(work, call, true)
   } catch (error) {
@@ -367,7 +367,7 @@ const wordsOf = (messages: Transcript): string =>
   messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : []))).join("")
 
 /** Let the session's guard, as it stands now, judge the calls of this answer, beside the turn's own. */
-async function seatJudge(work: Work): Promise<void> {
+async function seatJudge(work: TurnWork): Promise<void> {
   const { session, guard: own } = work.options
   const ofSession = await stoppable(work, session?.guarding?.() ?? Promise.resolve(undefined))
   if (ofSession === undefined) return

@@ -7,7 +7,7 @@ import { isPostgres, openStore, type StoreOptions } from "../store/open-store.ts
 import { operatorLog } from "../store/reserved-log.ts"
 import { ANY_SESSION, findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import type { SessionRow, Store } from "../store/store.ts"
-import { type Arguments, type Failure, isFailure, misuse, type Options, unusable } from "./command.ts"
+import { type Arguments, type CommandFailure, isFailure, misuse, type Options, unusable } from "./command.ts"
 import { createPaper, jsonLine, type Paper, sentenceOf, startProgress } from "./output.ts"
 import type { World } from "./world.ts"
 
@@ -19,7 +19,7 @@ export const dataOption: Options = {
 }
 
 /** Where the store is: `--data`, else HOLDFAST_DATA, else the usual place below the working folder. An address is never quoted. */
-export function dataPlace(given: string | undefined, env: World["env"]): string | Failure {
+export function dataPlace(given: string | undefined, env: World["env"]): string | CommandFailure {
   const named = given ?? (env.HOLDFAST_DATA === "" ? undefined : env.HOLDFAST_DATA) ?? join(usualFolder, usualFile)
   const next = "Give a folder, a file, or an address that begins with postgres://"
   if (named === "" || named.includes("\0")) return misuse("--data names no place.", next)
@@ -54,7 +54,7 @@ const shortest = (one: string, other: string): string => (one.length < other.len
 
 const isMissing = (place: string): boolean => !isPostgres(place) && statOf(place) === undefined
 
-const missingStore = (place: string): Failure =>
+const missingStore = (place: string): CommandFailure =>
   unusable(
     "store-missing",
     `There is no store yet: ${shortest(relative(process.cwd(), place), place)} does not exist.`,
@@ -65,7 +65,7 @@ const missingStore = (place: string): Failure =>
 export async function openPlace(
   place: string,
   { make = false, ...options }: StoreOptions & { readonly make?: boolean } = {},
-): Promise<Store | Failure> {
+): Promise<Store | CommandFailure> {
   try {
     if (!make && isMissing(place)) {
       const fault = findPathFault(place)
@@ -79,7 +79,7 @@ export async function openPlace(
 }
 
 /** A damage that is not in one session alone, in words; anything else is thrown again. */
-export function damagedPlace(error: unknown, place: string): Failure {
+export function damagedPlace(error: unknown, place: string): CommandFailure {
   const problem = error instanceof HoldfastError ? error.problem : undefined
   if (problem?.code !== "store-corrupt" || problem.session !== ANY_SESSION) throw error
   const sentence = `${placeWords(place).replace(/^t/, "T")} is damaged, or is no store: ${problem.reason}.`
@@ -87,14 +87,14 @@ export function damagedPlace(error: unknown, place: string): Failure {
 }
 
 /** What a command found out: for programs as data, for people in lines, each fit to be printed. */
-export type Answer = {
+export type CommandAnswer = {
   readonly json: object
   readonly text: (paper: Paper) => readonly string[]
   /** Told after the lines, or in place of the data: then it has that in it. */
-  readonly failure?: Failure
+  readonly failure?: CommandFailure
 }
 
-export type Asked = { readonly store: Store; readonly place: string }
+export type OpenedStore = { readonly store: Store; readonly place: string }
 
 /** What every command that asks a store takes. */
 export const storeOptions: Options = {
@@ -106,9 +106,9 @@ export const storeOptions: Options = {
 export async function askStore(
   args: Arguments,
   world: World,
-  ask: (asked: Asked) => Promise<Answer | Failure>,
+  ask: (asked: OpenedStore) => Promise<CommandAnswer | CommandFailure>,
   { make = false } = {},
-): Promise<0 | Failure> {
+): Promise<0 | CommandFailure> {
   const place = dataPlace(args.valueOf("data"), world.env)
   if (isFailure(place)) return place
   const json = args.isOn("json")
@@ -118,7 +118,7 @@ export async function askStore(
 }
 
 /** Tell an answer, to people or to programs. */
-export async function tellAnswer(answer: Answer, json: boolean, { stdout }: World): Promise<0 | Failure> {
+export async function tellAnswer(answer: CommandAnswer, json: boolean, { stdout }: World): Promise<0 | CommandFailure> {
   if (!json) await stdout.write(`${answer.text(createPaper(stdout)).join("\n")}\n`)
   else if (answer.failure === undefined) await stdout.write(jsonLine(answer.json))
   return answer.failure ?? 0
@@ -127,8 +127,8 @@ export async function tellAnswer(answer: Answer, json: boolean, { stdout }: Worl
 async function askPlace(
   place: string,
   make: boolean,
-  ask: (asked: Asked) => Promise<Answer | Failure>,
-): Promise<Answer | Failure> {
+  ask: (asked: OpenedStore) => Promise<CommandAnswer | CommandFailure>,
+): Promise<CommandAnswer | CommandFailure> {
   const store = await openPlace(place, { make })
   if (isFailure(store)) return store
   try {
@@ -151,7 +151,7 @@ export const operatorOptions: Options = { ...policyOption, ...storeOptions }
 export type AskedOperator = { readonly store?: Store; readonly directory?: string; readonly place: string }
 
 /** The policy directory: `--policy`, else HOLDFAST_POLICY, else `policy` beside the store's file; for a database, `.holdfast/policy`. */
-export function policyPlace(args: Arguments, env: World["env"], place: string): string | Failure {
+export function policyPlace(args: Arguments, env: World["env"], place: string): string | CommandFailure {
   const named = args.valueOf("policy") ?? (env.HOLDFAST_POLICY === "" ? undefined : env.HOLDFAST_POLICY)
   if (named === "" || named?.includes("\0") === true)
     return misuse("--policy names no folder.", "Give the folder in which the rules lie.")
@@ -167,9 +167,9 @@ const isNamed = (args: Arguments, env: World["env"]): boolean =>
 export async function askOperator(
   args: Arguments,
   world: World,
-  ask: (asked: AskedOperator) => Promise<Answer | Failure>,
+  ask: (asked: AskedOperator) => Promise<CommandAnswer | CommandFailure>,
   { make = false } = {},
-): Promise<0 | Failure> {
+): Promise<0 | CommandFailure> {
   const place = dataPlace(args.valueOf("data"), world.env)
   if (isFailure(place)) return place
   const directory = policyPlace(args, world.env, place)
@@ -189,7 +189,7 @@ export async function askOperator(
 }
 
 /** What only the operator's channel can get into, with what to do about it; the audit log cannot be deleted like a session. */
-function damagedLog(error: unknown): Failure | undefined {
+function damagedLog(error: unknown): CommandFailure | undefined {
   if (!(error instanceof HoldfastError)) return undefined
   const { problem } = error
   if (problem.code === "key-invalid" && /^[0-9a-f]{32}$/.test(problem.key)) {
@@ -203,10 +203,10 @@ function damagedLog(error: unknown): Failure | undefined {
   return { ...unusable(problem.code, sentence, next), problem }
 }
 
-export type AskedSession = Asked & { readonly row: SessionRow; readonly session: Session }
+export type AskedSession = OpenedStore & { readonly row: SessionRow; readonly session: Session }
 
 /** The name that was given first, or what to do to know one. */
-export const sessionNamed = ({ positionals: [id] }: Arguments): string | Failure =>
+export const sessionNamed = ({ positionals: [id] }: Arguments): string | CommandFailure =>
   id === undefined || id === ""
     ? misuse("It was not said which session.", "Write its ID; holdfast sessions list names them.")
     : id
@@ -215,8 +215,8 @@ export const sessionNamed = ({ positionals: [id] }: Arguments): string | Failure
 export async function askSession(
   args: Arguments,
   world: World,
-  ask: (asked: AskedSession) => Promise<Answer | Failure>,
-): Promise<0 | Failure> {
+  ask: (asked: AskedSession) => Promise<CommandAnswer | CommandFailure>,
+): Promise<0 | CommandFailure> {
   const id = sessionNamed(args)
   if (isFailure(id)) return id
   return askStore(args, world, async ({ store, place }) => {

@@ -15,7 +15,7 @@ export type Command = {
   readonly options: Options
   readonly maxPositionals: number
   /** 0, or why not. A Problem may be thrown. */
-  readonly run: (args: Arguments, world: World) => Promise<0 | Failure>
+  readonly run: (args: Arguments, world: World) => Promise<0 | CommandFailure>
 }
 
 /** Things that are done to one kind of thing, by name: `holdfast sessions list`. */
@@ -54,7 +54,11 @@ export type Arguments = {
 }
 
 /** Read what follows a command's name, or say what of it cannot be meant. */
-export function readArguments(argv: readonly string[], options: Options, maxPositionals: number): Arguments | Failure {
+export function readArguments(
+  argv: readonly string[],
+  options: Options,
+  maxPositionals: number,
+): Arguments | CommandFailure {
   const config: ParseArgsOptionsConfig = {}
   for (const [name, { value }] of Object.entries(options))
     config[name] = { type: value === undefined ? "boolean" : "string", multiple: true }
@@ -100,7 +104,7 @@ function objectionTo(
   value: string | undefined,
   inline: boolean | undefined,
   options: Options,
-): Failure | undefined {
+): CommandFailure | undefined {
   if (option === undefined) {
     const known = Object.keys(options).map((name) => `--${name}`)
     return misuse(
@@ -123,20 +127,31 @@ function objectionTo(
 }
 
 /** Why a command did not do what it was asked: 2 where the command line cannot be meant, 1 for everything else. */
-export type Failure = Advice & {
+export type CommandFailure = Advice & {
   readonly exit: 1 | 2
   readonly code: string
   /** The figures of a Problem, for programs. */
   readonly problem?: object
 }
 
-export const isFailure = (value: object | string): value is Failure => typeof value === "object" && "exit" in value
+export const isFailure = (value: object | string): value is CommandFailure =>
+  typeof value === "object" && "exit" in value
 
 /** The command line cannot be meant. */
-export const misuse = (sentence: string, next: string): Failure => ({ exit: 2, code: "usage-invalid", sentence, next })
+export const misuse = (sentence: string, next: string): CommandFailure => ({
+  exit: 2,
+  code: "usage-invalid",
+  sentence,
+  next,
+})
 
 /** Something outside could not be read or written. */
-export const unusable = (code: string, sentence: string, next: string): Failure => ({ exit: 1, code, sentence, next })
+export const unusable = (code: string, sentence: string, next: string): CommandFailure => ({
+  exit: 1,
+  code,
+  sentence,
+  next,
+})
 
 /** What to do at the command line, where a Problem speaks of functions. */
 const nextHere: Readonly<Partial<Record<Problem["code"], string>>> = {
@@ -146,7 +161,7 @@ const nextHere: Readonly<Partial<Record<Problem["code"], string>>> = {
 }
 
 /** Whatever was thrown, in words. Anything but a Problem is a fault of our own, and says so. */
-export function failureOf(error: unknown): Failure {
+export function commandFailure(error: unknown): CommandFailure {
   if (error instanceof HoldfastError) {
     const { problem } = error
     const { code } = problem
@@ -166,7 +181,7 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** Tell people on stderr, or programs as one JSON object on stdout. */
-export async function tellFailure(failure: Failure, json: boolean, { stdout, stderr }: World): Promise<number> {
+export async function tellFailure(failure: CommandFailure, json: boolean, { stdout, stderr }: World): Promise<number> {
   const { exit, code, sentence, next, problem } = failure
   if (json) await stdout.write(jsonLine({ problem: { code, ...problem, sentence, next } }))
   else await stderr.write(`holdfast: ${sentenceOf(sentence)}\n${sentenceOf(next)}\n`)

@@ -6,7 +6,7 @@ import type { CompactOptions } from "../session/one-shot/options.ts"
 import type { Arguments, Options } from "./command.ts"
 
 /** What was asked for, as far as it does not depend on the request. */
-export type CompactChoices = {
+export type CompactCommandChoices = {
   readonly format?: Format
   readonly index: number
   /** Tokens, or a share of what is outside the prompt stack. */
@@ -42,7 +42,7 @@ export const compactOptions: Options = {
 }
 
 /** Read the options of `compact`; one that cannot be meant is a Problem. */
-export function readChoices(args: Arguments): CompactChoices {
+export function readChoices(args: Arguments): CompactCommandChoices {
   const value = args.valueOf
   const windowTokens = countOf("--window", value("window"), 1)
   const budget = budgetOf(value("budget"))
@@ -88,7 +88,7 @@ function countOf(option: string, text: string | undefined, least: number): numbe
   return refuse(option, `a whole number, at least ${least}`, JSON.stringify(text.slice(0, 40)))
 }
 
-function budgetOf(text: string | undefined): CompactChoices["budget"] {
+function budgetOf(text: string | undefined): CompactCommandChoices["budget"] {
   if (text === undefined) return undefined
   if (wholeNumber.test(text) && Number(text) > 0) return { tokens: Number(text) }
   const share = Number(percentage.exec(text)?.[1] ?? Number.NaN) / 100
@@ -96,7 +96,7 @@ function budgetOf(text: string | undefined): CompactChoices["budget"] {
   return refuse("--budget", "a whole number of tokens or a share such as 25%", JSON.stringify(text.slice(0, 40)))
 }
 
-function outputOf({ isOn }: Arguments): CompactChoices["output"] {
+function outputOf({ isOn }: Arguments): CompactCommandChoices["output"] {
   const [first, second] = outputs.filter(isOn)
   if (second !== undefined) refuse(`--${second}`, "nothing", `given beside --${first}, which excludes it`)
   return first ?? "auto"

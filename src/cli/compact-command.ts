@@ -4,11 +4,11 @@ import { meterFor } from "../session/one-shot/meter-for.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
 import { planRequest } from "../session/one-shot/plan-request.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { type Arguments, type Command, type Failure, isFailure } from "./command.ts"
-import { type CompactChoices, compactOptions, readChoices } from "./compact-choices.ts"
-import { deliver } from "./deliver.ts"
+import { type Arguments, type Command, type CommandFailure, isFailure } from "./command.ts"
+import { type CompactCommandChoices, compactOptions, readChoices } from "./compact-choices.ts"
+import { writeResult } from "./deliver.ts"
 import { startProgress } from "./output.ts"
-import { type Opened, openRequest, readInput } from "./read-input.ts"
+import { type OpenedRequest, openRequest, readInput } from "./read-input.ts"
 import type { World } from "./world.ts"
 
 /** Make a request fit, and say what was done. */
@@ -33,7 +33,7 @@ compacted when it does not fit the model's window. A body that fits comes back a
 /** A shorter text is done before anyone would look for a sign of life. */
 const longLength = 1_000_000
 
-async function compactFile(args: Arguments, world: World): Promise<0 | Failure> {
+async function compactFile(args: Arguments, world: World): Promise<0 | CommandFailure> {
   const choices = readChoices(args)
   const input = await readInput(args.positionals[0], world)
   if (isFailure(input)) return input
@@ -47,14 +47,17 @@ async function compactFile(args: Arguments, world: World): Promise<0 | Failure> 
     const result = await compactRequest(opened.body, options)
     await stopProgress()
     const tookMs = world.nowMs() - startMs
-    return await deliver({ name: input.name, opened, options, result, tookMs }, choices, world)
+    return await writeResult({ name: input.name, opened, options, result, tookMs }, choices, world)
   } finally {
     await stopProgress()
   }
 }
 
 /** The options for this very request: a share of it becomes a number of tokens. */
-function optionsFor({ body, format, model }: Opened, { budget, options }: CompactChoices): CompactOptions {
+function optionsFor(
+  { body, format, model }: OpenedRequest,
+  { budget, options }: CompactCommandChoices,
+): CompactOptions {
   const whole: CompactOptions = { format, ...present({ model }), ...options }
   if (budget === undefined) return whole
   if ("tokens" in budget) return { ...whole, budgetTokens: budget.tokens }

@@ -10,10 +10,10 @@ import type { CompactOptions } from "../session/one-shot/options.ts"
 import type { Report } from "../session/one-shot/report.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { type Failure, unusable } from "./command.ts"
-import type { CompactChoices } from "./compact-choices.ts"
+import { type CommandFailure, unusable } from "./command.ts"
+import type { CompactCommandChoices } from "./compact-choices.ts"
 import { clip, count, createPaper, indent, number, type Paper, paragraph, wrap } from "./output.ts"
-import type { Opened } from "./read-input.ts"
+import type { OpenedRequest } from "./read-input.ts"
 import {
   cacheSentence,
   countingSentence,
@@ -26,7 +26,11 @@ import {
 import type { Sink, World } from "./world.ts"
 
 /** Put the body, the trace and the account where they were asked for: programs get the body, people the account. */
-export async function deliver(done: Accounted, choices: CompactChoices, world: World): Promise<0 | Failure> {
+export async function writeResult(
+  done: Accounted,
+  choices: CompactCommandChoices,
+  world: World,
+): Promise<0 | CommandFailure> {
   const { body, trace, report } = done.result
   const lines = trace.map((event) => `${JSON.stringify(event)}\n`).join("")
   const failure = (await save(choices.out, body)) ?? (await save(choices.trace, lines))
@@ -44,7 +48,7 @@ export async function deliver(done: Accounted, choices: CompactChoices, world: W
   return 0
 }
 
-async function tell(done: Accounted, { out, trace }: CompactChoices, sink: Sink): Promise<void> {
+async function tell(done: Accounted, { out, trace }: CompactCommandChoices, sink: Sink): Promise<void> {
   const saved = [
     ...(out === undefined ? [] : [`The body is in ${out}.\n`]),
     ...(trace === undefined ? [] : [`The trace is in ${trace}.\n`]),
@@ -52,7 +56,7 @@ async function tell(done: Accounted, { out, trace }: CompactChoices, sink: Sink)
   await sink.write(`${accountOf(done, createPaper(sink))}${saved.join("")}`)
 }
 
-async function save(path: string | undefined, text: string): Promise<Failure | undefined> {
+async function save(path: string | undefined, text: string): Promise<CommandFailure | undefined> {
   if (path === undefined) return undefined
   try {
     await writeFile(path, text)
@@ -64,7 +68,7 @@ async function save(path: string | undefined, text: string): Promise<Failure | u
 }
 
 /** Why a file could not be written, by the code of the system's error. */
-export function unwritable(path: string, code: string): Failure {
+export function unwritable(path: string, code: string): CommandFailure {
   const why = reasons[code] ?? `it could not be written (${code})`
   return unusable("output-unwritable", `Nothing was written to ${path}: ${why}.`, "Name another file.")
 }
@@ -82,7 +86,7 @@ const reasons: Readonly<Record<string, string>> = {
 /** One compaction that was done, and everything that an account of it speaks of. */
 type Accounted = {
   readonly name: string
-  readonly opened: Opened
+  readonly opened: OpenedRequest
   readonly options: CompactOptions
   readonly result: CompactResult<string>
   readonly tookMs: number

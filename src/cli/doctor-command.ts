@@ -12,13 +12,13 @@ import { isPostgres } from "../store/open-store.ts"
 import { findPathFault, problemOfPath } from "../store/sqlite-file.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 import { dataPlace, openPlace, placeWords, tellAnswer } from "./ask-store.ts"
-import { type Command, failureOf, isFailure, type Options, unusable } from "./command.ts"
+import { type Command, commandFailure, isFailure, type Options, unusable } from "./command.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
 import { readsTypes } from "./config/read-config.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import { count, type Paper, sentenceOf } from "./output.ts"
 import { usualDirectory } from "./serve-open.ts"
-import { readSettings, type Settings, secretsOf, settingOptions } from "./serve-settings.ts"
+import { readSettings, type ServeSettings, secretsOf, settingOptions } from "./serve-settings.ts"
 import { clientLines } from "./serve-welcome.ts"
 import type { World } from "./world.ts"
 
@@ -247,7 +247,7 @@ export async function checkStore(place: string): Promise<StoreChecks> {
   try {
     const fault = isPostgres(place) ? undefined : findPathFault(place)
     if (fault !== undefined) {
-      const { sentence, next } = failureOf(new HoldfastError(problemOfPath(fault)))
+      const { sentence, next } = commandFailure(new HoldfastError(problemOfPath(fault)))
       return { checks: [fail("store", sentence, next), ...disk] }
     }
     const store = await openPlace(place)
@@ -273,7 +273,7 @@ export async function checkStore(place: string): Promise<StoreChecks> {
     }
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
-    const { sentence, next } = failureOf(error)
+    const { sentence, next } = commandFailure(error)
     return { checks: [fail("store", sentence, next), ...disk] }
   }
 }
@@ -387,7 +387,7 @@ function linesOf({ name, state, says, next }: Check, { bold, dim }: Paper): read
   ]
 }
 
-async function checkAll({ config, file }: Settings, world: World, isOffline: boolean): Promise<readonly Check[]> {
+async function checkAll({ config, file }: ServeSettings, world: World, isOffline: boolean): Promise<readonly Check[]> {
   const { listen, upstreams, isUsual, operator, telemetry } = config
   const place = placeOf(config)
   const stored =

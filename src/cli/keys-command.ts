@@ -3,7 +3,7 @@ import { basename, join } from "node:path"
 import { createKeyPair, readPublicKey } from "../guard/operator/command.ts"
 import { makeKeyRing, readDirectory } from "../guard/operator/directory.ts"
 import { dataOption, dataPlace, policyOption, policyPlace, tellAnswer } from "./ask-store.ts"
-import { type Command, type CommandGroup, type Failure, isFailure, misuse } from "./command.ts"
+import { type Command, type CommandFailure, type CommandGroup, isFailure, misuse } from "./command.ts"
 import { unwritable } from "./deliver.ts"
 import { sentenceOf, table } from "./output.ts"
 import { readInput } from "./read-input.ts"
@@ -69,7 +69,7 @@ the one that its owner sees.
 }
 
 /** One that is there already is no failure; another of the same name is. */
-async function copyKey(target: string, text: string): Promise<Failure | undefined> {
+async function copyKey(target: string, text: string): Promise<CommandFailure | undefined> {
   try {
     await mkdir(join(target, ".."), { recursive: true, mode: 0o755 })
   } catch (error) {
@@ -118,7 +118,7 @@ The private key has no passphrase: keep the file where nobody else can read it.
   },
 }
 
-async function writePair(path: string): Promise<{ readonly fingerprint: string } | Failure> {
+async function writePair(path: string): Promise<{ readonly fingerprint: string } | CommandFailure> {
   const { privateKey, publicKey, fingerprint } = createKeyPair()
   const publicPath = publicFile(path)
   const taken = await stat(publicPath).then(
@@ -136,7 +136,7 @@ async function writePair(path: string): Promise<{ readonly fingerprint: string }
 }
 
 /** Write a file that must not be there yet. */
-async function writeNew(path: string, text: string, mode: number): Promise<Failure | undefined> {
+async function writeNew(path: string, text: string, mode: number): Promise<CommandFailure | undefined> {
   try {
     await writeFile(path, text, { flag: "wx", mode })
     return undefined

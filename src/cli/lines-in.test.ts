@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { linesIn } from "./sessions-import.ts"
+import { linesOfStream } from "./sessions-import.ts"
 
 async function read(chunks: readonly Uint8Array[]): Promise<readonly string[]> {
   const lines: string[] = []
-  for await (const line of linesIn(stream(chunks))) lines.push(line)
+  for await (const line of linesOfStream(stream(chunks))) lines.push(line)
   return lines
 }
 

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url"
 import { expect, test } from "vitest"
 import { sampleSource } from "../../test/fixtures/mcp/sample-source.ts"
 import type { McpScope } from "../mcp/mcp-source.ts"
-import { failureOf, isFailure, readArguments } from "./command.ts"
+import { commandFailure, isFailure, readArguments } from "./command.ts"
 import { createMcpCommand } from "./mcp-command.ts"
 import { commandHelp } from "./run.ts"
 import type { Sink, World } from "./world.ts"
@@ -51,7 +51,7 @@ async function mcp(argv: readonly string[], { stdin = "", env = {}, whileServing
     debug: false,
   }
   const args = readArguments(argv, command.options, command.maxPositionals)
-  const outcome = isFailure(args) ? args : await command.run(args, world).catch(failureOf)
+  const outcome = isFailure(args) ? args : await command.run(args, world).catch(commandFailure)
   return { outcome, stdout: out.join(""), stderr: err.join(""), opened, closed }
 }
 

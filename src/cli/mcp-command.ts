@@ -6,14 +6,18 @@ import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import type { Store } from "../store/store.ts"
 import { dataOption, dataPlace, openPlace } from "./ask-store.ts"
-import { type Arguments, type Command, type Failure, isFailure, misuse, type Options } from "./command.ts"
+import { type Arguments, type Command, type CommandFailure, isFailure, misuse, type Options } from "./command.ts"
 import { sentenceOf } from "./output.ts"
 import { readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
 
 /** All that the command needs beside its world. */
 export type McpDeps = {
   /** Open what a scope may see; `data` is the place of the store where one was named. */
-  readonly openSource: (scope: McpScope, data: string | undefined, env: World["env"]) => Promise<OpenedSource | Failure>
+  readonly openSource: (
+    scope: McpScope,
+    data: string | undefined,
+    env: World["env"],
+  ) => Promise<OpenedSource | CommandFailure>
   readonly version: () => Promise<string>
   readonly stop?: () => StopSignal
 }
@@ -61,7 +65,7 @@ export const createMcpCommand = (deps: McpDeps): Command => ({
 
 export const mcpCommand: Command = createMcpCommand({ openSource: openMcpSource, version: readVersion })
 
-async function serve(args: Arguments, world: World, deps: McpDeps): Promise<0 | Failure> {
+async function serve(args: Arguments, world: World, deps: McpDeps): Promise<0 | CommandFailure> {
   const scope = scopeOf(args)
   if (isFailure(scope)) return scope
   const http = httpOf(args, world.env)
@@ -100,7 +104,7 @@ async function serveOnPort(source: McpSource, http: HttpOptions, stop: AbortSign
   }
 }
 
-function scopeOf(args: Arguments): McpScope | Failure {
+function scopeOf(args: Arguments): McpScope | CommandFailure {
   const [session, agent] = [args.valueOf("session"), args.valueOf("agent")]
   const next = "Write --session ID for one session, or --agent NAME for all that an agent remembers."
   if (session !== undefined && agent !== undefined) return misuse("--session and --agent exclude one another.", next)
@@ -116,7 +120,7 @@ function scopeOf(args: Arguments): McpScope | Failure {
 const httpOnly = ["host", "token-env", "allow-host", "allow-origin"]
 
 /** How to serve over HTTP, or nothing where that was not asked for. */
-function httpOf(args: Arguments, env: World["env"]): HttpOptions | Failure | undefined {
+function httpOf(args: Arguments, env: World["env"]): HttpOptions | CommandFailure | undefined {
   const [port] = args.positionals
   const stray = port ?? httpOnly.filter(args.isOn).map((name) => `--${name}`)[0]
   if (!args.isOn("http"))
@@ -166,10 +170,10 @@ export async function openMcpSource(
   scope: McpScope,
   data: string | undefined,
   env: World["env"],
-): Promise<OpenedSource | Failure> {
+): Promise<OpenedSource | CommandFailure> {
   const place = dataPlace(data, env)
   if (isFailure(place)) return place
-  let opening: Promise<Store | Failure> | undefined
+  let opening: Promise<Store | CommandFailure> | undefined
   const open = async (): Promise<Store> => {
     opening ??= openPlace(place)
     const opened = await opening.catch((error: unknown) => {

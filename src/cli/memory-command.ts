@@ -3,12 +3,12 @@ import { present } from "../message/present.ts"
 import { checkDay, type MemorySearch, maxHits } from "../session/memory/check-search.ts"
 import { createMemory, type Memory } from "../session/memory/memory.ts"
 import type { MemoryHit, Store } from "../store/store.ts"
-import { type Answer, askStore, storeOptions } from "./ask-store.ts"
+import { askStore, type CommandAnswer, storeOptions } from "./ask-store.ts"
 import {
   type Arguments,
   type Command,
+  type CommandFailure,
   type CommandGroup,
-  type Failure,
   isFailure,
   misuse,
   type Options,
@@ -33,8 +33,8 @@ const maxNamed = 8
 function askMemory(
   args: Arguments,
   world: World,
-  ask: (memory: Memory, agent: string) => Promise<Answer | Failure>,
-): Promise<0 | Failure> {
+  ask: (memory: Memory, agent: string) => Promise<CommandAnswer | CommandFailure>,
+): Promise<0 | CommandFailure> {
   return askStore(args, world, async ({ store }) => {
     const agent = args.valueOf("agent") ?? (await onlyAgent(store, args.valueOf("tenant")))
     if (isFailure(agent)) return agent
@@ -45,7 +45,7 @@ function askMemory(
 }
 
 /** The tenant whose agent of this name has sessions; none where there is no such agent. */
-async function onlyTenant(store: Store, agent: string): Promise<string | Failure> {
+async function onlyTenant(store: Store, agent: string): Promise<string | CommandFailure> {
   const sessions = await store.sessions({ agent, limit: maxLooked })
   const tenants = [...new Set(sessions.map(({ tenant }) => tenant))]
   if (tenants.length < 2) return tenants[0] ?? ""
@@ -54,7 +54,7 @@ async function onlyTenant(store: Store, agent: string): Promise<string | Failure
   return misuse(sentence, "Write --tenant ID.")
 }
 
-async function onlyAgent(store: Store, tenant: string | undefined): Promise<string | Failure> {
+async function onlyAgent(store: Store, tenant: string | undefined): Promise<string | CommandFailure> {
   const sessions = await store.sessions({ limit: maxLooked, ...present({ tenant }) })
   const agents = [...new Set(sessions.map(({ agent }) => agent))].filter((agent) => agent !== "")
   const [only, another] = agents

@@ -1,5 +1,5 @@
 import { resolve } from "node:path"
-import { isTemplateUse, type Command as OperatorCommand } from "../guard/operator/command.ts"
+import { isTemplateUse, type OperatorCommand } from "../guard/operator/command.ts"
 import { type AuditLine, inspectOperator } from "../guard/operator/inspect-operator.ts"
 import type { OperatorRule, Standing } from "../guard/operator/rule-file.ts"
 import { HoldfastError } from "../message/errors.ts"

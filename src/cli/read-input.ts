@@ -9,7 +9,7 @@ import { importTranscript } from "../transcript/import.ts"
 import { firstLine } from "../transcript/lines.ts"
 import { codecs } from "../wire/codecs.ts"
 import { overlay, readJson, tryParse, write } from "../wire/json.ts"
-import { type Failure, misuse, unusable } from "./command.ts"
+import { type CommandFailure, misuse, unusable } from "./command.ts"
 import type { World } from "./world.ts"
 
 /** More is not read. One body has at most 100 million characters; its text is held several times over while it is worked on. */
@@ -23,7 +23,7 @@ export async function readInput(
   path: string | undefined,
   world: World,
   wanted = "a request body or a transcript as JSON",
-): Promise<Input | Failure> {
+): Promise<Input | CommandFailure> {
   if (path === undefined && world.stdinIsTerminal)
     return misuse("There is nothing to read.", "Name a file, or pipe a request body in. --help says more.")
   if (path === undefined || path === "-") return await readAll("standard input", world.stdin, wanted)
@@ -38,7 +38,8 @@ export async function readInput(
 }
 
 /** Why a file could not be read, by the code of the system's error. */
-export const unreadable = (path: string, code: string): Failure => unusable("input-unreadable", ...wordsFor(path, code))
+export const unreadable = (path: string, code: string): CommandFailure =>
+  unusable("input-unreadable", ...wordsFor(path, code))
 
 function wordsFor(path: string, code: string): [sentence: string, next: string] {
   if (code === "ENOENT") return [`There is no file ${path}.`, "Check the name, and the folder that you are in."]
@@ -49,14 +50,18 @@ function wordsFor(path: string, code: string): [sentence: string, next: string] 
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`
 
-const tooLarge = (name: string, size: string): Failure =>
+const tooLarge = (name: string, size: string): CommandFailure =>
   unusable(
     "input-too-large",
     `${name} has ${size}; at most ${megabytes(maxInputBytes)} are read.`,
     "Give one session or one request at a time, with large media by URL or file id.",
   )
 
-async function readAll(name: string, chunks: AsyncIterable<Uint8Array>, wanted: string): Promise<Input | Failure> {
+async function readAll(
+  name: string,
+  chunks: AsyncIterable<Uint8Array>,
+  wanted: string,
+): Promise<Input | CommandFailure> {
   const read: Uint8Array[] = []
   let size = 0
   for await (const chunk of chunks) {
@@ -67,7 +72,7 @@ async function readAll(name: string, chunks: AsyncIterable<Uint8Array>, wanted: 
   return decode(name, Buffer.concat(read), wanted)
 }
 
-function decode(name: string, bytes: Uint8Array, wanted: string): Input | Failure {
+function decode(name: string, bytes: Uint8Array, wanted: string): Input | CommandFailure {
   const wide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)
   if (wide) return unusable("input-not-text", `${name} is text in UTF-16.`, "Save it as UTF-8.")
   const text = bytes.includes(0) ? undefined : textOf(bytes)
@@ -85,7 +90,7 @@ function textOf(bytes: Uint8Array): string | undefined {
 }
 
 /** What was opened: the body of the request that the client would send next, and what is worth knowing of its file. */
-export type Opened = {
+export type OpenedRequest = {
   readonly body: string
   readonly format: Format
   readonly kind: FileKind | "request"
@@ -103,7 +108,7 @@ export type Opened = {
 type OpenOptions = { readonly format?: Format; readonly index: number }
 
 /** Read a request body of any format, or a transcript file of any kind. */
-export function openRequest(text: string, { format, index }: OpenOptions): Opened | Failure {
+export function openRequest(text: string, { format, index }: OpenOptions): OpenedRequest | CommandFailure {
   const file = importFile(text, format)
   if (file === undefined) {
     const whole = { index: 0, count: 1, unread: 0, lost: 0 }
@@ -116,7 +121,7 @@ export function openRequest(text: string, { format, index }: OpenOptions): Opene
   return { index, count: conversations.length, unread, ...bodyOf(conversation, kind, format) }
 }
 
-const noSuch = (count: number, index: number): Failure =>
+const noSuch = (count: number, index: number): CommandFailure =>
   count === 0
     ? unusable("input-empty", "The file holds no conversation.", "Give a file with at least one message.")
     : unusable(
@@ -138,7 +143,7 @@ function importFile(text: string, format: Format | undefined): ReturnType<typeof
   }
 }
 
-type Body = Pick<Opened, "body" | "format" | "kind" | "model" | "lost">
+type Body = Pick<OpenedRequest, "body" | "format" | "kind" | "model" | "lost">
 
 /** What a trace says of itself beside the request. */
 const traceFields = { id: undefined, source: undefined, title: undefined }

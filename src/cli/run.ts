@@ -1,9 +1,9 @@
 import { suggest } from "../message/nearest.ts"
 import {
   type Command,
+  type CommandFailure,
   type CommandGroup,
-  type Failure,
-  failureOf,
+  commandFailure,
   isFailure,
   isGroup,
   type Listed,
@@ -22,11 +22,11 @@ export async function run(argv: readonly string[], world: World): Promise<number
     return outcome === 0 ? 0 : await tellFailure(outcome, json, world)
   } catch (error) {
     if (world.debug && error instanceof Error) await world.stderr.write(`${error.stack}\n`)
-    return await tellFailure(failureOf(error), json, world)
+    return await tellFailure(commandFailure(error), json, world)
   }
 }
 
-async function dispatch([first, ...rest]: readonly string[], world: World): Promise<0 | Failure> {
+async function dispatch([first, ...rest]: readonly string[], world: World): Promise<0 | CommandFailure> {
   const { stdout, stderr } = world
   if (first === undefined) {
     await stderr.write(programHelp(commands))
@@ -59,7 +59,12 @@ async function helpFor([name = "", inner = ""]: readonly string[]): Promise<stri
   return command === undefined ? groupHelp(name, asked) : commandHelp(command)
 }
 
-async function choose(name: string, group: CommandGroup, argv: readonly string[], world: World): Promise<0 | Failure> {
+async function choose(
+  name: string,
+  group: CommandGroup,
+  argv: readonly string[],
+  world: World,
+): Promise<0 | CommandFailure> {
   const [first, ...rest] = argv
   if (first !== undefined && isHelp(first)) {
     await world.stdout.write(groupHelp(name, group))
@@ -80,7 +85,7 @@ async function choose(name: string, group: CommandGroup, argv: readonly string[]
   )
 }
 
-async function perform(command: Command, argv: readonly string[], world: World): Promise<0 | Failure> {
+async function perform(command: Command, argv: readonly string[], world: World): Promise<0 | CommandFailure> {
   const end = argv.indexOf("--")
   if (argv.slice(0, end < 0 ? argv.length : end).some(isHelp)) {
     await world.stdout.write(commandHelp(command))

@@ -10,7 +10,7 @@ import { fc, runs } from "../../test/support/property.ts"
 import { type GatewayOptions, usualTimes } from "../gateway/settings/gateway-options.ts"
 import type { OpenTelemetryOptions } from "../gateway/telemetry/open-telemetry.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { failureOf, isFailure, readArguments, tellFailure } from "./command.ts"
+import { commandFailure, isFailure, readArguments, tellFailure } from "./command.ts"
 import { commandHelp } from "./run.ts"
 import { createServeCommand, type DemoPlace, type ShowDemo, serveCommand } from "./serve-command.ts"
 import type { Sink, World } from "./world.ts"
@@ -71,7 +71,7 @@ async function serve(argv: readonly string[], { env = {}, whileServing = async (
     debug: false,
   }
   const args = readArguments(argv, command.options, command.maxPositionals)
-  const outcome = isFailure(args) ? args : await command.run(args, world).catch(failureOf)
+  const outcome = isFailure(args) ? args : await command.run(args, world).catch(commandFailure)
   const exit = outcome === 0 ? 0 : await tellFailure(outcome, argv.includes("--json"), world)
   return { exit, outcome, stdout: out.join(""), stderr: err.join(""), options: told[0], telemetry, doings }
 }

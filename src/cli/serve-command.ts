@@ -9,19 +9,34 @@ import { present } from "../message/present.ts"
 import { createMask } from "../model/secret.ts"
 import type { SessionEvent } from "../session/events.ts"
 import type { Store } from "../store/store.ts"
-import { type Arguments, type Command, type Failure, isFailure, misuse, type Options, unusable } from "./command.ts"
+import {
+  type Arguments,
+  type Command,
+  type CommandFailure,
+  isFailure,
+  misuse,
+  type Options,
+  unusable,
+} from "./command.ts"
 import { configJsonSchema, logLevels } from "./config/config-schema.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
 import { escapeActing } from "./output.ts"
-import { type Entry, faultEntry, missedEntry, operatorEntry, recordEntry, sessionEntry } from "./serve-log-entries.ts"
-import { type Ground, openGround } from "./serve-open.ts"
+import {
+  type ConsoleEntry,
+  faultEntry,
+  missedEntry,
+  operatorEntry,
+  recordEntry,
+  sessionEntry,
+} from "./serve-log-entries.ts"
+import { openGround, type ServeResources } from "./serve-open.ts"
 import {
   failedSettings,
   gatewayOptions,
   plainHeaders,
   readSettings,
-  type Settings,
+  type ServeSettings,
   secretsOf,
   settingOptions,
 } from "./serve-settings.ts"
@@ -58,13 +73,13 @@ const showDemo: ShowDemo = async ({ url, store, version, world, signal, onFault 
 const keyNames = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"]
 
 /** Is a demo to be shown: where it is asked for, and where nothing else could be done here. */
-function wantsDemo(args: Arguments, env: World["env"], { config, file }: Settings): boolean {
+function wantsDemo(args: Arguments, env: World["env"], { config, file }: ServeSettings): boolean {
   if (args.isOn("demo") || args.isOn("no-demo")) return args.isOn("demo")
   return file === undefined && config.isUsual && keyNames.every((name) => (env[name] ?? "") === "")
 }
 
 /** What a gateway stands on, and its settings: a port that was any free one is the one that it waited at. */
-type Opened = { readonly ground: Ground; readonly settings: Settings }
+type Opened = { readonly ground: ServeResources; readonly settings: ServeSettings }
 
 /** How often a store that is not there yet is tried again. */
 const againMs = 1000
@@ -76,11 +91,11 @@ const graceMs = 100
  * starts them all at once, in any order, need not start it again. Nothing if it was told to end before that.
  */
 async function openWhenThere(
-  open: () => Promise<Ground | Failure>,
-  settings: Settings,
+  open: () => Promise<ServeResources | CommandFailure>,
+  settings: ServeSettings,
   world: World,
   { version, format, stop }: { readonly version: string; readonly format: "text" | "json"; readonly stop: AbortSignal },
-): Promise<Opened | Failure | undefined> {
+): Promise<Opened | CommandFailure | undefined> {
   const { config } = settings
   const ground = await openOrAway(open, settings)
   if (isFailure(ground)) return ground
@@ -110,9 +125,9 @@ async function openWhenThere(
 
 /** What was opened, or the Problem of a store that may come back. */
 async function openOrAway(
-  open: () => Promise<Ground | Failure>,
-  { config }: Settings,
-): Promise<Ground | Failure | Problem> {
+  open: () => Promise<ServeResources | CommandFailure>,
+  { config }: ServeSettings,
+): Promise<ServeResources | CommandFailure | Problem> {
   try {
     return await open()
   } catch (error) {
@@ -153,7 +168,7 @@ export function createLog({ level, format, write, now, mask }: LogOptions): LogS
     }
     write(text).then(done, done)
   }
-  const tell = (entry: Entry): void => {
+  const tell = (entry: ConsoleEntry): void => {
     if (logLevels.indexOf(entry.level) > most) return
     if (waiting >= maxWaiting) {
       left += 1
@@ -176,7 +191,7 @@ export function createLog({ level, format, write, now, mask }: LogOptions): LogS
 }
 
 function lineOf(
-  { atMs, level, event, words, fields }: Entry,
+  { atMs, level, event, words, fields }: ConsoleEntry,
   format: LogFormat,
   mask: (text: string) => string,
 ): string {
@@ -242,7 +257,7 @@ export const serveCommand: Command = createServeCommand({
   version: readVersion,
 })
 
-async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 | Failure> {
+async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 | CommandFailure> {
   if (args.isOn("print-schema")) {
     await world.stdout.write(`${JSON.stringify(configJsonSchema(), null, 2)}\n`)
     return 0
@@ -257,7 +272,7 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 
     const version = await deps.version()
     const format = args.isOn("json") ? "json" : settings.config.log.format
     let port: number | undefined = settings.config.listen.port || undefined
-    const open = (): Promise<Ground | Failure> =>
+    const open = (): Promise<ServeResources | CommandFailure> =>
       openGround(settings, {
         now: world.dateMs,
         env: world.env,
@@ -283,7 +298,7 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 
 }
 
 type Serving = {
-  readonly settings: Settings
+  readonly settings: ServeSettings
   readonly stop: AbortSignal
   readonly isDemo: boolean
   readonly onListening: (port: number) => void
@@ -292,11 +307,11 @@ type Serving = {
 }
 
 async function serveOn(
-  ground: Ground,
+  ground: ServeResources,
   world: World,
   deps: ServeDeps,
   { settings, stop, isDemo, onListening, version, format }: Serving,
-): Promise<0 | Failure> {
+): Promise<0 | CommandFailure> {
   const { config, file } = settings
   const sink = format === "json" ? world.stdout : world.stderr
   const mask = createMask(secretsOf(config, ground.admin))
@@ -360,7 +375,7 @@ async function ending(stop: AbortSignal): Promise<void> {
   if (!stop.aborted) await new Promise((resolve) => stop.addEventListener("abort", resolve, { once: true }))
 }
 
-function listenTo({ holdfast, operator }: Ground, log: LogSink): () => void {
+function listenTo({ holdfast, operator }: ServeResources, log: LogSink): () => void {
   const ends = [holdfast.subscribe(log.sessionEvent), operator.subscribe(log.operatorEvent)]
   return () => {
     for (const end of ends) end()
@@ -369,7 +384,7 @@ function listenTo({ holdfast, operator }: Ground, log: LogSink): () => void {
 
 /** Send measurements where the configuration says, if it does. */
 async function startTelemetry(
-  { config: { telemetry } }: Settings,
+  { config: { telemetry } }: ServeSettings,
   open: (options: OpenTelemetryOptions) => Promise<Telemetry | undefined>,
   { version, ...others }: Pick<OpenTelemetryOptions, "upstreams" | "onFault" | "now"> & { readonly version: string },
 ): Promise<Telemetry | undefined> {
@@ -388,7 +403,7 @@ async function startTelemetry(
 async function startOn<Options extends Pick<GatewayOptions, "host" | "port">, Started>(
   begin: (options: Options) => Promise<Started>,
   gateway: Options,
-): Promise<Started | Failure> {
+): Promise<Started | CommandFailure> {
   try {
     return await begin(gateway)
   } catch (error) {

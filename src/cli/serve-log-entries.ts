@@ -10,7 +10,7 @@ import { clip, number } from "./output.ts"
 const maxName = 80
 
 /** Something to be logged. */
-export type Entry = {
+export type ConsoleEntry = {
   readonly atMs: number
   readonly level: LogLevel
   readonly event: string
@@ -20,7 +20,7 @@ export type Entry = {
   readonly fields: object
 }
 
-export const missedEntry = (count: number, atMs: number): Entry => ({
+export const missedEntry = (count: number, atMs: number): ConsoleEntry => ({
   atMs,
   level: "warn",
   event: "lines-left-out",
@@ -35,7 +35,7 @@ function levelOf({ ending, status, how }: ExchangeRecord): LogLevel {
   return how === "passed" || how === "answered" ? "debug" : "info"
 }
 
-export function recordEntry(record: ExchangeRecord): Entry {
+export function recordEntry(record: ExchangeRecord): ConsoleEntry {
   const { id, tenant, session, agent, method, path, format, model, stream, upstream } = record
   const { how, ending, status, changed, usage, attempts, recalls, totalMs, problem } = record
   return {
@@ -70,7 +70,7 @@ export function recordEntry(record: ExchangeRecord): Entry {
 const pathOnly = (path: string): string => path.replace(/[?#].*$/s, "")
 
 /** An error's own words may repeat what was said in a conversation: its kind and its place are told, and no more. */
-export function faultEntry(error: unknown, atMs: number): Entry {
+export function faultEntry(error: unknown, atMs: number): ConsoleEntry {
   const kind = kindOf(error)
   const at = placeOf(error)
   return {
@@ -97,9 +97,9 @@ function placeOf(error: unknown): string | undefined {
 }
 
 /** Of what happens in sessions, what somebody may have to do something about. */
-export function sessionEntry(event: SessionEvent): Entry | undefined {
+export function sessionEntry(event: SessionEvent): ConsoleEntry | undefined {
   const { atMs, session, type } = event
-  const entry = (level: LogLevel, words: string, fields: object = {}): Entry => ({
+  const entry = (level: LogLevel, words: string, fields: object = {}): ConsoleEntry => ({
     atMs,
     level,
     event: type,
@@ -113,8 +113,8 @@ export function sessionEntry(event: SessionEvent): Entry | undefined {
   return undefined
 }
 
-export function operatorEntry(event: OperatorEvent): Entry {
-  const entry = (level: LogLevel, words: string, fields: object): Entry => ({
+export function operatorEntry(event: OperatorEvent): ConsoleEntry {
+  const entry = (level: LogLevel, words: string, fields: object): ConsoleEntry => ({
     atMs: event.atMs,
     level,
     event: `operator-${event.type}`,

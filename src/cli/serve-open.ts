@@ -11,16 +11,16 @@ import { createSelfProtection } from "../guard/self/self-protection.ts"
 import { present } from "../message/present.ts"
 import { createHoldfast, type Holdfast } from "../session/holdfast.ts"
 import { isPostgres } from "../store/open-store.ts"
-import { type Claim, claimFile } from "../store/sqlite-file.ts"
+import { claimFile, type FileClaim } from "../store/sqlite-file.ts"
 import type { Store } from "../store/store.ts"
 import { dataPlace, openPlace } from "./ask-store.ts"
-import { type Failure, isFailure, unusable } from "./command.ts"
+import { type CommandFailure, isFailure, unusable } from "./command.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
-import { type AdminAccess, type Settings, sessionOptions } from "./serve-settings.ts"
+import { type AdminAccess, type ServeSettings, sessionOptions } from "./serve-settings.ts"
 import type { World } from "./world.ts"
 
 /** What a gateway stands on, opened. */
-export type Ground = {
+export type ServeResources = {
   readonly place: string
   readonly store: Store
   readonly holdfast: Holdfast
@@ -44,16 +44,16 @@ const servingBusyMs = 500
 
 /** Open the store, the operator's channel and the sessions. What was opened is closed again if the rest cannot be. */
 export async function openGround(
-  settings: Settings,
+  settings: ServeSettings,
   { now, env, port, withoutPolicyFolder = false }: GroundOptions,
-): Promise<Ground | Failure> {
+): Promise<ServeResources | CommandFailure> {
   const { config } = settings
   const data = config.data === undefined ? undefined : "place" in config.data ? config.data.place : config.data.secret
   const place = dataPlace(data, {})
   if (isFailure(place)) return place
   const store = await openPlace(place, { make: true, busyMs: servingBusyMs })
   if (isFailure(store)) return store
-  let claim: Claim | undefined
+  let claim: FileClaim | undefined
   let operator: Operator | undefined
   try {
     claim = isPostgres(place) ? undefined : await claimFile(place)
@@ -97,7 +97,7 @@ async function after<Value>(closing: Promise<void>, value: Value): Promise<Value
 }
 
 /** A configured token, else one that is kept beside the store's file; a database has no such place. */
-async function adminOf({ admin }: OpenedConfig, place: string): Promise<AdminAccess | Failure> {
+async function adminOf({ admin }: OpenedConfig, place: string): Promise<AdminAccess | CommandFailure> {
   if (admin.token !== undefined) return { token: admin.token }
   return isPostgres(place) ? {} : await keepAdminToken(place)
 }
@@ -109,7 +109,7 @@ type ChannelPlace = {
 }
 
 /** A directory that was named has to be there; the usual one may also come later. */
-async function operatorAt({ operator }: OpenedConfig, place: string): Promise<ChannelPlace | Failure> {
+async function operatorAt({ operator }: OpenedConfig, place: string): Promise<ChannelPlace | CommandFailure> {
   const keys: string[] = []
   for (const path of operator.keys) {
     const key = await readKey(path)
@@ -154,7 +154,7 @@ const maxBytes = 1000
 async function keepAdminToken(
   storeFile: string,
   newToken: () => string = () => randomBytes(32).toString("base64url"),
-): Promise<AdminToken | Failure> {
+): Promise<AdminToken | CommandFailure> {
   const file = join(dirname(storeFile), "admin-token")
   try {
     return (await readToken(file)) ?? (await makeToken(file, newToken()))
@@ -169,7 +169,7 @@ async function keepAdminToken(
   }
 }
 
-async function readToken(path: string): Promise<AdminToken | Failure | undefined> {
+async function readToken(path: string): Promise<AdminToken | CommandFailure | undefined> {
   const file = await open(path, "r").catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
     throw error
@@ -178,7 +178,7 @@ async function readToken(path: string): Promise<AdminToken | Failure | undefined
   try {
     const { mode, size } = await file.stat()
     const token = size > maxBytes ? "" : (await file.readFile("utf8")).trim()
-    const refuse = (why: string, next: string): Failure =>
+    const refuse = (why: string, next: string): CommandFailure =>
       unusable("admin-token-unusable", `The admin token in ${path} is not used: ${why}.`, next)
     if (process.platform !== "win32" && (mode & 0o077) !== 0)
       return refuse("others than its owner may read it", `chmod 600 ${path}, or delete it: a new one is made.`)
@@ -191,7 +191,7 @@ async function readToken(path: string): Promise<AdminToken | Failure | undefined
 }
 
 /** Two that start at once agree on the one that was first. */
-async function makeToken(path: string, token: string): Promise<AdminToken | Failure> {
+async function makeToken(path: string, token: string): Promise<AdminToken | CommandFailure> {
   await mkdir(dirname(path), { recursive: true })
   const file = await open(path, "wx", 0o600).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "EEXIST") return undefined
@@ -210,7 +210,7 @@ async function makeToken(path: string, token: string): Promise<AdminToken | Fail
 
 /** What is known of a gateway before and after it was opened, as far as an agent must keep its hands off it. */
 type OwnPlaces = {
-  readonly settings: Pick<Settings, "config" | "file" | "secretRefs">
+  readonly settings: Pick<ServeSettings, "config" | "file" | "secretRefs">
   /** The store's file or address. */
   readonly place: string
   readonly policyFolder: string

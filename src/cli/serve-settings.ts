@@ -5,9 +5,9 @@ import type { SummarizerOption } from "../session/one-shot/summarizer.ts"
 import type { HoldfastOptions } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { dataOption, policyOption } from "./ask-store.ts"
-import type { Arguments, Failure, Options } from "./command.ts"
+import type { Arguments, CommandFailure, Options } from "./command.ts"
 import { logFormats, logLevels, storeAwayNames } from "./config/config-schema.ts"
-import type { Fault, Place } from "./config/fault.ts"
+import type { ConfigFault, ConfigPlace } from "./config/fault.ts"
 import { type OpenedConfig, openSecrets } from "./config/open-secrets.ts"
 import { type ConfigFile, readConfig } from "./config/read-config.ts"
 import { resolveConfig } from "./config/resolve-config.ts"
@@ -18,7 +18,7 @@ import { sentenceOf } from "./output.ts"
 import type { World } from "./world.ts"
 
 /** The configuration with its secrets, and the file that it came from, if one did. */
-export type Settings = {
+export type ServeSettings = {
   readonly config: OpenedConfig
   readonly file?: ConfigFile
   /** Where its secrets come from. */
@@ -86,7 +86,7 @@ function flagsOf(args: Arguments): Flags {
 async function readSettingsFile(
   args: Arguments,
   env: World["env"],
-): Promise<ConfigFile | undefined | { readonly faults: readonly Fault[] }> {
+): Promise<ConfigFile | undefined | { readonly faults: readonly ConfigFault[] }> {
   const named = args.valueOf("config") ?? (env.HOLDFAST_CONFIG === "" ? undefined : env.HOLDFAST_CONFIG)
   return await readConfig(named, process.cwd())
 }
@@ -95,19 +95,23 @@ async function readSettingsFile(
 export async function readSettings(
   args: Arguments,
   env: World["env"],
-): Promise<Settings | { readonly faults: readonly Fault[] }> {
+): Promise<ServeSettings | { readonly faults: readonly ConfigFault[] }> {
   const file = await readSettingsFile(args, env)
   if (file !== undefined && "faults" in file) return file
   const result = resolveConfig({ flags: flagsOf(args), env, ...present({ file }) })
   if ("faults" in result) return result
-  const nowhere: Place = { source: "the configuration", lineOf: () => undefined }
+  const nowhere: ConfigPlace = { source: "the configuration", lineOf: () => undefined }
   const opened = await openSecrets(result.resolved, env, file?.place ?? nowhere)
   const secretRefs = secretRefsOf(result.resolved)
   return "faults" in opened ? opened : { config: opened.opened, secretRefs, ...present({ file }) }
 }
 
 /** All faults at once. People read the lines first; a program has them in one object. */
-export async function failedSettings(faults: readonly Fault[], json: boolean, { stderr }: World): Promise<Failure> {
+export async function failedSettings(
+  faults: readonly ConfigFault[],
+  json: boolean,
+  { stderr }: World,
+): Promise<CommandFailure> {
   const [first] = faults
   const isSpoken = faults.every(({ source }) => /^(?:--|HOLDFAST_|The host)/.test(source))
   const told = { exit: isSpoken ? 2 : 1, code: "config-invalid", problem: { faults } } as const

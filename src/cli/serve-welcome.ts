@@ -4,14 +4,14 @@ import { describe, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { placeWords } from "./ask-store.ts"
 import { count, jsonLine, sentenceOf } from "./output.ts"
-import type { Ground } from "./serve-open.ts"
+import type { ServeResources } from "./serve-open.ts"
 import type { AdminAccess } from "./serve-settings.ts"
 
 /** A gateway that has begun to listen. */
 export type Started = {
   readonly url: string
   readonly version: string
-  readonly ground: Pick<Ground, "place" | "operator" | "directory" | "admin">
+  readonly ground: Pick<ServeResources, "place" | "operator" | "directory" | "admin">
   readonly upstreams: readonly Pick<Upstream, "name" | "baseUrl" | "apiKey">[]
   /** The configuration's name. */
   readonly config?: string
@@ -58,7 +58,7 @@ const wordsOf = (problem: Problem): string => {
 }
 
 /** A folder that is not there yet is watched all the same. */
-function operatorWords(operator: Ground["operator"], directory: string): string {
+function operatorWords(operator: ServeResources["operator"], directory: string): string {
   const { rules, policies } = operator.standing()
   if (rules.length + policies.length === 0) return `no rules yet; ${shorter(directory)} is watched for some`
   const many = policies.length === 0 ? "" : ` and ${count(policies.length, "policy", "policies")}`

@@ -22,8 +22,8 @@ import {
 import {
   type Arguments,
   type Command,
+  type CommandFailure,
   type CommandGroup,
-  type Failure,
   isFailure,
   misuse,
   readCount,
@@ -294,7 +294,7 @@ with. It is as private as the session was. A file that broke off is told by its 
   },
 }
 
-async function deliverLines(lines: AsyncIterable<string>, args: Arguments, world: World): Promise<0 | Failure> {
+async function deliverLines(lines: AsyncIterable<string>, args: Arguments, world: World): Promise<0 | CommandFailure> {
   const out = args.valueOf("out")
   if (out === undefined) {
     for await (const line of lines) await world.stdout.write(`${escapeActing(line)}\n`)
@@ -308,7 +308,7 @@ async function deliverLines(lines: AsyncIterable<string>, args: Arguments, world
 }
 
 /** How many lines were written. The file is opened once there is a first line, so that one that is there already outlives a misspelt name. */
-async function writeLines(path: string, lines: AsyncIterable<string>): Promise<number | Failure> {
+async function writeLines(path: string, lines: AsyncIterable<string>): Promise<number | CommandFailure> {
   let file: FileHandle | undefined
   let written = 0
   try {

@@ -7,8 +7,8 @@ import { verifyLog } from "../session/log/verify-log.ts"
 import { checkSessionId } from "../session/options.ts"
 import { importSession, readLine } from "../store/session-file.ts"
 import type { Store } from "../store/store.ts"
-import { type Answer, type Asked, askStore, placeWords, storeOptions } from "./ask-store.ts"
-import { type Command, type Failure, isFailure, misuse, unusable } from "./command.ts"
+import { askStore, type CommandAnswer, type OpenedStore, placeWords, storeOptions } from "./ask-store.ts"
+import { type Command, type CommandFailure, isFailure, misuse, unusable } from "./command.ts"
 import { count, sentenceOf } from "./output.ts"
 import { unreadable } from "./read-input.ts"
 import { stopSignal, type World } from "./world.ts"
@@ -19,7 +19,7 @@ const maxLineBytes = 256_000_000
 const lineEnd = 0x0a
 
 /** The lines of a text in UTF-8, one at a time. Only a line feed ends one: other line ends may stand in JSON. */
-export async function* linesIn(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+export async function* linesOfStream(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   let pieces: Uint8Array[] = []
   let bytes = 0
   let number = 1
@@ -69,8 +69,8 @@ nothing behind. A store that is not there is made.
     const { signal, release } = stopSignal()
     // Then reading fails, and what was written is taken out again.
     if (chunks instanceof Readable) addAbortSignal(signal, chunks)
-    const ask = async ({ store, place }: Asked): Promise<Answer | Failure> => {
-      const imported = await importChecked(store, linesIn(chunks), as).catch((error: unknown) =>
+    const ask = async ({ store, place }: OpenedStore): Promise<CommandAnswer | CommandFailure> => {
+      const imported = await importChecked(store, linesOfStream(chunks), as).catch((error: unknown) =>
         signal.aborted ? interrupted : Promise.reject(error),
       )
       if (isFailure(imported)) return imported
@@ -84,7 +84,7 @@ nothing behind. A store that is not there is made.
 
 const interrupted = unusable("interrupted", "The import was interrupted; nothing of it is left.", "Start it again.")
 
-async function openInput(path: string | undefined, world: World): Promise<AsyncIterable<Uint8Array> | Failure> {
+async function openInput(path: string | undefined, world: World): Promise<AsyncIterable<Uint8Array> | CommandFailure> {
   if (path === undefined && world.stdinIsTerminal)
     return misuse("There is nothing to read.", "Name the file of an export, or pipe it in.")
   if (path === undefined || path === "-") return world.stdin

@@ -6,7 +6,7 @@ import { type CallVerdict, type EntryType, seqOf } from "../session/log/entry.ts
 import type { SessionPin } from "../session/pins.ts"
 import type { Session } from "../session/session.ts"
 import type { SessionRow } from "../store/store.ts"
-import { type Answer, type AskedSession, askSession, placeWords, storeOptions } from "./ask-store.ts"
+import { type AskedSession, askSession, type CommandAnswer, placeWords, storeOptions } from "./ask-store.ts"
 import type { Arguments, Command } from "./command.ts"
 import { clip, count, indent, moment, number, type Paper, paragraph, sentenceOf, wrap } from "./output.ts"
 import { shortenWords } from "./words.ts"
@@ -252,7 +252,7 @@ a gateway or program pins in every session are not in the log, and so not here.
     }),
 }
 
-async function showSession({ row, session, place, store }: AskedSession, args: Arguments): Promise<Answer> {
+async function showSession({ row, session, place, store }: AskedSession, args: Arguments): Promise<CommandAnswer> {
   const overview = await session.overview()
   if (overview.entries < row.head.seq) {
     const reason = `only ${overview.entries} of its ${row.head.seq} entries could be read`
@@ -280,7 +280,7 @@ async function wholeLog(session: Session, entries: number): Promise<readonly His
   return pages.flat()
 }
 
-async function showEntry({ row, session }: AskedSession, id: string): Promise<Answer> {
+async function showEntry({ row, session }: AskedSession, id: string): Promise<CommandAnswer> {
   const explanation = await session.explain(id)
   const [entry] = await session.history({ from: seqOf(id) ?? 0, limit: 1 })
   if (entry === undefined) throw new HoldfastError({ code: "entry-unknown", session: row.id, entry: id })

@@ -1,7 +1,7 @@
 import { describe, HoldfastError } from "../message/errors.ts"
 import { verifyLog } from "../session/log/verify-log.ts"
 import type { SessionRow, Store } from "../store/store.ts"
-import { type Answer, askStore, storeOptions } from "./ask-store.ts"
+import { askStore, type CommandAnswer, storeOptions } from "./ask-store.ts"
 import { type Command, unusable } from "./command.ts"
 import { count, number, sentenceOf } from "./output.ts"
 
@@ -60,7 +60,7 @@ async function damageOf(store: Store, { id, head }: SessionRow): Promise<Damage 
 
 type Counted = { readonly sessions: number; readonly entries: number; readonly faults: number }
 
-function answerOf({ sessions, entries, faults }: Counted, damaged: readonly Damage[]): Answer {
+function answerOf({ sessions, entries, faults }: Counted, damaged: readonly Damage[]): CommandAnswer {
   const broken = damaged.length - faults
   const whole = `Whole: ${count(sessions - broken, "session")}, ${count(entries, "entry", "entries")}.`
   const json = { sessions, entries, damaged }

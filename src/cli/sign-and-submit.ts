@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto"
 import { open } from "node:fs/promises"
-import { type Command, maxKeyBytes, readPrivateKey, signCommand } from "../guard/operator/command.ts"
+import { maxKeyBytes, type OperatorCommand, readPrivateKey, signCommand } from "../guard/operator/command.ts"
 import { inspectOperator } from "../guard/operator/inspect-operator.ts"
 import { type Accepted, openOperator } from "../guard/operator/operator.ts"
 import { describe, HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
-import { type Answer, type AskedOperator, askOperator, operatorOptions, placeWords } from "./ask-store.ts"
-import { type Arguments, type Failure, isFailure, misuse, type Options, unusable } from "./command.ts"
+import { type AskedOperator, askOperator, type CommandAnswer, operatorOptions, placeWords } from "./ask-store.ts"
+import { type Arguments, type CommandFailure, isFailure, misuse, type Options, unusable } from "./command.ts"
 import { unreadable } from "./read-input.ts"
 import type { World } from "./world.ts"
 
@@ -27,15 +27,15 @@ const aheadMs = 30_000
 export async function signAndSubmit(
   args: Arguments,
   world: World,
-  command: Command,
+  command: OperatorCommand,
   words: Submission["words"],
-): Promise<0 | Failure> {
+): Promise<0 | CommandFailure> {
   const key = await readKeyFile(args, world.env)
   if (isFailure(key)) return key
   const print = args.isOn("print")
   if (!print && args.valueOf("audience") !== undefined)
     return misuse("--audience goes with --print.", "Leave it out: the store knows for whom it is.")
-  const ask = (asked: AskedOperator): Promise<Answer | Failure> =>
+  const ask = (asked: AskedOperator): Promise<CommandAnswer | CommandFailure> =>
     print
       ? printSigned(asked, key, command, args, world)
       : submitTo(asked, world, {
@@ -46,7 +46,7 @@ export async function signAndSubmit(
   return askOperator(args, world, ask, { make: !print })
 }
 
-function sign({ pem }: KeyFile, command: Command, audience: string, last: number, nowMs: number): string {
+function sign({ pem }: KeyFile, command: OperatorCommand, audience: string, last: number, nowMs: number): string {
   // The date as a number: someone who signs far from the store still gives a number that was not used.
   const sequence = Math.max(last + 1, Math.trunc(nowMs))
   return signCommand(pem, {
@@ -62,10 +62,10 @@ function sign({ pem }: KeyFile, command: Command, audience: string, last: number
 async function printSigned(
   { store, directory }: AskedOperator,
   key: KeyFile,
-  command: Command,
+  command: OperatorCommand,
   args: Arguments,
   world: World,
-): Promise<Answer | Failure> {
+): Promise<CommandAnswer | CommandFailure> {
   const named = args.valueOf("audience")
   const found = named === undefined ? await inspectOperator(present({ store, directory })) : undefined
   const audience = named ?? found?.log.audience ?? ""
@@ -91,7 +91,7 @@ export async function submitTo(
   { store, directory, place }: AskedOperator,
   world: World,
   { key, make, words }: Submission,
-): Promise<Answer | Failure> {
+): Promise<CommandAnswer | CommandFailure> {
   if (store === undefined) throw new Error("holdfast bug: a store that should have been made is not there")
   const operator = await openOperator({ store, now: world.dateMs, watch: false, ...present({ directory }) })
   try {
@@ -116,7 +116,7 @@ export async function submitTo(
 type KeyFile = { readonly path: string; readonly pem: string; readonly fingerprint: string }
 
 /** The private key in the file of `--key`, else of HOLDFAST_KEY. One that others may read is refused: it is theirs as well. */
-async function readKeyFile(args: Arguments, env: World["env"]): Promise<KeyFile | Failure> {
+async function readKeyFile(args: Arguments, env: World["env"]): Promise<KeyFile | CommandFailure> {
   const path = args.valueOf("key") ?? env.HOLDFAST_KEY ?? ""
   if (path === "")
     return misuse(

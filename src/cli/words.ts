@@ -1,10 +1,10 @@
-import type { Reason, Trigger } from "../compact/plan/plan.ts"
+import type { PlanReason, Trigger } from "../compact/plan/plan.ts"
 import { defaultPolicy } from "../compact/plan/policy.ts"
 import type { ShortenReason } from "../compact/stages/edit.ts"
 import type { Format } from "../message/message.ts"
 import type { Report } from "../session/one-shot/report.ts"
 import { count, number } from "./output.ts"
-import type { Opened } from "./read-input.ts"
+import type { OpenedRequest } from "./read-input.ts"
 
 /** The wire formats as their makers call them. */
 export const formatWords: Readonly<Record<Format, string>> = {
@@ -14,7 +14,7 @@ export const formatWords: Readonly<Record<Format, string>> = {
   gemini: "Gemini",
 }
 
-export const kindWords: Readonly<Record<Opened["kind"], string>> = {
+export const kindWords: Readonly<Record<OpenedRequest["kind"], string>> = {
   request: "request body",
   messages: "list of messages",
   trace: "trace",
@@ -67,7 +67,7 @@ export function whySentence({ plan, limit, before, remedy }: Report): string {
 }
 
 /** The figures of what is no size of the context, which is said anyway. */
-const figures = ({ trigger, value, limit }: Reason): string =>
+const figures = ({ trigger, value, limit }: PlanReason): string =>
   trigger === "tool-output" || trigger === "tool-rounds" ? ` (${number(value)}, at most ${number(limit)})` : ""
 
 /** How tokens were counted, and for whom. */

@@ -2,7 +2,7 @@ import type { Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
-import { addedTokens, type Draft, pinEdits } from "./draft.ts"
+import { addedTokens, type CompactionDraft, pinEdits } from "./draft.ts"
 import type { GateEvent } from "./gate/gate-summary.ts"
 import type { Remedy } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
@@ -12,10 +12,10 @@ import type { MemoryEntry } from "./stages/flush.ts"
 import type { SummaryEvent } from "./summary/model-write.ts"
 import type { Digest } from "./summary/summary.ts"
 import type { CompactTask } from "./task.ts"
-import { type Acceptance, type Context, type Failure, tokensBeside, verify } from "./verify.ts"
+import { type Acceptance, tokensBeside, type VerifiedContext, type VerifyFailure, verify } from "./verify.ts"
 
 export type RemedyEvent =
-  | { readonly type: "remedy-rejected"; readonly remedy: Remedy; readonly failures: readonly Failure[] }
+  | { readonly type: "remedy-rejected"; readonly remedy: Remedy; readonly failures: readonly VerifyFailure[] }
   | {
       readonly type: "remedy-installed"
       readonly remedy: Remedy
@@ -33,7 +33,7 @@ export type Compacted = {
   readonly digest?: Digest
   /** Who wrote the summary of the digest, if there is one. */
   readonly writer: "extractive" | "model" | "custom" | "none"
-  readonly context: Context
+  readonly context: VerifiedContext
   /** What stage 0 would save for good. */
   readonly memory: readonly MemoryEntry[]
   readonly beforeTokens: number
@@ -44,11 +44,16 @@ export type Compacted = {
 export type Attempt = { readonly task: CompactTask; readonly scene: Scene; readonly events: CompactEvent[] }
 
 /** Write a draft as it would be sent, read it back, and put it to the acceptance test. A failure is noted, and the next remedy's turn. */
-export function install(attempt: Attempt, remedy: Remedy, draft: Draft, limitTokens: number): Compacted | undefined {
+export function install(
+  attempt: Attempt,
+  remedy: Remedy,
+  draft: CompactionDraft,
+  limitTokens: number,
+): Compacted | undefined {
   const { task, scene, events } = attempt
   const wire = writeEdits(task, scene, draft.edits)
-  const context = contextOf(task, scene, wire)
-  const before: Context = { ...scene.separation, messages: task.messages }
+  const context = outgoingContext(task, scene, wire)
+  const before: VerifiedContext = { ...scene.separation, messages: task.messages }
   const failures = verify(before, context, {
     format: task.format,
     meter: task.meter,
@@ -107,7 +112,7 @@ export function writeEdits(
   return encodeRequest(request, { messages })
 }
 
-export function contextOf({ format }: CompactTask, { separation }: Scene, wire: Wire): Context {
+export function outgoingContext({ format }: CompactTask, { separation }: Scene, wire: Wire): VerifiedContext {
   const sent = decodeRequest(format, wire)
   const standing = new Set(separation.infrastructure.documents.map(({ hash }) => hash))
   const { infrastructure, conversation } = separate(sent, { standing })

@@ -3,11 +3,11 @@ import { type Message, type Transcript, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { linesAgainst } from "../rules/lines-against.ts"
 import { type Attempt, type Compacted, install } from "./attempt.ts"
-import { addedTokens, type Draft, draftDigest, pinEdits, savedBy } from "./draft.ts"
+import { addedTokens, type CompactionDraft, draftDigest, pinEdits, savedBy } from "./draft.ts"
 import { impossible, installFallback, installRecord, unreadFitting } from "./fallback.ts"
 import type { SummarySource } from "./gate/attribute.ts"
 import { type GateEvent, gateSummary } from "./gate/gate-summary.ts"
-import { type Knowledge, learn, withoutContent } from "./knowledge.ts"
+import { type Knowledge, readConversation, withoutContent } from "./knowledge.ts"
 import { bareDigestShare, leastDigestTokens } from "./plan/share.ts"
 import { isEasy, microEdits, microMayDo, pressureFor, relaxEdits, unreadTokens } from "./pressure.ts"
 import { type Scene, setScene } from "./scene.ts"
@@ -28,7 +28,7 @@ export async function compact(task: CompactTask): Promise<Compacted> {
   await task.pause?.()
   const light = installPins(attempt)
   if (light !== undefined) return light
-  const knowledge = learn(attempt.scene.conversation, task.choices)
+  const knowledge = readConversation(attempt.scene.conversation, task.choices)
   await task.pause?.()
   const installed = installMicro(attempt, knowledge) ?? (await installHeavier(attempt, knowledge))
   if (installed === undefined) throw impossible(attempt)
@@ -152,7 +152,7 @@ async function summarize(
   { choices }: CompactTask,
   scene: Scene,
   knowledge: Knowledge,
-  { edits, digest }: Draft,
+  { edits, digest }: CompactionDraft,
 ): Promise<Summarized> {
   const { summarizer, schema, focus, language } = choices
   if (summarizer === undefined || digest === undefined || choices.digest === "none") return { events: [] }

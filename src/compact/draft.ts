@@ -17,7 +17,7 @@ import type { Digest } from "./summary/summary.ts"
 import type { CompactTask } from "./task.ts"
 
 /** A compaction that could be made: its edits, and what they promise. */
-export type Draft = {
+export type CompactionDraft = {
   readonly edits: readonly Edit[]
   readonly digest?: Digest
   /** Who wrote the digest's summary, where it was not extracted. */
@@ -77,7 +77,12 @@ const sameText = (one: Message, other: Message): boolean => {
 }
 
 /** Choose what stays, and say the rest in a digest. Nothing if even the mandatory does not fit. */
-export function draftDigest(task: CompactTask, scene: Scene, knowledge: Knowledge, plan: DraftPlan): Draft | undefined {
+export function draftDigest(
+  task: CompactTask,
+  scene: Scene,
+  knowledge: Knowledge,
+  plan: DraftPlan,
+): CompactionDraft | undefined {
   const { meter } = task
   const pressed = applyEdits(scene.conversation, plan.micro)
   const carried = messagesOf(scene, pressed, "digests")

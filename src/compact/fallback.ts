@@ -1,9 +1,9 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { Part } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { type Attempt, type CompactEvent, type Compacted, contextOf, install, writeEdits } from "./attempt.ts"
+import { type Attempt, type CompactEvent, type Compacted, install, outgoingContext, writeEdits } from "./attempt.ts"
 import { addedTokens, draftDigest, framingTokens, pinEdits } from "./draft.ts"
-import { type Knowledge, learn, withoutContent } from "./knowledge.ts"
+import { type Knowledge, readConversation, withoutContent } from "./knowledge.ts"
 import { fitUnread, fullPressure, microEdits, unreadTokens } from "./pressure.ts"
 import { lastGroup } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
@@ -12,7 +12,7 @@ import { leftOut } from "./stages/marker.ts"
 import { isSpokenPart, latestSpoken } from "./stages/spoken.ts"
 import { pinsDuty } from "./standing.ts"
 import type { CompactTask } from "./task.ts"
-import { type Context, tokensBeside } from "./verify.ts"
+import { tokensBeside, type VerifiedContext } from "./verify.ts"
 
 /** A digest that says no more than what it stands for, and what it was all for. */
 const barestDigestTokens = 60
@@ -136,7 +136,7 @@ function smallestBudget(attempt: Attempt): number {
   const { task, scene } = attempt
   const { hardTokens } = task.limits
   const most = Math.min(wholeTokens(attempt), untouchedTokens(attempt))
-  const knowledge = learn(scene.conversation, task.choices)
+  const knowledge = readConversation(scene.conversation, task.choices)
   const passes = (budgetTokens: number): boolean => passesAt(attempt, knowledge, budgetTokens)
   if (most <= hardTokens + 1) return hardTokens + 1
   let low = hardTokens
@@ -155,8 +155,8 @@ function smallestBudget(attempt: Attempt): number {
 
 /** What everything takes, with the rules that are to be added, as it is sent. */
 function wholeTokens({ task, scene }: Attempt): number {
-  const before: Context = { ...scene.separation, messages: task.messages }
-  return tokensBeside(before, contextOf(task, scene, writeEdits(task, scene, pinEdits(task, scene))), task.meter)
+  const before: VerifiedContext = { ...scene.separation, messages: task.messages }
+  return tokensBeside(before, outgoingContext(task, scene, writeEdits(task, scene, pinEdits(task, scene))), task.meter)
 }
 
 /** What the request takes as it came, which is enough if no rule has to be added: calls that wait have no results made for them then. */
@@ -165,7 +165,7 @@ function untouchedTokens({ task, scene }: Attempt): number {
   const { messages } = task.request
   const isWhole = messages.length > 0 && messages.every(({ id }) => ids.has(id))
   if (!isWhole || scene.pins.length > 0) return Number.POSITIVE_INFINITY
-  const before: Context = { ...scene.separation, messages: task.messages }
+  const before: VerifiedContext = { ...scene.separation, messages: task.messages }
   return tokensBeside(before, { ...before, messages }, task.meter)
 }
 

@@ -25,7 +25,7 @@ export type Knowledge = {
 export type LearnChoices = Pick<CompactChoices, "schema" | "focus" | "earlier">
 
 /** Read a conversation. What an earlier digest in it says goes on as it is: never read as words, never summarized again. */
-export function learn(
+export function readConversation(
   conversation: Transcript,
   { schema, focus, earlier: before = emptyLedger }: LearnChoices,
 ): Knowledge {

@@ -55,7 +55,7 @@ function freeTag(text: string): string {
  * Does a rule stand in what is sent? It does where someone may say it: in the prompt stack, in our own message or in the user's words,
  * and not before a provider's compaction, where no model sees it; in a tool's output it is no rule.
  */
-export function rulesIn({
+export function rulePresence({
   system,
   messages,
 }: {

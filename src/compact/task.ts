@@ -3,7 +3,7 @@ import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { Ledger } from "./facts/ledger.ts"
 import type { StrategyEntry, StrategyName, StrategyOptions } from "./stages/strategies.ts"
-import type { Written } from "./summary/model-write.ts"
+import type { WrittenSummary } from "./summary/model-write.ts"
 import type { SchemaName, Summary } from "./summary/summary.ts"
 
 /** What a summarizer is asked: the messages that will no longer be shown, without any infrastructure. */
@@ -19,11 +19,11 @@ export type SummaryQuestion = {
 /** Writes a summary, or says why there is none. It never throws and always ends: whoever makes one sees to that. */
 export type Summarizer = {
   readonly writer: "model" | "custom"
-  readonly write: (question: SummaryQuestion) => Promise<Written>
+  readonly write: (question: SummaryQuestion) => Promise<WrittenSummary>
 }
 
 /** How large what is not the prompt stack may become: `targetTokens` is aimed at, `hardTokens` never exceeded. */
-export type Limits = { readonly targetTokens: number; readonly hardTokens: number }
+export type SizeLimits = { readonly targetTokens: number; readonly hardTokens: number }
 
 export type CompactChoices = {
   readonly strategy: StrategyName | "custom"
@@ -53,7 +53,7 @@ export type CompactTask = {
   readonly request: ModelRequest
   readonly messages: Transcript
   readonly meter: Meter
-  readonly limits: Limits
+  readonly limits: SizeLimits
   readonly choices: CompactChoices
   /** Documents that opened this session, by hash: they are infrastructure wherever they stand. */
   readonly standing?: ReadonlySet<string>

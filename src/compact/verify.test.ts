@@ -8,7 +8,7 @@ import { decodeRequest } from "../wire/decode.ts"
 import { pinsMessage } from "./pins.ts"
 import { type Infrastructure, separate } from "./stack/separate.ts"
 import { renderDigest } from "./summary/digest-text.ts"
-import { type Acceptance, type Context, type Failure, tokensOutsideStack, verify } from "./verify.ts"
+import { type Acceptance, tokensOutsideStack, type VerifiedContext, type VerifyFailure, verify } from "./verify.ts"
 
 /** The acceptance test on what the model has not answered yet. */
 
@@ -25,7 +25,7 @@ const earlier: readonly ChatMessage[] = [
   { role: "assistant", content: "Well, and you?" },
 ]
 
-function contextOf(messages: readonly ChatMessage[]): Context {
+function contextOf(messages: readonly ChatMessage[]): VerifiedContext {
   const request = decodeRequest("openai-chat", bodyIn("openai-chat", messages))
   const { infrastructure, conversation } = separate(request)
   return { messages: request.messages, infrastructure, conversation }
@@ -120,15 +120,18 @@ describe("a draft that is broken in one place", () => {
     facts: ["ORD-77120"],
     addedTokens: 20,
   }
-  const failuresOf = (draft: readonly ChatMessage[] | Context, more: Partial<Acceptance> = {}): readonly Failure[] =>
+  const failuresOf = (
+    draft: readonly ChatMessage[] | VerifiedContext,
+    more: Partial<Acceptance> = {},
+  ): readonly VerifyFailure[] =>
     verify(before, "messages" in draft ? draft : contextOf(draft), { ...required, ...more })
   const replace = (one: ChatMessage, ...by: readonly ChatMessage[]): readonly ChatMessage[] =>
     good.flatMap((message) => (message === one ? by : [message]))
   const [, , prefaceSent = latest, digestSent = latest, , readResult = latest] = good
-  const sizeOf = ({ messages, infrastructure }: Context): number =>
+  const sizeOf = ({ messages, infrastructure }: VerifiedContext): number =>
     messages.reduce((sum, message) => sum + acceptance.meter.message(message), 0) -
     infrastructure.messages.reduce((sum, message) => sum + acceptance.meter.message(message), 0)
-  const withStack = (change: (stack: Infrastructure) => Partial<Infrastructure>): Context => {
+  const withStack = (change: (stack: Infrastructure) => Partial<Infrastructure>): VerifiedContext => {
     const context = contextOf(good)
     return { ...context, infrastructure: { ...context.infrastructure, ...change(context.infrastructure) } }
   }
@@ -144,9 +147,9 @@ describe("a draft that is broken in one place", () => {
   const beforeTokens = sizeOf(before)
   const cases: readonly {
     readonly broken: string
-    readonly draft: readonly ChatMessage[] | Context
+    readonly draft: readonly ChatMessage[] | VerifiedContext
     readonly more?: Partial<Acceptance>
-    readonly failures: readonly Failure[]
+    readonly failures: readonly VerifyFailure[]
   }[] = [
     {
       broken: "a result of a call that stays is gone",
@@ -265,7 +268,7 @@ describe("a draft that is broken in one place", () => {
 })
 
 /** Contexts of messages that no request is read from: their stack is empty. */
-const bare = (...messages: Transcript): Context => ({
+const bare = (...messages: Transcript): VerifiedContext => ({
   messages,
   conversation: messages,
   infrastructure: { system: [], tools: [], messages: [], documents: [] },
@@ -278,8 +281,11 @@ const toolResult = (id: string, ...pieces: readonly string[]): Part => ({
 })
 /** What has to hold in any case, with nothing promised. */
 const nothing: Acceptance = { ...acceptance, unread: [], onlyAdds: true }
-const failed = (before: Context, after: Context, more: Partial<Acceptance> = {}): readonly Failure[] =>
-  verify(before, after, { ...nothing, ...more })
+const failed = (
+  before: VerifiedContext,
+  after: VerifiedContext,
+  more: Partial<Acceptance> = {},
+): readonly VerifyFailure[] => verify(before, after, { ...nothing, ...more })
 
 describe("calls and results", () => {
   const parted = bare(
@@ -295,9 +301,9 @@ describe("calls and results", () => {
     expect(failed(parted, parted)).toEqual([])
   })
 
-  const open = (...ids: readonly string[]): Context =>
+  const open = (...ids: readonly string[]): VerifiedContext =>
     bare(message("m0", "user", text("go")), message("m1", "assistant", ...ids.map((id) => toolCall(id))))
-  const withInput = (context: Context, input: unknown): Context =>
+  const withInput = (context: VerifiedContext, input: unknown): VerifiedContext =>
     bare(
       ...context.messages.map((one) => ({
         ...one,
@@ -327,7 +333,7 @@ describe("calls and results", () => {
   })
 
   test("whose call only the provider has are told apart by their ids", () => {
-    const orphan = (id: string): Context =>
+    const orphan = (id: string): VerifiedContext =>
       bare(message("m0", "user", text("go")), message("m1", "user", toolResult(id)))
     expect(failed(orphan("1"), orphan("1"))).toEqual([])
     expect(failed(orphan("1"), orphan("2"))).toEqual([{ code: "pair-broken", fault: "result-without-call at m1" }])
@@ -339,9 +345,9 @@ describe("calls that wait", () => {
   const waiting = (...ids: readonly string[]): Partial<Acceptance> => ({
     waiting: new Set(ids.map((id) => callId(id))),
   })
-  const said = (...calls: readonly Part[]): Context =>
+  const said = (...calls: readonly Part[]): VerifiedContext =>
     bare(message("m0", "user", text("go")), ...calls.map((part, n) => message(`c${n}`, "assistant", part)))
-  const lost = (id: string): Failure => ({ code: "pending-lost", callId: id })
+  const lost = (id: string): VerifyFailure => ({ code: "pending-lost", callId: id })
   const [a, b, c] = [call("a"), call("b"), call("c")]
 
   test.each([
@@ -358,9 +364,9 @@ describe("calls that wait", () => {
 })
 
 describe("the user's latest words", () => {
-  const missing: readonly Failure[] = [{ code: "latest-user-message-missing" }]
+  const missing: readonly VerifyFailure[] = [{ code: "latest-user-message-missing" }]
   const marker = "\n[… 400 characters left out: this message is larger than what fits]\n"
-  const user = (...parts: readonly Part[]): Context => bare(message("m0", "user", ...parts))
+  const user = (...parts: readonly Part[]): VerifiedContext => bare(message("m0", "user", ...parts))
 
   test("need not be there where the user said nothing", () => {
     const silent = bare(message("m0", "assistant", text("hello")))

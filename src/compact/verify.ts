@@ -1,4 +1,4 @@
-import { checkTranscript, type Fault } from "../message/check.ts"
+import { checkTranscript, type TranscriptFault } from "../message/check.ts"
 import { digestTag, unfence } from "../message/fence.ts"
 import {
   type CallId,
@@ -12,13 +12,13 @@ import {
 import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { adjacencyOf } from "../wire/order.ts"
-import { rulesIn } from "./pins.ts"
+import { rulePresence } from "./pins.ts"
 import type { Infrastructure } from "./stack/separate.ts"
 import { isSpokenPart, latestSpoken } from "./stages/spoken.ts"
 import { ownMessage } from "./standing.ts"
 
 /** Why a compacted context may not be sent. */
-export type Failure =
+export type VerifyFailure =
   | { readonly code: "pair-broken"; readonly fault: string }
   | { readonly code: "pin-missing"; readonly pin: number }
   | { readonly code: "stack-changed"; readonly piece: string }
@@ -31,7 +31,7 @@ export type Failure =
   | { readonly code: "fact-missing"; readonly value: string }
 
 /** A context as it would go out, or came in. */
-export type Context = {
+export type VerifiedContext = {
   readonly messages: Transcript
   readonly infrastructure: Infrastructure
   readonly conversation: Transcript
@@ -60,7 +60,11 @@ export type Acceptance = {
  * The acceptance test: everything that must hold of a compacted context before anyone sees it. `after` is what a reader of the
  * outgoing body finds, not what we meant to write.
  */
-export function verify(before: Context, after: Context, acceptance: Acceptance): readonly Failure[] {
+export function verify(
+  before: VerifiedContext,
+  after: VerifiedContext,
+  acceptance: Acceptance,
+): readonly VerifyFailure[] {
   return [
     ...pairFailures(before, after, acceptance),
     ...pinFailures(after, acceptance),
@@ -80,9 +84,13 @@ const callsIn = (messages: Transcript): readonly ToolCallPart[] =>
   messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-call" ? [part] : [])))
 
 /** A fault that the context came in with, because the provider holds the other half, is not the compaction's. */
-function pairFailures(before: Context, after: Context, { format }: Acceptance): readonly Failure[] {
+function pairFailures(
+  before: VerifiedContext,
+  after: VerifiedContext,
+  { format }: Acceptance,
+): readonly VerifyFailure[] {
   const adjacent = adjacencyOf[format]
-  const faultsOf = ({ messages }: Context): readonly Fault[] =>
+  const faultsOf = ({ messages }: VerifiedContext): readonly TranscriptFault[] =>
     checkTranscript(messages, { ended: true, ...(adjacent === undefined ? {} : { adjacent }) })
   const known = new Map<string, number>()
   const found = faultsOf(after)
@@ -100,14 +108,17 @@ function pairFailures(before: Context, after: Context, { format }: Acceptance): 
 }
 
 /** What a fault is called in a context and in what became of it. */
-function faultName({ messages }: Context): (fault: Fault) => string {
+function faultName({ messages }: VerifiedContext): (fault: TranscriptFault) => string {
   const requests = new Map(callsIn(messages).map((call) => [call.callId, requestOf(call)]))
   return ({ code, callId }) => `${code} ${callId === undefined ? "" : (requests.get(callId) ?? callId)}`
 }
 
-function pinFailures({ messages, infrastructure: { system } }: Context, { pins }: Acceptance): readonly Failure[] {
-  const stands = rulesIn({ system, messages })
-  return pins.flatMap((pin, n): readonly Failure[] => (stands(pin) ? [] : [{ code: "pin-missing", pin: n }]))
+function pinFailures(
+  { messages, infrastructure: { system } }: VerifiedContext,
+  { pins }: Acceptance,
+): readonly VerifyFailure[] {
+  const stands = rulePresence({ system, messages })
+  return pins.flatMap((pin, n): readonly VerifyFailure[] => (stands(pin) ? [] : [{ code: "pin-missing", pin: n }]))
 }
 
 const wiresOf = (items: readonly { readonly wire?: string }[]): readonly string[] => items.map(({ wire = "" }) => wire)
@@ -117,9 +128,9 @@ const wiresOf = (items: readonly { readonly wire?: string }[]): readonly string[
  * order. Later ones may have joined them, now that less stands before the first answer.
  */
 function stackFailures(
-  { infrastructure: before }: Context,
-  { infrastructure: after, messages }: Context,
-): readonly Failure[] {
+  { infrastructure: before }: VerifiedContext,
+  { infrastructure: after, messages }: VerifiedContext,
+): readonly VerifyFailure[] {
   const same = (one: readonly string[], other: readonly string[]): boolean =>
     one.length === other.length && holdsInOrder(other, one)
   const holds: Readonly<Record<string, boolean>> = {
@@ -132,7 +143,7 @@ function stackFailures(
       before.documents.map(({ part }) => sayOf(part)),
     ),
   }
-  return Object.keys(holds).flatMap((piece): readonly Failure[] =>
+  return Object.keys(holds).flatMap((piece): readonly VerifyFailure[] =>
     holds[piece] === true ? [] : [{ code: "stack-changed", piece }],
   )
 }
@@ -157,7 +168,11 @@ export function latestWords(messages: Transcript): readonly Part[] | undefined {
   return message?.parts.filter((part) => isSpokenPart(message, part))
 }
 
-function latestFailures(before: Context, after: Context, { wordsShortened }: Acceptance): readonly Failure[] {
+function latestFailures(
+  before: VerifiedContext,
+  after: VerifiedContext,
+  { wordsShortened }: Acceptance,
+): readonly VerifyFailure[] {
   const said = latestWords(before.conversation)?.map(sayOf)
   if (said === undefined) return []
   const isSame = (text: string, wanted: string): boolean => text === wanted || (wordsShortened && isCutOf(text, wanted))
@@ -181,13 +196,17 @@ function isCutOf(text: string, whole: string): boolean {
 const sayOf = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
 
 /** The calls that wait stand at the end, as they came, among those that were made with them. */
-function pendingFailures(before: Context, after: Context, { waiting }: Acceptance): readonly Failure[] {
+function pendingFailures(
+  before: VerifiedContext,
+  after: VerifiedContext,
+  { waiting }: Acceptance,
+): readonly VerifyFailure[] {
   if (waiting.size === 0) return []
   const calls = callsIn(before.messages)
   const first = calls.findIndex(({ callId }) => waiting.has(callId))
   const last = first < 0 ? [] : calls.slice(first)
   const left = last.length === 0 ? [] : callsIn(after.messages).slice(-last.length).map(requestOf)
-  return last.flatMap((call): readonly Failure[] => {
+  return last.flatMap((call): readonly VerifyFailure[] => {
     if (!waiting.has(call.callId)) return []
     const at = left.indexOf(requestOf(call))
     if (at < 0) return [{ code: "pending-lost", callId: call.callId }]
@@ -197,13 +216,13 @@ function pendingFailures(before: Context, after: Context, { waiting }: Acceptanc
 }
 
 /** Ids may be made up from places, so a result is found by what it says. */
-function unreadFailures({ messages }: Context, { unread }: Acceptance): readonly Failure[] {
+function unreadFailures({ messages }: VerifiedContext, { unread }: Acceptance): readonly VerifyFailure[] {
   if (unread.length === 0) return []
   const sayAll = ({ content }: ToolResultPart): string => content.map(sayOf).join("\n")
   const shown = new Set(
     messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "tool-result" ? sayAll(part) : []))),
   )
-  return unread.flatMap((result): readonly Failure[] =>
+  return unread.flatMap((result): readonly VerifyFailure[] =>
     shown.has(sayAll(result)) ? [] : [{ code: "unread-cut", callId: result.callId }],
   )
 }
@@ -212,20 +231,20 @@ const tokensOf = (messages: Transcript, meter: Meter): number =>
   messages.reduce((total, message) => total + meter.message(message), 0)
 
 /** What a context takes beside the prompt stack. */
-export function tokensOutsideStack({ messages, infrastructure }: Context, meter: Meter): number {
+export function tokensOutsideStack({ messages, infrastructure }: VerifiedContext, meter: Meter): number {
   return tokensOf(messages, meter) - tokensOf(infrastructure.messages, meter)
 }
 
 /** What a context takes beside the stack that came in: system messages that join it because the first answer is gone still take room. */
-export function tokensBeside({ infrastructure }: Context, { messages }: Context, meter: Meter): number {
+export function tokensBeside({ infrastructure }: VerifiedContext, { messages }: VerifiedContext, meter: Meter): number {
   return tokensOf(messages, meter) - tokensOf(infrastructure.messages, meter)
 }
 
 function sizeFailures(
-  before: Context,
-  after: Context,
+  before: VerifiedContext,
+  after: VerifiedContext,
   { meter, limitTokens, addedTokens, onlyAdds }: Acceptance,
-): readonly Failure[] {
+): readonly VerifyFailure[] {
   const [beforeTokens, afterTokens] = [tokensBeside(before, before, meter), tokensBeside(before, after, meter)]
   return [
     ...(onlyAdds || afterTokens - addedTokens < beforeTokens
@@ -235,11 +254,13 @@ function sizeFailures(
   ]
 }
 
-function digestFailures({ conversation }: Context, { facts }: Acceptance): readonly Failure[] {
+function digestFailures({ conversation }: VerifiedContext, { facts }: Acceptance): readonly VerifyFailure[] {
   const digest = conversation.find((message) => ownMessage(message) === "digest")
   const text = digest?.parts.map(textOf).join("") ?? ""
   if (facts.length === 0 && digest === undefined) return []
   const inner = unfence(digestTag, text)
   if (inner === undefined) return [{ code: "fence-broken" }]
-  return facts.flatMap((value): readonly Failure[] => (inner.includes(value) ? [] : [{ code: "fact-missing", value }]))
+  return facts.flatMap((value): readonly VerifyFailure[] =>
+    inner.includes(value) ? [] : [{ code: "fact-missing", value }],
+  )
 }

@@ -6,7 +6,7 @@ import { answerProblem, type Exchange, giveAnswer, problemOf } from "./exchange.
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
 import { ownHeaders, relayedHeaders } from "./http/headers.ts"
 import type { Route } from "./http/route.ts"
-import { type UpstreamAnswer, wholeOf } from "./http/transport.ts"
+import { readWhole, type UpstreamAnswer } from "./http/transport.ts"
 import { readContextError } from "./http/wire-error.ts"
 import { isRefused, type Located, locate } from "./locate.ts"
 import { readIncomingCall, send } from "./model-call.ts"
@@ -37,7 +37,7 @@ export async function compactCall(exchange: Exchange, route: CompactRoute): Prom
     const ours = located === undefined ? undefined : readable(located)
     const body = ours === undefined ? packed : Buffer.from(ours)
     const answer = await send(exchange, { format, path }, { upstream, body, changed: ours !== undefined })
-    const bytes = (await wholeOf(answer, maxAnswerBytes)) ?? Buffer.alloc(0)
+    const bytes = (await readWhole(answer, maxAnswerBytes)) ?? Buffer.alloc(0)
     if (located !== undefined && cannotAnswer(answer.status, bytes) && located.whole !== undefined) {
       return await answerHere(exchange, located)
     }

@@ -13,14 +13,14 @@ import type { Exchange } from "./exchange.ts"
 import { ownHeaders, relayedHeaders } from "./http/headers.ts"
 import {
   eventsIn,
-  type Framing,
   framingOf,
   type Relayed,
   type RelayOptions,
   relayBytes,
   relayEvents,
+  type StreamFraming,
 } from "./http/relay.ts"
-import { chunksOf, type UpstreamAnswer, wholeOf } from "./http/transport.ts"
+import { chunksOf, readWhole, type UpstreamAnswer } from "./http/transport.ts"
 import { packingOf } from "./http/upstream-answer.ts"
 import { answerRecall } from "./tool-rounds/answer-recall.ts"
 import type { RoundsOptions } from "./tool-rounds/round.ts"
@@ -58,7 +58,7 @@ export async function deliver(exchange: Exchange, delivery: Delivery): Promise<v
   })
   const { session, receipt, trace, model } = outgoing.known()
   const reading =
-    answer.status < 300 && relayed.kept !== undefined ? readAnswer(format, relayed.kept, framing) : undefined
+    answer.status < 300 && relayed.kept !== undefined ? readDeliveredAnswer(format, relayed.kept, framing) : undefined
   // What is read at once is written down before the next request of the client can be here.
   const read = reading instanceof Promise ? await reading : reading
   outgoing.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false)
@@ -70,7 +70,7 @@ export async function deliver(exchange: Exchange, delivery: Delivery): Promise<v
   requestLog.close(relayed.ending, answer.status)
 }
 
-async function pass(exchange: Exchange, delivery: Delivery, framing: Framing | undefined): Promise<Relayed> {
+async function pass(exchange: Exchange, delivery: Delivery, framing: StreamFraming | undefined): Promise<Relayed> {
   const { deps, response, requestLog } = exchange
   const { answer, outgoing, whole, recalls } = delivery
   if (whole !== undefined) {
@@ -136,10 +136,10 @@ type ReadAnswer = {
 const readAtOnceBytes = 262_144
 
 /** What a client got, as an answer. Nothing where it cannot be read. One that was long is read in slices, between which others are served. */
-export function readAnswer(
+export function readDeliveredAnswer(
   format: Format,
   bytes: Buffer,
-  framing: Framing | undefined,
+  framing: StreamFraming | undefined,
 ): ReadAnswer | undefined | Promise<ReadAnswer | undefined> {
   if (framing === undefined || bytes.length <= readAtOnceBytes) {
     return orNothing(() => {
@@ -152,7 +152,7 @@ export function readAnswer(
   return readInSlices(format, bytes, framing)
 }
 
-async function readInSlices(format: Format, bytes: Buffer, framing: Framing): Promise<ReadAnswer | undefined> {
+async function readInSlices(format: Format, bytes: Buffer, framing: StreamFraming): Promise<ReadAnswer | undefined> {
   const reader = createReader(format)
   try {
     for await (const sse of eventsIn([bytes], framing)) reader.take(sse)
@@ -195,7 +195,7 @@ function createReader(format: Format): Reader {
   }
 }
 
-function framesOf(bytes: Buffer, framing: Framing): readonly SseEvent[] {
+function framesOf(bytes: Buffer, framing: StreamFraming): readonly SseEvent[] {
   if (framing === "array") {
     const [state, events] = arrayStep(startArray(), bytes)
     return [...events, ...arrayEnd(state)]
@@ -254,7 +254,7 @@ async function streamAnswer(
   { deps, response, gone }: Exchange,
   { answer, again, format, path }: Delivery,
   rounds: RoundsOptions,
-  { framing, ...options }: RelayOptions & { readonly framing: Framing },
+  { framing, ...options }: RelayOptions & { readonly framing: StreamFraming },
 ): Promise<Relayed> {
   const send = async (body: string): Promise<FurtherStream> => {
     const next = await again(body)
@@ -275,7 +275,7 @@ const textOf = async (answer: UpstreamAnswer): Promise<{ status: number; text: s
 })
 
 async function allOf(answer: UpstreamAnswer): Promise<Buffer> {
-  const bytes = await wholeOf(answer, maxWhole)
+  const bytes = await readWhole(answer, maxWhole)
   if (bytes !== undefined) return bytes
   throw new HoldfastError({ code: "upstream-too-large", host: "upstream", limitBytes: maxWhole })
 }

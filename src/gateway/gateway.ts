@@ -26,7 +26,7 @@ import { tenantOf } from "./identity/names.ts"
 import { createNewSessions } from "./locate.ts"
 import { modelCall } from "./model-call.ts"
 import { passThrough } from "./pass-through.ts"
-import { createHeld } from "./server-state/held.ts"
+import { createServerState } from "./server-state/held.ts"
 import type { Gateway, GatewayOptions } from "./settings/gateway-options.ts"
 import { expositionType } from "./telemetry/exposition.ts"
 import { createHealth } from "./telemetry/health.ts"
@@ -122,7 +122,7 @@ function openHouse(options: GatewayOptions): House {
     windows: new Map(),
     countsAnswer: new Set(),
     waiting: new Map(),
-    held: createHeld({ store: limited, onFault }),
+    held: createServerState({ store: limited, onFault }),
   }
   const health = createHealth({
     store,

@@ -1,6 +1,6 @@
 export { startGateway } from "./gateway.ts"
 export type { Ending, ExchangeRecord, How } from "./settings/exchange-record.ts"
 export type { AdminOptions, Gateway, GatewayLimits, GatewayOptions } from "./settings/gateway-options.ts"
-export { usualLimits, usualTimes } from "./settings/gateway-options.ts"
-export type { Family, Upstream } from "./settings/upstream.ts"
+export { usualGatewayLimits, usualTimes } from "./settings/gateway-options.ts"
+export type { ApiFamily, Upstream } from "./settings/upstream.ts"
 export type { RecentExchanges } from "./telemetry/recent-exchanges.ts"

@@ -27,7 +27,7 @@ export type OutgoingDeps = LocateDeps &
   }
 
 /** A request that its session has taken in. */
-export type Taken = Located & {
+export type IngestedCall = Located & {
   readonly prepared: Prepared
   readonly sent: Sent
   /** What to send, where that is not what came. */
@@ -37,12 +37,12 @@ export type Taken = Located & {
 }
 
 /** Have the session of a request prepare the call. Of some it is known at once what the answer is. */
-export async function take(
+export async function ingestCall(
   deps: OutgoingDeps,
   incomingCall: IncomingCall,
   located: Located,
-  { fastPath, begun }: { readonly fastPath?: FastPath | undefined; readonly begun?: Taken["done"] } = {},
-): Promise<Taken | OwnAnswer> {
+  { fastPath, begun }: { readonly fastPath?: FastPath | undefined; readonly begun?: IngestedCall["done"] } = {},
+): Promise<IngestedCall | OwnAnswer> {
   const { session, request, whole } = located
   const previous = whole === undefined ? request.held?.id : undefined
   if (previous !== undefined && isOwnResponseId(previous)) {
@@ -57,7 +57,7 @@ export async function take(
   }
   const done = begun ?? deps.held.begin(incomingCall.tenant, incomingCall.format)
   try {
-    const prepared = await prepare(deps, incomingCall, located)
+    const prepared = await prepareCall(deps, incomingCall, located)
     const { receipt, wire } = prepared
     const form = formFor(whole, request, wire)
     const sent: Sent = { form, wire, isOther: false, tried: new Set(), ...present({ whole }) }
@@ -97,7 +97,7 @@ const asHeld = (request: ModelRequest, { context: { messages } }: Prepared): Mod
 
 const tooLong: ReadonlySet<string> = new Set(["budget-impossible", "floor-exceeds-window"])
 
-export function prepare(
+export function prepareCall(
   deps: OutgoingDeps,
   incomingCall: IncomingCall,
   { session, request, whole }: Located,

@@ -12,14 +12,14 @@ import type { WorkLines } from "./fast-path/work-lines.ts"
 import type { Assignment } from "./identity/decision.ts"
 import { identityOf } from "./identity/identity.ts"
 import type { Lineages } from "./identity/lineages.ts"
-import type { Belonging, Held } from "./server-state/held.ts"
-import type { Whole } from "./server-state/whole.ts"
+import type { Belonging, ServerState } from "./server-state/held.ts"
+import type { FullHistory } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 
 export type LocateDeps = Pick<GatewayOptions, "holdfast" | "limits" | "whenStoreIsAway"> & {
   /** Sessions that are to begin as a copy of another which could not be read, by name. */
   readonly uncopied: Map<string, Fork>
-  readonly held: Held
+  readonly held: ServerState
   readonly lineages: Lineages
   readonly lines: WorkLines
   readonly newSessions: NewSessions
@@ -30,7 +30,7 @@ type Fork = NonNullable<Assignment["fork"]>
 /** A request and where it belongs, with everything that it stands for as far as that is known. */
 export type Located = Belonging & {
   readonly request: ModelRequest
-  readonly whole?: Whole
+  readonly whole?: FullHistory
 }
 
 /** Read a request, and find the session that it belongs to: mostly that of the fast path, and where that is sure, then for certain. */

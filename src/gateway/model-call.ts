@@ -8,7 +8,7 @@ import { bare, flatOf, forwardedHeaders, holdfastHeaders, sharesAccount } from "
 import { unpack } from "./http/read-body.ts"
 import type { Route } from "./http/route.ts"
 import { targetUrl } from "./http/target.ts"
-import { type Sending, type UpstreamAnswer, wholeOf } from "./http/transport.ts"
+import { readWhole, type UpstreamAnswer, type UpstreamRequest } from "./http/transport.ts"
 import { maskedAnswer, peekAtStream, unpackedAnswer } from "./http/upstream-answer.ts"
 import { contextError, readContextError } from "./http/wire-error.ts"
 import { isRefused } from "./locate.ts"
@@ -138,7 +138,7 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
       changed = true
       continue
     }
-    const error = (await wholeOf(answer, maxErrorBytes)) ?? Buffer.alloc(0)
+    const error = (await readWhole(answer, maxErrorBytes)) ?? Buffer.alloc(0)
     const refused = { format, status: answer.status, error, body, changed, mayShrink: shrunk < maxShrinking }
     const instead = await insteadOf(outgoing, refused)
     if (instead === undefined) return deliver(exchange, refusal ?? { ...delivery, whole: error })
@@ -215,7 +215,7 @@ async function insteadOf(outgoing: OutgoingCall, refused: RefusedBody): Promise<
 export async function send(
   { deps, incoming, requestLog, gone }: Exchange,
   { path, format }: Pick<ModelRoute, "path" | "format">,
-  { upstream, body, changed }: Pick<Sending, "upstream"> & { readonly body: Buffer; readonly changed: boolean },
+  { upstream, body, changed }: Pick<UpstreamRequest, "upstream"> & { readonly body: Buffer; readonly changed: boolean },
 ): Promise<UpstreamAnswer> {
   const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
   // An answer is read as it passes, so it comes unpacked; a body that was changed is sent unpacked.

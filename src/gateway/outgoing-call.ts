@@ -10,7 +10,7 @@ import { bodyFor, type FastPath, goesOn, isSureOf } from "./fast-path/fast-path.
 import { type IncomingCall, ownerOf } from "./fast-path/incoming-call.ts"
 import { leavesSize } from "./fast-path/room.ts"
 import { groupSession } from "./identity/names.ts"
-import { type OutgoingDeps, prepare, skipEarlier, type Taken, take } from "./ingest-call.ts"
+import { type IngestedCall, ingestCall, type OutgoingDeps, prepareCall, skipEarlier } from "./ingest-call.ts"
 import { type Located, locate } from "./locate.ts"
 import { threadUnsupported } from "./server-state/compaction-answer.ts"
 import { formFor } from "./server-state/form.ts"
@@ -74,7 +74,7 @@ type Going = Pick<FastPath, "session" | "request"> & { readonly fastPath?: FastP
 
 function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, going: Going): OutgoingCall {
   const { session, request, fastPath } = going
-  let taken: Taken | undefined
+  let taken: IngestedCall | undefined
   const judged = { isOther: false }
   const own = skipEarlier(deps.waiting, going, incomingCall.bytes)
   const done = deps.held.begin(incomingCall.tenant, incomingCall.format)
@@ -86,13 +86,13 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, going: Going
     own.isBegun = true
     if (deps.waiting.get(session) === own) deps.waiting.delete(session)
     const located = going.located ?? (await locate(deps, incomingCall, fastPath, true).catch(failed))
-    const got = await take(deps, incomingCall, located, { fastPath, begun: done })
+    const got = await ingestCall(deps, incomingCall, located, { fastPath, begun: done })
     if ("session" in got) taken = got
   }
   const taking = deps.lines.add(session, async () => {
     if (!own.isSkipped) await takeIn()
   })
-  const after = async (): Promise<Taken> => {
+  const after = async (): Promise<IngestedCall> => {
     await taking
     if (own.isSkipped) await takeIn()
     if (taken === undefined) throw new HoldfastError({ code: "session-unknown", session })
@@ -129,7 +129,7 @@ async function preparedCall(
   located: Located,
   fastPath: FastPath | undefined,
 ): Promise<OutgoingCall> {
-  const taken = await take(deps, incomingCall, located, { fastPath })
+  const taken = await ingestCall(deps, incomingCall, located, { fastPath })
   if ("status" in taken) return { ...untouchedCall(incomingCall, "answered", deps), answer: taken }
   const { request, session, sent, body } = taken
   return {
@@ -165,7 +165,7 @@ function firstOf(hear: (end: End) => void): OutgoingCall["ended"] {
   }
 }
 
-const knownOf = ({ session, prepared: { receipt, trace }, request }: Taken): Known => ({
+const knownOf = ({ session, prepared: { receipt, trace }, request }: IngestedCall): Known => ({
   session: session.id,
   receipt,
   trace,
@@ -173,7 +173,7 @@ const knownOf = ({ session, prepared: { receipt, trace }, request }: Taken): Kno
 })
 
 /** What to do about a refusal. The next request may not be sent on as it comes, for it would be refused as well. */
-function instead(deps: OutgoingDeps, incomingCall: IncomingCall, taken: Taken, refused: RefusedCall) {
+function instead(deps: OutgoingDeps, incomingCall: IncomingCall, taken: IngestedCall, refused: RefusedCall) {
   const model = incomingCall.model ?? taken.request.model
   const windowTokens = windowOf(deps, incomingCall, model)
   const fastPath = deps.fastPaths.find(incomingCall)
@@ -184,7 +184,7 @@ function instead(deps: OutgoingDeps, incomingCall: IncomingCall, taken: Taken, r
 async function smaller(
   deps: OutgoingDeps,
   incomingCall: IncomingCall,
-  taken: Taken,
+  taken: IngestedCall,
   refusal: TooLong,
 ): Promise<Buffer | undefined> {
   const { session, request, prepared, sent } = taken
@@ -192,7 +192,7 @@ async function smaller(
   if (refusal.answerTokens === undefined)
     learnWindow(deps, incomingCall.tenant, model, refusal.windowTokens ?? prepared.receipt.contextTokens)
   else learnCountsAnswer(deps, incomingCall.tenant, model)
-  const again = await prepare(deps, incomingCall, taken, tighter(refusal, prepared)).catch((error: unknown) => {
+  const again = await prepareCall(deps, incomingCall, taken, tighter(refusal, prepared)).catch((error: unknown) => {
     if (error instanceof HoldfastError) return undefined
     throw error
   })
@@ -206,7 +206,7 @@ async function smaller(
   return Buffer.from(sent.form.body)
 }
 
-async function record({ lineages, held }: OutgoingDeps, taken: Taken, end: End): Promise<void> {
+async function record({ lineages, held }: OutgoingDeps, taken: IngestedCall, end: End): Promise<void> {
   const { session, assignment, request, whole, sent, done } = taken
   const { answer, isCut } = end
   try {

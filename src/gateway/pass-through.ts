@@ -3,10 +3,10 @@ import { forwardedHeaders, isForEveryone, notYours, ownHeaders, relayedHeaders, 
 import { relayBytes } from "./http/relay.ts"
 import { targetUrl } from "./http/target.ts"
 import { maskedAnswer } from "./http/upstream-answer.ts"
-import { chooseUpstream, type Family } from "./settings/upstream.ts"
+import { type ApiFamily, chooseUpstream } from "./settings/upstream.ts"
 
 /** Whatever is no model call goes to the upstream as it is, and its answer comes back as it is: nothing is kept or looked at. */
-export async function passThrough(exchange: Exchange, family: Family, path: string): Promise<void> {
+export async function passThrough(exchange: Exchange, family: ApiFamily, path: string): Promise<void> {
   const { deps, incoming, response, requestLog, gone, arrived } = exchange
   const upstream = chooseUpstream(deps.upstreams, family, undefined)
   requestLog.noted.how = "passed"
@@ -41,7 +41,7 @@ export async function passThrough(exchange: Exchange, family: Family, path: stri
   }
 }
 
-export const noUpstream = (family: Family, model?: string) =>
+export const noUpstream = (family: ApiFamily, model?: string) =>
   ({
     code: "upstream-unreachable",
     host: `for ${family}${model === undefined ? "" : ` and the model ${model.slice(0, 80)}`}`,

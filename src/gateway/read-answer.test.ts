@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { ask, stop } from "../../test/model-server/asking.ts"
 import { formats } from "../message/message.ts"
-import { readAnswer } from "./deliver.ts"
+import { readDeliveredAnswer } from "./deliver.ts"
 
 afterEach(stop)
 
@@ -12,19 +12,19 @@ const bytesOf = async (answer: Response): Promise<Buffer> => Buffer.from(await a
 describe.each(formats)("%s", (format) => {
   test.each([false, true])("an answer that came to its end is whole, stream %s", async (stream) => {
     const answer = await ask(format, stream, { script: () => ({ text }) })
-    const read = await readAnswer(format, await bytesOf(answer), stream ? "events" : undefined)
+    const read = await readDeliveredAnswer(format, await bytesOf(answer), stream ? "events" : undefined)
     expect(read?.isWhole).toBe(true)
     expect(JSON.stringify(read?.response.messages)).toContain(text)
   })
 
   test("a stream that ends with an error is not, though the connection ended in peace", async () => {
     const answer = await ask(format, true, { script: () => ({ text, fault: { type: "in-stream-error" } }) })
-    expect((await readAnswer(format, await bytesOf(answer), "events"))?.isWhole).toBe(false)
+    expect((await readDeliveredAnswer(format, await bytesOf(answer), "events"))?.isWhole).toBe(false)
   })
 
   test("nor is one that ends before the model said why it stopped", async () => {
     const bytes = await bytesOf(await ask(format, true, { script: () => ({ text }) }))
-    expect((await readAnswer(format, bytes.subarray(0, bytes.length / 2), "events"))?.isWhole).toBe(false)
+    expect((await readDeliveredAnswer(format, bytes.subarray(0, bytes.length / 2), "events"))?.isWhole).toBe(false)
   })
 
   test("a long stream is read in slices, between which others are served, and says the same as it does read at once", async () => {
@@ -38,10 +38,10 @@ describe.each(formats)("%s", (format) => {
       next = setImmediate(count)
     }
     let next = setImmediate(count)
-    const read = await readAnswer(format, padded, "events")
+    const read = await readDeliveredAnswer(format, padded, "events")
     clearImmediate(next)
     expect(turns).toBeGreaterThan(1)
-    expect(read?.response.messages).toEqual((await readAnswer(format, bytes, "events"))?.response.messages)
+    expect(read?.response.messages).toEqual((await readDeliveredAnswer(format, bytes, "events"))?.response.messages)
     expect(read?.isWhole).toBe(true)
   })
 })

@@ -232,7 +232,7 @@ function copiesIn({ type, wire }: StreamEvent): readonly string[] {
 function unique(calls: readonly FoundCall[]): readonly FoundCall[] {
   const seen = new Set<string>()
   return calls.filter((call) => {
-    const key = keyOf(call)
+    const key = callKey(call)
     const known = seen.has(key)
     seen.add(key)
     return !known
@@ -240,7 +240,7 @@ function unique(calls: readonly FoundCall[]): readonly FoundCall[] {
 }
 
 /** What makes two readings the same call. */
-export const keyOf = ({ tool, input, unread }: FoundCall): string => JSON.stringify([tool, input, unread])
+export const callKey = ({ tool, input, unread }: FoundCall): string => JSON.stringify([tool, input, unread])
 
 type Fields = Readonly<Record<string, unknown>>
 

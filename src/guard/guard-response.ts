@@ -13,7 +13,7 @@ import {
   withheldText,
   withSpent,
 } from "./judge-call.ts"
-import { ownText, responseWire, type Seal, sealOf, strayAnswers, withSeal, writtenMessage } from "./response-wire.ts"
+import { responseWire, type Seal, sealOf, strayAnswers, textPart, withSeal, writtenMessage } from "./response-wire.ts"
 
 export type GuardedResponse = {
   /** The very object that came in, if nothing was withheld. */
@@ -76,7 +76,7 @@ async function guardMessage(
     }
     seal ??= sealOf(format, part)
     if (format === "openai-chat") said.push(withheldText(call))
-    else parts.push(ownText(format, withheldText(call)))
+    else parts.push(textPart(format, withheldText(call)))
   }
   const same = parts.length === message.parts.length && parts.every((part, n) => part === message.parts[n])
   return same ? message : writtenMessage(format, message, said.length === 0 ? parts : withWords(parts, said))

@@ -1,9 +1,9 @@
 import type { Format } from "../message/message.ts"
 import { codecOf } from "../wire/codecs.ts"
 import { elements, member, readJson } from "../wire/json.ts"
-import { type Chain, indexOf, listOf, type PartStart, type StreamEvent, withoutWire } from "../wire/stream.ts"
+import { indexOf, type LinkedList, listOf, type PartStart, type StreamEvent, withoutWire } from "../wire/stream.ts"
 import type { ToolCall } from "./facts/facts.ts"
-import { type FoundCall, findCall, isHarmless, isStray, keyOf, readingsOf } from "./find-call.ts"
+import { callKey, type FoundCall, findCall, isHarmless, isStray, readingsOf } from "./find-call.ts"
 import type { Decision, Guard, Verdict } from "./guard.ts"
 import {
   checkGuardUse,
@@ -181,7 +181,7 @@ function endPart(state: GuardState, index: number, part: WatchedPart): Step {
     ? judgedCall(found, unapproved(verdict, nobodyToAsk), state.use, false)
     : judgedCall(found, verdict, state.use)
   if (judged.result === undefined && state.format === "openai-responses")
-    for (const reading of readings) state.allowed.add(keyOf(reading))
+    for (const reading of readings) state.allowed.add(callKey(reading))
   return flushed(decide(state, index, part, judged), [judged])
 }
 
@@ -301,7 +301,7 @@ type WatchedPart = {
   readonly start: StreamEvent & PartStart
   /** Does it wait for its verdict, or has it gone out already because no one can stop it? */
   readonly held: boolean
-  readonly events: Chain<StreamEvent>
+  readonly events: LinkedList<StreamEvent>
   readonly input: string
   readonly bytes: number
   readonly outcome: "open" | "asked" | "released" | "withheld"
@@ -321,7 +321,7 @@ export type GuardState = {
   readonly use: GuardUse
   readonly parts: ReadonlyMap<number, WatchedPart>
   /** Events that wait, because a call before them does; they go out in the order in which they came. */
-  readonly queue: Chain<StreamEvent>
+  readonly queue: LinkedList<StreamEvent>
   readonly queuedBytes: number
   /** The first of them. */
   readonly first: StreamEvent | undefined
@@ -388,7 +388,7 @@ function forget(state: GuardState, indices: readonly number[]): GuardState {
 const isBlocked = (state: GuardState): boolean => state.first !== undefined && waits(state, state.first)
 
 function requeue(state: GuardState, waiting: readonly StreamEvent[]): GuardState {
-  let queue: Chain<StreamEvent>
+  let queue: LinkedList<StreamEvent>
   let queuedBytes = 0
   for (const event of waiting) {
     queue = { item: event, before: queue }
@@ -441,7 +441,7 @@ function listsUnjudged(state: GuardState, { wire }: StreamEvent): boolean {
 }
 
 function isUnjudged({ allowed, guard, use }: GuardState, call: FoundCall | undefined): boolean {
-  if (call === undefined || call.providerRun || allowed.has(keyOf(call))) return false
+  if (call === undefined || call.providerRun || allowed.has(callKey(call))) return false
   return verdictOn(call, guard, use).decision !== "allow"
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../message/errors.ts"
-import { createGuard, type GuardOptions, joinGuards, onTrial } from "./guard.ts"
+import { createGuard, type GuardOptions } from "./guard.ts"
+import { joinGuards, onTrial } from "./join-guards.ts"
 import { deniedResult } from "./judge-call.ts"
 import { attributeNames, schemaText } from "./policy/schema.ts"
 import type { PolicyInput } from "./policy/templates.ts"

@@ -7,10 +7,10 @@ import { unreadMarks } from "./facts/leaf.ts"
 import {
   type AttributeValue,
   type Circumstances,
-  type Context,
-  contextOf,
+  type GuardPolicy,
   type Mode,
-  type Policy,
+  type PolicyContext,
+  policyContext,
 } from "./policy/condition.ts"
 import { createEngine, type Engine, loadCedar } from "./policy/engine.ts"
 import { type CompiledMatcher, compileMatcher, type Matcher } from "./policy/matcher.ts"
@@ -21,7 +21,7 @@ import type { PolicyInput } from "./policy/templates.ts"
 export type Decision = "allow" | "deny" | "ask"
 
 /** Why a call was not simply let through. */
-export type Reason = {
+export type VerdictReason = {
   /** Id of the policy; `guard:…` where the guard itself could not judge. */
   readonly policy: string
   readonly rule: string
@@ -33,7 +33,7 @@ export type Reason = {
 
 export type Verdict = {
   readonly decision: Decision
-  readonly reasons: readonly Reason[]
+  readonly reasons: readonly VerdictReason[]
   readonly facts: CallFacts
   /** What went wrong while judging; never empty without a reason beside it. */
   readonly errors: readonly string[]
@@ -51,7 +51,7 @@ export type GuardOptions = {
 }
 
 export type Guard = {
-  readonly policies: readonly Policy[]
+  readonly policies: readonly GuardPolicy[]
   /** Judge one call. Never throws, keeps nothing, and says the same to the same call. */
   readonly judge: (call: ToolCall, circumstances?: Circumstances) => Verdict
 }
@@ -89,7 +89,7 @@ export function createGuard(policies: readonly PolicyInput[], options: GuardOpti
 }
 
 type Judging = {
-  readonly policies: ReadonlyMap<string, Policy>
+  readonly policies: ReadonlyMap<string, GuardPolicy>
   readonly engine: Engine
   readonly matchers: ReadonlyMap<string, CompiledMatcher>
   readonly tools: ReadonlyMap<string, readonly Action[]>
@@ -130,7 +130,7 @@ function verdictOf(
 ): Verdict {
   const { engine, policies, matchers } = judging
   const wanted = actions.filter((action) => facts.actions.has(action))
-  const context = contextOf(facts, matchers, circumstances)
+  const context = policyContext(facts, matchers, circumstances)
   const errors = failure === undefined ? [] : [failure]
   const hit = new Set<string>()
   const unpermitted: Action[] = []
@@ -154,7 +154,7 @@ function verdictOf(
   return { decision, reasons, facts, errors }
 }
 
-function failed({ onFailure }: Judging, policy: string, rule: string, why: readonly string[]): Reason {
+function failed({ onFailure }: Judging, policy: string, rule: string, why: readonly string[]): VerdictReason {
   return {
     policy,
     rule,
@@ -164,7 +164,7 @@ function failed({ onFailure }: Judging, policy: string, rule: string, why: reado
   }
 }
 
-const notPermitted = (action: Action, { tool }: CallFacts): Reason => ({
+const notPermitted = (action: Action, { tool }: CallFacts): VerdictReason => ({
   policy: "guard:not-permitted",
   rule: `No policy permits the action "${action}".`,
   decision: "deny",
@@ -175,7 +175,10 @@ const isTelling = (value: AttributeValue | undefined): value is AttributeValue =
   value !== undefined && value !== false && value !== 0 && value !== "" && !(Array.isArray(value) && value.length === 0)
 
 /** The attributes that a policy asked, with what the call said; of matchers the values that fell outside or within. */
-function reasonOf({ id, rule, instead, decision, asks, text }: Policy, { get, matched }: Context): Reason {
+function reasonOf(
+  { id, rule, instead, decision, asks, text }: GuardPolicy,
+  { get, matched }: PolicyContext,
+): VerdictReason {
   const facts: Record<string, AttributeValue> = {}
   for (const name of asks) {
     if (name === "text") continue

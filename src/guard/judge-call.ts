@@ -4,7 +4,7 @@ import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { factsOf, type ToolCall } from "./facts/facts.ts"
 import type { FoundCall } from "./find-call.ts"
-import type { Guard, Reason, Verdict } from "./guard.ts"
+import type { Guard, Verdict, VerdictReason } from "./guard.ts"
 import type { AttributeValue, Circumstances } from "./policy/condition.ts"
 import { shown } from "./policy/template.ts"
 
@@ -21,7 +21,7 @@ export type JudgedCall = {
   readonly result?: string
 }
 
-const unread = (why: string): Reason => ({
+const unread = (why: string): VerdictReason => ({
   policy: "guard:unread",
   rule: "The call could not be read in full.",
   decision: "deny",
@@ -31,7 +31,7 @@ const unread = (why: string): Reason => ({
 
 /** The call needed the approval of a person and did not get it; what was found before stays. */
 export function unapproved(verdict: Verdict, why: string): Verdict {
-  const reason: Reason = {
+  const reason: VerdictReason = {
     policy: "guard:approval",
     rule: "The call needs approval.",
     decision: "deny",

@@ -16,7 +16,7 @@ import {
 import { couldHoldCall } from "./find-call.ts"
 
 /** A text of ours in the words of the format, as an answer has it. */
-export function ownText(format: Format, text: string): Part {
+export function textPart(format: Format, text: string): Part {
   if (format === "anthropic-messages") return { type: "text", text, wire: write({ type: "text", text }) }
   if (format === "openai-responses")
     return { type: "text", text, wire: write({ type: "output_text", text, annotations: [], logprobs: [] }) }
@@ -52,7 +52,7 @@ function itemWire({ id, wire }: Message, parts: readonly Part[]): Wire {
   const was = wire === undefined ? undefined : tryParse(wire)
   const own = write({ type: "message", id: `msg_holdfast_${id}`, status: "completed", role: "assistant" })
   const content = parts.flatMap(
-    (part) => part.wire ?? (part.type === "text" ? ownText("openai-responses", part.text).wire : []) ?? [],
+    (part) => part.wire ?? (part.type === "text" ? textPart("openai-responses", part.text).wire : []) ?? [],
   )
   return overlay(isObject(was) && was.type === "message" ? wire : own, { content: writeList(content) })
 }

@@ -79,14 +79,14 @@ const respell: Step = [
   unleet,
 ]
 
-const applySteps = (view: View, steps: readonly Step[]): View =>
+const applySteps = (view: NormalizedText, steps: readonly Step[]): NormalizedText =>
   steps.reduce((before, [pattern, replace]) => rewrite(before, pattern, replace), view)
 
 /**
  * The text as a reader's eye takes it, for matching only: compatibility forms, look-alikes, invisible characters, entities, inline
  * markup, spaced-out letters and mild leetspeak are undone, and case is gone. Every step is one linear pass.
  */
-export function normalize(text: string, { foreign, escaped, dressed, spaced }: Survey = survey(text)): View {
+export function normalize(text: string, { foreign, escaped, dressed, spaced }: Survey = survey(text)): NormalizedText {
   const resolved = escaped ? rewrite(viewOf(text), references, resolveReference) : viewOf(text)
   const folds = foreign || resolved.starts !== undefined
   const plain = folds ? rewrite(resolved, /[^\0-\x7f]/gu, createFold()) : resolved
@@ -189,17 +189,17 @@ export function survey(text: string): Survey {
 }
 
 /** A text rewritten for matching; every character knows where in the original it came from. */
-export type View = {
+export type NormalizedText = {
   readonly text: string
   readonly originalLength: number
   /** Where each character starts in the original; absent while nothing has moved. */
   readonly starts?: Uint32Array
 }
 
-export const viewOf = (text: string): View => ({ text, originalLength: text.length })
+export const viewOf = (text: string): NormalizedText => ({ text, originalLength: text.length })
 
 /** Where a stretch of the view stands in the original; whatever was dropped right behind it belongs to it. */
-export function originalSpan(view: View, { start, end }: Span): Span {
+export function originalSpan(view: NormalizedText, { start, end }: Span): Span {
   const { starts, originalLength } = view
   if (starts === undefined) return { start, end }
   const from = starts[start] ?? originalLength
@@ -209,7 +209,7 @@ export function originalSpan(view: View, { start, end }: Span): Span {
 }
 
 /** Replace each match and keep the map. A view without a match comes back as the same object. */
-export function rewrite(view: View, pattern: RegExp, replace: (match: string) => string): View {
+export function rewrite(view: NormalizedText, pattern: RegExp, replace: (match: string) => string): NormalizedText {
   const edits: { readonly at: number; readonly length: number; readonly text: string }[] = []
   for (const match of view.text.matchAll(pattern)) {
     const text = replace(match[0])

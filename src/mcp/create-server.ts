@@ -4,7 +4,7 @@ import { present } from "../message/present.ts"
 import { fenceStored, labelOf, type RecallArguments, recallPage, storedNote } from "../session/recall.ts"
 import { answer, faultWords, maxAnswerCharacters, type OnFault, refuseArgument } from "./answer.ts"
 import { loadSdk, type Sdk } from "./load-sdk.ts"
-import type { FoundMemory, ListedTrace, McpSource, MemorySearch } from "./source.ts"
+import type { FoundMemory, ListedTrace, McpMemorySearch, McpSource } from "./source.ts"
 
 export type McpServerOptions = {
   readonly name?: string
@@ -234,7 +234,7 @@ function searchTool({ z }: Sdk, source: McpSource, onFault: OnFault): (server: M
     )
 }
 
-async function search(source: McpSource, query: MemorySearch) {
+async function search(source: McpSource, query: McpMemorySearch) {
   const { fromDay, toDay, limit = usualHits } = query
   for (const [path, day] of Object.entries(present({ fromDay, toDay })))
     if (!isDay(day)) refuseArgument(path, "a day of the calendar, such as 2026-11-15", day)

@@ -44,7 +44,7 @@ export async function serveHttp(source: McpSource, options: HttpOptions): Promis
   const own = loopback ? [] : [host]
   const admission = { loopback, hosts: [...allowedHosts, ...own], origins: allowedOrigins, ...present({ token }) }
   const handle = await createMcpHandler(source, { ...options, admission })
-  const { port: opened, close } = await listen(handle, { port, host, maxBodyBytes, onFault })
+  const { port: opened, close } = await listenHttp(handle, { port, host, maxBodyBytes, onFault })
   const name = host.includes(":") ? `[${host}]` : host
   return { url: `http://${name}:${opened}${mcpPath}`, port: opened, close }
 }
@@ -174,7 +174,7 @@ const idleMs = 60_000
 const graceMs = 5000
 
 /** Answer HTTP on a port with a function. Whatever goes wrong with one request, the next one is answered. */
-export async function listen(handle: Handle, options: ListenOptions): Promise<Listening> {
+export async function listenHttp(handle: Handle, options: ListenOptions): Promise<Listening> {
   const { port, host, onFault } = options
   const server = createServer((incoming, outgoing) => {
     outgoing.on("error", onFault)

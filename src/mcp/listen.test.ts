@@ -1,6 +1,6 @@
 import { request as openRequest } from "node:http"
 import { expect, test } from "vitest"
-import { listen } from "./http.ts"
+import { listenHttp } from "./http.ts"
 
 const options = { port: 0, host: "127.0.0.1", maxBodyBytes: 1000 }
 
@@ -13,7 +13,7 @@ test("who answers is told when the client has gone", async () => {
     return told.promise
   }
   const faults: unknown[] = []
-  const { port, close } = await listen(handle, { ...options, onFault: (error) => void faults.push(error) })
+  const { port, close } = await listenHttp(handle, { ...options, onFault: (error) => void faults.push(error) })
   const left = openRequest({ host: "127.0.0.1", port }).on("error", () => {})
   left.end()
   await asked.promise
@@ -29,7 +29,7 @@ test("a handler that throws costs its own request alone, and is told", async () 
     if (url.endsWith("/bad")) throw new Error("oh")
     return new Response("fine")
   }
-  const { port, close } = await listen(handle, { ...options, onFault: (error) => void faults.push(error) })
+  const { port, close } = await listenHttp(handle, { ...options, onFault: (error) => void faults.push(error) })
   const bad = await fetch(`http://127.0.0.1:${port}/bad`)
   expect({ status: bad.status, text: await bad.text() }).toEqual({ status: 500, text: "" })
   expect(await (await fetch(`http://127.0.0.1:${port}/good`)).text()).toBe("fine")

@@ -9,7 +9,7 @@ import type { LineRange, Recalled } from "../session/recall.ts"
 import type { Session } from "../session/session.ts"
 import type { MemoryOwner, Store } from "../store/store.ts"
 import { refuseArgument } from "./answer.ts"
-import type { FoundMemory, ListedTrace, McpSource, MemorySearch } from "./source.ts"
+import type { FoundMemory, ListedTrace, McpMemorySearch, McpSource } from "./source.ts"
 
 /**
  * Whose record is served. `memory` says whether a search sees what was noted in this session alone or all that its agent remembers. An
@@ -120,7 +120,7 @@ async function onlyOwner(
   return { tenant: tenants[0] ?? "", agent }
 }
 
-async function search(store: Store, owner: MemoryOwner, query: MemorySearch): Promise<readonly FoundMemory[]> {
+async function search(store: Store, owner: MemoryOwner, query: McpMemorySearch): Promise<readonly FoundMemory[]> {
   if (owner.agent === "") return []
   const hits = await createMemory({ store: store.memory, ...owner }).search(query)
   return hits.map(({ row, score }) => {

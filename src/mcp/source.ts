@@ -1,6 +1,6 @@
 import type { LineRange, Recalled } from "../session/recall.ts"
 
-export type MemorySearch = {
+export type McpMemorySearch = {
   readonly text: string
   readonly kind?: string
   readonly fromDay?: string
@@ -31,7 +31,7 @@ export type ListedTrace = { readonly id: string; readonly title: string; readonl
  */
 export type McpSource = {
   readonly recall: (handle: string, range?: LineRange) => Promise<Recalled>
-  readonly search: (query: MemorySearch) => Promise<readonly FoundMemory[]>
+  readonly search: (query: McpMemorySearch) => Promise<readonly FoundMemory[]>
   readonly pins: () => Promise<readonly ListedPin[]>
   /** The newest first. */
   readonly traces: (limit: number) => Promise<readonly ListedTrace[]>

@@ -1,11 +1,11 @@
 import { assert } from "./assert.ts"
 import { groupTurns } from "./group.ts"
 import type { CallId, Message, MessageId, Part, Transcript } from "./message.ts"
-import { type Adjacency, findParted, type Pairing, type Place, pairCalls, pairKey } from "./pair.ts"
+import { type Adjacency, findParted, type Pairing, type PartPlace, pairCalls, pairKey } from "./pair.ts"
 import { createRecall } from "./recall.ts"
 
 /** Something that no provider should be sent, by name and place. */
-export type Fault = {
+export type TranscriptFault = {
   readonly code:
     | "call-without-result"
     | "result-without-call"
@@ -25,14 +25,14 @@ export type Fault = {
  * Everything that is wrong with a transcript; nothing for a good one. Calls of the last group may still wait for their results. Of one
  * that was good and goes on, only what is new is looked at.
  */
-export function checkTranscript(messages: Transcript, options: CheckOptions = {}): readonly Fault[] {
+export function checkTranscript(messages: Transcript, options: CheckOptions = {}): readonly TranscriptFault[] {
   if (isStillGood(messages, options, faultsIn)) return []
   const faults = faultsIn(messages, options)
   if (faults.length === 0) keepGood(messages, options)
   return faults
 }
 
-function faultsIn(messages: Transcript, { adjacent, ended = false }: CheckOptions): readonly Fault[] {
+function faultsIn(messages: Transcript, { adjacent, ended = false }: CheckOptions): readonly TranscriptFault[] {
   return [
     ...repeatedIds(messages),
     ...pairFaults(messages, ended),
@@ -47,10 +47,10 @@ const idAt = (messages: Transcript, at: number): MessageId => {
   return message.id
 }
 
-function repeatedIds(messages: Transcript): readonly Fault[] {
+function repeatedIds(messages: Transcript): readonly TranscriptFault[] {
   const seen = new Set<MessageId>()
   const calls = new Set<CallId>()
-  const faults: Fault[] = []
+  const faults: TranscriptFault[] = []
   for (const { id, parts } of messages) {
     if (seen.has(id)) faults.push({ code: "message-id-repeated", messageId: id })
     seen.add(id)
@@ -63,16 +63,20 @@ function repeatedIds(messages: Transcript): readonly Fault[] {
   return faults
 }
 
-function pairFaults(messages: Transcript, ended: boolean): readonly Fault[] {
+function pairFaults(messages: Transcript, ended: boolean): readonly TranscriptFault[] {
   const { pairs, open, orphans } = pairCalls(messages)
   const opened = new Set(open.map(pairKey))
   const answered = new Set(pairs.map(({ call }) => pairKey(call)))
   const unanswered = abandonedCalls(messages, open, ended)
   return [
     ...unanswered.map(
-      ({ callId, message }): Fault => ({ code: "call-without-result", messageId: idAt(messages, message), callId }),
+      ({ callId, message }): TranscriptFault => ({
+        code: "call-without-result",
+        messageId: idAt(messages, message),
+        callId,
+      }),
     ),
-    ...orphans.map((place): Fault => {
+    ...orphans.map((place): TranscriptFault => {
       const key = pairKey(place)
       const code = opened.has(key)
         ? "result-before-call"
@@ -84,18 +88,18 @@ function pairFaults(messages: Transcript, ended: boolean): readonly Fault[] {
     ...pairs
       .filter((pair) => isMisplaced(messages, pair))
       .map(
-        ({ result: { callId, message } }): Fault => ({
+        ({ result: { callId, message } }): TranscriptFault => ({
           code: "result-misplaced",
           messageId: idAt(messages, message),
           callId,
         }),
       ),
-    ...messages.filter(isEmpty).map(({ id }): Fault => ({ code: "message-empty", messageId: id })),
+    ...messages.filter(isEmpty).map(({ id }): TranscriptFault => ({ code: "message-empty", messageId: id })),
   ]
 }
 
 /** The open calls that will get no result: all but those of the last group, if the user has not spoken since. */
-export function abandonedCalls(messages: Transcript, open: readonly Place[], ended: boolean): readonly Place[] {
+export function abandonedCalls(messages: Transcript, open: readonly PartPlace[], ended: boolean): readonly PartPlace[] {
   if (open.length === 0) return []
   const lastGroup = groupTurns(messages, []).at(-1)?.start ?? 0
   const relayed = new Set(open.filter(({ kind }) => kind === "other").map(({ message }) => message))
@@ -123,16 +127,16 @@ export function isMisplaced(messages: Transcript, { call, result }: Pairing["pai
 /** Nothing to say: no parts, or texts without a character. */
 export const isEmpty = ({ parts }: Message): boolean => parts.every((part) => part.type === "text" && part.text === "")
 
-function misplacedCalls(messages: Transcript): readonly Fault[] {
+function misplacedCalls(messages: Transcript): readonly TranscriptFault[] {
   return messages.flatMap(({ id, role, parts }) =>
-    parts.flatMap((part): readonly Fault[] => {
+    parts.flatMap((part): readonly TranscriptFault[] => {
       const wrong = part.type === "tool-call" && role !== "assistant"
       return wrong ? [{ code: "call-misplaced", messageId: id, callId: part.callId }] : []
     }),
   )
 }
 
-function partedResults(messages: Transcript, adjacent: Adjacency): readonly Fault[] {
+function partedResults(messages: Transcript, adjacent: Adjacency): readonly TranscriptFault[] {
   return pairCalls(messages)
     .pairs.filter(findParted(messages, adjacent))
     .map(({ call, result }) => ({

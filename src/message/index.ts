@@ -1,4 +1,4 @@
-export type { CheckOptions, Fault } from "./check.ts"
+export type { CheckOptions, TranscriptFault } from "./check.ts"
 export { checkTranscript } from "./check.ts"
 export type { Advice, CommandRefusal, Problem, StoreCause } from "./errors.ts"
 export { describe, HoldfastError } from "./errors.ts"
@@ -34,7 +34,7 @@ export type {
   Wire,
 } from "./message.ts"
 export { callId, formats, instructs, messageId, textOf, tokens, trust, wireText } from "./message.ts"
-export type { Adjacency, Pairing, Place } from "./pair.ts"
+export type { Adjacency, Pairing, PartPlace } from "./pair.ts"
 export { pairCalls } from "./pair.ts"
 export type { RepairEvent, Repaired } from "./repair.ts"
 export { repair, replayRepair } from "./repair.ts"

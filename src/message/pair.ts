@@ -1,7 +1,7 @@
 import type { CallId, CallKind, Message, ToolCallPart, ToolResultPart, Transcript } from "./message.ts"
 
 /** Where a call or a result stands: message and part, by position. */
-export type Place = {
+export type PartPlace = {
   readonly callId: CallId
   readonly message: number
   readonly part: number
@@ -9,18 +9,18 @@ export type Place = {
 }
 
 export type Pairing = {
-  readonly pairs: readonly { readonly call: Place; readonly result: Place }[]
+  readonly pairs: readonly { readonly call: PartPlace; readonly result: PartPlace }[]
   /** Calls without a result. */
-  readonly open: readonly Place[]
+  readonly open: readonly PartPlace[]
   /** Results without a call before them, or with one that was answered already. */
-  readonly orphans: readonly Place[]
+  readonly orphans: readonly PartPlace[]
 }
 
 /** Tie each result to the newest open call before it that has its id. Positions count from the start of the transcript; reading starts at `from`. */
 export function pairCalls(messages: Transcript, from = 0): Pairing {
-  const pairs: { readonly call: Place; readonly result: Place }[] = []
-  const orphans: Place[] = []
-  const open = new Map<string, Place[]>()
+  const pairs: { readonly call: PartPlace; readonly result: PartPlace }[] = []
+  const orphans: PartPlace[] = []
+  const open = new Map<string, PartPlace[]>()
   for (let message = from; message < messages.length; message++) {
     for (const [part, content] of (messages[message]?.parts ?? []).entries()) {
       if (content.type !== "tool-call" && content.type !== "tool-result") continue
@@ -40,10 +40,10 @@ export function pairCalls(messages: Transcript, from = 0): Pairing {
 }
 
 /** What a call and its result have in common: the id, and that the provider runs it or does not. */
-export const pairKey = ({ callId, kind }: Pick<Place, "callId" | "kind">): string =>
+export const pairKey = ({ callId, kind }: Pick<PartPlace, "callId" | "kind">): string =>
   kind === "provider" ? `provider ${callId}` : `client ${callId}`
 
-function placeOf({ callId, kind }: ToolCallPart | ToolResultPart, message: number, part: number): Place {
+function placeOf({ callId, kind }: ToolCallPart | ToolResultPart, message: number, part: number): PartPlace {
   return { callId, message, part, kind }
 }
 

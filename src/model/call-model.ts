@@ -5,7 +5,7 @@ import { type SseEvent, sseEnd, sseStep, startSse } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../wire/stream-decode.ts"
 import { addressOf, readBaseUrl, type Whereabouts } from "./address.ts"
-import { causeOf, createTelling, fail, failureIn, readAnswer } from "./failure.ts"
+import { causeOf, createTelling, fail, failureIn, readModelResponse } from "./failure.ts"
 import { readLimited } from "./read-limited.ts"
 import { longestMs } from "./within-ms.ts"
 
@@ -120,7 +120,7 @@ async function read(
   )
   if (text === undefined) return fail({ code: "upstream-too-large", host, limitBytes })
   const problem = failureIn(text, response, tell)
-  if (problem === undefined) return { type: "whole", status, headers, response: readAnswer(format, text) }
+  if (problem === undefined) return { type: "whole", status, headers, response: readModelResponse(format, text) }
   const askedMs = askedWaitMs(response.headers, now)
   return { type: "refused", problem, passing: isPassing(status), ...present({ askedMs }) }
 }

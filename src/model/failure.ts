@@ -47,7 +47,7 @@ export function failureIn(
 }
 
 /** Read a whole answer; text that is none is a Problem that does not quote it. */
-export function readAnswer(format: Format, text: string): ModelResponse {
+export function readModelResponse(format: Format, text: string): ModelResponse {
   try {
     return decodeResponse(format, text)
   } catch (error) {

@@ -1,25 +1,25 @@
 import type { ModelResponse, StopReason, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { readBaseUrl } from "./address.ts"
-import { causeOf, createTelling, fail, failureIn, readAnswer } from "./failure.ts"
+import { causeOf, createTelling, fail, failureIn, readModelResponse } from "./failure.ts"
 import { type ModelOptions, type Question, writeQuestion } from "./question.ts"
 import { readLimited } from "./read-limited.ts"
-import { isRefusal, refuses } from "./refusal.ts"
+import { isModelRefusal, isRefusalPart } from "./refusal.ts"
 import { withinMs } from "./within-ms.ts"
 
 /** A model's words, whole and not empty. */
-export type Answer = { readonly text: string; readonly stop: StopReason; readonly usage?: Usage }
+export type ModelAnswerText = { readonly text: string; readonly stop: StopReason; readonly usage?: Usage }
 
 /** A model that answers one question at a time; whatever goes wrong is a `HoldfastError`, and no key is ever in it. */
 export type Model = {
-  readonly ask: (question: Question & { readonly signal?: AbortSignal }) => Promise<Answer>
+  readonly ask: (question: Question & { readonly signal?: AbortSignal }) => Promise<ModelAnswerText>
 }
 
 export function createModel(options: ModelOptions): Model {
   const { host } = readBaseUrl(options.baseUrl)
   const tell = createTelling(options)
 
-  const send = async (question: Question, signal: AbortSignal): Promise<Answer> => {
+  const send = async (question: Question, signal: AbortSignal): Promise<ModelAnswerText> => {
     const { url, headers, body } = writeQuestion(options, question)
     const reach = (cause: unknown): never => fail({ code: "upstream-unreachable", host, reason: causeOf(cause) })
     // A redirect would carry the key to wherever it points.
@@ -33,7 +33,7 @@ export function createModel(options: ModelOptions): Model {
     const text = await readLimited(response, options.maxResponseBytes).catch(reach)
     if (text === undefined) return fail({ code: "upstream-too-large", host, limitBytes: options.maxResponseBytes })
     const failure = failureIn(text, response, tell)
-    return failure === undefined ? answerIn(readAnswer(options.format, text), options) : fail(failure)
+    return failure === undefined ? answerIn(readModelResponse(options.format, text), options) : fail(failure)
   }
 
   return {
@@ -47,13 +47,14 @@ export function createModel(options: ModelOptions): Model {
   }
 }
 
-function answerIn(response: ModelResponse, { model, maxOutputTokens }: ModelOptions): Answer {
+function answerIn(response: ModelResponse, { model, maxOutputTokens }: ModelOptions): ModelAnswerText {
   const parts = response.messages.filter(({ role }) => role === "assistant").flatMap((message) => message.parts)
   const text = parts
-    .flatMap((part) => (part.type === "text" && !isRefusal(part) ? [part.text] : []))
+    .flatMap((part) => (part.type === "text" && !isRefusalPart(part) ? [part.text] : []))
     .join("")
     .trim()
-  if (response.stop === "refusal" || (text === "" && refuses(response))) return fail({ code: "answer-refused", model })
+  if (response.stop === "refusal" || (text === "" && isModelRefusal(response)))
+    return fail({ code: "answer-refused", model })
   if (response.stop === "length" || response.stop === "context-window") {
     return fail({ code: "answer-cut", model, limitTokens: maxOutputTokens })
   }

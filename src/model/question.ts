@@ -13,7 +13,7 @@ export type ModelOptions = Whereabouts & {
 }
 
 /** A request ready to be sent. */
-export type Sending = Address & { readonly body: unknown }
+export type ModelRequestToSend = Address & { readonly body: unknown }
 
 type WriteBody = (options: ModelOptions, question: Question, url: URL) => unknown
 
@@ -47,7 +47,7 @@ const writers: Readonly<Record<Format, WriteBody>> = {
 }
 
 /** Lay a question out for a model's API. */
-export function writeQuestion(options: ModelOptions, question: Question): Sending {
+export function writeQuestion(options: ModelOptions, question: Question): ModelRequestToSend {
   const address = addressOf(options, false)
   return { ...address, body: writers[options.format](options, question, address.url) }
 }

@@ -2,18 +2,18 @@ import type { ModelResponse, Part } from "../message/message.ts"
 import { isObject, tryParse } from "../wire/json.ts"
 
 /** Does the model refuse? OpenAI says so where the text would be: in a field of the message, or a part of a type of its own. */
-export function refuses({ stop, messages }: ModelResponse): boolean {
+export function isModelRefusal({ stop, messages }: ModelResponse): boolean {
   return (
     stop === "refusal" ||
     messages.some(({ wire, parts }) => {
       const message = wire === undefined ? undefined : tryParse(wire)
       const said = isObject(message) ? message.refusal : undefined
-      return (typeof said === "string" && said !== "") || parts.some(isRefusal)
+      return (typeof said === "string" && said !== "") || parts.some(isRefusalPart)
     })
   )
 }
 
-export function isRefusal({ wire }: Part): boolean {
+export function isRefusalPart({ wire }: Part): boolean {
   const block = wire === undefined ? undefined : tryParse(wire)
   return isObject(block) && block.type === "refusal"
 }

@@ -1,7 +1,7 @@
 import type { Span } from "../message/message.ts"
 
 /** A paragraph, list item, heading, table row or quoted line; its span leaves out bullet and marks. */
-export type Block = Span & {
+export type TextBlock = Span & {
   readonly kind: "paragraph" | "item" | "heading" | "row" | "quote"
   /** Columns before its first word; what stands deeper than an item belongs to it. */
   readonly indent: number
@@ -29,10 +29,10 @@ const mark = /^(?:\[[ xX]\][ \t]+|\p{Extended_Pictographic}\u{fe0f}?[ \t]*){1,4}
 /** A line that only parts others is no longer than this. */
 const maxMark = 300
 
-type Reading = { readonly blocks: Block[]; under: Span | undefined; open: Block | undefined; gap: boolean }
+type Reading = { readonly blocks: TextBlock[]; under: Span | undefined; open: TextBlock | undefined; gap: boolean }
 
 /** The blocks of a text in order, without the code in it. One pass. */
-export function blocksIn(lines: readonly Line[]): readonly Block[] {
+export function blocksIn(lines: readonly Line[]): readonly TextBlock[] {
   const reading: Reading = { blocks: [], under: undefined, open: undefined, gap: false }
   const closing = closingFences(lines)
   for (let at = frontMatterEnd(lines); at < lines.length; at++) {
@@ -104,7 +104,7 @@ function readHeading(reading: Reading, line: Line, headed: RegExpExecArray | nul
   if (made !== undefined) reading.under = { start: made.start, end: made.end }
 }
 
-function start(reading: Reading, line: Line, kind: Block["kind"], from: number, indent: number): void {
+function start(reading: Reading, line: Line, kind: TextBlock["kind"], from: number, indent: number): void {
   shut(reading)
   const rest = line.text.slice(from)
   const lead = /^\s*/.exec(rest)?.[0].length ?? 0
@@ -135,7 +135,7 @@ const probedLines = 12
 const numberedShare = 0.8
 
 /** The lines of a text. Escaped line ends part lines too where the text stands in a string of JSON; `keyed` lines are read without the name before them. One pass. */
-export function linesIn(text: string, span: Span, escaped: boolean, keyed: boolean): readonly Line[] {
+export function linesOfText(text: string, span: Span, escaped: boolean, keyed: boolean): readonly Line[] {
   const own = text.slice(span.start, span.end)
   const lines: Line[] = []
   let start = 0

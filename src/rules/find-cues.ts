@@ -82,7 +82,7 @@ export const general: Cue = cue(
 )
 
 /** It asks. */
-export const asks: Cue = cue(
+export const asksInRule: Cue = cue(
   /[?？]["')\]]*$|^(?:why|what|who|where|which|how|when|can|could|would|should|shall|is|are|do|does|did|will|may|must|have|has)\b (?:i|you|we|he|she|it|they|there|the|a|this|that)\b[^.]*\?|(?:吗|嗎|呢|か)[。？?]?$/,
 )
 

@@ -1,7 +1,7 @@
 import { type Cue, cue, type Genre } from "./find-cue.ts"
 import {
-  asks,
   asksForWords,
+  asksInRule,
   behaves,
   demands,
   describes,
@@ -26,7 +26,7 @@ import type { Seen } from "./find-view.ts"
 import type { Explicitness, RuleKind } from "./pin.ts"
 
 /** What a sentence is as a rule. */
-export type Verdict = { readonly kind: RuleKind; readonly explicitness: Explicitness }
+export type RuleVerdict = { readonly kind: RuleKind; readonly explicitness: Explicitness }
 
 /** It only says that something comes. */
 const announces = cue(
@@ -39,12 +39,12 @@ export const setting: Cue = cue(
 )
 
 /** The rule that a sentence lays down in a text of this genre, if it lays down any. */
-export function judge(seen: Seen, signs: Signs, genre: Genre): Verdict | undefined {
+export function judgeStatement(seen: Seen, signs: Signs, genre: Genre): RuleVerdict | undefined {
   if (
     announces.test(seen.text) ||
     status.test(seen.text) ||
     status.test(seen.body) ||
-    asks.test(seen.text) ||
+    asksInRule.test(seen.text) ||
     foreign.asks.test(seen.text)
   )
     return undefined
@@ -54,7 +54,7 @@ export function judge(seen: Seen, signs: Signs, genre: Genre): Verdict | undefin
 }
 
 /** What a sentence is once it is known to be a rule. */
-export const asRule = (seen: Seen, signs: Signs): Verdict => ({
+export const asRule = (seen: Seen, signs: Signs): RuleVerdict => ({
   kind: kindOf(seen, signs),
   explicitness: explicitnessOf(signs),
 })

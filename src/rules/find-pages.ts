@@ -1,5 +1,5 @@
 import type { Channel, Span } from "../message/message.ts"
-import { blocksIn, linesIn } from "./find-blocks.ts"
+import { blocksIn, linesOfText } from "./find-blocks.ts"
 import {
   cue,
   type Genre,
@@ -11,8 +11,8 @@ import {
   ruleHeading,
   tellingHeading,
 } from "./find-cue.ts"
-import { asRule, judge, setting, type Verdict } from "./find-judge.ts"
-import { type Statement, statementsIn } from "./find-statements.ts"
+import { asRule, judgeStatement, type RuleVerdict, setting } from "./find-judge.ts"
+import { type RuleStatement, statementsIn } from "./find-statements.ts"
 import { announcedBy, saysHowLong, saysHowMade } from "./find-view.ts"
 import { ownWords } from "./own-words.ts"
 import type { FoundRule } from "./pin.ts"
@@ -27,8 +27,8 @@ export type FindOptions = {
 
 /** A stretch of a text that is read by itself, with its statements and where they stand. */
 type Page = {
-  readonly statements: readonly Statement[]
-  readonly place: Place
+  readonly statements: readonly RuleStatement[]
+  readonly place: StatementPlace
   /** How it shows that it is one of rules, if it is. */
   readonly laid: FoundRule["laid"]
 }
@@ -83,7 +83,7 @@ function speaksAbroad(text: string, { start, end }: Span): boolean {
 function pageAt(text: string, page: Span, escaped: boolean, options: FindOptions): Page {
   const statements = statementsIn(
     text,
-    blocksIn(linesIn(text, page, escaped, options.channel !== "user" && options.channel !== "assistant")),
+    blocksIn(linesOfText(text, page, escaped, options.channel !== "user" && options.channel !== "assistant")),
     speaksAbroad(text, page),
   )
   const known = options.genre ?? genreOf(options.channel, options.source)
@@ -99,7 +99,7 @@ function pageAt(text: string, page: Span, escaped: boolean, options: FindOptions
 }
 
 /** Is data a page of rules, and are rules most of what it says? */
-function pageGenre(statements: readonly Statement[]): { readonly genre: Genre; readonly isDense: boolean } {
+function pageGenre(statements: readonly RuleStatement[]): { readonly genre: Genre; readonly isDense: boolean } {
   const said = statements.filter(
     ({ block, seen }) => (block.kind === "paragraph" || block.kind === "item") && !setting.test(seen.text),
   )
@@ -109,7 +109,7 @@ function pageGenre(statements: readonly Statement[]): { readonly genre: Genre; r
   const headed = statements.some(
     ({ block, seen }, at) => (at === 0 || block.kind === "heading") && namesRules.test(seen.text),
   )
-  const binding = said.filter(({ seen, signs }) => judge(seen, signs, "rules") !== undefined).length
+  const binding = said.filter(({ seen, signs }) => judgeStatement(seen, signs, "rules") !== undefined).length
   const isRules = isRulePage(titled ? "titled" : headed ? "named" : "no", binding, said.length)
   return { genre: isRules ? "rules" : "data", isDense: isRulePage("no", binding, said.length) }
 }
@@ -158,17 +158,17 @@ function isKey(text: string, after: number): boolean {
 }
 
 /** Where a statement stands: the genre of its text, its heading, and the line that leads into its list. */
-export type Place = {
+export type StatementPlace = {
   readonly genre: Genre
   readonly channel: Channel
   /** The view of each heading by where it starts. */
   readonly headings: ReadonlyMap<number, string>
-  lead: Statement | undefined
+  lead: RuleStatement | undefined
   /** The line before, if it says for how long or for what all that comes behind it holds. */
-  frame: Statement | undefined
+  frame: RuleStatement | undefined
 }
 
-const createPlace = (statements: readonly Statement[], genre: Genre, channel: Channel): Place => ({
+const createPlace = (statements: readonly RuleStatement[], genre: Genre, channel: Channel): StatementPlace => ({
   genre,
   channel,
   headings: new Map(
@@ -178,7 +178,7 @@ const createPlace = (statements: readonly Statement[], genre: Genre, channel: Ch
   frame: undefined,
 })
 
-export type Judged = Verdict & { readonly context: Span | undefined; readonly needsContext: boolean }
+export type Judged = RuleVerdict & { readonly context: Span | undefined; readonly needsContext: boolean }
 
 /** Headings and leads that turn what stands under them: a bullet below says what not to do. */
 const forbidding = cue(
@@ -197,7 +197,7 @@ const conditional = cue(
 )
 
 /** What a statement is as a rule, where it stands. */
-export function judgeInPlace(statement: Statement, place: Place): Judged | undefined {
+export function judgeInPlace(statement: RuleStatement, place: StatementPlace): Judged | undefined {
   const { block, signs } = statement
   const led = frameOf(statement, place)
   keepLead(statement, place)
@@ -217,7 +217,7 @@ export function judgeInPlace(statement: Statement, place: Place): Judged | undef
 }
 
 /** A line over a list that only says for how long it holds, or how things are made, is no rule itself. */
-const leadsOnly = (statement: Statement, place: Place): boolean =>
+const leadsOnly = (statement: RuleStatement, place: StatementPlace): boolean =>
   place.frame === statement ||
   (/[:：]$/.test(statement.seen.text) &&
     !statement.signs.forbids &&
@@ -228,7 +228,7 @@ const leadsOnly = (statement: Statement, place: Place): boolean =>
 const scopes = (lead: string): boolean => saysHowMade(lead) || (conditional.test(lead) && !saysHowLong(lead))
 
 /** The line that frames this one: a list keeps its lead, a line under it or the paragraph behind it may stand in for a list. */
-function frameOf(statement: Statement, place: Place): Statement | undefined {
+function frameOf(statement: RuleStatement, place: StatementPlace): RuleStatement | undefined {
   const { block, seen, at } = statement
   const before = place.frame
   const goesOn = before !== undefined && at === before.at && !turnsToWork.test(seen.text)
@@ -237,7 +237,7 @@ function frameOf(statement: Statement, place: Place): Statement | undefined {
 }
 
 /** Does a lead make rules of what stands under it? How things are made is a rule if a user says so; a page may only describe it. */
-const frames = (lead: string, { channel }: Place): boolean =>
+const frames = (lead: string, { channel }: StatementPlace): boolean =>
   saysHowLong(lead) || (channel === "user" && (saysHowMade(lead) || announcedBy(lead) === "rule"))
 
 /** Words with which talk comes back to the work at hand. */
@@ -247,12 +247,12 @@ const turnsToWork = cue(
 
 /** What a statement is by itself; under a lead that frames every line that says something is a rule. */
 function judged(
-  { seen, signs }: Statement,
+  { seen, signs }: RuleStatement,
   genre: Genre,
-  lead: Statement | undefined,
-  place: Place,
-): Verdict | undefined {
-  const own = judge(seen, signs, genre)
+  lead: RuleStatement | undefined,
+  place: StatementPlace,
+): RuleVerdict | undefined {
+  const own = judgeStatement(seen, signs, genre)
   if (own !== undefined || genre !== "rules" || lead === undefined || !frames(lead.seen.text, place)) return own
   const length = /[\u3400-\u9fff]/.test(seen.text) ? seen.text.length : seen.text.split(" ").length
   return length >= minSaid && !/[?？:：]$/.test(seen.text) ? asRule(seen, signs) : undefined
@@ -262,7 +262,7 @@ function judged(
 const minSaid = 3
 
 /** A line that ends in a colon leads into the list behind it; the first line that is no item ends that. */
-function keepLead(statement: Statement, place: Place): void {
+function keepLead(statement: RuleStatement, place: StatementPlace): void {
   const { block, seen } = statement
   const lead = place.lead
   if (block.kind === "heading") place.lead = undefined
@@ -273,7 +273,12 @@ function keepLead(statement: Statement, place: Place): void {
 }
 
 /** A list that someone puts under "Rules:" is a page of rules, whoever talks. */
-function genreAt({ block }: Statement, place: Place, heading: string, lead: Statement | undefined): Genre {
+function genreAt(
+  { block }: RuleStatement,
+  place: StatementPlace,
+  heading: string,
+  lead: RuleStatement | undefined,
+): Genre {
   const { genre, channel } = place
   if (genre === "rules" || channel === "assistant") return genre
   if (frames(lead?.seen.text ?? heading, place)) return "rules"
@@ -287,13 +292,18 @@ const bindingCell = cue(
 )
 
 /** A bare command under a heading that tells what there is, or in a table, is no rule. */
-function isIdle({ block, seen }: Statement, own: Verdict, heading: string, lead: Statement | undefined): boolean {
+function isIdle(
+  { block, seen }: RuleStatement,
+  own: RuleVerdict,
+  heading: string,
+  lead: RuleStatement | undefined,
+): boolean {
   if (block.kind === "row") return own.explicitness === "genre" || !bindingCell.test(seen.text)
   if (own.explicitness !== "genre" || lead !== undefined) return false
   return tellingHeading.test(heading) && !ruleHeading.test(heading)
 }
 
-function turnedBy({ block, seen, signs, start }: Statement, over: string, genre: Genre): Verdict | undefined {
+function turnedBy({ block, seen, signs, start }: RuleStatement, over: string, genre: Genre): RuleVerdict | undefined {
   if (genre !== "rules" || block.kind === "row" || seen.text.endsWith("?")) return undefined
   if (block.kind !== "item" && (start !== block.start || signs.commands)) return undefined
   if (forbidding.test(over) || openEnded.test(over)) return { kind: "prohibition", explicitness: "stated" }
@@ -306,7 +316,7 @@ const promise = cue(
   /\b(?:from now on|going forward|in (?:the )?future|for the rest of)\b.{0,40}\b(?:i|we)(?:'ll| will)\b|\b(?:i|we)(?:'ll| will) (?:always|never|only ever|from now on)\b|\b(?:i|we)(?:'ll| will)\b.{0,80}\b(?:from now on|going forward)\b|(?:从现在起|今后|以后).{0,12}我(?:会|将|只|不)|我(?:会|将)(?:始终|总是|永远)|我(?:绝不|永远不)会|\b(?:a partir de ahora|de ahora en adelante|siempre|nunca)\b.{0,40}\b\w+r(?:e|emos)\b/,
 )
 
-function promised({ seen, signs, block }: Statement, context: Span | undefined): Judged | undefined {
+function promised({ seen, signs, block }: RuleStatement, context: Span | undefined): Judged | undefined {
   if (!promise.test(seen.text) || block.kind === "quote" || seen.text.endsWith("?")) return undefined
   const no = signs.forbids || /\b(?:never|not)\b|不|nunca/.test(seen.text)
   return { kind: no ? "prohibition" : "obligation", explicitness: "stated", context, needsContext: false }

@@ -1,9 +1,9 @@
 import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { isRuleTitle } from "./find-cue.ts"
-import type { Verdict } from "./find-judge.ts"
-import { type FindOptions, judgeInPlace, type Place, pagesIn } from "./find-pages.ts"
-import type { Statement } from "./find-statements.ts"
+import type { RuleVerdict } from "./find-judge.ts"
+import { type FindOptions, judgeInPlace, pagesIn, type StatementPlace } from "./find-pages.ts"
+import type { RuleStatement } from "./find-statements.ts"
 import { isWithin, quotationsIn } from "./own-words.ts"
 import type { FoundRule } from "./pin.ts"
 import { topicOf } from "./rule-topic.ts"
@@ -34,13 +34,17 @@ export function findRules(text: string, options: FindOptions): readonly FoundRul
 }
 
 /** How data shows that it lays a rule down: by its page, the heading or line above it, or what the rule calls itself. */
-function laidDown({ opening, context }: Draft, { headings }: Place, page: FoundRule["laid"]): FoundRule["laid"] {
+function laidDown(
+  { opening, context }: Draft,
+  { headings }: StatementPlace,
+  page: FoundRule["laid"],
+): FoundRule["laid"] {
   if (page === "named" || opening.seen.declared) return "named"
   const heading = context === undefined ? undefined : headings.get(context.start)
   return heading !== undefined && isRuleTitle(heading) ? "named" : page
 }
 
-function readStatement(statement: Statement, place: Place, drafts: Draft[]): void {
+function readStatement(statement: RuleStatement, place: StatementPlace, drafts: Draft[]): void {
   const found = judgeInPlace(statement, place)
   const before = drafts.at(-1)
   if (statement.block.kind === "heading") return
@@ -58,8 +62,8 @@ function readStatement(statement: Statement, place: Place, drafts: Draft[]): voi
 
 /** A rule while the statements behind it are read. */
 type Draft = Span &
-  Verdict & {
-    readonly opening: Statement
+  RuleVerdict & {
+    readonly opening: RuleStatement
     /** The block that it reaches into. */
     readonly until: number
     readonly context: Span | undefined
@@ -76,10 +80,11 @@ const refining =
 const conditional = /^(?:if|when|whenever|before|after|once|while|unless|until|during|on every|for (?:each|every))\b/
 
 /** Does the statement only say more about the rule before it? */
-const refines = ({ seen, at }: Statement, before: Draft): boolean => at - before.until <= 1 && refining.test(seen.text)
+const refines = ({ seen, at }: RuleStatement, before: Draft): boolean =>
+  at - before.until <= 1 && refining.test(seen.text)
 
 /** Does the item complete a rule that ends in a colon, or stand below a rule without being one itself? */
-function completes({ block, at, seen }: Statement, before: Draft, alone: boolean): boolean {
+function completes({ block, at, seen }: RuleStatement, before: Draft, alone: boolean): boolean {
   const { opening } = before
   const nested = block.kind !== "heading" && opening.block.kind === "item" && block.indent > opening.block.indent
   if (at - before.until > 1 || !block.follows || /\?$/.test(seen.text)) return false
@@ -92,7 +97,7 @@ function completes({ block, at, seen }: Statement, before: Draft, alone: boolean
 }
 
 /** The rule with the statement taken in, unless it would grow too long. */
-function joined(draft: Draft, { end, at }: Statement): Draft | undefined {
+function joined(draft: Draft, { end, at }: RuleStatement): Draft | undefined {
   return end - draft.start <= maxJoined ? { ...draft, end, until: at } : undefined
 }
 

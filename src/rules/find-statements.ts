@@ -1,5 +1,5 @@
 import type { Span } from "../message/message.ts"
-import { type Block, sentencesIn } from "./find-blocks.ts"
+import { sentencesIn, type TextBlock } from "./find-blocks.ts"
 import { type Cue, cue } from "./find-cue.ts"
 import {
   allows,
@@ -17,8 +17,8 @@ import {
 import { type Seen, seenOf } from "./find-view.ts"
 
 /** A sentence, heading or table row of a text, and what the cues see in it. */
-export type Statement = Span & {
-  readonly block: Block
+export type RuleStatement = Span & {
+  readonly block: TextBlock
   /** Its block's place among all blocks. */
   readonly at: number
   readonly seen: Seen
@@ -26,8 +26,8 @@ export type Statement = Span & {
 }
 
 /** The statements of a text in order. */
-export function statementsIn(text: string, blocks: readonly Block[], abroad: boolean): readonly Statement[] {
-  const statements: Statement[] = []
+export function statementsIn(text: string, blocks: readonly TextBlock[], abroad: boolean): readonly RuleStatement[] {
+  const statements: RuleStatement[] = []
   for (const [at, block] of blocks.entries()) {
     const whole = block.kind === "row" || block.kind === "heading"
     for (const { start, end } of whole ? [block] : sentencesIn(text, block)) {

@@ -1,6 +1,6 @@
 import { directs } from "../language/imperative.ts"
 import { normalize } from "../language/normalize.ts"
-import { tellingWords } from "./rule-topic.ts"
+import { topicWords } from "./rule-topic.ts"
 import { survivalOf } from "./survival.ts"
 
 /** A line of a summary that says something else about what a rule is about; both by their places. */
@@ -101,7 +101,7 @@ function statementsIn(line: string): readonly Statement[] {
 
 /** What a sentence is about: its telling words without values and without whether it forbids. */
 const subjectOf = (text: string): ReadonlySet<string> =>
-  new Set([...tellingWords(text)].filter((word) => word !== "not" && !/^[\p{N}$€£¥%]/u.test(word)))
+  new Set([...topicWords(text)].filter((word) => word !== "not" && !/^[\p{N}$€£¥%]/u.test(word)))
 
 function isAgainst(statement: Statement, subject: ReadonlySet<string>): boolean {
   if (statement.all) return true

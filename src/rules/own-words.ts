@@ -1,6 +1,6 @@
 import type { Span } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
-import { announcesPaste, colonCut, documentLine, greets, hasTrimmings, shapeOf, signsOff } from "./paste-signs.ts"
+import { announcesPaste, colonCut, documentLine, greets, hasTrimmings, pasteShape, signsOff } from "./paste-signs.ts"
 
 /** Words in the names of what a harness or a person puts between tags: the state of things, and quoted material. */
 const aside: ReadonlySet<string> = new Set(
@@ -118,7 +118,7 @@ function cutIn(lines: readonly Line[], at: number): Cut | undefined {
   const placeOf = (line: number): number => lines[line]?.start ?? lines.at(-1)?.end ?? 0
   const document = documentLine(texts, at === 0)
   if (document !== undefined) cuts.push({ start: placeOf(document), extent: "rest" })
-  const shape = shapeOf(texts)
+  const shape = pasteShape(texts)
   if (shape !== undefined) cuts.push({ start: placeOf(shape.at), extent: shape.isTalk ? "talk" : "paragraph" })
   for (const [n, line] of lines.entries()) {
     const colon = colonCut(line.text.slice(0, maxRead), texts[n + 1])

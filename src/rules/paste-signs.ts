@@ -121,7 +121,7 @@ const recordField =
   /(?:^|[|·] ?)\s*[*_]{0,2}(?:(reporter|assignee|assigned to|priority|severity|labels?|milestone|created|updated|reported by|resolution|sku|ticket|acceptance(?: criteria)?|status|opened by|story points|version|what happened|environment|os|browser)|(?:summary|description|comments?|component|type|title|id|author|due|steps|expected|actual|name|e-?mail|phone|address|order|amount|category|tags|url|notes?|[a-z][a-z ]{1,20}))\s?[*_]{0,2}\s?[:：][*_]{0,2}\s?\S/gi
 
 /** A paragraph that has the shape of a chat, of a program's output, of code or of data: where that starts, and whether people wrote it. */
-export function shapeOf(lines: readonly string[]): { readonly at: number; readonly isTalk: boolean } | undefined {
+export function pasteShape(lines: readonly string[]): { readonly at: number; readonly isTalk: boolean } | undefined {
   const chat = chatStart(lines)
   const log = lines.findIndex((line) => logLine.test(line) || markup.test(line))
   const data = dataStart(lines)

@@ -3,7 +3,7 @@ import type { Span } from "../message/message.ts"
 import { asRule } from "./find-judge.ts"
 import { type FindOptions, type Judged, judgeInPlace, pagesIn } from "./find-pages.ts"
 import { ruleOf } from "./find-rules.ts"
-import type { Statement } from "./find-statements.ts"
+import type { RuleStatement } from "./find-statements.ts"
 import type { FoundRule } from "./pin.ts"
 
 /** Characters of an answer that are looked at: more than all the rules of a long page. */
@@ -94,7 +94,7 @@ const maxRule = 2000
 
 /** Makes rules of places in a text: the whole sentences there, judged where they stand. Headings and code hold none. */
 function createClassifier(text: string, options: FindOptions): (span: Span) => FoundRule | undefined {
-  const read: (readonly [Statement, Judged | undefined])[] = []
+  const read: (readonly [RuleStatement, Judged | undefined])[] = []
   for (const { statements, place } of pagesIn(text, options))
     for (const statement of statements) read.push([statement, judgeInPlace(statement, place)])
   return (span) => {
@@ -112,7 +112,7 @@ function createClassifier(text: string, options: FindOptions): (span: Span) => F
 }
 
 /** The first statement that ends behind a place. */
-function firstBehind(read: readonly (readonly [Statement, unknown])[], place: number): number {
+function firstBehind(read: readonly (readonly [RuleStatement, unknown])[], place: number): number {
   let [low, high] = [0, read.length]
   while (low < high) {
     const middle = (low + high) >> 1

@@ -159,7 +159,7 @@ const negation =
 const unspacedNegation = /不|没|未|勿|别|禁|严禁|无/
 
 /** The words of a folded text that tell what it is about: names, numbers, and whether it forbids; no words of grammar and modality. */
-export function tellingWords(text: string): ReadonlySet<string> {
+export function topicWords(text: string): ReadonlySet<string> {
   const words = new Set<string>()
   for (const [found] of text.matchAll(tellingWord)) {
     if (isUnspaced(found)) {

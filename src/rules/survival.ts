@@ -1,9 +1,9 @@
-import { normalize, originalSpan, rewrite, type View } from "../language/normalize.ts"
+import { type NormalizedText, normalize, originalSpan, rewrite } from "../language/normalize.ts"
 import { digestHeading } from "../message/fence.ts"
 import type { Span } from "../message/message.ts"
 import { saysAlways } from "./find-view.ts"
 import { documentHeading, memoryHeading, operatorHeading, pinsHeading, toolHeading } from "./pin.ts"
-import { isUnspaced, tellingWords } from "./rule-topic.ts"
+import { isUnspaced, topicWords } from "./rule-topic.ts"
 
 /**
  * `verbatim`: a sentence of the text is the rule, word for word; white space, quotation marks, markdown, case and Unicode width aside.
@@ -36,7 +36,7 @@ export function survivalOf(rules: readonly string[], text: string): readonly Sur
 type ReadText = {
   readonly source: string
   /** The folded text: one blank between words, `\n` for a single line end, `\f` between blocks. */
-  readonly view: View
+  readonly view: NormalizedText
   /** The same text with a blank for each line end and block end. */
   readonly flat: string
   readonly headings: readonly Heading[]
@@ -79,7 +79,7 @@ const quotesAndMarks = /["`«»「」『』]|(?<!\p{L})'|'(?!\p{L})|(?<!\w)_+|(?
 
 const foldBlanks = (run: string): string => (run.includes("\f") ? "\f" : run.includes("\n") ? "\n" : " ")
 
-function fold(prepared: string): View {
+function fold(prepared: string): NormalizedText {
   const blocks = rewrite(normalize(prepared), blockStart, () => "\f")
   return rewrite(
     rewrite(blocks, quotesAndMarks, () => ""),
@@ -94,7 +94,7 @@ function readText(source: string): ReadText {
   const sentences = sentencesOf(view.text)
   const index = new Map<string, number[]>()
   sentences.forEach(({ start, end }, at) => {
-    for (const word of tellingWords(view.text.slice(start, end))) {
+    for (const word of topicWords(view.text.slice(start, end))) {
       const known = index.get(word)
       if (known === undefined) index.set(word, [at])
       else known.push(at)
@@ -233,8 +233,8 @@ function isTakenBack({ source, view: { text }, headings }: ReadText, { start, en
   if (namesAndTakesBack.test(/[^.!?;。！？；\f\n]*[.!?;。！？；]?$/.exec(before)?.[0] ?? "")) return true
   const behind = text.slice(end, end + maxLead).replace(/^[.!;)\]。！；]*(?:<\/[a-z][^<>]*>)*/, "")
   const next = behind.split(/[.!?;](?=\s|$)|[。！？；\n\f]/).find((part) => part.trim() !== "") ?? ""
-  const own = tellingWords(text.slice(start, end))
-  const shared = [...tellingWords(next)].filter((found) => found !== "not" && own.has(found)).length
+  const own = topicWords(text.slice(start, end))
+  const shared = [...topicWords(next)].filter((found) => found !== "not" && own.has(found)).length
   if (namesAndTakesBack.test(next)) return true
   if (!/^\s*[\n\f]/.test(behind))
     return (
@@ -278,7 +278,7 @@ const minWords = 2
 
 /** The sentence that has the most of the rule's telling words, if it has most of them. */
 function findChanged(rule: string, { view, sentences, index }: ReadText): Span | undefined {
-  const words = tellingWords(fold(prepare(rule)).text)
+  const words = topicWords(fold(prepare(rule)).text)
   const counts = new Map<number, number>()
   let best = { at: -1, count: 0 }
   for (const word of words)
@@ -293,7 +293,7 @@ function findChanged(rule: string, { view, sentences, index }: ReadText): Span |
   return trimmed(view, sentence)
 }
 
-function trimmed(view: View, { start, end }: Span): Span {
+function trimmed(view: NormalizedText, { start, end }: Span): Span {
   const text = view.text.slice(start, end)
   const from = start + text.length - text.trimStart().length
   return originalSpan(view, { start: from, end: Math.max(from, start + text.trimEnd().length) })

@@ -1,4 +1,4 @@
-import type { Policy } from "../compact/plan/policy.ts"
+import type { CompactionPolicy } from "../compact/plan/policy.ts"
 import { separate } from "../compact/stack/separate.ts"
 import { parseDigest } from "../compact/summary/digest-text.ts"
 import type { SchemaName, Summary } from "../compact/summary/summary.ts"
@@ -128,7 +128,12 @@ const tailShare = 0.8
 function chooseSpeculation(
   outline: Outline,
   shown: { readonly conversation: Transcript; readonly checkpoint: number },
-  room: { readonly meter: Meter; readonly roomTokens: number; readonly policy: Policy; readonly schema: SchemaName },
+  room: {
+    readonly meter: Meter
+    readonly roomTokens: number
+    readonly policy: CompactionPolicy
+    readonly schema: SchemaName
+  },
 ): Speculation | undefined {
   const { meter, roomTokens, policy, schema } = room
   const { conversation, checkpoint: base } = shown

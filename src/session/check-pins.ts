@@ -1,4 +1,4 @@
-import { isRule, rulesIn } from "../compact/pins.ts"
+import { isRule, rulePresence } from "../compact/pins.ts"
 import { holdsCompaction } from "../compact/standing.ts"
 import { channelOf, ownText } from "../message/fence.ts"
 import { type Message, textOf } from "../message/message.ts"
@@ -15,7 +15,7 @@ export type PinCheck = {
   readonly stale: boolean
 }
 
-export type CheckOptions = {
+export type PinCheckOptions = {
   readonly meter: Meter
   /** What rules that were found may take. */
   readonly budgetTokens: number
@@ -27,7 +27,7 @@ export type CheckOptions = {
 export function carriedPins(
   pins: readonly SessionPin[],
   assembled: Assembled,
-  { meter, budgetTokens }: CheckOptions,
+  { meter, budgetTokens }: PinCheckOptions,
 ): Carried {
   const own = pins.filter((pin) => pin.by !== "operator" && isInForce(pin) && !isReplaced(pin, assembled))
   return carryPins(own, { budgetTokens, count: meter.text })
@@ -37,7 +37,7 @@ export function carriedPins(
  * Look for every rule that is to stand in what is about to be sent, verbatim. One that was found stands where it was said, as long
  * as that is shown and untouched, or in our own message; costs what there are rules, however long the history.
  */
-export function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: CheckOptions): PinCheck {
+export function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: PinCheckOptions): PinCheck {
   const inForce = pins.filter((pin) => pin.by !== "operator" && isInForce(pin))
   const { isPlaced, isPut, isAnywhere } = standsIn(assembled, inForce)
   const absent = new Set(
@@ -97,7 +97,7 @@ function standsIn(
       return put.some((message) => holdsRule(message, text))
     },
     isAnywhere: (pin) => {
-      anywhere ??= rulesIn({ system: frame.system, messages })
+      anywhere ??= rulePresence({ system: frame.system, messages })
       return anywhere(pin)
     },
   }

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto"
-import { defaultPolicy, type Policy } from "../compact/plan/policy.ts"
+import { type CompactionPolicy, defaultPolicy } from "../compact/plan/policy.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { isPostgres, openStore } from "../store/open-store.ts"
@@ -33,7 +33,7 @@ export type Holdfast = {
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
   readonly memory: (owner?: SessionOwner) => Promise<Memory>
   /** When requests are compacted, here. */
-  readonly policy: Policy
+  readonly policy: CompactionPolicy
   /** Is something put into requests that their own session does not say: rules of the operator's, of the options or of many sessions, or what memory knows? */
   readonly addsToRequests: (owner?: SessionOwner) => Promise<boolean>
   /** Open the store now rather than at first use, and take up background work that was left over. */

@@ -1,5 +1,5 @@
 import type { Compacted } from "../compact/attempt.ts"
-import type { Reason } from "../compact/plan/plan.ts"
+import type { PlanReason } from "../compact/plan/plan.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
@@ -13,7 +13,7 @@ export type CompactionAhead = {
   readonly session: string
   readonly contextTokens: number
   readonly targetTokens: number
-  readonly reasons: readonly Reason[]
+  readonly reasons: readonly PlanReason[]
   readonly mustFit: boolean
   readonly focus?: string
 }

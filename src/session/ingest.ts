@@ -11,14 +11,14 @@ import { freeze } from "./log/frozen.ts"
 import type { Outline } from "./log/outline.ts"
 import { isRewind, type News, newRules, noDocuments, rewound, takenBackIn } from "./new-rules.ts"
 import {
+  type ClientCompaction,
   conversationEnd,
   inheritance,
-  keyOf,
   lastBeforeSummaryCall,
   leftBehind,
   matchHistory,
+  messageKey,
   noRewrite,
-  type Rewrite,
   readRewrite,
   renamed,
 } from "./own-compaction.ts"
@@ -53,7 +53,7 @@ export async function appendMessages(live: Live, messages: Transcript): Promise<
     const known = knownBehind(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
-    const bodies = added.map((message) => ({ message, key: keyOf(message) }))
+    const bodies = added.map((message) => ({ message, key: messageKey(message) }))
     const written = [...messageBodies(bodies, known.at(-1) ?? from, next), ...takenBackIn(pins, added, seqOf)]
     const places = { first: next, next: next + written.length }
     return [...written, ...newRules(live, pins, newsIn(live, added), places)]
@@ -86,7 +86,7 @@ export async function appendAnswer(
       (isLeft ? knownOnTheWay(outline, tip, from, messages) : undefined) ?? knownBehind(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
-    const bodies = added.map((message) => ({ message, key: keyOf(message), recorded: true as const }))
+    const bodies = added.map((message) => ({ message, key: messageKey(message), recorded: true as const }))
     const back: EntryBody = { type: "branch-opened", from: tip, left: 0, ledger: "" }
     return [
       ...messageBodies(bodies, known.at(-1) ?? from, next),
@@ -127,7 +127,7 @@ function knownOnTheWay(
 function knownBehind(outline: Outline, from: number, messages: Transcript): readonly number[] {
   const known: number[] = []
   for (const message of messages) {
-    const next = outline.child(known.at(-1) ?? from, keyOf(message))
+    const next = outline.child(known.at(-1) ?? from, messageKey(message))
     if (next === undefined) break
     known.push(next)
   }
@@ -137,7 +137,7 @@ function knownBehind(outline: Outline, from: number, messages: Transcript): read
 /** The key of the last answer among some messages. */
 export function newestAnswer(messages: Transcript): string | undefined {
   const answer = messages.findLast(({ role }) => role === "assistant")
-  return answer === undefined ? undefined : keyOf(answer)
+  return answer === undefined ? undefined : messageKey(answer)
 }
 
 function tellFound(live: Live, { entries }: Committed): readonly LogEvent[] {
@@ -215,7 +215,7 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   let events: readonly LogEvent[] = []
   let placed: readonly number[] = []
   let replaced = false
-  let rewrite: Rewrite = noRewrite
+  let rewrite: ClientCompaction = noRewrite
   const committed = await live.journal.commit((outline, next) => {
     path = matchHistory(outline, conversation)
     const added = conversation.slice(path.length)
@@ -241,7 +241,7 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
       ...(left.length === 0 ? [] : [{ type: "branch-opened" as const, from: entryId(from), left: left.length }]),
     ]
     const came = originalsOf(request, added)
-    const messages = added.map((message, n) => ({ message: came[n] ?? message, key: keyOf(message) }))
+    const messages = added.map((message, n) => ({ message: came[n] ?? message, key: messageKey(message) }))
     const news: News = {
       messages: came,
       ignoredParts: rewrite.ignoredParts,

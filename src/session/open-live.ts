@@ -151,7 +151,7 @@ export async function wake(live: Live): Promise<void> {
     if (body.type === "stack-seen") {
       live.stack = body.hash
       live.documents = new Set(body.documents)
-    } else if (body.type === "usage-reported") learn(live, body)
+    } else if (body.type === "usage-reported") learnFromUsage(live, body)
   }
   if (undone !== undefined && undone > (outline.ofType("checkpoint-installed").at(-1) ?? 0)) live.undoneAt = undone
   live.opened = true
@@ -159,7 +159,7 @@ export async function wake(live: Live): Promise<void> {
 }
 
 /** How far our count of a request was from what the provider reported, and how long its answer was. */
-export function learn(
+export function learnFromUsage(
   { calibrations, answers }: Live,
   { model, estimatedTokens, usage }: Extract<EntryBody, { type: "usage-reported" }>,
 ): void {

@@ -50,7 +50,7 @@ const isCall = ({ type }: Message["parts"][number]): boolean => type === "tool-c
 /** Is the newest answer what the new history tells instead of the old one? Then what it answers was a call for a summary. */
 function isSummaryCall([answer, asks]: Transcript, added: Transcript): boolean {
   if (answer?.role !== "assistant" || asks?.role !== "user" || answer.parts.some(isCall)) return false
-  const isKept = added.some((message) => message.role === "assistant" && keyOf(message) === keyOf(answer))
+  const isKept = added.some((message) => message.role === "assistant" && messageKey(message) === messageKey(answer))
   return !isKept && retells(textOf(added), textOf([answer]))
 }
 
@@ -78,13 +78,13 @@ export type IgnoredParts = ReadonlyMap<string, number>
 
 export const noIgnoredParts: IgnoredParts = new Map()
 
-export type Rewrite = {
+export type ClientCompaction = {
   readonly ignoredParts: IgnoredParts
   /** What was left out still belongs to the conversation: its client made the history shorter, and took nothing back. */
   readonly isCompacted: boolean
 }
 
-export const noRewrite: Rewrite = { ignoredParts: noIgnoredParts, isCompacted: false }
+export const noRewrite: ClientCompaction = { ignoredParts: noIgnoredParts, isCompacted: false }
 
 type Rewritten = {
   /** What is kept of the history as it was, from its first message on, and what comes behind that. */
@@ -103,8 +103,8 @@ type Rewritten = {
  * summary, are its own words and nobody's rule, whatever they say. What comes behind what was kept, or when the user had the word, is
  * the user's.
  */
-export function readRewrite({ kept, added, left, newest, end }: Rewritten): Rewrite {
-  const isKnown = (message: Message): boolean => left.has(keyOf(message))
+export function readRewrite({ kept, added, left, newest, end }: Rewritten): ClientCompaction {
+  const isKnown = (message: Message): boolean => left.has(messageKey(message))
   const isGone = !kept.some(({ role }) => role === "assistant") || end.summaryCall > 0
   const isCompacted = end.isAnswered && isGone
   const lastKnown = added.findLastIndex(isKnown)
@@ -118,7 +118,7 @@ export function readRewrite({ kept, added, left, newest, end }: Rewritten): Rewr
   if (!isCompacted || first === undefined) return rewrite
   // The client left out the beginning alone: what follows the newest answer, recorded here or not yet, is the user's next word.
   const last = added[lastKnown]
-  const isTrimmed = last !== undefined && keyOf(last) === newest && end.summaryCall === 0
+  const isTrimmed = last !== undefined && messageKey(last) === newest && end.summaryCall === 0
   const isAnswer = added.slice(lastKnown + 1, lastOld + 1).every(({ role }) => role === "assistant")
   if (isTrimmed && isAnswer && !isLong(first, end)) return rewrite
   const isTold = added.slice(0, lastOld + 1).some((message) => !isKnown(message))
@@ -153,7 +153,7 @@ export function lastBeforeSummaryCall(outline: Outline, at: number, { summaryCal
 const keys = new WeakMap<Message, string>()
 
 /** What a message says, as a key; read once for each message. */
-export function keyOf(message: Message): string {
+export function messageKey(message: Message): string {
   const known = keys.get(message)
   if (known !== undefined) return known
   const key = lineageKey(message)
@@ -179,7 +179,7 @@ export function matchHistory(outline: Outline, conversation: Transcript): readon
   let at = path.at(-1) ?? 0
   for (let n = path.length; n < conversation.length; n++) {
     const message = conversation[n]
-    const next = message === undefined ? undefined : outline.child(at, keyOf(message))
+    const next = message === undefined ? undefined : outline.child(at, messageKey(message))
     if (next === undefined) break
     path.push(next)
     at = next

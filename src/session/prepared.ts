@@ -1,10 +1,10 @@
 import { compactionMark, type Occasion } from "../compact/plan/plan.ts"
-import { defaultPolicy, type Policy } from "../compact/plan/policy.ts"
+import { type CompactionPolicy, defaultPolicy } from "../compact/plan/policy.ts"
 import { type Format, type ModelRequest, type Part, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { type Calibration, predict, uncalibrated } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
-import { type CheckOptions, checkPins, type PinCheck } from "./check-pins.ts"
+import { checkPins, type PinCheck, type PinCheckOptions } from "./check-pins.ts"
 import type { Live } from "./live.ts"
 import type { LogEvent } from "./log/event.ts"
 import type { Trace } from "./log/trace.ts"
@@ -101,7 +101,7 @@ export function budgetOf(preparing: Preparing, assembled: Assembled): Budgeted &
   return { ...budgeted, check, pinsStand: check.missing.length === 0 && !check.stale }
 }
 
-export const pinOptions = ({ call, meter, withoutFound }: Preparing, { sizes, policy }: Budgeted): CheckOptions => ({
+export const pinOptions = ({ call, meter, withoutFound }: Preparing, { sizes, policy }: Budgeted): PinCheckOptions => ({
   meter,
   budgetTokens: withoutFound ? 0 : Math.floor(sizes.windowTokens * policy.pinShare),
   held: call.kind === "held",
@@ -109,7 +109,7 @@ export const pinOptions = ({ call, meter, withoutFound }: Preparing, { sizes, po
 
 /** The window as our count sees it, and what was decided from it. */
 export type Budgeted = Planned & {
-  readonly policy: Policy
+  readonly policy: CompactionPolicy
   readonly calibration: Calibration
   /** The window and the context in the provider's own tokens. */
   readonly windowTokens: number
@@ -134,7 +134,7 @@ function budgetView(
   const scale = (count: number): number => Math.max(1, Math.floor(count / calibration.ratio))
   const windowTokens = options.windowTokens ?? live.options.windowTokens ?? meter.model.windowTokens
   const reserve = options.reserveTokens ?? live.options.reserveTokens
-  const policy: Policy = {
+  const policy: CompactionPolicy = {
     ...defaultPolicy,
     ...live.options.policy,
     ...(live.undoneAt === undefined ? {} : { compactAt: 1 }),

@@ -13,7 +13,7 @@ import { type EntryBody, entryId } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 import type { Trace } from "./log/trace.ts"
 import { requireLog } from "./open-call.ts"
-import { learn } from "./open-live.ts"
+import { learnFromUsage } from "./open-live.ts"
 import { sessionNames } from "./pins.ts"
 import { durability } from "./prepare.ts"
 
@@ -29,14 +29,14 @@ export type Recorded = {
 /** A whole answer: as it was read, as its text or value on the wire, or its messages alone. */
 export type ResponseLike = ModelResponse | string | object
 
-export async function record(live: Live, response: ResponseLike, reported?: Usage): Promise<Recorded> {
+export async function recordResponse(live: Live, response: ResponseLike, reported?: Usage): Promise<Recorded> {
   const answer = readResponse(response, live.frame?.format ?? live.client?.format ?? live.options.format)
   const usage = reported ?? answer.usage
   const report = reportOf(live, usage)
   const beside = report === undefined ? [] : [report]
   const { placed } = await appendAnswer(live, answer.messages, beside)
   // Of a history that the provider holds we saw only the end.
-  if (report !== undefined && live.sent?.held === false) learn(live, report)
+  if (report !== undefined && live.sent?.held === false) learnFromUsage(live, report)
   const read = present({ inputTokens: usage?.inputTokens, cacheReadTokens: usage?.cacheReadTokens })
   live.emit({ type: "answer-recorded", ...read })
   return {
@@ -131,7 +131,7 @@ const maxSittings = 8
  * Judge the calls of an answer before anyone acts on them, and write down what was decided. A person who is asked does not keep the
  * session from going on; where something was spent meanwhile that a limit rests on, the answer is judged again.
  */
-export async function judge(use: Use, given: ResponseLike): Promise<JudgedResponse> {
+export async function judgeResponse(use: Use, given: ResponseLike): Promise<JudgedResponse> {
   for (let sitting = 0; sitting < maxSittings; sitting++) {
     const { response, bench } = await use(async (live) => ({
       response: answerOf(live, given),

@@ -30,10 +30,10 @@ import { type LineRange, type Recalled, recall } from "./recall.ts"
 import {
   guardingOf,
   type JudgedResponse,
-  judge,
+  judgeResponse,
   type Recorded,
   type ResponseLike,
-  record,
+  recordResponse,
   type SessionGuarding,
 } from "./record.ts"
 
@@ -41,7 +41,7 @@ import {
 export type Acknowledged = { readonly entries: readonly string[]; readonly durable: boolean; readonly trace: Trace }
 
 /** What a compaction that was asked for did. Nothing if there was nothing new since the last one. */
-export type Compacted = { readonly checkpoint?: string; readonly trace: Trace; readonly receipt: Receipt }
+export type CompactionResult = { readonly checkpoint?: string; readonly trace: Trace; readonly receipt: Receipt }
 
 export type CompactRequest = Omit<PrepareOptions, "occasion">
 
@@ -82,7 +82,7 @@ export type Session = {
    */
   readonly guarding: () => Promise<SessionGuarding | undefined>
   /** Compact now, whatever the size. */
-  readonly compact: (request?: CompactRequest) => Promise<Compacted>
+  readonly compact: (request?: CompactRequest) => Promise<CompactionResult>
   /** Take back the compaction in force: the view before it is shown again, with what came since. */
   readonly undo: () => Promise<{ readonly checkpoint: string; readonly durable: boolean }>
   readonly history: (range?: HistoryRange) => Promise<readonly HistoryEntry[]>
@@ -143,8 +143,8 @@ export function createSession(id: string, deps: SessionDeps): Session {
     id,
     append: (messages, options = {}) => use((live) => append(live, messages, options.format)),
     prepare: prepareNext,
-    record: (response, usage) => use((live) => record(live, response, usage)),
-    judge: (response) => judge(use, response),
+    record: (response, usage) => use((live) => recordResponse(live, response, usage)),
+    judge: (response) => judgeResponse(use, response),
     guarding: () => use(guardingOf),
     compact: (request = {}) => use((live) => compactNow(live, request)),
     undo: () => tell(undo),
@@ -187,7 +187,7 @@ async function append(live: Live, messages: readonly MessageLike[], format: Form
   return { entries: ids, durable, trace: durability(live) }
 }
 
-async function compactNow(live: Live, request: CompactRequest): Promise<Compacted> {
+async function compactNow(live: Live, request: CompactRequest): Promise<CompactionResult> {
   const outline = live.journal.outline()
   const last = outline.checkpointAt(live.at)
   const isNew = last === 0 || outline.nodeOf(last) !== live.at || request.focus !== undefined

@@ -2,7 +2,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { isPayload } from "./packed-text.ts"
 import { reserveLog } from "./reserved-log.ts"
-import { hitLimits, isHit, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
+import { hitLimits, isHit, phrasesOf, rankHits, searchTerms } from "./search-terms.ts"
 import {
   type Appended,
   type Batch,
@@ -368,7 +368,7 @@ function createMemoryRows(call: <Value>(work: () => Value) => Promise<Value>): M
 
 function search(rows: readonly MemoryRow[], query: MemoryQuery) {
   const phrases = phrasesOf(query.text ?? "")
-  const found = rows.filter((row) => isWanted(row, query) && isHit(termsOf(row.text), phrases))
+  const found = rows.filter((row) => isWanted(row, query) && isHit(searchTerms(row.text), phrases))
   const newest = found.reverse().sort((one, other) => other.atMs - one.atMs)
   const { show, fetch } = hitLimits(query.limit)
   return rankHits(newest.slice(0, fetch), phrases, show)

@@ -8,11 +8,11 @@ import { fromStorable } from "./packed-text.ts"
 /** A database that is asked with limits on everything. What it throws is a `HoldfastError`, and no error quotes the url. */
 export type Database = {
   /** Every statement for itself. The work is tried again when the connection fails: it must bear being repeated. */
-  readonly call: <Value>(work: Work<Value>) => Promise<Value>
+  readonly call: <Value>(work: DatabaseWork<Value>) => Promise<Value>
   /** All statements or none. */
-  readonly transact: <Value>(work: Work<Value>) => Promise<Value>
+  readonly transact: <Value>(work: DatabaseWork<Value>) => Promise<Value>
   /** Statements that take long, on a connection of their own. */
-  readonly callLong: <Value>(limitMs: number, work: Work<Value>) => Promise<Value>
+  readonly callLong: <Value>(limitMs: number, work: DatabaseWork<Value>) => Promise<Value>
   readonly close: () => Promise<void>
 }
 
@@ -38,7 +38,7 @@ export async function openDatabase(
     await client.connect()
     return { query: (config) => client.query(config), release: () => client.end() }
   }
-  const start = <Value>(open: () => Promise<Line>, work: Work<Value>, statementMs: number): Promise<Value> => {
+  const start = <Value>(open: () => Promise<Line>, work: DatabaseWork<Value>, statementMs: number): Promise<Value> => {
     if (closing !== undefined) return Promise.reject(new HoldfastError({ code: "store-closed", store: "postgres" }))
     const call = persist(open, work, { connectMs: limits.connectMs, statementMs, now })
     const settled = call.then(ignore, ignore)
@@ -145,19 +145,19 @@ function refuse(option: string, expected: string, found: string): never {
   throw new HoldfastError({ code: "option-invalid", option, expected, found })
 }
 
-export type Row = Readonly<Record<string, unknown>>
-export type Answer = { readonly rows: readonly Row[]; readonly count: number }
+export type PostgresRow = Readonly<Record<string, unknown>>
+export type QueryResult = { readonly rows: readonly PostgresRow[]; readonly count: number }
 
 /** A statement with a name is planned once for each connection. */
-export type Statement = { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }
-export type Ask = (statement: Statement) => Promise<Answer>
+export type SqlStatement = { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }
+export type RunStatement = (statement: SqlStatement) => Promise<QueryResult>
 
 /** Work on one connection. With `again`, an earlier try was cut off, and it may or may not have taken effect. */
-export type Work<Value> = (ask: Ask, again: boolean) => Promise<Value>
+export type DatabaseWork<Value> = (ask: RunStatement, again: boolean) => Promise<Value>
 
 /** A connection for the length of one try. */
 type Line = {
-  readonly query: (config: Query) => Promise<{ readonly rows: Row[]; readonly rowCount: number | null }>
+  readonly query: (config: Query) => Promise<{ readonly rows: PostgresRow[]; readonly rowCount: number | null }>
   readonly release: (broken: boolean) => Promise<void>
 }
 type Query = { readonly name?: string; readonly text: string; readonly values: unknown[] }
@@ -170,7 +170,11 @@ const mostTries = 7
 const firstPauseMs = 50
 
 /** Try until it works, fails for good, or takes too long. */
-async function persist<Value>(open: () => Promise<Line>, work: Work<Value>, patience: Patience): Promise<Value> {
+async function persist<Value>(
+  open: () => Promise<Line>,
+  work: DatabaseWork<Value>,
+  patience: Patience,
+): Promise<Value> {
   const began = patience.now()
   let again = false
   for (let tries = 1; ; tries += 1) {
@@ -192,7 +196,7 @@ type Tried<Value> =
 /** Only what the database throws is a failure; what the work throws by itself goes on to the caller. */
 async function tryOnce<Value>(
   open: () => Promise<Line>,
-  work: Work<Value>,
+  work: DatabaseWork<Value>,
   again: boolean,
   statementMs: number,
 ): Promise<Tried<Value>> {
@@ -217,7 +221,7 @@ async function tryOnce<Value>(
   }
 }
 
-function askOn({ query }: Line, note: (error: unknown) => never): Ask {
+function askOn({ query }: Line, note: (error: unknown) => never): RunStatement {
   return async ({ name, text, values = [] }) => {
     const config = { ...(name === undefined ? {} : { name }), text, values: [...values] }
     const { rows, rowCount } = await query(config).catch(note)
@@ -226,7 +230,7 @@ function askOn({ query }: Line, note: (error: unknown) => never): Ask {
 }
 
 /** The work as one transaction. */
-export function inTransaction<Value>(work: Work<Value>): Work<Value> {
+export function inTransaction<Value>(work: DatabaseWork<Value>): DatabaseWork<Value> {
   return async (ask, again) => {
     await ask({ text: "begin isolation level read committed" })
     const value = await work(ask, again)
@@ -300,28 +304,28 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** A column that our own tables promise to be a text. */
-export function textIn(row: Row, column: string): string {
+export function textColumn(row: PostgresRow, column: string): string {
   const value = row[column]
   assert(typeof value === "string", `column ${column} is no text`)
   return fromStorable(value)
 }
 
-export function numberIn(row: Row, column: string): number {
+export function numberColumn(row: PostgresRow, column: string): number {
   const value = row[column]
   assert(typeof value === "number", `column ${column} is no number`)
   return value
 }
 
 /** `undefined` where the column is null. */
-export function textOrNoneIn(row: Row, column: string): string | undefined {
-  return row[column] === null ? undefined : textIn(row, column)
+export function textOrNoneIn(row: PostgresRow, column: string): string | undefined {
+  return row[column] === null ? undefined : textColumn(row, column)
 }
 
-export function numberOrNoneIn(row: Row, column: string): number | undefined {
-  return row[column] === null ? undefined : numberIn(row, column)
+export function numberOrNoneIn(row: PostgresRow, column: string): number | undefined {
+  return row[column] === null ? undefined : numberColumn(row, column)
 }
 
-export function textsIn(row: Row, column: string): readonly string[] {
+export function textsIn(row: PostgresRow, column: string): readonly string[] {
   const value = row[column]
   assert(Array.isArray(value), `column ${column} is no list`)
   return value.map((text: unknown) => {

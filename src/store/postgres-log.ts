@@ -1,15 +1,15 @@
 import { assert } from "../message/assert.ts"
 import { packText, toStorable } from "./packed-text.ts"
 import {
-  type Ask,
   type Database,
+  type DatabaseWork,
   inTransaction,
-  numberIn,
-  type Row,
-  type Statement,
-  textIn,
+  numberColumn,
+  type PostgresRow,
+  type RunStatement,
+  type SqlStatement,
+  textColumn,
   textsIn,
-  type Work,
 } from "./postgres-database.ts"
 import {
   type Appended,
@@ -88,7 +88,7 @@ const writeEntries = (schema: string): string => `
     $14::integer[], $15::integer[]) as e (seq, hash, type, at_ms, parent, key, start, length)`
 
 /** Bodies and payloads go as one run of bytes: nothing in it has to be escaped, and the form is the same for any number of them. */
-async function writeStatement(schema: string, id: string, batch: Batch, nowMs: number): Promise<Statement> {
+async function writeStatement(schema: string, id: string, batch: Batch, nowMs: number): Promise<SqlStatement> {
   const { after, entries, payloads = new Map<string, string>(), agent = "", tenant = "", isCopy = false } = batch
   const packed = await Promise.all([...payloads.values()].map(packText))
   const { bytes, starts, lengths } = joinBytes([...entries.map(({ body }) => toStorable(body)), ...packed])
@@ -137,7 +137,7 @@ function joinBytes(pieces: readonly (string | Uint8Array)[]): {
 }
 
 async function whatStandsThere(
-  ask: Ask,
+  ask: RunStatement,
   schema: string,
   id: string,
   batch: Batch,
@@ -158,7 +158,7 @@ async function whatStandsThere(
     ],
   })
   const [row] = rows
-  const head = row === undefined ? noHead : { seq: numberIn(row, "head_seq"), hash: textIn(row, "head_hash") }
+  const head = row === undefined ? noHead : { seq: numberColumn(row, "head_seq"), hash: textColumn(row, "head_hash") }
   const hashes = row === undefined ? [] : textsIn(row, "hashes")
   const duplicate = typeof row?.duplicate === "number" ? row.duplicate : undefined
   return { head, same: batch.after <= head.seq && isSameBatch(batch, hashes), duplicate }
@@ -207,23 +207,23 @@ export function createSessions(
     holdings: (session) => {
       const values = [toStorable(session)]
       return database.call(async (ask) => {
-        const list = async (columns: string, table: string, order: string): Promise<readonly Row[]> =>
+        const list = async (columns: string, table: string, order: string): Promise<readonly PostgresRow[]> =>
           (
             await ask({
               text: `select ${columns} from ${schema}.${table} where session = $1 order by ${order}`,
               values,
             })
           ).rows
-        const payloads = (await list("hash", "payload", "hash")).map((row) => textIn(row, "hash"))
-        const summaries = (await list("key", "summary", "key")).map((row) => textIn(row, "key"))
+        const payloads = (await list("hash", "payload", "hash")).map((row) => textColumn(row, "hash"))
+        const summaries = (await list("key", "summary", "key")).map((row) => textColumn(row, "key"))
         const memory = await list("tenant, agent, id", "memory", "put_at, put_no")
         return {
           payloads,
           summaries,
           memory: memory.map((row) => ({
-            tenant: textIn(row, "tenant"),
-            agent: textIn(row, "agent"),
-            id: textIn(row, "id"),
+            tenant: textColumn(row, "tenant"),
+            agent: textColumn(row, "agent"),
+            id: textColumn(row, "id"),
           })),
         }
       })
@@ -255,7 +255,7 @@ function deletionsIn(schema: string): readonly string[] {
 }
 
 /** One statement, so that it sees the other session as it is at one moment. */
-function createCopy(schema: string, values: readonly [string, string, number], nowMs: number): Work<boolean> {
+function createCopy(schema: string, values: readonly [string, string, number], nowMs: number): DatabaseWork<boolean> {
   const copy = `with head as (
     insert into ${schema}.session (${columns})
     select $2, s.tenant, s.agent, e.seq, e.hash, $4, $4 from ${schema}.session s, lateral (
@@ -280,13 +280,13 @@ function createCopy(schema: string, values: readonly [string, string, number], n
   }
 }
 
-function sessionIn(row: Row): SessionRow {
+function sessionIn(row: PostgresRow): SessionRow {
   return {
-    id: textIn(row, "id"),
-    tenant: textIn(row, "tenant"),
-    agent: textIn(row, "agent"),
-    head: { seq: numberIn(row, "head_seq"), hash: textIn(row, "head_hash") },
-    createdMs: numberIn(row, "created_ms"),
-    updatedMs: numberIn(row, "updated_ms"),
+    id: textColumn(row, "id"),
+    tenant: textColumn(row, "tenant"),
+    agent: textColumn(row, "agent"),
+    head: { seq: numberColumn(row, "head_seq"), hash: textColumn(row, "head_hash") },
+    createdMs: numberColumn(row, "created_ms"),
+    updatedMs: numberColumn(row, "updated_ms"),
   }
 }

@@ -1,8 +1,16 @@
 import { createHash } from "node:crypto"
 import { present } from "../message/present.ts"
 import { toStorable } from "./packed-text.ts"
-import { type Answer, type Database, numberIn, type Row, textIn, textOrNoneIn, textsIn } from "./postgres-database.ts"
-import { hitLimits, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
+import {
+  type Database,
+  numberColumn,
+  type PostgresRow,
+  type QueryResult,
+  textColumn,
+  textOrNoneIn,
+  textsIn,
+} from "./postgres-database.ts"
+import { hitLimits, phrasesOf, rankHits, searchTerms } from "./search-terms.ts"
 import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 
 /** So many hits are taken from the index and put in order, which takes a few milliseconds. */
@@ -57,14 +65,14 @@ async function askIndex(
   const text = `select ${memoryColumns}, (count(*) over ())::integer as hits from (
       select * from ${table} where ${[...rest, ...days].join(" and ")} limit ${most + 1}
     ) as hit order by ${newestFirst} limit ${limit}`
-  const { rows } = await database.transact(async (ask): Promise<Answer> => {
+  const { rows } = await database.transact(async (ask): Promise<QueryResult> => {
     // The planner holds two common words for common together, and would read the whole table in vain.
     await ask({ text: "set local enable_seqscan = off" })
     await ask({ text: "set local enable_indexscan = off" })
     return ask({ text, values })
   })
   const [first] = rows
-  const more = first !== undefined && numberIn(first, "hits") > most
+  const more = first !== undefined && numberColumn(first, "hits") > most
   return more && !evenIfMore ? undefined : rows.map(decodeMemory)
 }
 
@@ -120,8 +128,8 @@ export function writeRows(schema: string): string {
     on conflict do nothing`
 }
 
-export function encodeMemory(row: MemoryRow, position: number): Row {
-  const terms = termsOf(row.text)
+export function encodeMemory(row: MemoryRow, position: number): PostgresRow {
+  const terms = searchTerms(row.text)
   return {
     session: toStorable(row.session),
     id: toStorable(row.id),
@@ -142,17 +150,17 @@ export function encodeMemory(row: MemoryRow, position: number): Row {
   }
 }
 
-export function decodeMemory(row: Row): MemoryRow {
+export function decodeMemory(row: PostgresRow): MemoryRow {
   return {
-    id: textIn(row, "id"),
-    session: textIn(row, "session"),
-    tenant: textIn(row, "tenant"),
-    agent: textIn(row, "agent"),
-    day: textIn(row, "day"),
-    atMs: numberIn(row, "at_ms"),
-    kind: textIn(row, "kind"),
-    text: textIn(row, "text"),
-    channel: textIn(row, "channel"),
+    id: textColumn(row, "id"),
+    session: textColumn(row, "session"),
+    tenant: textColumn(row, "tenant"),
+    agent: textColumn(row, "agent"),
+    day: textColumn(row, "day"),
+    atMs: numberColumn(row, "at_ms"),
+    kind: textColumn(row, "kind"),
+    text: textColumn(row, "text"),
+    channel: textColumn(row, "channel"),
     trusted: row.trusted === true,
     sources: textsIn(row, "sources"),
     ...present({ subject: textOrNoneIn(row, "subject"), supersededBy: textOrNoneIn(row, "superseded_by") }),

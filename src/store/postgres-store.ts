@@ -2,16 +2,16 @@ import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { isPayload, toStorable, unpackText } from "./packed-text.ts"
 import {
-  type Ask,
   type Database,
   inTransaction,
-  numberIn,
+  numberColumn,
   numberOrNoneIn,
   openDatabase,
   type PostgresOptions,
-  type Row,
+  type PostgresRow,
+  type RunStatement,
   readPostgresOptions,
-  textIn,
+  textColumn,
   textOrNoneIn,
 } from "./postgres-database.ts"
 import { createAppend, createSessions } from "./postgres-log.ts"
@@ -79,13 +79,13 @@ function createSummaries(database: Database, schema: string): Pick<Store, "putSu
         if ((await ask({ name: "summary-put", text: put, values: [...name, toStorable(json)] })).count > 0) return true
         // The one that is there may be the one that the lost connection put there.
         const { rows } = again ? await ask({ name: "summary-get", text: get, values: name }) : { rows: [] }
-        return rows[0] !== undefined && textIn(rows[0], "json") === json
+        return rows[0] !== undefined && textColumn(rows[0], "json") === json
       })
     },
     getSummary: async (session, key) => {
       const values = [toStorable(session), toStorable(key)]
       const { rows } = await database.call((ask) => ask({ name: "summary-get", text: get, values }))
-      return rows[0] === undefined ? undefined : textIn(rows[0], "json")
+      return rows[0] === undefined ? undefined : textColumn(rows[0], "json")
     },
   }
 }
@@ -107,16 +107,16 @@ function createAliases(database: Database, schema: string): Pick<Store, "putAlia
     findAliases: async (names) => {
       const values = [names.map(toStorable)]
       const { rows } = await database.call((ask) => ask({ name: "alias-find", text: find, values }))
-      const found = new Map(rows.map((row) => [textIn(row, "name"), aliasIn(row)]))
+      const found = new Map(rows.map((row) => [textColumn(row, "name"), aliasIn(row)]))
       return names.flatMap((name) => found.get(name) ?? [])
     },
   }
 }
 
-function aliasIn(row: Row): FoundAlias {
+function aliasIn(row: PostgresRow): FoundAlias {
   return {
-    name: textIn(row, "name"),
-    session: textIn(row, "session"),
+    name: textColumn(row, "name"),
+    session: textColumn(row, "session"),
     ...present({ entry: textOrNoneIn(row, "entry") }),
   }
 }
@@ -153,8 +153,8 @@ function createPostgresMemory(database: Database, schema: string): MemoryStore {
       const { rows } = await database.call((ask) => ask({ name: "memory-counts", text, values }))
       const [row = {}] = rows
       return {
-        agent: { rows: numberIn(row, "rows"), data: numberIn(row, "data") },
-        session: { rows: numberIn(row, "own"), data: numberIn(row, "own_data") },
+        agent: { rows: numberColumn(row, "rows"), data: numberColumn(row, "data") },
+        session: { rows: numberColumn(row, "own"), data: numberColumn(row, "own_data") },
       }
     },
     days: async ({ tenant, agent }) => {
@@ -162,7 +162,7 @@ function createPostgresMemory(database: Database, schema: string): MemoryStore {
         where tenant = $1 and agent = $2 group by day order by day desc`
       const values = [toStorable(tenant), toStorable(agent)]
       const { rows } = await database.call((ask) => ask({ name: "memory-days", text, values }))
-      return rows.map((row) => ({ day: textIn(row, "day"), rows: numberIn(row, "rows") }))
+      return rows.map((row) => ({ day: textColumn(row, "day"), rows: numberColumn(row, "rows") }))
     },
   }
 }
@@ -206,7 +206,7 @@ function isKnown(version: number): boolean {
 }
 
 /** 0 if there are no tables yet. */
-async function versionOf(ask: Ask, schema: string): Promise<number> {
+async function versionOf(ask: RunStatement, schema: string): Promise<number> {
   const { rows: names } = await ask({
     text: "select to_regclass($1) is not null as there",
     values: [`${schema}.migration`],
@@ -243,7 +243,7 @@ function createJobStore(database: Database, schema: string): JobStore {
       return database.call(async (ask) => {
         const [row] = (await ask({ name: "job-lease", text, values: [now, now + leaseMs] })).rows
         if (row === undefined) return undefined
-        return { ...jobIn(row), attempt: numberIn(row, "attempt"), leasedUntilMs: numberIn(row, "free_ms") }
+        return { ...jobIn(row), attempt: numberColumn(row, "attempt"), leasedUntilMs: numberColumn(row, "free_ms") }
       })
     },
     finish: (session, key) => {
@@ -267,12 +267,12 @@ function createJobStore(database: Database, schema: string): JobStore {
   }
 }
 
-function jobIn(row: Row): Job {
+function jobIn(row: PostgresRow): Job {
   return {
-    key: textIn(row, "key"),
-    session: textIn(row, "session"),
-    kind: textIn(row, "kind"),
-    payload: textIn(row, "payload"),
+    key: textColumn(row, "key"),
+    session: textColumn(row, "session"),
+    kind: textColumn(row, "kind"),
+    payload: textColumn(row, "payload"),
   }
 }
 
@@ -288,14 +288,14 @@ function createLogReader(
 ): Pick<Store, "head" | "read" | "readEntries" | "outline" | "payloads"> {
   const inRange = (columns: string): string =>
     `select ${columns} from ${schema}.entry where session = $1 and seq >= $2 and seq <= $3 order by seq limit $4`
-  const ask = (name: string, text: string, values: readonly unknown[]): Promise<readonly Row[]> =>
+  const ask = (name: string, text: string, values: readonly unknown[]): Promise<readonly PostgresRow[]> =>
     database.call(async (ask) => (await ask({ name, text, values })).rows)
 
   return {
     head: async (session) => {
       const text = `select head_seq, head_hash from ${schema}.session where id = $1`
       const [row] = await ask("head", text, [toStorable(session)])
-      return row === undefined ? noHead : { seq: numberIn(row, "head_seq"), hash: textIn(row, "head_hash") }
+      return row === undefined ? noHead : { seq: numberColumn(row, "head_seq"), hash: textColumn(row, "head_hash") }
     },
     read: async (session, range) => {
       const rows = await ask("read", inRange(`${shape}, body`), [toStorable(session), ...limitsOf(range)])
@@ -325,26 +325,26 @@ function limitsOf(range: Range | undefined): readonly number[] {
   return [within(from), within(to), within(limit)]
 }
 
-function outlineIn(row: Row): OutlineEntry {
+function outlineIn(row: PostgresRow): OutlineEntry {
   return {
-    seq: numberIn(row, "seq"),
-    hash: textIn(row, "hash"),
-    type: textIn(row, "type"),
-    atMs: numberIn(row, "at_ms"),
+    seq: numberColumn(row, "seq"),
+    hash: textColumn(row, "hash"),
+    type: textColumn(row, "type"),
+    atMs: numberColumn(row, "at_ms"),
     ...present({ parent: numberOrNoneIn(row, "parent"), key: textOrNoneIn(row, "key") }),
   }
 }
 
-function entryIn(row: Row): StoredEntry {
-  return { ...outlineIn(row), body: textIn(row, "body") }
+function entryIn(row: PostgresRow): StoredEntry {
+  return { ...outlineIn(row), body: textColumn(row, "body") }
 }
 
 async function textsOf(
   session: SessionId,
   hashes: readonly string[],
-  rows: readonly Row[],
+  rows: readonly PostgresRow[],
 ): Promise<ReadonlyMap<string, string>> {
-  const found = new Map(rows.map((row) => [textIn(row, "hash"), row]))
+  const found = new Map(rows.map((row) => [textColumn(row, "hash"), row]))
   const texts = new Map<string, string>()
   for (const hash of hashes) {
     const row = found.get(hash)
@@ -357,7 +357,7 @@ async function textsOf(
 }
 
 /** `undefined` if its bytes are damaged. */
-async function payloadIn({ packed, data }: Row): Promise<string | undefined> {
+async function payloadIn({ packed, data }: PostgresRow): Promise<string | undefined> {
   if (!(data instanceof Uint8Array)) return undefined
   if (packed === true) return unpackText(data).catch(() => undefined)
   return unpackText(Buffer.from(data).toString("utf8"))

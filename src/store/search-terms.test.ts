@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { row } from "../../test/contracts/store/example-rows.ts"
 import { fc } from "../../test/support/property.ts"
-import { hitLimits, isHit, phrasesOf, rankHits, TERMS_PER_ROW, termsOf } from "./search-terms.ts"
+import { hitLimits, isHit, phrasesOf, rankHits, searchTerms, TERMS_PER_ROW } from "./search-terms.ts"
 
 const cases: [text: string, terms: string[]][] = [
   ["", []],
@@ -19,7 +19,7 @@ const cases: [text: string, terms: string[]][] = [
   ["x".repeat(100), ["x".repeat(64), "x".repeat(36)]],
 ]
 test.each(cases)("the words of %j", (text, terms) => {
-  expect(termsOf(text)).toEqual(terms)
+  expect(searchTerms(text)).toEqual(terms)
 })
 
 const questions: [query: string, phrases: string[][]][] = [
@@ -37,7 +37,7 @@ test.each(questions)("what %j looks for", (query, phrases) => {
 
 test("for any text: terms are letters, numbers and marks alone, and a text is found by itself and by each of its words", () => {
   const property = fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
-    const terms = termsOf(text)
+    const terms = searchTerms(text)
     for (const term of terms) expect(term).toMatch(/^[\p{L}\p{N}\p{M}]+$/u)
     if (terms.length <= 64) expect(isHit(terms, phrasesOf(`"${text.replaceAll(/["“”„]/g, " ")}"`))).toBe(true)
     for (const piece of text.split(/\s+/)) expect(isHit(terms, phrasesOf(piece.replaceAll(/["“”„]/g, " ")))).toBe(true)
@@ -53,7 +53,7 @@ test("no text is too long: marks without end, letters without end, words without
     '"'.repeat(3_000_000),
   ]
   for (const long of longs) {
-    expect(termsOf(long).length).toBeLessThanOrEqual(TERMS_PER_ROW)
+    expect(searchTerms(long).length).toBeLessThanOrEqual(TERMS_PER_ROW)
     expect(phrasesOf(long).flat().length).toBeLessThanOrEqual(64)
   }
 })

@@ -26,7 +26,7 @@ const TERMS_PER_QUERY = 64
 const QUERY_CHARACTERS = 10_000
 
 /** The words of a text, in order: only letters, numbers and marks, in lower case, without accents. */
-export function termsOf(text: string, most: number = TERMS_PER_ROW): readonly string[] {
+export function searchTerms(text: string, most: number = TERMS_PER_ROW): readonly string[] {
   const terms: string[] = []
   const composed = text.slice(0, ROW_CHARACTERS).replace(MARKED, (marked) => marked.normalize("NFKC"))
   for (const [segment] of composed.matchAll(SEGMENT)) {
@@ -44,7 +44,7 @@ export function phrasesOf(query: string): readonly (readonly string[])[] {
   const phrases: (readonly string[])[] = []
   let left = TERMS_PER_QUERY
   for (const piece of piecesOf(query.slice(0, QUERY_CHARACTERS))) {
-    const terms = termsOf(piece, left)
+    const terms = searchTerms(piece, left)
     if (terms.length > 0) phrases.push(terms)
     left -= terms.length
     if (left <= 0) break
@@ -86,7 +86,7 @@ export function rankHits(
   show: number,
 ): readonly MemoryHit[] {
   if (phrases.length === 0 || found.length > RANKED_HITS) return found.slice(0, show).map((row) => ({ row, score: 0 }))
-  const hits = found.map((row) => ({ row, score: scoreOf(termsOf(row.text), phrases) }))
+  const hits = found.map((row) => ({ row, score: scoreOf(searchTerms(row.text), phrases) }))
   return hits.sort((one, other) => other.score - one.score).slice(0, show)
 }
 

@@ -215,7 +215,7 @@ function reasonOf(error: unknown): string {
 export type SqliteRow = Readonly<Record<string, unknown>>
 
 /** A column that holds a text, as it was before it was made storable. */
-export function textOf(row: SqliteRow, column: string): string {
+export function sqliteText(row: SqliteRow, column: string): string {
   const value = row[column]
   return typeof value === "string" ? fromStorable(value) : damaged(column)
 }
@@ -243,7 +243,7 @@ export function packedOf(row: SqliteRow, column: string): string | Uint8Array {
 /** A column that holds a JSON list of texts. */
 export function textsOf(row: SqliteRow, column: string): readonly string[] {
   const value = parsed(String(row[column]))
-  return Array.isArray(value) ? value.map((text: unknown) => textOf({ [column]: text }, column)) : damaged(column)
+  return Array.isArray(value) ? value.map((text: unknown) => sqliteText({ [column]: text }, column)) : damaged(column)
 }
 
 function parsed(json: string): unknown {
@@ -260,14 +260,14 @@ function damaged(column: string): never {
 }
 
 /** That this process alone serves from a store's file. It ends with the process, however that ends. */
-export type Claim = { readonly release: () => void }
+export type FileClaim = { readonly release: () => void }
 
 /**
  * Claim the file of a store for one gateway. Two of them would each hold in memory what the other does not know. The claim is a lock of
  * the operating system on a file beside it, taken through SQLite; who has it stands in another one, for people to read. Other programs
  * that read or write the store are not concerned.
  */
-export async function claimFile(path: string): Promise<Claim> {
+export async function claimFile(path: string): Promise<FileClaim> {
   const { DatabaseSync } = await import("node:sqlite")
   const lockPath = `${path}.serving`
   const ownerPath = `${path}.serving-by`

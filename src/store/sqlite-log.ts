@@ -3,7 +3,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { isPayload, type PackedText, toStorable, unpackText } from "./packed-text.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
-import { maybe, numberOf, packedOf, type SqliteRow, textOf } from "./sqlite-file.ts"
+import { maybe, numberOf, packedOf, type SqliteRow, sqliteText } from "./sqlite-file.ts"
 import {
   type Head,
   type OutlineEntry,
@@ -56,7 +56,9 @@ export function createSqliteLogReader(database: SqliteDatabase): LogReader {
 /** Where the log of a session ends. */
 export function sqliteHead({ get }: SqliteTables, session: SessionId): Head {
   const row = get("SELECT head_seq, head_hash FROM sessions WHERE session = ?", toStorable(session))
-  return row === undefined ? { seq: 0, hash: "" } : { seq: numberOf(row, "head_seq"), hash: textOf(row, "head_hash") }
+  return row === undefined
+    ? { seq: 0, hash: "" }
+    : { seq: numberOf(row, "head_seq"), hash: sqliteText(row, "head_hash") }
 }
 
 /** A sum over a whole entry: a damaged one is noticed when it is read, not when someone believes it. */
@@ -75,15 +77,15 @@ async function entryOf(session: SessionId, row: SqliteRow): Promise<StoredEntry>
 function outlineOf(row: SqliteRow): OutlineEntry {
   return {
     seq: numberOf(row, "seq"),
-    hash: textOf(row, "hash"),
-    type: textOf(row, "type"),
+    hash: sqliteText(row, "hash"),
+    type: sqliteText(row, "type"),
     atMs: numberOf(row, "at_ms"),
-    ...present({ parent: maybe(row, "parent", numberOf), key: maybe(row, "key", textOf) }),
+    ...present({ parent: maybe(row, "parent", numberOf), key: maybe(row, "key", sqliteText) }),
   }
 }
 
 async function payloadOf(session: SessionId, row: SqliteRow): Promise<readonly [string, string]> {
-  const hash = textOf(row, "hash")
+  const hash = sqliteText(row, "hash")
   const reason = `payload ${hash} is not what it was`
   const text = await unpacked(session, packedOf(row, "body"), reason)
   if (!isPayload(text, hash)) throw corrupt(session, reason)

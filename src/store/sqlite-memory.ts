@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 import { present } from "../message/present.ts"
 import { toStorable } from "./packed-text.ts"
-import { hitLimits, phrasesOf, rankHits, termsOf } from "./search-terms.ts"
+import { hitLimits, phrasesOf, rankHits, searchTerms } from "./search-terms.ts"
 import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
-import { ANY_SESSION, maybe, numberOf, type SqliteRow, textOf, textsOf } from "./sqlite-file.ts"
+import { ANY_SESSION, maybe, numberOf, type SqliteRow, sqliteText, textsOf } from "./sqlite-file.ts"
 import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 
 /** Every column but `place`, which is larger than a number can be. */
@@ -59,7 +59,7 @@ export function createSqliteMemory(database: SqliteDatabase): MemoryStore {
         const sql = `SELECT day, count(*) AS rows FROM memory WHERE tenant = ? AND agent = ?
           GROUP BY day ORDER BY day DESC`
         const rows = all(sql, toStorable(tenant), toStorable(agent))
-        return rows.map((row) => ({ day: textOf(row, "day"), rows: numberOf(row, "rows") }))
+        return rows.map((row) => ({ day: sqliteText(row, "day"), rows: numberOf(row, "rows") }))
       }),
   }
 }
@@ -80,7 +80,7 @@ function write({ run }: SqliteTables, row: MemoryRow): void {
   if (written === 0) return
   run(
     "INSERT INTO memory_words (rowid, tags, terms) SELECT place, ?, ? FROM memory WHERE session = ? AND id = ?",
-    ...[sqliteTags(row).join(" "), termsOf(text).join(" ")],
+    ...[sqliteTags(row).join(" "), searchTerms(text).join(" ")],
     ...[toStorable(session), toStorable(id)],
   )
 }
@@ -126,7 +126,7 @@ function daysIn({ get }: SqliteTables, { tenant, agent, fromDay, toDay }: Memory
   const sql = "SELECT min(day) AS day FROM memory WHERE tenant = ? AND agent = ? AND day >= ? AND day > ?"
   for (;;) {
     const row = get(sql, ...[tenant, agent, fromDay ?? "", days.at(-1) ?? ""].map(toStorable))
-    const day = row === undefined ? undefined : maybe(row, "day", textOf)
+    const day = row === undefined ? undefined : maybe(row, "day", sqliteText)
     if (day === undefined || (toDay !== undefined && day > toDay)) return days
     days.push(day)
     if (days.length > NAMED_DAYS) return undefined
@@ -135,20 +135,20 @@ function daysIn({ get }: SqliteTables, { tenant, agent, fromDay, toDay }: Memory
 
 function memoryOf(row: SqliteRow): MemoryRow {
   return {
-    id: textOf(row, "id"),
-    session: textOf(row, "session"),
-    tenant: textOf(row, "tenant"),
-    agent: textOf(row, "agent"),
-    day: textOf(row, "day"),
+    id: sqliteText(row, "id"),
+    session: sqliteText(row, "session"),
+    tenant: sqliteText(row, "tenant"),
+    agent: sqliteText(row, "agent"),
+    day: sqliteText(row, "day"),
     atMs: numberOf(row, "at_ms"),
-    kind: textOf(row, "kind"),
-    text: textOf(row, "text"),
-    channel: textOf(row, "channel"),
+    kind: sqliteText(row, "kind"),
+    text: sqliteText(row, "text"),
+    channel: sqliteText(row, "channel"),
     trusted: numberOf(row, "trusted") === 1,
     sources: textsOf(row, "sources"),
     ...present({
-      subject: maybe(row, "subject", textOf),
-      supersededBy: maybe(row, "superseded_by", textOf),
+      subject: maybe(row, "subject", sqliteText),
+      supersededBy: maybe(row, "superseded_by", sqliteText),
     }),
   }
 }

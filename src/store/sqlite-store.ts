@@ -5,7 +5,7 @@ import { present } from "../message/present.ts"
 import { type PackedText, packAtOnce, packText, toStorable } from "./packed-text.ts"
 import { reserveLog } from "./reserved-log.ts"
 import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
-import { ANY_SESSION, maybe, numberOf, type SqliteRow, textOf } from "./sqlite-file.ts"
+import { ANY_SESSION, maybe, numberOf, type SqliteRow, sqliteText } from "./sqlite-file.ts"
 import { checksum, createSqliteLogReader, sqliteHead } from "./sqlite-log.ts"
 import { createSqliteMemory } from "./sqlite-memory.ts"
 import {
@@ -58,7 +58,7 @@ const maxDamages = 100
 async function checkSqlite(database: SqliteDatabase): Promise<readonly string[]> {
   try {
     const rows = await database.read(ANY_SESSION, ({ all }) => all(`PRAGMA integrity_check(${maxDamages})`))
-    const words = rows.map((row) => textOf(row, "integrity_check"))
+    const words = rows.map((row) => sqliteText(row, "integrity_check"))
     return words.length === 1 && words[0] === "ok" ? [] : words
   } catch (error) {
     // Some damages end the check itself.
@@ -104,7 +104,7 @@ function createSqliteAliases(database: SqliteDatabase): Pick<Store, "putAliases"
       const asked = JSON.stringify(names.map(toStorable))
       const sql = "SELECT name, session, entry FROM aliases WHERE name IN (SELECT value FROM json_each(?))"
       const rows = await database.read(ANY_SESSION, ({ all }) => all(sql, asked))
-      const found = new Map(rows.map((row) => [textOf(row, "name"), aliasOf(row)]))
+      const found = new Map(rows.map((row) => [sqliteText(row, "name"), aliasOf(row)]))
       return names.flatMap((name) => found.get(name) ?? [])
     },
   }
@@ -112,9 +112,9 @@ function createSqliteAliases(database: SqliteDatabase): Pick<Store, "putAliases"
 
 function aliasOf(row: SqliteRow): FoundAlias {
   return {
-    name: textOf(row, "name"),
-    session: textOf(row, "session"),
-    ...present({ entry: maybe(row, "entry", textOf) }),
+    name: sqliteText(row, "name"),
+    session: sqliteText(row, "session"),
+    ...present({ entry: maybe(row, "entry", sqliteText) }),
   }
 }
 
@@ -157,10 +157,10 @@ function createSqliteJobs(database: SqliteDatabase): JobStore {
 
 function jobOf(row: SqliteRow): Job {
   return {
-    key: textOf(row, "key"),
-    session: textOf(row, "session"),
-    kind: textOf(row, "kind"),
-    payload: textOf(row, "payload"),
+    key: sqliteText(row, "key"),
+    session: sqliteText(row, "session"),
+    kind: sqliteText(row, "kind"),
+    payload: sqliteText(row, "payload"),
   }
 }
 
@@ -210,7 +210,7 @@ function append(tables: SqliteTables, ready: Ready): Appended | Wanting {
   if (last === undefined) return { type: "appended" }
   if (batch.after < head.seq) {
     const sql = "SELECT hash FROM entries WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"
-    const there = tables.all(sql, toStorable(session), batch.after, last.seq).map((row) => textOf(row, "hash"))
+    const there = tables.all(sql, toStorable(session), batch.after, last.seq).map((row) => sqliteText(row, "hash"))
     return isSameBatch(batch, there) ? { type: "appended" } : { type: "conflict", head }
   }
   const duplicate = duplicateIn(tables, ready)
@@ -297,17 +297,17 @@ function createSqliteSessions(database: SqliteDatabase, now: () => number): Sess
       database.read(session, ({ get }) => {
         const sql = "SELECT json FROM summaries WHERE session = ? AND key = ?"
         const row = get(sql, toStorable(session), toStorable(key))
-        return row === undefined ? undefined : textOf(row, "json")
+        return row === undefined ? undefined : sqliteText(row, "json")
       }),
   }
 }
 
 function sessionOf(row: SqliteRow): SessionRow {
   return {
-    id: textOf(row, "session"),
-    tenant: textOf(row, "tenant"),
-    agent: textOf(row, "agent"),
-    head: { seq: numberOf(row, "head_seq"), hash: textOf(row, "head_hash") },
+    id: sqliteText(row, "session"),
+    tenant: sqliteText(row, "tenant"),
+    agent: sqliteText(row, "agent"),
+    head: { seq: numberOf(row, "head_seq"), hash: sqliteText(row, "head_hash") },
     createdMs: numberOf(row, "created_ms"),
     updatedMs: numberOf(row, "updated_ms"),
   }
@@ -337,12 +337,12 @@ function holdings({ all }: SqliteTables, session: SessionId): Holdings {
   const summaries = all("SELECT key FROM summaries WHERE session = ? ORDER BY key", session)
   const memory = all("SELECT tenant, agent, id FROM memory WHERE session = ? ORDER BY place", session)
   return {
-    payloads: payloads.map((row) => textOf(row, "hash")),
-    summaries: summaries.map((row) => textOf(row, "key")),
+    payloads: payloads.map((row) => sqliteText(row, "hash")),
+    summaries: summaries.map((row) => sqliteText(row, "key")),
     memory: memory.map((row) => ({
-      tenant: textOf(row, "tenant"),
-      agent: textOf(row, "agent"),
-      id: textOf(row, "id"),
+      tenant: sqliteText(row, "tenant"),
+      agent: sqliteText(row, "agent"),
+      id: sqliteText(row, "id"),
     })),
   }
 }

@@ -1,13 +1,13 @@
 import { type Tokens, tokens } from "../message/message.ts"
 
 /** What the last request took by our count, and by the provider's. One whose history the provider holds tells nothing: we saw only its end. */
-export type Sample = { readonly estimated: Tokens; readonly reported: Tokens }
+export type UsageSample = { readonly estimated: Tokens; readonly reported: Tokens }
 
 /**
  * How far our counts are off for one model. The ratio is a property of the model and its texts and outlives a compaction; the
  * anchor says what one very prefix took, so it is void as soon as that prefix is rewritten.
  */
-export type Calibration = { readonly ratio: number; readonly anchor?: Sample }
+export type Calibration = { readonly ratio: number; readonly anchor?: UsageSample }
 
 export const uncalibrated: Calibration = { ratio: 1 }
 
@@ -19,7 +19,7 @@ export const sampleTokens = 500
 const clampRatio = (ratio: number): number => Math.min(ratioBounds.most, Math.max(ratioBounds.least, ratio))
 
 /** Learn from the last request alone: providers report each request whole, so sums over several would count the prefix again. */
-export function calibrate(calibration: Calibration, sample: Sample): Calibration {
+export function calibrate(calibration: Calibration, sample: UsageSample): Calibration {
   if (sample.estimated === 0 || sample.reported === 0) return calibration
   const telling = sample.estimated >= sampleTokens
   return { ratio: telling ? clampRatio(sample.reported / sample.estimated) : calibration.ratio, anchor: sample }

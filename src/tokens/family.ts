@@ -1,5 +1,5 @@
 /** Models whose providers count alike: one way to frame messages and to price an image. */
-export type Family = "openai" | "anthropic" | "gemini" | "open"
+export type ModelFamily = "openai" | "anthropic" | "gemini" | "open"
 
 /** Whose vocabulary a model reads with. Only o200k is public and exact here; the others are o200k times a factor. */
 export type VocabularyName = "o200k" | "cl100k" | "claude-3" | "claude-4.7" | "gemini" | "open"
@@ -23,7 +23,7 @@ export const vocabularyFactors: Readonly<Record<VocabularyName, number>> = {
 }
 
 /** What a provider adds around the text, in its own tokens. */
-export type Framing = {
+export type TokenFraming = {
   /** Once for each request: what opens the prompt and the model's answer. */
   readonly request: number
   /** Once for each message: its role and its ends. */
@@ -44,7 +44,7 @@ export type Framing = {
  * as text. A page is 1,500 to 3,000 tokens of text and its picture on Anthropic (PDF guide, 2025), 258 on Gemini 2 and 560 on
  * Gemini 3 (document guide, 2026), text and a high-detail picture on OpenAI.
  */
-export const framings: Readonly<Record<Family, Framing>> = {
+export const framings: Readonly<Record<ModelFamily, TokenFraming>> = {
   openai: { request: 6, message: 4, call: 8, tool: 12, toolPreamble: 24, documentPage: 1800 },
   anthropic: { request: 8, message: 4, call: 12, tool: 30, toolPreamble: 740, documentPage: 4500 },
   gemini: { request: 3, message: 2, call: 8, tool: 4, toolPreamble: 4, documentPage: 560 },

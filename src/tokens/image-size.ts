@@ -1,4 +1,4 @@
-export type Size = { readonly width: number; readonly height: number }
+export type ImageSize = { readonly width: number; readonly height: number }
 
 const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 /** Where a block's base64 begins is said within its first fields. */
@@ -33,7 +33,7 @@ const little = (byteAt: ByteAt, at: number): number => byteAt(at) | (byteAt(at +
 const starts = (byteAt: ByteAt, at: number, text: string): boolean =>
   Array.from(text).every((character, index) => byteAt(at + index) === character.charCodeAt(0))
 
-function jpegSize(byteAt: ByteAt): Size | undefined {
+function jpegSize(byteAt: ByteAt): ImageSize | undefined {
   let at = 2
   for (let segment = 0; segment < segmentLimit && byteAt(at) === 0xff; segment++) {
     const marker = byteAt(at + 1)
@@ -44,7 +44,7 @@ function jpegSize(byteAt: ByteAt): Size | undefined {
   return undefined
 }
 
-function webpSize(byteAt: ByteAt): Size | undefined {
+function webpSize(byteAt: ByteAt): ImageSize | undefined {
   if (starts(byteAt, 12, "VP8X")) {
     const edge = (at: number): number => 1 + (little(byteAt, at) | (byteAt(at + 2) << 16))
     return { width: edge(24), height: edge(27) }
@@ -57,7 +57,7 @@ function webpSize(byteAt: ByteAt): Size | undefined {
   return { width: little(byteAt, 26) & 0x3fff, height: little(byteAt, 28) & 0x3fff }
 }
 
-function sizeOf(byteAt: ByteAt): Size | undefined {
+function sizeOf(byteAt: ByteAt): ImageSize | undefined {
   if (starts(byteAt, 1, "PNG")) return { width: big(byteAt, 18), height: big(byteAt, 22) }
   if (starts(byteAt, 0, "GIF8")) return { width: little(byteAt, 6), height: little(byteAt, 8) }
   if (byteAt(0) === 0xff && byteAt(1) === 0xd8) return jpegSize(byteAt)
@@ -65,7 +65,7 @@ function sizeOf(byteAt: ByteAt): Size | undefined {
 }
 
 /** The pixels of an inline PNG, JPEG, GIF or WebP, read off its first bytes in the block's own JSON. */
-export function inlineImageSize(wire: string): Size | undefined {
+export function inlineImageSize(wire: string): ImageSize | undefined {
   const start = dataStart(wire)
   const size = start < 0 ? undefined : sizeOf(byteReader(wire, start))
   return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined

@@ -12,14 +12,14 @@ import {
   tokens,
 } from "../message/message.ts"
 import type { Counter } from "./counter.ts"
-import { type Family, type Framing, framings, vocabularyFactors } from "./family.ts"
-import { inlineImageSize, type Size } from "./image-size.ts"
-import { findModel, type Model } from "./models.ts"
+import { framings, type ModelFamily, type TokenFraming, vocabularyFactors } from "./family.ts"
+import { type ImageSize, inlineImageSize } from "./image-size.ts"
+import { findModel, type ModelInfo } from "./models.ts"
 import { o200k } from "./o200k.ts"
 
 /** Counts what a model will be charged for. It never throws, and what it has seen it does not count again. */
 export type Meter = {
-  readonly model: Model
+  readonly model: ModelInfo
   readonly text: (text: string) => Tokens
   /** The longest beginning of a text that takes at most `budget` tokens of this model. */
   readonly truncate: (text: string, budget: Tokens) => string
@@ -33,7 +33,7 @@ export type Meter = {
 
 export type MeterOptions = {
   /** A model's id as the client sends it, or its entry where the caller has it already. */
-  readonly model?: string | Model
+  readonly model?: string | ModelInfo
   /** Whose counts to use; the process's own o200k counter unless given. */
   readonly counter?: Counter
 }
@@ -89,8 +89,8 @@ export function createMeter({ model: asked, counter = o200k() }: MeterOptions = 
 
 /** What measuring a part takes from its meter. */
 type Gauge = {
-  readonly model: Model
-  readonly framing: Framing
+  readonly model: ModelInfo
+  readonly framing: TokenFraming
   readonly text: (text: string) => number
   readonly part: (part: Part) => number
 }
@@ -202,7 +202,7 @@ const patches = (edge: number, longEdge: number, most: number, factor: number, u
  * - gemini: 258 up to 384 pixels, then 258 a tile of 768 (Gemini image guide, 2025); Gemini 3 takes a fixed number by media
  *   resolution: 280, 560, 1,120, 2,240 (Gemini 3 guide, 2026).
  */
-const rules: readonly (readonly [family: Family, model: RegExp, rule: Rule])[] = [
+const rules: readonly (readonly [family: ModelFamily, model: RegExp, rule: Rule])[] = [
   [
     "anthropic",
     /^claude-(?:3|opus-4(?:-[0-6])?(?!-?\d)|sonnet-4|haiku-[34]|2|instant)/,
@@ -224,17 +224,17 @@ const rules: readonly (readonly [family: Family, model: RegExp, rule: Rule])[] =
 
 const ceil = (value: number, step: number): number => Math.ceil(value / step)
 
-function shrink({ width, height }: Size, factor: number): Size {
+function shrink({ width, height }: ImageSize, factor: number): ImageSize {
   return factor >= 1 ? { width, height } : { width: Math.ceil(width * factor), height: Math.ceil(height * factor) }
 }
 
-function tileCount(size: Size): number {
+function tileCount(size: ImageSize): number {
   const fitted = shrink(size, 2048 / Math.max(size.width, size.height))
   const small = shrink(fitted, 768 / Math.min(fitted.width, fitted.height))
   return ceil(small.width, 512) * ceil(small.height, 512)
 }
 
-function applyRule(rule: Rule, size: Size | undefined, detail: string): number {
+function applyRule(rule: Rule, size: ImageSize | undefined, detail: string): number {
   if (rule.type === "fixed") {
     if (detail.includes("ultra")) return rule.ultra
     if (detail.includes("low")) return rule.low
@@ -251,7 +251,7 @@ function applyRule(rule: Rule, size: Size | undefined, detail: string): number {
 }
 
 /** How many tokens a picture takes, by the provider's own rule. */
-export function imageTokens(family: Family, model: string, media: Media, size: Size | undefined): number {
+export function imageTokens(family: ModelFamily, model: string, media: Media, size: ImageSize | undefined): number {
   const found = rules.find(([of, pattern]) => of === family && pattern.test(model))
   return found === undefined ? 0 : applyRule(found[2], size, (media.detail ?? "").toLowerCase())
 }

@@ -1,4 +1,4 @@
-import type { Family, VocabularyName } from "./family.ts"
+import type { ModelFamily, VocabularyName } from "./family.ts"
 
 /** Dollars per million tokens. */
 export type Prices = {
@@ -18,7 +18,7 @@ export type Caching = {
   readonly lifetimeSeconds: number
 }
 
-export type Row = {
+export type ModelRow = {
   /** The model's id without vendor, date or variant; it stands for every id that goes on from it. */
   readonly id: string
   readonly windowTokens: number
@@ -31,13 +31,13 @@ export type Row = {
 }
 
 /** Rows that share a provider and a source. */
-export type Block = {
-  readonly family: Family
+export type ModelRows = {
+  readonly family: ModelFamily
   readonly vocabulary: VocabularyName
   readonly caching: Caching
   readonly source: string
   readonly date: string
-  readonly rows: readonly Row[]
+  readonly rows: readonly ModelRow[]
 }
 
 const K = 1000
@@ -52,20 +52,20 @@ const prices = (input: number, output: number, cacheRead: number, cacheWrite: nu
 
 /** Above this a whole request of OpenAI's large models costs twice the input and half again the output. */
 const longOpenai = 272 * K
-const openai = (id: string, window: number, output: number, base: Prices, more: Partial<Row> = {}): Row => ({
+const openai = (id: string, window: number, output: number, base: Prices, more: Partial<ModelRow> = {}): ModelRow => ({
   id,
   windowTokens: window,
   outputTokens: output,
   prices: base,
   ...more,
 })
-const withLong = (base: Prices): Partial<Row> => ({
+const withLong = (base: Prices): Partial<ModelRow> => ({
   long: {
     aboveTokens: longOpenai,
     prices: prices(2 * base.input, 1.5 * base.output, 2 * base.cacheRead, 2 * base.cacheWrite),
   },
 })
-const largeOpenai = (id: string, base: Prices): Row => openai(id, 1050 * K, 128 * K, base, withLong(base))
+const largeOpenai = (id: string, base: Prices): ModelRow => openai(id, 1050 * K, 128 * K, base, withLong(base))
 
 /** Reads at a tenth and writes at five quarters of the input price, unless said otherwise. */
 const claude = (
@@ -76,7 +76,7 @@ const claude = (
   input: number,
   out: number,
   read = input / 10,
-): Row => ({
+): ModelRow => ({
   id,
   windowTokens: window,
   outputTokens: output,
@@ -87,7 +87,7 @@ const claude = (
 const claudeCaching: Caching = { leastTokens: 1024, breakpoints: 4, lifetimeSeconds: 300 }
 
 /** The least prefix of the 5.5 models is not in the source; 1,024 is on the safe side of the 512 of their forerunners. */
-const claudeNew: Block = {
+const claudeNew: ModelRows = {
   family: "anthropic",
   vocabulary: "claude-4.7",
   caching: claudeCaching,
@@ -111,7 +111,7 @@ const claudeNew: Block = {
   ],
 }
 
-const claudeOld: Block = {
+const claudeOld: ModelRows = {
   ...claudeNew,
   vocabulary: "claude-3",
   rows: [
@@ -131,7 +131,7 @@ const claudeOld: Block = {
   ],
 }
 
-const openaiModels: Block = {
+const openaiModels: ModelRows = {
   family: "openai",
   vocabulary: "o200k",
   caching: { leastTokens: 1024, breakpoints: 0, lifetimeSeconds: 300 },
@@ -189,8 +189,8 @@ const gemini = (
   input: number,
   output: number,
   read: number,
-  more: Partial<Row> = {},
-): Row => ({
+  more: Partial<ModelRow> = {},
+): ModelRow => ({
   id,
   windowTokens: 1_048_576,
   outputTokens: 65_536,
@@ -198,11 +198,11 @@ const gemini = (
   prices: prices(input, output, read),
   ...more,
 })
-const longGemini = (input: number, output: number, read: number): Partial<Row> => ({
+const longGemini = (input: number, output: number, read: number): Partial<ModelRow> => ({
   long: { aboveTokens: 200 * K, prices: prices(input, output, read) },
 })
 
-const geminiModels: Block = {
+const geminiModels: ModelRows = {
   family: "gemini",
   vocabulary: "gemini",
   caching: { leastTokens: 4096, breakpoints: 0, lifetimeSeconds: 300 },
@@ -224,7 +224,7 @@ const geminiModels: Block = {
   ],
 }
 
-const open = (id: string, window: number, output: number, base: Prices): Row => ({
+const open = (id: string, window: number, output: number, base: Prices): ModelRow => ({
   id,
   windowTokens: window,
   outputTokens: output,
@@ -232,7 +232,7 @@ const open = (id: string, window: number, output: number, base: Prices): Row => 
 })
 
 /** The prices are the maker's own; hosts differ. */
-const openModels: Block = {
+const openModels: ModelRows = {
   family: "open",
   vocabulary: "open",
   caching: { leastTokens: 1024, breakpoints: 0, lifetimeSeconds: 300 },
@@ -259,7 +259,7 @@ const openModels: Block = {
 }
 
 /** Run by many hosts, each at its own price: only the windows are known, and no cache is counted on. */
-const hostedModels: Block = {
+const hostedModels: ModelRows = {
   ...openModels,
   source: "model cards of Qwen and Llama; prices only as proportions",
   date: "2025-12",
@@ -272,4 +272,11 @@ const hostedModels: Block = {
 }
 
 /** What is known of current models. Every figure is its provider's; the source and its day stand with the block. */
-export const modelTable: readonly Block[] = [claudeNew, claudeOld, openaiModels, geminiModels, openModels, hostedModels]
+export const modelTable: readonly ModelRows[] = [
+  claudeNew,
+  claudeOld,
+  openaiModels,
+  geminiModels,
+  openModels,
+  hostedModels,
+]

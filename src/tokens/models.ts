@@ -1,14 +1,14 @@
 import { type Tokens, tokens } from "../message/message.ts"
-import type { Family, VocabularyName } from "./family.ts"
-import { type Block, type Caching, modelTable, type Prices, type Row } from "./model-table.ts"
+import type { ModelFamily, VocabularyName } from "./family.ts"
+import { type Caching, type ModelRow, type ModelRows, modelTable, type Prices } from "./model-table.ts"
 
 /** What planning needs to know of a model. */
-export type Model = {
+export type ModelInfo = {
   /** Without vendor, date and variant, where we know it; otherwise as it came, in small letters. */
   readonly id: string
   /** False where nothing fitted: the figures are then guesses on the safe side, and the prices only proportions. */
   readonly known: boolean
-  readonly family: Family
+  readonly family: ModelFamily
   readonly vocabulary: VocabularyName
   readonly windowTokens: Tokens
   readonly outputTokens: Tokens
@@ -20,7 +20,7 @@ export type Model = {
 }
 
 /** A user's own figures for a model, or for all whose id goes on from this one. */
-export type ModelOverride = { readonly id: string } & Partial<Omit<Model, "id" | "known">>
+export type ModelOverride = { readonly id: string } & Partial<Omit<ModelInfo, "id" | "known">>
 
 /** What the suffix `[1m]` asks for. */
 const millionWindow = 1_000_000
@@ -56,14 +56,14 @@ function goesOnFrom(id: string, start: string): boolean {
   return rest === "" || (/^[-@:_]/.test(rest) && !/^[-.]\d{1,2}(?!\d)/.test(rest))
 }
 
-type Entry = { readonly row: Row; readonly block: Block }
+type Entry = { readonly row: ModelRow; readonly block: ModelRows }
 
 /** Longest id first, so that the first match is the most specific. */
 const entries: readonly Entry[] = modelTable
   .flatMap((block) => block.rows.map((row) => ({ row, block })))
   .sort((one, other) => other.row.id.length - one.row.id.length)
 
-function known({ row, block }: Entry): Model {
+function known({ row, block }: Entry): ModelInfo {
   const least = row.leastCachedTokens ?? block.caching.leastTokens
   return {
     id: row.id,
@@ -79,14 +79,14 @@ function known({ row, block }: Entry): Model {
   }
 }
 
-const families: readonly (readonly [start: RegExp, family: Family, vocabulary: VocabularyName])[] = [
+const families: readonly (readonly [start: RegExp, family: ModelFamily, vocabulary: VocabularyName])[] = [
   [/^claude/, "anthropic", "claude-4.7"],
   [/^gpt-(?:3|4(?:$|-))/, "openai", "cl100k"],
   [/^(?:gpt|chatgpt|codex|o\d)/, "openai", "o200k"],
   [/^gem(?:ini|ma)/, "gemini", "gemini"],
 ]
 
-function guessed(id: string): Model {
+function guessed(id: string): ModelInfo {
   const [, family, vocabulary] = families.find(([start]) => start.test(id)) ?? [undefined, "open", "open"]
   const caching = modelTable.find((block) => block.family === family)?.caching
   return {
@@ -103,7 +103,7 @@ function guessed(id: string): Model {
 }
 
 /** The model that an id means, however a client or a cloud writes it. Overrides go over what the table says. */
-export function findModel(id: string, overrides: readonly ModelOverride[] = []): Model {
+export function findModel(id: string, overrides: readonly ModelOverride[] = []): ModelInfo {
   const plain = plainId(id)
   const entry = entries.find(({ row }) => goesOnFrom(plain, row.id))
   const base = entry === undefined ? guessed(plain) : known(entry)

@@ -19,7 +19,7 @@ import {
 } from "../wire/json.ts"
 import type { BodyOrigin, Conversation, Exported, ExportOptions, FileKind, TranscriptFile } from "./conversation.ts"
 import { firstLine, onOneLine, readLines, withoutMark } from "./lines.ts"
-import { messagesAsSystem, type Prepared, prepare, systemAsMessage } from "./write-session.ts"
+import { type ConvertedConversation, convertConversation, messagesAsSystem, systemAsMessage } from "./write-session.ts"
 
 /** Where a body stands: the kind of its file, the line that it starts at, what follows it there, and its format if that is known. */
 type Place = {
@@ -221,13 +221,13 @@ function keep(conversation: Conversation, format: Format, kind: BodyOrigin["kind
 }
 
 /** With the system prompt where the format wants it: among the messages on chat, apart everywhere else. */
-const arrange = (conversation: Conversation, format: Format): Prepared =>
-  prepare(format === "openai-chat" ? systemAsMessage(conversation) : messagesAsSystem(conversation), format)
+const arrange = (conversation: Conversation, format: Format): ConvertedConversation =>
+  convertConversation(format === "openai-chat" ? systemAsMessage(conversation) : messagesAsSystem(conversation), format)
 
-const listOf = ({ messages }: Prepared, format: Format): Wire =>
+const listOf = ({ messages }: ConvertedConversation, format: Format): Wire =>
   writeList(messages.flatMap(codecs[format].writeMessage))
 
-function bodyFields(ready: Prepared, format: Format): Fields {
+function bodyFields(ready: ConvertedConversation, format: Format): Fields {
   const { names, writeSystem } = codecs[format]
   const [system, tools, messages] = [names.system[0], names.tools[0], names.messages[0]]
   return {

@@ -23,7 +23,15 @@ import {
   writeList,
   writeObject,
 } from "../wire/json.ts"
-import type { Branch, Compaction, Conversation, Note, SkippedLine, SkipReason, TranscriptFile } from "./conversation.ts"
+import type {
+  AbandonedBranch,
+  Compaction,
+  Conversation,
+  MessageNote,
+  SkippedLine,
+  SkipReason,
+  TranscriptFile,
+} from "./conversation.ts"
 import { type Line, type Lines, readLines } from "./lines.ts"
 import { messagesAlong, offshoots, pathTo } from "./tree.ts"
 
@@ -208,7 +216,7 @@ type Entry = {
   /** The id that the API gave the answer: its blocks may be spread over several lines. */
   readonly answer?: string
   readonly model?: string
-  readonly note?: Note["note"]
+  readonly note?: MessageNote["note"]
   readonly isSummary: boolean
   readonly boundary?: Boundary
 }
@@ -301,8 +309,8 @@ type Thread = {
   readonly messages: Transcript
   readonly owned: ReadonlyMap<Message, readonly number[]>
   readonly compactions: readonly Compaction[]
-  readonly branches: readonly Branch[]
-  readonly notes: readonly Note[]
+  readonly branches: readonly AbandonedBranch[]
+  readonly notes: readonly MessageNote[]
   readonly model?: string
   readonly path: ReadonlySet<string>
 }
@@ -332,7 +340,7 @@ function readThread(entries: ReadonlyMap<string, Entry>, leaf: string | undefine
   }
 }
 
-const noteOf = ([first]: Slot, message: MessageId): readonly Note[] =>
+const noteOf = ([first]: Slot, message: MessageId): readonly MessageNote[] =>
   first?.note === undefined ? [] : [{ message, note: first.note }]
 
 /**
@@ -437,11 +445,11 @@ function readBranches(
   entries: ReadonlyMap<string, Entry>,
   chosen: ReadonlySet<string>,
   along: ReadonlyMap<string, MessageId>,
-): readonly Branch[] {
+): readonly AbandonedBranch[] {
   const found = offshoots(entries.values(), (id) => chosen.has(id)).filter(({ nodes }) =>
     nodes.some(({ message }) => message !== undefined),
   )
-  return found.map(({ from, nodes }, n): Branch => {
+  return found.map(({ from, nodes }, n): AbandonedBranch => {
     const messages = gather(nodes).slots.map((slot, m) => join(slot, messageId(`b${n}.m${m}`)))
     return { reason: "abandoned", messages, ...present({ from: from === undefined ? undefined : along.get(from) }) }
   })

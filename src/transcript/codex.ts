@@ -14,18 +14,18 @@ import {
   writeObject,
 } from "../wire/json.ts"
 import type {
-  Branch,
+  AbandonedBranch,
   Compaction,
   Conversation,
   Exported,
   ExportOptions,
-  Note,
+  MessageNote,
   SkippedLine,
   SkipReason,
   TranscriptFile,
 } from "./conversation.ts"
 import { type Line, type Lines, readLines } from "./lines.ts"
-import { type Session, writeSession } from "./write-session.ts"
+import { type SessionHeader, writeSession } from "./write-session.ts"
 
 /** How texts begin that Codex writes in the user's name. */
 const contextMarks: readonly string[] = [
@@ -72,7 +72,7 @@ type Rollout = {
   readonly messages: Message[]
   readonly owned: Map<Message, readonly number[]>
   readonly compactions: Compaction[]
-  readonly branches: Branch[]
+  readonly branches: AbandonedBranch[]
   readonly skipped: SkippedLine[]
   meta?: Json
   head?: number
@@ -177,7 +177,7 @@ function rollBack(turns: number, { messages, owned, compactions, branches }: Rol
   })
 }
 
-const notesOf = (messages: Transcript): readonly Note[] =>
+const notesOf = (messages: Transcript): readonly MessageNote[] =>
   messages.flatMap((message) => (isContext(message) ? { message: message.id, note: "client-written" } : []))
 
 function conversationOf(
@@ -226,7 +226,7 @@ function isBare({ origin }: Conversation): boolean {
   return isObject(first) && first.payload === undefined
 }
 
-function headOf({ system, meta }: Conversation, { id, cwd, now, model }: Session): string {
+function headOf({ system, meta }: Conversation, { id, cwd, now, model }: SessionHeader): string {
   const instructions = system
     .map(textOf)
     .filter((text) => text !== "")
@@ -245,7 +245,7 @@ function headOf({ system, meta }: Conversation, { id, cwd, now, model }: Session
   return write({ timestamp: now.iso, type: "session_meta", payload })
 }
 
-const lineOf = (item: Wire, { now }: Session): string =>
+const lineOf = (item: Wire, { now }: SessionHeader): string =>
   writeObject({ timestamp: write(now.iso), type: write("response_item"), payload: item })
 
 /** Codex wants every message to say that it is one, and its content as a list. */

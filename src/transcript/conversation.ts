@@ -31,8 +31,8 @@ export type Conversation = {
   readonly tools: readonly Tool[]
   readonly messages: Transcript
   readonly compactions: readonly Compaction[]
-  readonly branches: readonly Branch[]
-  readonly notes: readonly Note[]
+  readonly branches: readonly AbandonedBranch[]
+  readonly notes: readonly MessageNote[]
   /** A subagent's conversation that the file of the main one carries. */
   readonly sidechain?: true
   /** What else the file says of the conversation, in the file's own words. */
@@ -50,14 +50,14 @@ export type Compaction = {
 }
 
 /** What was said and then left: in the order of writing, after the message `from`, or from the start. */
-export type Branch = {
+export type AbandonedBranch = {
   readonly reason: "abandoned" | "rolled-back"
   readonly from?: MessageId
   readonly messages: Transcript
 }
 
 /** What the file knows of a message beyond what the model is told. */
-export type Note = {
+export type MessageNote = {
   readonly message: MessageId
   /** Written by the client, not typed; made up in place of an answer; the summary of a branch; a command that the user ran. */
   readonly note: "client-written" | "synthetic" | "branch-summary" | "user-command"

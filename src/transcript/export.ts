@@ -26,7 +26,13 @@ import { writePlain, writeTrace } from "./body.ts"
 import { writeCodex } from "./codex.ts"
 import { type Conversation, type Exported, type ExportOptions, type FileKind, requireKind } from "./conversation.ts"
 import { onOneLine } from "./lines.ts"
-import { type Prepared, type Session, systemAsMessage, type Written, writeSession } from "./write-session.ts"
+import {
+  type ConvertedConversation,
+  type SessionHeader,
+  systemAsMessage,
+  type WrittenLine,
+  writeSession,
+} from "./write-session.ts"
 
 /** The version of the format that is written: entries name their parents, and extensions' messages are `custom`. */
 const version = 3
@@ -74,10 +80,10 @@ type Blocks = (part: Part) => readonly Wire[]
 function writeEntries(
   message: Message,
   parent: string | undefined,
-  session: Session,
+  session: SessionHeader,
   blocks: Blocks,
   tools: ReadonlyMap<Part, string>,
-): readonly Written[] {
+): readonly WrittenLine[] {
   const { nextId, now } = session
   const said: Wire[] = []
   for (const part of message.parts) {
@@ -104,7 +110,7 @@ function writeEntries(
   })
 }
 
-function writeMessage({ role, parts }: Message, blocks: readonly Wire[], { now, model }: Session): Wire {
+function writeMessage({ role, parts }: Message, blocks: readonly Wire[], { now, model }: SessionHeader): Wire {
   const said = { role: write(role), content: writeList(blocks) }
   if (role !== "assistant") return writeObject({ ...said, timestamp: write(now.ms) })
   const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 }
@@ -202,7 +208,7 @@ function writeClaudeCode(conversation: Conversation, options: ExportOptions): Ex
 }
 
 /** The system prompt and the tools as newer versions keep them, if there are any. */
-function headOf({ system, tools }: Prepared, { id }: Session): readonly string[] {
+function headOf({ system, tools }: ConvertedConversation, { id }: SessionHeader): readonly string[] {
   if (system.length + tools.length === 0) return []
   const shape = writeObject({
     system: codecs["anthropic-messages"].writeSystem(system, wireText("[]")),
@@ -211,7 +217,7 @@ function headOf({ system, tools }: Prepared, { id }: Session): readonly string[]
   return [onOneLine(writeObject({ type: write("api-request-shape"), sessionId: write(id), shape }))]
 }
 
-function writeLine(message: Message, parent: string | undefined, session: Session, side: boolean): Written {
+function writeLine(message: Message, parent: string | undefined, session: SessionHeader, side: boolean): WrittenLine {
   const { id: sessionId, cwd, version, now, nextId } = session
   const id = nextId()
   const line = writeObject({
@@ -229,7 +235,7 @@ function writeLine(message: Message, parent: string | undefined, session: Sessio
 }
 
 /** An answer carries what the API says of it; a system message, which no line type of its own has, is told as information too. */
-function saidFields(message: Message, { model }: Session, id: string): Fields {
+function saidFields(message: Message, { model }: SessionHeader, id: string): Fields {
   const content = contentOf(message)
   const said = { role: write(message.role), content }
   if (message.role === "user") return { type: write("user"), message: writeObject(said) }

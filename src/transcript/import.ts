@@ -30,11 +30,11 @@ import { readPlain, readTraces } from "./body.ts"
 import { readClaudeCode } from "./claude-code-read.ts"
 import { readCodex } from "./codex.ts"
 import {
-  type Branch,
+  type AbandonedBranch,
   type Compaction,
   type Conversation,
   type FileKind,
-  type Note,
+  type MessageNote,
   requireKind,
   type SkippedLine,
   type TranscriptFile,
@@ -217,7 +217,7 @@ function branchesOf(
   entries: ReadonlyMap<string, Entry>,
   onPath: ReadonlySet<string>,
   along: ReadonlyMap<string, MessageId>,
-): readonly Branch[] {
+): readonly AbandonedBranch[] {
   return offshoots(entries.values(), (id) => onPath.has(id))
     .filter(({ nodes }) => nodes.some(({ said }) => said !== undefined))
     .map(({ from, nodes }, n) => ({
@@ -228,7 +228,7 @@ function branchesOf(
 }
 
 /** A message of pi's own shape in ours, and what it is beside a message. */
-type PiMessage = { readonly message: Message; readonly note?: Note["note"] }
+type PiMessage = { readonly message: Message; readonly note?: MessageNote["note"] }
 
 const roles: ReadonlyMap<string, Role> = new Map([
   ["user", "user"],

@@ -24,7 +24,7 @@ import {
 import { onOneLine } from "./lines.ts"
 
 /** What every session file says on its lines. */
-export type Session = {
+export type SessionHeader = {
   readonly id: string
   readonly cwd: string
   readonly now: Instant
@@ -53,9 +53,9 @@ export function writeSession(
   kind: SessionKind,
   conversation: Conversation,
   options: ExportOptions,
-  writerOf: (session: Session, ready: Prepared) => ChainWriter,
+  writerOf: (session: SessionHeader, ready: ConvertedConversation) => ChainWriter,
 ): Exported {
-  const ready = prepare(conversation, formatOf[kind], kind === "pi" ? "keep-unsigned" : "drop-unsigned")
+  const ready = convertConversation(conversation, formatOf[kind], kind === "pi" ? "keep-unsigned" : "drop-unsigned")
   const { lost, lostTools } = ready
   const origin =
     conversation.origin?.type === "lines" && conversation.origin.kind === kind ? conversation.origin : undefined
@@ -63,7 +63,7 @@ export function writeSession(
   return { text: writeChain(origin, ready.messages, writerOf(session, ready)), lost, lostTools }
 }
 
-function sessionOf({ id, meta, model }: Conversation, options: ExportOptions, start: number): Session {
+function sessionOf({ id, meta, model }: Conversation, options: ExportOptions, start: number): SessionHeader {
   const { newId = uuidOf, now = epoch } = options
   let count = start
   const nextId = (): string => newId(count++)
@@ -82,12 +82,12 @@ function sessionOf({ id, meta, model }: Conversation, options: ExportOptions, st
 type Links = { readonly id: string; readonly parent: string }
 
 /** A line that we wrote, and the id that the next one names as its parent. */
-export type Written = { readonly line: string; readonly id: string }
+export type WrittenLine = { readonly line: string; readonly id: string }
 
 /** What a kind of session file needs to be written: its head, and the lines of a message of ours. */
 type ChainWriter = {
   readonly head: () => readonly string[]
-  readonly write: (message: Message, parent: string | undefined) => readonly Written[]
+  readonly write: (message: Message, parent: string | undefined) => readonly WrittenLine[]
   /** Absent where lines stand in a row and name no parent. */
   readonly links?: Links
 }
@@ -115,7 +115,7 @@ function lay(
 ): string {
   const out: string[] = []
   let parent = leaf
-  const put = ({ line, id }: Written): void => {
+  const put = ({ line, id }: WrittenLine): void => {
     out.push(`${line}\n`)
     parent = id
   }
@@ -129,7 +129,7 @@ function lay(
 }
 
 /** The line with another parent; the same text if it has that parent already. */
-function relink(line: string, parent: string | undefined, links: Links | undefined): Written {
+function relink(line: string, parent: string | undefined, links: Links | undefined): WrittenLine {
   if (links === undefined) return { line, id: "" }
   const linked = overlay(wireText(line), { [links.parent]: write(parent ?? null) })
   const value = tryParse(linked)
@@ -139,7 +139,7 @@ function relink(line: string, parent: string | undefined, links: Links | undefin
 }
 
 /** A conversation in the format that is to be written. */
-export type Prepared = {
+export type ConvertedConversation = {
   readonly messages: Transcript
   readonly system: readonly Part[]
   readonly tools: readonly Tool[]
@@ -148,11 +148,11 @@ export type Prepared = {
 }
 
 /** Everything in one format. Where nothing has to change, messages stay the objects that they were. */
-export function prepare(
+export function convertConversation(
   { format, system, tools, messages }: Conversation,
   to: Format,
   unsigned: "keep-unsigned" | "drop-unsigned" = "drop-unsigned",
-): Prepared {
+): ConvertedConversation {
   const translated = translate(messages, to)
   const drops = to === "anthropic-messages" && unsigned === "drop-unsigned"
   const { messages: ready, lost } = drops ? withoutUnsigned(translated) : translated

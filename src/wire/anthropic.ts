@@ -16,7 +16,15 @@ import {
   type Wire,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { breakpointOf, type Codec, markField, mediaOfFile, mediaOfInline, type Settings, writeTools } from "./codec.ts"
+import {
+  breakpointOf,
+  type Codec,
+  markField,
+  mediaOfFile,
+  mediaOfInline,
+  type RequestSettings,
+  writeTools,
+} from "./codec.ts"
 import {
   countIn,
   elements,
@@ -26,7 +34,7 @@ import {
   type Json,
   member,
   overlay,
-  refuse,
+  refuseJson,
   requireObject,
   requireString,
   requireWire,
@@ -41,7 +49,7 @@ import {
 
 // Settings, system, tools
 
-function readSettings(body: Json): Settings {
+function readSettings(body: Json): RequestSettings {
   const fields = { model: stringIn(body, "model"), maxOutputTokens: countIn(body, "max_tokens"), held: readHeld(body) }
   return { stream: isTrue(body, "stream"), ...present(fields) }
 }
@@ -73,9 +81,9 @@ const roles: ReadonlyMap<string, Role> = new Map([
 
 function readMessage(json: Json, earlier: readonly Message[]): Message {
   const role = roles.get(requireString(requireObject(json), "role"))
-  if (role === undefined) return refuse(json, `"user", "assistant" or "system"`, "role")
+  if (role === undefined) return refuseJson(json, `"user", "assistant" or "system"`, "role")
   const content = member(json, "content")
-  if (content === undefined) return refuse(json, "a string or an array of blocks", "content")
+  if (content === undefined) return refuseJson(json, "a string or an array of blocks", "content")
   return {
     id: messageId(`m${earlier.length}`),
     role,
@@ -87,7 +95,7 @@ function readMessage(json: Json, earlier: readonly Message[]): Message {
 
 function readContent(content: Json): readonly Part[] {
   if (typeof content.value === "string") return [{ type: "text", text: content.value }]
-  if (!Array.isArray(content.value)) return refuse(content, "a string or an array of blocks")
+  if (!Array.isArray(content.value)) return refuseJson(content, "a string or an array of blocks")
   return elements(content).map(readBlock)
 }
 
@@ -187,12 +195,12 @@ const stops: ReadonlyMap<unknown, StopReason> = new Map([
   ["model_context_window_exceeded", "context-window"],
 ])
 
-export const stopOf = (reason: unknown): StopReason => stops.get(reason) ?? "other"
+export const anthropicStop = (reason: unknown): StopReason => stops.get(reason) ?? "other"
 
 /** The message is what the client sends back in its next request: role and content, without the envelope. */
-export function readResponse(body: Json): ModelResponse {
+export function readAnthropicResponse(body: Json): ModelResponse {
   const content = member(requireObject(body), "content")
-  if (content === undefined || !Array.isArray(content.value)) return refuse(body, "an array of blocks", "content")
+  if (content === undefined || !Array.isArray(content.value)) return refuseJson(body, "an array of blocks", "content")
   const wire = writeObject({ role: write("assistant"), content: wireOf(content) })
   return {
     format: "anthropic-messages",
@@ -200,13 +208,17 @@ export function readResponse(body: Json): ModelResponse {
     messages: [
       { id: messageId("r0"), role: "assistant", parts: readContent(content), wire, format: "anthropic-messages" },
     ],
-    stop: stopOf(valueIn(body, "stop_reason")),
-    ...present({ id: stringIn(body, "id"), model: stringIn(body, "model"), usage: readUsage(member(body, "usage")) }),
+    stop: anthropicStop(valueIn(body, "stop_reason")),
+    ...present({
+      id: stringIn(body, "id"),
+      model: stringIn(body, "model"),
+      usage: readAnthropicUsage(member(body, "usage")),
+    }),
   }
 }
 
 /** Anthropic counts cached input beside the uncached; our input is all that was read. */
-export function readUsage(usage: Json | undefined): Usage | undefined {
+export function readAnthropicUsage(usage: Json | undefined): Usage | undefined {
   if (usage === undefined || !isObject(usage.value)) return undefined
   const cacheReadTokens = tokens(countIn(usage, "cache_read_input_tokens") ?? 0)
   const cacheWriteTokens = tokens(countIn(usage, "cache_creation_input_tokens") ?? 0)
@@ -225,7 +237,7 @@ export const anthropic: Codec = {
   writeSystem,
   writeTools,
   writeMessage,
-  readResponse,
+  readResponse: readAnthropicResponse,
 }
 
 // System

@@ -15,7 +15,7 @@ import { encodeRequest } from "./encode.ts"
 import { maxBodyLength } from "./json.ts"
 import { startDecode } from "./stream-decode.ts"
 import { startEncode } from "./stream-encode.ts"
-import { maxDepth } from "./tape.ts"
+import { maxJsonDepth } from "./tape.ts"
 import { translate } from "./translate.ts"
 
 function problemOf(run: () => unknown): Problem | undefined {
@@ -145,11 +145,11 @@ describe("a malformed body gets its path and what was expected", () => {
     expect(problemOf(() => importTranscript(undefined as unknown as string))?.code).toBe("json-invalid")
   })
   test("JSON too deep to walk is refused, however deep", () => {
-    for (const depth of [maxDepth + 1, 200_000]) {
+    for (const depth of [maxJsonDepth + 1, 200_000]) {
       const text = `{"messages":${"[".repeat(depth)}${"]".repeat(depth)}}`
       expect(problemOf(() => decodeRequest("openai-chat", text))).toMatchObject({
         code: "json-too-deep",
-        limit: maxDepth,
+        limit: maxJsonDepth,
       })
     }
   })

@@ -1,7 +1,7 @@
 import { describe, type Problem } from "../message/errors.ts"
 import { callId, type ModelResponse, type StopReason, type Usage, type Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { readResponse, readUsage, stopOf } from "./chat.ts"
+import { chatStop, readChatResponse, readChatUsage } from "./chat.ts"
 import {
   countIn,
   elements,
@@ -34,15 +34,15 @@ import {
   openPart,
   type PartDraft,
   type PartStart,
-  type Piece,
   pieces,
   type Read,
-  type Said,
   type StreamCodec,
   type StreamEvent,
+  type StreamStatement,
   stopPiece,
   usagePieces,
-  type Written,
+  type WireStatement,
+  type WrittenEvent,
   type WrittenPart,
 } from "./stream.ts"
 
@@ -64,7 +64,7 @@ function read(state: DecodeState, sse: SseEvent): Read {
     (now) => readStart(now, chunk),
     (now) => (delta === undefined || !isObject(delta.value) ? [now, []] : readDelta(now, delta)),
     (now) => {
-      const [next, said] = usagePieces(now, readUsage(member(chunk, "usage")))
+      const [next, said] = usagePieces(now, readChatUsage(member(chunk, "usage")))
       return [next, pieces(...said)]
     },
     (now) => readFinish(now, stringIn(choice, "finish_reason")),
@@ -83,7 +83,7 @@ type Reader = (state: DecodeState) => Read
 
 function chain(state: DecodeState, readers: readonly Reader[]): Read {
   let now = state
-  const all: Piece[] = []
+  const all: WireStatement[] = []
   for (const reader of readers) {
     const [next, list] = reader(now)
     now = next
@@ -103,8 +103,8 @@ function readStart(state: DecodeState, chunk: Json): Read {
 /** Some servers say "" while they have not finished. */
 function readFinish(state: DecodeState, reason: string | undefined): Read {
   if (reason === undefined || reason === "") return [state, []]
-  const ends = [...state.open.values()].map(({ start }): Said => ({ type: "part-end", index: start.index }))
-  const [next, stop] = stopPiece({ ...state, open: new Map() }, stopOf(reason))
+  const ends = [...state.open.values()].map(({ start }): StreamStatement => ({ type: "part-end", index: start.index }))
+  const [next, stop] = stopPiece({ ...state, open: new Map() }, chatStop(reason))
   return [next, pieces(...ends, stop)]
 }
 
@@ -146,7 +146,7 @@ function readText(state: DecodeState, part: "text" | "reasoning", text: string |
   if (text === undefined || text === "") return [state, []]
   const open = state.open.get(part)
   const [next, start] = open === undefined ? openPart(state, part, { part }) : [state, open.start]
-  const delta: Said = { type: part === "text" ? "text-delta" : "reasoning-delta", index: start.index, text }
+  const delta: StreamStatement = { type: part === "text" ? "text-delta" : "reasoning-delta", index: start.index, text }
   return [next, open === undefined ? pieces(start, delta) : pieces(delta)]
 }
 
@@ -163,7 +163,7 @@ function readCall(state: DecodeState, call: Json, slot: number): Read {
   const [opened, [start]] = openCall(state, key, call, inner)
   const index = (start ?? state.open.get(key)?.start)?.index ?? 0
   const [next, text] = feedInput(opened, key, inner, custom === undefined ? "arguments" : "input")
-  const said: Said[] = start === undefined ? [] : [start]
+  const said: StreamStatement[] = start === undefined ? [] : [start]
   if (text !== "") said.push({ type: "input-delta", index, text })
   if (hasMore(call, knownCallFields)) said.push({ type: "other", index })
   return [next, (said.length > 0 ? said : [{ type: "other", index } as const]).map((one) => ({ said: one, slot }))]
@@ -246,14 +246,14 @@ function readLegacyCall(state: DecodeState, call: Json): Read {
   if (start.part === "tool-call" && (named ?? start.tool) !== start.tool)
     throw invalid(state, "the name that the call began with", "another")
   const [next, text] = feedInput(opened, key, call, "arguments")
-  const said: readonly Said[] = text === "" ? [] : [{ type: "input-delta", index: start.index, text }]
+  const said: readonly StreamStatement[] = text === "" ? [] : [{ type: "input-delta", index: start.index, text }]
   return [next, open === undefined ? pieces(start, ...said) : pieces(...said)]
 }
 
 // Relayed events
 
 /** Keep of the chunk what is left: calls numbered anew, the stop that holds, the id that the answer began with. */
-function rewrite(state: EncodeState, kept: readonly StreamEvent[]): Written {
+function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
   const sse = kept[0]?.wire?.sse
   if (sse === undefined) return [state, []]
   const left = kept.filter((event) => isLeft(state, event))
@@ -335,7 +335,7 @@ function rewriteCalls(state: EncodeState, calls: Json, left: readonly StreamEven
 
 // Events of our own
 
-function writeEvent(state: EncodeState, event: StreamEvent): Written {
+function writeEvent(state: EncodeState, event: StreamEvent): WrittenEvent {
   return [state, writeEvents(state, event)]
 }
 
@@ -435,7 +435,7 @@ function assemble({ parts, others }: Collected): ModelResponse {
     ...unknownFields(others.map(deltaOf), knownFields),
   })
   const body = writeObject({ choices: writeList([writeObject({ message })]) })
-  const { wire: _, ...answer } = readResponse(readJson(body, "response"))
+  const { wire: _, ...answer } = readChatResponse(readJson(body, "response"))
   return answer
 }
 

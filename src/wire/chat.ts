@@ -23,7 +23,7 @@ import {
   mediaOfFile,
   mediaOfInline,
   mediaOfUrl,
-  type Settings,
+  type RequestSettings,
   writeArguments,
   writeCustomInput,
   writeTools,
@@ -37,7 +37,7 @@ import {
   type Json,
   member,
   overlay,
-  refuse,
+  refuseJson,
   requireElements,
   requireObject,
   requireString,
@@ -53,7 +53,7 @@ import {
 
 // Settings, system, tools
 
-function readSettings(body: Json): Settings {
+function readSettings(body: Json): RequestSettings {
   const maxOutputTokens = countIn(body, "max_completion_tokens") ?? countIn(body, "max_tokens")
   return { stream: isTrue(body, "stream"), ...present({ model: stringIn(body, "model"), maxOutputTokens }) }
 }
@@ -83,7 +83,7 @@ const roles: ReadonlyMap<string, Role> = new Map([
 function readMessage(json: Json, earlier: readonly Message[]): Message {
   const wireRole = requireString(requireObject(json), "role")
   const role = roles.get(wireRole)
-  if (role === undefined) return refuse(json, `"system", "developer", "user", "assistant" or "tool"`, "role")
+  if (role === undefined) return refuseJson(json, `"system", "developer", "user", "assistant" or "tool"`, "role")
   const parts = role === "assistant" ? readAssistant(json, earlier) : readOther(json, wireRole, earlier)
   return { id: messageId(`m${earlier.length}`), role, parts, wire: wireOf(json), format: "openai-chat" }
 }
@@ -141,7 +141,7 @@ function readAssistant(json: Json, earlier: readonly Message[]): readonly Part[]
 function readContent(content: Json | undefined): readonly Part[] {
   if (content === undefined || content.value === null) return []
   if (typeof content.value === "string") return [{ type: "text", text: content.value }]
-  if (!Array.isArray(content.value)) return refuse(content, "a string, null or an array of parts")
+  if (!Array.isArray(content.value)) return refuseJson(content, "a string, null or an array of parts")
   return elements(content).map(readPart)
 }
 
@@ -200,9 +200,9 @@ function callMember(json: Json): { readonly name: "function" | "custom"; readonl
   const custom = member(json, "custom")
   const isFunction = call !== undefined && call.value !== null
   const isCustom = custom !== undefined && custom.value !== null
-  if (isFunction && isCustom) return refuse(json, "either function or custom, not both")
+  if (isFunction && isCustom) return refuseJson(json, "either function or custom, not both")
   if (isCustom) return { name: "custom", inner: requireObject(custom) }
-  if (call === undefined || !isObject(call.value)) return refuse(json, "an object", "function")
+  if (call === undefined || !isObject(call.value)) return refuseJson(json, "an object", "function")
   return { name: "function", inner: call }
 }
 
@@ -219,24 +219,28 @@ const stops: ReadonlyMap<unknown, StopReason> = new Map([
   ["content_filter", "refusal"],
 ])
 
-export const stopOf = (reason: unknown): StopReason => stops.get(reason) ?? "other"
+export const chatStop = (reason: unknown): StopReason => stops.get(reason) ?? "other"
 
 /** Of several choices the first is the conversation's; clients ask for one. */
-export function readResponse(body: Json): ModelResponse {
+export function readChatResponse(body: Json): ModelResponse {
   const [choice] = requireElements(requireObject(body), "choices")
   const message = choice === undefined ? undefined : member(choice, "message")
   if (choice === undefined || message === undefined)
-    return refuse(body, "at least one choice with a message", "choices")
+    return refuseJson(body, "at least one choice with a message", "choices")
   return {
     format: "openai-chat",
     wire: wireOf(body),
     messages: [{ ...readMessage(message, []), id: messageId("r0") }],
-    stop: stopOf(valueIn(choice, "finish_reason")),
-    ...present({ id: stringIn(body, "id"), model: stringIn(body, "model"), usage: readUsage(member(body, "usage")) }),
+    stop: chatStop(valueIn(choice, "finish_reason")),
+    ...present({
+      id: stringIn(body, "id"),
+      model: stringIn(body, "model"),
+      usage: readChatUsage(member(body, "usage")),
+    }),
   }
 }
 
-export function readUsage(usage: Json | undefined): Usage | undefined {
+export function readChatUsage(usage: Json | undefined): Usage | undefined {
   if (usage === undefined || !isObject(usage.value)) return undefined
   const details = member(usage, "prompt_tokens_details")
   return {
@@ -380,5 +384,5 @@ export const chat: Codec = {
   writeSystem,
   writeTools,
   writeMessage,
-  readResponse,
+  readResponse: readChatResponse,
 }

@@ -13,7 +13,7 @@ import { present } from "../message/present.ts"
 import { type Fields, isObject, type Json, overlay, tryParse, valueIn, write, writeList } from "./json.ts"
 
 /** What a request says beside its messages, system part and tools. */
-export type Settings = {
+export type RequestSettings = {
   readonly model?: string
   readonly maxOutputTokens?: number
   readonly stream: boolean
@@ -30,7 +30,7 @@ type Names = readonly string[]
 export type Codec = {
   readonly format: Format
   readonly names: { readonly messages: Names; readonly system: Names; readonly tools: Names }
-  readonly readSettings: (body: Json) => Settings
+  readonly readSettings: (body: Json) => RequestSettings
   readonly readSystem: (system: Json) => readonly Part[]
   readonly readTools: (tools: Json) => readonly Tool[]
   /** `earlier` are the messages before it, for a format whose results name their call by position. */

@@ -11,7 +11,7 @@ import {
   wireText,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { anthropic, readBlock, readResponse, readUsage, stopOf } from "./anthropic.ts"
+import { anthropic, anthropicStop, readAnthropicResponse, readAnthropicUsage, readBlock } from "./anthropic.ts"
 import { chat } from "./chat.ts"
 import { chatStream } from "./chat-stream.ts"
 import type { Codec } from "./codec.ts"
@@ -26,7 +26,7 @@ import {
   member,
   overlay,
   readJson,
-  refuse,
+  refuseJson,
   requireObject,
   requireString,
   stringIn,
@@ -57,12 +57,12 @@ import {
   pieces,
   type Read,
   requirePart,
-  type Said,
   type StreamCodec,
   type StreamEvent,
+  type StreamStatement,
   stopPiece,
   usagePieces,
-  type Written,
+  type WrittenEvent,
 } from "./stream.ts"
 
 /** What one event says. Blocks are numbered on the wire; types that we do not know are relayed. */
@@ -70,7 +70,7 @@ function read(state: DecodeState, sse: SseEvent): Read {
   const json = requireObject(readJson(sse.data, "response"))
   switch (stringIn(json, "type") ?? sse.name) {
     case "message_start":
-      return readStart(state, requireObject(member(json, "message") ?? refuse(json, "an object", "message")))
+      return readStart(state, requireObject(member(json, "message") ?? refuseJson(json, "an object", "message")))
     case "content_block_start":
       return readBlockStart(state, json)
     case "content_block_delta":
@@ -90,7 +90,7 @@ function read(state: DecodeState, sse: SseEvent): Read {
 
 function readStart(state: DecodeState, message: Json): Read {
   if (state.started) throw invalid(state, "one beginning", "a second one")
-  const start: Said = {
+  const start: StreamStatement = {
     type: "response-start",
     ...present({ id: stringIn(message, "id"), model: stringIn(message, "model") }),
   }
@@ -99,7 +99,10 @@ function readStart(state: DecodeState, message: Json): Read {
 }
 
 /** Later counts replace earlier ones; those that are left out or null still hold. */
-function readUsageSoFar(state: DecodeState, usage: Json | undefined): readonly [DecodeState, readonly Said[]] {
+function readUsageSoFar(
+  state: DecodeState,
+  usage: Json | undefined,
+): readonly [DecodeState, readonly StreamStatement[]] {
   if (usage === undefined || !isObject(usage.value)) return [state, []]
   const fields: Record<string, Wire> = {}
   for (const [name, value] of Object.entries(usage.value)) {
@@ -107,7 +110,7 @@ function readUsageSoFar(state: DecodeState, usage: Json | undefined): readonly [
     if (value !== null && field !== undefined) fields[name] = wireOf(field)
   }
   const usageWire = overlay(state.usageWire, fields)
-  const total: Usage | undefined = readUsage(readJson(usageWire, "response"))
+  const total: Usage | undefined = readAnthropicUsage(readJson(usageWire, "response"))
   return usagePieces({ ...state, usageWire }, total)
 }
 
@@ -117,7 +120,7 @@ const callKinds: ReadonlyMap<string, CallKind> = new Map([
   ["mcp_tool_use", "provider"],
 ])
 
-const keyOf = (json: Json): string => String(countIn(json, "index") ?? refuse(json, "a whole number", "index"))
+const keyOf = (json: Json): string => String(countIn(json, "index") ?? refuseJson(json, "a whole number", "index"))
 
 function begun(block: Json): Begun {
   const type = requireString(block, "type")
@@ -133,14 +136,14 @@ function begun(block: Json): Begun {
 
 /** Text that stands in the beginning already counts as the first delta; input that stands there only if no delta follows. */
 function readBlockStart(state: DecodeState, json: Json): Read {
-  const block = requireObject(member(json, "content_block") ?? refuse(json, "an object", "content_block"))
+  const block = requireObject(member(json, "content_block") ?? refuseJson(json, "an object", "content_block"))
   const part = begun(block)
   const input = part.part === "tool-call" ? member(block, "input") : undefined
   const [next, start] = openPart(state, keyOf(json), part, input === undefined ? undefined : wireOf(input))
   const { index } = start
   const text = stringIn(block, part.part === "text" ? "text" : "thinking")
   const signature = stringIn(block, "signature")
-  const said: Said[] = [start]
+  const said: StreamStatement[] = [start]
   if (part.part === "text" && text) said.push({ type: "text-delta", index, text })
   if (part.part === "reasoning" && text) said.push({ type: "reasoning-delta", index, text })
   if (part.part === "reasoning" && signature) said.push({ type: "signature-delta", index, signature })
@@ -151,7 +154,7 @@ function readDelta(state: DecodeState, json: Json): Read {
   const key = keyOf(json)
   const open = requirePart(state, key)
   const { index, part } = open.start
-  const delta = requireObject(member(json, "delta") ?? refuse(json, "an object", "delta"))
+  const delta = requireObject(member(json, "delta") ?? refuseJson(json, "an object", "delta"))
   const type = stringIn(delta, "type")
   if (type === "text_delta" && part === "text")
     return [state, pieces({ type: "text-delta", index, text: requireString(delta, "text") })]
@@ -170,7 +173,8 @@ function readBlockStop(state: DecodeState, json: Json): Read {
   const key = keyOf(json)
   const { start, fed, input } = requirePart(state, key)
   const { index } = start
-  const whole: readonly Said[] = fed || input === undefined ? [] : [{ type: "input-delta", index, text: input }]
+  const whole: readonly StreamStatement[] =
+    fed || input === undefined ? [] : [{ type: "input-delta", index, text: input }]
   return [closePart(state, key), pieces(...whole, { type: "part-end", index })]
 }
 
@@ -178,14 +182,14 @@ function readMessageDelta(state: DecodeState, json: Json): Read {
   const [counted, said] = readUsageSoFar(state, member(json, "usage"))
   const reason = stringIn(member(json, "delta"), "stop_reason")
   if (reason === undefined) return [counted, pieces(...said)]
-  const [stopped, stop] = stopPiece(counted, stopOf(reason))
+  const [stopped, stop] = stopPiece(counted, anthropicStop(reason))
   return [stopped, pieces(...said, stop)]
 }
 
 // Relayed events
 
 /** Number the block anew and say the stop that is left; everything else stays as it came. */
-function rewrite(state: EncodeState, kept: readonly StreamEvent[]): Written {
+function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
   const [first] = kept
   const sse = first?.wire?.sse
   if (first === undefined || sse === undefined) return [state, []]
@@ -212,7 +216,7 @@ function rewriteStop(sse: SseEvent, body: Json, kept: readonly StreamEvent[]): r
 
 // Events of our own
 
-function writeEvent(state: EncodeState, event: StreamEvent): Written {
+function writeEvent(state: EncodeState, event: StreamEvent): WrittenEvent {
   return [state, writeEvents(state, event)]
 }
 
@@ -312,7 +316,7 @@ function errorEvent(problem: Problem): Wire {
 
 function assemble({ parts }: Collected): ModelResponse {
   const body = writeObject({ content: writeList(parts.map(blockFrom)) })
-  const { wire: _, ...answer } = readResponse(readJson(body, "response"))
+  const { wire: _, ...answer } = readAnthropicResponse(readJson(body, "response"))
   return answer
 }
 

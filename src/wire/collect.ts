@@ -1,10 +1,10 @@
 import type { Format, ModelResponse, StopReason, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
-import { type Chain, indexOf, listOf, type PartDraft, type ResponseStart, type StreamEvent } from "./stream.ts"
+import { indexOf, type LinkedList, listOf, type PartDraft, type ResponseStart, type StreamEvent } from "./stream.ts"
 
 /** A part while it is being collected, and its place among the parts. */
-type Draft = Omit<PartDraft, "others"> & { readonly others: Chain<StreamEvent>; readonly place: number }
+type Draft = Omit<PartDraft, "others"> & { readonly others: LinkedList<StreamEvent>; readonly place: number }
 
 /** Where the collecting of an answer stands. Texts grow by appending, which costs no copy until they are read. */
 export type CollectState = {
@@ -13,8 +13,8 @@ export type CollectState = {
   /** By the number that each part came with. */
   readonly open: ReadonlyMap<number, Draft>
   readonly begun: number
-  readonly ended: Chain<Draft>
-  readonly others: Chain<StreamEvent>
+  readonly ended: LinkedList<Draft>
+  readonly others: LinkedList<StreamEvent>
   readonly stop?: StopReason
   readonly usage?: Usage
   readonly end?: StreamEvent

@@ -11,7 +11,7 @@ import {
 import { present } from "../message/present.ts"
 import type { Codec } from "./codec.ts"
 import { codecOf } from "./codecs.ts"
-import { elements, type Json, memberOf, readJson, refuse, requireObject, spanOf } from "./json.ts"
+import { elements, type Json, memberOf, readJson, refuseJson, requireObject, spanOf } from "./json.ts"
 
 /** Read a request body. What no one changes is forwarded as this very text. */
 export function decodeRequest(format: Format, text: string): ModelRequest {
@@ -54,14 +54,14 @@ export function layoutOf(codec: Codec, body: Json): Omit<Layout, "messages"> {
 
 /** OpenAI Responses may be asked to go on from what it holds, with nothing new; every other request has messages. */
 function noList(codec: Codec, body: Json): readonly Json[] {
-  return codec.format === "openai-responses" ? [] : refuse(body, "an array", codec.names.messages[0])
+  return codec.format === "openai-responses" ? [] : refuseJson(body, "an array", codec.names.messages[0])
 }
 
 /** The elements of the list; on OpenAI Responses a bare text counts as a list of one. */
 function itemsOf(codec: Codec, list: Json): readonly Json[] {
   if (Array.isArray(list.value)) return elements(list)
   const bare = codec.format === "openai-responses" && typeof list.value === "string"
-  return bare ? [list] : refuse(list, "an array")
+  return bare ? [list] : refuseJson(list, "an array")
 }
 
 /** Read a whole, not streamed, answer. */

@@ -9,7 +9,7 @@ import {
   wireText,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { readResponse, readUsage, spellings, stopOf } from "./gemini.ts"
+import { geminiStop, readGeminiResponse, readGeminiUsage, spellings } from "./gemini.ts"
 import {
   elements,
   type Fields,
@@ -44,15 +44,15 @@ import {
   isClientPart,
   openPart,
   type PartDraft,
-  type Piece,
   pieces,
   type Read,
-  type Said,
   type StreamCodec,
   type StreamEvent,
+  type StreamStatement,
   stopPiece,
   usagePieces,
-  type Written,
+  type WireStatement,
+  type WrittenEvent,
   type WrittenPart,
 } from "./stream.ts"
 
@@ -67,7 +67,7 @@ function read(state: DecodeState, sse: SseEvent): Read {
   const blocked = stringIn(inside(chunk, "promptFeedback"), "blockReason") !== undefined && candidate === undefined
   const [started, start] = readStart(state, chunk)
   const [told, content] = readParts(started, candidate === undefined ? [] : partsOf(candidate))
-  const [counted, usage] = usagePieces(told, readUsage(inside(chunk, "usageMetadata")))
+  const [counted, usage] = usagePieces(told, readGeminiUsage(inside(chunk, "usageMetadata")))
   const [next, finish] = readFinish(counted, candidate, blocked)
   return [next, [...start, ...content, ...pieces(...usage, ...finish)]]
 }
@@ -100,19 +100,19 @@ function readFinish(
   state: DecodeState,
   candidate: Json | undefined,
   blocked: boolean,
-): readonly [DecodeState, readonly Said[]] {
+): readonly [DecodeState, readonly StreamStatement[]] {
   const named = candidate === undefined ? undefined : inside(candidate, "finishReason")?.value
   const reason = typeof named === "string" && !unfinished.has(named) ? named : undefined
   if (reason === undefined && !blocked) return [state, []]
   const [closed, ends] = endText(state)
-  const stop = reason === undefined ? "refusal" : stopOf(reason, [])
+  const stop = reason === undefined ? "refusal" : geminiStop(reason, [])
   const [next, said] = stopPiece(closed, stop === "end" && state.calls > 0 ? "tool-calls" : stop)
   return [next, [...ends, said]]
 }
 
 function readParts(state: DecodeState, parts: readonly Json[]): Read {
   let now = state
-  const all: Piece[] = []
+  const all: WireStatement[] = []
   for (const [slot, part] of parts.entries()) {
     const [next, said] = readPart(now, requireObject(part))
     now = next
@@ -121,12 +121,12 @@ function readParts(state: DecodeState, parts: readonly Json[]): Read {
   return [now, all]
 }
 
-type Told = readonly [DecodeState, readonly Said[]]
+type Told = readonly [DecodeState, readonly StreamStatement[]]
 
 /** End the text that is open, unless it is of the kind that goes on. */
 function endText(state: DecodeState, goesOn?: string): Told {
   let now = state
-  const said: Said[] = []
+  const said: StreamStatement[] = []
   for (const [key, { start }] of state.open) {
     if (key === goesOn) continue
     now = closePart(now, key)
@@ -141,7 +141,7 @@ function readPart(state: DecodeState, part: Json): Told {
   const begun = beginning(closed, part)
   const [opened, start] = openPart(closed, "part", begun.part)
   const { index } = start
-  const said: Said[] = [...ends, start]
+  const said: StreamStatement[] = [...ends, start]
   if (begun.input !== undefined) said.push({ type: "input-delta", index, text: begun.input })
   const signature = inside(part, "thoughtSignature")?.value
   if (typeof signature === "string") said.push({ type: "signature-delta", index, signature })
@@ -157,7 +157,7 @@ function readText(state: DecodeState, part: Json, text: string): Told {
   const open = ready.open.get(kind)
   const [opened, start] = open === undefined ? openPart(ready, kind, { part: kind }) : [ready, open.start]
   const { index } = start
-  const said: Said[] = open === undefined ? [...ends, start] : [...ends]
+  const said: StreamStatement[] = open === undefined ? [...ends, start] : [...ends]
   if (text !== "") said.push({ type: kind === "text" ? "text-delta" : "reasoning-delta", index, text })
   if (typeof signature !== "string") return [opened, said]
   return [
@@ -189,7 +189,7 @@ function beginning(state: DecodeState, part: Json): { readonly part: Begun; read
 // Relayed events
 
 /** Keep of the chunk what is left: its parts, the stop that holds, the id that the answer began with. */
-function rewrite(state: EncodeState, kept: readonly StreamEvent[]): Written {
+function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
   const wire = kept[0]?.wire
   if (wire === undefined) return [state, []]
   const left = kept.filter((event) => isLeft(state, event))
@@ -242,7 +242,7 @@ function rewriteFinish(candidate: Json, left: readonly StreamEvent[]): Fields {
 
 // Events of our own
 
-function writeEvent(state: EncodeState, event: StreamEvent): Written {
+function writeEvent(state: EncodeState, event: StreamEvent): WrittenEvent {
   return [state, writeEvents(state, event)]
 }
 
@@ -344,7 +344,7 @@ function assemble({ parts, stop }: Collected): ModelResponse {
   const content = writeObject({ parts: writeList(parts.map(partFrom)), role: write("model") })
   const blocked = parts.length === 0 && stop === "refusal"
   const body = writeObject({ candidates: blocked ? write([]) : writeList([writeObject({ content })]) })
-  const { wire: _, ...answer } = readResponse(readJson(body, "response"))
+  const { wire: _, ...answer } = readGeminiResponse(readJson(body, "response"))
   return { ...answer, messages: answer.messages.map((message) => ({ ...message, parts: named(message.parts, parts) })) }
 }
 

@@ -16,7 +16,7 @@ import {
   type Wire,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { type Codec, mediaOfFile, mediaOfInline, type Settings } from "./codec.ts"
+import { type Codec, mediaOfFile, mediaOfInline, type RequestSettings } from "./codec.ts"
 import {
   countIn,
   elements,
@@ -27,7 +27,7 @@ import {
   memberOf,
   overlay,
   readJson,
-  refuse,
+  refuseJson,
   requireObject,
   requireString,
   requireWire,
@@ -51,7 +51,7 @@ const inside = (json: Json, name: string): Json | undefined => memberOf(json, sp
 // Settings, system, tools
 
 /** The model and whether to stream stand in the path, not in the body; `model` is here for bodies that name it all the same. */
-function readSettings(body: Json): Settings {
+function readSettings(body: Json): RequestSettings {
   const config = inside(body, "generationConfig")
   const maxOutputTokens = countIn(config, "maxOutputTokens") ?? countIn(config, "max_output_tokens")
   const cached = inside(body, "cachedContent")?.value
@@ -90,9 +90,9 @@ const roles: ReadonlyMap<string, Role> = new Map([
 function readMessage(json: Json, earlier: readonly Message[]): Message {
   const wireRole = stringIn(requireObject(json), "role") ?? "user"
   const role = roles.get(wireRole)
-  if (role === undefined) return refuse(json, `"user" or "model"`, "role")
+  if (role === undefined) return refuseJson(json, `"user" or "model"`, "role")
   const list = member(json, "parts")
-  if (list !== undefined && !Array.isArray(list.value)) return refuse(list, "an array of parts")
+  if (list !== undefined && !Array.isArray(list.value)) return refuseJson(list, "an array of parts")
   const id = messageId(`m${earlier.length}`)
   const waiting = createWaiting(earlier)
   const parts = (list === undefined ? [] : elements(list)).map((part, n) =>
@@ -109,7 +109,7 @@ function readPart(json: Json, place: CallId, waiting: Waiting): Part {
   const signature = inside(json, "thoughtSignature")?.value
   const text = member(json, "text")
   if (text !== undefined) {
-    if (typeof text.value !== "string") return refuse(text, "a string")
+    if (typeof text.value !== "string") return refuseJson(text, "a string")
     if (valueIn(json, "thought") !== true) return { type: "text", text: text.value, wire }
     return {
       type: "reasoning",
@@ -372,11 +372,11 @@ export const gemini: Codec = {
   writeSystem,
   writeTools,
   writeMessage,
-  readResponse,
+  readResponse: readGeminiResponse,
 }
 
 /** The API has one reason for a finished answer, whether or not it calls tools. */
-export function stopOf(reason: string | undefined, messages: readonly Message[]): StopReason {
+export function geminiStop(reason: string | undefined, messages: readonly Message[]): StopReason {
   const calls = messages.some(({ parts }) =>
     parts.some((part) => part.type === "tool-call" && part.kind === "function"),
   )
@@ -386,7 +386,7 @@ export function stopOf(reason: string | undefined, messages: readonly Message[])
 }
 
 /** A blocked prompt has no candidate: that is an answer without a message. */
-export function readResponse(body: Json): ModelResponse {
+export function readGeminiResponse(body: Json): ModelResponse {
   const candidates = member(requireObject(body), "candidates")
   const [candidate] = candidates === undefined ? [] : elements(candidates)
   const content = candidate === undefined ? undefined : member(candidate, "content")
@@ -400,16 +400,16 @@ export function readResponse(body: Json): ModelResponse {
     stop:
       candidate === undefined && blocked !== undefined
         ? "refusal"
-        : stopOf(stringIn(candidate, "finishReason"), messages),
+        : geminiStop(stringIn(candidate, "finishReason"), messages),
     ...present({
       id: stringIn(body, "responseId"),
       model: stringIn(body, "modelVersion"),
-      usage: readUsage(member(body, "usageMetadata")),
+      usage: readGeminiUsage(member(body, "usageMetadata")),
     }),
   }
 }
 
-export function readUsage(usage: Json | undefined): Usage | undefined {
+export function readGeminiUsage(usage: Json | undefined): Usage | undefined {
   if (usage === undefined || !isObject(usage.value)) return undefined
   const input = (countIn(usage, "promptTokenCount") ?? 0) + (countIn(usage, "toolUsePromptTokenCount") ?? 0)
   const output = (countIn(usage, "candidatesTokenCount") ?? 0) + (countIn(usage, "thoughtsTokenCount") ?? 0)

@@ -135,7 +135,7 @@ function nameOf(value: unknown): string {
 }
 
 /** Refuse with the path, what was expected and what is there. */
-export function refuse(json: Json, expected: string, name?: string): never {
+export function refuseJson(json: Json, expected: string, name?: string): never {
   const found = nameOf(name === undefined ? json.value : valueIn(json, name))
   const at = pathOf(json)
   const path = [at, name].filter((step) => step !== undefined && step !== "").join(".") || "the body"
@@ -143,17 +143,17 @@ export function refuse(json: Json, expected: string, name?: string): never {
 }
 
 export function requireObject(json: Json): Json {
-  return isObject(json.value) ? json : refuse(json, "an object")
+  return isObject(json.value) ? json : refuseJson(json, "an object")
 }
 
 export function requireString(json: Json, name: string): string {
   const value = valueIn(json, name)
-  return typeof value === "string" ? value : refuse(json, "a string", name)
+  return typeof value === "string" ? value : refuseJson(json, "a string", name)
 }
 
 export function requireElements(json: Json, name: string): readonly Json[] {
   const list = member(json, name)
-  return list !== undefined && Array.isArray(list.value) ? elements(list) : refuse(json, "an array", name)
+  return list !== undefined && Array.isArray(list.value) ? elements(list) : refuseJson(json, "an array", name)
 }
 
 /** A string where there is one; anything else reads as absent. For what we only look at and never rewrite. */

@@ -11,7 +11,7 @@ import {
   member,
   overlay,
   readJson,
-  refuse,
+  refuseJson,
   requireObject,
   requireString,
   stringIn,
@@ -20,7 +20,7 @@ import {
   writeList,
   writeObject,
 } from "./json.ts"
-import { readMessage, readResponse, readUsage, stopOf } from "./responses.ts"
+import { readMessage, readResponsesResponse, readResponsesUsage, responsesStop } from "./responses.ts"
 import { createSseEvent, replaceData, type SseEvent } from "./sse.ts"
 import {
   type Begun,
@@ -40,12 +40,12 @@ import {
   pieces,
   type Read,
   requirePart,
-  type Said,
   type StreamCodec,
   type StreamEvent,
+  type StreamStatement,
   stopPiece,
   usagePieces,
-  type Written,
+  type WrittenEvent,
   type WrittenPart,
 } from "./stream.ts"
 
@@ -85,11 +85,11 @@ function read(state: DecodeState, sse: SseEvent): Read {
 }
 
 const responseIn = (json: Json): Json =>
-  requireObject(member(json, "response") ?? refuse(json, "an object", "response"))
+  requireObject(member(json, "response") ?? refuseJson(json, "an object", "response"))
 
 const keyIn = (json: Json): string => String(countIn(json, "output_index"))
 const keyOf = (json: Json): string =>
-  String(countIn(json, "output_index") ?? refuse(json, "a whole number", "output_index"))
+  String(countIn(json, "output_index") ?? refuseJson(json, "a whole number", "output_index"))
 
 function readStart(state: DecodeState, response: Json): Read {
   if (state.started) return [state, []]
@@ -101,7 +101,7 @@ function readStart(state: DecodeState, response: Json): Read {
   return [{ ...state, started: true }, pieces({ type: "response-start", ...present(names) })]
 }
 
-const itemIn = (json: Json): Json => requireObject(member(json, "item") ?? refuse(json, "an object", "item"))
+const itemIn = (json: Json): Json => requireObject(member(json, "item") ?? refuseJson(json, "an object", "item"))
 
 /** An item is whatever the reader of whole answers takes it for. */
 function begun(item: Json): Begun {
@@ -135,7 +135,7 @@ function readDone(state: DecodeState, json: Json): Read {
   if (known !== undefined && !isSame(whole, known)) throw invalid(state, "the item that began", "another")
   const [opened, start] = known === undefined ? openPart(state, key, whole) : [state, known.start]
   const open: OpenPart = known ?? { start, fed: false }
-  const said: Said[] = known === undefined ? [start] : []
+  const said: StreamStatement[] = known === undefined ? [start] : []
   if (!open.fed) said.push(...wholeContent(item, parts, open))
   const seal = stringIn(item, "encrypted_content")
   if (start.part === "reasoning" && seal !== undefined) {
@@ -150,7 +150,7 @@ function isSame(begun: Begun, { start }: OpenPart): boolean {
   return begun.callId === start.callId && begun.tool === start.tool && begun.kind === start.kind
 }
 
-function wholeContent(item: Json, parts: readonly Part[], { start }: OpenPart): readonly Said[] {
+function wholeContent(item: Json, parts: readonly Part[], { start }: OpenPart): readonly StreamStatement[] {
   const { index } = start
   if (start.part === "tool-call") {
     const input = ["arguments", "input", "action", "operation"].flatMap((name) => member(item, name) ?? [])[0]
@@ -165,12 +165,12 @@ function wholeContent(item: Json, parts: readonly Part[], { start }: OpenPart): 
 
 /** A backend may leave the finished answer's output out; whether it calls tools is known from what was streamed. */
 function readEnd(state: DecodeState, response: Json): Read {
-  const [counted, said] = usagePieces(state, readUsage(member(response, "usage")))
+  const [counted, said] = usagePieces(state, readResponsesUsage(member(response, "usage")))
   const output = member(response, "output")
   const listed = output !== undefined && Array.isArray(output.value) && output.value.length > 0
   const items = listed ? elements(output) : state.calls > 0 ? [readJson(someCall, "response")] : []
   const messages = items.map((item) => readMessage(item, []))
-  const [stopped, stop] = stopPiece(counted, stopOf(response, messages))
+  const [stopped, stop] = stopPiece(counted, responsesStop(response, messages))
   return [{ ...stopped, closed: true }, pieces(...said, stop, endOf(stopped))]
 }
 
@@ -183,7 +183,7 @@ type Draft = { readonly type: string; readonly fields: Fields }
 const draft = (type: string, fields: Fields): Draft => ({ type, fields })
 
 /** Write an event of our own: all that this wire wants said about it, numbered on from what went before. */
-function writeOwn(state: EncodeState, event: StreamEvent): Written {
+function writeOwn(state: EncodeState, event: StreamEvent): WrittenEvent {
   const [next, drafts] = draftsOf(state, event)
   const first = sequenceOf(state)
   const events = drafts.map(({ type, fields }, n): SseEvent => {
@@ -378,7 +378,7 @@ export function sequenceOf({ sequence, last }: EncodeState): number {
 }
 
 /** Number events and items anew, and let the finished answer list what was really sent. */
-function rewrite(state: EncodeState, kept: readonly StreamEvent[]): Written {
+function rewrite(state: EncodeState, kept: readonly StreamEvent[]): WrittenEvent {
   const [first] = kept
   const sse = first?.wire?.sse
   if (first === undefined || sse === undefined || !isLeft(state, kept)) return [state, []]
@@ -465,7 +465,7 @@ function assemble({ parts, start, end }: Collected): ModelResponse {
   const base = finished !== undefined && isObject(finished.value) ? wireOf(finished) : write({})
   const id = start?.id === undefined ? {} : { id: write(start.id) }
   const body = overlay(base, { ...id, output: writeList(parts.map(itemFrom)) })
-  const { wire, ...answer } = readResponse(readJson(body, "response"))
+  const { wire, ...answer } = readResponsesResponse(readJson(body, "response"))
   return finished === undefined || wire === undefined ? answer : { ...answer, wire }
 }
 

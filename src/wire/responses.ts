@@ -24,7 +24,7 @@ import {
   mediaOfFile,
   mediaOfInline,
   mediaOfUrl,
-  type Settings,
+  type RequestSettings,
   writeArguments,
   writeCustomInput,
   writeTools,
@@ -37,7 +37,7 @@ import {
   type Json,
   member,
   overlay,
-  refuse,
+  refuseJson,
   requireElements,
   requireObject,
   requireString,
@@ -53,7 +53,7 @@ import {
 
 // Settings, system, tools
 
-function readSettings(body: Json): Settings {
+function readSettings(body: Json): RequestSettings {
   const fields = {
     model: stringIn(body, "model"),
     maxOutputTokens: countIn(body, "max_output_tokens"),
@@ -75,7 +75,7 @@ function readHeld(body: Json): HeldState | undefined {
 function readSystem(instructions: Json): readonly Part[] {
   if (instructions.value === null) return []
   if (typeof instructions.value === "string") return [{ type: "text", text: instructions.value }]
-  if (!Array.isArray(instructions.value)) return refuse(instructions, "a string")
+  if (!Array.isArray(instructions.value)) return refuseJson(instructions, "a string")
   return elements(instructions).map((item) => ({ type: "unknown", wire: wireOf(item) }))
 }
 
@@ -100,7 +100,7 @@ export function readMessage(json: Json, earlier: readonly Message[]): Message {
   const base = { id: messageId(`m${earlier.length}`), wire: wireOf(json), format: "openai-responses" } as const
   if (typeof json.value === "string") return { ...base, role: "user", parts: [{ type: "text", text: json.value }] }
   const role = roles.get(valueIn(requireObject(json), "role"))
-  const type = stringIn(json, "type") ?? (role === undefined ? refuse(json, "a string", "type") : "message")
+  const type = stringIn(json, "type") ?? (role === undefined ? refuseJson(json, "a string", "type") : "message")
   if (type !== "message") {
     const part = readItem(type, json, base.wire)
     return {
@@ -109,17 +109,17 @@ export function readMessage(json: Json, earlier: readonly Message[]): Message {
       parts: [part],
     }
   }
-  if (role === undefined) return refuse(json, `"system", "developer", "user" or "assistant"`, "role")
+  if (role === undefined) return refuseJson(json, `"system", "developer", "user" or "assistant"`, "role")
   return {
     ...base,
     role,
-    parts: readContent(member(json, "content") ?? refuse(json, "a string or an array of parts", "content")),
+    parts: readContent(member(json, "content") ?? refuseJson(json, "a string or an array of parts", "content")),
   }
 }
 
 function readContent(content: Json): readonly Part[] {
   if (typeof content.value === "string") return [{ type: "text", text: content.value }]
-  if (!Array.isArray(content.value)) return refuse(content, "a string or an array of parts")
+  if (!Array.isArray(content.value)) return refuseJson(content, "a string or an array of parts")
   return elements(content).map(readPart)
 }
 
@@ -220,7 +220,7 @@ function readOutput(type: string, json: Json, wire: Wire): Part {
   const output = member(json, "output")
   const readable = typeof output?.value === "string" || Array.isArray(output?.value)
   const kind = type === "function_call_output" ? "function" : type === "custom_tool_call_output" ? "custom" : "other"
-  if (required && output !== undefined && !readable) return refuse(output, "a string or an array of parts")
+  if (required && output !== undefined && !readable) return refuseJson(output, "a string or an array of parts")
   const content = output === undefined ? [] : readable && required ? readContent(output) : readOtherOutput(output)
   return { type: "tool-result", callId: callId(id), kind, content, wire }
 }
@@ -387,11 +387,11 @@ export const responses: Codec = {
   writeSystem,
   writeTools,
   writeMessage,
-  readResponse,
+  readResponse: readResponsesResponse,
 }
 
 /** The status of a response, seen together with what it put out. */
-export function stopOf(response: Json, messages: readonly Message[]): StopReason {
+export function responsesStop(response: Json, messages: readonly Message[]): StopReason {
   const status = stringIn(response, "status")
   const parts = messages.flatMap((message) => message.parts)
   if (status === "incomplete") {
@@ -402,7 +402,7 @@ export function stopOf(response: Json, messages: readonly Message[]): StopReason
   return parts.length === 1 && parts[0]?.type === "opaque" && parts[0].kind === "compaction" ? "compaction" : "end"
 }
 
-export function readResponse(body: Json): ModelResponse {
+export function readResponsesResponse(body: Json): ModelResponse {
   const messages = requireElements(requireObject(body), "output").map((item, n): Message => {
     return { ...readMessage(item, []), id: messageId(`r${n}`) }
   })
@@ -410,12 +410,16 @@ export function readResponse(body: Json): ModelResponse {
     format: "openai-responses",
     wire: wireOf(body),
     messages,
-    stop: stopOf(body, messages),
-    ...present({ id: stringIn(body, "id"), model: stringIn(body, "model"), usage: readUsage(member(body, "usage")) }),
+    stop: responsesStop(body, messages),
+    ...present({
+      id: stringIn(body, "id"),
+      model: stringIn(body, "model"),
+      usage: readResponsesUsage(member(body, "usage")),
+    }),
   }
 }
 
-export function readUsage(usage: Json | undefined): Usage | undefined {
+export function readResponsesUsage(usage: Json | undefined): Usage | undefined {
   if (usage === undefined || !isObject(usage.value)) return undefined
   const details = member(usage, "input_tokens_details")
   return {

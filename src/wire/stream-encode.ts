@@ -2,7 +2,7 @@ import type { Format } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { codecOf, streamCodecs } from "./codecs.ts"
 import type { SseEvent } from "./sse.ts"
-import { type EncodeState, indexOf, type StreamEvent, type Written, type WrittenPart } from "./stream.ts"
+import { type EncodeState, indexOf, type StreamEvent, type WrittenEvent, type WrittenPart } from "./stream.ts"
 
 export function startEncode(format: Format): EncodeState {
   codecOf(format) // refuses a name that is none
@@ -14,7 +14,7 @@ export function startEncode(format: Format): EncodeState {
  * the first that is left out, put in or moved, those that follow are numbered anew. Leaving out a `part-start` leaves out
  * the part; a second `response-start` is not written, so that a further stream can be joined on.
  */
-export function encodeStep(state: EncodeState, event: StreamEvent): Written {
+export function encodeStep(state: EncodeState, event: StreamEvent): WrittenEvent {
   const { wire } = event
   const continues = wire !== undefined && state.held[0]?.wire?.sse === wire.sse
   const [ready, flushed] = continues ? [state, []] : flush(state)
@@ -25,7 +25,7 @@ export function encodeStep(state: EncodeState, event: StreamEvent): Written {
 }
 
 /** Write what still waits for the rest of its wire event: the caller kept only a piece of the last one. */
-export const encodeEnd = (state: EncodeState): Written => flush(state)
+export const encodeEnd = (state: EncodeState): WrittenEvent => flush(state)
 
 /** Write a whole list of events. */
 export function encodeStream(format: Format, events: Iterable<StreamEvent>): readonly SseEvent[] {
@@ -39,14 +39,14 @@ export function encodeStream(format: Format, events: Iterable<StreamEvent>): rea
   return [...all, ...encodeEnd(state)[1]]
 }
 
-const after = (before: Written[1], [state, events]: Written): Written =>
+const after = (before: WrittenEvent[1], [state, events]: WrittenEvent): WrittenEvent =>
   before.length === 0 ? [state, events] : [state, [...before, ...events]]
 
-function flush(state: EncodeState): Written {
+function flush(state: EncodeState): WrittenEvent {
   return state.held.length === 0 ? [state, []] : relay({ ...state, held: [] }, state.held)
 }
 
-function relay(state: EncodeState, group: readonly StreamEvent[]): Written {
+function relay(state: EncodeState, group: readonly StreamEvent[]): WrittenEvent {
   const wire = group[0]?.wire
   if (wire === undefined) return [state, []]
   const { sse } = wire
@@ -65,7 +65,7 @@ function relay(state: EncodeState, group: readonly StreamEvent[]): Written {
  * A cut is relayed by cutting, and a stream that was relayed whole has ended as its upstream ended it: neither is written, nor
  * is a part that this wire has no words for.
  */
-function writeOwn(state: EncodeState, event: StreamEvent): Written {
+function writeOwn(state: EncodeState, event: StreamEvent): WrittenEvent {
   const { write, canWrite } = streamCodecs[state.format]
   if (event.type === "error" && event.problem.code === "stream-cut") return [state, []]
   if (event.type === "part-start" && !canWrite(event)) return [state, []]
@@ -80,8 +80,8 @@ function writeOwn(state: EncodeState, event: StreamEvent): Written {
 function writeTracked(
   state: EncodeState,
   event: StreamEvent,
-  write: (state: EncodeState, event: StreamEvent) => Written,
-): Written {
+  write: (state: EncodeState, event: StreamEvent) => WrittenEvent,
+): WrittenEvent {
   const [next, events] = write(track({ ...state, intact: false }, event), event)
   return [settle(next, [event]), events]
 }

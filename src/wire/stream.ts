@@ -38,7 +38,7 @@ export type ResponseStart = {
  * - `response-stop` says why the model stopped; usage may follow, and `response-end` closes the answer with both.
  * - `other` is relayed and otherwise left alone; with an `index` it belongs to that part.
  */
-export type Said =
+export type StreamStatement =
   | ResponseStart
   | PartStart
   | { readonly type: "text-delta"; readonly index: number; readonly text: string }
@@ -59,7 +59,7 @@ export type Said =
  * over that; to say something else, leave `wire` out. A part is wholly the upstream's or wholly ours, and events that were held
  * go on in the order in which they came.
  */
-export type StreamEvent = Said & { readonly wire?: WireEvent }
+export type StreamEvent = StreamStatement & { readonly wire?: WireEvent }
 
 /** The event without its wire: for another format, or to be written anew. */
 export function withoutWire(event: StreamEvent): StreamEvent {
@@ -101,8 +101,8 @@ export type DecodeState = {
 }
 
 /** Something that an event of the wire says, and which element of its list says it. */
-export type Piece = { readonly said: Said; readonly slot?: number }
-export type Read = readonly [DecodeState, readonly Piece[]]
+export type WireStatement = { readonly said: StreamStatement; readonly slot?: number }
+export type Read = readonly [DecodeState, readonly WireStatement[]]
 
 /** A part that has begun and not ended, as the writer sees it. */
 export type WrittenPart = {
@@ -139,12 +139,12 @@ export type EncodeState = {
   readonly sequence?: number
 }
 
-export type Written = readonly [EncodeState, readonly SseEvent[]]
+export type WrittenEvent = readonly [EncodeState, readonly SseEvent[]]
 
 /** A list that grows at its end without a copy. */
-export type Chain<Item> = { readonly item: Item; readonly before: Chain<Item> } | undefined
+export type LinkedList<Item> = { readonly item: Item; readonly before: LinkedList<Item> } | undefined
 
-export function listOf<Item>(chain: Chain<Item>): readonly Item[] {
+export function listOf<Item>(chain: LinkedList<Item>): readonly Item[] {
   const items: Item[] = []
   for (let link = chain; link !== undefined; link = link.before) items.push(link.item)
   return items.reverse()
@@ -178,11 +178,11 @@ export type StreamCodec = {
   /** What an event says; what cannot be read is thrown as a Problem, and becomes an `error` event that keeps its wire. */
   readonly read: (state: DecodeState, sse: SseEvent) => Read
   /** What a stream that stops here has said by that; only asked when nothing closed it. */
-  readonly readEnd: (state: DecodeState) => readonly Said[]
+  readonly readEnd: (state: DecodeState) => readonly StreamStatement[]
   /** Write those pieces of one wire event that are left, laid over it. The state has counted them already. */
-  readonly rewrite: (state: EncodeState, kept: readonly StreamEvent[]) => Written
+  readonly rewrite: (state: EncodeState, kept: readonly StreamEvent[]) => WrittenEvent
   /** Write an event of our own. The state has counted it already. */
-  readonly write: (state: EncodeState, event: StreamEvent) => Written
+  readonly write: (state: EncodeState, event: StreamEvent) => WrittenEvent
   /** Put together what a client would send back in its next request. */
   readonly assemble: (collected: Collected) => ModelResponse
   /** Can a part of our own be said on this wire so that the client does with it what it should? */
@@ -239,25 +239,29 @@ export const isClientPart = (start: PartStart): boolean =>
 export const invalid = ({ after }: DecodeState, expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "stream-invalid", event: after, expected, found })
 
-export const pieces = (...said: readonly Said[]): readonly Piece[] => said.map((one) => ({ said: one }))
+export const pieces = (...said: readonly StreamStatement[]): readonly WireStatement[] =>
+  said.map((one) => ({ said: one }))
 
-export function stopPiece(state: DecodeState, stop: StopReason): readonly [DecodeState, Said] {
+export function stopPiece(state: DecodeState, stop: StopReason): readonly [DecodeState, StreamStatement] {
   return [
     { ...state, stop },
     { type: "response-stop", stop },
   ]
 }
 
-export function usagePieces(state: DecodeState, usage: Usage | undefined): readonly [DecodeState, readonly Said[]] {
+export function usagePieces(
+  state: DecodeState,
+  usage: Usage | undefined,
+): readonly [DecodeState, readonly StreamStatement[]] {
   return usage === undefined ? [state, []] : [{ ...state, usage }, [{ type: "usage", usage }]]
 }
 
-export function endOf({ stop, usage }: DecodeState): Said {
+export function endOf({ stop, usage }: DecodeState): StreamStatement {
   return { type: "response-end", stop: stop ?? "other", ...present({ usage }) }
 }
 
 /** An error object of any provider. */
-export function errorOf(error: Json | undefined): Said {
+export function errorOf(error: Json | undefined): StreamStatement {
   const type = stringIn(error, "type") ?? stringIn(error, "code") ?? stringIn(error, "status") ?? "error"
   const message = stringIn(error, "message") ?? (typeof error?.value === "string" ? error.value : "no message")
   return {

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../message/errors.ts"
 
 /** Deeper JSON is refused: no model API nests a tenth as deep, and every walk over it would have to fear for its stack. */
-export const maxDepth = 512
+export const maxJsonDepth = 512
 
 /**
  * Where each value of a valid JSON text stands, found in one pass: value n is `text.slice(starts[n], ends[n])`, and the first
@@ -66,7 +66,8 @@ export function layTape(text: string): Tape {
       const value = starts.length
       starts.push(at)
       if (code === openBrace || code === openBracket) {
-        if (open.push(value) > maxDepth) throw new HoldfastError({ code: "json-too-deep", offset: at, limit: maxDepth })
+        if (open.push(value) > maxJsonDepth)
+          throw new HoldfastError({ code: "json-too-deep", offset: at, limit: maxJsonDepth })
         ends.push(0)
         next.push(0)
         at++

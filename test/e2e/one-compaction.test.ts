@@ -9,7 +9,7 @@ import { runDemo } from "../../src/cli/demo/run-demo.ts"
 import { createLog } from "../../src/cli/serve-command.ts"
 import { startGateway } from "../../src/gateway/gateway.ts"
 import type { ExchangeRecord } from "../../src/gateway/settings/exchange-record.ts"
-import { usualLimits } from "../../src/gateway/settings/gateway-options.ts"
+import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openStore } from "../../src/store/open-store.ts"
 
@@ -61,7 +61,12 @@ async function playInto(folder: string) {
       recall: false,
       version: "0",
     },
-    ...{ limits: usualLimits, admin: { token: adminToken, origins: [] }, askTimeoutMs: 1000, keepAliveMs: 15_000 },
+    ...{
+      limits: usualGatewayLimits,
+      admin: { token: adminToken, origins: [] },
+      askTimeoutMs: 1000,
+      keepAliveMs: 15_000,
+    },
     upstreams: [{ ...demoUpstream(model.url), windowTokens: demoWindowTokens }],
     ...{ holdfast, store, now: Date.now, onFault: log.fault },
     onRecord: (record) => {

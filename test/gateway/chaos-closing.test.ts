@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { connect } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
-import { usualLimits } from "../../src/gateway/settings/gateway-options.ts"
+import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { createGuard } from "../../src/guard/guard.ts"
 import { createMemoryStore } from "../../src/store/memory-store.ts"
 import { startModelServer } from "../model-server/model-server.ts"
@@ -32,7 +32,7 @@ async function pendingAt({ url }: TestGateway): Promise<number> {
   return (await response.text()).split("send_email").length - 1
 }
 
-const limitsOf = (graceMs: number) => ({ ...usualLimits, graceMs })
+const limitsOf = (graceMs: number) => ({ ...usualGatewayLimits, graceMs })
 
 test("a stream that is under way ends as it would have, and is on record, before the gateway has closed", async () => {
   const store = createMemoryStore()

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
-import { usualLimits } from "../../src/gateway/settings/gateway-options.ts"
+import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { startModelServer } from "../model-server/model-server.ts"
 import type { Script } from "../model-server/script.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
@@ -64,12 +64,12 @@ async function ask({ url }: TestGateway, stream = false): Promise<{ readonly sta
 }
 
 async function within(
-  limits: Partial<typeof usualLimits>,
+  limits: Partial<typeof usualGatewayLimits>,
   script: Script,
   act: (gateway: TestGateway) => Promise<void>,
 ): Promise<void> {
   const model = await startModelServer({ script })
-  const gateway = await startTestGateway(model.url, { limits: { ...usualLimits, graceMs: 500, ...limits } })
+  const gateway = await startTestGateway(model.url, { limits: { ...usualGatewayLimits, graceMs: 500, ...limits } })
   try {
     await act(gateway)
     expect(gateway.faults).toEqual([])
@@ -96,7 +96,7 @@ test("2,100 half-sent requests shut nobody out, and do not fill the memory", { t
     await sleep(600)
     expect((await ask(gateway)).status).toBe(200)
     // What arrives slowly has given way down to the limit.
-    expect(held.open()).toBeLessThanOrEqual(usualLimits.halfSentPerAddress)
+    expect(held.open()).toBeLessThanOrEqual(usualGatewayLimits.halfSentPerAddress)
     expect(process.memoryUsage().rss - before).toBeLessThan(200e6)
     held.end()
   })

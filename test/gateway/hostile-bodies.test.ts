@@ -1,7 +1,7 @@
 import { connect } from "node:net"
 import * as zlib from "node:zlib"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import { usualLimits } from "../../src/gateway/settings/gateway-options.ts"
+import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
 import { fc } from "../support/property.ts"
@@ -15,7 +15,7 @@ let gateway: TestGateway
 
 beforeAll(async () => {
   model = await startModelServer({ script: () => ({ text: "Hello." }) })
-  const limits = { ...usualLimits, graceMs: 500, bodyBytes: 8 * mega, unpackedBytes: 8 * mega }
+  const limits = { ...usualGatewayLimits, graceMs: 500, bodyBytes: 8 * mega, unpackedBytes: 8 * mega }
   gateway = await startTestGateway(model.url, { limits })
 })
 afterAll(async () => {

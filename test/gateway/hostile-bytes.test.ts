@@ -1,6 +1,6 @@
 import { connect } from "node:net"
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest"
-import { usualLimits } from "../../src/gateway/settings/gateway-options.ts"
+import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
 import { readRaw, sendRaw, statusesIn } from "./raw-request.ts"
@@ -10,7 +10,9 @@ let gateway: TestGateway
 
 beforeAll(async () => {
   model = await startModelServer({ script: () => ({ text: "Hello." }) })
-  gateway = await startTestGateway(model.url, { limits: { ...usualLimits, graceMs: 500, headersMs: 300, bodyMs: 800 } })
+  gateway = await startTestGateway(model.url, {
+    limits: { ...usualGatewayLimits, graceMs: 500, headersMs: 300, bodyMs: 800 },
+  })
 })
 afterAll(async () => {
   await gateway.close()

@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { usualLimits } from "../../src/gateway/settings/gateway-options.ts"
+import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { openOperator } from "../../src/guard/operator/operator.ts"
 import { createMemoryStore } from "../../src/store/memory-store.ts"
 import { startModelServer } from "../model-server/model-server.ts"
@@ -15,12 +15,15 @@ import { isWireError, wires } from "./wires.ts"
 const hello: Script = () => ({ text: "Hello." })
 
 async function within(
-  limits: Partial<typeof usualLimits>,
+  limits: Partial<typeof usualGatewayLimits>,
   { script = hello, ...options }: TestGatewayOptions & { readonly script?: Script },
   act: (gateway: TestGateway) => Promise<void>,
 ): Promise<void> {
   const model = await startModelServer({ script })
-  const gateway = await startTestGateway(model.url, { ...options, limits: { ...usualLimits, graceMs: 500, ...limits } })
+  const gateway = await startTestGateway(model.url, {
+    ...options,
+    limits: { ...usualGatewayLimits, graceMs: 500, ...limits },
+  })
   try {
     await act(gateway)
     expect(gateway.faults).toEqual([])

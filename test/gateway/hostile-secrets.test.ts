@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { afterAll, beforeAll, expect, test } from "vitest"
-import { usualLimits, usualTimes } from "../../src/gateway/settings/gateway-options.ts"
+import { usualGatewayLimits, usualTimes } from "../../src/gateway/settings/gateway-options.ts"
 import { openSqliteStore } from "../../src/store/sqlite-store.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import type { Fault } from "../model-server/script.ts"
@@ -37,7 +37,7 @@ beforeAll(async () => {
     store: await openSqliteStore({ path: join(directory, "sessions.db") }),
     token: secrets.token,
     admin: { token: secrets.admin, origins: [] },
-    limits: { ...usualLimits, graceMs: 500, bodyBytes: 100_000 },
+    limits: { ...usualGatewayLimits, graceMs: 500, bodyBytes: 100_000 },
   })
 })
 afterAll(async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { startGateway } from "../../src/gateway/gateway.ts"
-import { usualLimits, usualTimes } from "../../src/gateway/settings/gateway-options.ts"
+import { usualGatewayLimits, usualTimes } from "../../src/gateway/settings/gateway-options.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openSqliteStore } from "../../src/store/sqlite-store.ts"
 
@@ -21,7 +21,7 @@ const gateway = await startGateway({
   upstreams: [{ name: "model", families: ["anthropic", "openai", "gemini"], baseUrl: upstreamUrl, ...usualTimes }],
   tenants: "by-key",
   recall: false,
-  limits: { ...usualLimits, newSessions: 100_000 },
+  limits: { ...usualGatewayLimits, newSessions: 100_000 },
   admin: { origins: [] },
   askTimeoutMs: 2000,
   keepAliveMs: 15_000,

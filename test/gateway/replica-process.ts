@@ -1,5 +1,5 @@
 import { startGateway } from "../../src/gateway/gateway.ts"
-import { usualLimits, usualTimes } from "../../src/gateway/settings/gateway-options.ts"
+import { usualGatewayLimits, usualTimes } from "../../src/gateway/settings/gateway-options.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openPostgresStore } from "../../src/store/postgres-store.ts"
 
@@ -18,7 +18,7 @@ const gateway = await startGateway({
   tenants: "by-key",
   windowTokens: 3000,
   recall: false,
-  limits: { ...usualLimits, graceMs: 500 },
+  limits: { ...usualGatewayLimits, graceMs: 500 },
   admin: { origins: [] },
   askTimeoutMs: 2000,
   keepAliveMs: 15_000,

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { type Command, createKeyPair, type Payload, signCommand } from "../../src/guard/operator/command.ts"
+import { createKeyPair, type OperatorCommand, type Payload, signCommand } from "../../src/guard/operator/command.ts"
 import type { Operator } from "../../src/guard/operator/operator.ts"
 import { HoldfastError } from "../../src/message/errors.ts"
 import { type Format, formats } from "../../src/message/message.ts"
@@ -174,7 +174,7 @@ const refused = async (operator: Operator, command: string): Promise<string> => 
 test("a command that is forged, replayed, expired, for others or tampered with changes nothing, here and in another process", async () => {
   const running = await start("openai-chat", false)
   const { operator, desk } = running
-  const sign = (command: Command, change: Partial<Payload> = {}, key = desk.privateKey): string =>
+  const sign = (command: OperatorCommand, change: Partial<Payload> = {}, key = desk.privateKey): string =>
     signCommand(key, {
       audience: operator.audience,
       sequence: 7,
@@ -184,11 +184,11 @@ test("a command that is forged, replayed, expired, for others or tampered with c
       command,
       ...change,
     })
-  const pin: Command = { type: "pin", text: "Never deploy on a Friday." }
+  const pin: OperatorCommand = { type: "pin", text: "Never deploy on a Friday." }
   const genuine = sign(pin)
   const { rule = "" } = await operator.submit(genuine)
   const before = operator.standing()
-  const unpin: Command = { type: "unpin", rule }
+  const unpin: OperatorCommand = { type: "unpin", rule }
   const tampered = sign(unpin, { sequence: 8 }).split(".")
   const payload = Buffer.from(tampered[2] ?? "", "base64url")
     .toString()

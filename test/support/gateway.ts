@@ -3,7 +3,7 @@ import type { ExchangeRecord } from "../../src/gateway/settings/exchange-record.
 import {
   type Gateway,
   type GatewayOptions,
-  usualLimits,
+  usualGatewayLimits,
   usualTimes,
 } from "../../src/gateway/settings/gateway-options.ts"
 import { createHoldfast, type Holdfast } from "../../src/session/holdfast.ts"
@@ -41,7 +41,7 @@ export async function startTestGateway(upstream: string, options: TestGatewayOpt
     upstreams: [{ name: "model", families: ["anthropic", "openai", "gemini"], baseUrl: upstream, ...usualTimes }],
     tenants: "by-key",
     recall: false,
-    limits: { ...usualLimits, graceMs: 500 },
+    limits: { ...usualGatewayLimits, graceMs: 500 },
     admin: { token: adminToken, origins: [] },
     askTimeoutMs: 2000,
     keepAliveMs: 15_000,

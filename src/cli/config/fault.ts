@@ -2,7 +2,7 @@
 export type Path = readonly (string | number)[]
 
 /** Something in the configuration that cannot be meant. No secret is ever in it. */
-export type Fault = {
+export type ConfigFault = {
   /** The file, or what was said in its place: `--port`, `HOLDFAST_PORT`. */
   readonly source: string
   readonly line?: number
@@ -12,7 +12,7 @@ export type Fault = {
 }
 
 /** Where a configuration stands: its name, and the line of a value where that is known. */
-export type Place = { readonly source: string; readonly lineOf: (path: Path) => number | undefined }
+export type ConfigPlace = { readonly source: string; readonly lineOf: (path: Path) => number | undefined }
 
 /** `upstreams[0].retries` */
 export const pathText = (path: Path): string =>
@@ -25,7 +25,7 @@ export const pathText = (path: Path): string =>
 const nameText = (name: string): string => (isPlain(name) ? name : "(a name that is not shown)")
 
 /** One fault at a place, in a sentence that begins there. */
-export function faultAt({ source, lineOf }: Place, path: Path, says: string, next: string): Fault {
+export function faultAt({ source, lineOf }: ConfigPlace, path: Path, says: string, next: string): ConfigFault {
   const line = lineOf(path)
   const where = line === undefined ? source : `${source}, line ${line}`
   return {
@@ -38,7 +38,7 @@ export function faultAt({ source, lineOf }: Place, path: Path, says: string, nex
 }
 
 /** A value that is not what was expected. */
-export function wrongValue(place: Place, path: Path, value: unknown, expected: string): Fault {
+export function wrongValue(place: ConfigPlace, path: Path, value: unknown, expected: string): ConfigFault {
   if (value === undefined)
     return faultAt(place, path, `is missing, where ${expected} was expected`, `Write ${pathText(path)}: ${expected}.`)
   return faultAt(place, path, `is ${foundWords(value, path)}, where ${expected} was expected`, `Give ${expected}.`)

@@ -1,12 +1,12 @@
 import { readFile, stat } from "node:fs/promises"
 import { present } from "../../message/present.ts"
-import { type Fault, faultAt, type Path, type Place } from "./fault.ts"
+import { type ConfigFault, type ConfigPlace, faultAt, type Path } from "./fault.ts"
 import type { HeaderValues, ResolvedConfig } from "./resolved-config.ts"
 import type { Env } from "./said.ts"
 import type { SecretRef } from "./secret-ref.ts"
 
 export type OpenedConfig = ResolvedConfig<string>
-export type Opened = { readonly opened: OpenedConfig } | { readonly faults: readonly Fault[] }
+export type SecretsOpened = { readonly opened: OpenedConfig } | { readonly faults: readonly ConfigFault[] }
 
 /** A secret is a line. */
 const maxBytes = 64 * 1024
@@ -15,8 +15,8 @@ const maxBytes = 64 * 1024
 type Found = { readonly value: string } | { readonly missing: string }
 
 /** Put the secrets in the place of what names them; every one that is missing is told at once, and none is ever repeated. */
-export async function openSecrets(config: ResolvedConfig, env: Env, place: Place): Promise<Opened> {
-  const faults: Fault[] = []
+export async function openSecrets(config: ResolvedConfig, env: Env, place: ConfigPlace): Promise<SecretsOpened> {
+  const faults: ConfigFault[] = []
   const open = async (ref: SecretRef | undefined, path: Path): Promise<string | undefined> => {
     if (ref === undefined) return undefined
     const found = "env" in ref ? inEnv(ref.env, env) : await inFile(ref.file)

@@ -6,7 +6,7 @@ import type { z } from "zod"
 import { nearest } from "../../message/nearest.ts"
 import { isObject } from "../../wire/json.ts"
 import { type Config, configJsonSchema, configSchema } from "./config-schema.ts"
-import { type Fault, faultAt, type Path, type Place, pathText, wrongValue } from "./fault.ts"
+import { type ConfigFault, type ConfigPlace, faultAt, type Path, pathText, wrongValue } from "./fault.ts"
 import { secretExpected } from "./secret-ref.ts"
 
 /** A configuration that was read from a file. */
@@ -16,10 +16,10 @@ export type ConfigFile = {
   /** Its folder: relative paths in it start there. */
   readonly folder: string
   readonly config: Config
-  readonly place: Place
+  readonly place: ConfigPlace
 }
 
-type ReadConfig = ConfigFile | { readonly faults: readonly Fault[] }
+type ReadConfig = ConfigFile | { readonly faults: readonly ConfigFault[] }
 
 const usualNames = ["ts", "json", "yaml", "yml"].map((ending) => `holdfast.config.${ending}`)
 
@@ -51,9 +51,9 @@ async function exists(path: string): Promise<boolean> {
   )
 }
 
-const nowhere = (source: string): Place => ({ source, lineOf: () => undefined })
+const nowhere = (source: string): ConfigPlace => ({ source, lineOf: () => undefined })
 
-const refuse = (source: string, says: string, next: string): { readonly faults: readonly Fault[] } => ({
+const refuse = (source: string, says: string, next: string): { readonly faults: readonly ConfigFault[] } => ({
   faults: [faultAt(nowhere(source), [], says, next)],
 })
 
@@ -98,7 +98,7 @@ const unreadable: Readonly<Record<string, string>> = {
 
 const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "")
 
-type Program = { readonly value: unknown; readonly place: Place } | { readonly faults: readonly Fault[] }
+type Program = { readonly value: unknown; readonly place: ConfigPlace } | { readonly faults: readonly ConfigFault[] }
 
 /** Run a configuration that is a program. What it throws is not repeated: nobody knows what is in it. */
 async function loadProgram(name: string, path: string): Promise<Program> {
@@ -126,7 +126,7 @@ export function readsTypes(version: string): boolean {
   return major > leastForTypes[0] || (major === leastForTypes[0] && minor >= leastForTypes[1])
 }
 
-type Parsed = { readonly value: unknown; readonly place: Place } | { readonly faults: readonly Fault[] }
+type Parsed = { readonly value: unknown; readonly place: ConfigPlace } | { readonly faults: readonly ConfigFault[] }
 
 /** What is wrong with YAML, by the parser's code: its own sentences may repeat what stands there. */
 const yamlWords: Readonly<Record<string, string>> = {
@@ -146,8 +146,8 @@ const maxAliases = 100
 /** Read YAML, or JSON, which YAML can tell the lines of. */
 export function parseConfig(text: string, source: string, kind: "json" | "yaml"): Parsed {
   const lines = new LineCounter()
-  const nowhere: Place = { source, lineOf: () => undefined }
-  const at = (offset: number): Place => ({ source, lineOf: () => lines.linePos(offset).line })
+  const nowhere: ConfigPlace = { source, lineOf: () => undefined }
+  const at = (offset: number): ConfigPlace => ({ source, lineOf: () => lines.linePos(offset).line })
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, logLevel: "silent" })
   if (kind === "json") {
     if (!isJson(text))
@@ -173,7 +173,9 @@ export function parseConfig(text: string, source: string, kind: "json" | "yaml")
   }
 }
 
-const syntax = (place: Place, says: string, next: string): Parsed => ({ faults: [faultAt(place, [], says, next)] })
+const syntax = (place: ConfigPlace, says: string, next: string): Parsed => ({
+  faults: [faultAt(place, [], says, next)],
+})
 
 function isJson(text: string): boolean {
   try {
@@ -253,26 +255,26 @@ export function jsonFault(text: string): number {
   }
 }
 
-type Checked = { readonly config: Config } | { readonly faults: readonly Fault[] }
+type Checked = { readonly config: Config } | { readonly faults: readonly ConfigFault[] }
 
 /** More are not told: whoever fixes a hundred looks again. */
 const maxFaults = 100
 
 /** A configuration as it was written, checked; every fault at once, in the order of the file where lines are known. */
-export function checkConfig(value: unknown, place: Place): Checked {
+export function checkConfig(value: unknown, place: ConfigPlace): Checked {
   const { success, data, error } = configSchema.safeParse(value)
   const issues = success ? [] : error.issues.slice(0, maxFaults).flatMap((issue) => faultsOf(issue, [], value, place))
   const faults = [...issues, ...literalSecrets(value, place), ...doubleNames(value, place)]
   return success && faults.length === 0 ? { config: data } : { faults: inOrder(faults) }
 }
 
-const inOrder = (faults: readonly Fault[]): readonly Fault[] =>
+const inOrder = (faults: readonly ConfigFault[]): readonly ConfigFault[] =>
   [...faults].sort((one, other) => (one.line ?? 0) - (other.line ?? 0)).slice(0, maxFaults)
 
 type Issue = z.core.$ZodIssue
 
 /** An issue of the schema in our words; `above` is the way to what it was found in. */
-function faultsOf(issue: Issue, above: Path, whole: unknown, place: Place): readonly Fault[] {
+function faultsOf(issue: Issue, above: Path, whole: unknown, place: ConfigPlace): readonly ConfigFault[] {
   const path: Path = [...above, ...issue.path.map((step) => (typeof step === "number" ? step : String(step)))]
   if (issue.code === "unrecognized_keys")
     return issue.keys.slice(0, maxFaults).map((key) => unknownName([...path, key], place))
@@ -296,7 +298,7 @@ function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] 
   return objects.length === 1 ? objects[0] : undefined
 }
 
-const writtenOut = (path: Path, place: Place): Fault =>
+const writtenOut = (path: Path, place: ConfigPlace): ConfigFault =>
   faultAt(
     place,
     path,
@@ -312,7 +314,7 @@ const schema = (): unknown => {
   return written
 }
 
-function unknownName(path: Path, place: Place): Fault {
+function unknownName(path: Path, place: ConfigPlace): ConfigFault {
   const known = namesAt(schema(), path.slice(0, -1))
   const meant = nearest(String(path.at(-1)), known)
   if (meant === undefined) return faultAt(place, path, "is not known", `Leave it out. Known are: ${known.join(", ")}.`)
@@ -345,8 +347,8 @@ function valueAt(value: unknown, path: Path): unknown {
 const credential = /auth|cookie|key|token|secret|password|credential|signature/i
 
 /** What the shape allows and a secret may still stand in: an address with a password, a header that carries a key. */
-function literalSecrets(value: unknown, place: Place): readonly Fault[] {
-  const faults: Fault[] = []
+function literalSecrets(value: unknown, place: ConfigPlace): readonly ConfigFault[] {
+  const faults: ConfigFault[] = []
   const data = valueAt(value, ["data"])
   if (typeof data === "string" && hasPassword(data)) faults.push(writtenOut(["data"], place))
   const holders: readonly Path[] = [
@@ -376,7 +378,7 @@ function upstreamsIn(value: unknown): readonly unknown[] {
   return Array.isArray(upstreams) ? upstreams : []
 }
 
-function doubleNames(value: unknown, place: Place): readonly Fault[] {
+function doubleNames(value: unknown, place: ConfigPlace): readonly ConfigFault[] {
   const seen = new Set<unknown>()
   return upstreamsIn(value).flatMap((upstream, n) => {
     const name = valueAt(upstream, ["name"])

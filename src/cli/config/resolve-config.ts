@@ -1,16 +1,16 @@
 import { resolve } from "node:path"
 import { defaultPolicy } from "../../compact/plan/policy.ts"
 import { isLoopback } from "../../gateway/http/admission.ts"
-import { usualLimits, usualTimes } from "../../gateway/settings/gateway-options.ts"
+import { usualGatewayLimits, usualTimes } from "../../gateway/settings/gateway-options.ts"
 import { families } from "../../gateway/settings/upstream.ts"
 import { usualAskTimeoutMs } from "../../guard/judge-call.ts"
 import { present } from "../../message/present.ts"
 import { isPostgres } from "../../store/open-store.ts"
 import type { Config } from "./config-schema.ts"
-import { type Fault, faultAt, type Place, wrongValue } from "./fault.ts"
+import { type ConfigFault, type ConfigPlace, faultAt, wrongValue } from "./fault.ts"
 import type { ConfigFile } from "./read-config.ts"
 import type { HeaderValues, ResolvedConfig, ResolvedUpstream } from "./resolved-config.ts"
-import { type Env, type Flags, readSaid, type Said } from "./said.ts"
+import { type Env, type Flags, type GivenSettings, readSaid } from "./said.ts"
 import { isSecretRef, type SecretRef } from "./secret-ref.ts"
 
 export const usualPort = 4141
@@ -30,7 +30,7 @@ type UpstreamConfig = NonNullable<Config["upstreams"]>[number]
 /** What is resolved: where it was said what. The file counts least. */
 export type Sources = { readonly file?: ConfigFile; readonly flags: Flags; readonly env: Env }
 
-export type Resolved = { readonly resolved: ResolvedConfig } | { readonly faults: readonly Fault[] }
+export type Resolved = { readonly resolved: ResolvedConfig } | { readonly faults: readonly ConfigFault[] }
 
 /** All sources taken together: a flag before a variable, that before the file, and that before the default. Nothing is read here. */
 export function resolveConfig({ file, flags, env }: Sources): Resolved {
@@ -45,7 +45,7 @@ export function resolveConfig({ file, flags, env }: Sources): Resolved {
     isUsual: said.upstream === undefined && config.upstreams === undefined,
     tenants: config.tenants ?? "by-key",
     whenStoreIsAway: said.whenStoreIsAway ?? config.whenStoreIsAway ?? "refuse",
-    limits: { ...usualLimits, ...present(config.limits ?? {}) },
+    limits: { ...usualGatewayLimits, ...present(config.limits ?? {}) },
     admin: {
       origins: config.admin?.origins ?? [],
       ...present({ token: secretBelow(config.admin?.token, below) }),
@@ -84,7 +84,7 @@ function headersBelow(headers: UpstreamConfig["headers"], below: Below): HeaderV
 /** How sessions are compacted. */
 function contextOf(
   config: Config,
-  said: Said,
+  said: GivenSettings,
 ): Pick<ResolvedConfig, "windowTokens" | "reserveTokens" | "policy" | "strategy" | "recall" | "redact" | "memory"> {
   const { flush, retrieve, sessionRowsPerDay, agentRowsPerDay } = config.memory ?? {}
   return {
@@ -111,7 +111,7 @@ function contextOf(
   }
 }
 
-function listenOf({ listen = {} }: Config, said: Said, below: Below): ResolvedConfig["listen"] {
+function listenOf({ listen = {} }: Config, said: GivenSettings, below: Below): ResolvedConfig["listen"] {
   const token =
     said.tokenEnv === undefined ? secretBelow(listen.token, below) : { env: said.tokenEnv, from: "--token-env" }
   return {
@@ -124,7 +124,7 @@ function listenOf({ listen = {} }: Config, said: Said, below: Below): ResolvedCo
   }
 }
 
-function upstreamsOf(config: Config, said: Said, below: Below): readonly ResolvedUpstream<SecretRef>[] {
+function upstreamsOf(config: Config, said: GivenSettings, below: Below): readonly ResolvedUpstream<SecretRef>[] {
   const given: readonly UpstreamConfig[] =
     said.upstream === undefined ? (config.upstreams ?? usualUpstreams) : [{ name: "upstream", baseUrl: said.upstream }]
   return given.map((upstream, n) => ({
@@ -138,14 +138,14 @@ function upstreamsOf(config: Config, said: Said, below: Below): readonly Resolve
   }))
 }
 
-function dataOf({ data }: Config, said: Said, below: Below): ResolvedConfig["data"] {
+function dataOf({ data }: Config, said: GivenSettings, below: Below): ResolvedConfig["data"] {
   if (said.data !== undefined) return { place: said.data }
   const secret = secretBelow(data, below)
   if (secret !== undefined) return { secret }
   return typeof data === "string" ? { place: isPostgres(data) ? data : below(data) } : undefined
 }
 
-function operatorOf({ operator = {} }: Config, said: Said, below: Below): ResolvedConfig["operator"] {
+function operatorOf({ operator = {} }: Config, said: GivenSettings, below: Below): ResolvedConfig["operator"] {
   const directory = said.policy ?? (operator.directory === undefined ? undefined : below(operator.directory))
   return {
     keys: (operator.keys ?? []).map(below),
@@ -168,8 +168,8 @@ function telemetryOf({ telemetry }: Config, below: Below): ResolvedConfig["telem
 }
 
 /** What only the whole can be found wrong with. */
-function objectionsTo({ listen, policy }: ResolvedConfig, config: Config, place: Place): readonly Fault[] {
-  const faults: Fault[] = []
+function objectionsTo({ listen, policy }: ResolvedConfig, config: Config, place: ConfigPlace): readonly ConfigFault[] {
+  const faults: ConfigFault[] = []
   if (!isLoopback(listen.host) && listen.token === undefined)
     faults.push(
       faultAt(

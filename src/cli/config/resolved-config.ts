@@ -1,6 +1,6 @@
-import type { Policy } from "../../compact/plan/policy.ts"
+import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { GatewayLimits } from "../../gateway/settings/gateway-options.ts"
-import type { Family } from "../../gateway/settings/upstream.ts"
+import type { ApiFamily } from "../../gateway/settings/upstream.ts"
 import type { Format } from "../../message/message.ts"
 import type { Redaction } from "../../session/log/redact.ts"
 import type { MemoryOptions } from "../../session/options.ts"
@@ -17,7 +17,7 @@ export type HeaderValues<Secret> = Readonly<Record<string, Header<Secret>>>
 
 export type ResolvedUpstream<Secret> = {
   readonly name: string
-  readonly families: readonly Family[]
+  readonly families: readonly ApiFamily[]
   readonly models?: readonly string[]
   readonly baseUrl: string
   readonly windowTokens?: number
@@ -64,7 +64,7 @@ export type ResolvedConfig<Secret = SecretRef> = {
   readonly data?: { readonly place: string } | { readonly secret: Secret }
   readonly windowTokens?: number
   readonly reserveTokens?: number
-  readonly policy: Partial<Policy>
+  readonly policy: Partial<CompactionPolicy>
   readonly summarizer: "extractive" | "none" | ResolvedSummarizer<Secret>
   readonly strategy?: (typeof strategyNames)[number]
   readonly recall: boolean

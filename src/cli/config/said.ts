@@ -2,7 +2,7 @@ import { present } from "../../message/present.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
 import { isHttpUrl } from "./config-field.ts"
 import { logFormats, logLevels, storeAwayNames } from "./config-schema.ts"
-import { type Fault, faultAt, foundWords } from "./fault.ts"
+import { type ConfigFault, faultAt, foundWords } from "./fault.ts"
 import type { LogFormat, LogLevel } from "./resolved-config.ts"
 
 /** What was said on the command line, as it was written; one that is on or off says `true`. */
@@ -38,7 +38,7 @@ export function sayingOf(name: FlagName, flags: Flags, env: Env): Saying | undef
 }
 
 /** What flags and variables say, read; each is laid over the file. */
-export type Said = {
+export type GivenSettings = {
   readonly port?: number
   readonly host?: string
   readonly upstream?: string
@@ -75,8 +75,11 @@ const yesOrNo: Read<boolean> = (text) => {
 }
 
 /** Read everything that was said, and say what of it cannot be meant. */
-export function readSaid(flags: Flags, env: Env): { readonly said: Said; readonly faults: readonly Fault[] } {
-  const faults: Fault[] = []
+export function readSaid(
+  flags: Flags,
+  env: Env,
+): { readonly said: GivenSettings; readonly faults: readonly ConfigFault[] } {
+  const faults: ConfigFault[] = []
   const read = <Value>(name: FlagName, how: Read<Value>, expected: string): Value | undefined => {
     const saying = sayingOf(name, flags, env)
     if (saying === undefined) return undefined
@@ -109,7 +112,7 @@ export function readSaid(flags: Flags, env: Env): { readonly said: Said; readonl
 }
 
 /** The name of the option is the path too: what may be a secret there is not repeated. */
-const wrong = ({ source, text }: Saying, name: FlagName, expected: string): Fault => {
+const wrong = ({ source, text }: Saying, name: FlagName, expected: string): ConfigFault => {
   const secretive = name === "upstream" ? ["url"] : [name]
   return faultAt(
     { source, lineOf: () => undefined },

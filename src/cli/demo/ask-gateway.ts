@@ -11,7 +11,7 @@ type Asking = {
 }
 
 /** One model call as the demo's agent sees it: the answer, and what the gateway says of it in its headers. */
-export type Exchange = AgentAnswer & {
+export type DemoExchange = AgentAnswer & {
   readonly told: { readonly session?: string; readonly trace?: string; readonly receipt?: string }
 }
 
@@ -19,7 +19,7 @@ export type Exchange = AgentAnswer & {
 const maxAnswerBytes = 4 * 1024 * 1024
 
 /** Ask the gateway as any client of Anthropic's API would; its session is named in one header, and that is all it knows of holdfast. */
-export async function askGateway(body: object, { url, session, headers, signal }: Asking): Promise<Exchange> {
+export async function askGateway(body: object, { url, session, headers, signal }: Asking): Promise<DemoExchange> {
   const response = await fetch(`${url}/v1/messages`, {
     method: "POST",
     headers: {
@@ -40,7 +40,7 @@ export async function askGateway(body: object, { url, session, headers, signal }
     trace: header("x-holdfast-trace"),
     receipt: header("x-holdfast-receipt"),
   })
-  return { ...readAnswer(eventsIn(bytes)), told }
+  return { ...readStreamedAnswer(eventsIn(bytes)), told }
 }
 
 async function readAll(response: Response): Promise<Uint8Array> {
@@ -94,7 +94,7 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0)
 
 /** Put the events of an answer together, as a client of Anthropic's API does. One that is not whole is not acted on. */
-export function readAnswer(events: readonly SseEvent[]): AgentAnswer {
+export function readStreamedAnswer(events: readonly SseEvent[]): AgentAnswer {
   const reading: Reading = { blocks: new Map(), usage: {}, done: false }
   for (const { data } of events) {
     const event = tryParse(data)

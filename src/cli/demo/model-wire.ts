@@ -8,10 +8,10 @@ export type ModelAnswer = {
   /** Unlike that of any other step of the story: calls are named by it, and a result says by its call which step comes next. */
   readonly step: string
   readonly text?: string
-  readonly calls: readonly ModelCall[]
+  readonly calls: readonly ScriptedCall[]
 }
 
-export type ModelCall = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
+export type ScriptedCall = { readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
 
 type ModelUsage = CacheUse & { readonly outputTokens: number }
 
@@ -30,7 +30,7 @@ const usageOf = ({ readTokens, writtenTokens, freshTokens, outputTokens }: Model
 
 type Block =
   | { readonly type: "text"; readonly text: string }
-  | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: ModelCall["input"] }
+  | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: ScriptedCall["input"] }
 
 const blocksOf = ({ step, text, calls }: ModelAnswer): readonly Block[] => [
   ...(text === undefined ? [] : [{ type: "text", text } as const]),
@@ -104,7 +104,7 @@ export const errorAnswer = (type: string, message: string): string =>
 /** What a request took, by what the cache had of it. */
 type CacheUse = { readonly readTokens: number; readonly writtenTokens: number; readonly freshTokens: number }
 
-export type PromptCache = { readonly use: (pieces: readonly Piece[]) => CacheUse }
+export type PromptCache = { readonly use: (pieces: readonly RequestBlock[]) => CacheUse }
 
 /** Prefixes that are remembered: a demo writes two for each of its calls. */
 const maxPrefixes = 1000
@@ -132,15 +132,15 @@ export function createPromptCache(): PromptCache {
           }
       }
       for (const [at, { marked }] of pieces.entries()) if (marked) remember(known, prefixes[at] ?? "")
-      const readTokens = tokensOf(pieces.slice(0, read))
-      const writtenTokens = tokensOf(pieces.slice(read, written))
-      return { readTokens, writtenTokens, freshTokens: tokensOf(pieces) - readTokens - writtenTokens }
+      const readTokens = blockTokens(pieces.slice(0, read))
+      const writtenTokens = blockTokens(pieces.slice(read, written))
+      return { readTokens, writtenTokens, freshTokens: blockTokens(pieces) - readTokens - writtenTokens }
     },
   }
 }
 
 /** A name for the request up to each of its blocks. */
-function prefixesOf(pieces: readonly Piece[]): readonly string[] {
+function prefixesOf(pieces: readonly RequestBlock[]): readonly string[] {
   let last = ""
   return pieces.map(({ text }) => {
     last = createHash("sha256").update(last).update("\n").update(text).digest("base64")
@@ -158,10 +158,10 @@ function remember(known: Set<string>, prefix: string): void {
 }
 
 /** One block of a request as the demo's model reads it: what it says, what it takes, and whether a cache breakpoint stands on it. */
-export type Piece = { readonly text: string; readonly tokens: number; readonly marked: boolean }
+export type RequestBlock = { readonly text: string; readonly tokens: number; readonly marked: boolean }
 
 /** The blocks of an Anthropic request in the order of its cache: tools, system, messages. What cannot be read takes nothing. */
-export function piecesOf(body: unknown): readonly Piece[] {
+export function blocksInCacheOrder(body: unknown): readonly RequestBlock[] {
   if (!isObject(body)) return []
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : []
   return [
@@ -171,14 +171,18 @@ export function piecesOf(body: unknown): readonly Piece[] {
   ]
 }
 
-export const tokensOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, { tokens }) => sum + tokens, 0)
+export const blockTokens = (pieces: readonly RequestBlock[]): number =>
+  pieces.reduce((sum, { tokens }) => sum + tokens, 0)
 
 /** A text stands for one block of text, as on the wire. */
 const requestBlocks = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
   typeof value === "string" ? [{ type: "text", text: value }] : Array.isArray(value) ? value.filter(isObject) : []
 
 /** Breakpoints move from call to call; what they stand on is the same block. */
-function pieceOf(place: string, { cache_control: breakpoint, ...block }: Readonly<Record<string, unknown>>): Piece {
+function pieceOf(
+  place: string,
+  { cache_control: breakpoint, ...block }: Readonly<Record<string, unknown>>,
+): RequestBlock {
   const json = JSON.stringify(block)
   return { text: `${place} ${json}`, tokens: countO200k(json), marked: breakpoint !== undefined && breakpoint !== null }
 }

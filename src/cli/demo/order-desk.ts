@@ -1,4 +1,4 @@
-import type { ModelCall } from "./model-wire.ts"
+import type { ScriptedCall } from "./model-wire.ts"
 
 /** The tools of the demo's agent. Their names begin as no other's do, so that a policy on them binds nobody else. */
 export const deskTools = {
@@ -40,18 +40,18 @@ type SentMail = { readonly to: string; readonly body: string }
 
 export type OrderDesk = {
   /** Do what a call says; the answer is the result's text. */
-  readonly run: (call: ModelCall) => string
+  readonly run: (call: ScriptedCall) => string
   readonly mails: () => readonly SentMail[]
 }
 
 /** The made-up order desk that the demo's tools work on: all in memory, and nothing leaves it. */
 export function createOrderDesk(): OrderDesk {
   const mails: SentMail[] = []
-  const argument = ({ input }: ModelCall, name: string): string => {
+  const argument = ({ input }: ScriptedCall, name: string): string => {
     const value = input[name]
     return typeof value === "string" ? value : ""
   }
-  const run = (call: ModelCall): string => {
+  const run = (call: ScriptedCall): string => {
     switch (call.tool) {
       case deskTools.listOrders:
         return ordersText(argument(call, "day"))

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { startGateway } from "../../gateway/gateway.ts"
-import { usualLimits, usualTimes } from "../../gateway/settings/gateway-options.ts"
+import { usualGatewayLimits, usualTimes } from "../../gateway/settings/gateway-options.ts"
 import type { Upstream } from "../../gateway/settings/upstream.ts"
 import { factsOf } from "../../guard/facts/facts.ts"
 import { createGuard, type Guard } from "../../guard/guard.ts"
@@ -18,19 +18,19 @@ import {
   isDemoModel,
 } from "./demo-options.ts"
 import {
+  blocksInCacheOrder,
+  blockTokens,
   createPromptCache,
   errorAnswer,
   type ModelAnswer,
   type PromptCache,
-  piecesOf,
   stepOfCall,
   streamedAnswer,
-  tokensOf,
   wholeAnswer,
 } from "./model-wire.ts"
 import { deskTools } from "./order-desk.ts"
 import { runDemo } from "./run-demo.ts"
-import { type Reading, type Step, story } from "./story.ts"
+import { type Step, story, type VisibleRequest } from "./story.ts"
 
 export type PlayOptions = Pick<DemoOptions, "write" | "colour" | "columns" | "pace" | "signal"> & {
   /** Where a real agent is told to go. */
@@ -56,7 +56,7 @@ export async function playDemo({
   try {
     const gateway = await startGateway({
       ...{ host: "127.0.0.1", port: 0, allowedHosts: [], allowedOrigins: [], tenants: "one", recall: false },
-      ...{ limits: usualLimits, admin: { origins: [] }, askTimeoutMs: 1000, keepAliveMs: 15_000 },
+      ...{ limits: usualGatewayLimits, admin: { origins: [] }, askTimeoutMs: 1000, keepAliveMs: 15_000 },
       upstreams: [{ ...demoUpstream(model.url), windowTokens: demoWindowTokens }],
       ...{ holdfast, store, version, now, onFault },
     })
@@ -177,7 +177,7 @@ async function answer(served: Served, request: IncomingMessage, response: Server
   if (!isObject(body)) return refuse(400, "invalid_request_error", "The body is no JSON object.")
   if (!isDemoModel(body.model))
     return refuse(404, "not_found_error", `model: the scripted model of the demo serves ${demoModel} alone`)
-  const tokens = tokensOf(piecesOf(body))
+  const tokens = blockTokens(blocksInCacheOrder(body))
   if (path === "/v1/messages/count_tokens")
     return void response
       .writeHead(200, { "content-type": "application/json", ...label })
@@ -198,7 +198,7 @@ function generate(
 ): void {
   const said = scriptedAnswer(body)
   const outputTokens = countO200k(JSON.stringify(said))
-  const usage = { ...served.cache.use(piecesOf(body)), outputTokens }
+  const usage = { ...served.cache.use(blocksInCacheOrder(body)), outputTokens }
   const id = ++served.answered
   if (body.stream !== true) {
     response.writeHead(200, { "content-type": "application/json", ...label }).end(wholeAnswer(said, usage, model, id))
@@ -237,7 +237,7 @@ const offScript: Step = {
 export function scriptedAnswer(body: Readonly<Record<string, unknown>>): ModelAnswer {
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : []
   const step = nextStep(messages) ?? offScript
-  const reading: Reading = { text: JSON.stringify([body.system, messages]) }
+  const reading: VisibleRequest = { text: JSON.stringify([body.system, messages]) }
   return { step: step.id, calls: [], ...step.answer(reading) }
 }
 

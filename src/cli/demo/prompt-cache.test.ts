@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { createPromptCache, type Piece, piecesOf, tokensOf } from "./model-wire.ts"
+import { blocksInCacheOrder, blockTokens, createPromptCache, type RequestBlock } from "./model-wire.ts"
 
 /** Pieces of ten tokens; a star marks a breakpoint. */
-const pieces = (text: string): readonly Piece[] =>
+const pieces = (text: string): readonly RequestBlock[] =>
   text.split(" ").map((word) => ({ text: word.replace("*", ""), tokens: 10, marked: word.endsWith("*") }))
 
 const cases: readonly [why: string, before: readonly string[], request: string, read: number, written: number][] = [
@@ -46,7 +46,7 @@ test("for any requests in a row, what was read, written and neither is the whole
       for (const one of requests) {
         const { readTokens, writtenTokens, freshTokens } = cache.use(one)
         expect(Math.min(readTokens, writtenTokens, freshTokens)).toBeGreaterThanOrEqual(0)
-        expect(readTokens + writtenTokens + freshTokens).toBe(tokensOf(one))
+        expect(readTokens + writtenTokens + freshTokens).toBe(blockTokens(one))
         const again = cache.use(one)
         expect(again.readTokens).toBe(readTokens + writtenTokens)
       }
@@ -61,12 +61,12 @@ test("pieces come in the order of the cache, and a breakpoint is no part of what
     system: [{ type: "text", text: "be kind", ...breakpoint }],
     tools: [{ name: "look" }],
   }
-  const read = piecesOf(body)
+  const read = blocksInCacheOrder(body)
   expect(read.map(({ text, marked }) => [text.split(" ")[0], marked])).toEqual([
     ["tool", false],
     ["system", true],
     ["user", false],
   ])
   const bare = { ...body, system: "be kind" }
-  expect(piecesOf(bare).map(({ text }) => text)).toEqual(read.map(({ text }) => text))
+  expect(blocksInCacheOrder(bare).map(({ text }) => text)).toEqual(read.map(({ text }) => text))
 })

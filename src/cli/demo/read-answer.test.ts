@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { HoldfastError } from "../../message/errors.ts"
 import { readSse } from "../../wire/sse.ts"
-import { readAnswer } from "./ask-gateway.ts"
+import { readStreamedAnswer } from "./ask-gateway.ts"
 import { streamedAnswer } from "./model-wire.ts"
 
 const usage = { readTokens: 5, writtenTokens: 3, freshTokens: 2, outputTokens: 4 }
@@ -11,7 +11,7 @@ const bytes = Buffer.concat(
 )
 
 test("an answer is put together from its stream as it was said", () => {
-  expect(readAnswer(readSse(bytes))).toEqual({
+  expect(readStreamedAnswer(readSse(bytes))).toEqual({
     content: [
       { type: "text", text: "Half a moment, 😀 please." },
       { type: "tool_use", id: "toolu_demo_s1_0", name: "look", input: calls[0]?.input },
@@ -24,7 +24,7 @@ test("an answer is put together from its stream as it was said", () => {
 
 test("wherever a stream is cut, what arrived of it is not acted on", () => {
   for (let end = 0; end < bytes.length; end += 37)
-    expect(() => readAnswer(readSse(bytes.subarray(0, end)).filter(({ type }) => type === "event"))).toThrow(
+    expect(() => readStreamedAnswer(readSse(bytes.subarray(0, end)).filter(({ type }) => type === "event"))).toThrow(
       HoldfastError,
     )
 })
@@ -33,5 +33,5 @@ test("an error in the stream is told as one", () => {
   const error = Buffer.from(
     'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
   )
-  expect(() => readAnswer(readSse(error))).toThrow(/Overloaded/)
+  expect(() => readStreamedAnswer(readSse(error))).toThrow(/Overloaded/)
 })

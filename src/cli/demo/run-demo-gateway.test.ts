@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { startGateway } from "../../gateway/gateway.ts"
-import { usualLimits } from "../../gateway/settings/gateway-options.ts"
+import { usualGatewayLimits } from "../../gateway/settings/gateway-options.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import { openStore } from "../../store/open-store.ts"
 import { demoModel, demoWindowTokens } from "./demo-options.ts"
@@ -16,7 +16,7 @@ async function play(gateway: { readonly windowTokens?: number; readonly recall: 
   const faults: unknown[] = []
   const listening = await startGateway({
     ...{ host: "127.0.0.1", port: 0, allowedHosts: [], allowedOrigins: [], tenants: "by-key", version: "0" },
-    ...{ limits: usualLimits, admin: { origins: [] }, askTimeoutMs: 1000, keepAliveMs: 10_000 },
+    ...{ limits: usualGatewayLimits, admin: { origins: [] }, askTimeoutMs: 1000, keepAliveMs: 10_000 },
     ...{ upstreams: [demoUpstream(model.url)], holdfast, store, now: Date.now },
     ...gateway,
     onFault: (error) => faults.push(error),

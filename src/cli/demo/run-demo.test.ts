@@ -5,7 +5,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import type { HoldfastOptions } from "../../session/options.ts"
 import { type DemoOptions, demoModel, demoWindowTokens } from "./demo-options.ts"
-import { piecesOf, tokensOf } from "./model-wire.ts"
+import { blocksInCacheOrder, blockTokens } from "./model-wire.ts"
 import { batchNumber } from "./order-desk.ts"
 import { type DemoModel, demoGuard, startDemoModel } from "./play-demo.ts"
 import { runDemo } from "./run-demo.ts"
@@ -65,7 +65,7 @@ describe("the demo, from its first word to its last", async () => {
   })
 
   test("no request is larger than the window, though the agent's history is", () => {
-    const sizes = requests.map((body) => tokensOf(piecesOf(JSON.parse(body))))
+    const sizes = requests.map((body) => blockTokens(blocksInCacheOrder(JSON.parse(body))))
     expect(Math.max(...sizes)).toBe(outcome.largestTokens)
     expect(outcome.largestTokens).toBeLessThan(demoWindowTokens)
     expect(outcome.historyTokens).toBeGreaterThan(demoWindowTokens)

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto"
 import { present } from "../../message/present.ts"
 import type { Holdfast } from "../../session/holdfast.ts"
 import type { SessionPin } from "../../session/pins.ts"
-import { askGateway, type Exchange } from "./ask-gateway.ts"
+import { askGateway, type DemoExchange } from "./ask-gateway.ts"
 import { type DemoOptions, type DemoOutcome, demoWindowTokens, promisesOf } from "./demo-options.ts"
-import { piecesOf, tokensOf } from "./model-wire.ts"
+import { blocksInCacheOrder, blockTokens } from "./model-wire.ts"
 import {
   batchIn,
   batchNumber,
@@ -19,10 +19,9 @@ import {
   callLine,
   columnHeads,
   compactionBox,
-  count,
+  countedNoun,
   deniedBox,
   findRule,
-  number,
   percent,
   readWithheld,
   remark,
@@ -30,6 +29,7 @@ import {
   type ToldCompaction,
   tellCompaction,
   type Withheld,
+  wholeNumber,
 } from "./show.ts"
 import { demoRule, recalledOrder, story } from "./story.ts"
 
@@ -66,13 +66,13 @@ async function takeTurn(run: DemoRun, says: string): Promise<void> {
   }
 }
 
-async function makeCall(run: DemoRun): Promise<Exchange> {
+async function makeCall(run: DemoRun): Promise<DemoExchange> {
   const { options, name, history, screen, windowTokens, watch, seen } = run
   const body = agentBody(options.model, history)
   const { url, headers = {}, signal } = options
   const exchange = await askGateway(body, { url, session: name, headers, signal })
   if (exchange.told.session !== undefined) watch.follow(exchange.told.session)
-  noteCall(run, exchange, tokensOf(piecesOf(body)))
+  noteCall(run, exchange, blockTokens(blocksInCacheOrder(body)))
   await showCompactions(run)
   const withheld = readWithheld(exchange.text)
   const shown = { call: seen.calls, exchange, windowTokens, ...present({ withheld: withheld?.tool }) }
@@ -140,8 +140,8 @@ function ending(outcome: DemoOutcome, url: string, screen: Screen): readonly str
       ? ""
       : ` As the agent sent it, the model would have refused it from call ${tooLongCall} on.`
   const sentences = [
-    `${count(turns, "turn")}, ${count(calls, "model call")}, ${count(compactions, "compaction")}. The agent's own history came to ${number(historyTokens)} tokens; no request had more than ${number(largestTokens)} of the ${number(windowTokens)} that the model can hold.${refused}`,
-    `${number(sentTokens)} tokens were sent in all, and ${percent(cacheReadShare)} of them read from the model's cache (simulated: the model is a script, and its figures are no real model's).`,
+    `${countedNoun(turns, "turn")}, ${countedNoun(calls, "model call")}, ${countedNoun(compactions, "compaction")}. The agent's own history came to ${wholeNumber(historyTokens)} tokens; no request had more than ${wholeNumber(largestTokens)} of the ${wholeNumber(windowTokens)} that the model can hold.${refused}`,
+    `${wholeNumber(sentTokens)} tokens were sent in all, and ${percent(cacheReadShare)} of them read from the model's cache (simulated: the model is a script, and its figures are no real model's).`,
   ]
   const promises = promisesOf(outcome).flatMap(({ promise, kept }) =>
     wrapText(promise, width - margin).map((line, n) => {
@@ -216,18 +216,18 @@ async function showPin({ watch, seen, screen }: DemoRun): Promise<void> {
   await screen.pause(speechMs)
 }
 
-async function showDenied({ screen, desk }: DemoRun, withheld: Withheld, { calls }: Exchange): Promise<void> {
+async function showDenied({ screen, desk }: DemoRun, withheld: Withheld, { calls }: DemoExchange): Promise<void> {
   const beside = { planted: plantedText, mails: desk.mails().length, others: calls.map(({ tool }) => tool) }
   await screen.print(deniedBox(withheld, beside, screen))
   await screen.pause(boxMs)
 }
 
 /** The value of long ago, where the model is about to send it. */
-async function showRecalled({ screen, seen }: DemoRun, { calls }: Exchange): Promise<void> {
+async function showRecalled({ screen, seen }: DemoRun, { calls }: DemoExchange): Promise<void> {
   const mail = calls.find(({ tool }) => tool === deskTools.sendEmail)
   const value = batchIn(mail?.input.body)
   if (value === undefined) return
-  const since = `read in call ${number(seen.valueCall)}, ${count(seen.compactions, "compaction")} ago`
+  const since = `read in call ${wholeNumber(seen.valueCall)}, ${countedNoun(seen.compactions, "compaction")} ago`
   const words = value === batchNumber ? `exact, though it was ${since}` : `WRONG: it is ${batchNumber}, ${since}`
   await screen.print(remark(`The batch number in it is ${value}: ${words}.`, screen))
   await screen.pause(speechMs)
@@ -292,7 +292,7 @@ function openRun(options: DemoOptions): DemoRun {
 }
 
 /** Take down what one call took, and whether the rule stood in the request that reached the model. */
-function noteCall({ seen, options, windowTokens }: DemoRun, { usage }: Exchange, historyTokens: number): void {
+function noteCall({ seen, options, windowTokens }: DemoRun, { usage }: DemoExchange, historyTokens: number): void {
   seen.calls++
   seen.sentTokens += usage.inputTokens
   seen.cacheReadTokens += usage.cacheReadTokens

@@ -45,12 +45,12 @@ export function createScreen({ write, colour, columns, pace, signal }: ScreenOpt
 }
 
 /** A name in the margin, and what is said under it. */
-export type Row = readonly [label: string, text: string]
+export type ScreenRow = readonly [label: string, text: string]
 
 const margin = 11
 
 /** A paragraph with its name in the margin. */
-function paragraph([label, text]: Row, width: number, { bold }: Pick<Screen, "bold">): readonly string[] {
+function paragraph([label, text]: ScreenRow, width: number, { bold }: Pick<Screen, "bold">): readonly string[] {
   return wrapText(text, width - margin).map(
     (line, n) => `${n === 0 ? bold(label.padEnd(margin)) : " ".repeat(margin)}${line.padEnd(width - margin)}`,
   )
@@ -59,7 +59,7 @@ function paragraph([label, text]: Row, width: number, { bold }: Pick<Screen, "bo
 /** A box for what is worth a look. */
 export function box(
   title: string,
-  rows: readonly Row[],
+  rows: readonly ScreenRow[],
   screen: Pick<Screen, "width" | "bold" | "dim">,
 ): readonly string[] {
   const { width, bold, dim } = screen
@@ -79,15 +79,15 @@ const acting = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069\p{Cs}]/gu
 const maxLooked = 10_000
 
 /** A text as one line, safe to print. */
-export const oneLine = (text: string): string =>
+export const printableLine = (text: string): string =>
   text.slice(0, maxLooked).replace(/\s+/g, " ").replace(acting, "\uFFFD").trim()
 
 /** A text on one line, cut to a width. */
-export const clipLine = (text: string, width: number): string => clipText(oneLine(text), width)
+export const clipLine = (text: string, width: number): string => clipText(printableLine(text), width)
 
 /** Lines no longer than a width, broken between words where that is possible. */
 export function wrapText(text: string, width: number): readonly string[] {
-  const line = oneLine(text)
+  const line = printableLine(text)
   const lines: string[] = []
   let at = 0
   while (line.length - at > width) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { box, clipLine, oneLine, wrapText } from "./screen.ts"
+import { box, clipLine, printableLine, wrapText } from "./screen.ts"
 import { compactionBox, contextBar, findRule, type RulePlace, readWithheld, type ToldCompaction } from "./show.ts"
 
 const plain = { width: 60, bold: (text: string) => text, dim: (text: string) => text }
@@ -22,7 +22,7 @@ test("wrapped lines say the whole text, none is too long, and nothing acts on th
     fc.property(anyText, fc.integer({ min: 4, max: 90 }), (text, width) => {
       const lines = wrapText(text, width)
       expect(lines.filter((line) => line.length > width)).toEqual([])
-      expect(lines.join("").replaceAll(" ", "")).toBe(oneLine(text).replaceAll(" ", ""))
+      expect(lines.join("").replaceAll(" ", "")).toBe(printableLine(text).replaceAll(" ", ""))
       expect(clipLine(text, width).length).toBeLessThanOrEqual(width)
       expect(lines.join("\n")).not.toMatch(/[^\P{Cc}\n]/u)
     }),

@@ -4,8 +4,8 @@ import type { Message } from "../../message/message.ts"
 import { type CheckpointBody, seqOf } from "../../session/log/entry.ts"
 import type { Session } from "../../session/session.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import type { Exchange } from "./ask-gateway.ts"
-import { box, clipLine, type Row, type Screen, wrapText } from "./screen.ts"
+import type { DemoExchange } from "./ask-gateway.ts"
+import { box, clipLine, type Screen, type ScreenRow, wrapText } from "./screen.ts"
 
 const barWidth = 22
 const indent = 5
@@ -14,16 +14,17 @@ const margin = 7
 /** All columns but the one that says what was done: the call's number, the bar, tokens and cache, and the gaps. */
 const besides = indent + 2 + barWidth + 2 + 6 + 2 + 5
 
-export const number = (value: number): string => Math.round(value).toLocaleString("en")
+export const wholeNumber = (value: number): string => Math.round(value).toLocaleString("en")
 /** "1 call", "2 calls". */
-export const count = (value: number, noun: string): string => `${number(value)} ${noun}${value === 1 ? "" : "s"}`
+export const countedNoun = (value: number, noun: string): string =>
+  `${wholeNumber(value)} ${noun}${value === 1 ? "" : "s"}`
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`
 
 /** The names of the columns, and what the signs of the bars mean. */
 export function columnHeads(windowTokens: number, { width, dim }: Screen): readonly string[] {
   const { cached, fresh, free } = barSigns
-  const legend = `Each bar is the window of ${number(windowTokens)} tokens: ${cached} read from the cache, ${fresh} new, ${free} free.`
+  const legend = `Each bar is the window of ${wholeNumber(windowTokens)} tokens: ${cached} read from the cache, ${fresh} new, ${free} free.`
   const room = width - besides
   const did = "what the model does".slice(0, room).padEnd(room)
   const heads = `${"call".padEnd(indent)}${did}  ${"context it was sent".padEnd(barWidth)}  tokens  cache`
@@ -33,7 +34,7 @@ export function columnHeads(windowTokens: number, { width, dim }: Screen): reado
 /** What one line tells of a call. */
 type ShownCall = {
   readonly call: number
-  readonly exchange: Pick<Exchange, "calls" | "usage">
+  readonly exchange: Pick<DemoExchange, "calls" | "usage">
   readonly windowTokens: number
   /** The tool whose call was withheld, if one was. */
   readonly withheld?: string
@@ -51,7 +52,7 @@ export function callLine({ call, exchange, windowTokens, withheld }: ShownCall, 
   const { cached, fresh, free } = contextBar({ tokens: inputTokens, cacheReadTokens, windowTokens }, barWidth)
   const bar = `${screen.good(cached)}${fresh}${screen.dim(free)}`
   const share = inputTokens === 0 ? 0 : cacheReadTokens / inputTokens
-  const figures = `${number(inputTokens).padStart(6)}  ${percent(share).padStart(5)}`
+  const figures = `${wholeNumber(inputTokens).padStart(6)}  ${percent(share).padStart(5)}`
   return `${screen.dim(String(call).padStart(3).padEnd(indent))}${words}  ${bar}  ${figures}`
 }
 
@@ -123,10 +124,10 @@ const reasonWords: Readonly<Record<ShortenReason, string>> = {
 /** The box of a compaction: before and after, what became of the messages, why, and the rule as it stands in the request. */
 export function compactionBox(shown: ShownCompaction, screen: Screen): readonly string[] {
   const { told, ordinal, latestWhole } = shown
-  const rows: readonly Row[] = [
+  const rows: readonly ScreenRow[] = [
     ["why", whyOf(told)],
-    ["size", `${number(told.beforeTokens)} tokens before -> ${number(told.afterTokens)} after`],
-    ["kept", `${count(told.whole, "message")} verbatim${latestWhole ? ", your latest words among them" : ""}`],
+    ["size", `${wholeNumber(told.beforeTokens)} tokens before -> ${wholeNumber(told.afterTokens)} after`],
+    ["kept", `${countedNoun(told.whole, "message")} verbatim${latestWhole ? ", your latest words among them" : ""}`],
     ...shortenedRows(told),
     ...digestRows(told, shown.ledgerLine),
     ...ruleRows(shown),
@@ -141,25 +142,28 @@ function whyOf({ reason }: ToldCompaction): string {
   return `the context filled ${percent(reason.share)} of its room; past ${percent(reason.limit)} it is compacted`
 }
 
-const shortenedRows = ({ shortened, shortenedTo, shortenedWhy }: ToldCompaction): readonly Row[] => {
+const shortenedRows = ({ shortened, shortenedTo, shortenedWhy }: ToldCompaction): readonly ScreenRow[] => {
   const why = shortenedWhy.map((one) => reasonWords[one]).join(", ")
   return shortened === 0
     ? []
-    : [["shortened", `${count(shortened, "tool result")}, to ${percent(shortenedTo)} of the size: ${why}`]]
+    : [["shortened", `${countedNoun(shortened, "tool result")}, to ${percent(shortenedTo)} of the size: ${why}`]]
 }
 
-function digestRows(told: ToldCompaction, ledgerLine: string | undefined): readonly Row[] {
+function digestRows(told: ToldCompaction, ledgerLine: string | undefined): readonly ScreenRow[] {
   const { covered, summaryLines, factLines, goalWhole } = told
   if (covered === 0) return []
   const goal = goalWhole ? "your first request verbatim, and " : ""
   const such = ledgerLine === undefined ? "" : `, such as "${ledgerLine}"`
   return [
-    ["summed up", `${count(covered, "message")}: ${goal}${count(summaryLines, "line")} of what was asked and done`],
-    ["ledger", `${count(factLines, "line")} of exact values from them${such}`],
+    [
+      "summed up",
+      `${countedNoun(covered, "message")}: ${goal}${countedNoun(summaryLines, "line")} of what was asked and done`,
+    ],
+    ["ledger", `${countedNoun(factLines, "line")} of exact values from them${such}`],
   ]
 }
 
-const ruleRows = ({ rule, ruleText }: ShownCompaction): readonly Row[] =>
+const ruleRows = ({ rule, ruleText }: ShownCompaction): readonly ScreenRow[] =>
   rule === undefined
     ? [["rule", `MISSING from this request: "${ruleText}"`]]
     : [
@@ -169,8 +173,8 @@ const ruleRows = ({ rule, ruleText }: ShownCompaction): readonly Row[] =>
 
 const lostOf = ({ agentMessages, logMessages }: ShownCompaction): string =>
   logMessages >= agentMessages
-    ? `nothing: the log has all ${number(agentMessages)} messages whole`
-    : `the log has ${number(logMessages)} of ${number(agentMessages)} messages`
+    ? `nothing: the log has all ${wholeNumber(agentMessages)} messages whole`
+    : `the log has ${wholeNumber(logMessages)} of ${wholeNumber(agentMessages)} messages`
 
 /** What the agent got in place of a call, as the guard wrote it. */
 export type Withheld = { readonly tool: string; readonly rule: string; readonly met: string }
@@ -201,7 +205,7 @@ export function deniedBox(
   screen: Screen,
 ): readonly string[] {
   const goesOn = others.length === 0 ? "the agent goes on" : `the agent goes on with ${others.join(", ")}`
-  const rows: readonly Row[] = [
+  const rows: readonly ScreenRow[] = [
     ["planted", `"${planted}"`],
     ["so", `the model believed the ticket and called ${tool}`],
     ["policy", rule],
@@ -212,7 +216,7 @@ export function deniedBox(
         ? "One call was withheld, and another of the same tool let through."
         : `The call never reached the agent; a text that says why stands in its place, and ${goesOn}.`,
     ],
-    ["sent", mails === 0 ? "nothing: the agent's own tool was never called" : count(mails, "e-mail")],
+    ["sent", mails === 0 ? "nothing: the agent's own tool was never called" : countedNoun(mails, "e-mail")],
   ]
   return box("a call withheld by policy", rows, screen)
 }

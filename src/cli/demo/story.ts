@@ -1,13 +1,13 @@
-import type { ModelAnswer, ModelCall } from "./model-wire.ts"
+import type { ModelAnswer, ScriptedCall } from "./model-wire.ts"
 import { deskTools } from "./order-desk.ts"
 
 /** What the scripted model can see: the request as text. */
-export type Reading = { readonly text: string }
+export type VisibleRequest = { readonly text: string }
 
 /** One answer of the scripted model. */
-export type Step = { readonly id: string; readonly answer: (reading: Reading) => Said }
+export type Step = { readonly id: string; readonly answer: (reading: VisibleRequest) => Said }
 
-type Said = Pick<ModelAnswer, "text"> & { readonly calls?: readonly ModelCall[] }
+type Said = Pick<ModelAnswer, "text"> & { readonly calls?: readonly ScriptedCall[] }
 
 /** The user's words, and what the model does about them, answer by answer. */
 export type StoryTurn = { readonly says: string; readonly steps: readonly Step[] }
@@ -22,7 +22,7 @@ const { listOrders, readFile, checkStock, addNote, sendEmail } = deskTools
 
 const says = (id: string, text: string): Step => ({ id, answer: () => ({ text }) })
 
-const calls = (id: string, tool: string, input: ModelCall["input"], text?: string): Step => ({
+const calls = (id: string, tool: string, input: ScriptedCall["input"], text?: string): Step => ({
   id,
   answer: () => ({ calls: [{ tool, input }], ...(text === undefined ? {} : { text }) }),
 })

@@ -57,17 +57,17 @@ export type Fact = Mention & {
 const describing: ReadonlySet<FactKind> = new Set(["amount", "date", "time", "version", "number", "word"])
 
 /** Does the kind say something about a subject, so that a later value can take its place? */
-export const describes = (kind: FactKind): boolean => describing.has(kind)
+export const describesValue = (kind: FactKind): boolean => describing.has(kind)
 
 type Placed = Mention & Pick<Fact, "channel">
 
 /** What makes two mentions the same fact: the value alone for a name; for a description the value, whose it is, and who said so. */
-export const keyOf = ({ kind, value, label, subject = "" }: Mention, channel: Channel): string =>
-  describes(kind) ? `${channel}\n${subject}\n${label}\n${value}` : value
+export const factKey = ({ kind, value, label, subject = "" }: Mention, channel: Channel): string =>
+  describesValue(kind) ? `${channel}\n${subject}\n${label}\n${value}` : value
 
 /** The place that holds one value at a time, if the fact has such a place: an attribute of a subject, or what the user said `is` so. */
 export function slotOf({ kind, label, labelFrom, subject, channel }: Placed): string | undefined {
-  if (!describes(kind)) return undefined
+  if (!describesValue(kind)) return undefined
   if (labelFrom === "key" && subject !== undefined) return `${channel}\n${subject}\n${label}`
   return labelFrom === "pair" && channel === "user" ? `${channel}\n\n${label}` : undefined
 }
@@ -75,12 +75,12 @@ export function slotOf({ kind, label, labelFrom, subject, channel }: Placed): st
 /** Who brought a value up, as far as it matters later: the user, or anyone else. In the order of print: what a person asked for comes last. */
 export const blocks = ["others", "user"] as const
 
-export type Block = (typeof blocks)[number]
+export type LedgerBlock = (typeof blocks)[number]
 
 /** The line above what the user gave; the rest needs none. */
 export const userHeading = "From the user"
 
-export const blockOf = ({ givenByUser }: Pick<Fact, "givenByUser">): Block => (givenByUser ? "user" : "others")
+export const blockOf = ({ givenByUser }: Pick<Fact, "givenByUser">): LedgerBlock => (givenByUser ? "user" : "others")
 
 /** Longest value kept: what agents pass on as one argument is shorter, and a longer text is content rather than a fact. */
 export const maxValueLength = 160
@@ -110,10 +110,10 @@ export const maxOpenCalls = 256
 export const maxTypedLength = 1_500
 
 /** A tool's answer that is no longer is a sentence or two, written for the reader. */
-export const maxAnswerLength = 400
+export const maxShortAnswerLength = 400
 
 /** From where a text is read. */
-export type Reading = {
+export type TextOrigin = {
   readonly channel: Channel
   /** Was it passed to a tool? */
   readonly inCall: boolean

@@ -1,5 +1,5 @@
 import type { Channel, Tokens, Tool } from "../../message/message.ts"
-import { blockOf, describes, type Fact, quoteValue } from "./fact.ts"
+import { blockOf, describesValue, type Fact, quoteValue } from "./fact.ts"
 import { readTree, type Tree } from "./json-tree.ts"
 import type { Ledger } from "./ledger.ts"
 import { renderFacts } from "./render.ts"
@@ -141,7 +141,7 @@ type Focus = {
 export function createFocus(facts: readonly Fact[]): Focus {
   const names = new Set<string>()
   for (const { kind, value, subject, said, usedInCalls } of facts) {
-    if (describes(kind) || (said !== true && usedInCalls === 0)) continue
+    if (describesValue(kind) || (said !== true && usedInCalls === 0)) continue
     names.add(value)
     if (subject !== undefined) names.add(subject)
   }
@@ -173,7 +173,7 @@ const ownerKey = (fact: Fact, owner: string): string => `${blockOf(fact)}\n${own
 
 /** Where a fact stands in print: a description beside its owner, a name by its label alone. */
 function placeOf(fact: Fact): Pick<Priced, "line" | "owner"> {
-  const owner = ownerKey(fact, describes(fact.kind) ? (fact.subject ?? "") : "")
+  const owner = ownerKey(fact, describesValue(fact.kind) ? (fact.subject ?? "") : "")
   return { owner, line: `${owner}\n${fact.label}` }
 }
 
@@ -214,7 +214,7 @@ function createPurse(owners: ReadonlyMap<string, Priced>, budgetTokens: number):
     const { fact, cost, labelCost, subjectCost, line, owner } = priced
     if (chosen.has(fact)) return true
     if (cost > left || (!again && covered.has(fact.value))) return false
-    const isFirst = describes(fact.kind) && fact.subject !== undefined && !lines.has(owner)
+    const isFirst = describesValue(fact.kind) && fact.subject !== undefined && !lines.has(owner)
     const head = isFirst ? owners.get(owner) : undefined
     const headCost = head === undefined || lines.has(head.line) ? 0 : head.labelCost
     const price = cost + (lines.has(line) ? 0 : labelCost) + (isFirst ? subjectCost + headCost : 0)
@@ -232,7 +232,7 @@ function createPurse(owners: ReadonlyMap<string, Priced>, budgetTokens: number):
 function withoutFarOwners(facts: readonly Fact[]): readonly Fact[] {
   const shown = new Set(facts.map((fact) => `${blockOf(fact)}\n${fact.value}`))
   return facts.map((fact) => {
-    if (describes(fact.kind) || fact.subject === undefined || shown.has(`${blockOf(fact)}\n${fact.subject}`))
+    if (describesValue(fact.kind) || fact.subject === undefined || shown.has(`${blockOf(fact)}\n${fact.subject}`))
       return fact
     const { subject: _, ...rest } = fact
     return rest

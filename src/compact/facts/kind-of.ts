@@ -211,7 +211,7 @@ export function kindOf(word: string): FactKind | undefined {
   return undefined
 }
 
-export type Label = { readonly label: string; readonly labelFrom: LabelSource }
+export type FactLabel = { readonly label: string; readonly labelFrom: LabelSource }
 
 /** How far back a label is looked for: a few words. */
 const reach = 56
@@ -242,7 +242,7 @@ export const copulas: ReadonlySet<string> = new Set([
 const opening = /["'`(*#[<“«「：:=\s-]/u
 
 /** A few words on what stands at `start`: the key before a colon or equals sign, or else the words that lead up to it. */
-export function labelBefore(text: string, start: number): Label | undefined {
+export function labelBefore(text: string, start: number): FactLabel | undefined {
   const before = text.slice(Math.max(0, start - reach), start)
   let end = before.length
   let keyed = false

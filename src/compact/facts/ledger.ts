@@ -13,17 +13,17 @@ import {
   type Fact,
   type FactKind,
   type FactState,
+  factKey,
   keptFacts,
-  keyOf,
   type LabelSource,
   type Mention,
-  maxAnswerLength,
   maxFacts,
   maxMentionsPerPart,
   maxOpenCalls,
   maxScannedPerEnd,
+  maxShortAnswerLength,
   maxTypedLength,
-  type Reading,
+  type TextOrigin,
 } from "./fact.ts"
 import { embeddedTree, readMarkup, readPairLines, readTree, type Tree, treeOf } from "./json-tree.ts"
 import { textMentions } from "./prose.ts"
@@ -278,7 +278,7 @@ function readMessage(draft: Draft, message: Message): void {
 function remember(draft: Draft, message: Message, said: Said, mention: Mention, called: Set<string>): string {
   const { channel, spoken } = said.reading
   const inCall = said.reading.inCall || (mention.kind === "command" && channel === "assistant")
-  const key = keyOf(mention, channel)
+  const key = factKey(mention, channel)
   const known = draft.facts.get(key)
   const position = draft.length
   const isSpoken = spoken && !said.reading.inCall && channel !== "tool"
@@ -364,7 +364,7 @@ function within(facts: Map<string, Held>, most: number, kept: number): Map<strin
 }
 
 /** What one part of a message says. */
-type Said = { readonly reading: Reading; readonly callId?: CallId; readonly mentions: readonly Mention[] }
+type Said = { readonly reading: TextOrigin; readonly callId?: CallId; readonly mentions: readonly Mention[] }
 
 /** The values in a message, part by part. Standing instructions and the model's own reasoning are not facts of the conversation. */
 function mentionsIn({ role, parts }: Message, { opening }: { readonly opening: boolean }): readonly Said[] {
@@ -376,7 +376,7 @@ function mentionsIn({ role, parts }: Message, { opening }: { readonly opening: b
     const inCall = part.type === "tool-call"
     const text = inCall && typeof part.input === "object" ? "" : textOf(part)
     const spoken = inCall || (opening && channel === "user") || text.length <= longestSaid(channel)
-    const reading: Reading = { channel, inCall, spoken }
+    const reading: TextOrigin = { channel, inCall, spoken }
     const call = part.type === "tool-call" || part.type === "tool-result" ? { callId: part.callId } : {}
     return [{ reading, ...call, mentions: read(part, text, reading) }]
   })
@@ -384,11 +384,11 @@ function mentionsIn({ role, parts }: Message, { opening }: { readonly opening: b
 
 /** The longest text of a channel that someone wrote for this conversation; a longer one was printed or pasted. */
 function longestSaid(channel: Channel): number {
-  if (channel === "tool") return maxAnswerLength
+  if (channel === "tool") return maxShortAnswerLength
   return channel === "user" ? maxTypedLength : Number.POSITIVE_INFINITY
 }
 
-function read(part: Part, whole: string, reading: Reading): readonly Mention[] {
+function read(part: Part, whole: string, reading: TextOrigin): readonly Mention[] {
   const ends =
     whole.length <= 2 * maxScannedPerEnd ? [whole] : [whole.slice(0, maxScannedPerEnd), whole.slice(-maxScannedPerEnd)]
   const structured = part.type === "tool-call" || part.type === "tool-result" || part.type === "document"
@@ -409,7 +409,7 @@ function read(part: Part, whole: string, reading: Reading): readonly Mention[] {
 }
 
 /** A text that people read: the records written out in it, then the values it speaks of. */
-function writtenMentions(text: string, reading: Reading, emit: Emit): void {
+function writtenMentions(text: string, reading: TextOrigin, emit: Emit): void {
   const inner = embeddedTree(text)
   if (inner !== undefined) recordMentions(inner, reading, emit)
   for (const read of [readTables, readPairLines, readMarkup]) {

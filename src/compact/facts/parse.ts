@@ -1,14 +1,14 @@
 import type { Channel, MessageId } from "../../message/message.ts"
 import {
-  type Block,
-  describes,
+  describesValue,
   type Fact,
   type FactKind,
   type FactState,
+  factKey,
   isOneLine,
   isPlain,
-  keyOf,
   type LabelSource,
+  type LedgerBlock,
   maxFacts,
   maxLabelLength,
   minValueLength,
@@ -91,7 +91,7 @@ export type ParsedAt = { readonly messageId: MessageId; readonly position: numbe
  */
 export function parseLedger(text: string, at: ParsedAt): Ledger {
   const facts = new Map<string, Fact>()
-  let block: Block = "others"
+  let block: LedgerBlock = "others"
   let title = ""
   for (const line of text.split("\n")) {
     const said = line === userHeading ? nothing : readLine(line, title)
@@ -108,9 +108,9 @@ export function parseLedger(text: string, at: ParsedAt): Ledger {
 
 /** A name is printed once; so a value that stands in a second place describes something there. */
 function add(facts: Map<string, Fact>, fact: Fact): void {
-  const isNew = !facts.has(keyOf(fact, fact.channel))
-  const placed: Fact = isNew || describes(fact.kind) ? fact : { ...fact, kind: "word" }
-  const key = keyOf(placed, placed.channel)
+  const isNew = !facts.has(factKey(fact, fact.channel))
+  const placed: Fact = isNew || describesValue(fact.kind) ? fact : { ...fact, kind: "word" }
+  const key = factKey(placed, placed.channel)
   const known = facts.get(key)
   facts.set(key, known === undefined ? placed : joinFacts(known, placed))
 }
@@ -150,9 +150,9 @@ const ownedBy = (subject: string, text: string, start: number): readonly Item[] 
   readDetails(text, start).map((item) => ({ ...item, subject }))
 
 /** Print does not tell who said what was only read: it counts as the least that it may have been. */
-const channels: Readonly<Record<Block, Channel>> = { user: "user", others: "tool" }
+const channels: Readonly<Record<LedgerBlock, Channel>> = { user: "user", others: "tool" }
 
-function factOf({ title, value, state, subject }: Item, block: Block, at: ParsedAt): Fact | undefined {
+function factOf({ title, value, state, subject }: Item, block: LedgerBlock, at: ParsedAt): Fact | undefined {
   if (value.length < minValueLength || !isOneLine(value) || title.length > maxLabelLength + 2) return undefined
   // What was said before anything that is read after it: a value of the first new message is the later one.
   const position = at.position - 1
@@ -177,7 +177,7 @@ const shortNumber = /^\d{1,7}$/
 
 type Named = { readonly kind: FactKind; readonly label: string; readonly labelFrom: LabelSource }
 
-function namedBy(title: string, value: string, block: Block, subject: string | undefined): Named {
+function namedBy(title: string, value: string, block: LedgerBlock, subject: string | undefined): Named {
   const said = readTitle(title)
   if ("kind" in said) return { kind: said.kind, label: said.kind, labelFrom: "kind" }
   const quoted = !shortNumber.test(value)

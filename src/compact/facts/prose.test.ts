@@ -1,14 +1,14 @@
 import { expect, test } from "vitest"
-import type { FactKind, Reading } from "./fact.ts"
+import type { FactKind, TextOrigin } from "./fact.ts"
 import { textMentions } from "./prose.ts"
 
-const user: Reading = { channel: "user", inCall: false, spoken: true }
-const tool: Reading = { channel: "tool", inCall: false, spoken: false }
-const assistant: Reading = { channel: "assistant", inCall: false, spoken: true }
+const user: TextOrigin = { channel: "user", inCall: false, spoken: true }
+const tool: TextOrigin = { channel: "tool", inCall: false, spoken: false }
+const assistant: TextOrigin = { channel: "assistant", inCall: false, spoken: true }
 
 type Row = readonly [
   why: string,
-  reading: Reading,
+  reading: TextOrigin,
   text: string,
   found: readonly (readonly [FactKind, string, string])[],
 ]

@@ -6,12 +6,12 @@ import {
   maxLabelLength,
   maxValueLength,
   minValueLength,
-  type Reading,
+  type TextOrigin,
 } from "./fact.ts"
-import { copulas, kindOf, type Label, labelBefore, sortOf, sorts, trimIdle } from "./kind-of.ts"
+import { copulas, type FactLabel, kindOf, labelBefore, sortOf, sorts, trimIdle } from "./kind-of.ts"
 
 /** The values that a text speaks of, each with the words that say what it is. */
-export function textMentions(text: string, reading: Reading, emit: Emit): void {
+export function textMentions(text: string, reading: TextOrigin, emit: Emit): void {
   const own = reading.spoken && reading.channel === "user"
   const take = (phrase: Phrase): void => (own ? state(text, phrase, emit) : mention(text, phrase, emit))
   const within = new Set<number>()
@@ -51,7 +51,7 @@ const placeholder = /^\$\d{1,2}$/
 /** A member of a URL's query. */
 const asked = /[?&]([\w.-]{1,32})=([^&#\s]{2,120})/g
 
-function valuesOf(word: string, start: number, text: string, reading: Reading, emit: Emit): void {
+function valuesOf(word: string, start: number, text: string, reading: TextOrigin, emit: Emit): void {
   const kind = kindOf(word)
   if (kind === undefined && !word.includes("=") && !word.includes(":")) return
   if (kind === "identifier" && reading.channel !== "user") {
@@ -60,7 +60,7 @@ function valuesOf(word: string, start: number, text: string, reading: Reading, e
       emit({ kind, value: word, label: kind, labelFrom: "kind" })
     return
   }
-  const accept = (phrase: Phrase, label?: Label): void => accepted(phrase, text, reading, emit, label)
+  const accept = (phrase: Phrase, label?: FactLabel): void => accepted(phrase, text, reading, emit, label)
   if (kind === "url")
     for (const query of word.matchAll(asked)) acceptPair(query[1] ?? "", query[2] ?? "", start, accept)
   if ((kind === "path" || kind === "id") && word.includes("-")) {
@@ -95,7 +95,7 @@ function acceptPair(
   key: string,
   value: string,
   start: number,
-  accept: (phrase: Phrase, label: Label) => void,
+  accept: (phrase: Phrase, label: FactLabel) => void,
 ): boolean {
   const kind = kindOf(value)
   if (kind === undefined) return false
@@ -110,7 +110,7 @@ const minTellingLength = 4
 const year = /^(?:19|20)\d\d$/
 
 /** Numbers are everywhere in outputs: they count where a person or a call brings them up, or where they have a key. */
-function accepted(phrase: Phrase, text: string, { spoken, channel }: Reading, emit: Emit, given?: Label): void {
+function accepted(phrase: Phrase, text: string, { spoken, channel }: TextOrigin, emit: Emit, given?: FactLabel): void {
   if (phrase.value.length < minTellingLength && common.has(phrase.kind)) return
   if (year.test(phrase.value) || (channel !== "user" && placeholder.test(phrase.value))) return
   const found = given ?? labelAt(text, phrase)
@@ -134,7 +134,7 @@ function state(text: string, phrase: Phrase, emit: Emit): void {
     told({ kind: phrase.kind, value: phrase.value, ...label })
 }
 
-function mention(text: string, phrase: Phrase, emit: Emit, given?: Label): void {
+function mention(text: string, phrase: Phrase, emit: Emit, given?: FactLabel): void {
   const { kind: shape, value } = phrase
   if (value.length < minValueLength || !isOneLine(value)) return
   const kind = shape === "quote" ? (kindOf(value) ?? shape) : shape
@@ -144,10 +144,10 @@ function mention(text: string, phrase: Phrase, emit: Emit, given?: Label): void 
   emit({ kind, value, label: name, labelFrom })
 }
 
-const labelAt = (text: string, { kind, start }: Phrase): Label | undefined =>
+const labelAt = (text: string, { kind, start }: Phrase): FactLabel | undefined =>
   selfEvident.has(kind) ? undefined : labelBefore(text, start)
 
-const unlabelled = (kind: FactKind): Label => ({ label: kind, labelFrom: "kind" })
+const unlabelled = (kind: FactKind): FactLabel => ({ label: kind, labelFrom: "kind" })
 
 /** What these are is plain to see; what happens to stand before a colon adds nothing. */
 const selfEvident: ReadonlySet<FactKind> = new Set(["command", "identifier", "name", "quote", "error", "line"])
@@ -242,7 +242,7 @@ function statementAt(
   text: string,
   start: number,
   length: number,
-): { readonly label?: Label; readonly updates: boolean } {
+): { readonly label?: FactLabel; readonly updates: boolean } {
   const before = afterLastEnd(text.slice(Math.max(0, start - reachBefore), start))
   const behind = text.slice(start + length, start + length + reachBehind)
   const rest = behind.slice(0, behind.search(/[.!?。！？](?:\s|$)|\n/) >>> 0)
@@ -262,7 +262,7 @@ const maxWords = 5
 const clauseEnd = /[,;:：=，；、()]|\s[-–—]\s/
 
 /** The words of the last clause that names anything: `it is` does not, and what it means stands before. */
-function labelOf(before: string): Label | undefined {
+function labelOf(before: string): FactLabel | undefined {
   const clauses = before.trimEnd().split(clauseEnd)
   const last = clauses.at(-1)?.trimEnd() ?? ""
   const stated = last === "" || endsInCopula.test(last)
@@ -407,7 +407,7 @@ function definitionsIn(text: string, take: TakeLine): void {
 }
 
 /** The telling lines of a text of several: those that name or do something. */
-export function linesIn(text: string, take: TakeLine): void {
+export function tellingLines(text: string, take: TakeLine): void {
   let left = maxLinesOfText
   for (let start = 0; start < text.length && left > 0; ) {
     const lineBreak = text.indexOf("\n", start)

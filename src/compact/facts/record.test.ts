@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
-import type { Reading } from "./fact.ts"
+import type { TextOrigin } from "./fact.ts"
 import { readTree, type Tree } from "./json-tree.ts"
 import { readTables } from "./ledger.ts"
 import { recordMentions } from "./record.ts"
 
-const tool: Reading = { channel: "tool", inCall: false, spoken: false }
-const call: Reading = { channel: "assistant", inCall: true, spoken: true }
+const tool: TextOrigin = { channel: "tool", inCall: false, spoken: false }
+const call: TextOrigin = { channel: "assistant", inCall: true, spoken: true }
 
-function said(tree: Tree | undefined, reading: Reading): readonly string[] {
+function said(tree: Tree | undefined, reading: TextOrigin): readonly string[] {
   if (tree === undefined) return []
   const found: string[] = []
   recordMentions(tree, reading, ({ kind, label, value, subject }) =>

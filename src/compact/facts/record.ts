@@ -1,7 +1,7 @@
-import { type Emit, type FactKind, isOneLine, maxValueLength, minValueLength, type Reading } from "./fact.ts"
+import { type Emit, type FactKind, isOneLine, maxValueLength, minValueLength, type TextOrigin } from "./fact.ts"
 import { readTree, type Tree } from "./json-tree.ts"
 import { kindOf, labelOfKey } from "./kind-of.ts"
-import { isSentence, kindOfPhrase, linesIn, textMentions } from "./prose.ts"
+import { isSentence, kindOfPhrase, tellingLines, textMentions } from "./prose.ts"
 
 type Place = {
   readonly key: string
@@ -34,11 +34,11 @@ const maxTitleLength = 120
 const maxWordsLength = 64
 
 /** The values of a JSON-like tree under their keys; those of one record carry the value that names it. */
-export function recordMentions(tree: Tree, reading: Reading, emit: Emit): void {
+export function recordMentions(tree: Tree, reading: TextOrigin, emit: Emit): void {
   walk(tree, { key: "", parent: "" }, reading, emit)
 }
 
-function walk(tree: Tree, place: Place, reading: Reading, emit: Emit): void {
+function walk(tree: Tree, place: Place, reading: TextOrigin, emit: Emit): void {
   if (tree.type === "scalar") {
     leaf(tree.text, tree.quoted, place, reading, emit)
     return
@@ -65,7 +65,7 @@ const isName = (key: string): boolean => naming.has(kindOf(key)) || longNumber.t
  */
 function headOf(
   entries: readonly (readonly [string, Tree])[],
-  { inCall }: Reading,
+  { inCall }: TextOrigin,
   { subject: owner, listed = false }: Place,
 ): string | undefined {
   if (inCall) return undefined
@@ -81,7 +81,7 @@ function headOf(
   return shaped ?? (listed ? titled : (owner ?? titled))
 }
 
-function leaf(text: string, quoted: boolean, { key, parent, subject }: Place, reading: Reading, emit: Emit): void {
+function leaf(text: string, quoted: boolean, { key, parent, subject }: Place, reading: TextOrigin, emit: Emit): void {
   if (filler.test(text)) return
   const inner = quoted && !reading.inCall ? readTree(text) : undefined
   if (inner !== undefined) {
@@ -108,7 +108,7 @@ function leaf(text: string, quoted: boolean, { key, parent, subject }: Place, re
 function long(text: string, key: string, emit: Emit): void {
   const commands = commandKey.test(key) ? commandsIn(text) : []
   for (const value of commands) emit({ kind: "command", value, label: "command", labelFrom: "kind" })
-  linesIn(text, ({ kind, value }) => {
+  tellingLines(text, ({ kind, value }) => {
     if (isOneLine(value) && !commands.includes(value)) emit({ kind, value, label: kind, labelFrom: "kind" })
   })
 }
@@ -127,7 +127,7 @@ function commandsIn(text: string): readonly string[] {
 }
 
 /** What a value is, by its looks and by its key. */
-export function kindOfLeaf(text: string, quoted: boolean, key: string, { inCall }: Reading): FactKind | undefined {
+export function kindOfLeaf(text: string, quoted: boolean, key: string, { inCall }: TextOrigin): FactKind | undefined {
   if (inCall && commandKey.test(key)) return "command"
   const kind = kindOf(text) ?? (text.includes(" ") ? kindOfPhrase(text) : undefined)
   if (kind === "number") return text.length >= 4 && isNumberOf(text, quoted, key) ? "id" : "number"

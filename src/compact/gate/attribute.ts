@@ -36,7 +36,7 @@ function* termsOf(seen: string): Generator<Term> {
 export type SummarySource = { readonly id: string; readonly text: string; readonly channel: Channel }
 
 /** Who can stand behind a line: someone who may instruct, the assistant itself, or mere data. */
-export type Ground = "authority" | "assistant" | "data"
+export type LineAuthority = "authority" | "assistant" | "data"
 
 /** How much of a line's wording one kind of source has in one place, 0 to 1, and what is said there, as matching sees it. */
 export type Support = { readonly share: number; readonly source?: SummarySource; readonly said: string }
@@ -45,8 +45,8 @@ export type Attribution = {
   /** Share of the line's terms that stand in any source at all. */
   readonly known: number
   readonly terms: number
-  readonly support: Readonly<Record<Ground, Support>>
-  readonly restsOn: Ground | "nothing"
+  readonly support: Readonly<Record<LineAuthority, Support>>
+  readonly restsOn: LineAuthority | "nothing"
 }
 
 /** Terms in one window; two neighbours together are about a paragraph, in which a line can find what it puts together. */
@@ -63,12 +63,17 @@ const clearly = 0.25
 /** And so much, where the data has the whole of it. */
 const wholly = { share: 0.95, margin: 0.1 } as const
 
-const groundOf = (channel: Channel): Ground =>
+const groundOf = (channel: Channel): LineAuthority =>
   instructs(channel) ? "authority" : channel === "assistant" ? "assistant" : "data"
 
 const none: Support = { share: 0, said: "" }
 
-type Window = { readonly source: SummarySource; readonly ground: Ground; readonly text: string; readonly start: number }
+type Window = {
+  readonly source: SummarySource
+  readonly ground: LineAuthority
+  readonly text: string
+  readonly start: number
+}
 
 type Index = { readonly windows: readonly Window[]; readonly places: ReadonlyMap<string, readonly number[]> }
 
@@ -118,10 +123,10 @@ function masksOf(terms: readonly string[], { places }: Index): ReadonlyMap<numbe
   return masks
 }
 
-function supportOf(terms: readonly string[], index: Index): Readonly<Record<Ground, Support>> {
+function supportOf(terms: readonly string[], index: Index): Readonly<Record<LineAuthority, Support>> {
   const masks = masksOf(terms, index)
   const telling = terms.filter((term) => (index.places.get(term)?.length ?? 1) <= maxPlaces).length
-  const best: Record<Ground, Support> = { authority: none, assistant: none, data: none }
+  const best: Record<LineAuthority, Support> = { authority: none, assistant: none, data: none }
   for (const [at, mask] of masks) {
     const window = index.windows[at]
     if (window === undefined) continue
@@ -136,7 +141,7 @@ function supportOf(terms: readonly string[], index: Index): Readonly<Record<Grou
   return best
 }
 
-function restsOn({ authority, assistant, data }: Readonly<Record<Ground, Support>>): Attribution["restsOn"] {
+function restsOn({ authority, assistant, data }: Readonly<Record<LineAuthority, Support>>): Attribution["restsOn"] {
   if (authority.share === 0 && assistant.share === 0 && data.share === 0) return "nothing"
   const margin = data.share >= wholly.share ? wholly.margin : clearly
   const own = Math.max(authority.share, assistant.share)

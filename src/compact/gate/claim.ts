@@ -81,7 +81,7 @@ const refusal =
   /(?<!\p{L})(?:not|never|n't|cannot|no|refuse[sd]?|den(?:y|ies|ied)|reject(?:s|ed)?|nicht|kein\p{L}{0,2}|nunca|jamas|jamais|pas|nao|не|нет)(?!\p{L})[^.;!?]{0,24}(?:approv|authori|permi|allow|agree|consent|grant|confirm|aprob|autoriz|genehmig|erlaub|autoris|approuv|одобр|разреш|соглас)|(?:不|未|没有|拒绝)(?:批准|同意|授权|允许)/u
 
 /** Does this text withhold an approval? */
-export const refuses = (text: string): boolean => refusal.test(normalize(text).text)
+export const withholdsApproval = (text: string): boolean => refusal.test(normalize(text).text)
 
 /** Words that speak to a reader. A summary tells of things; only what wants something of its reader speaks to them. */
 const spokenTo =

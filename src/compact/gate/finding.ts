@@ -68,4 +68,4 @@ export const concept = {
 type ConceptName = keyof typeof concept
 
 /** Words by concept, parted by blanks; `_` joins a pair of words. */
-export type Vocabulary = Readonly<Partial<Record<ConceptName, string>>>
+export type ConceptWords = Readonly<Partial<Record<ConceptName, string>>>

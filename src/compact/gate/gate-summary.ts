@@ -1,12 +1,12 @@
 import { directs } from "../../language/imperative.ts"
 import { type Channel, instructs } from "../../message/message.ts"
 import { type Attribution, createAttribution, type SummarySource } from "./attribute.ts"
-import { affirms, type Claim, claimIn, grants, refuses, steers } from "./claim.ts"
+import { affirms, type Claim, claimIn, grants, steers, withholdsApproval } from "./claim.ts"
 import type { FindingKind } from "./finding.ts"
 import { scan } from "./scan.ts"
 
 /** A line that a summarizer wrote, and the ids of the sources that it says the line rests on; none, if it does not say. */
-export type SummaryLine = { readonly text: string; readonly sources: readonly string[] }
+export type DraftedLine = { readonly text: string; readonly sources: readonly string[] }
 
 /** Why a line may not stand in a summary. */
 export type DropReason =
@@ -22,7 +22,7 @@ export type DropReason =
 
 export type GateEvent = { readonly type: "line-dropped"; readonly line: number; readonly reason: DropReason }
 
-export type GatedSummary = { readonly lines: readonly SummaryLine[]; readonly events: readonly GateEvent[] }
+export type GatedSummary = { readonly lines: readonly DraftedLine[]; readonly events: readonly GateEvent[] }
 
 /** All sources, prepared once for all lines. */
 type Grounds = {
@@ -88,7 +88,7 @@ function speaksOf(text: string, { support, terms }: Attribution, sources: Iterab
   return [...sources].every((source) => scriptOf(source.text) !== script)
 }
 
-function reasonToDrop({ text, sources: ids }: SummaryLine, grounds: Grounds): DropReason | undefined {
+function reasonToDrop({ text, sources: ids }: DraftedLine, grounds: Grounds): DropReason | undefined {
   const claimed = ids.flatMap((id) => grounds.byId.get(id) ?? [])
   const whole = acrossScripts(text, grounds.attribute(text), claimed)
   const unfit = reasonOfAuthority(text, whole, (clause) => acrossScripts(clause, grounds.attribute(clause), claimed))
@@ -99,7 +99,7 @@ function reasonToDrop({ text, sources: ids }: SummaryLine, grounds: Grounds): Dr
 }
 
 /** The line with the sources that it really rests on, where it names none of them; the same object where it does. */
-function withSources(line: SummaryLine, { attribute, byId }: Grounds): SummaryLine {
+function withSources(line: DraftedLine, { attribute, byId }: Grounds): DraftedLine {
   const { support, restsOn } = attribute(line.text)
   const claimed = line.sources.filter((id) => byId.has(id))
   const found = Object.values(support).toSorted((one, other) => other.share - one.share)[0]?.source
@@ -108,7 +108,7 @@ function withSources(line: SummaryLine, { attribute, byId }: Grounds): SummaryLi
   return claimed.length === line.sources.length ? line : { ...line, sources: claimed }
 }
 
-function createGrounds(lines: readonly SummaryLine[], sources: readonly SummarySource[]): Grounds {
+function createGrounds(lines: readonly DraftedLine[], sources: readonly SummarySource[]): Grounds {
   const texts = lines.flatMap(({ text }) => [text, ...clausesOf(text)])
   const lookups = sources.map(({ text }) => createLookup(text))
   return {
@@ -123,10 +123,10 @@ function createGrounds(lines: readonly SummaryLine[], sources: readonly SummaryS
  * authority on the way. On whom it rests is measured by its wording; what it claims is believed only where no words tell. A line that
  * passes keeps its text; its sources are put right where they were missing or wrong.
  */
-export function gateSummary(lines: readonly SummaryLine[], sources: readonly SummarySource[]): GatedSummary {
+export function gateSummary(lines: readonly DraftedLine[], sources: readonly SummarySource[]): GatedSummary {
   const grounds = createGrounds(lines, sources)
   const events: GateEvent[] = []
-  const kept: SummaryLine[] = []
+  const kept: DraftedLine[] = []
   for (const [at, line] of lines.entries()) {
     const reason = reasonToDrop(line, grounds)
     if (reason === undefined) kept.push(withSources(line, grounds))
@@ -159,7 +159,7 @@ function backs(claim: Claim, text: string, { restsOn, support }: Attribution): b
   if (restsOn !== "authority" || share < minCovered || source === undefined) return false
   if (claim === "rule-change") return claimIn(said) === "rule-change"
   const agreed = grants(said) || affirms(source.text) || directs(source.text)
-  return agreed && refuses(said) === refuses(text)
+  return agreed && withholdsApproval(said) === withholdsApproval(text)
 }
 
 /** Where one thing that a line says ends and the next begins. */

@@ -1,33 +1,33 @@
 import { foldCharacter, foldWord } from "../../language/normalize.ts"
-import { concept, type Vocabulary } from "./finding.ts"
+import { type ConceptWords, concept } from "./finding.ts"
 
-const portuguese: Vocabulary = {
+const portuguese: ConceptWords = {
   revoke: "ignore ignora esqueca desconsidere",
   prior: "anteriores anterior previas",
   instructions: "instrucoes instrucao diretrizes",
   all: "todas todos",
   your: "suas tuas seus",
 }
-const italian: Vocabulary = {
+const italian: ConceptWords = {
   revoke: "ignora ignorate dimentica dimenticate trascura",
   prior: "precedenti precedente",
   instructions: "istruzioni istruzione direttive",
   all: "tutte tutti",
   your: "tue tuoi vostre",
 }
-const japanese: Vocabulary = {
+const japanese: ConceptWords = {
   revoke: "無視 忘れて 無視して",
   prior: "以前の 前の これまでの 上記",
   instructions: "指示 命令 プロンプト",
   all: "すべて 全て",
 }
-const korean: Vocabulary = {
+const korean: ConceptWords = {
   revoke: "무시하세요 무시하고 무시해 잊어버려 무시하라",
   prior: "이전 이전의 앞의 위의",
   instructions: "지시를 지시 지침을 지침 명령을 지시사항을",
   all: "모두 모든",
 }
-const arabic: Vocabulary = {
+const arabic: ConceptWords = {
   revoke: "تجاهل انس",
   prior: "السابقة السابق",
   instructions: "التعليمات الاوامر الأوامر",
@@ -35,10 +35,10 @@ const arabic: Vocabulary = {
 }
 
 /** The core of the override family in five more languages. */
-const coreLanguages: readonly Vocabulary[] = [portuguese, italian, japanese, korean, arabic]
+const coreLanguages: readonly ConceptWords[] = [portuguese, italian, japanese, korean, arabic]
 
 /** Verbs stand here in the form that commands; other forms tell of commands and are left out on purpose. */
-const english: Vocabulary = {
+const english: ConceptWords = {
   revoke:
     "ignore disregard forget override bypass discard dismiss neglect overlook abandon nullify overrule circumvent set_aside throw_out throw_away pay_no stop_following stop_obeying",
   omit: "omit drop exclude remove skip erase delete purge prune leave_out discard forget ignore disregard suppress ",
@@ -85,7 +85,7 @@ const english: Vocabulary = {
   your: "your yours ur",
 }
 
-const spanish: Vocabulary = {
+const spanish: ConceptWords = {
   revoke:
     "ignora ignore ignorar olvidar no_sigas ignorad ignoren olvida olvide olviden olvidad descarta descarte omite desobedece anula caso_omiso desatiende",
   omit: "omite omita omitir excluye excluya elimina elimine descarta descarte borra quita",
@@ -115,7 +115,7 @@ const spanish: Vocabulary = {
   report: "atacante inyeccion frase",
 }
 
-const german: Vocabulary = {
+const german: ConceptWords = {
   revoke:
     "ignoriere ignorier ignorieren_sie ignoriert vergiss vergessen_sie missachte missachten_sie verwirf uberschreibe umgehe",
   omit: "lass lasse lassen_sie entferne streiche ubergehe",
@@ -146,7 +146,7 @@ const german: Vocabulary = {
   report: "angreifer satz",
 }
 
-const french: Vocabulary = {
+const french: ConceptWords = {
   revoke:
     "ignore ignorez ignorer oublier oublie oubliez neglige negligez contourne contournez abandonne abandonnez fais_abstraction faites_abstraction",
   omit: "omets omettez supprime supprimez exclus excluez retire retirez",
@@ -175,7 +175,7 @@ const french: Vocabulary = {
   report: "attaquant phrase",
 }
 
-const russian: Vocabulary = {
+const russian: ConceptWords = {
   revoke:
     "игнорируй игнорируйте проигнорируй проигнорируйте забудь забудьте отбрось отбросьте отмени отмените обойди не_следуй не_следуйте",
   omit: "опусти опустите исключи исключите удали удалите пропусти пропустите убери уберите",
@@ -207,7 +207,7 @@ const russian: Vocabulary = {
 }
 
 /** Chinese, with the words Japanese shares; cut out of the running text by longest match. */
-const chinese: Vocabulary = {
+const chinese: ConceptWords = {
   revoke: "不要遵守 忽略 无视 無視 忘记 忘掉 忘記 抛弃 不要理会 不要遵守 不要遵循 绕过 无须遵守 無視して",
   omit: "省略 删除 删去 去掉 忽略 不要包含 不要保留 排除 丢弃 略去",
   lapsed: "已废弃 作废 失效 不再适用 已过时 过时 已取消 已撤销",
@@ -237,7 +237,7 @@ const chinese: Vocabulary = {
   place: "中的 里的",
 }
 
-const otherLanguages: readonly Vocabulary[] = [spanish, german, french, russian, chinese]
+const otherLanguages: readonly ConceptWords[] = [spanish, german, french, russian, chinese]
 
 const bits: Readonly<Record<string, number>> = concept
 

@@ -5,7 +5,7 @@ import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { buildOf } from "./cue.ts"
 import { concept, type Finding, type FindingKind, type Sighting, type Strength } from "./finding.ts"
 import { mergeSpans, spanBeforeWithholding, withhold } from "./mark-data.ts"
-import { type Sentence, sentencesOf, type Word } from "./sentence.ts"
+import { gateSentences, type Sentence, type Word } from "./sentence.ts"
 
 export type Scanned = { readonly findings: readonly Finding[]; readonly text: string }
 
@@ -155,7 +155,7 @@ const tells = ({ words }: Sentence): boolean => words.some(({ concepts }) => (co
 
 /** Does any sentence make an attempt? Only those with a word that means something are looked at: most texts have none. */
 function anyIn(text: string): boolean {
-  const telling = sentencesOf(text, true)
+  const telling = gateSentences(text, true)
   return telling.some((sentence, n) => {
     const before = telling[n - 1]
     const told = before !== undefined && before.at === sentence.at - 1 && tells(before)
@@ -170,7 +170,7 @@ function signalsIn(text: string): readonly Signal[] {
 }
 
 function signalsOf(text: string): readonly Signal[] {
-  const sentences = sentencesOf(text)
+  const sentences = gateSentences(text)
   const signals: Signal[] = []
   let told = false
   for (let n = 0; n < sentences.length; n++) {

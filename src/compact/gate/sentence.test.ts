@@ -3,7 +3,7 @@ import { fc } from "../../../test/support/property.ts"
 import { normalize, survey } from "../../language/normalize.ts"
 import { cueWords } from "./cue.ts"
 import { lexiconWords } from "./lexicon.ts"
-import { addToSum, mayMean, sentencesOf } from "./sentence.ts"
+import { addToSum, gateSentences, mayMean } from "./sentence.ts"
 
 const word = fc.oneof(fc.constantFrom(...lexiconWords, ...cueWords), fc.string({ unit: "binary", maxLength: 8 }))
 const joint = fc.constantFrom(" ", ". ", "\n", "\n\n", ", ", '", "', " | ", ": ", "\t", "_", "\u200b", "&", "*")
@@ -14,8 +14,8 @@ const text = fc
 test("for any text, the sentences that tell something are those of all that have a word or a cue", () => {
   fc.assert(
     fc.property(text, (drawn) => {
-      const all = sentencesOf(drawn)
-      expect(sentencesOf(drawn, true)).toEqual(all.filter(({ words, cues }) => words.length > 0 || cues !== 0))
+      const all = gateSentences(drawn)
+      expect(gateSentences(drawn, true)).toEqual(all.filter(({ words, cues }) => words.length > 0 || cues !== 0))
     }),
   )
 })

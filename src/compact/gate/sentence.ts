@@ -196,7 +196,7 @@ const plainLength = 16
  * The text of a view cut into sentences, each with the words that mean something; with `telling`, only the sentences that have any. One
  * pass.
  */
-export function sentencesOf(text: string, telling = false): readonly Sentence[] {
+export function gateSentences(text: string, telling = false): readonly Sentence[] {
   const sentences: Sentence[] = []
   const place = { start: 0, end: 0 }
   const reading: Reading = { words: [], cues: 0, count: 0, text: "", place, opens: true, quoted: false }

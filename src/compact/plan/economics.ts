@@ -1,7 +1,7 @@
 /** Dollars per million tokens, as far as reading a prompt goes. */
 export type CachePrices = { readonly cacheRead: number; readonly cacheWrite: number }
 
-export type Rewrite = {
+export type RewriteCost = {
   /** The beginning that stays byte for byte, and so stays cached. */
   readonly keptTokens: number
   readonly beforeTokens: number
@@ -24,7 +24,7 @@ const perMillion = 1_000_000
  * behind the kept beginning anew, and every later one reads less.
  */
 export function weighRewrite(
-  { keptTokens, beforeTokens, afterTokens, expectedCalls }: Rewrite,
+  { keptTokens, beforeTokens, afterTokens, expectedCalls }: RewriteCost,
   { cacheRead, cacheWrite }: CachePrices,
 ): Weighing {
   const written = Math.max(0, afterTokens - keptTokens)

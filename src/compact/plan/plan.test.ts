@@ -4,7 +4,7 @@ import { tokens } from "../../message/message.ts"
 import { isTripped, noteCompaction, regrowth } from "./breaker.ts"
 import { weighRewrite } from "./economics.ts"
 import { compactionMark, type Occasion, type Plan, planContext, reserveFor, type Sizes } from "./plan.ts"
-import { defaultPolicy, type Policy } from "./policy.ts"
+import { type CompactionPolicy, defaultPolicy } from "./policy.ts"
 
 /** A window of 1,100 with 100 reserved: shares of the room read as per mille. */
 const sizes = (contextTokens: number, more: Partial<Record<keyof Sizes, number>> = {}): Sizes => {
@@ -34,7 +34,13 @@ function mapTokens(counts: Omit<Record<keyof Sizes, number>, "toolRounds">): Omi
 }
 
 describe("what to do", () => {
-  const cases: readonly [why: string, sizes: Sizes, occasion: Occasion, policy: Partial<Policy>, plan: object][] = [
+  const cases: readonly [
+    why: string,
+    sizes: Sizes,
+    occasion: Occasion,
+    policy: Partial<CompactionPolicy>,
+    plan: object,
+  ][] = [
     ["small: leave it", sizes(600), {}, {}, { type: "leave", flush: false, speculate: false }],
     ["over 60 %: save to memory", sizes(601), {}, {}, { type: "leave", flush: true, speculate: false }],
     ["over 65 %: begin a summary too", sizes(651), {}, {}, { type: "leave", flush: true, speculate: true }],
@@ -166,47 +172,52 @@ describe("what to do", () => {
 })
 
 describe("why it is compacted", () => {
-  const cases: readonly [why: string, sizes: Sizes, occasion: Occasion, policy: Partial<Policy>, reasons: object[]][] =
+  const cases: readonly [
+    why: string,
+    sizes: Sizes,
+    occasion: Occasion,
+    policy: Partial<CompactionPolicy>,
+    reasons: object[],
+  ][] = [
+    ["its size", sizes(801), {}, {}, [{ trigger: "window-share", value: 801, limit: 800 }]],
+    ["someone asked", sizes(50), { asked: {} }, {}, [{ trigger: "asked", value: 50, limit: 0 }]],
     [
-      ["its size", sizes(801), {}, {}, [{ trigger: "window-share", value: 801, limit: 800 }]],
-      ["someone asked", sizes(50), { asked: {} }, {}, [{ trigger: "asked", value: 50, limit: 0 }]],
-      [
-        "the provider refused it",
-        sizes(500),
-        { refused: true },
-        {},
-        [{ trigger: "provider-refused", value: 500, limit: 1000 }],
-      ],
-      [
-        "a fixed number of tokens",
-        sizes(301),
-        {},
-        { compactAtTokens: 300 },
-        [{ trigger: "absolute-tokens", value: 301, limit: 300 }],
-      ],
-      ["the end of a phase", sizes(700), { phaseEnded: true }, {}, [{ trigger: "phase-end", value: 700, limit: 600 }]],
-      [
-        "one output",
-        sizes(500, { toolOutputTokens: 301 }),
-        {},
-        { toolOutputTokens: 300 },
-        [{ trigger: "tool-output", value: 301, limit: 300 }],
-      ],
-      [
-        "the number of tool rounds",
-        sizes(500, { toolRounds: 9 }),
-        {},
-        { toolRounds: 8 },
-        [{ trigger: "tool-rounds", value: 9, limit: 8 }],
-      ],
-      [
-        "several reasons at once, forced ones first",
-        sizes(900, { toolRounds: 9 }),
-        { phaseEnded: true },
-        { toolRounds: 8 },
-        [{ trigger: "window-share" }, { trigger: "phase-end" }, { trigger: "tool-rounds" }],
-      ],
-    ]
+      "the provider refused it",
+      sizes(500),
+      { refused: true },
+      {},
+      [{ trigger: "provider-refused", value: 500, limit: 1000 }],
+    ],
+    [
+      "a fixed number of tokens",
+      sizes(301),
+      {},
+      { compactAtTokens: 300 },
+      [{ trigger: "absolute-tokens", value: 301, limit: 300 }],
+    ],
+    ["the end of a phase", sizes(700), { phaseEnded: true }, {}, [{ trigger: "phase-end", value: 700, limit: 600 }]],
+    [
+      "one output",
+      sizes(500, { toolOutputTokens: 301 }),
+      {},
+      { toolOutputTokens: 300 },
+      [{ trigger: "tool-output", value: 301, limit: 300 }],
+    ],
+    [
+      "the number of tool rounds",
+      sizes(500, { toolRounds: 9 }),
+      {},
+      { toolRounds: 8 },
+      [{ trigger: "tool-rounds", value: 9, limit: 8 }],
+    ],
+    [
+      "several reasons at once, forced ones first",
+      sizes(900, { toolRounds: 9 }),
+      { phaseEnded: true },
+      { toolRounds: 8 },
+      [{ trigger: "window-share" }, { trigger: "phase-end" }, { trigger: "tool-rounds" }],
+    ],
+  ]
   test.each(cases)("%s", (_why, given, occasion, policy, reasons) => {
     const plan = planContext(given, occasion, { ...defaultPolicy, ...policy })
     expect(plan.type === "compact" ? plan.reasons : []).toMatchObject(reasons)
@@ -228,7 +239,7 @@ describe("why it is compacted", () => {
 })
 
 test("the mark up to which a context is not compacted for its size agrees with the plan", () => {
-  const policy = (more: Partial<Policy>): Policy => ({ ...defaultPolicy, ...more })
+  const policy = (more: Partial<CompactionPolicy>): CompactionPolicy => ({ ...defaultPolicy, ...more })
   const policies = [policy({}), policy({ compactAtTokens: 300 }), policy({ compactAt: 0.99 })]
   fc.assert(
     fc.property(fc.constantFrom(...policies), fc.boolean(), fc.nat(999), (chosen, isUnread, floorTokens) => {

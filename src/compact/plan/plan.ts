@@ -1,6 +1,6 @@
 import { type Tokens, tokens } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import type { Policy } from "./policy.ts"
+import type { CompactionPolicy } from "./policy.ts"
 
 /** How large everything is, in the model's own tokens. */
 export type Sizes = {
@@ -38,7 +38,7 @@ export type Trigger =
   | "tool-rounds"
 
 /** Why, in numbers. */
-export type Reason = { readonly trigger: Trigger; readonly value: number; readonly limit: number }
+export type PlanReason = { readonly trigger: Trigger; readonly value: number; readonly limit: number }
 
 /**
  * What to do about a context. `forced` means that leaving it is no choice; otherwise the cache economics have a say. `micro` means
@@ -51,13 +51,13 @@ export type Plan =
       readonly depth: "micro" | "full"
       readonly forced: boolean
       readonly targetTokens: Tokens
-      readonly reasons: readonly Reason[]
+      readonly reasons: readonly PlanReason[]
       readonly focus?: string
     }
   | { readonly type: "refuse"; readonly shortTokens: Tokens }
 
 /** The whole policy: the least that will do. No I/O, so a table of numbers tests it. */
-export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): Plan {
+export function planContext(sizes: Sizes, occasion: Occasion, policy: CompactionPolicy): Plan {
   const roomTokens = sizes.windowTokens - sizes.reserveTokens
   if (sizes.floorTokens > roomTokens) return { type: "refuse", shortTokens: tokens(sizes.floorTokens - roomTokens) }
   const mark = marksOf(sizes, roomTokens)
@@ -68,7 +68,7 @@ export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): P
     const over = (share: number): boolean => sizes.contextTokens > mark(share)
     return { type: "leave", flush: over(policy.flushAt), speculate: over(policy.speculateAt) }
   }
-  const phase: readonly Reason[] = optional ? [reason("phase-end", sizes.contextTokens, mark(policy.flushAt))] : []
+  const phase: readonly PlanReason[] = optional ? [reason("phase-end", sizes.contextTokens, mark(policy.flushAt))] : []
   return {
     type: "compact",
     depth: full.length > 0 || optional ? "full" : "micro",
@@ -80,7 +80,7 @@ export function planContext(sizes: Sizes, occasion: Occasion, policy: Policy): P
 }
 
 /** The most that a context may have without being compacted for its size: one that ends in results the model has not read, or any other. */
-export function compactionMark(sizes: Sizes, policy: Policy, end: "unread" | "answered"): number {
+export function compactionMark(sizes: Sizes, policy: CompactionPolicy, end: "unread" | "answered"): number {
   const mark = marksOf(
     sizes,
     sizes.windowTokens - sizes.reserveTokens,
@@ -92,7 +92,7 @@ export function compactionMark(sizes: Sizes, policy: Policy, end: "unread" | "an
 const countMargin = 0.02
 
 /** The mark for a request that ends in results the model has not read. Someone who compacts only what does not fit has no margin. */
-const unreadAt = ({ compactAt }: Policy): number => Math.max(compactAt, 1 - countMargin)
+const unreadAt = ({ compactAt }: CompactionPolicy): number => Math.max(compactAt, 1 - countMargin)
 
 /** Where a share of the room ends, in tokens. */
 type Mark = (share: number) => number
@@ -103,7 +103,7 @@ function marksOf({ floorTokens }: Sizes, roomTokens: number): Mark {
   return (share) => base + share * (roomTokens - base)
 }
 
-const reason = (trigger: Trigger, value: number, limit: number): Reason => ({
+const reason = (trigger: Trigger, value: number, limit: number): PlanReason => ({
   trigger,
   value,
   limit: Math.floor(limit),
@@ -113,7 +113,12 @@ const reason = (trigger: Trigger, value: number, limit: number): Reason => ({
  * The compaction mark is soft for a request that ends in results the model has not read: while it fits, it goes out whole. A fixed mark
  * counts what the model has read already.
  */
-function fullReasons(sizes: Sizes, { asked, refused }: Occasion, policy: Policy, mark: Mark): readonly Reason[] {
+function fullReasons(
+  sizes: Sizes,
+  { asked, refused }: Occasion,
+  policy: CompactionPolicy,
+  mark: Mark,
+): readonly PlanReason[] {
   const { contextTokens, unreadTokens } = sizes
   const limit = mark(unreadTokens > 0 ? unreadAt(policy) : policy.compactAt)
   const absolute = policy.compactAtTokens ?? Number.POSITIVE_INFINITY
@@ -125,7 +130,7 @@ function fullReasons(sizes: Sizes, { asked, refused }: Occasion, policy: Policy,
   ]
 }
 
-function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: Policy): readonly Reason[] {
+function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: CompactionPolicy): readonly PlanReason[] {
   const rounds = policy.toolRounds ?? Number.POSITIVE_INFINITY
   const largest = policy.toolOutputTokens ?? Number.POSITIVE_INFINITY
   return [
@@ -139,7 +144,7 @@ function microReasons({ toolOutputTokens, toolRounds }: Sizes, policy: Policy): 
  * large, down to half the mark, so that another one fits before the next compaction. Of what there is, if someone asked for less of it,
  * or if the provider refused what we thought would fit: then our count is off.
  */
-function targetOf(sizes: Sizes, { asked, refused }: Occasion, policy: Policy, roomTokens: number): Tokens {
+function targetOf(sizes: Sizes, { asked, refused }: Occasion, policy: CompactionPolicy, roomTokens: number): Tokens {
   const fromContext = refused === true || asked !== undefined
   const fixed = policy.compactAtTokens ?? roomTokens
   const most = Math.min(roomTokens, fromContext ? sizes.contextTokens : roomTokens, fixed)

@@ -1,5 +1,5 @@
 /** When to act, as shares of the room: what the window has once the answer's reserve is taken off. */
-export type Policy = {
+export type CompactionPolicy = {
   /** Save what matters to memory, before anything is compacted. */
   readonly flushAt: number
   /** Begin a summary in the background, so that it is there when it is needed. */
@@ -19,7 +19,7 @@ export type Policy = {
   readonly expectedCalls: number
 }
 
-export const defaultPolicy: Policy = {
+export const defaultPolicy: CompactionPolicy = {
   flushAt: 0.6,
   speculateAt: 0.65,
   compactAt: 0.8,

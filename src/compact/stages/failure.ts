@@ -16,7 +16,7 @@ export const failureLine = new RegExp(`${plain.source}|${likely.source}`)
 const aroundFailure = 80
 
 /** The last line that tells of a failure, cut to what tells; nothing where none does. */
-export function failureOf(text: string): string | undefined {
+export function failureExcerpt(text: string): string | undefined {
   const line = text.split("\n").findLast((each) => failureLine.test(each)) ?? ""
   const found = failureLine.exec(line)
   if (found === null) return undefined
@@ -41,7 +41,7 @@ const maxJsonLength = 1_000_000
 export const looksLikeJson = (text: string): boolean => /^\s*[[{]\s*(?:["[{\]}\d-]|true\b|false\b|null\b)/.test(text)
 
 /** The list or record that a text is, with its numbers verbatim. */
-export function readJson(text: string): Tree | undefined {
+export function readJsonTree(text: string): Tree | undefined {
   if (text.length > maxJsonLength || !looksLikeJson(text)) return undefined
   const tree = readTree(text)
   if (tree !== undefined || !/^\s*\[\s*[tfn]/.test(text)) return tree

@@ -51,7 +51,7 @@ export function quoteInMarker(words: string, maxLength = 80): string {
 const markerLength = usualMarkerLength + 16
 
 /** Head and tail of a text of at most `maxLength` characters, two to one, with what lies between counted; no character is cut in two. */
-export function cutText(text: string, maxLength: number): string {
+export function headAndTail(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text
   const marked = cutMiddle(text, maxLength - markerLength, (count) => leftOut(count, "character"))
   return marked.length < text.length ? marked : text

@@ -10,7 +10,7 @@ import {
 import { present } from "../../message/present.ts"
 import { inlineImageSize } from "../../tokens/image-size.ts"
 import type { Edit, ShortenReason } from "./edit.ts"
-import { failureOf, hasFailed } from "./failure.ts"
+import { failureExcerpt, hasFailed } from "./failure.ts"
 import { mentionsIn, visitWords } from "./later-mentions.ts"
 import { escapeMarkers, isMarker, nameHandle, quoteInMarker, shareOut, wholeMarker } from "./marker.ts"
 import {
@@ -49,14 +49,14 @@ const withText = (part: TextPart, text: string): Part => ({
 function shortenContent(part: ToolResultPart, target: Target, source: TextSource, by: Counting): readonly Part[] {
   const content = fitContent(part, target, source, by)
   if (!source.failed || part.failed !== undefined || hasFailed({ ...part, content })) return content
-  const at = part.content.findLastIndex((item) => item.type === "text" && failureOf(item.text) !== undefined)
+  const at = part.content.findLastIndex((item) => item.type === "text" && failureExcerpt(item.text) !== undefined)
   return content.map((item, n) => (n === at ? briefFailure(part.content[n] ?? item, source.handle) : item))
 }
 
 /** The line that tells of the failure, and a marker for the rest. */
 function briefFailure(part: Part, handle: string | undefined): Part {
   if (part.type !== "text" || isMarker(part.text.slice(part.text.lastIndexOf("\n") + 1))) return part
-  const line = escapeMarkers(failureOf(part.text) ?? "")
+  const line = escapeMarkers(failureExcerpt(part.text) ?? "")
   return withText(part, `${line}\n${nameHandle(wholeMarker(part.text), handle)}`)
 }
 

@@ -1,5 +1,5 @@
 import type { Tree } from "../facts/json-tree.ts"
-import { cutText, escapeMarkers, leftOut, shareOut } from "./marker.ts"
+import { escapeMarkers, headAndTail, leftOut, shareOut } from "./marker.ts"
 
 /** A value with the length of its JSON, so that room is shared out before anything is written. */
 type Sized = {
@@ -87,7 +87,7 @@ function writeScalar({ tree, length }: Sized, maxLength: number, shortenText: Sh
   // What JSON escapes takes more room than it has characters.
   const room = Math.floor((Math.max(minTextLength, maxLength) * tree.text.length) / length)
   const escaped = escapeMarkers(tree.text)
-  return JSON.stringify(escaped.includes("\n") ? shortenText(escaped, room) : cutText(escaped, room))
+  return JSON.stringify(escaped.includes("\n") ? shortenText(escaped, room) : headAndTail(escaped, room))
 }
 
 /** Which to keep: in the order given, as many as have room. */

@@ -1,6 +1,6 @@
-import { failureLine, readJson } from "./failure.ts"
+import { failureLine, readJsonTree } from "./failure.ts"
 import { type Mentions, minQuotedLength, visitWords } from "./later-mentions.ts"
-import { cutText, escapeMarkers, leftOut, nameHandle, usualMarkerLength } from "./marker.ts"
+import { escapeMarkers, headAndTail, leftOut, nameHandle, usualMarkerLength } from "./marker.ts"
 import { prepareJson } from "./shorten-json.ts"
 import type { ToolKind } from "./tool-kind.ts"
 
@@ -178,7 +178,7 @@ type Prepared = { readonly shorten: (maxLength: number) => string; readonly hand
 /** Look at a text once; then it can be shortened to any length. Inside JSON a handle is written as JSON writes it. */
 function prepareText(text: string, source: TextSource): Prepared {
   const { handle } = source
-  const tree = readJson(text)
+  const tree = readJsonTree(text)
   if (tree === undefined) return { shorten: prepareLines(escapeMarkers(text), source), handle }
   const { mentions, after } = source.interest
   const shorten = prepareJson(tree, {
@@ -191,7 +191,7 @@ function prepareText(text: string, source: TextSource): Prepared {
 function prepareLines(text: string, { kind, failed, interest, wholeEnds }: TextSource): (maxLength: number) => string {
   const { lines: written, hidden } = windowOf(text)
   const lines = kind === "shell" || kind === "test" ? written.map(settleLine) : written
-  if (lines.length === 1 && hidden.count === 0) return (maxLength) => cutText(lines[0] ?? "", maxLength)
+  if (lines.length === 1 && hidden.count === 0) return (maxLength) => headAndTail(lines[0] ?? "", maxLength)
   const weights = wholeEnds === true ? new Uint8Array(lines.length) : scoreOfOutput(lines, kind)(lines)
   if (failed && wholeEnds !== true) {
     for (const [at, weight] of scoreLog(lines).entries()) raise(weights, at, weight)
@@ -380,7 +380,7 @@ function writeLines(
     if (unseen === 0 && cost <= gapCost) for (; at < end; at++) written.push(lines[at] ?? "")
     else written.push(leftOut(end - at + unseen, "line"))
     at = end
-    if (at < lines.length) written.push(cutText(lines[at++] ?? "", cut))
+    if (at < lines.length) written.push(headAndTail(lines[at++] ?? "", cut))
   }
   return written.join("\n")
 }

@@ -3,14 +3,14 @@ import { fc } from "../../../test/support/property.ts"
 import { callId } from "../../message/message.ts"
 import {
   chooseByShape,
+  conversationShape,
   defaultStrategyOptions,
+  groupTokens,
   type Shape,
   type SizedGroup,
   type StrategyName,
   scoreOf,
-  shapeOf,
   strategies,
-  tokensOf,
 } from "./strategies.ts"
 
 type Drawn = readonly [type: SizedGroup["group"]["type"], tokens: number, mandatory?: boolean]
@@ -86,7 +86,7 @@ test("undecided, hybrid takes whichever of the two scores better by the weights"
     roomTokens: 45,
     options: { ...defaultStrategyOptions, weights: { reduction, retention: 1 - reduction } },
   })
-  expect(chooseByShape(shapeOf(choice(1))).pick).toBe("try-both")
+  expect(chooseByShape(conversationShape(choice(1))).pick).toBe("try-both")
   for (const weight of [0, 0.6, 1]) {
     const asked = choice(weight)
     const best = Math.max(
@@ -113,9 +113,9 @@ test.each(Object.keys(strategies) as StrategyName[])(
     fc.assert(
       fc.property(anyGroups, fc.nat(3000), (groups, roomTokens) => {
         const chosen = strategies[name].select({ groups, roomTokens, options: defaultStrategyOptions })
-        expect(tokensOf(groups, chosen)).toBeLessThanOrEqual(roomTokens)
+        expect(groupTokens(groups, chosen)).toBeLessThanOrEqual(roomTokens)
         for (const at of chosen) expect(groups[at]).toBeDefined()
-        const all = tokensOf(groups, new Set(groups.keys())) <= roomTokens
+        const all = groupTokens(groups, new Set(groups.keys())) <= roomTokens
         if (all && name !== "tool-rounds") expect(chosen.size).toBe(groups.length)
       }),
     )

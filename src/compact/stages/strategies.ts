@@ -6,7 +6,7 @@ const recency: Strategy = (choice) => newestThatFit(choice, choice.roomTokens)
 /** Keep a beginning and an end, each within its share of the room; what the beginning leaves over goes to the end. */
 const headTail: Strategy = (choice) => {
   const head = oldestThatFit(choice, choice.roomTokens * choice.options.headShare)
-  const tail = newestThatFit(choice, choice.roomTokens - tokensOf(choice.groups, head))
+  const tail = newestThatFit(choice, choice.roomTokens - groupTokens(choice.groups, head))
   return new Set([...head, ...tail])
 }
 
@@ -16,7 +16,7 @@ const toolRounds: Strategy = (choice) => {
   const rounds = [...groups.keys()].filter((at) => groups[at]?.group.type === "tool-round")
   const old = new Set(rounds.slice(0, Math.max(0, rounds.length - options.keepRounds)))
   const kept = new Set([...groups.keys()].filter((at) => !old.has(at)))
-  if (tokensOf(groups, kept) <= roomTokens) return kept
+  if (groupTokens(groups, kept) <= roomTokens) return kept
   const without = groups.map((sized, at) => (old.has(at) ? { ...sized, tokens: 0 } : sized))
   const newest = newestThatFit({ groups: without }, roomTokens)
   return new Set([...newest].filter((at) => !old.has(at)))
@@ -38,7 +38,7 @@ const oldestDrop: Strategy = (choice) => {
 /** Drop from the middle outwards: the beginning has the task and the end has the work. */
 const middleDrop: Strategy = ({ groups, roomTokens }) => {
   const kept = new Set(groups.keys())
-  let left = tokensOf(groups, kept)
+  let left = groupTokens(groups, kept)
   const middle = (groups.length - 1) / 2
   for (let distance = 0; left > roomTokens && distance <= middle + 1; distance++) {
     for (const at of new Set([Math.floor(middle) - distance, Math.ceil(middle) + distance])) {
@@ -66,14 +66,14 @@ export type Shape = {
 
 type HybridChoice = { readonly pick: "middle-drop" | "oldest-drop" | "try-both"; readonly why: string }
 
-export function shapeOf({ groups, roomTokens }: Pick<Choice, "groups" | "roomTokens">): Shape {
-  const total = Math.max(1, tokensOf(groups, new Set(groups.keys())))
+export function conversationShape({ groups, roomTokens }: Pick<Choice, "groups" | "roomTokens">): Shape {
+  const total = Math.max(1, groupTokens(groups, new Set(groups.keys())))
   const recent = new Set([...groups.keys()].slice(Math.floor(groups.length * 0.8)))
   const heavy = groups.filter(({ group }) => group.type === "tool-round" || group.type === "system")
   return {
     compression: Math.max(0, 1 - roomTokens / total),
     groups: groups.length,
-    recentShare: tokensOf(groups, recent) / total,
+    recentShare: groupTokens(groups, recent) / total,
     longGroup: groups.some(({ tokens, mandatory }) => !mandatory && tokens > total / 5),
     toolShare: groups.length === 0 ? 0 : heavy.length / groups.length,
   }
@@ -90,7 +90,7 @@ export function chooseByShape(shape: Shape): HybridChoice {
 
 /** Decide by shape; where that leaves it open, try both and take the better score of tokens gone and groups kept. */
 const hybrid: Strategy = (choice) => {
-  const { pick } = chooseByShape(shapeOf(choice))
+  const { pick } = chooseByShape(conversationShape(choice))
   if (pick === "middle-drop") return middleDrop(choice)
   if (pick === "oldest-drop") return oldestDrop(choice)
   const [one, other] = [middleDrop(choice), oldestDrop(choice)]
@@ -98,8 +98,8 @@ const hybrid: Strategy = (choice) => {
 }
 
 export function scoreOf({ groups, options: { weights } }: Choice, kept: ReadonlySet<number>): number {
-  const total = Math.max(1, tokensOf(groups, new Set(groups.keys())))
-  const reduction = 1 - tokensOf(groups, kept) / total
+  const total = Math.max(1, groupTokens(groups, new Set(groups.keys())))
+  const reduction = 1 - groupTokens(groups, kept) / total
   return weights.reduction * reduction + weights.retention * (kept.size / Math.max(1, groups.length))
 }
 
@@ -195,7 +195,7 @@ function takeWhileFits(
 }
 
 /** What the groups of a choice take, the mandatory ones left out. */
-export function tokensOf(groups: readonly SizedGroup[], kept: ReadonlySet<number>): number {
+export function groupTokens(groups: readonly SizedGroup[], kept: ReadonlySet<number>): number {
   let sum = 0
   for (const at of kept) {
     const sized = groups[at]

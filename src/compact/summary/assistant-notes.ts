@@ -1,10 +1,10 @@
-import { announces, asks, courteous, decides, finds, sentencesOf } from "./cues.ts"
-import type { Draft } from "./draft.ts"
+import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
+import type { NoteDraft } from "./draft.ts"
 import { maxLineLength, type NoteKind, oneLine, weightOf } from "./summary.ts"
 import type { Doing } from "./work.ts"
 
 /** What the assistant said at one place. */
-export type Answer = {
+export type AssistantStatement = {
   readonly text: string
   readonly sentences: readonly string[]
   readonly at: number
@@ -12,7 +12,7 @@ export type Answer = {
 }
 
 /** Read an answer once for all that is asked of it. */
-export const answerOf = (text: string, { at, source }: Doing): Answer => ({
+export const answerOf = (text: string, { at, source }: Doing): AssistantStatement => ({
   text,
   sentences: sentencesOf(text),
   at,
@@ -25,7 +25,7 @@ const maxEach = 2
 /** Shorter sentences than this decide nothing. */
 const minLength = 24
 
-const draft = (kind: NoteKind, text: string, { at, source }: Answer, worth: number): Draft => {
+const draft = (kind: NoteKind, text: string, { at, source }: AssistantStatement, worth: number): NoteDraft => {
   return { kind, text: oneLine(text, maxLineLength), sources: [source], channel: "assistant", at, worth }
 }
 
@@ -39,13 +39,13 @@ const passing =
   /^(?:(?:now|first|next|then|ok(?:ay)?|so|wait)[, ]{1,2})?(?:(?:let me|let['’]s|let us|i['’]ll|i will|i need to|we can|we['’]ll) (?:also |first |now |just )?(?:check|look|see|read|view|find|search|list|examine|explore|verify|inspect)|the user (?:is|wants?|said|asks?|asked|suggest))/i
 
 /** What the assistant settled on and found out while it worked, in its own words. */
-export function thoughtDrafts(answer: Answer): readonly Draft[] {
+export function thoughtDrafts(answer: AssistantStatement): readonly NoteDraft[] {
   const sentences = answer.sentences.filter(
     (sentence) =>
       weightOf(sentence) >= minLength &&
       !isQuestion(sentence) &&
       !leadsUp(sentence) &&
-      !asks.test(sentence) &&
+      !asksUser.test(sentence) &&
       !courteous.test(sentence) &&
       !passing.test(sentence),
   )
@@ -100,23 +100,23 @@ const maxAsked = 400
 /** A conclusion of fewer letters is a heading or a nod: "All tests.", "With the retry." */
 const leastConclusion = 24
 
-export function conclusionDrafts(answer: Answer): readonly Draft[] {
+export function conclusionDrafts(answer: AssistantStatement): readonly NoteDraft[] {
   const noted = new Set(thoughtDrafts(answer).map(({ text }) => text))
   const text = concludingText(answer.sentences, (sentence) => noted.has(sentence) || passing.test(sentence))
   if (weightOf(text) < leastConclusion) return []
   // What led up to a question was settled with its answer.
-  const worth = questionIn(answer) === undefined && !asks.test(answer.text.slice(-maxAsked)) ? 4.5 : 2
+  const worth = questionIn(answer) === undefined && !asksUser.test(answer.text.slice(-maxAsked)) ? 4.5 : 2
   return [draft("conclusion", text, answer, worth)]
 }
 
 /** The question that an answer ends with, if it asks one. */
-export function questionIn({ sentences }: Answer): string | undefined {
+export function questionIn({ sentences }: AssistantStatement): string | undefined {
   const found = sentences.findLast((sentence) => isQuestion(sentence) && !courteous.test(sentence))
   return found === undefined ? undefined : oneLine(found, maxLineLength / 2)
 }
 
 /** Where the assistant stood when it last spoke: what it was at, what it was about to do, what it asked and got no answer to. */
-export function lastDrafts(answer: Answer): readonly Draft[] {
+export function lastDrafts(answer: AssistantStatement): readonly NoteDraft[] {
   const next = answer.sentences.filter(
     (sentence) => announces.test(sentence.slice(0, 600)) && !courteous.test(sentence) && !isQuestion(sentence),
   )
@@ -126,7 +126,7 @@ export function lastDrafts(answer: Answer): readonly Draft[] {
     ...(current === "" ? [] : [draft("current", current, answer, 7)]),
     ...next
       .slice(-maxEach)
-      .map((text): Draft => ({ ...draft("next", text.replace(/[:：]$/, "."), answer, 7), state: "next" })),
+      .map((text): NoteDraft => ({ ...draft("next", text.replace(/[:：]$/, "."), answer, 7), state: "next" })),
     ...(question === undefined
       ? []
       : [{ ...draft("question", `Asked the user: ${question}`, answer, 7), state: "pending" as const }]),

@@ -92,7 +92,7 @@ export const announces = cue(
 )
 
 /** The assistant waits for the user without a question mark. */
-export const asks = cue(
+export const asksUser = cue(
   words(
     "please (?:provide|confirm|let me know|share|specify|choose|tell)|i(?:['’]ll| will)? need (?:your|the following)|would you like|could you",
   ),

@@ -3,24 +3,24 @@ import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import { expectedLanguage } from "./model-language.ts"
 import {
+  attemptFailure,
   type DraftLine,
-  failureOf,
   flatten,
   looksLikeFailure,
   maxAnswerLength,
-  maxLineLength,
   maxLines,
+  maxModelLineLength,
   type ReadAnswer,
-  readAnswer,
   readDraft,
+  readSummaryAnswer,
   type SummaryEvent,
   settle,
   summaryOf,
   userText,
-  type Written,
+  type WrittenSummary,
 } from "./model-write.ts"
 import { openSection, type PromptInput, previousPlain, previousShare, sectionGuides } from "./prompt.ts"
-import { fitPieces, piecesOf, renderPlain } from "./prompt-fit.ts"
+import { fitPieces, promptPieces, renderPlain } from "./prompt-fit.ts"
 import {
   type LineState,
   type SchemaName,
@@ -34,7 +34,7 @@ import {
 export type CustomInput = PromptInput & { readonly signal: AbortSignal }
 
 /** Have the user's own function write the summary, once. It never rejects: what went wrong is in the event, and then there is no summary. The caller sets the time limit. */
-export async function writeWithCustom(summarize: Summarize, input: CustomInput): Promise<Written> {
+export async function writeWithCustom(summarize: Summarize, input: CustomInput): Promise<WrittenSummary> {
   const { messages, schema, previous, focus, language, budgetTokens, signal } = input
   const head = { type: "summary-attempted", writer: "custom", attempt: 1 } as const
   const { text, pieces } = show(input)
@@ -42,7 +42,7 @@ export async function writeWithCustom(summarize: Summarize, input: CustomInput):
   try {
     answer = await summarize({ messages, text, pieces, schema, budgetTokens, signal, ...present({ focus, language }) })
   } catch (error) {
-    const failure = failureOf(error)
+    const failure = attemptFailure(error)
     return { events: [{ ...head, outcome: failure.type, failure }] }
   }
   const earlier = previous?.sections.flatMap(({ lines }) => lines) ?? []
@@ -78,7 +78,7 @@ function show({ messages, previous, inputTokens, count }: PromptInput): Pick<Sum
         ]
   const taken = before.reduce((sum, piece) => sum + count(piece.text), 0)
   const room = Math.max(0, inputTokens - taken)
-  const { text, shown } = fitPieces(piecesOf(messages), room, { render: renderPlain, count })
+  const { text, shown } = fitPieces(promptPieces(messages), room, { render: renderPlain, count })
   return {
     text: [...before.map((piece) => piece.text), text].join("\n\n").trim(),
     pieces: [...before, ...shown.map(({ piece, text: own }) => ({ id: piece.id, from: piece.channel, text: own }))],
@@ -137,7 +137,7 @@ export function createSourcing(
       else if (ids.size <= maxHolders) ids.add(id)
     }
   }
-  for (const { id, text, channel } of piecesOf(messages)) hold(id, channel, text)
+  for (const { id, text, channel } of promptPieces(messages)) hold(id, channel, text)
   for (const { sources, text, channel } of earlier) for (const id of sources.slice(0, maxLaid)) hold(id, channel, text)
   return (text) => {
     const scores = new Map<string, number>()
@@ -177,9 +177,9 @@ export function readCustom(answer: unknown, reading: Reading): ReadAnswer {
 function withSources(lines: unknown, { sourcesOf }: Reading): unknown {
   if (!Array.isArray(lines)) return lines
   return lines.slice(0, maxLines).map((line: unknown) => {
-    if (typeof line === "string") return { text: line, from: sourcesOf(line.slice(0, maxLineLength)) }
+    if (typeof line === "string") return { text: line, from: sourcesOf(line.slice(0, maxModelLineLength)) }
     if (!isObject(line) || line.from !== undefined || typeof line.text !== "string") return line
-    return { ...line, from: sourcesOf(line.text.slice(0, maxLineLength)) }
+    return { ...line, from: sourcesOf(line.text.slice(0, maxModelLineLength)) }
   })
 }
 
@@ -188,7 +188,7 @@ function readText(text: string, reading: Reading): ReadAnswer {
     return { ok: false, reason: { code: "too-long", length: text.length, limit: maxAnswerLength } }
   const kind = looksLikeFailure(text)
   if (kind !== undefined) return { ok: false, reason: { code: "failure-text", kind } }
-  const asked = text.includes('"sections"') ? readAnswer(text, reading.schema) : undefined
+  const asked = text.includes('"sections"') ? readSummaryAnswer(text, reading.schema) : undefined
   if (asked?.ok === true) return asked
   const read = summaryOf(linesOf(text, reading), reading.schema, { sections: 0, fields: 0 })
   return read.summary.sections.length === 0 ? { ok: false, reason: { code: "no-lines" } } : { ok: true, ...read }
@@ -215,7 +215,7 @@ function linesOf(text: string, { schema, known, sourcesOf }: Reading): readonly 
       continue
     }
     if (lines.length > maxLines) break
-    const { state, rest } = stateOf(flatten(raw.slice(0, 4 * maxLineLength).replace(bullet, "")))
+    const { state, rest } = stateOf(flatten(raw.slice(0, 4 * maxModelLineLength).replace(bullet, "")))
     const { from, words } = citationIn(rest, known)
     if (words === "") continue
     lines.push({ section, text: words, from: from ?? sourcesOf(words), ...present({ state }) })

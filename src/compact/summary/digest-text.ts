@@ -9,7 +9,7 @@ import {
   type SummaryLine,
   type SummarySection,
   schemas,
-  shorten,
+  shortenLine,
   stateLabels,
 } from "./summary.ts"
 
@@ -252,8 +252,8 @@ function cutToFit(line: SummaryLine, maxTokens: number, count: FitOptions["count
   let high = line.text.length
   while (high - low > 8) {
     const middle = (low + high) >> 1
-    if (costOf({ ...line, text: shorten(line.text, middle) }, count) <= maxTokens) low = middle
+    if (costOf({ ...line, text: shortenLine(line.text, middle) }, count) <= maxTokens) low = middle
     else high = middle
   }
-  return { ...line, text: shorten(line.text, low) }
+  return { ...line, text: shortenLine(line.text, low) }
 }

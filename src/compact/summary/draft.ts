@@ -2,10 +2,10 @@ import { directs } from "../../language/imperative.ts"
 import { type Channel, instructs } from "../../message/message.ts"
 import { claimIn } from "../gate/claim.ts"
 import { scan } from "../gate/scan.ts"
-import { maxLineLength, maxSources, type Note, oneLine } from "./summary.ts"
+import { maxLineLength, maxNoteSources, type Note, oneLine } from "./summary.ts"
 
 /** A note in the making: what it quotes of a tool's output is judged only once the note is known to be kept. */
-export type Draft = Note & {
+export type NoteDraft = Note & {
   /** A line or value of a tool's output, shown behind the text. */
   readonly quoted?: string
   /** The quotation is values under their keys, which no verb begins. */
@@ -17,7 +17,7 @@ export type Draft = Note & {
 }
 
 /** The note of a draft, or nothing if its own words may not stand. A quotation that may not is left out. */
-export function finish({ quoted, values = false, after = "", otherwise = "", ...note }: Draft): Note | undefined {
+export function finish({ quoted, values = false, after = "", otherwise = "", ...note }: NoteDraft): Note | undefined {
   if (!admits(note.text, note.channel === "tool" ? "assistant" : note.channel)) return undefined
   const sources = distinct(note.sources)
   const told = quoted === undefined || values ? quoted : tellingPart(quoted)
@@ -30,7 +30,9 @@ export function finish({ quoted, values = false, after = "", otherwise = "", ...
 /** Each id once; of many the first and the last ones. */
 export function distinct(ids: readonly string[]): readonly string[] {
   const each = [...new Set(ids)]
-  return each.length <= maxSources ? each : [...each.slice(0, maxSources / 2), ...each.slice(-maxSources / 2)]
+  return each.length <= maxNoteSources
+    ? each
+    : [...each.slice(0, maxNoteSources / 2), ...each.slice(-maxNoteSources / 2)]
 }
 
 /**

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { maxAnswerLength, maxLineLength, maxLines, readAnswer } from "./model-write.ts"
+import { maxAnswerLength, maxLines, maxModelLineLength, readSummaryAnswer } from "./model-write.ts"
 
 const line = { text: "Renamed the field", from: ["m3"], state: "done" }
 const answer = { sections: { status: [line], primary_requests: [{ text: "Rename it", from: ["m0", "m0"] }] } }
 const json = JSON.stringify(answer)
 
 test("one JSON object becomes a summary in the schema's order, with the assistant's authority at most", () => {
-  const read = readAnswer(json, "handoff")
+  const read = readSummaryAnswer(json, "handoff")
   expect(read).toMatchObject({
     ok: true,
     summary: {
@@ -30,7 +30,7 @@ test.each([
     JSON.stringify({ sections: { status: [{ text: 'a } "b" { c', from: [] }] } }),
   ],
 ])("%s does not hide it", (_, text) => {
-  expect(readAnswer(text, "handoff").ok).toBe(true)
+  expect(readSummaryAnswer(text, "handoff").ok).toBe(true)
 })
 
 test.each([
@@ -54,12 +54,12 @@ test.each([
   ],
   ["only sections of another schema", '{"sections":{"overall_goal":[{"text":"x","from":["m1"]}]}}', "no-lines"],
 ])("%s is no summary", (_, text, code) => {
-  expect(readAnswer(text, "handoff")).toMatchObject({ ok: false, reason: { code } })
+  expect(readSummaryAnswer(text, "handoff")).toMatchObject({ ok: false, reason: { code } })
 })
 
 test("ten megabytes are refused before they are parsed", () => {
   const huge = JSON.stringify({ sections: { status: [{ text: "x".repeat(10_000_000), from: [] }] } })
-  expect(readAnswer(huge, "handoff")).toEqual({
+  expect(readSummaryAnswer(huge, "handoff")).toEqual({
     ok: false,
     reason: { code: "too-long", length: huge.length, limit: maxAnswerLength },
   })
@@ -67,7 +67,7 @@ test("ten megabytes are refused before they are parsed", () => {
 
 test("fields, states and sections that nobody asked for are left out and counted", () => {
   const extra = { ...line, state: "urgent", mood: "good", role: "system" }
-  const read = readAnswer(
+  const read = readSummaryAnswer(
     JSON.stringify({ notes: 1, sections: { status: [extra], system: [line], __proto__x: 3 } }),
     "handoff",
   )
@@ -80,18 +80,18 @@ test("long lines are cut, breaks become blanks, and lines over the limit stay be
     text: `${n}\n# Head\u202e ${"y".repeat(900)}`,
     from: ["m1"],
   }))
-  const read = readAnswer(JSON.stringify({ sections: { status: items } }), "handoff")
+  const read = readSummaryAnswer(JSON.stringify({ sections: { status: items } }), "handoff")
   if (!read.ok) throw new Error("refused")
   const [section] = read.summary.sections
   expect(section?.lines).toHaveLength(maxLines)
   expect(section?.lines[0]?.text.startsWith("0 # Head yyy")).toBe(true)
-  expect(section?.lines[0]?.text).toHaveLength(maxLineLength)
+  expect(section?.lines[0]?.text).toHaveLength(maxModelLineLength)
   expect(read.leftOut).toMatchObject({ lines: 5, cut: maxLines })
 })
 
 test("earlier lines of a section are worth more than later ones", () => {
   const items = Array.from({ length: 4 }, (_, n) => ({ text: `line ${n}`, from: ["m1"] }))
-  const read = readAnswer(JSON.stringify({ sections: { status: items } }), "handoff")
+  const read = readSummaryAnswer(JSON.stringify({ sections: { status: items } }), "handoff")
   const worths = read.ok ? (read.summary.sections[0]?.lines.map(({ worth }) => worth) ?? []) : []
   expect(worths).toEqual(worths.toSorted((one, other) => other - one))
   expect(new Set(worths).size).toBe(4)
@@ -100,7 +100,7 @@ test("earlier lines of a section are worth more than later ones", () => {
 test.each(["{", '{"', '{"\\"', "}", "{}", '"', "```", '{"a":', "[{"])(
   "a long run of %j is read through once",
   (seed) => {
-    expect(readAnswer(seed.repeat(Math.floor(maxAnswerLength / seed.length)), "handoff").ok).toBe(false)
+    expect(readSummaryAnswer(seed.repeat(Math.floor(maxAnswerLength / seed.length)), "handoff").ok).toBe(false)
   },
 )
 
@@ -117,13 +117,13 @@ test("for any text: an answer or a reason, and lines that are one line each", ()
   )
   fc.assert(
     fc.property(strange, fc.string(), (text, around) => {
-      const read = readAnswer(`${around}${text}${around}`, "handoff")
+      const read = readSummaryAnswer(`${around}${text}${around}`, "handoff")
       if (!read.ok) return
       for (const { lines } of read.summary.sections)
         for (const { text: said } of lines) {
           expect(said).not.toMatch(/[\n\r\u2028\u2029\p{Cc}]/u)
           expect(said.isWellFormed()).toBe(true)
-          expect(said.length).toBeLessThanOrEqual(maxLineLength)
+          expect(said.length).toBeLessThanOrEqual(maxModelLineLength)
         }
     }),
   )

@@ -3,7 +3,7 @@ import { call, result, text, transcript } from "../../../test/support/transcript
 import { HoldfastError } from "../../message/errors.ts"
 import { tokens } from "../../message/message.ts"
 import { countO200k } from "../../tokens/o200k.ts"
-import { type Ask, writeWithModel } from "./model-write.ts"
+import { type AskModel, writeWithModel } from "./model-write.ts"
 import type { PromptInput } from "./prompt.ts"
 
 const messages = transcript(
@@ -28,7 +28,7 @@ const german = answerOf([
 /** A model that gives these answers in turn, and remembers what it was asked. */
 function speaker(answers: readonly (string | Error)[]) {
   const asked: { readonly system: string; readonly user: string }[] = []
-  const ask: Ask = async (question) => {
+  const ask: AskModel = async (question) => {
     asked.push(question)
     const answer = answers[asked.length - 1] ?? "nothing more to say"
     if (answer instanceof Error) throw answer

@@ -4,11 +4,11 @@ import { present } from "../../message/present.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { type Expected, expectedLanguage, speaksAnother } from "./model-language.ts"
 import { type PromptInput, promptFor, type SummaryPrompt } from "./prompt.ts"
-import { piecesOf } from "./prompt-fit.ts"
+import { promptPieces } from "./prompt-fit.ts"
 import { type LineState, type SchemaName, type Summary, type SummaryLine, writtenSections } from "./summary.ts"
 
 /** Asks a model one question; rejects when there is no answer. */
-export type Ask = (question: {
+export type AskModel = (question: {
   readonly system: string
   readonly user: string
 }) => Promise<{ readonly text: string; readonly usage?: Usage }>
@@ -32,7 +32,7 @@ export type SummaryEvent = {
   readonly unsourced?: number
 }
 
-export type Written = { readonly summary?: Summary; readonly events: readonly SummaryEvent[] }
+export type WrittenSummary = { readonly summary?: Summary; readonly events: readonly SummaryEvent[] }
 
 /** A model that failed twice will fail again; the summary without a model is waiting. */
 const maxAttempts = 2
@@ -41,18 +41,18 @@ const maxAttempts = 2
  * Have a model write the summary. An answer that does not do is asked for once more, with the reason told; a call that failed is not
  * repeated. It never rejects: what went wrong is in the events, and then there is no summary.
  */
-export async function writeWithModel(ask: Ask, input: PromptInput): Promise<Written> {
+export async function writeWithModel(ask: AskModel, input: PromptInput): Promise<WrittenSummary> {
   const prompt = promptFor(input)
   const judge = createJudge(input, prompt)
   const events: SummaryEvent[] = []
   let question: SummaryPrompt = prompt
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     const head = { type: "summary-attempted", writer: "model", attempt } as const
-    let answer: Awaited<ReturnType<Ask>>
+    let answer: Awaited<ReturnType<AskModel>>
     try {
       answer = await ask({ system: question.system, user: question.user })
     } catch (error) {
-      const failure = failureOf(error)
+      const failure = attemptFailure(error)
       return { events: [...events, { ...head, outcome: failure.type, failure }] }
     }
     const usage = present({ usage: answer.usage })
@@ -70,7 +70,7 @@ export async function writeWithModel(ask: Ask, input: PromptInput): Promise<Writ
 const again = (reason: RejectReason): string =>
   `Your last answer could not be used: ${reasonText(reason)}. Write it again, and give nothing but the JSON object.`
 
-export function failureOf(error: unknown): AttemptFailure {
+export function attemptFailure(error: unknown): AttemptFailure {
   if (error instanceof HoldfastError) return { type: "problem", problem: error.problem }
   return { type: "threw", name: error instanceof Error ? error.name.slice(0, 100) : typeof error }
 }
@@ -82,14 +82,14 @@ function createJudge({ messages, schema, previous, language }: PromptInput, { sh
   const known: ReadonlySet<string> = new Set([...shown, ...earlier])
   const expected = expectedLanguage(language, userText(messages))
   return (text: string): Judged => {
-    const read = readAnswer(text, schema)
+    const read = readSummaryAnswer(text, schema)
     return read.ok ? settle(read, known, expected) : read
   }
 }
 
 /** What the user said, for telling the language. */
 export const userText = (messages: Transcript): string =>
-  piecesOf(messages)
+  promptPieces(messages)
     .filter(({ channel, kind }) => channel === "user" && kind === "words")
     .map(({ text }) => text)
     .join("\n")
@@ -159,7 +159,7 @@ const misshapen = (at: string, expected: string): RejectReason => ({ code: "wron
 const isReason = (value: DraftLine | RejectReason): value is RejectReason => "code" in value
 
 /** Read a model's answer. Words around the one JSON object are forgiven, anything wrong inside it is not; what we did not ask for is left out and counted. */
-export function readAnswer(text: string, schema: SchemaName): ReadAnswer {
+export function readSummaryAnswer(text: string, schema: SchemaName): ReadAnswer {
   if (text.length > maxAnswerLength) return reject({ code: "too-long", length: text.length, limit: maxAnswerLength })
   const found = objectsIn(text)
   if (found.length > 1) return reject({ code: "several-objects" })
@@ -273,7 +273,7 @@ type LeftOut = {
 export const maxAnswerLength = 400_000
 
 /** Longest line, in characters: 60 words with room for a path or two. */
-export const maxLineLength = 800
+export const maxModelLineLength = 800
 
 /** Lines of one summary; a good one has 20 to 60. */
 export const maxLines = 200
@@ -293,8 +293,8 @@ export const flatten = (text: string): string =>
 
 /** Cut between characters. */
 function cutLine(text: string): string {
-  if (text.length <= maxLineLength) return text
-  const end = maxLineLength - 1
+  if (text.length <= maxModelLineLength) return text
+  const end = maxModelLineLength - 1
   const whole = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 ? end - 1 : end
   return `${text.slice(0, whole)}…`
 }
@@ -320,7 +320,7 @@ export function summaryOf(
     })
     return lines.length === 0 ? [] : [{ name, lines }]
   })
-  const cut = said.filter(({ text }) => text.length > maxLineLength).length
+  const cut = said.filter(({ text }) => text.length > maxModelLineLength).length
   return {
     summary: { schema, sections },
     leftOut: { ...before, lines: drafts.length - said.length, cut },

@@ -2,13 +2,20 @@ import { channelOf } from "../../message/fence.ts"
 import type { Message, ToolCallPart, ToolResultPart, Transcript } from "../../message/message.ts"
 import { pairKey } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
-import { type Answer, answerOf, conclusionDrafts, lastDrafts, questionIn, thoughtDrafts } from "./assistant-notes.ts"
+import {
+  type AssistantStatement,
+  answerOf,
+  conclusionDrafts,
+  lastDrafts,
+  questionIn,
+  thoughtDrafts,
+} from "./assistant-notes.ts"
 import { type CallDeed, commandLine, deedOf, type FileDeed, filesInCommand } from "./call-deed.ts"
-import { type Draft, finish } from "./draft.ts"
+import { finish, type NoteDraft } from "./draft.ts"
 import { madeBy, type Outcome, outcomeOf, type ResultText, resultText, textEnds } from "./outcome-of.ts"
 import { code, maxLineLength, maxNotes, type Note, oneLine } from "./summary.ts"
 import { userDrafts } from "./user-notes.ts"
-import { checkboxesIn, createWork, type Doing, type FileState, type Run, record, type Work } from "./work.ts"
+import { checkboxesIn, createWork, type Doing, type FileState, type Run, recordCall, type Work } from "./work.ts"
 
 /** Tags in which clients put words of their own into the user's message. */
 const injected =
@@ -44,11 +51,11 @@ type NotesOptions = {
 /** Where the reading stands. */
 type Reading = {
   readonly work: Work
-  readonly drafts: Draft[]
+  readonly drafts: NoteDraft[]
   /** Calls whose result did not come yet. */
   readonly open: Map<string, { readonly deed: CallDeed; readonly doing: Doing }>
   /** What the assistant said last and nobody answered. */
-  answer: Answer | undefined
+  answer: AssistantStatement | undefined
   /** A command that was written rather than called. */
   written: { readonly deed: CallDeed; readonly doing: Doing } | undefined
   heardUser: boolean
@@ -70,7 +77,7 @@ export function notesOf(messages: Transcript, { limit = maxNotes }: NotesOptions
   const inText = actsInText(messages)
   for (const [at, message] of messages.entries()) readMessage(reading, message, at, inText)
   const { work, drafts, open, answer } = reading
-  for (const { deed, doing } of open.values()) record(work, deed, undefined, doing)
+  for (const { deed, doing } of open.values()) recordCall(work, deed, undefined, doing)
   if (answer !== undefined) drafts.push(...lastDrafts(answer))
   return keep([...drafts, ...workDrafts(work)], messages.length, Math.min(limit, maxNotes))
 }
@@ -102,7 +109,7 @@ function readResult(reading: Reading, result: ToolResultPart, { source }: Doing)
   if (call === undefined) return
   reading.open.delete(pairKey(result))
   const outcome = endOf(call.deed, resultText(result), result.failed)
-  record(reading.work, call.deed, outcome, call.doing)
+  recordCall(reading.work, call.deed, outcome, call.doing)
   const quotes = outcome.line ?? outcome.value
   if (quotes !== undefined) citeResult(reading.work, call.deed, source)
 }
@@ -135,7 +142,7 @@ function readUser(reading: Reading, text: string, doing: Doing): void {
   const { written, answer } = reading
   if (text === "") return
   if (written !== undefined && !looksSpoken(text)) {
-    record(reading.work, written.deed, outcomeOf(textEnds(text), written.deed.type === "command"), written.doing)
+    recordCall(reading.work, written.deed, outcomeOf(textEnds(text), written.deed.type === "command"), written.doing)
     reading.written = undefined
     return
   }
@@ -155,12 +162,12 @@ const recency = 3
 const halfLife = (length: number): number => Math.max(16, length / 8)
 
 /** The worth of a line seen from the end of the transcript; a lasting wish does not age. */
-function worthOf({ kind, worth, at }: Draft, length: number): number {
+function worthOf({ kind, worth, at }: NoteDraft, length: number): number {
   return worth + (kind === "wish" ? recency : recency * 2 ** ((at + 1 - length) / halfLife(length)))
 }
 
 /** The worthiest notes, in order of position. */
-function keep(drafts: readonly Draft[], length: number, limit: number): readonly Note[] {
+function keep(drafts: readonly NoteDraft[], length: number, limit: number): readonly Note[] {
   const dated = drafts.map((draft) => ({ ...draft, worth: worthOf(draft, length) }))
   const kept = new Set(dated.toSorted((one, other) => other.worth - one.worth).slice(0, limit))
   return dated
@@ -257,7 +264,7 @@ const worths = {
 }
 
 /** The lines of all that was done: runs, errors with their fixes, files, and the items of the latest list. */
-function workDrafts(work: Work): readonly Draft[] {
+function workDrafts(work: Work): readonly NoteDraft[] {
   const runs = [...work.runs.values()].flatMap(runDraft)
   const files = [...work.files].map(([path, state]) => fileDraft(path, state))
   return [...runs, ...files, ...taskDrafts(work)]
@@ -266,7 +273,7 @@ function workDrafts(work: Work): readonly Draft[] {
 /** A search without a hit ends like this; that is no error. */
 const foundNothing = /^(?:\W{0,3}(?:command )?exit(?:ed)?(?: with)?(?: code| status)?[: ]{1,2}1\W{0,3})?$/i
 
-function runDraft(run: Run): readonly Draft[] {
+function runDraft(run: Run): readonly NoteDraft[] {
   const { text, kind, calls, little, at, sources, outcome, fixed } = run
   const base = { kind, text, sources, channel: "assistant", at } as const
   const scale = little || run.overtaken === true ? 0.3 : 1
@@ -294,7 +301,7 @@ function fixText({ text, calls }: Run, { files, by }: NonNullable<Run["fixed"]>)
 }
 
 /** Each file that was looked at too often to be there by chance is worth more. */
-const fileDraft = (path: string, { deeds, at, sources }: FileState): Draft => {
+const fileDraft = (path: string, { deeds, at, sources }: FileState): NoteDraft => {
   const changed = deeds.some((deed) => deed !== "read")
   const shown = changed ? deeds.filter((deed) => deed !== "read") : deeds
   return {
@@ -307,7 +314,7 @@ const fileDraft = (path: string, { deeds, at, sources }: FileState): Draft => {
   }
 }
 
-function taskDrafts({ tasks }: Work): readonly Draft[] {
+function taskDrafts({ tasks }: Work): readonly NoteDraft[] {
   if (tasks === undefined) return []
   const { items, doing } = tasks
   return items.map(({ text, state }) => ({

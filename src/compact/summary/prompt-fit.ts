@@ -65,7 +65,7 @@ export function fitPieces(
       const cap = capOf(at, level)
       const known = seen.get(at)
       if (piece === undefined || known?.cap === cap) return known?.size ?? 0
-      drawn[at] = cap === 0 ? "" : render({ ...piece, text: shorten(piece.text, cap) })
+      drawn[at] = cap === 0 ? "" : render({ ...piece, text: shortenMiddle(piece.text, cap) })
       const size = count(drawn[at])
       seen.set(at, { cap, size })
       return size
@@ -133,7 +133,7 @@ function joined(drawn: readonly string[], kept: ReadonlySet<number>): string {
 }
 
 /** A text's head and tail with a mark between, cut between characters; nothing where nothing may be shown. */
-export function shorten(text: string, limit: number): string {
+export function shortenMiddle(text: string, limit: number): string {
   if (limit <= 0) return text === "" ? text : ""
   return cutMiddle(text, limit, (leftOut) => `\n[… ${leftOut} characters left out …]\n`, 0.6)
 }
@@ -159,7 +159,7 @@ const nameOf = (tool: string | undefined): string =>
   tool === undefined ? "a tool" : tool.slice(0, longestName).replace(/[^\p{L}\p{N}_.:/-]/gu, "_")
 
 /** What a transcript says, piece by piece and in order. */
-export function piecesOf(messages: Transcript): readonly Piece[] {
+export function promptPieces(messages: Transcript): readonly Piece[] {
   const tools = new Map<CallId, string>()
   return messages.flatMap((message) => message.parts.flatMap((part) => pieceOf(message, part, tools)))
 }

@@ -5,7 +5,7 @@ import { messageId, type Transcript, wireText } from "../../message/message.ts"
 import { countO200k } from "../../tokens/o200k.ts"
 import { unfenceData } from "../gate/mark-data.ts"
 import { type PromptInput, promptFor } from "./prompt.ts"
-import { fitPieces, piecesOf, renderFenced, renderPlain, shorten } from "./prompt-fit.ts"
+import { fitPieces, promptPieces, renderFenced, renderPlain, shortenMiddle } from "./prompt-fit.ts"
 import { type SchemaName, type Summary, writtenSections } from "./summary.ts"
 
 const input = (messages: Transcript, changed: Partial<PromptInput> = {}): PromptInput => ({
@@ -177,7 +177,7 @@ test("for any transcript and limit: it fits if its frame does, and says truly wh
 test("for any words of a tool: they stand in one whole fence", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (words) => {
-      const [piece] = piecesOf(transcript(["user", result("c1", words)]))
+      const [piece] = promptPieces(transcript(["user", result("c1", words)]))
       if (piece === undefined) return
       expect(unfenceData(renderFenced(piece))).toBeDefined()
       expect(renderPlain(piece).match(/<\/message>/g)).toHaveLength(1)
@@ -186,11 +186,11 @@ test("for any words of a tool: they stand in one whole fence", () => {
 })
 
 test("shortening cuts between characters and never makes a half of one", () => {
-  expect(shorten("a".repeat(10), 10)).toBe("a".repeat(10))
-  expect(shorten("abc", 0)).toBe("")
+  expect(shortenMiddle("a".repeat(10), 10)).toBe("a".repeat(10))
+  expect(shortenMiddle("abc", 0)).toBe("")
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", minLength: 20 }), fc.integer({ min: 1, max: 40 }), (value, limit) => {
-      expect(shorten(value, limit).isWellFormed()).toBe(value.isWellFormed())
+      expect(shortenMiddle(value, limit).isWellFormed()).toBe(value.isWellFormed())
     }),
   )
 })
@@ -205,7 +205,7 @@ test("a five-megabyte line and a hundred thousand messages are laid out", () => 
     (_, n) => ({ id: messageId(`m${n}`), role: "user", parts: [text("hi")] }) as const,
   )
   const count = (value: string): number => Math.ceil(value.length / 4)
-  const fitted = fitPieces(piecesOf(crowd), 2_000, { render: renderPlain, count })
+  const fitted = fitPieces(promptPieces(crowd), 2_000, { render: renderPlain, count })
   expect(count(fitted.text)).toBeLessThanOrEqual(2_000)
   expect(fitted.shown.length).toBeGreaterThan(20)
 })

@@ -2,7 +2,7 @@ import { fence } from "../../message/fence.ts"
 import type { MessageId, Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { dataFence, dataMark } from "../gate/mark-data.ts"
-import { disarm, fitPieces, piecesOf, renderFenced, shorten, sift, tags } from "./prompt-fit.ts"
+import { disarm, fitPieces, promptPieces, renderFenced, shortenMiddle, sift, tags } from "./prompt-fit.ts"
 import { type SchemaName, type Summary, type SummaryLine, stateLabels, writtenSections } from "./summary.ts"
 
 export type PromptInput = {
@@ -42,12 +42,14 @@ export function promptFor(input: PromptInput): SummaryPrompt {
   const after = [
     ...(wish === ""
       ? []
-      : [`The user asked that the summary dwell on this:\n${fence(tags.focus, disarm(shorten(wish, longestFocus)))}`]),
+      : [
+          `The user asked that the summary dwell on this:\n${fence(tags.focus, disarm(shortenMiddle(wish, longestFocus)))}`,
+        ]),
     closing,
   ]
   const fixed = [...before, fence(tags.conversation, ""), ...after].join("\n\n")
   const room = inputTokens - count(system) - count(fixed)
-  const { text, shown } = fitPieces(piecesOf(messages), Math.max(0, room), { render: renderFenced, count })
+  const { text, shown } = fitPieces(promptPieces(messages), Math.max(0, room), { render: renderFenced, count })
   const conversation = `<${tags.conversation}>\n${text === "" ? "(nothing is shown)" : text}\n</${tags.conversation}>`
   return {
     system,

@@ -15,16 +15,16 @@ export type Reference =
   | { readonly type: "fixed"; readonly text: string }
 
 /** A template, read: values go where a `value` stands and nowhere else, so no value can ever become a tag. */
-export type Node =
+export type TemplateNode =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "value"; readonly of: Reference }
-  | { readonly type: "each"; readonly body: readonly Node[] }
+  | { readonly type: "each"; readonly body: readonly TemplateNode[] }
   | {
       readonly type: "when"
       readonly of: Reference
       readonly negated: boolean
-      readonly then: readonly Node[]
-      readonly otherwise: readonly Node[]
+      readonly then: readonly TemplateNode[]
+      readonly otherwise: readonly TemplateNode[]
     }
 
 /** Deeper blocks are refused: nobody reads them. */
@@ -51,11 +51,15 @@ type Token = { readonly line: number } & (
 )
 
 /** The text of one role as a tree. `fixed` are inputs that the file itself gives a value. */
-export function readTemplate(text: string, firstLine: number, fixed: ReadonlyMap<string, string>): readonly Node[] {
+export function readTemplate(
+  text: string,
+  firstLine: number,
+  fixed: ReadonlyMap<string, string>,
+): readonly TemplateNode[] {
   const reader = { tokens: tokensOf(text, firstLine), at: 0, fixed }
   const nodes = readNodes(reader, undefined, 0)
   const rest = reader.tokens[reader.at]
-  return rest === undefined ? nodes : refuse(rest.line, "an opening tag first", "a closing one")
+  return rest === undefined ? nodes : refuseLine(rest.line, "an opening tag first", "a closing one")
 }
 
 function tokensOf(text: string, firstLine: number): readonly Token[] {
@@ -66,7 +70,7 @@ function tokensOf(text: string, firstLine: number): readonly Token[] {
     const piece = text.slice(at, end)
     const broken = /\{\{|\{%/.exec(piece)
     const lineOf = (length: number): number => line + piece.slice(0, length).split("\n").length - 1
-    if (broken !== null) refuse(lineOf(broken.index), supported, "a tag that does not close on its line")
+    if (broken !== null) refuseLine(lineOf(broken.index), supported, "a tag that does not close on its line")
     if (piece !== "") tokens.push({ type: "text", text: piece, line })
     line = lineOf(piece.length)
     at = end
@@ -103,18 +107,18 @@ function jinja(inner: string, line: number): Token {
   }
   if (inner === "else") return { type: "else", line }
   if (inner === "endif" || inner === "endfor") return { type: "close", what: inner, line }
-  return refuse(line, supported, "another tag")
+  return refuseLine(line, supported, "another tag")
 }
 
 type Reader = { readonly tokens: readonly Token[]; at: number; readonly fixed: ReadonlyMap<string, string> }
 
 /** Nodes up to an `else`, `elif` or closing tag, which is left for whoever opened the block. */
-function readNodes(reader: Reader, item: string | undefined, depth: number): readonly Node[] {
-  const nodes: Node[] = []
+function readNodes(reader: Reader, item: string | undefined, depth: number): readonly TemplateNode[] {
+  const nodes: TemplateNode[] = []
   for (let token = reader.tokens[reader.at]; token !== undefined; token = reader.tokens[reader.at]) {
     if (token.type === "close" || token.type === "else" || (token.type === "open" && token.style === "elif")) break
     if (depth > maxTemplateDepth)
-      return refuse(token.line, `at most ${maxTemplateDepth} blocks in one another`, "a deeper one")
+      return refuseLine(token.line, `at most ${maxTemplateDepth} blocks in one another`, "a deeper one")
     reader.at++
     if (token.type === "text") nodes.push({ type: "text", text: token.text })
     else if (token.type === "value")
@@ -130,9 +134,9 @@ function readLoop(
   { item, list, line }: Extract<Token, { type: "for" }>,
   outer: string | undefined,
   depth: number,
-): Node {
-  if (outer !== undefined) return refuse(line, "a loop that is in no other", "a loop in a loop")
-  if (list !== "messages") return refuse(line, "a loop over messages", `a loop over ${list}`)
+): TemplateNode {
+  if (outer !== undefined) return refuseLine(line, "a loop that is in no other", "a loop in a loop")
+  if (list !== "messages") return refuseLine(line, "a loop over messages", `a loop over ${list}`)
   const body = readNodes(reader, item, depth + 1)
   close(reader, "endfor", line)
   return { type: "each", body }
@@ -143,7 +147,7 @@ function readSection(
   token: Extract<Token, { type: "open" }>,
   item: string | undefined,
   depth: number,
-): Node {
+): TemplateNode {
   const { name, negated, style, line } = token
   if (style === "mustache" && name === "messages" && !negated && item === undefined) {
     const body = readNodes(reader, "", depth + 1)
@@ -157,7 +161,7 @@ function readSection(
     reader.at++
     return { type: "when", of, negated, then, otherwise: [readSection(reader, next, item, depth + 1)] }
   }
-  let otherwise: readonly Node[] = []
+  let otherwise: readonly TemplateNode[] = []
   if (style !== "mustache" && next?.type === "else") {
     reader.at++
     otherwise = readNodes(reader, item, depth + 1)
@@ -169,7 +173,7 @@ function readSection(
 function close(reader: Reader, what: string, line: number): void {
   const token = reader.tokens[reader.at]
   if (token?.type !== "close" || token.what !== what)
-    refuse(token?.line ?? line, `${what} to close the block of line ${line} before the role ends`, "something else")
+    refuseLine(token?.line ?? line, `${what} to close the block of line ${line} before the role ends`, "something else")
   reader.at++
 }
 
@@ -183,7 +187,7 @@ function refer(name: string, line: number, item: string | undefined, fixed: Read
   if (isOffered(name)) return { type: "offered", name }
   const text = fixed.get(name)
   if (text !== undefined) return { type: "fixed", text }
-  return refuse(line, supported, `"${name.slice(0, 60)}"`)
+  return refuseLine(line, supported, `"${name.slice(0, 60)}"`)
 }
 
 const after = (name: string, prefix: string): string | undefined =>
@@ -193,10 +197,10 @@ const after = (name: string, prefix: string): string | undefined =>
 export type Yaml = null | boolean | number | string | readonly Yaml[] | { readonly [name: string]: Yaml }
 
 /** Deeper frontmatter is refused; Prompty's own goes five deep. */
-export const maxDepth = 20
+export const maxFrontmatterDepth = 20
 
 /** Refuse a line of the file, with what belongs there. */
-export function refuse(line: number, expected: string, found: string): never {
+export function refuseLine(line: number, expected: string, found: string): never {
   throw new HoldfastError({ code: "prompty-invalid", line, expected, found })
 }
 
@@ -226,7 +230,7 @@ export function readFlow(text: string, line: number): Yaml {
   const cursor: Cursor = { text, line, at: 0 }
   const read = readItem(cursor, 0)
   const sign = next(cursor)
-  return sign === "" || sign === "#" ? read : refuse(line, "nothing behind the value", "more text")
+  return sign === "" || sign === "#" ? read : refuseLine(line, "nothing behind the value", "more text")
 }
 
 /** The next sign that is no blank. */
@@ -237,13 +241,14 @@ function next(cursor: Cursor): string {
 
 function readItem(cursor: Cursor, depth: number): Yaml {
   const sign = next(cursor)
-  if (depth > maxDepth) return refuse(cursor.line, `at most ${maxDepth} levels`, "a deeper one")
+  if (depth > maxFrontmatterDepth)
+    return refuseLine(cursor.line, `at most ${maxFrontmatterDepth} levels`, "a deeper one")
   if (sign === '"' || sign === "'") return readQuoted(cursor, sign)
   if (sign === "[") return readEach(cursor, "]", () => readItem(cursor, depth + 1))
   if (sign === "{") return Object.fromEntries(readEach(cursor, "}", () => readPair(cursor, depth + 1)))
   const start = cursor.at
   while (cursor.at < cursor.text.length && !/[,\]}:]/.test(cursor.text[cursor.at] ?? "")) cursor.at++
-  if (cursor.at === start) return refuse(cursor.line, "a value", sign === "" ? "the end of the line" : `"${sign}"`)
+  if (cursor.at === start) return refuseLine(cursor.line, "a value", sign === "" ? "the end of the line" : `"${sign}"`)
   return scalarOf(cursor.text.slice(start, cursor.at).trim())
 }
 
@@ -254,7 +259,7 @@ function readEach<Item>(cursor: Cursor, close: string, read: () => Item): readon
     items.push(read())
     const sign = next(cursor)
     if (sign === ",") cursor.at++
-    else if (sign !== close) return refuse(cursor.line, `a comma or ${close} on the same line`, "something else")
+    else if (sign !== close) return refuseLine(cursor.line, `a comma or ${close} on the same line`, "something else")
   }
   cursor.at++
   return items
@@ -262,7 +267,7 @@ function readEach<Item>(cursor: Cursor, close: string, read: () => Item): readon
 
 function readPair(cursor: Cursor, depth: number): readonly [string, Yaml] {
   const key = String(readItem(cursor, depth))
-  if (next(cursor) !== ":") return refuse(cursor.line, "a colon on the same line", "something else")
+  if (next(cursor) !== ":") return refuseLine(cursor.line, "a colon on the same line", "something else")
   cursor.at++
   return [key, readItem(cursor, depth)]
 }
@@ -280,11 +285,11 @@ function readQuoted(cursor: Cursor, mark: string): string {
     if (sign === "\\" && mark === '"') {
       cursor.at++
       const meant = escapes[text[cursor.at] ?? ""]
-      pieces.push(meant ?? refuse(line, String.raw`one of \n \t \r \0 \" \\ \/`, "another escape"))
+      pieces.push(meant ?? refuseLine(line, String.raw`one of \n \t \r \0 \" \\ \/`, "another escape"))
     } else {
       if (sign === mark) cursor.at++
       pieces.push(sign)
     }
   }
-  return refuse(line, `a closing ${mark} on the same line`, "the end of the line")
+  return refuseLine(line, `a closing ${mark} on the same line`, "the end of the line")
 }

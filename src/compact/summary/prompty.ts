@@ -1,13 +1,13 @@
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import {
-  maxDepth,
-  type Node,
+  maxFrontmatterDepth,
   type Reference,
   readFlow,
   readTemplate,
-  refuse,
+  refuseLine,
   scalarOf,
+  type TemplateNode,
   type Yaml,
 } from "./prompty-template.ts"
 import type { Summarize } from "./summary.ts"
@@ -18,7 +18,7 @@ type Prompty = {
   readonly description?: string
   /** The whole frontmatter. What it says of models, connections and tools is not acted on. */
   readonly settings: { readonly [name: string]: Yaml }
-  readonly messages: readonly { readonly role: "system" | "user"; readonly nodes: readonly Node[] }[]
+  readonly messages: readonly { readonly role: "system" | "user"; readonly nodes: readonly TemplateNode[] }[]
 }
 
 /** A larger file is refused; a prompt of this size would not fit beside a conversation. */
@@ -31,15 +31,15 @@ const engines: ReadonlySet<Yaml | undefined> = new Set([undefined, null, "jinja2
 
 /** Read a .prompty file: YAML between two lines of three dashes, then a template in roles. What it uses and we do not offer is refused by line. */
 export function parsePrompty(text: string): Prompty {
-  if (text.length > maxLength) refuse(1, `a file of at most ${maxLength} characters`, `${text.length} characters`)
+  if (text.length > maxLength) refuseLine(1, `a file of at most ${maxLength} characters`, `${text.length} characters`)
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/)
   const fenced = lines[0]?.trimEnd() === "---"
   const end = fenced ? lines.findIndex((line, n) => n > 0 && line.trimEnd() === "---") : -1
-  if (fenced && end < 0) refuse(1, "a second line of --- below the frontmatter", "none")
+  if (fenced && end < 0) refuseLine(1, "a second line of --- below the frontmatter", "none")
   const settings = settingsOf(lines.slice(1, Math.max(1, end)))
   const messages = messagesOf(lines, end + 1, fixedInputs(settings))
   if (!messages.some(({ nodes }) => shows(nodes)))
-    refuse(end + 2, "{{messages}} or {{transcript}}, so that there is something to summarize", "neither")
+    refuseLine(end + 2, "{{messages}} or {{transcript}}, so that there is something to summarize", "neither")
   const { name, description } = settings
   return {
     ...(typeof name === "string" ? { name } : {}),
@@ -51,11 +51,11 @@ export function parsePrompty(text: string): Prompty {
 
 function settingsOf(lines: readonly string[]): { readonly [name: string]: Yaml } {
   const read = readYaml(lines.join("\n"), 2)
-  if (!isMap(read)) return refuse(2, "names and values", "something else")
+  if (!isMap(read)) return refuseLine(2, "names and values", "something else")
   const { template } = read
   const format = isMap(template) ? template.format : template
   const engine = isMap(format) ? (format.kind ?? format.type) : format
-  if (!engines.has(engine)) refuse(2, "a template in jinja2 or mustache", "another template engine")
+  if (!engines.has(engine)) refuseLine(2, "a template in jinja2 or mustache", "another template engine")
   return read
 }
 
@@ -78,7 +78,7 @@ function fixedInputs({ inputs }: { readonly [name: string]: Yaml }): ReadonlyMap
 /** Roles are told apart before a value is anywhere near, so no value can ever start one. */
 function messagesOf(lines: readonly string[], from: number, fixed: ReadonlyMap<string, string>): Prompty["messages"] {
   const marked = lines.some((line, n) => n >= from && marker.test(line))
-  const messages: { role: "system" | "user"; nodes: readonly Node[] }[] = []
+  const messages: { role: "system" | "user"; nodes: readonly TemplateNode[] }[] = []
   let role: "system" | "user" = marked ? "system" : "user"
   let start = from
   const finish = (end: number): void => {
@@ -90,7 +90,7 @@ function messagesOf(lines: readonly string[], from: number, fixed: ReadonlyMap<s
     if (named === undefined) continue
     finish(at)
     if (named !== "system" && named !== "user" && named !== "developer")
-      refuse(at + 1, "system: or user:", `${named}:, which a summarizer has no use for`)
+      refuseLine(at + 1, "system: or user:", `${named}:, which a summarizer has no use for`)
     role = named === "user" ? "user" : "system"
     start = at + 1
   }
@@ -98,14 +98,14 @@ function messagesOf(lines: readonly string[], from: number, fixed: ReadonlyMap<s
   return messages
 }
 
-const shows = (nodes: readonly Node[]): boolean =>
+const shows = (nodes: readonly TemplateNode[]): boolean =>
   nodes.some((node) => {
     if (node.type === "each") return shows(node.body) || node.body.some(isText)
     if (node.type === "when") return shows(node.then) || shows(node.otherwise)
     return node.type === "value" && node.of.type === "offered" && ["messages", "transcript"].includes(node.of.name)
   })
 
-const isText = (node: Node): boolean =>
+const isText = (node: TemplateNode): boolean =>
   node.type === "value"
     ? node.of.type === "field" && node.of.field === "text"
     : node.type === "when" && [...node.then, ...node.otherwise].some(isText)
@@ -124,7 +124,7 @@ export function readYaml(text: string, firstLine: number): Yaml {
     const whole = raw.replace(/\r$/, "")
     const indent = whole.length - whole.trimStart().length
     const tab = whole.slice(0, indent).includes("\t") && whole.trim() !== ""
-    if (tab) refuse(firstLine + n, "spaces before the first word", "a tab")
+    if (tab) refuseLine(firstLine + n, "spaces before the first word", "a tab")
     return { indent, text: whole.trim(), number: firstLine + n }
   })
   const reader: Reader = { lines, at: 0 }
@@ -134,7 +134,7 @@ export function readYaml(text: string, firstLine: number): Yaml {
   const rest = peek(reader)
   return rest === undefined
     ? value
-    : refuse(rest.number, "a line that is indented like those before it", "another indentation")
+    : refuseLine(rest.number, "a line that is indented like those before it", "another indentation")
 }
 
 /** The next line that says something. */
@@ -151,7 +151,8 @@ const isItem = ({ text }: Line): boolean => text === "-" || text.startsWith("- "
 function readBlock(reader: Reader, indent: number, depth: number): Yaml {
   const line = peek(reader)
   if (line === undefined) return null
-  if (depth > maxDepth) return refuse(line.number, `at most ${maxDepth} levels`, "a deeper one")
+  if (depth > maxFrontmatterDepth)
+    return refuseLine(line.number, `at most ${maxFrontmatterDepth} levels`, "a deeper one")
   if (isItem(line)) return readList(reader, indent, depth)
   if (splitKey(line) !== undefined) return readMap(reader, indent, depth)
   reader.at++
@@ -181,8 +182,8 @@ function readMap(reader: Reader, indent: number, depth: number): Yaml {
   const entries = new Map<string, Yaml>()
   for (let line = peek(reader); line !== undefined && line.indent === indent && !isItem(line); line = peek(reader)) {
     const pair = splitKey(line)
-    if (pair === undefined) return refuse(line.number, "a name and a colon", "something else")
-    if (entries.has(pair.key)) return refuse(line.number, "each name once", "a name for the second time")
+    if (pair === undefined) return refuseLine(line.number, "a name and a colon", "something else")
+    if (entries.has(pair.key)) return refuseLine(line.number, "each name once", "a name for the second time")
     reader.at++
     const empty = pair.rest === "" || pair.rest.startsWith("#")
     entries.set(pair.key, empty ? readNested(reader, indent, depth, true) : readValue(reader, line, pair.rest, indent))
@@ -207,11 +208,12 @@ function splitKey({ text }: Line): { readonly key: string; readonly rest: string
 
 function readValue(reader: Reader, line: Line, text: string, indent: number): Yaml {
   if (/^[|>]/.test(text)) return readScalarBlock(reader, line, text, indent)
-  if (/^[&*!]/.test(text)) return refuse(line.number, "a plain value", "an anchor, alias or tag")
+  if (/^[&*!]/.test(text)) return refuseLine(line.number, "a plain value", "an anchor, alias or tag")
   if (/^["'[{]/.test(text)) return readFlow(text, line.number)
   const pieces = [text.replace(/\s#.*$/, "").trimEnd()]
   for (let next = peek(reader); next !== undefined && next.indent > indent; next = peek(reader)) {
-    if (splitKey(next) !== undefined) return refuse(next.number, "the rest of the text above it", "a name and a colon")
+    if (splitKey(next) !== undefined)
+      return refuseLine(next.number, "the rest of the text above it", "a name and a colon")
     pieces.push(next.text.replace(/\s#.*$/, "").trimEnd())
     reader.at++
   }
@@ -221,7 +223,7 @@ function readValue(reader: Reader, line: Line, text: string, indent: number): Ya
 /** `|` keeps the breaks, `>` makes blanks of them; `-` drops the break at the end, `+` keeps all of them. */
 function readScalarBlock(reader: Reader, line: Line, text: string, indent: number): Yaml {
   const head = /^([|>])(\d?)([+-]?)(\d?)\s*(?:#.*)?$/.exec(text)
-  if (head === null) return refuse(line.number, "nothing behind | or >", "more text")
+  if (head === null) return refuseLine(line.number, "nothing behind | or >", "more text")
   const rows: Line[] = []
   for (let next = reader.lines[reader.at]; next !== undefined; next = reader.lines[reader.at]) {
     if (next.text !== "" && next.indent <= indent) break
@@ -288,10 +290,10 @@ export function renderPrompty(
   return { system: said("system"), user: said("user") || bareRequest }
 }
 
-const render = (nodes: readonly Node[], values: PromptyValues, item: Item | undefined): string =>
+const render = (nodes: readonly TemplateNode[], values: PromptyValues, item: Item | undefined): string =>
   nodes.map((node) => renderNode(node, values, item)).join("")
 
-function renderNode(node: Node, values: PromptyValues, item: Item | undefined): string {
+function renderNode(node: TemplateNode, values: PromptyValues, item: Item | undefined): string {
   switch (node.type) {
     case "text":
       return node.text

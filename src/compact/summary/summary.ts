@@ -109,7 +109,7 @@ export const maxUserLineLength = 1_500
 export const maxReadPerEnd = 12_000
 
 /** Message ids that one note names: the first ones say where it began, the last where it stands. */
-export const maxSources = 8
+export const maxNoteSources = 8
 
 /** What ends a line or turns its direction somewhere: blanks, controls, separators, bidirectional overrides. */
 const breaking = /[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
@@ -124,11 +124,11 @@ const slack = 4
 export function oneLine(text: string, max: number): string {
   const read = text.slice(0, slack * max)
   const line = read.replace(breaking, " ").replace(lone, "\ufffd").trim()
-  return line.length <= max && read.length === text.length ? line : shorten(line, max)
+  return line.length <= max && read.length === text.length ? line : shortenLine(line, max)
 }
 
 /** The beginning of a line with `…` behind it, at most `max` characters together, cut between words where one ends close by. */
-export function shorten(line: string, max: number): string {
+export function shortenLine(line: string, max: number): string {
   const kept = startOfText(line, max - 1)
   const blank = kept.lastIndexOf(" ")
   return `${(blank > kept.length * 0.8 ? kept.slice(0, blank) : kept).trimEnd()}…`

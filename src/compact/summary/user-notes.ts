@@ -2,11 +2,11 @@ import { directs } from "../../language/imperative.ts"
 import { createRecent } from "../../message/recall.ts"
 import { ownWords } from "../../rules/own-words.ts"
 import { announcesRule, corrects, lasts, requests, sentencesOf, wishes } from "./cues.ts"
-import type { Draft } from "./draft.ts"
+import type { NoteDraft } from "./draft.ts"
 import { maxLineLength, maxUserLineLength, type NoteKind, oneLine, weightOf } from "./summary.ts"
 
 /** Said by the user at this place, after the assistant's last question, if there was one. */
-export type Said = {
+export type UserStatement = {
   readonly text: string
   readonly at: number
   readonly source: string
@@ -29,7 +29,7 @@ const idleLength = 14
 const maxWishes = 12
 
 /** The lines of a message of the user: the whole of it verbatim, and each lasting wish in it by itself. */
-export function userDrafts(said: Said): readonly Draft[] {
+export function userDrafts(said: UserStatement): readonly NoteDraft[] {
   const line = oneLine(said.text, maxUserLineLength)
   if (!/[\p{L}\p{N}]/u.test(line)) return []
   const words = readWords(said.text)
@@ -39,7 +39,7 @@ export function userDrafts(said: Said): readonly Draft[] {
   const base = { sources: [said.source], channel: "user", at: said.at } as const
   if (weightOf(line) <= bareAnswer && said.asked !== undefined && kind !== "correction")
     return [answerDraft(line, said, said.asked)]
-  const whole: Draft = {
+  const whole: NoteDraft = {
     ...base,
     kind: kind === "wish" && !isWhole ? "request" : kind,
     text: line,
@@ -48,7 +48,7 @@ export function userDrafts(said: Said): readonly Draft[] {
   if (kind === "wish" && line.length <= shortMessage && isWhole) return [whole]
   return [
     whole,
-    ...words.lasting.map((sentence): Draft => {
+    ...words.lasting.map((sentence): NoteDraft => {
       return { ...base, kind: "wish", text: oneLine(sentence, maxLineLength), worth: worths.wish ?? 0 }
     }),
   ]
@@ -65,7 +65,11 @@ const isLasting = (sentence: string): boolean =>
   !/[?？]\s*$/.test(sentence)
 
 /** `"Yes"` alone says nothing; the question is the assistant's, and so is the line. */
-function answerDraft(line: string, { at, source }: Said, asked: NonNullable<Said["asked"]>): Draft {
+function answerDraft(
+  line: string,
+  { at, source }: UserStatement,
+  asked: NonNullable<UserStatement["asked"]>,
+): NoteDraft {
   const text = oneLine(`"${line}", asked: ${asked.text}`, maxLineLength)
   return { kind: "reply", text, sources: [asked.source, source], channel: "assistant", at, worth: 4 }
 }

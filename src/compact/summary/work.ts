@@ -54,7 +54,7 @@ const maxLookedBack = 60
 const maxFixFiles = 3
 
 /** Write down a call whose result is `outcome`, or not known yet. */
-export function record(work: Work, deed: CallDeed, outcome: Outcome | undefined, doing: Doing): void {
+export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefined, doing: Doing): void {
   if (deed.type === "tasks") work.tasks = { items: deed.tasks, doing }
   if (deed.type === "files" || deed.type === "command") {
     if (outcome?.failed !== true) for (const file of deed.files) recordFile(work, file, doing)

@@ -15,8 +15,8 @@ import { type Bounds, boundValue } from "./bound-value.ts"
 import { createEventStreams, type EventStreams } from "./event-streams.ts"
 import { createFeed, type Feed } from "./feed.ts"
 import { addOperatorRoutes } from "./operator-routes.ts"
-import { readNumber, readText } from "./read-query.ts"
-import { refusals, refuse, refuseError, type Told, tellProblem } from "./refusal.ts"
+import { readNumber, readTextParameter } from "./read-query.ts"
+import { refusalResponse, refusals, refuseError, type Told, tellProblem } from "./refusal.ts"
 import { addSessionRoutes } from "./session-routes.ts"
 
 /** The admin API: a function from request to answer. Closing it ends its event streams. */
@@ -73,7 +73,7 @@ export function createAdmin(deps: AdminDeps): Admin {
   addBookRoutes(app, deps)
   addOperatorRoutes(app, deps)
   addEvents(app, streams)
-  app.notFound(() => refuse(refusals.path))
+  app.notFound(() => refusalResponse(refusals.path))
   app.onError((error) => refuseError(error, deps.onFault ?? (() => {})))
   const close = (): void => {
     stopHearing()
@@ -110,10 +110,10 @@ function tellStatus(deps: AdminDeps, { durability, streams, madeMs }: AdminAnswe
 
 function addEvents(app: Hono, streams: EventStreams): void {
   addRoute(app, "GET", "/admin/events", (c) => {
-    const session = readText(c, "session")
+    const session = readTextParameter(c, "session")
     const lastId = c.req.header("last-event-id")
     const stream = streams.open({ signal: c.req.raw.signal, ...present({ session, lastId }) })
-    if (stream === undefined) return refuse(refusals.busy)
+    if (stream === undefined) return refusalResponse(refusals.busy)
     return new Response(stream, {
       headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
     })
@@ -129,11 +129,11 @@ function addBookRoutes(
 ): void {
   addRoute(app, "GET", "/admin/traces", (c) => {
     const limit = readNumber(c, "limit", tracePage.usual, { least: 1, most: tracePage.most })
-    return c.json({ traces: recentExchanges.newest(limit, readText(c, "session")).map(tellExchangeLine) })
+    return c.json({ traces: recentExchanges.newest(limit, readTextParameter(c, "session")).map(tellExchangeLine) })
   })
   addRoute(app, "GET", "/admin/traces/:id", (c) => {
     const record = recentExchanges.find(c.req.param("id") ?? "")
-    return record === undefined ? refuse(refusals.trace) : c.json({ trace: tellExchange(record) })
+    return record === undefined ? refusalResponse(refusals.trace) : c.json({ trace: tellExchange(record) })
   })
   addRoute(app, "GET", "/admin/upstreams", (c) => c.json({ upstreams: upstreams.map(tellUpstream) }))
 }
@@ -158,7 +158,7 @@ function createDoor({ token, origins }: Pick<AdminDeps, "token" | "origins">): M
   const admission: Admission = { loopback: false, hosts: [], origins, ...present({ token }) }
   return async (c, next) => {
     if (token === undefined || token === "") {
-      c.res = refuse(refusals.off)
+      c.res = refusalResponse(refusals.off)
       return
     }
     const { headers, url } = c.req.raw
@@ -167,9 +167,9 @@ function createDoor({ token, origins }: Pick<AdminDeps, "token" | "origins">): M
     const listed = origin !== null && !own && refuseOrigin(origin, admission) === undefined
     const isForeign =
       (origin !== null && !own) || !/^(?:same-origin|none)$/.test(headers.get("sec-fetch-site") ?? "none")
-    if (isForeign && !listed) c.res = refuse(refusals.page)
+    if (isForeign && !listed) c.res = refusalResponse(refusals.page)
     else if (listed && c.req.method === "OPTIONS") c.res = new Response(null, { status: 204, headers: preflight })
-    else if (refuseToken(headers.get("authorization"), admission) !== undefined) c.res = refuse(refusals.token)
+    else if (refuseToken(headers.get("authorization"), admission) !== undefined) c.res = refusalResponse(refusals.token)
     else await next()
     if (listed) c.res.headers.set("access-control-allow-origin", origin)
     c.res.headers.append("vary", "Origin")

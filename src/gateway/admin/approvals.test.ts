@@ -2,13 +2,13 @@ import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { createGuard } from "../../guard/guard.ts"
 import { approvedVerdict } from "../../guard/judge-call.ts"
-import { type ApprovalEvent, type AskedCall, createApprovals } from "./approvals.ts"
+import { type ApprovalEvent, type CallToApprove, createApprovals } from "./approvals.ts"
 
 const guard = createGuard([
   '@rule("A person sees every purchase.") @decision("ask") forbid(principal, action, resource) when { context.actions.contains("purchase") };',
 ])
 
-const asked = (input: unknown = { item: "boat", amount: 5 }): AskedCall => {
+const asked = (input: unknown = { item: "boat", amount: 5 }): CallToApprove => {
   const call = { tool: "buy", input }
   return { session: "s", tenant: "t", trace: "x", callId: "c1", call, verdict: guard.judge(call) }
 }
@@ -41,7 +41,7 @@ test("a call waits with what a person has to know, and gets the person's word", 
 test("it is the person that a guard asks", async () => {
   const approvals = createApprovals()
   const call = { tool: "buy", input: { item: "boat" } }
-  const approve = (_call: typeof call, verdict: AskedCall["verdict"], signal: AbortSignal) =>
+  const approve = (_call: typeof call, verdict: CallToApprove["verdict"], signal: AbortSignal) =>
     approvals.ask({ ...asked(), verdict }, signal)
   const said = approvedVerdict(call, guard.judge(call), {
     approve: (_, verdict, signal) => approve(call, verdict, signal),

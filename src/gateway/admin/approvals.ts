@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto"
 import type { ToolCall } from "../../guard/facts/facts.ts"
-import type { Reason, Verdict } from "../../guard/guard.ts"
+import type { Verdict, VerdictReason } from "../../guard/guard.ts"
 import { startOfText } from "../../language/cut-text.ts"
 import { present } from "../../message/present.ts"
 import { boundValue } from "./bound-value.ts"
 
 /** A call that a policy wants a person to see, and where it was made. */
-export type AskedCall = {
+export type CallToApprove = {
   readonly session: string
   readonly tenant: string
   readonly trace: string
@@ -29,7 +29,7 @@ export type PendingApproval = {
   readonly input: string
   /** The call says more than `input` does. */
   readonly cut: boolean
-  readonly reasons: readonly Reason[]
+  readonly reasons: readonly VerdictReason[]
 }
 
 export type ApprovalEvent = { readonly atMs: number } & (
@@ -50,7 +50,7 @@ export type ApprovalListener = (event: ApprovalEvent) => void
 /** The desk at which calls wait for a person. */
 export type Approvals = {
   /** Ends with the person's word; with a no as soon as the signal says so, and at once where too many wait. Never throws. */
-  readonly ask: (asked: AskedCall, signal: AbortSignal) => Promise<boolean>
+  readonly ask: (asked: CallToApprove, signal: AbortSignal) => Promise<boolean>
   /** Oldest first. */
   readonly pending: () => readonly PendingApproval[]
   /** False if none of that id waits here. */
@@ -141,7 +141,7 @@ function createListeners(): { readonly emit: ApprovalListener; readonly subscrib
   }
 }
 
-function pendingOf({ session, tenant, trace, callId, call, verdict }: AskedCall, id: string, atMs: number) {
+function pendingOf({ session, tenant, trace, callId, call, verdict }: CallToApprove, id: string, atMs: number) {
   const { value, cut } = boundValue(call.input, inputBounds)
   const input = JSON.stringify(value) ?? ""
   const tool = startOfText(call.tool, maxName)
@@ -150,7 +150,7 @@ function pendingOf({ session, tenant, trace, callId, call, verdict }: AskedCall,
   return { id, atMs, session, tenant, trace, tool, input, cut: !whole, reasons, ...present({ callId }) }
 }
 
-function toldReason({ policy, rule, instead, decision, facts }: Reason): Reason {
+function toldReason({ policy, rule, instead, decision, facts }: VerdictReason): VerdictReason {
   const most = reasonBounds.text
   const told = Object.entries(facts).slice(0, reasonBounds.items)
   return {
@@ -162,7 +162,7 @@ function toldReason({ policy, rule, instead, decision, facts }: Reason): Reason 
   }
 }
 
-function toldFact(value: Reason["facts"][string]): Reason["facts"][string] {
+function toldFact(value: VerdictReason["facts"][string]): VerdictReason["facts"][string] {
   if (typeof value === "string") return startOfText(value, reasonBounds.text)
   if (typeof value !== "object") return value
   return value.slice(0, reasonBounds.items).map((text) => startOfText(text, reasonBounds.text))

@@ -12,7 +12,7 @@ import type { AdminDeps } from "./admin-deps.ts"
 import type { Approvals } from "./approvals.ts"
 import { boundValue } from "./bound-value.ts"
 import { readNumber } from "./read-query.ts"
-import { maxCommandBytes, refusals, refuse, refuseProblem, tellProblem } from "./refusal.ts"
+import { maxCommandBytes, refusalResponse, refusals, refuseProblem, tellProblem } from "./refusal.ts"
 
 const auditPage = { usual: 100, most: 1000 } as const
 /** The last line that a log can have. */
@@ -25,7 +25,7 @@ type Deps = Pick<AdminDeps, "operator" | "approvals">
 /** What the operator laid down, who said so, which calls wait for a person, and the one way to change any of it: a signed command. */
 export function addOperatorRoutes(app: Hono, { operator, approvals }: Deps): void {
   const withOperator = (answer: (c: Context, operator: Operator) => Promise<Response>) => (c: Context) =>
-    operator === undefined ? refuse(refusals.operator) : answer(c, operator)
+    operator === undefined ? refusalResponse(refusals.operator) : answer(c, operator)
   addRoute(app, "GET", "/admin/pins", withOperator(showStanding))
   addRoute(app, "GET", "/admin/audit", withOperator(showAudit))
   addRoute(app, "GET", "/admin/approvals", (c) => c.json({ approvals: approvals.pending() }))
@@ -63,9 +63,9 @@ async function showAudit(c: Context, operator: Operator): Promise<Response> {
 const jsonType = /^application\/json[ \t]*(?:;|$)/i
 
 async function takeCommand(c: Context, operator: Operator, approvals: Approvals): Promise<Response> {
-  if (!jsonType.test(c.req.header("content-type") ?? "")) return refuse(refusals.type)
+  if (!jsonType.test(c.req.header("content-type") ?? "")) return refusalResponse(refusals.type)
   const text = await readLimited(new Response(c.req.raw.body), maxCommandBytes)
-  if (text === undefined) return refuse(refusals.size)
+  if (text === undefined) return refusalResponse(refusals.size)
   const body = tryParse(text)
   const command = isObject(body) && Object.keys(body).length === 1 ? body.command : undefined
   if (typeof command !== "string")

@@ -2,7 +2,7 @@ import type { Context } from "hono"
 import { startOfText } from "../../language/cut-text.ts"
 import { HoldfastError } from "../../message/errors.ts"
 
-export type Limits = { readonly least: number; readonly most: number }
+export type NumberBounds = { readonly least: number; readonly most: number }
 
 const wrong = (name: string, expected: string, found: string): HoldfastError =>
   new HoldfastError({
@@ -13,7 +13,7 @@ const wrong = (name: string, expected: string, found: string): HoldfastError =>
   })
 
 /** A parameter of the query that is said once, or not at all. */
-export function readText(c: Context, name: string, maxLength = 200): string | undefined {
+export function readTextParameter(c: Context, name: string, maxLength = 200): string | undefined {
   const [first, ...others] = c.req.queries(name) ?? []
   if (first === undefined) return undefined
   if (others.length > 0) throw wrong(name, "one value", `${others.length + 1} values`)
@@ -23,8 +23,8 @@ export function readText(c: Context, name: string, maxLength = 200): string | un
 }
 
 /** A whole number within its limits, or the usual one. */
-export function readNumber(c: Context, name: string, usual: number, { least, most }: Limits): number {
-  const text = readText(c, name)
+export function readNumber(c: Context, name: string, usual: number, { least, most }: NumberBounds): number {
+  const text = readTextParameter(c, name)
   if (text === undefined) return usual
   const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
   if (!(value >= least && value <= most)) throw wrong(name, `a whole number from ${least} to ${most}`, text)
@@ -32,7 +32,7 @@ export function readNumber(c: Context, name: string, usual: number, { least, mos
 }
 
 export function readFlag(c: Context, name: string): boolean {
-  const text = readText(c, name)
+  const text = readTextParameter(c, name)
   if (text !== undefined && text !== "0" && text !== "1") throw wrong(name, "1 or 0", text)
   return text === "1"
 }

@@ -71,13 +71,13 @@ export const refusals = {
   fault: refusal(500, "fault", "Something went wrong that is our fault.", "See the gateway's own log, and report it."),
 } as const satisfies Readonly<Record<string, Refusal>>
 
-export function refuse({ status, headers = {}, code, sentence, next }: Refusal): Response {
+export function refusalResponse({ status, headers = {}, code, sentence, next }: Refusal): Response {
   return Response.json({ error: { code, sentence, next } }, { status, headers })
 }
 
 /** A method that this path does not have. */
 export const refuseMethod = (allow: string): Response =>
-  refuse({
+  refusalResponse({
     ...refusal(405, "method-wrong", `Only ${allow} is answered here.`, `Ask with ${allow}.`),
     headers: { allow },
   })
@@ -109,11 +109,11 @@ export const statusHere = (problem: Problem): number =>
 export const tellProblem = (problem: Problem): Told => ({ code: problem.code, ...describe(problem) })
 
 export const refuseProblem = (problem: Problem): Response =>
-  refuse({ status: statusHere(problem), ...tellProblem(problem) })
+  refusalResponse({ status: statusHere(problem), ...tellProblem(problem) })
 
 /** What was thrown: a problem is told; anything else is a bug, of which the client learns nothing. */
 export function refuseError(error: unknown, onFault: (error: unknown) => void): Response {
   if (error instanceof HoldfastError) return refuseProblem(error.problem)
   onFault(error)
-  return refuse(refusals.fault)
+  return refusalResponse(refusals.fault)
 }

@@ -12,8 +12,8 @@ import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
 import { type Bounds, boundValue } from "./bound-value.ts"
-import { readFlag, readNumber, readText, refuseText } from "./read-query.ts"
-import { refusals, refuse, tellProblem } from "./refusal.ts"
+import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
+import { refusalResponse, refusals, tellProblem } from "./refusal.ts"
 
 /** What the name of a session says, where the gateway gave it. */
 type SessionName = {
@@ -83,8 +83,8 @@ const tellRow = (row: SessionRow): object => ({ ...row, ...readSessionName(row.i
 
 async function listSessions(c: Context, deps: Deps): Promise<Response> {
   const limit = readLimit(c, pages.sessions)
-  const agent = readText(c, "agent")
-  const before = readText(c, "before", 220)
+  const agent = readTextParameter(c, "agent")
+  const before = readTextParameter(c, "before", 220)
   const cursor =
     before === undefined ? undefined : (readCursor(before) ?? refuseText("before", "the `before` of `next`", before))
   const page = await pageSessions(deps.store, limit, agent, cursor)
@@ -160,7 +160,7 @@ async function showPins(c: Context, deps: Deps): Promise<Response> {
 
 async function showCompactions(c: Context, deps: Deps): Promise<Response> {
   const limit = readLimit(c, pages.compactions)
-  const before = readText(c, "before")
+  const before = readTextParameter(c, "before")
   const end = before === undefined ? Infinity : (seqOf(before) ?? refuseText("before", "an entry such as e12", before))
   const { session } = await find(c, deps)
   const { checkpoints } = await session.overview()
@@ -183,7 +183,7 @@ function createVerify(deps: Deps): (c: Context) => Promise<Response> {
   let running = 0
   return async (c) => {
     const { row } = await find(c, deps)
-    if (running >= maxChecks) return refuse(refusals.busy)
+    if (running >= maxChecks) return refusalResponse(refusals.busy)
     running++
     try {
       const { seq, hash } = await verifyLog(deps.store, row.id)

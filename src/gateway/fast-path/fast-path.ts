@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer"
-import type { Policy } from "../../compact/plan/policy.ts"
+import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { ModelRequest } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { Receipt } from "../../session/prepared.ts"
@@ -157,7 +157,7 @@ export const isSureOf = (fastPath: FastPath, bytes: Buffer, common = commonPrefi
   !isSameOpening(fastPath, bytes, common)
 
 /** The fast path with the next body, if that may be sent on as it came. */
-export function goesOn(fastPath: FastPath, bytes: Buffer, policy: Policy): FastPath | undefined {
+export function goesOn(fastPath: FastPath, bytes: Buffer, policy: CompactionPolicy): FastPath | undefined {
   if (!fastPath.plain || bytes.length < fastPath.bytes.length - slackBytes) return undefined
   const { contextTokens, compactAtTokens, compactUnreadAtTokens } = fastPath.receipt
   const moreBytes = bytes.length - fastPath.countedBytes

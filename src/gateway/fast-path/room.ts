@@ -1,4 +1,4 @@
-import type { Policy } from "../../compact/plan/policy.ts"
+import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 
 /** A token is rarely less than two bytes. Where it is, the count that is taken of every request makes up for it in the next. */
 const leastBytesPerToken = 2
@@ -10,8 +10,8 @@ const nearShare = 0.95
  * has at most in one piece.
  */
 export function leavesSize(
-  { toolOutputTokens = Number.POSITIVE_INFINITY, toolRounds }: Policy,
-  { countedTokens, moreBytes, pieceBytes }: Size,
+  { toolOutputTokens = Number.POSITIVE_INFINITY, toolRounds }: CompactionPolicy,
+  { countedTokens, moreBytes, pieceBytes }: RequestSize,
   compactAtTokens: number,
 ): boolean {
   const most = countedTokens + Math.max(0, moreBytes) / leastBytesPerToken
@@ -19,4 +19,4 @@ export function leavesSize(
   return isSmall && toolRounds === undefined
 }
 
-export type Size = { readonly countedTokens: number; readonly moreBytes: number; readonly pieceBytes: number }
+export type RequestSize = { readonly countedTokens: number; readonly moreBytes: number; readonly pieceBytes: number }

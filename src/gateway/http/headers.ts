@@ -3,7 +3,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { Receipt } from "../../session/prepared.ts"
 import type { GatewayOptions } from "../settings/gateway-options.ts"
-import type { Family, Upstream } from "../settings/upstream.ts"
+import type { ApiFamily, Upstream } from "../settings/upstream.ts"
 import type { RequestHeaders } from "./route.ts"
 
 /**
@@ -16,7 +16,7 @@ const notForwarded: ReadonlySet<string> = new Set(["host", "content-length", "ex
  * The headers to send upstream, as a flat list: the client's in their order and spelling, and the upstream's own over them. Its key goes
  * into the header of the family; without one into those of all that it speaks.
  */
-export function forwardedHeaders(raw: readonly string[], upstream: Upstream, family?: Family): string[] {
+export function forwardedHeaders(raw: readonly string[], upstream: Upstream, family?: ApiFamily): string[] {
   const own = ownLines(upstream, family === undefined ? upstream.families : [family])
   const names = new Set(own.map(([name]) => name.toLowerCase()))
   const dropsKey = hasOwnKey(upstream)
@@ -27,7 +27,10 @@ export function forwardedHeaders(raw: readonly string[], upstream: Upstream, fam
   return [...kept, ...own].flat()
 }
 
-function ownLines({ name: upstream, apiKey, headers }: Upstream, families: readonly Family[]): readonly HeaderLine[] {
+function ownLines(
+  { name: upstream, apiKey, headers }: Upstream,
+  families: readonly ApiFamily[],
+): readonly HeaderLine[] {
   const given = Object.entries(headers ?? {}).filter(
     ([name]) => !isHopByHop(name) && name.toLowerCase() !== "content-length",
   )
@@ -121,7 +124,7 @@ const credentials: ReadonlySet<string> = new Set(["authorization", "x-api-key", 
 export const isCredential = (name: string): boolean => credentials.has(name.toLowerCase())
 
 /** The header that each API takes its key in. */
-const keyLine: Readonly<Record<Family, (key: string) => HeaderLine>> = {
+const keyLine: Readonly<Record<ApiFamily, (key: string) => HeaderLine>> = {
   anthropic: (key) => ["x-api-key", key],
   openai: (key) => ["authorization", `Bearer ${key}`],
   gemini: (key) => ["x-goog-api-key", key],

@@ -123,10 +123,10 @@ function drained(response: ServerResponse, gone: AbortSignal): Promise<void> {
 }
 
 /** How the pieces of a streamed answer are told apart: server-sent events, or the elements of a JSON array. */
-export type Framing = "events" | "array"
+export type StreamFraming = "events" | "array"
 
 /** How an answer is framed, by what it says it is; nothing if it came whole. */
-export function framingOf(format: Format, contentType: string, path: string): Framing | undefined {
+export function framingOf(format: Format, contentType: string, path: string): StreamFraming | undefined {
   if (/^text\/event-stream\b/i.test(contentType)) return "events"
   return format === "gemini" && /:streamGenerateContent/.test(path) && /json/i.test(contentType) ? "array" : undefined
 }
@@ -134,7 +134,7 @@ export function framingOf(format: Format, contentType: string, path: string): Fr
 /** The events in chunks of bytes, as they come; the raw bytes of all of them are the bytes that came. Others are served between them, however many there are. */
 export async function* eventsIn(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  framing: Framing,
+  framing: StreamFraming,
 ): AsyncGenerator<SseEvent, void, undefined> {
   const pace = createPace()
   if (framing === "array") {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { usualTimes } from "../settings/gateway-options.ts"
-import type { Family, Upstream } from "../settings/upstream.ts"
+import type { ApiFamily, Upstream } from "../settings/upstream.ts"
 import { forwardedHeaders, holdfastHeaders } from "./headers.ts"
 
 const upstream = (more: Partial<Upstream> = {}): Upstream => ({
@@ -54,7 +54,7 @@ test("what the connection names stays here too", () => {
   expect(forwardedHeaders(raw, upstream())).toEqual(["X-Three", "3"])
 })
 
-test.each<[family: Family, line: readonly string[]]>([
+test.each<[family: ApiFamily, line: readonly string[]]>([
   ["anthropic", ["x-api-key", "ours"]],
   ["openai", ["authorization", "Bearer ours"]],
   ["gemini", ["x-goog-api-key", "ours"]],

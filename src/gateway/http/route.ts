@@ -1,6 +1,6 @@
 import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import type { Family } from "../settings/upstream.ts"
+import type { ApiFamily } from "../settings/upstream.ts"
 
 /** What a request is. `path` has the query with it and is what came, byte for byte. */
 export type Route =
@@ -13,7 +13,7 @@ export type Route =
       readonly stream?: boolean
     }
   | { readonly type: "compact"; readonly format: "openai-responses"; readonly path: string }
-  | { readonly type: "pass"; readonly family: Family; readonly path: string }
+  | { readonly type: "pass"; readonly family: ApiFamily; readonly path: string }
   | { readonly type: "health" }
   | { readonly type: "ready" }
   | { readonly type: "metrics" }
@@ -190,7 +190,7 @@ export function decoded(text: string): string {
 /** Headers as Node reads them: names in lower case. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-const paths: readonly (readonly [path: RegExp, family: Family])[] = [
+const paths: readonly (readonly [path: RegExp, family: ApiFamily])[] = [
   [/\/publishers\/anthropic\//, "anthropic"],
   [/^(?:\/(?:upload|download|resumable))?\/v\d{1,3}(?:alpha|beta)\d{0,3}(?:\/|$)/, "gemini"],
   [/^\/v1\/(?:projects|tunedModels|publishers)\//, "gemini"],
@@ -201,7 +201,7 @@ const paths: readonly (readonly [path: RegExp, family: Family])[] = [
 ]
 
 /** Whose API a request without a format of its own is for: by its path, else by the credentials it carries, else OpenAI's. */
-export function familyOfPass(path: string, query: string, headers: RequestHeaders): Family {
+export function familyOfPass(path: string, query: string, headers: RequestHeaders): ApiFamily {
   const known = paths.find(([pattern]) => pattern.test(path))?.[1]
   if (known !== undefined) return known
   if (["anthropic-version", "anthropic-beta", "x-api-key"].some((name) => headers[name] !== undefined))

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import type { Family } from "../settings/upstream.ts"
+import type { ApiFamily } from "../settings/upstream.ts"
 import { targetUrl } from "./target.ts"
 
 const at = (baseUrl: string, more: object = {}) => ({
   baseUrl,
-  families: ["anthropic", "openai", "gemini"] satisfies Family[],
+  families: ["anthropic", "openai", "gemini"] satisfies ApiFamily[],
   ...more,
 })
 

@@ -3,7 +3,7 @@ import { createServer as createTcpServer, type Server as TcpServer } from "node:
 import { afterEach, expect, test } from "vitest"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Upstream } from "../settings/upstream.ts"
-import { chunksOf, createTransport, type Sending, wholeOf } from "./transport.ts"
+import { chunksOf, createTransport, readWhole, type UpstreamRequest } from "./transport.ts"
 
 const transport = createTransport()
 const servers: (Server | TcpServer)[] = []
@@ -27,7 +27,7 @@ const serving = (handle: (request: IncomingMessage, response: ServerResponse) =>
 
 const limits = { connectMs: 1000, answerMs: 5000, idleMs: 5000, retries: 2 }
 
-function sendingTo(origin: string, other: Partial<Sending & Upstream> = {}): Sending {
+function sendingTo(origin: string, other: Partial<UpstreamRequest & Upstream> = {}): UpstreamRequest {
   const upstream: Upstream = { name: origin, families: ["openai"], baseUrl: origin, ...limits, ...other }
   const body = Buffer.from('{"a":1}')
   const signal = new AbortController().signal
@@ -52,7 +52,7 @@ test("a request arrives as it is, and its answer with status, headers and bytes"
   expect(seen).toEqual([["POST", "/v1/x?y=1", "1", '{"a":1}']])
   expect(answer.status).toBe(418)
   expect(answer.rawHeaders.map(String).filter((_, n, all) => all[n - 1] === "X-Twice")).toEqual(["a", "b"])
-  expect((await wholeOf(answer, 1000))?.toString()).toBe("short and stout")
+  expect((await readWhole(answer, 1000))?.toString()).toBe("short and stout")
 })
 
 test("a connection that dies before the first byte of an answer is tried again, and the attempts are counted", async () => {
@@ -62,7 +62,7 @@ test("a connection that dies before the first byte of an answer is tried again, 
     else response.end("there")
   })
   const answer = await transport.send(sendingTo(origin))
-  expect((await wholeOf(answer, 100))?.toString()).toBe("there")
+  expect((await readWhole(answer, 100))?.toString()).toBe("there")
   expect(answer.attempts).toBe(3)
 })
 
@@ -156,5 +156,5 @@ test("an answer without a body ends, whenever it is taken", async () => {
   const origin = await serving((_request, response) => void response.writeHead(204).end())
   const answer = await transport.send(sendingTo(origin, { method: "HEAD", body: undefined }))
   await new Promise((resolve) => setTimeout(resolve, 30))
-  expect(await wholeOf(answer, 10)).toEqual(Buffer.alloc(0))
+  expect(await readWhole(answer, 10)).toEqual(Buffer.alloc(0))
 })

@@ -5,7 +5,7 @@ import { HoldfastError, type Problem } from "../../message/errors.ts"
 import type { Upstream } from "../settings/upstream.ts"
 
 /** A request as it goes upstream. */
-export type Sending = {
+export type UpstreamRequest = {
   readonly upstream: Upstream
   readonly origin: string
   readonly path: string
@@ -39,7 +39,7 @@ export type UpstreamAnswer = {
 }
 
 export type Transport = {
-  readonly send: (sending: Sending) => Promise<UpstreamAnswer>
+  readonly send: (sending: UpstreamRequest) => Promise<UpstreamAnswer>
   readonly close: () => Promise<void>
 }
 
@@ -50,7 +50,7 @@ const firstWaitMs = 100
 /** Connections to the upstreams, kept open between requests. */
 export function createTransport(): Transport {
   const pools = new Map<string, Pool>()
-  const poolFor = ({ upstream, origin }: Sending): Pool => {
+  const poolFor = ({ upstream, origin }: UpstreamRequest): Pool => {
     const known = pools.get(`${upstream.name} ${origin}`)
     if (known !== undefined) return known
     const pool = new Pool(origin, {
@@ -80,11 +80,11 @@ export function createTransport(): Transport {
 }
 
 /** What was read from a stream cannot be sent a second time. */
-const isStream = (body: Sending["body"]): boolean => body !== undefined && !Buffer.isBuffer(body)
+const isStream = (body: UpstreamRequest["body"]): boolean => body !== undefined && !Buffer.isBuffer(body)
 
 type Failed = { readonly problem: Problem; readonly passing: boolean; readonly cause: unknown }
 
-function dispatch(pool: Pool, sending: Sending, attempts: number): Promise<UpstreamAnswer | Failed> {
+function dispatch(pool: Pool, sending: UpstreamRequest, attempts: number): Promise<UpstreamAnswer | Failed> {
   const { upstream, path, method, headers, body, signal, origin } = sending
   const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | Failed>()
   let taker: Taker | undefined
@@ -245,7 +245,7 @@ export async function* chunksOf(answer: UpstreamAnswer): AsyncGenerator<Buffer, 
 }
 
 /** All bytes of an answer up to a limit; nothing if it has more. */
-export async function wholeOf(answer: UpstreamAnswer, maxBytes: number): Promise<Buffer | undefined> {
+export async function readWhole(answer: UpstreamAnswer, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of chunksOf(answer)) {

@@ -1,7 +1,7 @@
 import type { Message, ModelRequest } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
-import type { Assignment, Place, Subject, Write } from "./decision.ts"
+import type { AnswerPlace, Assignment, IdentitySubject, Write } from "./decision.ts"
 import { anchorsOf, hasTellingWords, isFrame, isTelling, markAfter, saidKey } from "./history.ts"
 import { bodyFields } from "./identity.ts"
 import type { Look } from "./look.ts"
@@ -19,7 +19,7 @@ export type Answered = {
 }
 
 type About = {
-  readonly place: Place
+  readonly place: AnswerPlace
   readonly names: Names
   readonly session: string
   readonly role: Assignment["role"]
@@ -43,7 +43,7 @@ export function answeredWrites(about: About): { readonly writes: readonly Write[
 const inGroup = ({ answer, names, session }: About, base: string): readonly Write[] =>
   answer.filter(isTelling).map((message) => ({ name: names.answer(base, saidKey(message)), session }))
 
-function behindMark(about: About, place: Extract<Place, { type: "alone" }>): readonly Write[] {
+function behindMark(about: About, place: Extract<AnswerPlace, { type: "alone" }>): readonly Write[] {
   const { answer, names, session, seen, look, request } = about
   const { frame, mark } = place
   const entry = present({ entry: seen.entry })
@@ -58,7 +58,7 @@ function behindMark(about: About, place: Extract<Place, { type: "alone" }>): rea
 }
 
 /** What is remembered of the words themselves, for a history that its client writes anew. */
-function wordWrites(about: About, place: Extract<Place, { type: "alone" }>): readonly Write[] {
+function wordWrites(about: About, place: Extract<AnswerPlace, { type: "alone" }>): readonly Write[] {
   const { names, session, look, role } = about
   const [mark, frame] = look(names.tip(session))?.entry?.split(".") ?? []
   const own = mark === undefined || frame === undefined ? undefined : { session, mark, frame }
@@ -70,7 +70,11 @@ function wordWrites(about: About, place: Extract<Place, { type: "alone" }>): rea
 }
 
 /** The lines of an answer in words alone, for the conversation that it may be a summary of. */
-function retellingWrites(about: About, { session, mark, frame }: Subject, isUnshown: boolean): readonly Write[] {
+function retellingWrites(
+  about: About,
+  { session, mark, frame }: IdentitySubject,
+  isUnshown: boolean,
+): readonly Write[] {
   const { answer, names } = about
   const isWords = answer.every(({ parts }) => parts.every(({ type }) => type === "text" || type === "reasoning"))
   const lines = isWords ? toldLines(answer) : []

@@ -1,9 +1,9 @@
 import { present } from "../../message/present.ts"
 import {
   type Assignment,
-  type Decision,
-  type Question,
-  type Subject,
+  type IdentityDecision,
+  type IdentityQuestion,
+  type IdentitySubject,
   unseenAnchors,
   type Why,
   type Write,
@@ -25,7 +25,7 @@ import { isTellingLine, linesOfCall, openingLines } from "./retelling.ts"
  * session can have, the session's newest answer behind what that answered, or a summary that was written of the session. It goes to that
  * session, whose rules are then asserted in it again.
  */
-export function decideAlone(question: Question): Decision {
+export function decideAlone(question: IdentityQuestion): IdentityDecision {
   const { request, history, identity } = question
   const held = request.held?.type === "cached-content" ? undefined : request.held
   const hint = identity.agent === undefined ? identity.hint : JSON.stringify([identity.hint, identity.agent])
@@ -51,7 +51,7 @@ export function decideAlone(question: Question): Decision {
  * By the provider's id of the answer that it goes on from. Who goes on from an answer that the session left behind gets a copy. The
  * frame is the session's: such a request may carry neither tools nor instructions.
  */
-function fromHeld(asked: Line, id: string | undefined): Decision | undefined {
+function fromHeld(asked: Line, id: string | undefined): IdentityDecision | undefined {
   const { look, names, mark } = asked
   const answer = id === undefined ? undefined : look(names.response(id))
   if (id === undefined || answer === undefined) return undefined
@@ -63,7 +63,7 @@ function fromHeld(asked: Line, id: string | undefined): Decision | undefined {
 }
 
 /** By its words up to the last answer. */
-function fromAnswered(line: Line, answered: History["answered"]): Decision | undefined {
+function fromAnswered(line: Line, answered: History["answered"]): IdentityDecision | undefined {
   const { look, names, frame, history } = line
   const known = answered === undefined ? undefined : look(names.history(frame, answered.mark))
   if (answered === undefined || known === undefined) return undefined
@@ -74,7 +74,7 @@ function fromAnswered(line: Line, answered: History["answered"]): Decision | und
 }
 
 /** By the bytes that it goes on from, past answers that were not written down; it has to hold all that the session was asked last. */
-function fromLane(line: Line): Decision | undefined {
+function fromLane(line: Line): IdentityDecision | undefined {
   const { fastPath, history, frame } = line
   const tip = fastPath === undefined ? undefined : tipOf(line, fastPath)
   if (fastPath === undefined || tip?.frame !== frame || !holds(history, tip.mark)) return undefined
@@ -82,7 +82,7 @@ function fromLane(line: Line): Decision | undefined {
 }
 
 /** The very request that a session was asked last, if it is no opening: a client tries again. */
-function sentAgain(line: Line): Decision | undefined {
+function sentAgain(line: Line): IdentityDecision | undefined {
   const { look, names, frame, mark } = line
   const same = look(names.asked(frame, mark))
   if (same === undefined || tipOf(line, same.session)?.mark !== mark) return undefined
@@ -97,7 +97,7 @@ const isOnly = ({ entry }: Bearer): boolean => entry !== ambiguous
  * is a call about the conversation, such as a check of whether the agent repeats itself: a session of its own. A client that trims its
  * history and writes its instructions anew for each request keeps its tools, and stays in its session.
  */
-function fromAnchors(line: Line): Decision | undefined {
+function fromAnchors(line: Line): IdentityDecision | undefined {
   const { look, names, history, frame } = line
   const known = lookFirst(
     look,
@@ -116,7 +116,7 @@ function fromAnchors(line: Line): Decision | undefined {
  * By what was asked and has no answer that anyone saw: an opening that is sent again, or a history that goes on from an answer which
  * was lost on the way. Not while that answer is on its way: then somebody else began with the same words.
  */
-function fromAsked(line: Line): Decision | undefined {
+function fromAsked(line: Line): IdentityDecision | undefined {
   const { look, names, frame, history, isInFlight } = line
   const asked = history.answered === undefined ? history.whole : history.asked
   const open = asked === undefined ? undefined : look(names.asked(frame, asked))
@@ -137,7 +137,7 @@ function newestOf({ look, names, history, request }: Line, answer = history.answ
 }
 
 /** By the session's newest answer and what it answered: its client left out what was before. */
-function fromNewest(line: Line): Decision | undefined {
+function fromNewest(line: Line): IdentityDecision | undefined {
   const newest = newestOf(line)
   const tip = newest === undefined ? undefined : tipOf(line, newest.session)
   if (newest === undefined || tip?.frame !== line.frame || tip.mark !== newest.entry) return undefined
@@ -148,7 +148,7 @@ function fromNewest(line: Line): Decision | undefined {
  * By an answer before its last, where those since were lost with the process that gave them: the session's newest that was written down,
  * or the one that its last request went on from.
  */
-function fromEarlier(line: Line): Decision | undefined {
+function fromEarlier(line: Line): IdentityDecision | undefined {
   const { look, names, frame, history, request } = line
   const [, ...earlier] = history.answers
   for (const answer of earlier.filter(hasTellingWords)) {
@@ -176,7 +176,7 @@ const leastLines = 2
  * By the session's last answer, which stands where the conversation opens: its client had it summarized, and goes on from the summary.
  * A person may open a conversation with an answer from another one, but then no answers that were never given here come after it.
  */
-function fromRetelling(line: Line): Decision | undefined {
+function fromRetelling(line: Line): IdentityDecision | undefined {
   const { look, names, frame, history, request } = line
   const told = openingLines(request.messages).flatMap((text) => look(names.told(frame, text)) ?? [])
   for (const [session, lines] of Map.groupBy(told.filter(isOnly), (bearer) => bearer.session)) {
@@ -193,7 +193,7 @@ function fromRetelling(line: Line): Decision | undefined {
  * The conversation that a call in other instructions has as material, as messages or as text: such a call is a session of its own, and
  * its answer may be the summary that the conversation goes on from.
  */
-function subjectOf(line: Line): Subject | undefined {
+function subjectOf(line: Line): IdentitySubject | undefined {
   const { look, names, request } = line
   const newest = newestOf(line)
   const said = linesOfCall(request).flatMap((text) => {
@@ -212,7 +212,7 @@ function subjectOf(line: Line): Subject | undefined {
 }
 
 /** A question about a session without an id: the frame that it has to have, and the mark of all that is asked. */
-type Line = Question & { readonly frame: string; readonly mark: string }
+type Line = IdentityQuestion & { readonly frame: string; readonly mark: string }
 
 /** The last request of a session: its history, its frame, and its tools (absent in stores of older versions). */
 type Tip = { readonly mark: string; readonly frame: string; readonly tools?: string }
@@ -231,22 +231,27 @@ const hasOtherTools = (line: Line, { tools }: Tip): boolean => tools !== undefin
 type More = Partial<Pick<Assignment, "role" | "entry" | "held" | "fork">>
 
 /** A session of its own. */
-function beginLine(line: Line, more: More = {}, why: Why = "new", about?: Subject): Decision {
+function beginLine(line: Line, more: More = {}, why: Why = "new", about?: IdentitySubject): IdentityDecision {
   const session = anonymousSession(line.tenant, line.freshId())
   return decided(line, { session, isNew: true, why, role: "main", ...more }, unseenAnchors(line, session), about)
 }
 
 /** A session of its own that begins as a copy of another, up to an answer. */
-function forkLine(line: Line, { session, entry }: Bearer, messages: number, why: Why): Decision {
+function forkLine(line: Line, { session, entry }: Bearer, messages: number, why: Why): IdentityDecision {
   return beginLine(line, { fork: { from: session, messages, ...present({ at: entry }) } }, why)
 }
 
 /** The same session, which also gets the ids that its client made up. A request in another frame leaves it where it is. */
-function goOnLine(line: Line, session: string, why: Why, more: More = {}): Decision {
+function goOnLine(line: Line, session: string, why: Why, more: More = {}): IdentityDecision {
   return decided(line, { session, isNew: false, why, role: "main", ...more }, unseenAnchors(line, session))
 }
 
-function decided(line: Line, assignment: Assignment, anchors: readonly Write[], about?: Subject): Decision {
+function decided(
+  line: Line,
+  assignment: Assignment,
+  anchors: readonly Write[],
+  about?: IdentitySubject,
+): IdentityDecision {
   const { names, frame, mark, history, look } = line
   const { session, role, fork } = assignment
   const tip: Write = { name: names.tip(session), session, entry: `${mark}.${frame}.${toolsMark(line)}` }

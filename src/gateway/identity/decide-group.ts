@@ -1,12 +1,12 @@
 import type { ModelRequest } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { type Decision, type Question, unseenAnchors, type Why, type Write } from "./decision.ts"
-import { frameMark, frameParts, textOf, toolNames } from "./frame-mark.ts"
+import { type IdentityDecision, type IdentityQuestion, unseenAnchors, type Why, type Write } from "./decision.ts"
+import { frameMark, frameParts, partText, toolNames } from "./frame-mark.ts"
 import { isFrame, isTelling, saidKey } from "./history.ts"
 import { type Bearer, lookFirst } from "./look.ts"
-import { ambiguous, digest, groupSession, isWithin, sideSession, toolsSession } from "./names.ts"
+import { ambiguous, digest, groupSession, isInGroup, sideSession, toolsSession } from "./names.ts"
 
-type Group = Question & {
+type Group = IdentityQuestion & {
   readonly base: string
   readonly isExplicit: boolean
   readonly why: Why
@@ -20,7 +20,7 @@ type Group = Question & {
  * session. What shares nothing with the main conversation is the main conversation after the client's own compaction if it looks like
  * it, and otherwise a side call.
  */
-export function decideGroup(question: Question, id: string): Decision {
+export function decideGroup(question: IdentityQuestion, id: string): IdentityDecision {
   const { tenant, identity, names, look, request } = question
   const base = groupSession(tenant, id, identity.agent)
   const isExplicit = identity.explicit !== undefined
@@ -33,23 +33,23 @@ export function decideGroup(question: Question, id: string): Decision {
 }
 
 /** By the answer that it goes on from. Such a request carries neither tools nor instructions that one could look at. */
-function fromHeld(group: Group, id: string | undefined): Decision {
+function fromHeld(group: Group, id: string | undefined): IdentityDecision {
   const answer = id === undefined ? undefined : group.look(group.names.response(id))
   if (answer !== undefined) return decided(group, answer.session, "response-id", present({ entry: answer.entry }))
   return decided(group, group.main?.session ?? group.base, group.why, { held: "unknown" })
 }
 
 /** By an id or an answer that a session of the group has had, or by the bytes that it goes on from. */
-function fromShared(group: Group): Decision | undefined {
+function fromShared(group: Group): IdentityDecision | undefined {
   const { look, names, history, base, fastPath } = group
   const shared = [
     ...history.anchors.map((anchor) => names.anchor(anchor)),
     ...history.answers.filter(isTelling).map((answer) => names.answer(base, saidKey(answer))),
   ]
-  const counts = ({ session, entry }: Bearer): boolean => entry !== ambiguous && isWithin(base, session)
+  const counts = ({ session, entry }: Bearer): boolean => entry !== ambiguous && isInGroup(base, session)
   const found = lookFirst(look, shared, counts)
   if (found !== undefined) return decided(group, ownerOf(group, found.session), group.why)
-  const isLane = fastPath !== undefined && isWithin(base, fastPath) && look(names.known(fastPath)) !== undefined
+  const isLane = fastPath !== undefined && isInGroup(base, fastPath) && look(names.known(fastPath)) !== undefined
   return isLane ? decided(group, fastPath, group.why) : undefined
 }
 
@@ -64,11 +64,11 @@ function ownerOf(group: Group, session: string): string {
   const begun = look(names.known(session))?.entry
   const frame = frameMark(request, undefined)
   const other = begun === undefined || begun === frame ? undefined : look(names.framed(base, frame))
-  return other !== undefined && isWithin(base, other.session) ? other.session : session
+  return other !== undefined && isInGroup(base, other.session) ? other.session : session
 }
 
 /** By its tools and instructions. The main conversation is the first that has tools or, while none has, the first. */
-function fromLooks(group: Group): Decision {
+function fromLooks(group: Group): IdentityDecision {
   const { main, base, request, identity } = group
   const likeness = likenessOf(request)
   const before = main === undefined ? undefined : readLikeness(main.entry ?? "")
@@ -82,7 +82,7 @@ function fromLooks(group: Group): Decision {
   return decided({ ...group, main: undefined }, session, group.why, {}, likeness)
 }
 
-function aside(group: Group): Decision {
+function aside(group: Group): IdentityDecision {
   const { base, request } = group
   return decided(group, sideSession(base, sideKey(request)), "side")
 }
@@ -100,7 +100,7 @@ const framedWrites = ({ names, base }: Group, session: string, frame: string): r
 
 type More = { readonly entry?: string; readonly held?: "unknown" }
 
-function decided(group: Group, session: string, why: Why, more: More = {}, likeness?: Likeness): Decision {
+function decided(group: Group, session: string, why: Why, more: More = {}, likeness?: Likeness): IdentityDecision {
   const { main, names, base, look, request } = group
   const isMain = likeness !== undefined || main === undefined || main.session === session
   const known = names.known(session)
@@ -141,7 +141,7 @@ const sample = (members: Iterable<string>, most: number): readonly string[] =>
   [...new Set(members)].sort().slice(0, most)
 
 function likenessOf(request: ModelRequest): Likeness {
-  const text = frameParts(request).map(textOf).join("\n").slice(0, maxLength)
+  const text = frameParts(request).map(partText).join("\n").slice(0, maxLength)
   return {
     tools: sample(
       toolNames(request).map((name) => digest(name).slice(0, hexes)),

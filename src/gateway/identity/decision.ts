@@ -5,7 +5,7 @@ import type { Look } from "./look.ts"
 import type { Names } from "./names.ts"
 
 /** All that is looked at to tell whose a request is. */
-export type Question = {
+export type IdentityQuestion = {
   readonly tenant: string
   readonly identity: Identity
   readonly request: ModelRequest
@@ -24,28 +24,28 @@ export type Question = {
 export type Write = { readonly name: string; readonly session: string; readonly entry?: string }
 
 /** What was decided, what has to be remembered of it, and what is needed once the answer is known. */
-export type Decision = {
+export type IdentityDecision = {
   readonly assignment: Assignment
   readonly writes: readonly Write[]
-  readonly place: Place
+  readonly place: AnswerPlace
 }
 
 /** Where an answer belongs: to a group, or behind a mark. */
-export type Place =
+export type AnswerPlace =
   | { readonly type: "group"; readonly base: string }
   | {
       readonly type: "alone"
       readonly frame: string
       readonly mark: string
       /** The conversation that the request has as material: its answer may come back there as a summary. */
-      readonly about?: Subject
+      readonly about?: IdentitySubject
     }
 
 /** A conversation without an id, and what it was asked last. */
-export type Subject = { readonly session: string; readonly frame: string; readonly mark: string }
+export type IdentitySubject = { readonly session: string; readonly frame: string; readonly mark: string }
 
 /** The anchors of a request that nobody bears yet: seen here first, they are this session's. */
-export const unseenAnchors = ({ history, names, look }: Question, session: string): readonly Write[] =>
+export const unseenAnchors = ({ history, names, look }: IdentityQuestion, session: string): readonly Write[] =>
   history.anchors
     .map((anchor) => names.anchor(anchor))
     .filter((name) => look(name) === undefined)

@@ -34,7 +34,7 @@ export function frameParts({ system, messages }: ModelRequest): readonly Part[] 
   return parts.filter((part) => !isVolatile(part))
 }
 
-export const textOf = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
+export const partText = (part: Part): string => (part.type === "text" ? part.text : (part.wire ?? ""))
 
 const months =
   "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?"
@@ -57,7 +57,7 @@ const known = new WeakMap<Part, string>()
 function steady(part: Part): string {
   const before = known.get(part)
   if (before !== undefined) return before
-  const mark = digest("text", textOf(part).replace(moments, "·"))
+  const mark = digest("text", partText(part).replace(moments, "·"))
   known.set(part, mark)
   return mark
 }

@@ -1,7 +1,7 @@
 import type { Message, ModelRequest, Part, Transcript } from "../../message/message.ts"
-import { keyOf } from "../../session/own-compaction.ts"
+import { messageKey } from "../../session/own-compaction.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { type Fields, objectIn, textIn } from "./identity.ts"
+import { type BodyFields, objectIn, textField } from "./identity.ts"
 import { digest } from "./names.ts"
 
 /** A request's messages as marks: each stands for all that was said up to a place. */
@@ -133,7 +133,7 @@ function anchorsIn(part: Part): readonly string[] {
     return id === undefined ? sealOf(part.wire) : [id]
   }
   if (part.type !== "opaque") return []
-  if (part.kind === "item_reference") return random(textIn(objectIn(part.wire), "id"))
+  if (part.kind === "item_reference") return random(textField(objectIn(part.wire), "id"))
   return part.kind.startsWith("compaction") && part.kind !== "compaction_trigger" ? compaction(part.wire) : []
 }
 
@@ -149,8 +149,8 @@ const leastSeal = 64
 /** Gemini's calls have short ids, or none that clients send back; the first of each answer bears a seal on the thoughts before it. */
 function sealOf(wire: string | undefined): readonly string[] {
   const parsed = wire?.includes("ignature") === true ? tryParse(wire) : undefined
-  const fields: Fields = isObject(parsed) ? parsed : {}
-  const seal = textIn(fields, "thoughtSignature") ?? textIn(fields, "thought_signature")
+  const fields: BodyFields = isObject(parsed) ? parsed : {}
+  const seal = textField(fields, "thoughtSignature") ?? textField(fields, "thought_signature")
   return seal === undefined || seal.length < leastSeal ? [] : [digest("seal", seal)]
 }
 
@@ -160,14 +160,14 @@ const leastCompaction = 16
 /** It comes back with its keys in another order, or with a cache marker; what it says stays. */
 function compaction(wire: string): readonly string[] {
   const parsed = tryParse(wire)
-  const block: Fields = isObject(parsed) ? parsed : {}
-  const said = textIn(block, "encrypted_content") ?? textIn(block, "content") ?? textIn(block, "id")
+  const block: BodyFields = isObject(parsed) ? parsed : {}
+  const said = textField(block, "encrypted_content") ?? textField(block, "content") ?? textField(block, "id")
   return said === undefined || said.length < leastCompaction ? [] : [digest("compaction", said)]
 }
 
 /** On OpenAI Responses each item of an answer has an id, by which clients may refer to it. */
 const itemId = ({ format, role, wire }: Message): readonly string[] =>
-  format === "openai-responses" && role === "assistant" ? random(textIn(objectIn(wire), "id")) : []
+  format === "openai-responses" && role === "assistant" ? random(textField(objectIn(wire), "id")) : []
 
 const random = (id: string | undefined): readonly string[] => (id !== undefined && isRandomId(id) ? [id] : [])
 
@@ -180,7 +180,7 @@ const knownKeys = new WeakMap<Message, string>()
 export function saidKey(message: Message): string {
   const before = knownKeys.get(message)
   if (before !== undefined) return before
-  const key = message.role === "assistant" ? answerKey(message) : message.parts.length === 0 ? "" : keyOf(message)
+  const key = message.role === "assistant" ? answerKey(message) : message.parts.length === 0 ? "" : messageKey(message)
   knownKeys.set(message, key)
   return key
 }

@@ -37,12 +37,12 @@ export type Identity = {
 /** By lower-case name. */
 export type Headers = Readonly<Record<string, string | undefined>>
 
-export type Fields = Readonly<Record<string, unknown>>
+export type BodyFields = Readonly<Record<string, unknown>>
 
-const none: Fields = {}
+const none: BodyFields = {}
 
 /** The members of a request's body beside its messages, tools and system part, which are cut out before anything is parsed. */
-export function bodyFields({ wire, layout }: ModelRequest): Fields {
+export function bodyFields({ wire, layout }: ModelRequest): BodyFields {
   const spans = [layout.messages, layout.tools, layout.system].filter((span) => span !== undefined)
   const parsed = tryParse(without(wire, spans))
   return isObject(parsed) ? parsed : none
@@ -59,13 +59,13 @@ function without(text: string, spans: readonly Span[]): string {
 }
 
 /** A text with something in it. */
-export const textIn = (fields: Fields, name: string): string | undefined => {
+export const textField = (fields: BodyFields, name: string): string | undefined => {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined
   return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined
 }
 
 /** The object under that name, or in the JSON text there; without members if there is none. */
-const fieldsIn = (fields: Fields, name: string): Fields => {
+const fieldsIn = (fields: BodyFields, name: string): BodyFields => {
   const value = Object.hasOwn(fields, name) ? fields[name] : undefined
   const read = typeof value === "string" ? objectIn(value) : value
   return isObject(read) ? read : none
@@ -75,7 +75,7 @@ const fieldsIn = (fields: Fields, name: string): Fields => {
 const maxText = 20_000
 
 /** The object that a JSON text holds, if it holds one. */
-export function objectIn(text: string | undefined): Fields {
+export function objectIn(text: string | undefined): BodyFields {
   if (text === undefined || text.length > maxText || !text.trimStart().startsWith("{")) return none
   const parsed = tryParse(text)
   return isObject(parsed) ? parsed : none
@@ -87,7 +87,7 @@ export function identityOf(headers: Headers, request: ModelRequest): Identity {
   const meta = fieldsIn(body, "client_metadata")
   const codex = { ...fieldsIn(meta, "x-codex-turn-metadata"), ...objectIn(headers["x-codex-turn-metadata"]) }
   const session = sessionIn(headers, body, request, [codex, meta])
-  const thread = usable(said(headers, "thread-id") ?? textIn(codex, "thread_id") ?? textIn(meta, "thread_id"))
+  const thread = usable(said(headers, "thread-id") ?? textField(codex, "thread_id") ?? textField(meta, "thread_id"))
   const lone = loneIds(headers, body)
   const client = session ?? thread ?? twice(lone)
   const named = namedAgent(headers)
@@ -116,11 +116,11 @@ const usable = (id: string | undefined): string | undefined =>
 
 const sessionHeaders = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id", "conversation_id"]
 
-function sessionIn(headers: Headers, body: Fields, { held }: ModelRequest, metas: readonly Fields[]) {
+function sessionIn(headers: Headers, body: BodyFields, { held }: ModelRequest, metas: readonly BodyFields[]) {
   const candidates = [
     ...sessionHeaders.map((name) => said(headers, name)),
-    userSession(textIn(fieldsIn(body, "metadata"), "user_id")),
-    ...metas.map((meta) => textIn(meta, "session_id")),
+    userSession(textField(fieldsIn(body, "metadata"), "user_id")),
+    ...metas.map((meta) => textField(meta, "session_id")),
     held?.type === "conversation" ? held.id : undefined,
   ]
   return candidates.map(usable).find((id) => id !== undefined)
@@ -129,18 +129,18 @@ function sessionIn(headers: Headers, body: Fields, { held }: ModelRequest, metas
 /** `{"device_id":…,"session_id":ID}`, or `user_…_account_…_session_ID`. */
 function userSession(user: string | undefined): string | undefined {
   const mark = user?.lastIndexOf("_session_") ?? -1
-  if (user === undefined || user.startsWith("{") || mark < 0) return textIn(objectIn(user), "session_id")
+  if (user === undefined || user.startsWith("{") || mark < 0) return textField(objectIn(user), "session_id")
   return user.slice(mark + "_session_".length)
 }
 
 type Named = readonly [name: string, id: string]
 
 /** Ids that are a conversation's only if another says the same. */
-function loneIds(headers: Headers, body: Fields): readonly Named[] {
+function loneIds(headers: Headers, body: BodyFields): readonly Named[] {
   const found: readonly (readonly [string, string | undefined])[] = [
     ["affinity", said(headers, "x-session-affinity")],
     ["window", said(headers, "x-codex-window-id")?.replace(/:\d+$/, "")],
-    ["cache", textIn(body, "prompt_cache_key")],
+    ["cache", textField(body, "prompt_cache_key")],
   ]
   const lone = found.flatMap(([name, id]): readonly Named[] => (id === undefined ? [] : [[name, id]]))
   // Most clients give every request its own: it says something only where it repeats another.
@@ -151,11 +151,11 @@ function loneIds(headers: Headers, body: Fields): readonly Named[] {
 const twice = (ids: readonly Named[]): string | undefined =>
   ids.map(([, id]) => usable(id)).find((id, n, all) => id !== undefined && all.indexOf(id) !== n)
 
-const people = (body: Fields): readonly string[] => {
-  const user = textIn(fieldsIn(body, "metadata"), "user_id")
+const people = (body: BodyFields): readonly string[] => {
+  const user = textField(fieldsIn(body, "metadata"), "user_id")
   const all = [
-    textIn(body, "user"),
-    textIn(body, "safety_identifier"),
+    textField(body, "user"),
+    textField(body, "safety_identifier"),
     userSession(user) === undefined ? user : undefined,
   ]
   return all.filter((one) => one !== undefined)
@@ -166,9 +166,9 @@ function namedAgent(headers: Headers): string | undefined {
   return name === usualAgent ? undefined : name
 }
 
-function agentIn(headers: Headers, codex: Fields, thread: string | undefined): string | undefined {
+function agentIn(headers: Headers, codex: BodyFields, thread: string | undefined): string | undefined {
   const subagent = said(headers, "x-openai-subagent")
-  const name = textIn(codex, "agent_name")
+  const name = textField(codex, "agent_name")
   return (
     said(headers, "x-claude-code-agent-id") ??
     thread ??
@@ -177,9 +177,9 @@ function agentIn(headers: Headers, codex: Fields, thread: string | undefined): s
   )
 }
 
-function kindIn(headers: Headers, codex: Fields): Identity["kind"] {
+function kindIn(headers: Headers, codex: BodyFields): Identity["kind"] {
   if (said(headers, "x-openai-subagent") === "compact") return "compaction"
-  const kind = textIn(codex, "request_kind")
+  const kind = textField(codex, "request_kind")
   if (kind === undefined) return undefined
   return kind === "turn" || kind === "compaction" ? kind : "other"
 }

@@ -4,7 +4,7 @@ import { createRetry } from "../../session/limit-store.ts"
 import { type Answered, answeredWrites } from "./answered-writes.ts"
 import { decideAlone } from "./decide-alone.ts"
 import { decideGroup } from "./decide-group.ts"
-import type { Assignment, Decision, Place, Write } from "./decision.ts"
+import type { AnswerPlace, Assignment, IdentityDecision, Write } from "./decision.ts"
 import { readHistory } from "./history.ts"
 import type { Identity } from "./identity.ts"
 import { type AliasCache, type Bearer, createAliasCache, type Look, lookup } from "./look.ts"
@@ -44,7 +44,7 @@ export type Lineages = {
 export function createLineages(deps: LineageDeps): Lineages {
   const shelf = createAliasShelf(deps)
   const flights = createFlights(deps.now)
-  const places = new WeakMap<Assignment, { readonly place: Place; readonly names: Names }>()
+  const places = new WeakMap<Assignment, { readonly place: AnswerPlace; readonly names: Names }>()
   return {
     assign: async (tenant, identity, request, fastPath) => {
       const history = readHistory(request)
@@ -54,7 +54,7 @@ export function createLineages(deps: LineageDeps): Lineages {
         id ??= deps.newId()
         return id
       }
-      const decide = (look: Look, peek: Look): Decision => {
+      const decide = (look: Look, peek: Look): IdentityDecision => {
         const question = {
           tenant,
           identity,

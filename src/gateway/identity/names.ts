@@ -93,7 +93,7 @@ export const sideSession = (base: string, key: string): string => `${base}~side-
 export const toolsSession = (base: string): string => `${base}~tools`
 
 /** Is it one of the sessions of this group? */
-export const isWithin = (base: string, session: string): boolean =>
+export const isInGroup = (base: string, session: string): boolean =>
   session === base || session === toolsSession(base) || session.startsWith(`${base}~side-`)
 
 /** Whose requests have no credential at all. */

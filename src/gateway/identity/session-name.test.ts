@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { checkSessionId } from "../../session/options.ts"
-import { anonymousSession, groupSession, isWithin, sideSession, toolsSession } from "./names.ts"
+import { anonymousSession, groupSession, isInGroup, sideSession, toolsSession } from "./names.ts"
 
 const ids = fc.oneof(
   fc.string({ unit: "binary", minLength: 1 }),
@@ -18,7 +18,7 @@ test("whatever a client calls its conversation, its session has a name that a se
         if (name !== sideSession(base, id)) checkSessionId(name)
       }
       checkSessionId(sideSession(base, "0123456789abcdef0123"))
-      expect(isWithin(base, toolsSession(base))).toBe(true)
+      expect(isInGroup(base, toolsSession(base))).toBe(true)
     }),
   )
 })
@@ -47,5 +47,5 @@ test("a readable id stays readable", () => {
 
 test("a subagent's session is none of its parent's", () => {
   const parent = groupSession("t", "abc", undefined)
-  expect(isWithin(parent, groupSession("t", "abc", "side-1"))).toBe(false)
+  expect(isInGroup(parent, groupSession("t", "abc", "side-1"))).toBe(false)
 })

@@ -9,7 +9,7 @@ import { createMeter } from "../../tokens/meter.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { createSseEvent } from "../../wire/sse.ts"
-import { compactionItem, elementTexts, ownResponseId, packElements, type Whole } from "./whole.ts"
+import { compactionItem, elementTexts, type FullHistory, ownResponseId, packElements } from "./whole.ts"
 
 /** No model was asked, so nothing was used. */
 const usage = {
@@ -111,7 +111,11 @@ type CompactOptions = {
 const keptTokens = 20_000
 
 /** Compact now, and put what is left of the conversation into an item of ours. */
-export async function compactWhole(session: Session, whole: Whole, options: CompactOptions): Promise<CompactedWhole> {
+export async function compactWhole(
+  session: Session,
+  whole: FullHistory,
+  options: CompactOptions,
+): Promise<CompactedWhole> {
   const { model, windowTokens, keepsUser } = options
   const prepared = await session.prepare({
     format: "openai-responses",

@@ -2,7 +2,15 @@ import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { formOf } from "./form.ts"
-import { type Chain, compactionItem, elementTexts, type Items, markOf, packElements, wholeOf } from "./whole.ts"
+import {
+  compactionItem,
+  elementTexts,
+  fullHistoryOf,
+  type Items,
+  markOf,
+  packElements,
+  type ResponseChain,
+} from "./whole.ts"
 
 type Item = { readonly id: string; readonly text: string; readonly isReference: boolean }
 
@@ -42,7 +50,7 @@ test("a request that nothing was done to goes on as the very text that came in, 
   const property = fc.property(items, (all) => {
     const elements = [user("Begin."), ...all.map(({ id, text, isReference }) => (isReference ? reference(id) : text))]
     const body = bodyOf(elements)
-    const whole = wholeOf(decodeRequest("openai-responses", body), undefined, findIn(all))
+    const whole = fullHistoryOf(decodeRequest("openai-responses", body), undefined, findIn(all))
     expect(inputOf(whole.text)).toEqual([user("Begin."), ...all.map(({ text }) => text)])
     expect(sentOf(formOf(whole, whole.text))).toBe(body)
   })
@@ -57,7 +65,7 @@ test("what survives a change and was named by id is named by id again, and what 
     (all, kept, gone) => {
       const elements = all.map(({ id, text, isReference }) => (isReference ? reference(id) : text))
       const lost = new Set(all.filter((_, n) => gone[n]).map(({ id }) => id))
-      const whole = wholeOf(
+      const whole = fullHistoryOf(
         decodeRequest("openai-responses", bodyOf([...elements, user("Go on.")])),
         undefined,
         findIn(all, lost),
@@ -75,7 +83,10 @@ test("what survives a change and was named by id is named by id again, and what 
   fc.assert(property)
 })
 
-const before = (elements: readonly string[], upstream: Chain["upstream"] = markOf(elements)): Chain => ({
+const before = (
+  elements: readonly string[],
+  upstream: ResponseChain["upstream"] = markOf(elements),
+): ResponseChain => ({
   elements,
   upstream,
   logged: true,
@@ -87,15 +98,15 @@ test("what the provider holds is not sent again, and only that", () => {
     const body = bodyOf([user(news)], ',"previous_response_id":"resp_1"')
     const request = decodeRequest("openai-responses", body)
     const items = findIn([])
-    const same = wholeOf(request, before(held), items)
+    const same = fullHistoryOf(request, before(held), items)
     expect(inputOf(same.text)).toEqual([...held, user(news)])
     expect(sentOf(formOf(same, same.text))).toBe(body)
-    const other = wholeOf(request, before(held, "other"), items)
+    const other = fullHistoryOf(request, before(held, "other"), items)
     expect(sentOf(formOf(other, other.text))).toBe(other.text)
     expect(other.text).not.toContain("previous_response_id")
     const compacted = bodyOf([user("A digest."), user(news)])
     expect(sentOf(formOf(same, compacted))).toBe(compacted)
-    const after = wholeOf(request, before(held, markOf([user("A digest.")])), items)
+    const after = fullHistoryOf(request, before(held, markOf([user("A digest.")])), items)
     expect(sentOf(formOf(after, compacted))).toBe(body)
   })
   fc.assert(property)
@@ -104,7 +115,11 @@ test("what the provider holds is not sent again, and only that", () => {
 test("a compaction of ours is written out, and one of the provider's is not touched", () => {
   const own = JSON.stringify(compactionItem(packElements([user("A digest."), user("The last words.")])))
   const theirs = '{"type":"compaction","encrypted_content":"b3BhcXVl"}'
-  const whole = wholeOf(decodeRequest("openai-responses", bodyOf([theirs, own, user("Go on.")])), undefined, findIn([]))
+  const whole = fullHistoryOf(
+    decodeRequest("openai-responses", bodyOf([theirs, own, user("Go on.")])),
+    undefined,
+    findIn([]),
+  )
   expect(inputOf(sentOf(formOf(whole, whole.text)))).toEqual([
     theirs,
     user("A digest."),
@@ -118,7 +133,7 @@ test("instructions that were added go on beside the id of the last answer", () =
     "openai-responses",
     '{"model":"m","instructions":"Be brief.","input":"Go on.","previous_response_id":"resp_1"}',
   )
-  const whole = wholeOf(request, before([user("Begin.")]), findIn([]))
+  const whole = fullHistoryOf(request, before([user("Begin.")]), findIn([]))
   const wire = whole.text.replace("Be brief.", "Be brief. And keep the rules.")
   expect(JSON.parse(sentOf(formOf(whole, wire)))).toEqual({
     model: "m",
@@ -133,8 +148,8 @@ test("a thread goes on with the client's own text as long as it holds what is to
   const body =
     '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"Go on."}],"thread":{"type":"continue","previous_message_id":"msg_1"}}'
   const held = [user("Begin."), '{"role":"assistant","content":"Yes."}']
-  const chain: Chain = { ...before(held, markOf(held, JSON.stringify(["Keep ledgers.", null]))), frame }
-  const whole = wholeOf(decodeRequest("anthropic-messages", body), chain, findIn([]))
+  const chain: ResponseChain = { ...before(held, markOf(held, JSON.stringify(["Keep ledgers.", null]))), frame }
+  const whole = fullHistoryOf(decodeRequest("anthropic-messages", body), chain, findIn([]))
   expect(sentOf(formOf(whole, whole.text))).toBe(body)
   expect(formOf(whole, whole.text.replace("Begin.", "A digest."))).toEqual({ type: "unthreadable" })
   expect(formOf(whole, whole.text.replace("Keep ledgers.", "Keep rules."))).toEqual({ type: "unthreadable" })

@@ -3,12 +3,12 @@ import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import {
-  type Chain,
   elementTexts,
+  type FullHistory,
   frameText,
   isSameMark,
   markOf,
-  type Whole,
+  type ResponseChain,
   wholeElements,
   withElements,
 } from "./whole.ts"
@@ -19,7 +19,7 @@ export type Form =
   | { readonly type: "unthreadable" }
 
 /** How to send what a session made of a request, of which it may not be known all that it stands for. */
-export function formFor(whole: Whole | undefined, { wire: came, held }: ModelRequest, wire: string): Form {
+export function formFor(whole: FullHistory | undefined, { wire: came, held }: ModelRequest, wire: string): Form {
   if (whole !== undefined) return formOf(whole, wire)
   // A thread takes no system part, and what else was put in is not worth its refusal.
   if (held?.type === "thread" && wire !== came) return { type: "unthreadable" }
@@ -31,7 +31,7 @@ export function formFor(whole: Whole | undefined, { wire: came, held }: ModelReq
  * id stays named by id, as far as it is untouched: a request that nothing was done to is the very text that came in. Otherwise all of
  * it is sent.
  */
-export function formOf(whole: Whole, wire: string): Form {
+export function formOf(whole: FullHistory, wire: string): Form {
   const { request, before } = whole
   if (before === undefined) return wholeForm(whole, wire)
   if (before.upstream === "unstored" && !whole.stores) {
@@ -52,27 +52,31 @@ export function formOf(whole: Whole, wire: string): Form {
 }
 
 /** All of it, where the provider has none of it or is not to be asked: references are written out then. */
-export function inlineForm(whole: Whole, wire: string): Form {
+export function inlineForm(whole: FullHistory, wire: string): Form {
   return { type: "send", body: wire, elements: () => outOf(whole, wire).elements }
 }
 
 type Out = { readonly elements: readonly string[]; readonly request: ModelRequest | undefined }
 
-function outOf(whole: Whole, wire: string): Out {
+function outOf(whole: FullHistory, wire: string): Out {
   if (wire === whole.text) return { elements: wholeElements(whole), request: undefined }
   const request = decodeRequest(whole.request.format, wire)
   return { elements: elementTexts(request), request }
 }
 
 /** What follows what the provider has under the id; nothing if that is no beginning of it. */
-function restOf(elements: readonly string[], { upstream }: Chain, frame: string): readonly string[] | undefined {
+function restOf(
+  elements: readonly string[],
+  { upstream }: ResponseChain,
+  frame: string,
+): readonly string[] | undefined {
   if (upstream === "unstored" || upstream === "other" || upstream.count > elements.length) return undefined
   const held = markOf(elements.slice(0, upstream.count), frame)
   return isSameMark(held, upstream) ? elements.slice(upstream.count) : undefined
 }
 
 /** The client's own body with only what is new in it. */
-function heldForm(whole: Whole, { elements, request: out }: Out, rest: readonly string[]): Form {
+function heldForm(whole: FullHistory, { elements, request: out }: Out, rest: readonly string[]): Form {
   const { request, expanded } = whole
   const list = collapsed(whole, rest)
   const isOwn = isList(
@@ -91,7 +95,7 @@ function withSystem(request: ModelRequest, body: string, out: ModelRequest | und
 const systemText = ({ wire, layout: { system } }: ModelRequest): string =>
   system === undefined ? "" : wire.slice(system.start, system.end)
 
-function wholeForm(whole: Whole, wire: string): Form {
+function wholeForm(whole: FullHistory, wire: string): Form {
   const { request, expanded, before } = whole
   const isPlain = expanded.every(({ type }) => type !== "reference" && type !== "lost")
   if (isPlain) return { type: "send", body: wire, elements: () => outOf(whole, wire).elements }
@@ -105,7 +109,7 @@ function wholeForm(whole: Whole, wire: string): Form {
 }
 
 /** Without the reasoning that the provider has lost: unless it is sealed, nobody else can read it. */
-function readableIn({ expanded }: Whole, elements: readonly string[]): readonly string[] {
+function readableIn({ expanded }: FullHistory, elements: readonly string[]): readonly string[] {
   const lost = new Set(expanded.flatMap(({ texts, type }) => (type === "lost" ? texts : [])))
   return lost.size === 0 ? elements : elements.filter((text) => !(lost.has(text) && isUnsealedReasoning(text)))
 }
@@ -116,7 +120,7 @@ function isUnsealedReasoning(text: string): boolean {
 }
 
 /** Items that the client named by id are named so again. */
-function collapsed({ expanded }: Whole, elements: readonly string[]): readonly string[] {
+function collapsed({ expanded }: FullHistory, elements: readonly string[]): readonly string[] {
   const names = new Map(
     expanded.flatMap(({ own, texts, type }) => (type === "reference" ? [[texts[0] ?? "", own]] : [])),
   )

@@ -12,19 +12,19 @@ import type { Assignment } from "../identity/decision.ts"
 import type { Identity } from "../identity/identity.ts"
 import { digest, namesFor } from "../identity/names.ts"
 import {
-  type Chain,
   compactionContent,
   elementTexts,
+  type FullHistory,
   frameText,
+  fullHistoryOf,
   markOf,
   messageTexts,
+  type ResponseChain,
   readMark,
   referenceId,
-  type Upstream,
+  type StoredAtProvider,
   unpackElements,
-  type Whole,
   wholeElements,
-  wholeOf,
   writeMark,
 } from "./whole.ts"
 
@@ -60,23 +60,23 @@ const maxLosses = 2
 const maxMinded = 10_000
 
 /** What providers hold for clients, as far as it was seen here. */
-export type Held = Endings & {
+export type ServerState = Endings & {
   /** An outgoing call has begun; the function that comes back says that its answer, if there was one, has been written down. */
   readonly begin: (tenant: string, format: Format) => (id: string | undefined) => void
   /** Wait until the answer that a request goes on from is written down, if it is on its way. */
   readonly settle: (tenant: string, identity: Pick<Identity, "named">, request: ModelRequest) => Promise<void>
   /** The request with everything that it stands for; nothing where that is not known here. */
-  readonly open: (belonging: Belonging, request: ModelRequest) => Promise<Whole | undefined>
+  readonly open: (belonging: Belonging, request: ModelRequest) => Promise<FullHistory | undefined>
   /** How much of the reasoning an upstream did not take back in this session once its surroundings had changed. */
   readonly minded: (session: string) => Minded | undefined
   readonly noteMinded: (session: string, minded: Minded) => void
   /** What a client may go on from now. */
-  readonly remember: (belonging: Belonging, whole: Whole, answered: Answered) => Promise<void>
+  readonly remember: (belonging: Belonging, whole: FullHistory, answered: Answered) => Promise<void>
 }
 
 type HeldDeps = { readonly store: Store; readonly onFault: (error: unknown) => void }
 
-export function createHeld({ store, onFault }: HeldDeps): Held {
+export function createServerState({ store, onFault }: HeldDeps): ServerState {
   const shelf = createShelf()
   const arrivals = createArrivals()
   const minded = new Map<string, Minded>()
@@ -114,7 +114,7 @@ export function createHeld({ store, onFault }: HeldDeps): Held {
       await orNothing(readItems(shelf, belonging, request), onFault, undefined)
       const { id } = belonging.session
       const isForgotten = before !== undefined && shelf.losses(id) >= maxLosses
-      return wholeOf(request, isForgotten ? { ...before, upstream: "other" } : before, {
+      return fullHistoryOf(request, isForgotten ? { ...before, upstream: "other" } : before, {
         find: (item) => shelf.item(id, item),
         isLost: (item) => shelf.isLost(id, item),
       })
@@ -137,7 +137,7 @@ export function createHeld({ store, onFault }: HeldDeps): Held {
   }
 }
 
-const referencesIn = ({ expanded }: Whole): readonly string[] =>
+const referencesIn = ({ expanded }: FullHistory): readonly string[] =>
   expanded.flatMap(({ own, type }) => (type === "reference" ? (referenceId(own) ?? []) : []))
 
 /** The formats in which a provider keeps conversations. */
@@ -160,7 +160,7 @@ async function chainOf(
   store: Store,
   { session, assignment, tenant }: Belonging,
   { held, format }: ModelRequest,
-): Promise<Chain | undefined> {
+): Promise<ResponseChain | undefined> {
   if (held?.id === undefined) return undefined
   const known = shelf.chain(session.id, held.id) ?? shelf.chain(assignment.fork?.from ?? session.id, held.id)
   if (known !== undefined) return known
@@ -186,10 +186,10 @@ async function readItems(shelf: Shelf, { session, assignment }: Belonging, reque
 }
 
 /** The conversation up to an answer. */
-function chainAfter(whole: Whole, { wire, elements, isOther }: Answered, said: readonly string[]): Chain {
+function chainAfter(whole: FullHistory, { wire, elements, isOther }: Answered, said: readonly string[]): ResponseChain {
   const { request, before, stores } = whole
   const frame = request.format === "anthropic-messages" ? (before?.frame ?? request.wire) : undefined
-  const held = (): Chain["upstream"] =>
+  const held = (): ResponseChain["upstream"] =>
     stores ? markOf([...elements(), ...said], frame === undefined ? "" : frameText(wire)) : "unstored"
   return {
     elements: settleCompactions([...wholeElements(whole), ...said]),
@@ -202,7 +202,7 @@ function chainAfter(whole: Whole, { wire, elements, isOther }: Answered, said: r
 const toolLists: ReadonlySet<string> = new Set(["additional_tools", "mcp_list_tools"])
 
 /** System messages that open a conversation, documents and lists of tools stand beside it, and no log has them. */
-function isAllLogged({ request, before }: Whole): boolean {
+function isAllLogged({ request, before }: FullHistory): boolean {
   if (before === undefined) return separate(request).conversation.length === request.messages.length
   return request.messages.every(({ parts }) =>
     parts.every((part) => part.type !== "opaque" || !toolLists.has(part.kind)),
@@ -252,7 +252,7 @@ const linkName = (tenant: string, id: string): string => `u:${digest("held", ten
 async function putLink(
   store: Store,
   { tenant, session, id }: { readonly tenant: string; readonly session: string; readonly id: string },
-  { upstream, logged }: Chain,
+  { upstream, logged }: ResponseChain,
 ): Promise<void> {
   if (!logged) return
   const entry = typeof upstream === "string" ? upstream : writeMark(upstream)
@@ -260,7 +260,7 @@ async function putLink(
 }
 
 /** What a provider has under an id; nothing if that was not noted. */
-async function findLink(store: Store, tenant: string, id: string): Promise<Upstream | undefined> {
+async function findLink(store: Store, tenant: string, id: string): Promise<StoredAtProvider | undefined> {
   const [found] = await store.findAliases([linkName(tenant, id)])
   const entry = found?.entry
   return entry === "unstored" || entry === "other" ? entry : entry === undefined ? undefined : readMark(entry)
@@ -368,8 +368,8 @@ export function createArrivals(): Arrivals {
 
 /** What is at hand of the conversations that providers hold, by session. All that matters of it is in the log as well. */
 type Shelf = {
-  readonly chain: (session: string, id: string) => Chain | undefined
-  readonly putChain: (session: string, id: string, chain: Chain) => void
+  readonly chain: (session: string, id: string) => ResponseChain | undefined
+  readonly putChain: (session: string, id: string, chain: ResponseChain) => void
   /** The item that a reference means. */
   readonly item: (session: string, id: string) => string | undefined
   readonly putItems: (session: string, elements: readonly string[]) => void
@@ -390,7 +390,7 @@ const maxBytes = 128 * 1024 * 1024
 const maxChains = 8
 
 type ShelvedChain = {
-  readonly chains: Map<string, Chain>
+  readonly chains: Map<string, ResponseChain>
   readonly items: Map<string, string>
   readonly lost: Set<string>
   bytes: number
@@ -465,7 +465,7 @@ export function createShelf(): Shelf {
 }
 
 /** Texts are shared between the chains of a session, so this is more than they take. */
-const sizeOf = ({ elements }: Chain): number => elements.reduce((sum, text) => sum + text.length, 0)
+const sizeOf = ({ elements }: ResponseChain): number => elements.reduce((sum, text) => sum + text.length, 0)
 
 function itemId(text: string): string | undefined {
   const item = tryParse(text)

@@ -14,7 +14,7 @@ import {
 } from "./compaction-answer.ts"
 import { type Form, inlineForm } from "./form.ts"
 import type { Minded } from "./held.ts"
-import { asksToCompact, elementTexts, type Whole, withoutTrigger } from "./whole.ts"
+import { asksToCompact, elementTexts, type FullHistory, withoutTrigger } from "./whole.ts"
 
 /** What to do about a refusal: send something else, or answer the client ourselves. */
 export type Instead =
@@ -135,7 +135,7 @@ async function answerTrigger(
 
 /** What goes upstream for a request, as it stands now: it may have to be said in another way. */
 export type Sent = {
-  readonly whole?: Whole
+  readonly whole?: FullHistory
   /** What the session made of the whole. */
   wire: string
   form: Form

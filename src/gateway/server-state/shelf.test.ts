@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { createShelf } from "./held.ts"
-import type { Chain } from "./whole.ts"
+import type { ResponseChain } from "./whole.ts"
 
-const chain = (text: string): Chain => ({ elements: [text], upstream: "unstored", logged: true })
+const chain = (text: string): ResponseChain => ({ elements: [text], upstream: "unstored", logged: true })
 
 test("items are found by their ids within their session alone, and a reference is no item", () => {
   const shelf = createShelf()

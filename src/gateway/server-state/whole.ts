@@ -7,19 +7,19 @@ import { isObject, overlay, tryParse, write } from "../../wire/json.ts"
 import { bodyFields } from "../identity/identity.ts"
 
 /** A request with everything that it stands for: what the provider holds, what it names by id, what a compaction of ours holds. */
-export type Whole = {
+export type FullHistory = {
   /** As the client sent it. */
   readonly request: ModelRequest
   /** The body as it would be if the client carried all of it itself. The client's own text where it does. */
   readonly text: string
   /** What it goes on from. */
-  readonly before?: Chain
+  readonly before?: ResponseChain
   readonly expanded: readonly Expanded[]
   /** Is the provider to keep the answer, so that the client may go on from it? */
   readonly stores: boolean
 }
 
-export function wholeOf(request: ModelRequest, before: Chain | undefined, items: Items): Whole {
+export function fullHistoryOf(request: ModelRequest, before: ResponseChain | undefined, items: Items): FullHistory {
   const expanded = expandElements(elementTexts(request), request.format === "openai-responses" ? items : noItems)
   const stores = storesAnswer(request)
   const isPlain = before === undefined && expanded.every(({ type }) => type === "itself")
@@ -32,12 +32,12 @@ export function wholeOf(request: ModelRequest, before: Chain | undefined, items:
 const noItems: Items = { find: () => undefined, isLost: () => false }
 
 /** All elements of the whole: what it goes on from, and what is new. */
-export const wholeElements = ({ before, expanded }: Whole): readonly string[] => [
+export const wholeElements = ({ before, expanded }: FullHistory): readonly string[] => [
   ...(before?.elements ?? []),
   ...expanded.flatMap(({ texts }) => texts),
 ]
 
-function bodyOf(request: ModelRequest, before: Chain | undefined, elements: readonly string[]): string {
+function bodyOf(request: ModelRequest, before: ResponseChain | undefined, elements: readonly string[]): string {
   if (request.format === "anthropic-messages")
     return withElements(request.format, before?.frame ?? request.wire, elements)
   const wire =
@@ -59,7 +59,7 @@ export function asksToCompact({ format, messages }: ModelRequest): boolean {
 }
 
 /** The whole without the element that asks for a compaction. */
-export function withoutTrigger(whole: Whole): Whole {
+export function withoutTrigger(whole: FullHistory): FullHistory {
   if (!asksToCompact(whole.request)) return whole
   const expanded = whole.expanded.slice(0, -1)
   const text = bodyOf(whole.request, whole.before, wholeElements({ ...whole, expanded }))
@@ -76,13 +76,13 @@ export function frameText(wire: string): string {
  * What a provider has under the id of an answer: a mark of it, if it is what was sent and answered; nothing, as it was asked to keep
  * nothing; or something else than the client has, as a call of the answer was withheld or nobody sent it.
  */
-export type Upstream = Mark | "unstored" | "other"
+export type StoredAtProvider = Mark | "unstored" | "other"
 
 /** A conversation up to an answer, by which clients go on from it without sending it again. */
-export type Chain = {
+export type ResponseChain = {
   /** All of it as the client has it: every element that it sent, with nothing left as a reference, and every answer. */
   readonly elements: readonly string[]
-  readonly upstream: Upstream
+  readonly upstream: StoredAtProvider
   /** Does the session's log have every element, so that it can be had again from there? */
   readonly logged: boolean
   /** The body that opened an Anthropic thread: its system part and tools are not sent again. */

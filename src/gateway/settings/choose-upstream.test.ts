@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { usualTimes } from "./gateway-options.ts"
-import { chooseUpstream, type Family, type Upstream } from "./upstream.ts"
+import { type ApiFamily, chooseUpstream, type Upstream } from "./upstream.ts"
 
-const upstream = (name: string, families: readonly Family[], models?: readonly string[]): Upstream => ({
+const upstream = (name: string, families: readonly ApiFamily[], models?: readonly string[]): Upstream => ({
   name,
   families,
   baseUrl: "https://host",
@@ -19,7 +19,7 @@ const upstreams = [
   upstream("rest", ["openai"]),
 ]
 
-test.each<[family: Family, model: string | undefined, name: string | undefined]>([
+test.each<[family: ApiFamily, model: string | undefined, name: string | undefined]>([
   ["anthropic", "anything", "claude"],
   ["anthropic", undefined, "claude"],
   ["openai", "gpt-9-mini", "small"],

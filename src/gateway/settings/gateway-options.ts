@@ -84,7 +84,7 @@ export type Gateway = {
   readonly close: () => Promise<void>
 }
 
-export const usualLimits: GatewayLimits = {
+export const usualGatewayLimits: GatewayLimits = {
   bodyBytes: 100 * 1024 * 1024,
   unpackedBytes: 100 * 1024 * 1024,
   headerBytes: 64 * 1024,

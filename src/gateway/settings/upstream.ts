@@ -3,7 +3,7 @@ import type { Format } from "../../message/message.ts"
 /** A model's API behind the gateway. It comes from the configuration alone: nothing in a request can name another. */
 export type Upstream = {
   readonly name: string
-  readonly families: readonly Family[]
+  readonly families: readonly ApiFamily[]
   /** Which models it serves, `*` for any piece of a name; all of them unless given. The first upstream that fits is taken. */
   readonly models?: readonly string[]
   readonly baseUrl: string
@@ -23,11 +23,11 @@ export type Upstream = {
 }
 
 /** Whose API a request speaks: OpenAI's has two formats, the others one each. */
-export type Family = "anthropic" | "openai" | "gemini"
+export type ApiFamily = "anthropic" | "openai" | "gemini"
 
-export const families: readonly Family[] = ["anthropic", "openai", "gemini"]
+export const families: readonly ApiFamily[] = ["anthropic", "openai", "gemini"]
 
-export const familyOf: Readonly<Record<Format, Family>> = {
+export const familyOf: Readonly<Record<Format, ApiFamily>> = {
   "anthropic-messages": "anthropic",
   "openai-chat": "openai",
   "openai-responses": "openai",
@@ -40,7 +40,7 @@ const maxNameLength = 512
 /** The first upstream that speaks the API and serves the model. Without a model only one without patterns does, or the only one. */
 export function chooseUpstream(
   upstreams: readonly Upstream[],
-  family: Family,
+  family: ApiFamily,
   model: string | undefined,
 ): Upstream | undefined {
   const speaking = upstreams.filter(({ families }) => families.includes(family))

@@ -1,12 +1,12 @@
 /** One value of a metric, under the values of its labels. */
-export type Sample = { readonly suffix?: string; readonly labels: readonly Label[]; readonly value: number }
-export type Label = readonly [name: string, value: string]
+export type MetricSample = { readonly suffix?: string; readonly labels: readonly MetricLabel[]; readonly value: number }
+export type MetricLabel = readonly [name: string, value: string]
 
 export type MetricFamily = {
   readonly name: string
   readonly help: string
   readonly type: "counter" | "gauge" | "histogram"
-  readonly samples: () => Iterable<Sample>
+  readonly samples: () => Iterable<MetricSample>
 }
 
 const escapedHelp = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
@@ -18,7 +18,7 @@ function written(value: number): string {
   return value === -Infinity ? "-Inf" : String(value)
 }
 
-function lineOf(name: string, { suffix = "", labels, value }: Sample): string {
+function lineOf(name: string, { suffix = "", labels, value }: MetricSample): string {
   const pairs = labels.map(([label, text]) => `${label}="${escapedValue(text)}"`).join(",")
   return `${name}${suffix}${pairs === "" ? "" : `{${pairs}}`} ${written(value)}\n`
 }

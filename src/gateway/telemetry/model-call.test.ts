@@ -3,7 +3,7 @@ import { sampleRecord } from "../../../test/fixtures/gateway/sample-record.ts"
 import type { Problem } from "../../message/errors.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 import { createLabelValues } from "./label-values.ts"
-import { type ModelCall, modelCallOf, providerOf } from "./model-call.ts"
+import { type GenAiCall, modelCallOf, providerOf } from "./model-call.ts"
 import { serversOf } from "./servers-of.ts"
 
 const servers = serversOf([
@@ -12,7 +12,7 @@ const servers = serversOf([
   { name: "plain", baseUrl: "http://models.test" },
   { name: "broken", baseUrl: "not a url" },
 ])
-const callOf = (more: Partial<ExchangeRecord> = {}): ModelCall | undefined =>
+const callOf = (more: Partial<ExchangeRecord> = {}): GenAiCall | undefined =>
   modelCallOf(sampleRecord(more), servers, createLabelValues())
 
 test("a call is named by its operation and model, and says what it used", () => {
@@ -112,7 +112,7 @@ test.each([
 
 test("a span says which model it was, and its name and metrics only among a hundred", () => {
   const names = createLabelValues()
-  const call = (model: string, status = 200): ModelCall | undefined =>
+  const call = (model: string, status = 200): GenAiCall | undefined =>
     modelCallOf(sampleRecord({ model, status }), servers, names)
   expect(call("made-up", 404)).toMatchObject({
     name: "chat other",

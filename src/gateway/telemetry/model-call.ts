@@ -2,14 +2,14 @@ import type { Problem } from "../../message/errors.ts"
 import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
-import { type Family, familyOf } from "../settings/upstream.ts"
+import { type ApiFamily, familyOf } from "../settings/upstream.ts"
 import type { LabelValues } from "./label-values.ts"
 import type { Server } from "./servers-of.ts"
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>
 
 /** A model call in the words of OpenTelemetry's GenAI conventions. */
-export type ModelCall = {
+export type GenAiCall = {
   readonly name: string
   readonly attributes: Attributes
   /** What tells its metrics apart: the same, with the number of models kept in bounds. */
@@ -31,7 +31,7 @@ export function modelCallOf(
   record: ExchangeRecord,
   servers: ReadonlyMap<string, Server>,
   modelNames: LabelValues,
-): ModelCall | undefined {
+): GenAiCall | undefined {
   const { format, how, model, upstream } = record
   if (format === undefined || how === "passed") return undefined
   const server = upstream === undefined ? undefined : servers.get(upstream)
@@ -132,13 +132,13 @@ const byHost: readonly (readonly [end: string, provider: string])[] = [
   ["api.x.ai", "x_ai"],
 ]
 
-const byFamily: Readonly<Record<Family, string>> = {
+const byFamily: Readonly<Record<ApiFamily, string>> = {
   anthropic: "anthropic",
   openai: "openai",
   gemini: "gcp.gemini",
 }
 
 /** Who runs the model, in the words of the GenAI conventions: whose endpoint it is, or else whose API it speaks. */
-export function providerOf(family: Family, host: string | undefined): string {
+export function providerOf(family: ApiFamily, host: string | undefined): string {
   return byHost.find(([end]) => host?.endsWith(end) === true)?.[1] ?? byFamily[family]
 }

@@ -6,7 +6,7 @@ import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 import type { Upstream } from "../settings/upstream.ts"
 import { createLabelValues } from "./label-values.ts"
-import { type Attributes, type ModelCall, modelCallOf } from "./model-call.ts"
+import { type Attributes, type GenAiCall, modelCallOf } from "./model-call.ts"
 import { serversOf } from "./servers-of.ts"
 
 export type OpenTelemetryOptions = {
@@ -106,7 +106,7 @@ export function tellSeldom(tell: (error: unknown) => void, now: () => number = D
   }
 }
 
-type SpanMaker = (call: ModelCall, record: ExchangeRecord, traceparent: string | undefined) => void
+type SpanMaker = (call: GenAiCall, record: ExchangeRecord, traceparent: string | undefined) => void
 
 /** One span for each model call, as long as the client waited for it, below the client's own where that is known. */
 function createSpanMaker(api: OpenTelemetryPackages["api"], tracer: Tracer): SpanMaker {
@@ -185,14 +185,14 @@ const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power)
 const secondBounds = Array.from({ length: 14 }, (_, power) => 2 ** power / 100)
 
 /** Tells a meter of model calls: the conventions' own instruments, and ours. */
-function createCallInstruments(meter: Meter): (call: ModelCall, record: ExchangeRecord) => void {
+function createCallInstruments(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
   const parts = [conventional(meter), ours(meter)]
   return (call, record) => {
     for (const tell of parts) tell(call, record)
   }
 }
 
-function conventional(meter: Meter): (call: ModelCall, record: ExchangeRecord) => void {
+function conventional(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
   const histogram = (name: string, unit: string, description: string, explicitBucketBoundaries: number[]) =>
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries } })
   const usage = histogram(
@@ -219,7 +219,7 @@ function conventional(meter: Meter): (call: ModelCall, record: ExchangeRecord) =
   }
 }
 
-function ours(meter: Meter): (call: ModelCall, record: ExchangeRecord) => void {
+function ours(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
   const counter = (name: string, unit: string, description: string) => meter.createCounter(name, { unit, description })
   const requests = counter("holdfast.requests", "{request}", "Model calls, by how they were dealt with and ended.")
   const cached = counter("holdfast.cache.tokens", "{token}", "Input tokens read from and written to providers' caches.")

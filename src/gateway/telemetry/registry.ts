@@ -1,6 +1,6 @@
-import { type Label, type MetricFamily, type Sample, writeExposition } from "./exposition.ts"
+import { type MetricFamily, type MetricLabel, type MetricSample, writeExposition } from "./exposition.ts"
 
-export type Counter = { readonly add: (amount: number, ...values: readonly string[]) => void }
+export type MetricCounter = { readonly add: (amount: number, ...values: readonly string[]) => void }
 export type Gauge = { readonly set: (value: number, ...values: readonly string[]) => void }
 export type Histogram = { readonly observe: (value: number) => void }
 
@@ -9,7 +9,7 @@ type Labelled = Named & { readonly labels?: readonly string[] }
 
 /** The metrics of a process, in the order in which they were made. */
 export type Registry = {
-  readonly counter: (metric: Labelled) => Counter
+  readonly counter: (metric: Labelled) => MetricCounter
   readonly gauge: (metric: Labelled) => Gauge
   /** A value that is asked for when it is written down; no value at all while there is none. */
   readonly measured: (metric: Named, read: () => number | undefined) => void
@@ -35,7 +35,11 @@ function find(level: Level, values: readonly string[]): Level {
   return at
 }
 
-function* samplesIn(level: Level, names: readonly string[], labels: readonly Label[] = []): Generator<Sample> {
+function* samplesIn(
+  level: Level,
+  names: readonly string[],
+  labels: readonly MetricLabel[] = [],
+): Generator<MetricSample> {
   const [name, ...rest] = names
   if (name === undefined) {
     if (!Number.isNaN(level.value)) yield { labels, value: level.value }
@@ -76,7 +80,7 @@ export function createRegistry(): Registry {
       }
     },
     measured: ({ name, help }, read) => {
-      const samples = (): readonly Sample[] => {
+      const samples = (): readonly MetricSample[] => {
         const value = read()
         return value === undefined ? [] : [{ labels: [], value }]
       }
@@ -110,7 +114,7 @@ function addHistogram(
   }
 }
 
-function* bucketSamples(bounds: readonly number[], counts: Float64Array, sum: number): Generator<Sample> {
+function* bucketSamples(bounds: readonly number[], counts: Float64Array, sum: number): Generator<MetricSample> {
   let count = 0
   for (const [at, inBucket] of counts.entries()) {
     count += inBucket

@@ -17,7 +17,7 @@ const isOpenCall = (part: Part): part is Part & ToolCallPart => part.type === "t
 /** Did the model stop for its calls? Some servers say that it just ended. */
 export const waitsForResults = (stop: StopReason): boolean => stop === "tool-calls" || stop === "end"
 
-export type Asked = {
+export type AnsweredRound = {
   /** The answer as the model gave it. */
   readonly answer: ModelResponse
   /** Those of its calls that were withheld. */
@@ -29,7 +29,11 @@ export type Asked = {
  * A result for every call of an answer: what was called back, and why a call was refused. Nothing if one would be left without, or if
  * the answer could not be sent back as it is.
  */
-export async function roundResults({ answer, denied, recall }: Asked): Promise<readonly ToolResultPart[] | undefined> {
+export async function roundResults({
+  answer,
+  denied,
+  recall,
+}: AnsweredRound): Promise<readonly ToolResultPart[] | undefined> {
   const calls = openCalls(answer)
   const refusals = new Map(deniedResults(denied, answer).map((result) => [result.callId, result]))
   const known = calls.every((call) => (recall !== undefined && isRecall(call)) || refusals.has(call.callId))

@@ -11,7 +11,7 @@ import { writeArrayEvent } from "../../wire/sse-array.ts"
 import { indexOf, type StreamEvent } from "../../wire/stream.ts"
 import { decodeEnd, decodeStep, startDecode } from "../../wire/stream-decode.ts"
 import { encodeEnd, encodeStep, startEncode } from "../../wire/stream-encode.ts"
-import type { Framing } from "../http/relay.ts"
+import type { StreamFraming } from "../http/relay.ts"
 import { streamError } from "../http/wire-error.ts"
 import { boundRecall } from "./bound-recall.ts"
 import { nextBody } from "./next-body.ts"
@@ -22,11 +22,11 @@ import { withoutRecalls } from "./without-recalls.ts"
 
 /** What a further round was answered with: a stream, or something else as text. */
 export type FurtherStream =
-  | { readonly status: number; readonly framing: Framing; readonly events: AsyncIterable<SseEvent> }
+  | { readonly status: number; readonly framing: StreamFraming; readonly events: AsyncIterable<SseEvent> }
   | { readonly status: number; readonly text: string }
 
 export type StreamRoundsOptions = RoundsOptions & {
-  readonly framing: Framing
+  readonly framing: StreamFraming
   /** The first answer. */
   readonly events: AsyncIterable<SseEvent>
   /** Send a body to where the first one went. What goes wrong is thrown as a Problem. */
@@ -127,7 +127,7 @@ type RoundWriter = {
   readonly fail: (problem: Problem) => readonly SseEvent[]
 }
 
-function createRoundWriter(format: Format, framing: Framing): RoundWriter {
+function createRoundWriter(format: Format, framing: StreamFraming): RoundWriter {
   let state = startEncode(format)
   let elements = 0
   const framed = (event: SseEvent): SseEvent => {

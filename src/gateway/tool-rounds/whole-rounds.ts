@@ -1,7 +1,7 @@
 import { textCouldHoldCall } from "../../guard/find-call.ts"
 import { guardResponse } from "../../guard/guard-response.ts"
 import { type JudgedCall, spentWith, withSpent } from "../../guard/judge-call.ts"
-import { ownText, responseWire, writtenMessage } from "../../guard/response-wire.ts"
+import { responseWire, textPart, writtenMessage } from "../../guard/response-wire.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import {
   type Format,
@@ -152,7 +152,7 @@ function wholeAnswer(last: ModelResponse, { earlier, words }: Laid): string | un
   const { format } = last
   const left = openCalls(last).length
   const stop = last.stop === "tool-calls" && left === 0 ? "end" : last.stop
-  const said = words.map((text) => ownText(format, text))
+  const said = words.map((text) => textPart(format, text))
   const messages =
     format === "openai-responses" ? [...earlier, ...withItem(last.messages, said)] : oneMessage(last, earlier, said)
   return responseWire({ ...last, messages, stop }, stop !== last.stop)

@@ -375,6 +375,6 @@ export const maxScriptDepth = 8
 /** Statements read in one SQL text. */
 export const maxStatements = 500
 /** Facts of one kind that go into a judgement; more than that is a fact of its own. */
-export const maxFacts = 256
+export const maxFactsPerKind = 256
 /** Characters in which the language of one text is looked for. */
 export const maxLanguageLength = 100_000

@@ -25,7 +25,7 @@ import type { OperatorHub, Refusals } from "./judge-command.ts"
 import { faultIn, type Standing } from "./rule-file.ts"
 
 /** What is known of files and log, and what the two come to. Replaced whole: what stands is never half of one and half of another. */
-export type Held = {
+export type OperatorState = {
   readonly content: DirectoryContent
   readonly keys: KeyRing
   readonly state: LogState
@@ -33,7 +33,7 @@ export type Held = {
 }
 
 /** One program's hold on the operator's channel. */
-export type Channel = {
+export type OperatorChannel = {
   readonly log: AuditLog
   readonly directory: string | undefined
   /** Keys beside those of the directory. */
@@ -45,7 +45,7 @@ export type Channel = {
   readonly isDirectoryOptional: boolean
   /** Go on without what came from a directory, and from its keys, that are gone. */
   readonly withoutDirectory: boolean
-  held: Held
+  held: OperatorState
   dated: Dated
   /** What listeners know of. */
   told: Standing
@@ -64,10 +64,10 @@ export type Channel = {
 /** Nothing is known and nothing stands. */
 export function createChannel(
   parts: Pick<
-    Channel,
+    OperatorChannel,
     "log" | "directory" | "given" | "now" | "newId" | "hub" | "refusals" | "isDirectoryOptional" | "withoutDirectory"
   >,
-): Channel {
+): OperatorChannel {
   const sayings: Sayings = { rules: [], policies: [] }
   const keys = makeKeyRing(parts.given)
   const dated = standingAt(sayings, parts.now())
@@ -87,7 +87,7 @@ export function createChannel(
 }
 
 /** What stands now: as last known, less what has expired. */
-export function standingNow(channel: Channel): Standing {
+export function standingNow(channel: OperatorChannel): Standing {
   const nowMs = channel.now()
   const { fromMs, untilMs } = channel.dated
   if (nowMs < fromMs || nowMs >= untilMs) channel.dated = standingAt(channel.held.sayings, nowMs)
@@ -95,7 +95,7 @@ export function standingNow(channel: Channel): Standing {
 }
 
 /** Take over what is known now, if it goes together. */
-function hold(channel: Channel, next: Omit<Held, "sayings">): void {
+function hold(channel: OperatorChannel, next: Omit<OperatorState, "sayings">): void {
   const sayings = gatherSayings(next.content, next.state, next.keys, channel.held.sayings)
   channel.held = { ...next, sayings }
   const dated = standingAt(sayings, channel.now())
@@ -105,7 +105,7 @@ function hold(channel: Channel, next: Omit<Held, "sayings">): void {
 }
 
 /** Tell listeners what came and went since they were last told. */
-export function announce(channel: Channel): void {
+export function announce(channel: OperatorChannel): void {
   const before = channel.told
   const after = standingNow(channel)
   if (after.version === before.version) return
@@ -124,7 +124,7 @@ export function announce(channel: Channel): void {
 const lookEveryMs = 1000
 
 /** Look whether the directory changed, and take over what it says now. What is wrong with it is told, and changes nothing. */
-export async function lookAtDirectory(channel: Channel, force = false): Promise<void> {
+export async function lookAtDirectory(channel: OperatorChannel, force = false): Promise<void> {
   const { directory, held } = channel
   const nowMs = channel.now()
   if (directory === undefined || (!force && Math.abs(nowMs - channel.lookedMs) < lookEveryMs)) return
@@ -150,7 +150,7 @@ export async function lookAtDirectory(channel: Channel, force = false): Promise<
  * Why nobody can say what stands, if so: the log has a command of a key that is gone, or its last directory had rules or policies and
  * there is none now, or an empty one. A disk that is not mounted, a folder that was deleted: going on would be to rescind them.
  */
-export async function findMissing(channel: Channel): Promise<Problem | undefined> {
+export async function findMissing(channel: OperatorChannel): Promise<Problem | undefined> {
   const { directory = "", withoutDirectory } = channel
   try {
     await readLog(channel)
@@ -167,14 +167,14 @@ export async function findMissing(channel: Channel): Promise<Problem | undefined
 }
 
 /** Let a directory be in force. */
-export function takeDirectory(channel: Channel, content: DirectoryContent): void {
+export function takeDirectory(channel: OperatorChannel, content: DirectoryContent): void {
   const keys = makeKeyRing([...content.keys, ...channel.given])
   hold(channel, { ...channel.held, content, keys })
   accept(channel)
   channel.unwritten = true
 }
 
-function accept(channel: Channel): void {
+function accept(channel: OperatorChannel): void {
   channel.rejected = ""
   channel.rejection = undefined
 }
@@ -186,7 +186,7 @@ function refuseReplaced(directory: string, before: DirectoryContent, after: Dire
 }
 
 /** Read what was written since, by whomever. What cannot be believed is a Problem, and changes nothing. */
-export async function readLog(channel: Channel): Promise<void> {
+export async function readLog(channel: OperatorChannel): Promise<void> {
   try {
     await readLines(channel)
   } catch (error) {
@@ -197,7 +197,7 @@ export async function readLog(channel: Channel): Promise<void> {
   }
 }
 
-async function readLines(channel: Channel): Promise<void> {
+async function readLines(channel: OperatorChannel): Promise<void> {
   const { head: known } = channel.held.state
   const head = await channel.log.head()
   if (head.seq === known.seq && head.hash === known.hash) return
@@ -210,7 +210,7 @@ async function readLines(channel: Channel): Promise<void> {
   takeEntries(channel, entries)
 }
 
-function takeEntries(channel: Channel, entries: readonly AuditEntry[]): void {
+function takeEntries(channel: OperatorChannel, entries: readonly AuditEntry[]): void {
   const { held } = channel
   const state = takeLines(held.state, entries, held.keys, channel.withoutDirectory ? "skip" : "refuse")
   hold(channel, { ...held, state })
@@ -227,7 +227,7 @@ const maxTries = 100
  * in force only once the store has it.
  */
 export async function writeLine(
-  channel: Channel,
+  channel: OperatorChannel,
   make: () => NewAuditBody | undefined,
 ): Promise<AuditEntry | undefined> {
   for (let tries = 0; tries < maxTries; tries += 1) {
@@ -246,7 +246,7 @@ export async function writeLine(
 }
 
 /** Write down the directory in force, if it is another than was last written down. */
-export async function writeDirectory(channel: Channel): Promise<void> {
+export async function writeDirectory(channel: OperatorChannel): Promise<void> {
   if (!channel.unwritten) return
   await writeLine(channel, () => {
     const { content, state } = channel.held
@@ -261,7 +261,7 @@ export async function writeDirectory(channel: Channel): Promise<void> {
 }
 
 /** Write down what was refused, as far as there may be a line for it. */
-export async function writeRefusals(channel: Channel, whatever = false): Promise<void> {
+export async function writeRefusals(channel: OperatorChannel, whatever = false): Promise<void> {
   const due = channel.refusals.due(channel.now(), whatever)
   if (due === undefined) return
   await writeLine(channel, () => due)

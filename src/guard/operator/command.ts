@@ -13,7 +13,7 @@ import type { PolicyInput } from "../policy/templates.ts"
 import { type TemplateUse, templateNames } from "../policy/templates.ts"
 
 /** What an operator can say in a signed command. */
-export type Command =
+export type OperatorCommand =
   | {
       readonly type: "pin"
       readonly text: string
@@ -35,7 +35,7 @@ export type Payload = {
   readonly issuedAtMs: number
   readonly expiresAtMs: number
   readonly nonce: string
-  readonly command: Command
+  readonly command: OperatorCommand
 }
 
 /** The policy of a command as a guard takes it, under the command's name. */
@@ -180,7 +180,7 @@ function isPolicy(value: unknown): boolean {
   return isTemplateUse(value) && JSON.stringify(value).length <= maxPolicyLength
 }
 
-const shapes: { readonly [Type in Command["type"]]: (fields: Fields) => boolean } = {
+const shapes: { readonly [Type in OperatorCommand["type"]]: (fields: Fields) => boolean } = {
   pin: ({ text, agent, session, expiresAtMs, ...rest }) =>
     isRuleText(text) &&
     optional(agent, isName) &&
@@ -194,10 +194,11 @@ const shapes: { readonly [Type in Command["type"]]: (fields: Fields) => boolean 
   refuse: ({ call, ...rest }) => isName(call) && hasOnly(rest, ["type"]),
 }
 
-const isType = (type: unknown): type is Command["type"] => typeof type === "string" && Object.hasOwn(shapes, type)
+const isType = (type: unknown): type is OperatorCommand["type"] =>
+  typeof type === "string" && Object.hasOwn(shapes, type)
 
 /** Whether a value is a command in every field; one that has more than it should is none. */
-export const isCommand = (value: unknown): value is Command =>
+export const isCommand = (value: unknown): value is OperatorCommand =>
   isObject(value) && isType(value.type) && shapes[value.type](value)
 
 const isPayload = (value: unknown): value is Payload =>

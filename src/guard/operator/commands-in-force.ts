@@ -6,7 +6,15 @@ import type { Head } from "../../store/store.ts"
 import type { Guard } from "../guard.ts"
 import type { PolicyInput } from "../policy/templates.ts"
 import type { AuditEntry } from "./audit-log.ts"
-import { type Command, inputOf, isSignedBy, maxRules, type Payload, payloadOf, readSignedCommand } from "./command.ts"
+import {
+  inputOf,
+  isSignedBy,
+  maxRules,
+  type OperatorCommand,
+  type Payload,
+  payloadOf,
+  readSignedCommand,
+} from "./command.ts"
 import type { DirectoryContent, FileHash, KeyRing } from "./directory.ts"
 import { faultIn, type OperatorRule, type Standing, tryPolicies } from "./rule-file.ts"
 
@@ -130,7 +138,7 @@ export function inForce({ commands }: LogState, keys: KeyRing): InForce {
 }
 
 function play(
-  command: Command,
+  command: OperatorCommand,
   number: number,
   source: string,
   rules: Map<string, OperatorRule>,

@@ -1,4 +1,4 @@
-export type { Command, KeyPair, Payload } from "./command.ts"
+export type { KeyPair, OperatorCommand, Payload } from "./command.ts"
 export { createKeyPair, fingerprintOf, signCommand } from "./command.ts"
 export type { AcceptedLine, AuditLine } from "./inspect-operator.ts"
 export type { OperatorEvent, OperatorListener } from "./judge-command.ts"

@@ -2,7 +2,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import { operatorLog } from "../../store/reserved-log.ts"
 import type { Store } from "../../store/store.ts"
 import { type AuditBody, type AuditEntry, type AuditLog, openAuditLog } from "./audit-log.ts"
-import type { Command } from "./command.ts"
+import type { OperatorCommand } from "./command.ts"
 import {
   type AcceptedCommand,
   emptyLog,
@@ -50,7 +50,7 @@ export type AcceptedLine = Place & {
   readonly key: string
   readonly sequence: number
   readonly issuedAtMs: number
-  readonly command: Command
+  readonly command: OperatorCommand
 }
 
 type Told<Body> = Body extends { readonly type: "command-accepted" } ? never : Place & Omit<Body, "by">

@@ -3,7 +3,6 @@ import { present } from "../../message/present.ts"
 import type { PolicyInput } from "../policy/templates.ts"
 import type { NewAuditBody } from "./audit-log.ts"
 import {
-  type Command,
   hashOfCommand,
   inputOf,
   isSignedBy,
@@ -11,6 +10,7 @@ import {
   maxLifetimeMs,
   maxRules,
   maxSkewMs,
+  type OperatorCommand,
   type Payload,
   payloadOf,
   readSignedCommand,
@@ -26,7 +26,7 @@ export type Refusal = { readonly reason: CommandRefusal; readonly found: string;
 /** A command whose signature is right, and of nothing else is known yet whether it is. */
 type Genuine = { readonly key: KnownKey; readonly payload: Payload }
 
-export const isRefusal = (value: Genuine | Refusal): value is Refusal => "reason" in value
+export const isCommandRefusal = (value: Genuine | Refusal): value is Refusal => "reason" in value
 
 /** Whether a trusted key signed this very text. Nothing that it says is looked at before that is known. */
 export function readGenuine(text: string, keys: KeyRing): Genuine | Refusal {
@@ -75,7 +75,7 @@ function sequenceWords({ sequence, nonce }: Payload, key: string, { log }: Scene
 }
 
 /** Why a command cannot be carried out as things stand. A rule or policy of a file is the file's: no command takes it back. */
-function objectionTo(command: Command, scene: Scene): string | undefined {
+function objectionTo(command: OperatorCommand, scene: Scene): string | undefined {
   switch (command.type) {
     case "pin":
       return objectionToPin(command, scene)
@@ -100,7 +100,7 @@ function objectionTo(command: Command, scene: Scene): string | undefined {
   }
 }
 
-function objectionToPin({ expiresAtMs }: Extract<Command, { type: "pin" }>, scene: Scene): string | undefined {
+function objectionToPin({ expiresAtMs }: Extract<OperatorCommand, { type: "pin" }>, scene: Scene): string | undefined {
   if (expiresAtMs !== undefined && expiresAtMs <= scene.nowMs) return "the rule would have expired already"
   const rules = scene.content.rules.length + inForce(scene.log, scene.keys).rules.length
   return rules >= maxRules ? `there are ${rules} rules, as many as there may be` : undefined
@@ -114,7 +114,10 @@ function objectionToUnpin(id: string, { log, keys, content, nowMs }: Scene): str
   return (rule.expiresAtMs ?? Infinity) <= nowMs ? `the rule ${id} has expired` : undefined
 }
 
-function objectionToPolicy(command: Extract<Command, { type: "add-policy" }>, scene: Scene): string | undefined {
+function objectionToPolicy(
+  command: Extract<OperatorCommand, { type: "add-policy" }>,
+  scene: Scene,
+): string | undefined {
   const { name, policy } = command
   const { policies } = inForce(scene.log, scene.keys)
   if (namesIn(scene.content.policies).has(name)) return `the policy ${name} is a file's: change the file`

@@ -5,7 +5,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
 import { hashEntry, operatorLog } from "../../store/reserved-log.ts"
 import type { Store, StoredEntry } from "../../store/store.ts"
-import { type Command, signCommand } from "./command.ts"
+import { type OperatorCommand, signCommand } from "./command.ts"
 import { type Operator, openOperator } from "./operator.ts"
 
 const signers = [createSigner(), createSigner()]
@@ -14,7 +14,7 @@ const keys = signers.map(({ pair }) => pair.publicKey)
 const perKey = 12
 
 /** What number n of a key says: mostly pins, now and then taking one back that may or may not stand. */
-const commandOf = (key: number, n: number): Command =>
+const commandOf = (key: number, n: number): OperatorCommand =>
   n % 3 === 2 ? { type: "unpin", rule: `c${n}` } : { type: "pin", text: `Rule ${n} of key ${key}.` }
 
 type Kind = "genuine" | "expired" | "foreign" | "future"

@@ -8,10 +8,10 @@ import type { Head, Range, Store } from "../../store/store.ts"
 import { openAuditLog } from "./audit-log.ts"
 import {
   announce,
-  type Channel,
   createChannel,
   findMissing,
   lookAtDirectory,
+  type OperatorChannel,
   readLog,
   standingNow,
   takeDirectory,
@@ -25,7 +25,7 @@ import { type AcceptedLine, type AuditLine, acceptedLine, auditLines, readWholeL
 import {
   createOperatorHub,
   createRefusals,
-  isRefusal,
+  isCommandRefusal,
   type OperatorListener,
   type Refusal,
   readGenuine,
@@ -169,7 +169,7 @@ async function openChannel({
   now = Date.now,
   directoryIs = "required",
   withoutDirectory = false,
-}: OperatorOptions): Promise<Channel> {
+}: OperatorOptions): Promise<OperatorChannel> {
   if (given !== undefined && (typeof given !== "string" || given === "" || given.includes("\0")))
     throw new HoldfastError({
       code: "option-invalid",
@@ -210,7 +210,7 @@ async function openChannel({
 
 /** Take the directory, if it is there. What is wrong with one that is absent or cannot be listed depends on the log. */
 async function openDirectory(
-  channel: Channel,
+  channel: OperatorChannel,
   directoryIs: NonNullable<OperatorOptions["directoryIs"]>,
 ): Promise<HoldfastError | undefined> {
   const { directory } = channel
@@ -231,7 +231,7 @@ async function openDirectory(
 }
 
 /** Begin the log, if nobody has. */
-async function openLog(channel: Channel, audience = randomName()): Promise<void> {
+async function openLog(channel: OperatorChannel, audience = randomName()): Promise<void> {
   await writeLine(channel, () => (channel.held.state.head.seq > 0 ? undefined : { type: "log-opened", audience }))
 }
 
@@ -239,7 +239,7 @@ const wrongAudience = (expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "option-invalid", option: "audience", expected, found })
 
 /** Look at everything again. What goes wrong is told, the same thing once, and changes nothing: the agent goes on under what stood. */
-async function refreshChannel(channel: Channel): Promise<Standing> {
+async function refreshChannel(channel: OperatorChannel): Promise<Standing> {
   try {
     await lookAtDirectory(channel, channel.missing !== undefined)
     if (channel.missing === undefined) await readLog(channel)
@@ -259,13 +259,13 @@ async function refreshChannel(channel: Channel): Promise<Standing> {
   return standingNow(channel)
 }
 
-async function submit(channel: Channel, text: string): Promise<Accepted> {
+async function submit(channel: OperatorChannel, text: string): Promise<Accepted> {
   const sent = typeof text === "string" ? text.trim() : ""
   await lookAtDirectory(channel)
   if (channel.missing !== undefined) throw new HoldfastError(channel.missing)
   await openLog(channel)
   const first = readGenuine(sent, channel.held.keys)
-  if (isRefusal(first)) return refuse(channel, first, sent)
+  if (isCommandRefusal(first)) return refuse(channel, first, sent)
   // A key that was taken away a moment ago is not obeyed any more; while the directory is faulty nobody can say which ones were.
   await lookAtDirectory(channel, true)
   if (channel.rejection !== undefined) throw new HoldfastError(channel.rejection)
@@ -274,7 +274,7 @@ async function submit(channel: Channel, text: string): Promise<Accepted> {
   const written = await writeLine(channel, () => {
     const genuine = readGenuine(sent, channel.held.keys)
     const { state: log, content, keys } = channel.held
-    refusal = isRefusal(genuine) ? genuine : refusalOf(genuine, { log, content, keys, nowMs: channel.now() })
+    refusal = isCommandRefusal(genuine) ? genuine : refusalOf(genuine, { log, content, keys, nowMs: channel.now() })
     return refusal === undefined ? { type: "command-accepted", signed: sent } : undefined
   })
   if (refusal !== undefined) return refuse(channel, refusal, sent)
@@ -285,7 +285,7 @@ async function submit(channel: Channel, text: string): Promise<Accepted> {
 }
 
 /** Write it down as far as that can be, tell it, and throw it. */
-async function refuse(channel: Channel, refusal: Refusal, text: string): Promise<never> {
+async function refuse(channel: OperatorChannel, refusal: Refusal, text: string): Promise<never> {
   const { reason, found, key } = refusal
   channel.refusals.add(refusal, text)
   channel.hub.emit({ type: "command-refused", reason, ...present({ key }) })
@@ -294,7 +294,7 @@ async function refuse(channel: Channel, refusal: Refusal, text: string): Promise
   throw new HoldfastError({ code: "command-refused", reason, found })
 }
 
-async function readAudit(channel: Channel, { from = 1, to = Infinity, limit = Infinity }: Range = {}) {
+async function readAudit(channel: OperatorChannel, { from = 1, to = Infinity, limit = Infinity }: Range = {}) {
   const { entries, state } = await readWholeLog(channel.log, channel.held)
   const wanted = entries.filter(({ number }) => number >= from && number <= to).slice(0, Math.max(0, limit))
   return auditLines(wanted, state)

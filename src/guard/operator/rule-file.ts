@@ -19,7 +19,7 @@ export const faultIn = (policy: string, line: number | undefined, expected: stri
  */
 export function readRuleFile(name: string, text: string): readonly OperatorRule[] {
   const { scope, body, bodyLine } = readFrontMatter(name, text)
-  const { rules, openComment } = rulesIn(body, bodyLine)
+  const { rules, openComment } = rulesInFile(body, bodyLine)
   if (openComment !== undefined) throw faultIn(name, openComment, "a comment that ends with -->", "one without an end")
   return rules.map(({ text: rule, line }, at) => {
     if (rule.length > maxRuleLength)
@@ -112,7 +112,7 @@ const leadIn = /[:：]\s*$/u
  * The rules in a text: every list item and every paragraph is one. Headings, rulers and comments are none. What stands in below an item
  * belongs to it; and what follows a paragraph that ends in a colon, a list whole, belongs to that: alone it would say something else.
  */
-export function rulesIn(text: string, firstLine = 1): FoundRules {
+export function rulesInFile(text: string, firstLine = 1): FoundRules {
   const reading: Reading = { blocks: [], open: undefined, blank: false, fence: "", comment: 0 }
   for (const [at, line] of text.split(/\r\n|\r|\n/).entries()) readLine(reading, line, firstLine + at)
   const rules = joinLeadIns(reading.blocks).flatMap(({ lines, line }) => {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { rulesIn } from "./rule-file.ts"
+import { rulesInFile } from "./rule-file.ts"
 
-const textsIn = (text: string): readonly string[] => rulesIn(text).rules.map((rule) => rule.text)
+const textsIn = (text: string): readonly string[] => rulesInFile(text).rules.map((rule) => rule.text)
 
 const cases: readonly (readonly [why: string, text: string, rules: readonly string[]])[] = [
   ["nothing", "", []],
@@ -48,11 +48,11 @@ test.each(cases)("%s", (_why, text, rules) => {
 })
 
 test("each rule has the line that it begins in", () => {
-  expect(rulesIn("# T\n\nOne.\n\n- Two.\n- Three.", 5).rules.map(({ line }) => line)).toEqual([7, 9, 10])
+  expect(rulesInFile("# T\n\nOne.\n\n- Two.\n- Three.", 5).rules.map(({ line }) => line)).toEqual([7, 9, 10])
 })
 
 test("a comment that nobody closed is told, since it would swallow rules", () => {
-  expect(rulesIn("One.\n\n<!-- oops\nNever pay.")).toMatchObject({ openComment: 3 })
+  expect(rulesInFile("One.\n\n<!-- oops\nNever pay.")).toMatchObject({ openComment: 3 })
 })
 
 test("for any sentences, each as an item or a paragraph is one rule, verbatim and in order", () => {
@@ -74,7 +74,7 @@ test("for any text, nothing is thrown, and every rule's lines stand in it", () =
         maxLength: 40,
       }),
       (text) => {
-        for (const rule of rulesIn(text).rules)
+        for (const rule of rulesInFile(text).rules)
           for (const line of rule.text.split("\n")) expect(text).toContain(line.trim())
       },
     ),
@@ -84,7 +84,7 @@ test("for any text, nothing is thrown, and every rule's lines stand in it", () =
 test.each(["a", "- ", "-", ":", " ", "\n", "<!--", "`", "=", "1", "* "])(
   "a million times %j is read to its end",
   (unit) => {
-    const { rules } = rulesIn(`${unit.repeat(1_000_000)}\n-->\n\nThe end.`)
+    const { rules } = rulesInFile(`${unit.repeat(1_000_000)}\n-->\n\nThe end.`)
     expect(rules.at(-1)?.text.endsWith("The end.")).toBe(true)
   },
 )

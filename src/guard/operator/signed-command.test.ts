@@ -3,23 +3,23 @@ import { expect, test } from "vitest"
 import { audience, createSigner, noonMs } from "../../../test/fixtures/operator/signer.ts"
 import { fc } from "../../../test/support/property.ts"
 import {
-  type Command,
   createKeyPair,
   fingerprintOf,
   isCommand,
   maxPolicyLength,
   maxRuleLength,
+  type OperatorCommand,
   readPublicKey,
   signCommand,
 } from "./command.ts"
 import { makeKeyRing } from "./directory.ts"
-import { isRefusal, readGenuine } from "./judge-command.ts"
+import { isCommandRefusal, readGenuine } from "./judge-command.ts"
 
 const signer = createSigner()
 const ring = makeKeyRing([{ text: signer.pair.publicKey, source: "a.pub", state: "trusted" }])
 
 test("what was signed is read back, and names its key", () => {
-  const command: Command = { type: "pin", text: "Never pay “more” than 5 €.", agent: "clerk" }
+  const command: OperatorCommand = { type: "pin", text: "Never pay “more” than 5 €.", agent: "clerk" }
   const genuine = readGenuine(signer.sign(command), ring)
   expect(genuine).toMatchObject({ key: { fingerprint: signer.pair.fingerprint }, payload: { audience, command } })
 })
@@ -31,7 +31,7 @@ test("for any bit that is flipped, anywhere, it is genuine no more", () => {
     fc.property(fc.nat(bytes.length - 1), fc.nat(7), (at, bit) => {
       const flipped = Buffer.from(bytes)
       flipped[at] = (flipped[at] ?? 0) ^ (1 << bit)
-      expect(isRefusal(readGenuine(flipped.toString("latin1"), ring))).toBe(true)
+      expect(isCommandRefusal(readGenuine(flipped.toString("latin1"), ring))).toBe(true)
     }),
   )
 })
@@ -44,7 +44,7 @@ test("for any text at all, it is refused and nothing is thrown", () => {
   )
   fc.assert(
     fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
-      expect(isRefusal(readGenuine(parts.join("."), ring))).toBe(true)
+      expect(isCommandRefusal(readGenuine(parts.join("."), ring))).toBe(true)
     }),
   )
 })

@@ -1,7 +1,7 @@
 import { isObject } from "../../wire/json.ts"
 import type { Action } from "../facts/action.ts"
 import type { CallFacts } from "../facts/facts.ts"
-import { maxFacts } from "../facts/leaf.ts"
+import { maxFactsPerKind } from "../facts/leaf.ts"
 import { searchable } from "../facts/words.ts"
 import type { CompiledMatcher } from "./matcher.ts"
 import { type AttributeName, attributes } from "./schema.ts"
@@ -195,7 +195,7 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | "spent">, (fac
   text: ({ text }) => searchable(text),
 }
 
-export type Context = {
+export type PolicyContext = {
   readonly get: (name: AttributeName) => AttributeValue
   /** For each matcher's answer, the values that it rests on. */
   readonly matched: () => ReadonlyMap<string, readonly string[]>
@@ -217,11 +217,11 @@ function matchAll(facts: CallFacts, matchers: ReadonlyMap<string, CompiledMatche
 }
 
 /** The facts as policies ask for them. Each is worked out when it is first asked for: most policies are decided by two or three. */
-export function contextOf(
+export function policyContext(
   facts: CallFacts,
   matchers: ReadonlyMap<string, CompiledMatcher>,
   { spentMinor = 0 }: Circumstances,
-): Context {
+): PolicyContext {
   const values = new Map<AttributeName, AttributeValue>()
   let matched: Matches | undefined
   let tooMany = false
@@ -232,9 +232,9 @@ export function contextOf(
   const read = (name: AttributeName): AttributeValue => {
     if (name === "matches") return [...matches().keys()]
     const value = name === "spent" ? Math.round(spentMinor) : readers[name](facts)
-    if (typeof value !== "object" || value.length <= maxFacts) return value
+    if (typeof value !== "object" || value.length <= maxFactsPerKind) return value
     tooMany = true
-    return value.slice(0, maxFacts)
+    return value.slice(0, maxFactsPerKind)
   }
   return {
     get: (name) => {
@@ -250,7 +250,7 @@ export function contextOf(
 }
 
 /** One policy, checked, with what it asks about a call. */
-export type Policy = {
+export type GuardPolicy = {
   readonly id: string
   readonly text: string
   /** The input that it came from, and the line there. */

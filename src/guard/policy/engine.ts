@@ -3,7 +3,7 @@ import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { hashData } from "../../message/sha256.ts"
 import type { Action } from "../facts/action.ts"
-import type { Get, Mode, Policy } from "./condition.ts"
+import type { Get, GuardPolicy, Mode } from "./condition.ts"
 import { type AttributeName, namespace } from "./schema.ts"
 
 /** What the policies say to one action of a call. */
@@ -36,7 +36,7 @@ const baseline = "permit(principal, action, resource);"
 const policiesPerQuestion = 20
 
 /** Parse policies into the engine's own memory; the same policies have the same name there, so that guards made anew cost nothing. */
-function preparse(cedar: Cedar, policies: readonly Policy[], mode: Mode): Group {
+function preparse(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Group {
   const texts: Record<string, string> = mode === "forbid-only" ? { [baselineId]: baseline } : {}
   for (const { id, text } of policies) texts[id] = text
   const id = hashData(texts)
@@ -46,7 +46,7 @@ function preparse(cedar: Cedar, policies: readonly Policy[], mode: Mode): Group 
 }
 
 /** Each group is parsed when it is first needed, and once. */
-function createGroups(cedar: Cedar, mode: Mode): (name: string, policies: readonly Policy[]) => Group {
+function createGroups(cedar: Cedar, mode: Mode): (name: string, policies: readonly GuardPolicy[]) => Group {
   const groups = new Map<string, Group>()
   return (name, policies) => {
     const known = groups.get(name)
@@ -87,14 +87,14 @@ function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request
  * The policies, parsed once. Only those that may hold are put to Cedar, since each costs time whether it holds or not; and where all
  * that is not forbidden is allowed, those that hold for any action are asked once for a call of several.
  */
-export function createEngine(cedar: Cedar, policies: readonly Policy[], mode: Mode): Engine {
+export function createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Engine {
   const groupFor = createGroups(cedar, mode)
   return {
     ask: (request, first) => {
       const { action, get } = request
-      const own = (policy: Policy): boolean =>
+      const own = (policy: GuardPolicy): boolean =>
         policy.actions?.has(action) ?? (first || mode === "allow-list" || policy.asksAction)
-      const meant = ({ tool = request.tool, agent = request.agent }: Policy): boolean =>
+      const meant = ({ tool = request.tool, agent = request.agent }: GuardPolicy): boolean =>
         tool === request.tool && agent === request.agent
       const all = policies.filter(own)
       const live = all.filter((policy) => meant(policy) && policy.mayHold(get))

@@ -4,14 +4,14 @@ import { HoldfastError } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import { type Action, actions } from "../facts/action.ts"
-import { compileCondition, type Policy } from "./condition.ts"
+import { compileCondition, type GuardPolicy } from "./condition.ts"
 import type { Cedar } from "./engine.ts"
 import type { Matcher } from "./matcher.ts"
 import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
-import { cedarString, type Draft, lineAt, shown } from "./template.ts"
+import { cedarString, lineAt, type PolicyDraft, shown } from "./template.ts"
 import { draftOf, type PolicyInput, type TemplateUse } from "./templates.ts"
 
-type PolicySet = { readonly policies: readonly Policy[]; readonly matchers: Readonly<Record<string, Matcher>> }
+type PolicySet = { readonly policies: readonly GuardPolicy[]; readonly matchers: Readonly<Record<string, Matcher>> }
 
 /** A template's conditions as policies, each with the rule in words. */
 function written(
@@ -31,7 +31,7 @@ function written(
 }
 
 /** A parameter that is none is the fault of the policy that gives it. */
-function checkedDraft(use: TemplateUse, name: string): Draft {
+function checkedDraft(use: TemplateUse, name: string): PolicyDraft {
   try {
     return draftOf(use, name)
   } catch (error) {
@@ -56,7 +56,7 @@ export function readPolicySet(
     taken.add(name)
     return name
   }
-  const policies: Policy[] = []
+  const policies: GuardPolicy[] = []
   const matchers: Record<string, Matcher> = { ...given }
   for (const input of inputs) {
     if (typeof input === "string") policies.push(...readPolicies(cedar, nameFor("policy"), input))
@@ -85,7 +85,7 @@ function checkedName(name: unknown): string {
   throw invalid(shown(name), undefined, "a name of up to a hundred letters, digits, blanks or _.:-", shown(name))
 }
 
-function check(policies: readonly Policy[]): void {
+function check(policies: readonly GuardPolicy[]): void {
   const ids = new Set<string>()
   for (const { id, line } of policies) {
     if (ids.has(id)) throw invalid(id, line, "an id that no other policy has", `${JSON.stringify(id)} twice`)
@@ -116,7 +116,7 @@ function refuse(name: string, text: string, { message, help, sourceLocations }: 
 }
 
 /** Parse the policies of one text; what is wrong is a Problem with the policy's name and line. */
-function readPolicies(cedar: Cedar, name: string, text: string): readonly Policy[] {
+function readPolicies(cedar: Cedar, name: string, text: string): readonly GuardPolicy[] {
   if (typeof text !== "string" || text.length > maxText)
     throw invalid(name, undefined, "a text of at most a million characters", typeof text)
   const parsed = cedar.policySetTextToParts(text)
@@ -137,7 +137,7 @@ function readPolicies(cedar: Cedar, name: string, text: string): readonly Policy
 }
 
 /** Check policies against the schema, all in one go: the schema takes longer to read than they do. */
-function checkPolicies(cedar: Cedar, policies: readonly Policy[]): void {
+function checkPolicies(cedar: Cedar, policies: readonly GuardPolicy[]): void {
   const staticPolicies = Object.fromEntries(policies.map(({ id, text }) => [id, text]))
   const checked = cedar.validate({ schema: schemaText, policies: { staticPolicies } })
   assert(checked.type === "success", "policies that parse alone do not parse together")
@@ -151,7 +151,7 @@ function checkPolicies(cedar: Cedar, policies: readonly Policy[]): void {
   refuse(source, text, first.error, line)
 }
 
-function readPolicy(cedar: Cedar, name: string, text: string, fallback: string): Omit<Policy, "source" | "line"> {
+function readPolicy(cedar: Cedar, name: string, text: string, fallback: string): Omit<GuardPolicy, "source" | "line"> {
   const answer = cedar.policyToJson(text)
   if (answer.type === "failure")
     throw invalid(name, undefined, "a policy in Cedar", answer.errors[0]?.message ?? "something else")
@@ -190,7 +190,7 @@ function entityOf(constraint: PolicyJson["resource"] | PolicyJson["principal"]):
 }
 
 /** Which attributes of the context a policy asks, and whether it asks for the action; one that takes the context whole asks all. */
-function mentionsIn(conditions: unknown): Pick<Policy, "asks" | "asksAction"> {
+function mentionsIn(conditions: unknown): Pick<GuardPolicy, "asks" | "asksAction"> {
   const asks = new Set<AttributeName>()
   let asksAction = false
   const waiting: unknown[] = [conditions]

@@ -2,7 +2,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import type { Matcher } from "./matcher.ts"
 
 /** What a template makes of its parameters. */
-export type Draft = {
+export type PolicyDraft = {
   /** The rule in the words that a refused call is answered with. */
   readonly rule: string
   /** What may be done instead. */

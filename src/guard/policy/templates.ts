@@ -6,7 +6,7 @@ import {
   cedarPattern,
   cedarSet,
   cedarString,
-  type Draft,
+  type PolicyDraft,
   requireAmount,
   requireTexts,
   type UseOptions,
@@ -52,7 +52,7 @@ export const templateNames: readonly TemplateName[] = [
 ]
 
 /** What a use of a template says; `name` tells its matchers from those of others. */
-export function draftOf(use: TemplateUse, name: string): Draft {
+export function draftOf(use: TemplateUse, name: string): PolicyDraft {
   switch (use.template) {
     case "allowed-hosts":
       return allowedHosts(use, name)
@@ -101,7 +101,7 @@ function unknownTemplate(use: never): never {
 /** The network is used to reach these hosts only; `*.example.com` stands for all below it. */
 type AllowedHosts = UseOptions & { readonly template: "allowed-hosts"; readonly hosts: readonly string[] }
 
-function allowedHosts({ hosts }: AllowedHosts, name: string): Draft {
+function allowedHosts({ hosts }: AllowedHosts, name: string): PolicyDraft {
   const patterns = requireTexts("hosts", hosts)
   return {
     rule: `The network may only be used to reach ${patterns.join(", ")}.`,
@@ -135,7 +135,7 @@ const reports: readonly string[] = [
   "project update",
 ]
 
-function channelRouting({ media, about = reports }: ChannelRouting): Draft {
+function channelRouting({ media, about = reports }: ChannelRouting): PolicyDraft {
   const ways = requireTexts("media", media).map((way) => way.toLowerCase())
   const words = requireTexts("about", about)
   const said = words.map((phrase) => `context.text like "*${cedarPattern(searchable(phrase).trimEnd())}*"`).join(" || ")
@@ -157,7 +157,7 @@ type EmailDomains = UseOptions & {
   readonly unresolved?: "deny" | "allow"
 }
 
-function emailDomains({ domains, unresolved = "deny" }: EmailDomains, name: string): Draft {
+function emailDomains({ domains, unresolved = "deny" }: EmailDomains, name: string): PolicyDraft {
   const patterns = requireTexts("domains", domains)
   return {
     rule: `E-mail may only be sent to addresses at ${patterns.join(", ")}.`,
@@ -173,7 +173,7 @@ function emailDomains({ domains, unresolved = "deny" }: EmailDomains, name: stri
 /** Audit logs, logging, firewalls and other security controls stay on. */
 type KeepControls = UseOptions & { readonly template: "keep-security-controls" }
 
-function keepControls(): Draft {
+function keepControls(): PolicyDraft {
   return {
     rule: "Security controls such as audit logging, authentication and firewalls are not disabled or tampered with.",
     instead: "Leave the control on, or ask the user to change it.",
@@ -190,7 +190,7 @@ type LanguagePolicy = UseOptions & {
   readonly unknown?: "deny" | "allow"
 }
 
-function languagePolicy({ languages, unknown = "deny" }: LanguagePolicy): Draft {
+function languagePolicy({ languages, unknown = "deny" }: LanguagePolicy): PolicyDraft {
   const codes = requireTexts("languages", languages).map((language) => language.toLowerCase().slice(0, 2))
   const allowed = unknown === "allow" ? [...codes, "und"] : codes
   return {
@@ -209,7 +209,7 @@ type NoDestruction = UseOptions & {
   readonly unmarked?: "deny" | "allow"
 }
 
-function noDestruction({ unmarked = "deny" }: NoDestruction): Draft {
+function noDestruction({ unmarked = "deny" }: NoDestruction): PolicyDraft {
   return {
     rule: "No destructive operations on production.",
     instead: "Read instead, act on staging, or ask the user to do it.",
@@ -226,7 +226,7 @@ function noDestruction({ unmarked = "deny" }: NoDestruction): Draft {
 /** The agent works on what is here. */
 type NoNetwork = UseOptions & { readonly template: "no-network" }
 
-function noNetwork(): Draft {
+function noNetwork(): PolicyDraft {
   return {
     rule: "The network is not used.",
     instead: "Work with what is on this machine, or ask the user to fetch it.",
@@ -247,7 +247,7 @@ type NoPersonalData = UseOptions & {
 
 const identifying: readonly PersonalKind[] = ["ssn", "card", "iban", "passport", "national-id", "account", "birth-date"]
 
-function noPersonalData({ kinds = identifying }: NoPersonalData): Draft {
+function noPersonalData({ kinds = identifying }: NoPersonalData): PolicyDraft {
   const set = cedarSet(requireTexts("kinds", kinds))
   return {
     rule: `Personal data (${kinds.join(", ")}) is not disclosed.`,
@@ -262,7 +262,7 @@ function noPersonalData({ kinds = identifying }: NoPersonalData): Draft {
 /** Production is looked at and not changed. */
 type NoProductionWrites = UseOptions & { readonly template: "no-production-writes" }
 
-function noProductionWrites(): Draft {
+function noProductionWrites(): PolicyDraft {
   return {
     rule: "Nothing in production is changed.",
     instead: "Read from production, make the change on staging, or ask the user.",
@@ -276,7 +276,7 @@ function noProductionWrites(): Draft {
 /** No key, credential or password store is opened, and none of their values leaves. */
 type NoSecrets = UseOptions & { readonly template: "no-secrets" }
 
-function noSecrets(): Draft {
+function noSecrets(): PolicyDraft {
   return {
     rule: "Keys, credentials and other secrets are not read, copied or sent.",
     instead: "Go on without the secret, or ask the user to do the step that needs it.",
@@ -297,7 +297,7 @@ type ProtectedPaths = UseOptions & {
   readonly access?: "change" | "any"
 }
 
-function protectedPaths({ paths, access = "change" }: ProtectedPaths, name: string): Draft {
+function protectedPaths({ paths, access = "change" }: ProtectedPaths, name: string): PolicyDraft {
   const patterns = requireTexts("paths", paths)
   return {
     rule: `${patterns.join(", ")} may not be ${access === "any" ? "read or changed" : "changed"}.`,
@@ -310,7 +310,7 @@ function protectedPaths({ paths, access = "change" }: ProtectedPaths, name: stri
 /** The agent looks and changes nothing. */
 type ReadOnly = UseOptions & { readonly template: "read-only" }
 
-function readOnly(): Draft {
+function readOnly(): PolicyDraft {
   return {
     rule: "The agent may look and search, and change or send nothing.",
     instead: "Describe the change to the user instead of making it.",
@@ -329,7 +329,7 @@ type RegionStandard = UseOptions & {
   readonly unnamed?: "deny" | "allow"
 }
 
-function regionStandard({ regions, unnamed = "allow" }: RegionStandard): Draft {
+function regionStandard({ regions, unnamed = "allow" }: RegionStandard): PolicyDraft {
   const names = requireTexts("regions", regions).map(regionName)
   return {
     rule: `Resources may only be created, changed or deployed in ${names.join(", ")}.`,
@@ -351,7 +351,7 @@ type SpendLimit = UseOptions & {
   readonly unnamed?: "deny" | "allow"
 }
 
-function spendLimit({ amount, currency = "USD", unnamed = "deny" }: SpendLimit): Draft {
+function spendLimit({ amount, currency = "USD", unnamed = "deny" }: SpendLimit): PolicyDraft {
   const minor = Math.round(requireAmount("amount", amount) * 100)
   const code = currency.toUpperCase()
   return {

@@ -1,7 +1,7 @@
 import { type CallFacts, factsOf, type ToolCall } from "../facts/facts.ts"
 import { type Leaf, leavesOf, unreadMarks } from "../facts/leaf.ts"
 import { wordsOf } from "../facts/words.ts"
-import type { Guard, Reason, Verdict } from "../guard.ts"
+import type { Guard, Verdict, VerdictReason } from "../guard.ts"
 import type { Circumstances } from "../policy/condition.ts"
 import { actsOn, callsAdmin, codeEnds } from "./own-acts.ts"
 import {
@@ -31,7 +31,7 @@ export function createSelfProtection(own: OwnProcess): Guard {
   }
 }
 
-const reasonFor = (deed: string): Reason => ({
+const reasonFor = (deed: string): VerdictReason => ({
   policy: selfProtectionId,
   rule: `This call would ${deed}. An agent may not touch the Holdfast gateway that guards it.`,
   decision: "deny",
@@ -40,7 +40,7 @@ const reasonFor = (deed: string): Reason => ({
 })
 
 /** The facts of a call are worked out only if somebody asks for them. */
-function verdictOf(call: ToolCall, reasons: readonly Reason[]): Verdict {
+function verdictOf(call: ToolCall, reasons: readonly VerdictReason[]): Verdict {
   let facts: CallFacts | undefined
   return {
     decision: reasons.length > 0 ? "deny" : "allow",

@@ -1,13 +1,18 @@
 import type { Head, OutlineEntry } from "../../store/store.ts"
 
 /** A message's place on its branch. */
-export type Node = { readonly seq: number; readonly parent: number; readonly key: string; readonly depth: number }
+export type MessageNode = {
+  readonly seq: number
+  readonly parent: number
+  readonly key: string
+  readonly depth: number
+}
 
 /** The shape of a session's log, known without reading what it says. It only grows; `extend` takes in what came since. */
 export type Outline = {
   readonly head: () => Head
   readonly extend: (entries: readonly OutlineEntry[]) => void
-  readonly node: (seq: number) => Node | undefined
+  readonly node: (seq: number) => MessageNode | undefined
   /** The message that says `key` right behind `parent`, the newest if there are several. */
   readonly child: (parent: number, key: string) => number | undefined
   /** Was the conversation gone on with behind this message, beyond an answer to it? */
@@ -30,7 +35,7 @@ export type Outline = {
 export function createOutline(): Outline {
   let head: Head = { seq: 0, hash: "" }
   let tip = 0
-  const nodes = new Map<number, Node>()
+  const nodes = new Map<number, MessageNode>()
   /** The newest message behind each; those before it, of which few have any, by what they say. */
   const newest = new Map<number, number>()
   const older = new Map<string, number>()
@@ -87,7 +92,7 @@ export function createOutline(): Outline {
   }
 }
 
-function pathTo(nodes: ReadonlyMap<number, Node>, from: number, after: number): readonly number[] | undefined {
+function pathTo(nodes: ReadonlyMap<number, MessageNode>, from: number, after: number): readonly number[] | undefined {
   const path: number[] = []
   let at = from
   while (at > 0 && at !== after) {

@@ -10,7 +10,7 @@ import type {
   SessionId,
 } from "../../store/store.ts"
 import { checkDay, checkMoment, checkName, checkSearch, type MemorySearch, maxHits } from "./check-search.ts"
-import { againOf, dayOf, maxSources, normalText, rowOf, sessionIdOf, withCurrentId } from "./row-of.ts"
+import { againOf, dayOf, maxRowSources, normalText, rowOf, sessionIdOf, withCurrentId } from "./row-of.ts"
 
 /** What became of the entries that were to be remembered. */
 export type Remembered = {
@@ -278,7 +278,7 @@ function mergeOffered(offered: readonly MemoryRow[]): Offered {
   const merged = new Map<string, Contender>()
   for (const [at, row] of offered.entries()) {
     const said = merged.get(row.id)?.row ?? row
-    const sources = said === row ? row.sources : [...new Set([...said.sources, ...row.sources])].slice(0, maxSources)
+    const sources = said === row ? row.sources : [...new Set([...said.sources, ...row.sources])].slice(0, maxRowSources)
     merged.set(row.id, { row: { ...said, sources }, place: at + 1 })
   }
   return merged

@@ -6,17 +6,17 @@ import { directs } from "../../language/imperative.ts"
 import {
   foldCharacter,
   foldWord,
+  type NormalizedText,
   normalize,
   originalSpan,
   rewrite,
-  type View,
   viewOf,
 } from "../../language/normalize.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { memoryEnd, memoryStart } from "../../message/fence.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import { termsOf } from "../../store/search-terms.ts"
+import { searchTerms } from "../../store/search-terms.ts"
 import type { MemoryHit, MemoryRow, SessionId } from "../../store/store.ts"
 import type { Memory } from "./memory.ts"
 import { maxTextLength } from "./row-of.ts"
@@ -241,7 +241,7 @@ const capitalOf: ReadonlyMap<string, string> = new Map(
 const foreignCapital = new RegExp(`[${[...capitalOf.keys()].join("")}]`, "g")
 
 /** The ways to read a text: with look-alikes as the letters that they pass for, without them, and with nothing undone but decoration. */
-function readingsOf(text: string): readonly View[] {
+function readingsOf(text: string): readonly NormalizedText[] {
   const seen = normalize(text.replace(foreignCapital, (one) => capitalOf.get(one) ?? one))
   const plain = rewrite(viewOf(text), /[^\0-\x7f]/gu, foldCharacter)
   return [{ ...seen, text: foldWord(seen.text) }, seen, plain]
@@ -253,7 +253,7 @@ const isSmall = (code: number): boolean => code >= 97 && code <= 122
 /** Where a text says the words of a fence line, whatever else stands between its letters. */
 const imitationsIn = (text: string): readonly Span[] => readingsOf(text).flatMap(marksIn)
 
-function marksIn(view: View): readonly Span[] {
+function marksIn(view: NormalizedText): readonly Span[] {
   const places: number[] = []
   const codes: number[] = []
   for (let at = 0; at < view.text.length; at++) {
@@ -361,7 +361,7 @@ export function tellingWords(text: string): readonly TellingWord[] {
   ).toWellFormed()
   const found = new Map<string, TellingWord & { readonly worth: number }>()
   const add = (word: string, worth: number): void => {
-    const key = termsOf(word).join(" ")
+    const key = searchTerms(word).join(" ")
     const known = found.get(key)
     if (key === "" || idle.has(key.replaceAll(" ", "")) || (known !== undefined && known.worth >= worth)) return
     found.set(key, { text: word, exact: worth >= nameWorth, worth })

@@ -9,7 +9,7 @@ import type { MemoryOwner, MemoryRow } from "../../store/store.ts"
 export const maxTextLength = 2_000
 
 /** A line rests on a handful of messages; one that names more is about all of them. */
-export const maxSources = 32
+export const maxRowSources = 32
 
 /** Where and when a memory is written down. */
 type RowPlace = MemoryOwner & { readonly session: string; readonly atMs: number }
@@ -41,7 +41,7 @@ export function rowOf(entry: MemoryEntry, { tenant, agent, session, atMs }: RowP
   )
   if (text === "") return undefined
   const trusted = entry.trusted && instructs(channel)
-  const sources = [...new Set(entry.sources)].slice(0, maxSources)
+  const sources = [...new Set(entry.sources)].slice(0, maxRowSources)
   const subject = subjectOf({ kind, text, trusted })
   const id = idOf({ agent, session, kind, text, trusted }, subject)
   const place = { session, tenant, agent, day: dayOf(atMs), atMs }

@@ -7,7 +7,7 @@ import type { CompactOptions } from "./options.ts"
 import { createSummarizer } from "./summarizer.ts"
 
 /** A rule that the caller of one request lays down. */
-export const ruleOf = (text: string): PinnedRule => ({ text, channel: "user" })
+export const userRule = (text: string): PinnedRule => ({ text, channel: "user" })
 
 /** The options with everything said that they leave open. */
 export function choicesOf(options: CompactOptions, meter: Meter): CompactChoices {
@@ -19,7 +19,7 @@ export function choicesOf(options: CompactOptions, meter: Meter): CompactChoices
     strategyOptions: { ...defaultStrategyOptions, ...options.strategyOptions },
     schema,
     digest: summarizer === "none" ? "none" : "full",
-    pins: [...new Set(pins)].map(ruleOf),
+    pins: [...new Set(pins)].map(userRule),
     ...present({
       focus: options.focus,
       language: options.language,

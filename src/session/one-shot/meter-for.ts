@@ -1,10 +1,10 @@
 import type { Format, ModelRequest } from "../../message/message.ts"
 import { createMeter, type Meter } from "../../tokens/meter.ts"
-import { findModel, type Model } from "../../tokens/models.ts"
+import { findModel, type ModelInfo } from "../../tokens/models.ts"
 import type { CompactOptions } from "./options.ts"
 
 /** Whose framing a format has, where no model is named. */
-const familyOf: Readonly<Record<Format, Model["family"]>> = {
+const familyOf: Readonly<Record<Format, ModelInfo["family"]>> = {
   "anthropic-messages": "anthropic",
   "openai-chat": "openai",
   "openai-responses": "openai",

@@ -1,5 +1,5 @@
 import type { Occasion } from "../../compact/plan/plan.ts"
-import type { Policy } from "../../compact/plan/policy.ts"
+import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import {
   defaultStrategyOptions,
   type Strategy,
@@ -43,7 +43,7 @@ export type CompactOptions = {
   readonly maxWaitMs?: number
   /** Ends the wait for a summarizer at once. */
   readonly signal?: AbortSignal
-  readonly policy?: Partial<Policy>
+  readonly policy?: Partial<CompactionPolicy>
   /** What happened beside growing: someone asked, a phase ended, the provider refused the request. Against a window only. */
   readonly occasion?: Occasion
   /** Give back what is worth saving for good even if nothing is compacted. */
@@ -97,7 +97,7 @@ const summarizerNames = optionNames<ModelSummarizer>({
   prompty: true,
 })
 
-const policyNames = optionNames<Policy>({
+const policyNames = optionNames<CompactionPolicy>({
   flushAt: true,
   speculateAt: true,
   compactAt: true,

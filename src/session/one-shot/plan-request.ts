@@ -1,4 +1,4 @@
-import { rulesIn } from "../../compact/pins.ts"
+import { rulePresence } from "../../compact/pins.ts"
 import {
   mostReserveShare,
   type Plan,
@@ -7,23 +7,23 @@ import {
   type Sizes,
   usualAnswerTokens,
 } from "../../compact/plan/plan.ts"
-import { defaultPolicy, type Policy } from "../../compact/plan/policy.ts"
+import { type CompactionPolicy, defaultPolicy } from "../../compact/plan/policy.ts"
 import { irreducibleFloor, requireFloor } from "../../compact/stack/fit.ts"
 import { separate } from "../../compact/stack/separate.ts"
-import type { Limits } from "../../compact/task.ts"
+import type { SizeLimits } from "../../compact/task.ts"
 import { latestWords, tokensOutsideStack } from "../../compact/verify.ts"
 import { groupTurns, unansweredIn } from "../../message/group.ts"
 import { type ModelRequest, type Part, tokens } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { Meter } from "../../tokens/meter.ts"
-import { ruleOf } from "./choices.ts"
+import { userRule } from "./choices.ts"
 import type { CompactOptions } from "./options.ts"
 
 /** What is to be done about one request, and within which limits. */
 export type Planned = {
   readonly plan: Plan
   readonly sizes: Sizes
-  readonly limits: Limits
+  readonly limits: SizeLimits
   readonly by: "budget" | "window"
   readonly stackTokens: number
   readonly outsideTokens: number
@@ -36,7 +36,7 @@ export type Planned = {
  * One request asked about by itself is compacted when it does not fit, and not before: what to do earlier is for someone who knows
  * the session.
  */
-const oneShot: Partial<Policy> = { compactAt: 1 }
+const oneShot: Partial<CompactionPolicy> = { compactAt: 1 }
 
 /** Of a text of the user's that is too long, so much is always shown. */
 const leastWordTokens = 256
@@ -50,13 +50,13 @@ export type PlanOptions = CompactOptions & {
 export function planRequest(request: ModelRequest, meter: Meter, options: PlanOptions): Planned {
   const { conversation } = separate(request)
   const { stackTokens, outsideTokens } = measure(request, meter)
-  const policy: Policy = { ...defaultPolicy, ...oneShot, ...options.policy }
+  const policy: CompactionPolicy = { ...defaultPolicy, ...oneShot, ...options.policy }
   const pins = options.pins ?? []
   const shared = {
     stackTokens,
     outsideTokens,
     expectedCalls: policy.expectedCalls,
-    pinsStand: pins.length === 0 || pins.map(ruleOf).every(rulesIn(request)),
+    pinsStand: pins.length === 0 || pins.map(userRule).every(rulePresence(request)),
   }
   const shape = shapeOf(request, meter)
   if (options.budgetTokens !== undefined) {

@@ -6,7 +6,7 @@ import { emptyLedger, extendLedger } from "../../compact/facts/ledger.ts"
 import { type SizedGroup, type Strategy, strategies } from "../../compact/stages/strategies.ts"
 import type { Summarize } from "../../compact/summary/summary.ts"
 import type { CompactChoices, CompactTask } from "../../compact/task.ts"
-import type { Failure } from "../../compact/verify.ts"
+import type { VerifyFailure } from "../../compact/verify.ts"
 import type { Group } from "../../message/group.ts"
 import { type Format, messageId, type Part, textOf, tokens, wireText } from "../../message/message.ts"
 import type { PinnedRule } from "../../rules/pin.ts"
@@ -201,11 +201,11 @@ function ledgerThatChanges(): Promise<Outcome> {
 }
 
 type Case = {
-  readonly code: Failure["code"]
+  readonly code: VerifyFailure["code"]
   readonly by: string
   readonly run: () => Promise<Outcome>
   /** The failures of every rejected draft; that one alone unless given. */
-  readonly rejected?: readonly (readonly Failure["code"][])[]
+  readonly rejected?: readonly (readonly VerifyFailure["code"][])[]
   /** Text of the body that is sent. */
   readonly sent: string
 }
@@ -295,7 +295,7 @@ test.each(cases)("$code, caused by $by, is in the trace and the next remedy is s
 })
 
 test("every failure code of the acceptance test has a case", () => {
-  const codes: Readonly<Record<Failure["code"], true>> = {
+  const codes: Readonly<Record<VerifyFailure["code"], true>> = {
     "pair-broken": true,
     "pin-missing": true,
     "stack-changed": true,

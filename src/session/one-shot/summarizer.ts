@@ -1,5 +1,5 @@
 import { writeWithCustom } from "../../compact/summary/custom-write.ts"
-import { failureOf, type Written, writeWithModel } from "../../compact/summary/model-write.ts"
+import { attemptFailure, type WrittenSummary, writeWithModel } from "../../compact/summary/model-write.ts"
 import { parsePrompty, summarizeWithPrompty } from "../../compact/summary/prompty.ts"
 import type { Summarize } from "../../compact/summary/summary.ts"
 import type { Summarizer, SummaryQuestion } from "../../compact/task.ts"
@@ -77,7 +77,7 @@ function modelSummarizer(options: ModelSummarizer, patience: Patience): Summariz
 /** At most so long, whatever the function does; late is one more way to fail. */
 function limited(
   writer: Summarizer["writer"],
-  write: (question: SummaryQuestion, signal: AbortSignal) => Promise<Written>,
+  write: (question: SummaryQuestion, signal: AbortSignal) => Promise<WrittenSummary>,
   { maxWaitMs, stop }: Patience,
 ): Summarizer {
   const late: Problem = { code: "summarizer-late", limitMs: maxWaitMs }
@@ -93,7 +93,7 @@ function limited(
           stop === undefined ? undefined : { signal: stop, onStop: () => stopped },
         )
       } catch (error) {
-        const failure = failureOf(error)
+        const failure = attemptFailure(error)
         return { events: [{ type: "summary-attempted", writer, attempt: 1, outcome: failure.type, failure }] }
       }
     },

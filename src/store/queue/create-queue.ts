@@ -133,7 +133,7 @@ type Outcome = { readonly type: "done" } | { readonly type: "failed"; readonly r
 async function settle(hold: Hold, outcome: Outcome, source: JobSource, settings: QueueSettings): Promise<void> {
   const { job } = hold
   const failed = outcome.type === "failed"
-  const verdict = judge({ ...settings, stop: hold.stopped(), failed, attempt: job.attempt })
+  const verdict = retryDecision({ ...settings, stop: hold.stopped(), failed, attempt: job.attempt })
   if (verdict.type === "leave") return
   const write = (): Promise<void> =>
     verdict.type === "postpone" ? source.free(job, verdict.pauseMs) : source.finish(job)
@@ -321,7 +321,7 @@ function pause(ms: number): Promise<void> {
 export type Stop = "cancelled" | "closing" | "gone" | "lost"
 
 /** What becomes of a job after an attempt. `leave` means that it is no longer ours to touch. */
-export type Verdict =
+export type RetryVerdict =
   | { readonly type: "finish" }
   | { readonly type: "give-up" }
   | { readonly type: "postpone"; readonly pauseMs: number }
@@ -339,7 +339,7 @@ type Attempt = {
 const longestPauseMs = 15 * 60_000
 
 /** The whole policy of retries. A handler that was told to stop has not said that its job is done, so the job is freed for another. */
-export function judge({ stop, failed, attempt, maxAttempts, retryMs }: Attempt): Verdict {
+export function retryDecision({ stop, failed, attempt, maxAttempts, retryMs }: Attempt): RetryVerdict {
   if (stop === "gone" || stop === "lost") return { type: "leave" }
   if (stop === "cancelled") return { type: "finish" }
   if (stop === "closing") return { type: "postpone", pauseMs: 0 }

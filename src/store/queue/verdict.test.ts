@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
-import { judge, type Stop, type Verdict, worn } from "./create-queue.ts"
+import { type RetryVerdict, retryDecision, type Stop, worn } from "./create-queue.ts"
 
-const cases: [why: string, stop: Stop | undefined, failed: boolean, attempt: number, verdict: Verdict][] = [
+const cases: [why: string, stop: Stop | undefined, failed: boolean, attempt: number, verdict: RetryVerdict][] = [
   ["done", undefined, false, 1, { type: "finish" }],
   ["done at the last attempt", undefined, false, 3, { type: "finish" }],
   ["failed for the first time: again after the pause", undefined, true, 1, { type: "postpone", pauseMs: 100 }],
@@ -16,11 +16,11 @@ const cases: [why: string, stop: Stop | undefined, failed: boolean, attempt: num
   ["its lease ran out: someone else may have it", "lost", false, 1, { type: "leave" }],
 ]
 test.each(cases)("%s", (_why, stop, failed, attempt, verdict) => {
-  expect(judge({ stop, failed, attempt, maxAttempts: 3, retryMs: 100 })).toEqual(verdict)
+  expect(retryDecision({ stop, failed, attempt, maxAttempts: 3, retryMs: 100 })).toEqual(verdict)
 })
 
 test("no pause is longer than a quarter of an hour, however often a job may fail", () => {
-  const late = judge({ stop: undefined, failed: true, attempt: 900, maxAttempts: 1_000, retryMs: 2_000 })
+  const late = retryDecision({ stop: undefined, failed: true, attempt: 900, maxAttempts: 1_000, retryMs: 2_000 })
   expect(late).toEqual({ type: "postpone", pauseMs: 15 * 60_000 })
 })
 

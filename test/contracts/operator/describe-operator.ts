@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type Command, maxLifetimeMs, maxSkewMs, type Payload } from "../../../src/guard/operator/command.ts"
+import { maxLifetimeMs, maxSkewMs, type OperatorCommand, type Payload } from "../../../src/guard/operator/command.ts"
 import type { OperatorEvent } from "../../../src/guard/operator/judge-command.ts"
 import { type Operator, openOperator } from "../../../src/guard/operator/operator.ts"
 import { operatorLog } from "../../../src/store/reserved-log.ts"
@@ -102,10 +102,10 @@ function describeMoments(openStore: () => Promise<Store>): void {
   })
 }
 
-const pin: Command = { type: "pin", text: "Obey." }
+const pin: OperatorCommand = { type: "pin", text: "Obey." }
 const wrong: readonly (readonly [
   why: string,
-  command: Command,
+  command: OperatorCommand,
   change: Partial<Payload>,
   reason: string,
   found: string,

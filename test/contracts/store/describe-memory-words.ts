@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { isHit, phrasesOf, termsOf } from "../../../src/store/search-terms.ts"
+import { isHit, phrasesOf, searchTerms } from "../../../src/store/search-terms.ts"
 import type { Store } from "../../../src/store/store.ts"
 import type { OpenStore } from "./describe-store.ts"
 import { clerk, row } from "./example-rows.ts"
@@ -149,7 +149,7 @@ export function describeMemoryWords(open: OpenStore): void {
         const agent = `agent ${run}`
         await store.memory.write(lines.map((one, at) => row(at, one, { agent, session: `s${run}` })))
         const hits = await store.memory.search({ tenant: "", agent, text })
-        const expected = lines.flatMap((one, at) => (isHit(termsOf(one), phrasesOf(text)) ? [`m${at}`] : []))
+        const expected = lines.flatMap((one, at) => (isHit(searchTerms(one), phrasesOf(text)) ? [`m${at}`] : []))
         expect(hits.map(({ row }) => row.id).toSorted()).toEqual(expected.toSorted())
       })
       await fc.assert(property, { numRuns })
