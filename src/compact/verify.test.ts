@@ -357,6 +357,7 @@ describe("calls that wait", () => {
     ["in another order", [a, b, c], [a, c, b], ["b", "c"], [lost("c")]],
     ["all gone", [a, b, c], [a], ["b", "c"], [lost("b"), lost("c")]],
     ["without those made with them that do not wait", [a, b, c], [a, b], ["b"], []],
+    ["with a thought behind them", [a], [a, { type: "reasoning", text: "hm" }], ["a"], []],
     ["in no message at all", [a, b], [b], ["z"], []],
   ] as const)("%s", (_how, before, after, ids, failures) => {
     expect(failed(said(...before), said(...after), waiting(...ids))).toEqual(failures)

@@ -393,3 +393,44 @@ test.each([{ mode: "forbid-only" }, { mode: "allow-list" }, { onFailure: "deny" 
     expect(problemOf([], options)).toBeUndefined()
   },
 )
+
+describe("what a refusal tells", () => {
+  test("more values than a policy can be shown make a call that was not read in full", () => {
+    const policy = `forbid(principal, action, resource) when { context.recipients.contains("eve@evil.example") };`
+    const to = [...Array.from({ length: 300 }, (_, n) => `a${n}@good.example`), "eve@evil.example"]
+    const { decision, reasons } = createGuard([policy]).judge({ tool: "send_email", input: { to } })
+    expect(decision).toBe("deny")
+    expect(reasons).toMatchObject([{ policy: "guard:unread", facts: { why: ["too-many"] } }])
+  })
+
+  test("what the policy asked about and the call does not say is left out", () => {
+    const policy = `forbid(principal, action, resource)
+when { !context.network && !context.unresolvedRecipients && context.tool != "x" && context.spend == 0 };`
+    const { reasons } = createGuard([policy]).judge(mail)
+    expect(reasons.map(({ facts }) => facts)).toEqual([{ tool: "send_email" }])
+  })
+
+  test("an error is not told as missing leave, too", () => {
+    const overflow = "permit(principal, action, resource) when { context.spend * 9223372036854775807 > 1 };"
+    const guard = createGuard([overflow], { mode: "allow-list" })
+    const { reasons } = guard.judge({ tool: "purchase", input: { amount: 50 } })
+    expect(reasons.map(({ policy }) => policy)).toEqual(["guard:error"])
+  })
+
+  test("only the lists that the policy asks about are named, and the call's text is not", () => {
+    const guard = createGuard(
+      [
+        `@id("lists") forbid(principal, action, resource)
+when { context.matches.contains("outside:ours") && context.text like "*evil*" };`,
+      ],
+      {
+        matchers: {
+          ours: { of: "hosts", patterns: ["*.ours.example"] },
+          theirs: { of: "hosts", patterns: ["*.theirs.example"] },
+        },
+      },
+    )
+    const { reasons } = guard.judge({ tool: "fetch", input: { url: "https://evil.example" } })
+    expect(reasons.map(({ facts }) => facts)).toEqual([{ "outside:ours": ["evil.example"] }])
+  })
+})

@@ -100,6 +100,20 @@ describe("how rules stand to one another", () => {
       more,
       ["superseded", "in-force"],
     ],
+    [
+      "nor what is said who knows where and in a message",
+      {},
+      { place: { entry: "e1", part: 0, start: 0 } },
+      more,
+      ["superseded", "in-force"],
+    ],
+    [
+      "what was found takes no place of what was asked for, whatever it says",
+      { by: "asked" },
+      {},
+      moreNow,
+      ["in-force", "in-force"],
+    ],
     ...(["document", "memory"] as const).flatMap((channel): typeof further => [
       [
         `one ${channel} takes no other's place`,
@@ -149,6 +163,16 @@ describe("how rules stand to one another", () => {
     expect(said({ by: "asked" }, { by: "asked" })).toEqual(["in-force", "repeated"])
     expect(said({ by: "asked" }, {})).toEqual(["in-force", "repeated"])
     expect(said({ by: "asked" }, { by: "operator" })).toEqual(["repeated", "in-force"])
+  })
+
+  test("a rule that was said by someone less trusted first names the one that stands", () => {
+    const [one, two] = pinLedger([pin("a", cap, { channel: "tool" }), pin("b", cap)])
+    expect([one?.successor, two?.successor]).toEqual(["b", undefined])
+  })
+
+  test("rules that only share a word are in conflict with none", () => {
+    const [one, two] = pinLedger([pin("a", cap), pin("b", "Never spend a night abroad.", { channel: "tool" })])
+    expect([one?.conflicts, two?.conflicts]).toEqual([[], []])
   })
 
   test("a repeated rule is in conflict with none", () => {

@@ -105,6 +105,26 @@ describe("what two rules must share for the later to take the earlier one's plac
       given("report", { values: { day: ["friday"] }, text: now }),
       true,
     ],
+    ["no topic at all, and the same values", given("", low), given("", { ...low, text: "x" }), false],
+    [
+      "the same values in another order",
+      given("a", { values: { m: ["1", "2"], n: ["3"] } }),
+      given("a", { values: { n: ["3"], m: ["2", "1"] }, text: "x" }),
+      true,
+    ],
+    [
+      "values that read the same only when joined",
+      given("a", { values: { m: ["1", "23", "x"] } }),
+      given("a", { values: { m: ["12", "3", "x"] }, text: "x" }),
+      false,
+    ],
+    ["demanded where it was forbidden, one topic less", given("a b"), given("a", demands), true],
+    ["forbidden where it was demanded, one topic less", given("a b", demands), given("a"), true],
+    ["forbidden where it was allowed, one topic less", given("a b", allows), given("a"), true],
+    ["forbidden where it was liked, one topic less", given("a b", likes), given("a"), false],
+    ["liked where it was demanded, one topic less", given("a b", demands), given("a", likes), false],
+    ["allowed where it was allowed, one topic less", given("a b", allows), given("a", allows), false],
+    ["demanded where it was demanded, one topic less", given("a b", demands), given("a", demands), false],
     ["three of four topics, and it says so", given("a b c d"), given("a b c e", { text: now }), true],
     ["three of four topics", given("a b c d"), given("a b c e"), false],
     ["two of three topics, and it says so", given("a b c"), given("a b d", { text: now }), false],
@@ -230,6 +250,26 @@ describe("two rules that cannot both be kept", () => {
     expect(conflicts(ruleIn(one), ruleIn(two))).toBe(expected)
     expect(conflicts(ruleIn(two), ruleIn(one))).toBe(expected)
   })
+})
+
+test("two rules conflict only if they are about the same thing and one changes what the other says", () => {
+  const [low, high] = [{ values: { money: ["100"] } }, { values: { money: ["800"] } }]
+  const both = (one: Given, two: Given): readonly boolean[] => [conflicts(one, two), conflicts(two, one)]
+  // Only one of the two says that it replaces the other.
+  expect(both(given("cap order", low), given("cap trip", { ...high, text: "from now on" }))).toEqual([true, true])
+  expect(both(given("a b", low), given("a b", { ...low, text: "x" }))).toEqual([false, false])
+  expect(both(given("a b"), given("a b", { kind: "permission" }))).toEqual([false, false])
+  expect(both(given("a b"), given("a b", { kind: "permission", text: "x" }))).toEqual([true, true])
+})
+
+test("the key is the topics and the sorts of values, whatever their order in the text", () => {
+  const topic = ["invoice", "send"]
+  const [one, two] = ["Send $5 to a@example.org.", "To a@example.org send $5."].map((text) =>
+    ruleKey({ text, kind: "obligation", topic }),
+  )
+  expect(one).toBe(two)
+  expect(one).toMatch(/^invoice send\|\w+ \w+$/)
+  expect(ruleKey({ text: "Send it.", kind: "obligation", topic })).toBe("invoice send|")
 })
 
 test("the key leaves values out and keeps what the rule is about", () => {

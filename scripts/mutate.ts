@@ -1,0 +1,45 @@
+import { spawnSync } from "node:child_process"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+/**
+ * Mutation tests of the files on which everything else relies: StrykerJS changes one expression at a time and runs the tests named beside
+ * the file. Arguments are paths of such files, or beginnings of them; without any, all are taken, one after the other.
+ */
+const subjects: Readonly<Record<string, readonly string[]>> = {
+  "src/compact/verify.ts": ["src/compact/verify.test.ts"],
+  "src/compact/plan/plan.ts": ["src/compact/plan/plan.test.ts"],
+  "src/compact/plan/share.ts": ["src/compact/plan/share.test.ts"],
+  "src/compact/plan/economics.ts": ["src/compact/plan/plan.test.ts"],
+  "src/compact/plan/breaker.ts": ["src/compact/plan/plan.test.ts"],
+  "src/compact/plan/policy.ts": ["src/compact/plan/plan.test.ts"],
+  "src/rules/pin-ledger.ts": ["src/rules/pin-ledger.test.ts", "src/rules/rule-subject.test.ts"],
+  "src/message/check.ts": ["src/message/check.test.ts", "src/message/repair.test.ts", "src/message/recall.test.ts"],
+  "src/message/group.ts": ["src/message/group.test.ts", "src/message/recall.test.ts"],
+  "src/message/pair.ts": ["src/message/check.test.ts", "src/message/repair.test.ts", "src/message/group.test.ts"],
+  "src/message/repair.ts": ["src/message/repair.test.ts"],
+  "src/guard/guard.ts": ["src/guard/guard.test.ts"],
+  "src/guard/policy/engine.ts": ["src/guard/guard.test.ts", "src/guard/policy/templates.test.ts"],
+}
+
+/** Properties are tried on fewer cases, for they are run hundreds of times. */
+const usual = { HOLDFAST_PROPERTY_RUNS: "60" }
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const asked = process.argv.slice(2)
+const chosen = Object.keys(subjects).filter(
+  (path) => asked.length === 0 || asked.some((start) => path.startsWith(start)),
+)
+if (chosen.length === 0) throw new Error(`none of these files has mutation tests: ${asked.join(", ")}`)
+
+for (const path of chosen) {
+  const tests = (subjects[path] ?? []).filter((test) => existsSync(join(root, test)))
+  process.stdout.write(`${path} with ${tests.join(", ")}\n`)
+  const { status } = spawnSync(
+    process.execPath,
+    [join(root, "node_modules/@stryker-mutator/core/bin/stryker.js"), "run", "--mutate", path],
+    { cwd: root, env: { ...usual, ...process.env, HOLDFAST_MUTATE_TESTS: tests.join(",") }, stdio: "inherit" },
+  )
+  process.exitCode ||= status ?? 1
+}
