@@ -1,6 +1,6 @@
 import { dirname } from "node:path"
 import { expect, test } from "vitest"
-import { type Node, parseSource, readSources, type SourceFile } from "./support/source.ts"
+import { type Node, parseSource, readSources, readUsedNames, type SourceFile } from "./support/source.ts"
 
 /** The floors, ground first. A room not named here fails until someone decides where it stands. */
 const floors: readonly (readonly string[])[] = [
@@ -189,6 +189,19 @@ const namesTwice: Law = (files) => {
   return [...homes].filter(([, paths]) => paths.size > 1).map(([name, paths]) => `${name}: ${[...paths].join(", ")}`)
 }
 
+/** Files whose exports are for users: what package.json opens. */
+const doors = /^(?:index|browser)\.ts$|\/index\.ts$|^rules\/survival\.ts$/
+
+const exportsAreUsed =
+  (used: ReadonlyMap<string, ReadonlySet<string>>): Law =>
+  (files) =>
+    files
+      .filter(({ path }) => !doors.test(path))
+      .flatMap(({ path, exported }) => {
+        const names = used.get(path) ?? new Set()
+        return names.has("*") ? [] : exported.filter((name) => !names.has(name)).map((name) => `${path}: ${name}`)
+      })
+
 const files = readSources()
 
 test.each<[string, Law]>([
@@ -201,6 +214,7 @@ test.each<[string, Law]>([
   ["no file imports itself round a circle at run time", noFileCircle],
   ["no folder imports itself round a circle at any level, types included", noFolderCircle],
   ["one name has one definition", namesTwice],
+  ["what a file exports is used", exportsAreUsed(readUsedNames())],
 ])("%s", (_law, law) => expect(law(files)).toEqual([]))
 
 test(`at most ${maxSmallFiles} files under ${smallLines} lines have a single importer`, () => {
@@ -251,6 +265,12 @@ test.each<[string, Law, Readonly<Record<string, string>>, string]>([
     namesTwice,
     { "wire/a.ts": "export const one = 1", "wire/b.ts": "export const one = 2" },
     "one: wire/a.ts, wire/b.ts",
+  ],
+  [
+    "an unused export",
+    exportsAreUsed(new Map([["wire/a.ts", new Set(["one"])]])),
+    { "wire/a.ts": "export const one = 1\nexport type Two = 2" },
+    "wire/a.ts: Two",
   ],
 ])("%s is found", (_what, law, texts, fault) => {
   expect(law(Object.entries(texts).map(([path, text]) => parseSource(path, text)))).toEqual([fault])

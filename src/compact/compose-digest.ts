@@ -9,7 +9,7 @@ import { standingIn } from "./standing-in.ts"
 import { fitSummary, renderDigest, sectionText } from "./summary/digest-text.ts"
 import { type Digest, type Goal, rulesSection, type Summary } from "./summary/summary.ts"
 
-export type DigestNeeds = {
+type DigestNeeds = {
   readonly budgetTokens: number
   readonly covered: number
   /** Ids of the messages that stay in sight: what rests on them alone need not be said. */

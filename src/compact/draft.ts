@@ -25,7 +25,7 @@ export type CompactionDraft = {
 }
 
 /** Everything that decides one draft. */
-export type DraftPlan = {
+type DraftPlan = {
   readonly limitTokens: number
   readonly select: Strategy
   readonly strategyOptions: StrategyOptions

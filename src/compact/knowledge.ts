@@ -22,7 +22,7 @@ export type Knowledge = {
   readonly covered: number
 }
 
-export type LearnChoices = Pick<CompactChoices, "schema" | "focus" | "earlier">
+type LearnChoices = Pick<CompactChoices, "schema" | "focus" | "earlier">
 
 /** Read a conversation. What an earlier digest in it says goes on as it is: never read as words, never summarized again. */
 export function readConversation(

@@ -7,7 +7,7 @@ import { fitResults, microcompact, type ResultBudget } from "./stages/microcompa
 import type { CompactTask } from "./task.ts"
 
 /** How hard tool results are pressed: budgets times `scale`, except in the newest `keepRounds`, where only one over `largest` is. */
-export type Pressure = { readonly scale: number; readonly keepRounds: number; readonly largest: number }
+type Pressure = { readonly scale: number; readonly keepRounds: number; readonly largest: number }
 
 /** The last resort: of every result that the model has read only what it was. */
 export const fullPressure: Pressure = { scale: 0, keepRounds: 0, largest: 0 }

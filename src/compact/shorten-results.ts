@@ -6,7 +6,7 @@ import { setScene } from "./scene.ts"
 import type { CompactTask } from "./task.ts"
 
 /** What is too much: an output over so many tokens, wherever it stands, and results older than so many tool rounds. */
-export type Excess = { readonly largestTokens: number; readonly keepRounds: number }
+type Excess = { readonly largestTokens: number; readonly keepRounds: number }
 
 /** Stage 1 and no more: outputs that are too large or too old show less, and everything else stays. Nothing if that saves nothing. */
 export function shortenResults(task: CompactTask, { largestTokens, keepRounds }: Excess): Compacted | undefined {

@@ -38,7 +38,7 @@ export type Duty =
   | "what follows the history that the provider holds"
 
 /** Where the user spoke last, where an answer was begun, which calls still wait, and where what the model has not answered yet begins. */
-export type Landmarks = {
+type Landmarks = {
   readonly latest: number | undefined
   readonly begun: number | undefined
   readonly waiting: ReadonlySet<CallId>

@@ -17,7 +17,7 @@ import { knowsNoCompaction, refusalKind } from "./server-state/instead.ts"
 import { chooseUpstream } from "./settings/upstream.ts"
 import { windowOf } from "./window-of.ts"
 
-export type CompactRoute = Extract<Route, { type: "compact" }>
+type CompactRoute = Extract<Route, { type: "compact" }>
 
 /** A compacted conversation is smaller than any model's window. */
 const maxAnswerBytes = 64 * 1024 * 1024

@@ -19,7 +19,7 @@ import { chooseUpstream, familyOf } from "./settings/upstream.ts"
 import { printsHandle, withRecallTool } from "./tool-rounds/recall-tool.ts"
 import { leavesAnswer, type OutgoingCall, type TooLong } from "./window-of.ts"
 
-export type ModelRoute = Extract<Route, { type: "model-call" }>
+type ModelRoute = Extract<Route, { type: "model-call" }>
 
 /** A call of a model: through its session, upstream, and back. */
 export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<void> {

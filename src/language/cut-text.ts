@@ -1,5 +1,5 @@
 /** A place in a text that does not split a character in two: this one, or the one before it. */
-export const characterEdge = (text: string, at: number): number =>
+const characterEdge = (text: string, at: number): number =>
   at > 0 && (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 ? at - 1 : at
 
 /** The start of a text, at most `max` characters. */

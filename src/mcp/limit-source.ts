@@ -3,12 +3,12 @@ import { withinMs } from "../model/within-ms.ts"
 import type { McpSource } from "./source.ts"
 
 /** Questions that a source answers at once. An agent asks a few at a time; more is a runaway. */
-export const maxAtOnce = 64
+const maxAtOnce = 64
 
 /** Longer than any store takes; a client's own patience ends after a minute (the SDK's default). */
 export const maxAnswerMs = 30_000
 
-export type SourceLimits = { readonly atOnce?: number; readonly answerMs?: number }
+type SourceLimits = { readonly atOnce?: number; readonly answerMs?: number }
 
 const unavailable = (reason: string) => ({ code: "store-unavailable", store: "session", reason }) as const
 

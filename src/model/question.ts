@@ -13,7 +13,7 @@ export type ModelOptions = Whereabouts & {
 }
 
 /** A request ready to be sent. */
-export type ModelRequestToSend = Address & { readonly body: unknown }
+type ModelRequestToSend = Address & { readonly body: unknown }
 
 type WriteBody = (options: ModelOptions, question: Question, url: URL) => unknown
 

@@ -1,5 +1,5 @@
 /** What hides a secret in a text. */
-export const secretMark = "[key]"
+const secretMark = "[key]"
 
 /** A shorter one is no secret, and hiding it would hide words. */
 const shortestSecret = 6

@@ -4,7 +4,7 @@ import { topicWords } from "./rule-topic.ts"
 import { survivalOf } from "./survival.ts"
 
 /** A line of a summary that says something else about what a rule is about; both by their places. */
-export type LineAgainst = { readonly line: number; readonly rule: number }
+type LineAgainst = { readonly line: number; readonly rule: number }
 
 /** A line is about a rule if it has this share of what the rule is about, and so many words of it: one word is shared by chance. */
 const minShare = 0.5

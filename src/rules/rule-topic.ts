@@ -105,7 +105,7 @@ function wideTopics(run: string): readonly string[] {
 const values =
   /`[^`\n]{1,200}`|"[^"\n]{1,200}"|“[^”\n]{1,200}”|\bhttps?:\/\/\S{1,300}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}|(?<![\w&])[#@][\p{L}][\p{L}\p{N}_-]{1,40}|\b[a-z]{2}-[a-z]{3,12}-\d\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:[$€£¥]|usd|eur|gbp)? ?\d[\d.,]{0,20}(?: ?(?:k|m|%|usd|eur|gbp|dollars?|euros?|元|美元|块|pesos|euro))?/giu
 
-export const withoutValues = (text: string): string => text.replace(values, " ")
+const withoutValues = (text: string): string => text.replace(values, " ")
 
 /** The values of a text by their sort, folded: an amount, a number, an address, a channel, a region, a language, a name in code. */
 export function valuesOf(text: string): ReadonlyMap<string, readonly string[]> {

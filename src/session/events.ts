@@ -40,7 +40,7 @@ type Unstamped<Event> = Event extends unknown ? Omit<Event, "session" | "atMs"> 
 export type NewEvent = Unstamped<SessionEvent>
 export type Listener = (event: SessionEvent) => void
 
-export type Hub = {
+type Hub = {
   readonly emit: (session: string, event: NewEvent) => void
   /** Hear of everything from now on, or of one session alone; the answer ends it. */
   readonly subscribe: (listener: Listener, session?: string) => () => void

@@ -23,7 +23,7 @@ export type News = {
 export const noDocuments: Pick<News, "documents" | "lifted"> = { documents: [], lifted: new Set() }
 
 /** Where new entries go: the place of the first message, and of the first entry behind what is written with the messages. */
-export type Places = { readonly first: number; readonly next: number }
+type Places = { readonly first: number; readonly next: number }
 
 /**
  * The rules that new messages and documents say and that do not stand yet, as entries, and behind them those that the messages take back

@@ -14,7 +14,7 @@ import { type CompactOptions, checkNestedNames, checkOptions } from "./one-shot/
 import type { PrepareOptions } from "./prepared.ts"
 
 /** How sessions are compacted: as one request is, less what belongs to a single one. */
-export type ContextOptions = Pick<
+type ContextOptions = Pick<
   CompactOptions,
   | "windowTokens"
   | "reserveTokens"

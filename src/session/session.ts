@@ -43,7 +43,7 @@ export type Acknowledged = { readonly entries: readonly string[]; readonly durab
 /** What a compaction that was asked for did. Nothing if there was nothing new since the last one. */
 export type CompactionResult = { readonly checkpoint?: string; readonly trace: Trace; readonly receipt: Receipt }
 
-export type CompactRequest = Omit<PrepareOptions, "occasion">
+type CompactRequest = Omit<PrepareOptions, "occasion">
 
 /** A call without a body of the client's own: the session writes it, in the format that is named. */
 type UnfilledOptions<Of extends Format, GivenTool, Streamed extends boolean> = PrepareOptions & {
@@ -105,7 +105,7 @@ export type Session = {
   readonly remove: () => Promise<void>
 }
 
-export type SessionDeps = {
+type SessionDeps = {
   /** The session as this process holds it, and what is done to it one at a time. */
   readonly live: () => Promise<Live>
   readonly open: (id: string) => Session

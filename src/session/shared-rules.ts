@@ -24,7 +24,7 @@ export type SharedRules = {
   readonly save: () => Promise<void>
 }
 
-export type SharedRulesOptions = {
+type SharedRulesOptions = {
   readonly store: Store
   readonly now: () => number
   readonly redact: <Data>(data: Data) => Data

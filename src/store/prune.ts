@@ -2,7 +2,7 @@ import { setImmediate as letOthersWork } from "node:timers/promises"
 import { HoldfastError } from "../message/errors.ts"
 import type { Store } from "./store.ts"
 
-export type Retention = {
+type Retention = {
   /** Sessions that changed at or after this moment stay. */
   readonly updatedBeforeMs: number
   readonly now?: () => number

@@ -15,7 +15,7 @@ import {
 } from "./store.ts"
 
 /** The calls of a store that read a session's log. */
-export type LogReader = Pick<Store, "head" | "read" | "readEntries" | "outline" | "payloads">
+type LogReader = Pick<Store, "head" | "read" | "readEntries" | "outline" | "payloads">
 
 const RANGE = "FROM entries WHERE session = ? AND seq >= ? AND seq <= ? ORDER BY seq LIMIT ?"
 const BY_NUMBER = "FROM entries WHERE session = ? AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq"

@@ -12,9 +12,9 @@ export type Calibration = { readonly ratio: number; readonly anchor?: UsageSampl
 export const uncalibrated: Calibration = { ratio: 1 }
 
 /** Real vocabularies lie within these of our estimate; more means that the request held something that we cannot see. */
-export const ratioBounds: { readonly least: number; readonly most: number } = { least: 0.5, most: 2 }
+const ratioBounds: { readonly least: number; readonly most: number } = { least: 0.5, most: 2 }
 /** Below this the framing outweighs the text, and the ratio says nothing of the vocabulary. */
-export const sampleTokens = 500
+const sampleTokens = 500
 
 const clampRatio = (ratio: number): number => Math.min(ratioBounds.most, Math.max(ratioBounds.least, ratio))
 

@@ -46,7 +46,7 @@ function parse(text: string, line: number, mayBeCut: boolean): Json | undefined 
 }
 
 /** Do it, and say at which line a piece was not what it should be. */
-export function atLine<Result>(line: number, run: () => Result): Result {
+function atLine<Result>(line: number, run: () => Result): Result {
   try {
     return run()
   } catch (error) {

@@ -19,7 +19,7 @@ export function pathTo<Node extends TreeNode>(
   return path.reverse()
 }
 
-export type Offshoot<Node> = { readonly from?: string; readonly nodes: readonly Node[] }
+type Offshoot<Node> = { readonly from?: string; readonly nodes: readonly Node[] }
 
 /** What is not on the path, gathered by where it leaves it, in file order. `from` is the entry on the path, if it left one. */
 export function offshoots<Node extends TreeNode>(

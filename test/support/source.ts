@@ -72,3 +72,30 @@ function exportedBy(nodes: readonly Node[]): readonly string[] {
     )
   })
 }
+
+const importing =
+  /(?:import|export)\s+(?:type\s+)?(\{[^}]*\}|\*(?:\s+as\s+\w+)?)\s+from\s+"(\.[^"]+\.ts)"|import\(\s*"(\.[^"]+\.ts)"\s*\)/g
+
+/** By file below `src`: the names that any file of the project imports from it or hands on; `*` for all of them. */
+export function readUsedNames(): ReadonlyMap<string, ReadonlySet<string>> {
+  const used = new Map<string, Set<string>>()
+  for (const top of ["src", "test", "bench", "scripts", "examples"])
+    for (const path of readdirSync(join(root, top), { recursive: true, encoding: "utf8" })) {
+      if (!path.endsWith(".ts") || path.includes("node_modules")) continue
+      const file = join(root, top, path)
+      for (const [, named = "*", from, lazily] of readFileSync(file, "utf8").matchAll(importing)) {
+        const to = relative(src, resolve(dirname(file), from ?? lazily ?? ""))
+        const names = named.startsWith("{") ? named.slice(1, -1).split(",") : ["*"]
+        const known = used.get(to) ?? new Set()
+        for (const name of names)
+          known.add(
+            name
+              .trim()
+              .replace(/^type\s+/, "")
+              .replace(/\s+as\s+\w+$/, ""),
+          )
+        used.set(to, known)
+      }
+    }
+  return used
+}

@@ -6,7 +6,7 @@ import type { Env } from "./said.ts"
 import type { SecretRef } from "./secret-ref.ts"
 
 export type OpenedConfig = ResolvedConfig<string>
-export type SecretsOpened = { readonly opened: OpenedConfig } | { readonly faults: readonly ConfigFault[] }
+type SecretsOpened = { readonly opened: OpenedConfig } | { readonly faults: readonly ConfigFault[] }
 
 /** A secret is a line. */
 const maxBytes = 64 * 1024

@@ -28,9 +28,9 @@ const usualUpstreams: readonly UpstreamConfig[] = [
 type UpstreamConfig = NonNullable<Config["upstreams"]>[number]
 
 /** What is resolved: where it was said what. The file counts least. */
-export type Sources = { readonly file?: ConfigFile; readonly flags: Flags; readonly env: Env }
+type Sources = { readonly file?: ConfigFile; readonly flags: Flags; readonly env: Env }
 
-export type Resolved = { readonly resolved: ResolvedConfig } | { readonly faults: readonly ConfigFault[] }
+type Resolved = { readonly resolved: ResolvedConfig } | { readonly faults: readonly ConfigFault[] }
 
 /** All sources taken together: a flag before a variable, that before the file, and that before the default. Nothing is read here. */
 export function resolveConfig({ file, flags, env }: Sources): Resolved {

@@ -12,7 +12,7 @@ export type LogLevel = (typeof logLevels)[number]
 export type LogFormat = (typeof logFormats)[number]
 
 /** A value that is itself no secret but may be one. */
-export type Header<Secret> = { readonly text: string } | { readonly secret: Secret }
+type Header<Secret> = { readonly text: string } | { readonly secret: Secret }
 export type HeaderValues<Secret> = Readonly<Record<string, Header<Secret>>>
 
 export type ResolvedUpstream<Secret> = {
@@ -30,7 +30,7 @@ export type ResolvedUpstream<Secret> = {
   readonly retries: number
 }
 
-export type ResolvedSummarizer<Secret> = {
+type ResolvedSummarizer<Secret> = {
   readonly format: Format
   readonly baseUrl: string
   readonly model: string
@@ -41,7 +41,7 @@ export type ResolvedSummarizer<Secret> = {
 }
 
 /** Where measurements and spans go. */
-export type ResolvedOtlp<Secret> = {
+type ResolvedOtlp<Secret> = {
   readonly endpoint: string
   readonly headers: HeaderValues<Secret>
   readonly service: string

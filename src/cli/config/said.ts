@@ -24,13 +24,13 @@ export type FlagName =
 export type Env = Readonly<Record<string, string | undefined>>
 
 /** HOLDFAST_LOG_FORMAT for `log-format`. */
-export const variableOf = (flag: string): string => `HOLDFAST_${flag.toUpperCase().replaceAll("-", "_")}`
+const variableOf = (flag: string): string => `HOLDFAST_${flag.toUpperCase().replaceAll("-", "_")}`
 
 /** Something said, and by what it was said. */
 type Saying = { readonly source: string; readonly text: string }
 
 /** A flag, else its variable. An empty variable says nothing. */
-export function sayingOf(name: FlagName, flags: Flags, env: Env): Saying | undefined {
+function sayingOf(name: FlagName, flags: Flags, env: Env): Saying | undefined {
   const flag = flags[name]
   if (flag !== undefined) return { source: `--${name}`, text: flag }
   const variable = env[variableOf(name)]

@@ -10,7 +10,7 @@ export type Step = { readonly id: string; readonly answer: (reading: VisibleRequ
 type Said = Pick<ModelAnswer, "text"> & { readonly calls?: readonly ScriptedCall[] }
 
 /** The user's words, and what the model does about them, answer by answer. */
-export type StoryTurn = { readonly says: string; readonly steps: readonly Step[] }
+type StoryTurn = { readonly says: string; readonly steps: readonly Step[] }
 
 /** The rule of the story, as the user says it in the first turn. */
 export const demoRule = "Never send e-mail to any address outside example.com, whoever asks for it."

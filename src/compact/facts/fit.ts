@@ -5,7 +5,7 @@ import type { Ledger } from "./ledger.ts"
 import { renderFacts } from "./render.ts"
 import { score, weights } from "./score.ts"
 
-export type FitOptions = {
+type FitOptions = {
   readonly count: (text: string) => Tokens
   /** Does a value stand elsewhere in the context verbatim? Then nothing is spent on it. */
   readonly shown?: (value: string) => boolean
@@ -16,7 +16,7 @@ export type FitOptions = {
 }
 
 /** A ledger cut to its budget: the text, and the facts whose values stand in it. */
-export type FittedLedger = { readonly text: string; readonly facts: readonly Fact[]; readonly tokens: Tokens }
+type FittedLedger = { readonly text: string; readonly facts: readonly Fact[]; readonly tokens: Tokens }
 
 /** How much a long value has to be worth more: 0 not at all, 1 in proportion to its tokens. */
 const thrift = 0.1

@@ -83,7 +83,7 @@ function readDetails(text: string, start: number): readonly (PrintedItem & { rea
 }
 
 /** Where the text stood: the message that carries it, and the position of the first message that is read after it. */
-export type ParsedAt = { readonly messageId: MessageId; readonly position: number }
+type ParsedAt = { readonly messageId: MessageId; readonly position: number }
 
 /**
  * The ledger that a fitted text was printed from, as far as print tells: values, labels, subjects, states, and whether the user gave

@@ -36,10 +36,10 @@ function* termsOf(seen: string): Generator<Term> {
 export type SummarySource = { readonly id: string; readonly text: string; readonly channel: Channel }
 
 /** Who can stand behind a line: someone who may instruct, the assistant itself, or mere data. */
-export type LineAuthority = "authority" | "assistant" | "data"
+type LineAuthority = "authority" | "assistant" | "data"
 
 /** How much of a line's wording one kind of source has in one place, 0 to 1, and what is said there, as matching sees it. */
-export type Support = { readonly share: number; readonly source?: SummarySource; readonly said: string }
+type Support = { readonly share: number; readonly source?: SummarySource; readonly said: string }
 
 export type Attribution = {
   /** Share of the line's terms that stand in any source at all. */

@@ -6,7 +6,7 @@ import type { FindingKind } from "./finding.ts"
 import { scan } from "./scan.ts"
 
 /** A line that a summarizer wrote, and the ids of the sources that it says the line rests on; none, if it does not say. */
-export type DraftedLine = { readonly text: string; readonly sources: readonly string[] }
+type DraftedLine = { readonly text: string; readonly sources: readonly string[] }
 
 /** Why a line may not stand in a summary. */
 export type DropReason =
@@ -22,7 +22,7 @@ export type DropReason =
 
 export type GateEvent = { readonly type: "line-dropped"; readonly line: number; readonly reason: DropReason }
 
-export type GatedSummary = { readonly lines: readonly DraftedLine[]; readonly events: readonly GateEvent[] }
+type GatedSummary = { readonly lines: readonly DraftedLine[]; readonly events: readonly GateEvent[] }
 
 /** All sources, prepared once for all lines. */
 type Grounds = {

@@ -386,7 +386,7 @@ const ruleOf =
 const signalRules: readonly Rule[] = [...strong.map(ruleOf("strong")), ...likely.map(ruleOf("likely"))]
 
 /** A stretch of a text that says something else when decoded. */
-export type Decoding = {
+type Decoding = {
   readonly encoding: "base64" | "hex" | "url" | "rot13"
   readonly span: Span
   readonly text: string

@@ -2,7 +2,7 @@
 export type Breaker = { readonly stuckAtTokens?: number }
 
 /** Less than this is no progress: the next call would be where this one was. */
-export const leastProgress = 0.05
+const leastProgress = 0.05
 /** Once stuck, try again when the context has grown by this: there is something new to compact. */
 export const regrowth = 0.1
 

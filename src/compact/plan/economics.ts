@@ -1,7 +1,7 @@
 /** Dollars per million tokens, as far as reading a prompt goes. */
-export type CachePrices = { readonly cacheRead: number; readonly cacheWrite: number }
+type CachePrices = { readonly cacheRead: number; readonly cacheWrite: number }
 
-export type RewriteCost = {
+type RewriteCost = {
   /** The beginning that stays byte for byte, and so stays cached. */
   readonly keptTokens: number
   readonly beforeTokens: number

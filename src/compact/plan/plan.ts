@@ -167,7 +167,7 @@ export const usualAnswerTokens = 4096
 /** Held free per token of the longest answer so far. */
 const answerMargin = 2
 
-export type ReserveQuestion = {
+type ReserveQuestion = {
   readonly windowTokens: number
   /** What can never be left out of the request. */
   readonly floorTokens: number

@@ -1,5 +1,5 @@
 /** How the room of a compacted context is shared out, each piece with its most and, where it needs one, its least. */
-export type SharePolicy = {
+type SharePolicy = {
   /** A handoff of this size says what a person would read; more is better spent on the messages themselves. */
   readonly mostDigestTokens: number
   /** Of a digest, the user's standing rules come first, up to this share. */

@@ -22,7 +22,7 @@ export type MemoryEntry = {
 }
 
 /** What is to be written down, and how many exact values are not, because they mean nothing by themselves. */
-export type Flushed = { readonly entries: readonly MemoryEntry[]; readonly worthless: number }
+type Flushed = { readonly entries: readonly MemoryEntry[]; readonly worthless: number }
 
 /** What lasts beyond the moment: where the assistant stood and what it looked up in passing does not. */
 const kindOfNote: Readonly<Partial<Record<NoteKind, MemoryKind>>> = {

@@ -92,7 +92,7 @@ const maxWordLength = 200
 const minDigits = 4
 
 /** Called for each word; `telling` is a name, a path, a number, something between backticks: not a word of prose. */
-export type VisitWord = (word: string, telling: boolean) => void
+type VisitWord = (word: string, telling: boolean) => void
 
 /** Go through the words of a text in order. Every text said and every result to shorten goes through here, so it makes nothing but the words. */
 export function visitWords(text: string, visit: VisitWord): void {

@@ -17,7 +17,7 @@ const maxCited = 20
 const nothing: ReadonlySet<number> = new Set()
 
 /** What to do with the texts inside: shorten one of several lines, and tell which values matter. */
-export type JsonOptions = {
+type JsonOptions = {
   readonly prepareText: (text: string) => (maxLength: number) => string
   readonly isCited: (value: string) => boolean
 }

@@ -6,7 +6,7 @@ import type { NoteDraft } from "./draft.ts"
 import { maxLineLength, maxUserLineLength, type NoteKind, oneLine, weightOf } from "./summary.ts"
 
 /** Said by the user at this place, after the assistant's last question, if there was one. */
-export type UserStatement = {
+type UserStatement = {
   readonly text: string
   readonly at: number
   readonly source: string

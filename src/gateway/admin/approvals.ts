@@ -16,7 +16,7 @@ export type CallToApprove = {
 }
 
 /** A call that waits for a person. */
-export type PendingApproval = {
+type PendingApproval = {
   /** By which it is approved or refused; nobody can guess it. */
   readonly id: string
   readonly atMs: number
@@ -45,7 +45,7 @@ export type ApprovalEvent = { readonly atMs: number } & (
   | { readonly type: "approval-turned-away"; readonly session: string; readonly tool: string }
 )
 
-export type ApprovalListener = (event: ApprovalEvent) => void
+type ApprovalListener = (event: ApprovalEvent) => void
 
 /** The desk at which calls wait for a person. */
 export type Approvals = {
@@ -58,7 +58,7 @@ export type Approvals = {
   readonly subscribe: (listener: ApprovalListener) => () => void
 }
 
-export type ApprovalsOptions = {
+type ApprovalsOptions = {
   readonly now?: () => number
   readonly newId?: () => string
   /** How many calls may wait at a time. */

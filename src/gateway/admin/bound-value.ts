@@ -9,7 +9,7 @@ export type Bounds = {
   readonly total: number
 }
 
-export type Bounded = { readonly value: unknown; readonly cut: boolean }
+type Bounded = { readonly value: unknown; readonly cut: boolean }
 
 /** Deeper values are left out: nothing that people write nests further, and a circle ends here. */
 const maxDepth = 40

@@ -1,5 +1,5 @@
 /** Something that happened, as it stands in an event stream. */
-export type FeedEvent = {
+type FeedEvent = {
   readonly number: number
   /** The session that it is about, if it is about one. */
   readonly session?: string

@@ -2,7 +2,7 @@ import type { Context } from "hono"
 import { startOfText } from "../../language/cut-text.ts"
 import { HoldfastError } from "../../message/errors.ts"
 
-export type NumberBounds = { readonly least: number; readonly most: number }
+type NumberBounds = { readonly least: number; readonly most: number }
 
 const wrong = (name: string, expected: string, found: string): HoldfastError =>
   new HoldfastError({

@@ -100,7 +100,7 @@ const commandStatuses: Readonly<Record<CommandRefusal, number>> = {
   impossible: 409,
 }
 
-export const statusHere = (problem: Problem): number =>
+const statusHere = (problem: Problem): number =>
   problem.code === "command-refused"
     ? commandStatuses[problem.reason]
     : (ownStatuses[problem.code] ?? statusOf[problem.code])

@@ -19,4 +19,4 @@ export function leavesSize(
   return isSmall && toolRounds === undefined
 }
 
-export type RequestSize = { readonly countedTokens: number; readonly moreBytes: number; readonly pieceBytes: number }
+type RequestSize = { readonly countedTokens: number; readonly moreBytes: number; readonly pieceBytes: number }

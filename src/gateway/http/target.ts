@@ -4,7 +4,7 @@ import { hasOwnKey } from "./headers.ts"
 import { callIn, decoded, familyOfPass } from "./route.ts"
 
 /** Where a request is sent: the origin is the upstream's, whatever the path. */
-export type Target = { readonly origin: string; readonly path: string }
+type Target = { readonly origin: string; readonly path: string }
 
 const version = /^v\d[\w.]{0,12}$/
 

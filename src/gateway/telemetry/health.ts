@@ -18,9 +18,9 @@ export type HealthDeps = {
 type ProbedStore = Pick<Store, "head" | "putAliases">
 
 /** An answer to a probe: JSON, in which no address, no path and no text of an error is. */
-export type HealthAnswer = { readonly status: number; readonly body: string }
+type HealthAnswer = { readonly status: number; readonly body: string }
 
-export type Health = {
+type Health = {
   /** Can the process answer at all? */
   readonly live: () => HealthAnswer
   /** Should it be sent requests? */

@@ -3,7 +3,7 @@ export const maxLabelValues = 100
 /** No model and no tool of any provider has a longer name. */
 const maxLabelLength = 128
 
-export const otherValue = "other"
+const otherValue = "other"
 
 // Readers of the format take some of these for the end of the text or of a line.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for

@@ -1,6 +1,6 @@
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 
-export type ExchangeListener = (record: ExchangeRecord) => void
+type ExchangeListener = (record: ExchangeRecord) => void
 
 /** The newest exchanges, for whoever looks; metrics, logs and spans are made from what is told here. */
 export type RecentExchanges = {

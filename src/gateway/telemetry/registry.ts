@@ -1,8 +1,8 @@
 import { type MetricFamily, type MetricLabel, type MetricSample, writeExposition } from "./exposition.ts"
 
-export type MetricCounter = { readonly add: (amount: number, ...values: readonly string[]) => void }
-export type Gauge = { readonly set: (value: number, ...values: readonly string[]) => void }
-export type Histogram = { readonly observe: (value: number) => void }
+type MetricCounter = { readonly add: (amount: number, ...values: readonly string[]) => void }
+type Gauge = { readonly set: (value: number, ...values: readonly string[]) => void }
+type Histogram = { readonly observe: (value: number) => void }
 
 type Named = { readonly name: string; readonly help: string }
 type Labelled = Named & { readonly labels?: readonly string[] }

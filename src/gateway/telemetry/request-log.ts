@@ -5,7 +5,7 @@ import type { RecentExchanges } from "./recent-exchanges.ts"
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
 /** What is noted of an exchange while it goes on; what was not seen is left out. */
-export type Noted = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
+type Noted = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
 
 /** One exchange while it goes on. It is entered in the list of recent exchanges once, when it has ended. */
 export type RequestLog = {
@@ -17,7 +17,7 @@ export type RequestLog = {
   readonly close: (ending: ExchangeRecord["ending"], status: number) => void
 }
 
-export type RequestLogDeps = {
+type RequestLogDeps = {
   readonly recentExchanges: RecentExchanges
   readonly now: () => number
   /** For how long something took. */

@@ -11,7 +11,7 @@ export type ProcessFigures = {
   readonly lagMaxSeconds: number
 }
 
-export type ProcessWatch = { readonly read: () => ProcessFigures; readonly stop: () => void }
+type ProcessWatch = { readonly read: () => ProcessFigures; readonly stop: () => void }
 
 /** How often the delay is measured: fifty timers in a second are no load. */
 const resolutionMs = 20

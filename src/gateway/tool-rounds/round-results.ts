@@ -17,7 +17,7 @@ const isOpenCall = (part: Part): part is Part & ToolCallPart => part.type === "t
 /** Did the model stop for its calls? Some servers say that it just ended. */
 export const waitsForResults = (stop: StopReason): boolean => stop === "tool-calls" || stop === "end"
 
-export type AnsweredRound = {
+type AnsweredRound = {
   /** The answer as the model gave it. */
   readonly answer: ModelResponse
   /** Those of its calls that were withheld. */

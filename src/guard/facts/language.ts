@@ -86,7 +86,7 @@ function blocksOf(prose: string): readonly (readonly string[])[] {
 }
 
 /** The languages that a text is written in; `und` for one that is not known. */
-export function languagesIn(text: string): ReadonlySet<string> {
+function languagesIn(text: string): ReadonlySet<string> {
   const prose = proseOf(text)
   const found = new Set<string>()
   if (/[\u0370-\uffff]/.test(prose)) {

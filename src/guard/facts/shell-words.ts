@@ -12,7 +12,7 @@ export type ShellCommand = {
   readonly piped: boolean
 }
 
-export type Script = { readonly commands: readonly ShellCommand[]; readonly tooMany: boolean }
+type Script = { readonly commands: readonly ShellCommand[]; readonly tooMany: boolean }
 
 type Draft = {
   words: string[]

@@ -13,7 +13,7 @@ export type CommandFact = {
   readonly effects: ReadonlySet<Effect>
 }
 
-export type ShellFacts = {
+type ShellFacts = {
   readonly commands: readonly CommandFact[]
   readonly paths: readonly PathFact[]
   readonly hosts: readonly string[]

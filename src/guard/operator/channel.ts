@@ -25,7 +25,7 @@ import type { OperatorHub, Refusals } from "./judge-command.ts"
 import { faultIn, type Standing } from "./rule-file.ts"
 
 /** What is known of files and log, and what the two come to. Replaced whole: what stands is never half of one and half of another. */
-export type OperatorState = {
+type OperatorState = {
   readonly content: DirectoryContent
   readonly keys: KeyRing
   readonly state: LogState

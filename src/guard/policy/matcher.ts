@@ -10,7 +10,7 @@ export type Matcher = {
   readonly patterns: readonly string[]
 }
 
-export type Matched = { readonly outside: readonly string[]; readonly within: readonly string[] }
+type Matched = { readonly outside: readonly string[]; readonly within: readonly string[] }
 
 export type CompiledMatcher = (facts: CallFacts) => Matched
 

@@ -3,7 +3,7 @@ import { actions } from "../facts/action.ts"
 /** The namespace of everything that a policy names. */
 export const namespace = "Holdfast"
 
-export type AttributeType = "Set<String>" | "Bool" | "Long" | "String"
+type AttributeType = "Set<String>" | "Bool" | "Long" | "String"
 
 /** One attribute of `context`, with what it holds. All are always there, so that no policy has to ask whether one is. */
 type Attribute = readonly [type: AttributeType, about: string]

@@ -117,7 +117,7 @@ const talkers = /^(?:echo|printf|write-host|write-output)$/
 const editors = /^(?:sed|gsed|jq|yq|perl)$/
 const namesFiles = /(?:^|[;}\d$/\s])[rRwWe]\s+\S|\b(?:getline|system|open|input_filename)\b|[<>]/
 
-export type FileWords = { readonly words: readonly string[]; readonly leftOut: readonly string[] }
+type FileWords = { readonly words: readonly string[]; readonly leftOut: readonly string[] }
 
 /** The words of a command that may name files, and those that name what it leaves out. */
 export function fileWords({ name, words }: OwnCommand): FileWords {

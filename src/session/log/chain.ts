@@ -10,9 +10,9 @@ import { type EntryBody, refersTo } from "./entry.ts"
 export const payloadLength = 1024
 
 /** The name of a payload, as stores check it: of its UTF-8, in which lone surrogates are told apart by their escapes. */
-export const hashPayload = (text: string): string => sha256Hex(text.isWellFormed() ? text : toStorable(text))
+const hashPayload = (text: string): string => sha256Hex(text.isWellFormed() ? text : toStorable(text))
 
-export type Chained = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
+type Chained = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
 /** Bodies as the next entries of a log, each bound by its hash to all before it. */
 export function chainEntries(head: Head, bodies: readonly EntryBody[], atMs: number): Chained {

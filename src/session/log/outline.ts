@@ -1,7 +1,7 @@
 import type { Head, OutlineEntry } from "../../store/store.ts"
 
 /** A message's place on its branch. */
-export type MessageNode = {
+type MessageNode = {
   readonly seq: number
   readonly parent: number
   readonly key: string

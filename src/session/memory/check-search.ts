@@ -8,10 +8,10 @@ export type MemorySearch = Omit<MemoryQuery, keyof MemoryOwner>
 export const maxHits = 1_000
 
 /** A question is a few words; whoever pastes a page has none. */
-export const maxQuestionLength = 1_000
+const maxQuestionLength = 1_000
 
 /** Names of agents, sessions and kinds are short. */
-export const maxNameLength = 500
+const maxNameLength = 500
 
 const describeFound = (found: unknown): string => {
   if (typeof found === "string") return JSON.stringify(found.slice(0, 80))

@@ -6,7 +6,7 @@ import { createMeter, type Meter } from "../../tokens/meter.ts"
 export const charactersPerToken = 4
 
 /** Counts in characters, which are UTF-16 code units: what JavaScript calls a text's length. */
-export type CharacterMeter = Meter & {
+type CharacterMeter = Meter & {
   /** How many characters a request shows the model: system, tools and messages, without the wire's own spelling around them. */
   readonly characters: (request: Pick<ModelRequest, "system" | "tools" | "messages">) => number
 }

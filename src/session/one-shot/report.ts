@@ -43,7 +43,7 @@ export type Report = {
   readonly memory: readonly MemoryEntry[]
 }
 
-export type Reporting = {
+type Reporting = {
   readonly request: ModelRequest
   readonly meter: Meter
   readonly planned: Planned

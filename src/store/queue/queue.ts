@@ -3,7 +3,7 @@ import type { Job } from "../store.ts"
 /** Does a job. It may throw: then the job is tried again, a few times. `signal` fires when the job is cancelled or the queue closes. */
 export type Handler = (job: Job, signal: AbortSignal) => Promise<void>
 
-export type WorkOptions = {
+type WorkOptions = {
   /** How many jobs run at once in this process. */
   readonly concurrency: number
 }
