@@ -24,10 +24,10 @@ const link = /\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)/g
 const address = /\b(?:https?|ftp|s3):\/\/[^\s)>\]]{1,300}/g
 
 /** Lead words that say only that something is said. */
-const hails =
+const attentionCalls =
   /^(?!(?:\w+ )?(?:retry|cache|caching|restart|eviction|backoff|scaling|pull|rotation|lint|routing|firewall|proxy|scheduling|referrer|cors|iam|bucket) (?:rule|polic))(?:(?:very )?important|(?:long-term |agent |project |saved )?memory|memoria|记忆|記憶|recuerda|记住|請記住|请记住|note to self|note|nb|please note|critical|warning|caution|attention|reminder|remember|(?:[a-z]+ ){0,3}(?:rule|policy|requirement|constraint|instruction|preference)s?(?: (?:#\d+|\d+|update|reminder|change))?(?: from \w+| for \w+| \(\w+\))?|(?:[a-z]+ ){0,2}(?:politica|norma|regla|preferencia)s?(?: de (?:la |el )?\w+| interna| del? \w+)?|(?:公司|组织|团队|用户|部门)?(?:政策|规定|制度|偏好|要求)|ps|p\.s\.|update|fyi|todo|also|nota|importante|hinweis|wichtig|remarque|regel|regla|regle|注意|重要|规则|規則|提示|备注)\s?[:：!,–—-]{1,2}\s?/
 
-/** Hails that ask to be heeded. */
+/** Calls for attention that ask to be obeyed. */
 const heeds =
   /^(?:(?:very |most )?important|critical|warning|caution|attention|reminder|remember|(?:please )?note|nb|wichtig|importante|recuerda|nota|remarque|注意|重要|记住|请记住)\s?[:：!,–—-]/
 
@@ -46,9 +46,9 @@ export function seenOf(sentence: string): Seen {
     .replace(/[\s_]+/g, " ")
     .trim()
     .replace(/^["'(]+ ?/, "")
-  const hailed = withoutOpening(stripHails(whole))
-  const lead = leadOf(hailed)
-  const text = lead.length === 0 ? hailed : withoutOpening(stripHails(hailed.slice(lead.length)))
+  const withoutCall = withoutOpening(stripAttentionCalls(whole))
+  const lead = leadOf(withoutCall)
+  const text = lead.length === 0 ? withoutCall : withoutOpening(stripAttentionCalls(withoutCall.slice(lead.length)))
   const announced = lead.length > 0 || heeds.test(whole)
   const declared = lead.declares || (text !== whole && declares.test(whole.slice(0, whole.length - text.length)))
   const [before = "", label = ""] = parts.test(text) ? (labelled.exec(text) ?? []) : []
@@ -93,12 +93,12 @@ const leading = /^([^:：]{6,140}?)(?:\s?[:：]\s?|\s[-–—]{1,2}\s)/
 
 const maxHails = 3
 
-function stripHails(text: string): string {
+function stripAttentionCalls(text: string): string {
   let bare = text
   for (let n = 0; n < maxHails; n++) {
-    const hail = hails.exec(bare)?.[0].length ?? 0
-    if (hail === 0 || hail >= bare.length) return bare
-    bare = bare.slice(hail)
+    const callLength = attentionCalls.exec(bare)?.[0].length ?? 0
+    if (callLength === 0 || callLength >= bare.length) return bare
+    bare = bare.slice(callLength)
   }
   return bare
 }

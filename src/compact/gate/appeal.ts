@@ -7,14 +7,14 @@ const surely =
 const maybe = "(?<![@\\w.-])(?:agents?|assistants?|models?|bots?|robots?)"
 const anyModel = `(?:${surely}|${maybe})`
 
-/** Before the name: the start of a sentence, a value, a tag or a comment; then what hails the reader. */
+/** Before the name: the start of a sentence, a value, a tag or a comment; then what addresses the reader. */
 const start = "(?:^|(?<!\\w ?)\\(|[\\n\"'>\\]}#*;%|]\\s?|//\\s?|[.!?:] |-> ?)"
 const herald =
   "(?:(?:[\\w-]+ ){0,2}?(?:note|notice|message|memo|instructions?|hint|reminder|warning|favou?r|request|task|objective|goal|information|comment|todo|directive|order|assignment|word)s?\\b[^.:\\n]{0,16}?(?:\\b(?:to|for) |\\()|(?:dear|hey|hi|hello|attention|ok|okay|listen|to|if|when|should)[ ,:]{1,2})"
 const determiner = "(?:(?:the|any|all|every|my|our|you|an?|other)[, ]{1,2}){0,2}"
 const reading =
   "(?:(?:[ /]\\w+){0,2} (?:reading|that|who|which|handling|processing|working|summari[sz]ing|parsing|reviewing|visiting|seeing|in charge|runs?|reads?|sees?)\\b[^:,.\\n]{0,60})"
-const hailed = new RegExp(
+const readerAddress = new RegExp(
   `${start}(${herald})?${determiner}(?:(${surely})|${maybe})(?:/${maybe})?(${reading})?\\)?\\s?([:,!]|- )`,
 )
 
@@ -23,8 +23,8 @@ const opensWithDuty =
   /^\W{0,4}(?:please\b|you\b|your (?:task|job|instructions|assignment|goal)|could you|would you|the \w+ (?:must|should|wants))/
 
 /** Someone speaks to a model by name, and wants something. */
-function hails(sentence: string): boolean {
-  const found = hailed.exec(sentence)
+function addressesReader(sentence: string): boolean {
+  const found = readerAddress.exec(sentence)
   if (found === null) return false
   const rest = sentence.slice(found.index + found[0].length)
   const wants = directs(rest) || opensWithDuty.test(rest)
@@ -269,7 +269,7 @@ const tellsOf = /\b(?:attackers?|injections?|jailbreaks?|adversar\w+|phishing|re
 
 /** The attempt that a sentence makes by whom it speaks to and what it wants of them, in whatever words. */
 export function appealIn(sentence: string): FindingKind | undefined {
-  if (hails(sentence)) return "tool-steering"
+  if (addressesReader(sentence)) return "tool-steering"
   if (tellsOf.test(sentence)) return undefined
   if (overrides(sentence)) return "override"
   if (assumesConsent(sentence)) return "operator-claim"
