@@ -23,6 +23,7 @@ import {
 import { chunksOf, readWhole, type UpstreamAnswer } from "./http/transport.ts"
 import { packingOf } from "./http/upstream-answer.ts"
 import { answerRecall } from "./tool-rounds/answer-recall.ts"
+import { passPlainStart } from "./tool-rounds/pass-plain-start.ts"
 import type { RoundsOptions } from "./tool-rounds/round.ts"
 import { type FurtherStream, streamRounds } from "./tool-rounds/stream-rounds.ts"
 import { wholeRounds } from "./tool-rounds/whole-rounds.ts"
@@ -262,8 +263,10 @@ async function streamAnswer(
     if (nextFraming === undefined || next.status >= 300) return textOf(next)
     return { status: next.status, framing: nextFraming, events: plainEvents(eventsIn(chunksOf(next), nextFraming)) }
   }
-  const first = plainEvents(eventsIn(chunksOf(answer), framing))
-  const events = streamRounds({ ...rounds, framing, events: first, send })
+  const judged = (events: AsyncIterable<SseEvent>): AsyncIterable<SseEvent> =>
+    streamRounds({ ...rounds, framing, events: plainEvents(events), send })
+  const chunks = chunksOf(answer)
+  const events = framing === "events" ? passPlainStart(chunks, judged) : judged(eventsIn(chunks, framing))
   const { cause, ...relayed } = await relayEvents(events, response, options, gone)
   if (cause !== undefined && !(cause instanceof HoldfastError)) deps.onFault(cause)
   return relayed

@@ -91,7 +91,7 @@ export function relayBytes(answer: UpstreamAnswer, response: ServerResponse, opt
 
 /** Pass events on as they come out of a pipeline. What the pipeline throws cuts the client off. */
 export async function relayEvents(
-  events: AsyncIterable<SseEvent>,
+  events: AsyncIterable<Pick<SseEvent, "raw">>,
   response: ServerResponse,
   options: RelayOptions,
   gone: AbortSignal,
