@@ -20,7 +20,7 @@ const floors: readonly (readonly string[])[] = [
 const pureRooms: readonly string[] = ["message", "language", "tokens", "wire", "transcript", "rules", "compact"]
 
 /** Packages that a pure room may import, each small, pure and with its reason in docs/decisions. */
-const purePackages = /^@noble\/hashes\//
+const purePackages = /^(?:@noble\/hashes\/|yaml$)/
 
 /** What no pure room may name, and what to do instead. */
 const bannedNames: Readonly<Record<string, string>> = {

@@ -47,7 +47,7 @@ export type TurnResult = TurnSoFar & { readonly stop: StopReason }
  * ends it early is thrown, usually as a `HoldfastError`, and `turnSoFar(error)` has all that was said until then.
  */
 export async function turn(options: TurnOptions): Promise<TurnResult> {
-  checkTurn(options)
+  await checkTurn(options)
   const work = startWork(options)
   try {
     const stop = await runTurn(work)
@@ -150,7 +150,7 @@ function describeFound(found: unknown): string {
 }
 
 /** Refuse what cannot be meant, by name, before any model is called. */
-function checkTurn(options: TurnOptions): void {
+async function checkTurn(options: TurnOptions): Promise<void> {
   checkTurnNames(options)
   const { agent, inputs, messages = [], tools = [], session } = options
   checkModel(agent)
@@ -164,7 +164,7 @@ function checkTurn(options: TurnOptions): void {
   }
   checkGuard(options.guard)
   checkBudget(options.contextBudget)
-  checkCompaction(options)
+  await checkCompaction(options)
   checkTools(tools)
   checkCount("maxIterations", options.maxIterations)
   checkCount("maxParallelTools", options.maxParallelTools)
@@ -202,12 +202,12 @@ function checkBudget(budget: unknown): void {
     refuse("contextBudget", "a whole number of tokens, { tokens } or { characters }", size)
 }
 
-function checkCompaction({ compaction }: TurnOptions): void {
+async function checkCompaction({ compaction }: TurnOptions): Promise<void> {
   if (compaction === undefined || compaction === "extractive" || compaction === "none") return
   if (typeof compaction === "function") return
   if (!isObject(compaction)) refuse("compaction", "extractive, none, a function, a model or { prompty }", compaction)
   // A mistake in the file is told before the first call and not in the midst of the work.
-  if (typeof compaction.prompty === "string") parsePrompty(compaction.prompty)
+  if (typeof compaction.prompty === "string") await parsePrompty(compaction.prompty)
 }
 
 /** What every provider takes for a tool's name. */

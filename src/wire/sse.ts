@@ -42,6 +42,7 @@ export function startSse(limit: number = maxEventLength): SseState {
 
 type Scan = { -readonly [Name in keyof SseState]: SseState[Name] } & {
   readonly bytes: Uint8Array
+  copy?: Uint8Array
   from: number
   readonly events: SseEvent[]
   tooLarge: boolean
@@ -56,7 +57,12 @@ const byteOrderMark: readonly number[] = [0xef, 0xbb, 0xbf]
 export function sseStep(state: SseState, bytes: Uint8Array): readonly [SseState, readonly SseEvent[]] {
   if (lengthOf(state.pending) > state.limit) throw tooLarge(state)
   const scan: Scan = { ...state, bytes, from: 0, events: [], tooLarge: false }
-  for (let at = 0; at < bytes.length && !scan.tooLarge; at++) readByte(scan, bytes[at] ?? 0, at)
+  const hasCr = bytes.includes(cr)
+  for (let at = 0; at < bytes.length && !scan.tooLarge; at++) {
+    // Within a line nothing matters but its end.
+    if (!hasCr && scan.line !== "empty" && scan.mark < 0 && !scan.afterCr) at = endOfLine(bytes, at)
+    if (at < bytes.length) readByte(scan, bytes[at] ?? 0, at)
+  }
   const next = stateOf(scan)
   if (scan.events.length === 0 && lengthOf(next.pending) > state.limit) throw tooLarge(state)
   return [next, scan.events]
@@ -77,6 +83,11 @@ export function sseEnd(state: SseState): readonly SseEvent[] {
 export function readSse(bytes: Uint8Array): readonly SseEvent[] {
   const [state, events] = sseStep(startSse(), bytes)
   return [...events, ...sseEnd(state)]
+}
+
+function endOfLine(bytes: Uint8Array, from: number): number {
+  const at = bytes.indexOf(lf, from)
+  return at < 0 ? bytes.length : at
 }
 
 const tooLarge = ({ limit }: SseState): HoldfastError => new HoldfastError({ code: "stream-event-too-large", limit })
@@ -115,7 +126,10 @@ function dispatch(scan: Scan, type: SseEvent["type"], end: number): void {
     scan.tooLarge = true
     return
   }
-  scan.events.push(readEvent(type, join(scan.pending, scan.bytes.subarray(scan.from, end))))
+  // One copy for all events of a chunk: whoever gave it may use its memory again.
+  scan.copy ??= scan.bytes.slice()
+  const last = scan.copy.subarray(scan.from, end)
+  scan.events.push(readEvent(type, scan.pending === undefined ? last : join(scan.pending, last)))
   scan.pending = undefined
   scan.from = end
   scan.fields = false
@@ -123,22 +137,28 @@ function dispatch(scan: Scan, type: SseEvent["type"], end: number): void {
 
 function readEvent(type: SseEvent["type"], raw: Uint8Array): SseEvent {
   const text = utf8Text(raw)
-  const lines = (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text).split(/\r\n|\n|\r/)
+  const marked = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+  const lines = marked.includes("\r") ? marked.split(/\r\n|\n|\r/) : marked.split("\n")
   if (type === "comment") {
     const line = lines.find((candidate) => candidate !== "") ?? ""
     return { type, data: fieldValue(line, 0), raw }
   }
-  const data: string[] = []
-  const fields: Record<string, string> = {}
+  let data: string | undefined
+  let name: string | undefined
+  let id: string | undefined
+  let retry: string | undefined
   for (const line of lines) {
     const at = line.indexOf(":")
-    const name = at < 0 ? line : line.slice(0, at)
-    if (name === "data") data.push(fieldValue(line, at))
-    else if (name === "event" || name === "id" || name === "retry") fields[name] = fieldValue(line, at)
+    const field = at < 0 ? line : line.slice(0, at)
+    if (field === "data") data = data === undefined ? fieldValue(line, at) : `${data}\n${fieldValue(line, at)}`
+    else if (field === "event") name = fieldValue(line, at)
+    else if (field === "id") id = fieldValue(line, at)
+    else if (field === "retry") retry = fieldValue(line, at)
   }
-  const { event: name, id, retry } = fields
+  const event: SseEvent = name === undefined ? { type, data: data ?? "", raw } : { type, data: data ?? "", raw, name }
+  if (id === undefined && retry === undefined) return event
   const retryMs = retry !== undefined && /^\d{1,9}$/.test(retry) ? Number(retry) : undefined
-  return { type, data: data.join("\n"), raw, ...present({ name, id, retryMs }) }
+  return { ...event, ...present({ id, retryMs }) }
 }
 
 /** The value of a field line whose colon stands at `at`: one space after it does not count. */

@@ -235,7 +235,7 @@ test("a .prompty file and a model are a summarizer", async () => {
       maxResponseBytes: 100_000,
       maxOutputTokens: 100,
     })
-    const prompty = parsePrompty("---\nname: mine\n---\nsystem:\nSummarize.\nuser:\n{{messages}}\n")
+    const prompty = await parsePrompty("---\nname: mine\n---\nsystem:\nSummarize.\nuser:\n{{messages}}\n")
     const { summary } = await writeWithCustom(summarizeWithPrompty(prompty, model.ask), input)
     expect(summary?.sections).toMatchObject([{ name: "status", lines: [{ sources: ["m3"] }] }])
     expect(JSON.stringify(server.requests[0]?.json)).toContain("Vendor notice")

@@ -1,16 +1,10 @@
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
-import {
-  maxFrontmatterDepth,
-  type Reference,
-  readFlow,
-  readTemplate,
-  refuseLine,
-  scalarOf,
-  type TemplateNode,
-  type Yaml,
-} from "./prompty-template.ts"
+import { type Reference, readTemplate, refuseLine, type TemplateNode } from "./prompty-template.ts"
 import type { Summarize } from "./summary.ts"
+
+/** What frontmatter can say. */
+type Yaml = null | boolean | number | string | readonly Yaml[] | { readonly [name: string]: Yaml }
 
 /** A .prompty file, read. */
 type Prompty = {
@@ -30,13 +24,13 @@ const marker = /^\s{0,20}#?\s{0,20}(system|user|assistant|developer|tool)(?:\[[^
 const engines: ReadonlySet<Yaml | undefined> = new Set([undefined, null, "jinja2", "mustache", "nunjucks"])
 
 /** Read a .prompty file: YAML between two lines of three dashes, then a template in roles. What it uses and we do not offer is refused by line. */
-export function parsePrompty(text: string): Prompty {
+export async function parsePrompty(text: string): Promise<Prompty> {
   if (text.length > maxLength) refuseLine(1, `a file of at most ${maxLength} characters`, `${text.length} characters`)
   const lines = text.replace(/^\ufeff/, "").split(/\r?\n/)
   const fenced = lines[0]?.trimEnd() === "---"
   const end = fenced ? lines.findIndex((line, n) => n > 0 && line.trimEnd() === "---") : -1
   if (fenced && end < 0) refuseLine(1, "a second line of --- below the frontmatter", "none")
-  const settings = settingsOf(lines.slice(1, Math.max(1, end)))
+  const settings = await settingsOf(lines.slice(1, Math.max(1, end)))
   const messages = messagesOf(lines, end + 1, fixedInputs(settings))
   if (!messages.some(({ nodes }) => shows(nodes)))
     refuseLine(end + 2, "{{messages}} or {{transcript}}, so that there is something to summarize", "neither")
@@ -49,8 +43,8 @@ export function parsePrompty(text: string): Prompty {
   }
 }
 
-function settingsOf(lines: readonly string[]): { readonly [name: string]: Yaml } {
-  const read = readYaml(lines.join("\n"), 2)
+async function settingsOf(lines: readonly string[]): Promise<{ readonly [name: string]: Yaml }> {
+  const read = await readYaml(lines.join("\n"), 2)
   if (!isMap(read)) return refuseLine(2, "names and values", "something else")
   const { template } = read
   const format = isMap(template) ? template.format : template
@@ -110,134 +104,40 @@ const isText = (node: TemplateNode): boolean =>
     ? node.of.type === "field" && node.of.field === "text"
     : node.type === "when" && [...node.then, ...node.otherwise].some(isText)
 
-type Line = { readonly indent: number; readonly text: string; readonly number: number }
+/** Longer or deeper frontmatter is refused; Prompty's own goes five deep. */
+const maxFrontmatter = 20_000
+const maxDepth = 20
 
-/** Lines with a place in them. What stands behind a dash is read as a line of its own, so the list is ours to change. */
-type Reader = { readonly lines: Line[]; at: number }
-
-/**
- * Read the part of YAML that .prompty files are written in: nested maps and lists by indentation, plain, quoted and block scalars, and maps
- * and lists in brackets on one line. Anchors, aliases, tags and several documents are refused by line.
- */
-export function readYaml(text: string, firstLine: number): Yaml {
-  const lines = text.split("\n").map((raw, n): Line => {
-    const whole = raw.replace(/\r$/, "")
-    const indent = whole.length - whole.trimStart().length
-    const tab = whole.slice(0, indent).includes("\t") && whole.trim() !== ""
-    if (tab) refuseLine(firstLine + n, "spaces before the first word", "a tab")
-    return { indent, text: whole.trim(), number: firstLine + n }
-  })
-  const reader: Reader = { lines, at: 0 }
-  const first = peek(reader)
-  if (first === undefined) return {}
-  const value = readBlock(reader, first.indent, 0)
-  const rest = peek(reader)
-  return rest === undefined
-    ? value
-    : refuseLine(rest.number, "a line that is indented like those before it", "another indentation")
-}
-
-/** The next line that says something. */
-function peek(reader: Reader): Line | undefined {
-  for (; reader.at < reader.lines.length; reader.at++) {
-    const line = reader.lines[reader.at]
-    if (line !== undefined && line.text !== "" && !line.text.startsWith("#")) return line
+/** Read frontmatter as YAML, by a library that is loaded with the first such file. What could stand for something else is refused by line. */
+export async function readYaml(text: string, firstLine: number): Promise<Yaml> {
+  if (text.length > maxFrontmatter) refuseLine(firstLine, `at most ${maxFrontmatter} characters`, `${text.length}`)
+  const { LineCounter, parseAllDocuments, visit } = await import("yaml")
+  const lines = new LineCounter()
+  const refuseAt = (offset: number, expected: string, found: string): never =>
+    refuseLine(firstLine + Math.max(0, lines.linePos(offset).line - 1), expected, found)
+  try {
+    const [document, second] = [...parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })]
+    if (document === undefined) return {}
+    const fault = document.errors[0] ?? document.warnings[0]
+    if (fault !== undefined) refuseAt(fault.pos[0], "YAML that can be read", fault.message)
+    if (second !== undefined) refuseAt(second.range[0], "one document", "a second one")
+    visit(document, {
+      Node: (_key, node, path) => {
+        const at = node.range?.[0] ?? 0
+        if (path.length > 2 * maxDepth) refuseAt(at, `at most ${maxDepth} levels`, "a deeper one")
+        if (
+          ("anchor" in node && node.anchor !== undefined) ||
+          node.tag !== undefined ||
+          ("source" in node && !("value" in node))
+        )
+          refuseAt(at, "a plain value", "an anchor, alias or tag")
+      },
+    })
+    return document.toJS() ?? {}
+  } catch (error) {
+    if (error instanceof RangeError) refuseLine(firstLine, `at most ${maxDepth} levels`, "a deeper one")
+    throw error
   }
-  return undefined
-}
-
-const isItem = ({ text }: Line): boolean => text === "-" || text.startsWith("- ")
-
-function readBlock(reader: Reader, indent: number, depth: number): Yaml {
-  const line = peek(reader)
-  if (line === undefined) return null
-  if (depth > maxFrontmatterDepth)
-    return refuseLine(line.number, `at most ${maxFrontmatterDepth} levels`, "a deeper one")
-  if (isItem(line)) return readList(reader, indent, depth)
-  if (splitKey(line) !== undefined) return readMap(reader, indent, depth)
-  reader.at++
-  return readValue(reader, line, line.text, indent - 1)
-}
-
-function readList(reader: Reader, indent: number, depth: number): Yaml {
-  const items: Yaml[] = []
-  for (let line = peek(reader); line !== undefined && line.indent === indent && isItem(line); line = peek(reader)) {
-    const rest = line.text.slice(1).trimStart()
-    const inner: Line = { ...line, indent: indent + line.text.length - rest.length, text: rest }
-    if (rest === "" || rest.startsWith("#")) {
-      reader.at++
-      items.push(readNested(reader, indent, depth))
-    } else if (isItem(inner) || splitKey(inner) !== undefined) {
-      reader.lines[reader.at] = inner
-      items.push(readBlock(reader, inner.indent, depth + 1))
-    } else {
-      reader.at++
-      items.push(readValue(reader, line, rest, indent))
-    }
-  }
-  return items
-}
-
-function readMap(reader: Reader, indent: number, depth: number): Yaml {
-  const entries = new Map<string, Yaml>()
-  for (let line = peek(reader); line !== undefined && line.indent === indent && !isItem(line); line = peek(reader)) {
-    const pair = splitKey(line)
-    if (pair === undefined) return refuseLine(line.number, "a name and a colon", "something else")
-    if (entries.has(pair.key)) return refuseLine(line.number, "each name once", "a name for the second time")
-    reader.at++
-    const empty = pair.rest === "" || pair.rest.startsWith("#")
-    entries.set(pair.key, empty ? readNested(reader, indent, depth, true) : readValue(reader, line, pair.rest, indent))
-  }
-  return Object.fromEntries(entries)
-}
-
-/** What stands below a name or dash: something indented further; below a name also a list that is not. */
-function readNested(reader: Reader, indent: number, depth: number, ofMap = false): Yaml {
-  const next = peek(reader)
-  if (next === undefined) return null
-  if (next.indent > indent) return readBlock(reader, next.indent, depth + 1)
-  return ofMap && next.indent === indent && isItem(next) ? readList(reader, indent, depth + 1) : null
-}
-
-function splitKey({ text }: Line): { readonly key: string; readonly rest: string } | undefined {
-  const found =
-    /^(?:"([^"\\]{0,200})"|'([^']{0,200})'|([^\s"'[\]{},&*!|>%@`#][^:]{0,200}?))\s{0,20}:(?:\s+(.*))?$/.exec(text)
-  if (found === null) return undefined
-  return { key: found[1] ?? found[2] ?? found[3] ?? "", rest: found[4] ?? "" }
-}
-
-function readValue(reader: Reader, line: Line, text: string, indent: number): Yaml {
-  if (/^[|>]/.test(text)) return readScalarBlock(reader, line, text, indent)
-  if (/^[&*!]/.test(text)) return refuseLine(line.number, "a plain value", "an anchor, alias or tag")
-  if (/^["'[{]/.test(text)) return readFlow(text, line.number)
-  const pieces = [text.replace(/\s#.*$/, "").trimEnd()]
-  for (let next = peek(reader); next !== undefined && next.indent > indent; next = peek(reader)) {
-    if (splitKey(next) !== undefined)
-      return refuseLine(next.number, "the rest of the text above it", "a name and a colon")
-    pieces.push(next.text.replace(/\s#.*$/, "").trimEnd())
-    reader.at++
-  }
-  return pieces.length > 1 ? pieces.join(" ") : scalarOf(pieces[0] ?? "")
-}
-
-/** `|` keeps the breaks, `>` makes blanks of them; `-` drops the break at the end, `+` keeps all of them. */
-function readScalarBlock(reader: Reader, line: Line, text: string, indent: number): Yaml {
-  const head = /^([|>])(\d?)([+-]?)(\d?)\s*(?:#.*)?$/.exec(text)
-  if (head === null) return refuseLine(line.number, "nothing behind | or >", "more text")
-  const rows: Line[] = []
-  for (let next = reader.lines[reader.at]; next !== undefined; next = reader.lines[reader.at]) {
-    if (next.text !== "" && next.indent <= indent) break
-    rows.push(next)
-    reader.at++
-  }
-  const given = Number(head[2] || head[4] || 0)
-  const least = rows.reduce((least, row) => (row.text === "" ? least : Math.min(least, row.indent)), Infinity)
-  const margin = given > 0 ? Math.max(0, indent) + given : least
-  const written = rows.map((row) => (row.text === "" ? "" : " ".repeat(Math.max(0, row.indent - margin)) + row.text))
-  const body = written.join("\n").replace(/\n+$/, "")
-  const folded = head[1] === "|" ? body : body.replace(/(?<!\n)\n(?![\n ])/g, " ").replace(/\n\n/g, "\n")
-  if (head[3] === "-" || folded === "") return folded
-  return head[3] === "+" ? `${folded}${"\n".repeat(written.length - body.split("\n").length + 1)}` : `${folded}\n`
 }
 
 /** Asks a model one question, until the signal says stop. */

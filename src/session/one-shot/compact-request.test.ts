@@ -220,6 +220,14 @@ describe("a summarizer", () => {
     expect(asked).not.toContain("You are an engineer.")
   })
 
+  test("a .prompty file with a mistake in it is refused before anything is done", async () => {
+    const prompty = "user:\n{{messages}}\n{{nothing of ours}}"
+    const summarizer = { format: "openai-chat", baseUrl: "http://127.0.0.1:9", model: "any", prompty } as const
+    await expect(
+      compactRequest({ messages: [{ role: "user", content: "hi" }] }, budgeted({ summarizer })),
+    ).rejects.toThrow(/Line 3 of the \.prompty file/)
+  })
+
   test("can be a .prompty file", async () => {
     const server = await startModelServer({
       script: () => ({ text: "- Decided to rewrite parseTerm because it recurses without an end." }),

@@ -18,6 +18,7 @@ import { meterFor } from "./meter-for.ts"
 import { type CompactOptions, checkCompactNames, checkOptions } from "./options.ts"
 import { type Planned, planRequest } from "./plan-request.ts"
 import { type Report, reportOf } from "./report.ts"
+import { checkPrompty } from "./summarizer.ts"
 import { weighCompaction } from "./weigh.ts"
 
 export type CompactResult<Body> = { readonly body: Body; readonly trace: Trace; readonly report: Report }
@@ -37,6 +38,7 @@ export async function compactRequest(
 ): Promise<CompactResult<string | object>> {
   checkCompactNames(options)
   checkOptions(options)
+  await checkPrompty(options.summarizer)
   const request = decodeRequest(options.format, typeof body === "string" ? body : textOfBody(body))
   const meter = meterFor(request, options)
   const repaired = isBroken(request) ? repairRequest(request) : asItCame(request)

@@ -47,6 +47,11 @@ export function createSummarizer(
   return modelSummarizer(summarizer, { maxWaitMs, stop })
 }
 
+/** Refuse a `.prompty` file with a mistake in it before any work is begun. */
+export async function checkPrompty(summarizer: SummarizerOption | undefined): Promise<void> {
+  if (typeof summarizer === "object" && summarizer.prompty !== undefined) await parsePrompty(summarizer.prompty)
+}
+
 /** How long at most, and who may end it sooner. */
 type Patience = { readonly maxWaitMs: number; readonly stop: AbortSignal | undefined }
 
@@ -63,11 +68,10 @@ function modelSummarizer(options: ModelSummarizer, patience: Patience): Summariz
       patience,
     )
   }
-  const template = parsePrompty(prompty)
   return limited(
     "custom",
-    (question, signal) => {
-      const summarize = summarizeWithPrompty(template, (asked) => model.ask({ ...asked, signal }))
+    async (question, signal) => {
+      const summarize = summarizeWithPrompty(await parsePrompty(prompty), (asked) => model.ask({ ...asked, signal }))
       return writeWithCustom(summarize, { ...question, inputTokens, count, signal })
     },
     patience,
