@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { beforeAll, describe, expect, test } from "vitest"
 import { createSelfProtection } from "../../src/guard/self/self-protection.ts"
 import { createGuard, guardResponse } from "../../src/index.ts"
+import { type Format, formats } from "../../src/message/message.ts"
 import { decodeResponse } from "../../src/wire/index.ts"
 
 /**
@@ -42,7 +43,7 @@ const harmless = linesOf("harmless.jsonl")
 const lines = [...forbidden, ...harmless]
 const policySets = new Map(Object.entries(JSON.parse(textOf("policies.json")) as Readonly<Record<string, PolicySet>>))
 
-/** The gateway that the lines of `self` try to touch. */
+/** The gateway that the lines of `self` try to touch, as `holdfast serve` describes itself. */
 const gatewayGuard = (): Guard =>
   createSelfProtection({
     folder: "/home/dev/project",
@@ -53,11 +54,17 @@ const gatewayGuard = (): Guard =>
     port: () => 4590,
     hosts: ["127.0.0.1", "localhost"],
     files: [
-      { path: "/var/lib/holdfast", what: "its data" },
-      { path: "/etc/holdfast", what: "its configuration" },
-      { path: "/etc/holdfast/policy", what: "its policy folder" },
+      ...["", "-wal", "-shm", "-journal"].map((end) => ({
+        path: `/var/lib/holdfast/holdfast.db${end}`,
+        what: "its data",
+      })),
+      { path: "/var/lib/holdfast/admin-token", what: "its admin token" },
+      { path: "/etc/holdfast/policy", what: "its policy folder", isFolder: true },
+      { path: "/etc/holdfast/config.yaml", what: "its configuration" },
+      { path: "/etc/holdfast/operator.key", what: "the operator's private key" },
+      { path: "/home/dev/.config/holdfast", what: "the operator's keys", isFolder: true },
     ],
-    namesBelow: () => [],
+    namesBelow: () => ["rules.md", "mail.cedar"],
     secrets: [],
     secretNames: ["HOLDFAST_ADMIN_TOKEN"],
     isSecretSet: true,
@@ -66,22 +73,60 @@ const gatewayGuard = (): Guard =>
 const guardOf = (name: string): Guard =>
   name === "self" ? gatewayGuard() : createGuard(policySets.get(name)?.policies ?? [])
 
-/** The model's answer that carries the line: one call, or words. */
-function answerOf({ id, tool, arguments: input }: Line): string {
-  const isWords = tool === answerInWords && typeof input === "object" && input !== null && "text" in input
-  const call = { id: `call_${id}`, type: "function", function: { name: tool, arguments: JSON.stringify(input) } }
-  const message = isWords ? { content: input.text } : { content: null, tool_calls: [call] }
-  const choice = {
-    index: 0,
-    finish_reason: isWords ? "stop" : "tool_calls",
-    message: { role: "assistant", ...message },
-  }
-  return JSON.stringify({ id: "chatcmpl-1", object: "chat.completion", created: 1, model: "any", choices: [choice] })
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The formats take turns; only those that write arguments as text can carry something that is no object. */
+function formatOf({ arguments: input }: Line, index: number): Format {
+  const able = isObject(input) ? formats : (["openai-chat", "openai-responses"] as const)
+  return able[index % able.length] ?? "openai-chat"
+}
+
+/** The model's answer that carries the line, one call or words. */
+const answers: Readonly<Record<Format, (line: Line, words: string | undefined) => unknown>> = {
+  "openai-chat": ({ tool, arguments: input }, words) => {
+    const call = { id: "call_1", type: "function", function: { name: tool, arguments: JSON.stringify(input) } }
+    const message = {
+      role: "assistant",
+      ...(words === undefined ? { tool_calls: [call] } : {}),
+      content: words ?? null,
+    }
+    const choice = { index: 0, finish_reason: words === undefined ? "tool_calls" : "stop", message }
+    return { id: "c1", object: "chat.completion", created: 1, model: "any", choices: [choice] }
+  },
+  "openai-responses": ({ tool, arguments: input }, words) => {
+    const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: tool, arguments: JSON.stringify(input) }
+    const content = [{ type: "output_text", text: words, annotations: [] }]
+    const said = { type: "message", id: "msg_1", role: "assistant", status: "completed", content }
+    const output = [words === undefined ? call : said]
+    return { id: "resp_1", object: "response", status: "completed", model: "any", output }
+  },
+  "anthropic-messages": ({ tool, arguments: input }, words) => ({
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "any",
+    content: [
+      words === undefined ? { type: "tool_use", id: "toolu_1", name: tool, input } : { type: "text", text: words },
+    ],
+    stop_reason: words === undefined ? "tool_use" : "end_turn",
+    usage: { input_tokens: 1, output_tokens: 1 },
+  }),
+  gemini: ({ tool, arguments: input }, words) => {
+    const part = words === undefined ? { functionCall: { name: tool, args: input } } : { text: words }
+    return { candidates: [{ index: 0, finishReason: "STOP", content: { role: "model", parts: [part] } }] }
+  },
+}
+
+function answerOf(line: Line, format: Format): string {
+  const { tool, arguments: input } = line
+  const words = tool === answerInWords && isObject(input) ? String(input.text) : undefined
+  return JSON.stringify(answers[format](line, words))
 }
 
 /** What becomes of a line: with a person who can answer (and says no), or with nobody. */
-async function outcomeOf(line: Line, guard: Guard, answerable: boolean): Promise<Outcome> {
-  const response = decodeResponse("openai-chat", answerOf(line))
+async function outcomeOf(line: Line, format: Format, guard: Guard, answerable: boolean): Promise<Outcome> {
+  const response = decodeResponse(format, answerOf(line, format))
   let asked = false
   const approve = (): boolean => {
     asked = true
@@ -95,11 +140,12 @@ async function outcomeOf(line: Line, guard: Guard, answerable: boolean): Promise
 async function judge(all: readonly Line[]): Promise<readonly Judged[]> {
   const guards = new Map([...policySets.keys()].map((name) => [name, guardOf(name)]))
   const judged: Judged[] = []
-  for (const line of all) {
+  for (const [index, line] of all.entries()) {
     const guard = guards.get(line.policy)
     if (guard === undefined) throw new Error(`${line.id} names the policy ${line.policy}, which is not there`)
-    const answerable = await outcomeOf(line, guard, true)
-    judged.push({ line, answerable, alone: await outcomeOf(line, guard, false) })
+    const format = formatOf(line, index)
+    const answerable = await outcomeOf(line, format, guard, true)
+    judged.push({ line, answerable, alone: await outcomeOf(line, format, guard, false) })
   }
   return judged
 }
