@@ -12,7 +12,7 @@ export type Whereabouts = {
   readonly model: string
 }
 
-export type Address = { readonly url: URL; readonly headers: Readonly<Record<string, string>> }
+type Address = { readonly url: URL; readonly headers: Readonly<Record<string, string>> }
 
 /** The version of the API that we write: https://docs.anthropic.com/en/api/versioning */
 const anthropicVersion = "2023-06-01"

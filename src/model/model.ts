@@ -1,11 +1,11 @@
+import { assert } from "../message/assert.ts"
 import type { ModelResponse, StopReason, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { readBaseUrl } from "./address.ts"
-import { causeOf, createTelling, fail, failureIn, readModelResponse } from "./failure.ts"
-import { type ModelOptions, type Question, writeQuestion } from "./question.ts"
-import { readLimited } from "./read-limited.ts"
+import { callModel } from "./call-model.ts"
+import { fail } from "./failure.ts"
+import { type ModelOptions, type Question, questionBody } from "./question.ts"
 import { isModelRefusal, isRefusalPart } from "./refusal.ts"
-import { withinMs } from "./within-ms.ts"
 
 /** A model's words, whole and not empty. */
 export type ModelAnswerText = { readonly text: string; readonly stop: StopReason; readonly usage?: Usage }
@@ -15,35 +15,16 @@ export type Model = {
   readonly ask: (question: Question & { readonly signal?: AbortSignal }) => Promise<ModelAnswerText>
 }
 
+/** Asks as `callModel` does, once: whoever asks has something else to do if it fails. */
 export function createModel(options: ModelOptions): Model {
-  const { host } = readBaseUrl(options.baseUrl)
-  const tell = createTelling(options)
-
-  const send = async (question: Question, signal: AbortSignal): Promise<ModelAnswerText> => {
-    const { url, headers, body } = writeQuestion(options, question)
-    const reach = (cause: unknown): never => fail({ code: "upstream-unreachable", host, reason: causeOf(cause) })
-    // A redirect would carry the key to wherever it points.
-    const response = await fetch(url, {
-      method: "POST",
-      headers,
-      body: JSON.stringify(body),
-      signal,
-      redirect: "manual",
-    }).catch(reach)
-    const text = await readLimited(response, options.maxResponseBytes).catch(reach)
-    if (text === undefined) return fail({ code: "upstream-too-large", host, limitBytes: options.maxResponseBytes })
-    const failure = failureIn(text, response, tell)
-    return failure === undefined ? answerIn(readModelResponse(options.format, text), options) : fail(failure)
-  }
-
+  readBaseUrl(options.baseUrl)
   return {
-    ask: ({ system, user, signal }) =>
-      withinMs(
-        (late) => send({ system, user }, late),
-        options.timeoutMs,
-        () => ({ code: "upstream-timeout", host, limitMs: options.timeoutMs }),
-        signal === undefined ? undefined : { signal, onStop: () => ({ code: "upstream-stopped", host }) },
-      ),
+    ask: async ({ system, user, signal }) => {
+      const body = JSON.stringify(questionBody(options, { system, user }))
+      const called = await callModel({ ...options, retries: 0 }, { body, stream: false, ...present({ signal }) })
+      assert(called.type === "whole", "a stream that nobody asked for")
+      return answerIn(called.response, options)
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Format } from "../message/message.ts"
-import { type Address, addressOf, isOpenai, type Whereabouts } from "./address.ts"
+import { isOpenai, readBaseUrl, type Whereabouts } from "./address.ts"
 
 /** What a model is asked: one question, no history, no tools. */
 export type Question = { readonly system: string; readonly user: string }
@@ -11,9 +11,6 @@ export type ModelOptions = Whereabouts & {
   readonly maxResponseBytes: number
   readonly maxOutputTokens: number
 }
-
-/** A request ready to be sent. */
-type ModelRequestToSend = Address & { readonly body: unknown }
 
 type WriteBody = (options: ModelOptions, question: Question, url: URL) => unknown
 
@@ -46,8 +43,6 @@ const writers: Readonly<Record<Format, WriteBody>> = {
   }),
 }
 
-/** Lay a question out for a model's API. */
-export function writeQuestion(options: ModelOptions, question: Question): ModelRequestToSend {
-  const address = addressOf(options, false)
-  return { ...address, body: writers[options.format](options, question, address.url) }
-}
+/** A question as a model's API takes it. */
+export const questionBody = (options: ModelOptions, question: Question): unknown =>
+  writers[options.format](options, question, readBaseUrl(options.baseUrl))

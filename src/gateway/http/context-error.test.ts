@@ -1,7 +1,8 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { formats } from "../../message/message.ts"
-import { contextError, readContextError } from "./wire-error.ts"
+import { readContextError } from "../../model/too-long.ts"
+import { contextError } from "./wire-error.ts"
 
 const need = { neededTokens: 50123, windowTokens: 45000 }
 
