@@ -36,19 +36,29 @@ async function messagesIn(store: Store, session: string, branchOnly: boolean): P
   return wanted.map(({ message }) => JSON.parse(message?.wire ?? "null"))
 }
 
+const isOnDurability = ({ type }: { readonly type: string }): boolean =>
+  type === "durability-degraded" || type === "durability-restored"
+
 /** Watches a script: what was acknowledged is in the store, what was prepared is whole, what was refused is a Problem. */
 function watch(
+  holdfast: Holdfast,
   inner: Store,
   failing: FailingStore,
 ): Witness & { readonly saidIn: (session: string) => readonly Wire[] } {
   const said = new Map<string, readonly Wire[]>()
   const rules = [rule]
-  const degraded = new Map<string, boolean>()
-  /** The traces of a session say at any time whether the store has all of it. */
+  const heard = new Map<string, string>()
+  holdfast.subscribe(({ type, session }) => {
+    if (isOnDurability({ type })) heard.set(session, type)
+  })
+  /**
+   * Who listens knows at any time whether the store has all of a session, and a trace says what became of that during its call. Between
+   * two calls, what waits in memory may be written by itself: no trace tells of that.
+   */
   const heed = (session: string, trace: Trace, durable: boolean): void => {
-    const last = trace.findLast(({ type }) => type === "durability-degraded" || type === "durability-restored")
-    if (last !== undefined) degraded.set(session, last.type === "durability-degraded")
-    expect(degraded.get(session) ?? false).toBe(!durable)
+    expect(heard.get(session) ?? "durability-restored").toBe(durable ? "durability-restored" : "durability-degraded")
+    const last = trace.findLast(isOnDurability)
+    if (last !== undefined) expect(last.type).toBe(heard.get(session))
   }
   const saidIn = (session: string): readonly Wire[] => said.get(session) ?? []
   return {
@@ -94,7 +104,7 @@ async function runWith(script: Script, fault: Fault | undefined): Promise<readon
   const inner = createMemoryStore()
   const failing = createFailingStore(inner)
   const holdfast = open(failing.store)
-  const witness = watch(inner, failing)
+  const witness = watch(holdfast, inner, failing)
   failing.set(fault)
   const history = script === "client" ? await runClientScript(holdfast, witness) : []
   if (script === "log") await runLogScript(holdfast, witness)
