@@ -34,6 +34,8 @@ export default defineConfig({
     globalSetup: "test/support/build-first.ts",
     testTimeout: 120_000,
     hookTimeout: 240_000,
+    // What is waited for is mostly there within a millisecond or two.
+    expect: { poll: { interval: 5 } },
     // Much of the time is spent waiting: for databases, processes and clocks.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },

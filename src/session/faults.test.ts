@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { createFailingStore, type FailingStore, type Fault } from "../../test/support/failing-store.ts"
 import { objectionTo } from "../../test/support/objection.ts"
-import { runs } from "../../test/support/property.ts"
+import { isLongRun } from "../../test/support/property.ts"
 import { runClientScript, runLogScript, type Wire, type Witness } from "../../test/support/scripted-session.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
@@ -130,7 +130,7 @@ async function runWith(script: Script, fault: Fault | undefined): Promise<readon
   return calls
 }
 
-/** In the fast run every fourth call fails, each in another way; with more runs asked for, every call fails in all of them. */
+/** In the everyday run every eighth call fails, each in another way; in a long one every call fails in all of them. */
 const ways = [
   { when: "before", lasting: false },
   { when: "after", lasting: false },
@@ -147,8 +147,8 @@ test.each<Script>(["log", "client"])(
     expect(calls).toEqual(expect.arrayContaining(["append", "jobs.put", "memory.write", "putSummary", "getSummary"]))
     for (let at = 1; at <= calls.length; at++) {
       for (const [n, way] of ways.entries()) {
-        if (runs <= 1000 && at % 16 !== n * 5) continue
-        const code = codes[(Math.floor(at / 16) + n) % codes.length] ?? codes[0]
+        if (!isLongRun && at % 32 !== n * 9) continue
+        const code = codes[(Math.floor(at / 32) + n) % codes.length] ?? codes[0]
         const fault: Fault = { at, code, ...way }
         await runWith(script, fault).catch((error: unknown) => {
           throw new Error(`${JSON.stringify(fault)}, a call to ${calls[at - 1]}`, { cause: error })
