@@ -1,11 +1,19 @@
 import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
-import { defineConfig } from "vitest/config"
+import { configDefaults, defineConfig } from "vitest/config"
 import { BaseSequencer, type TestSpecification } from "vitest/node"
 import { ClosingLine } from "./test/support/closing-line.ts"
 
-/** These start programs, set variables or share servers, so each file has a process of its own. */
-const apart = ["src/adapter/**/*.test.ts", "src/cli/**/*.test.ts", "src/store/queue/**/*.test.ts"]
+/**
+ * Files share processes and the modules that one of them has read, which is half of what most of them take. These do not: they measure
+ * their own memory or fill it, or build and install the package.
+ */
+const apart = [
+  "test/{exports,tidy,docs-examples}.test.ts",
+  "test/corpus/*.test.ts",
+  "test/e2e/npm-start.test.ts",
+  "test/gateway/{half-sent,hostile-bodies,hostile-limits}.test.ts",
+]
 
 /** These take half a minute or more, most of it waiting: begun last, they would keep everyone waiting at the end. */
 const slow =
@@ -13,28 +21,36 @@ const slow =
 
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files)
-    const { first = [], rest = [] } = Object.groupBy(sorted, ({ moduleId }) => (slow.test(moduleId) ? "first" : "rest"))
-    return [...first, ...rest]
+    // A process that is shared ends when the next file is one for a process of its own: those come before all others.
+    const rank = ({ moduleId, project }: TestSpecification): number =>
+      (project.config.isolate ? 0 : 2) + (slow.test(moduleId) ? 0 : 1)
+    return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other))
   }
 }
 
 export default defineConfig({
   test: {
     reporters: ["default", new ClosingLine()],
+    globalSetup: "test/support/build-first.ts",
     testTimeout: 120_000,
     hookTimeout: 240_000,
+    // What is waited for is mostly there within a millisecond or two.
+    expect: { poll: { interval: 5 } },
     // Much of the time is spent waiting: for databases, processes and clocks.
     maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: SlowFirst },
     // Programs that tests start read their modules in half the time.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url)) },
     projects: [
-      { extends: true, test: { name: "apart", include: [...apart, "test/**/*.test.ts", "bench/**/*.test.ts"] } },
+      { extends: true, test: { name: "apart", include: apart } },
       {
         extends: true,
-        // Files share processes, and the modules that one of them has read.
-        test: { name: "shared", include: ["src/**/*.test.ts"], exclude: apart, isolate: false },
+        test: {
+          name: "shared",
+          include: ["{src,test,bench}/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...apart],
+          isolate: false,
+        },
       },
     ],
   },

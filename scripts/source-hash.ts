@@ -1,5 +1,6 @@
+import { spawnSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 
 export const root: string = resolve(import.meta.dirname, "..")
@@ -21,4 +22,11 @@ export function sourceHash(folder: string = root): string {
     hash.update(`${path}\n${text.length}\n`).update(text)
   }
   return hash.digest("hex")
+}
+
+/** Builds `dist` unless it was made from these very sources. The exit code of the build; 0 where there was nothing to do. */
+export function buildIfChanged(): number {
+  const built = join(root, "dist", hashFile)
+  if (existsSync(built) && readFileSync(built, "utf8") === sourceHash()) return 0
+  return spawnSync(process.execPath, [join(root, "scripts/build.ts")], { stdio: "inherit" }).status ?? 1
 }

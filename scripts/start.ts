@@ -1,19 +1,13 @@
-import { spawnSync } from "node:child_process"
-import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { hashFile, root, sourceHash } from "./source-hash.ts"
+import { buildIfChanged, root } from "./source-hash.ts"
 
 /**
  * `npm start`: the command line as built, and built first if the sources have changed since. Without a command it serves, so
  * `npm start -- --port 9000` takes the options of `serve`.
  */
-const built = join(root, "dist", hashFile)
-
-if (!existsSync(built) || readFileSync(built, "utf8") !== sourceHash()) {
-  const { status } = spawnSync(process.execPath, [join(root, "scripts/build.ts")], { stdio: "inherit" })
-  if (status !== 0) process.exit(status ?? 1)
-}
+const status = buildIfChanged()
+if (status !== 0) process.exit(status)
 
 const [command] = process.argv.slice(2)
 if (command === undefined || (command.startsWith("-") && command !== "--version")) process.argv.splice(2, 0, "serve")

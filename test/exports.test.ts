@@ -40,13 +40,10 @@ const run = (command: string, args: readonly string[], cwd = project): string =>
     stdio: ["ignore", "pipe", "pipe"],
   })
 
-const namesOf = (door: string, options: readonly string[] = []): readonly string[] => {
-  const script = `console.log(JSON.stringify(Object.keys(await import("${door}")).sort()))`
-  return JSON.parse(run("node", [...options, "--input-type=module", "-e", script])) as readonly string[]
-}
+type Ran = { readonly opened: readonly string[]; readonly printed: string }
 
-/** Every file that Node opens as a module while it runs this, by its address. */
-const openedBy = (args: readonly string[]): readonly string[] => {
+/** What Node prints while it runs this, and every file that it opens as a module, by its address. */
+const watchNode = (args: readonly string[]): Ran => {
   const hook = join(project, "opened.mjs")
   const list = join(project, "opened.json")
   writeFileSync(
@@ -58,8 +55,25 @@ registerHooks({ load: (url, context, next) => { opened.push(url); return next(ur
 process.on("exit", () => writeFileSync(${JSON.stringify(list)}, JSON.stringify(opened)))
 `,
   )
-  run("node", ["--import", hook, ...args])
-  return [...new Set(JSON.parse(readFileSync(list, "utf8")) as readonly string[])]
+  const printed = run("node", ["--import", hook, ...args])
+  return { opened: [...new Set(JSON.parse(readFileSync(list, "utf8")) as readonly string[])], printed }
+}
+
+type Door = { readonly names: readonly string[]; readonly opened: readonly string[]; readonly own: readonly string[] }
+
+const looks = new Map<string, Door>()
+
+/** What a door offers and opens, looked at once. */
+const lookAt = (door: string, options: readonly string[] = []): Door => {
+  const key = [door, ...options].join(" ")
+  const known = looks.get(key)
+  if (known !== undefined) return known
+  const script = `console.log(JSON.stringify(Object.keys(await import("${door}")).sort()))`
+  const { opened, printed } = watchNode([...options, "--input-type=module", "-e", script])
+  const own = opened.filter((path) => path.includes("/node_modules/holdfast/"))
+  const look = { names: JSON.parse(printed) as readonly string[], opened, own }
+  looks.set(key, look)
+  return look
 }
 
 /** What the compiler says to the user's project. */
@@ -113,20 +127,19 @@ describe("the packed package, installed", () => {
   })
 
   test.each(doors)("the door %s opens and offers just what is written down", (door) => {
-    expect(namesOf(join("holdfast", door))).toMatchSnapshot()
+    expect(lookAt(join("holdfast", door)).names).toMatchSnapshot()
   })
 
   test("the root door offers at most forty values, and in a browser some of the same", () => {
-    const root: readonly string[] = namesOf("holdfast")
+    const root = lookAt("holdfast").names
     expect(root.length).toBeLessThanOrEqual(40)
-    const inBrowser = namesOf("holdfast", ["--conditions=browser"])
+    const inBrowser = lookAt("holdfast", ["--conditions=browser"]).names
     expect(inBrowser.length).toBeGreaterThan(10)
     expect(inBrowser.filter((name) => !root.includes(name))).toEqual([])
   })
 
   test.each(doors)("the door %s opens at most 20 files of the package, and nothing that is optional", (door) => {
-    const opened = openedBy(["--input-type=module", "-e", `await import("${join("holdfast", door)}")`])
-    const own = opened.filter((path) => path.includes("/node_modules/holdfast/"))
+    const { opened, own } = lookAt(join("holdfast", door))
     expect(own.length).toBeGreaterThan(0)
     expect(own.length).toBeLessThanOrEqual(20)
     const optional = Object.keys({ ...manifest.optionalDependencies, ...manifest.peerDependencies })
@@ -136,9 +149,7 @@ describe("the packed package, installed", () => {
 
   test("a door opens little more than it needs", () => {
     const sizeOf = (door: string): number =>
-      openedBy(["--input-type=module", "-e", `await import("${door}")`])
-        .filter((path) => path.includes("/node_modules/holdfast/"))
-        .reduce((sum, path) => sum + statSync(fileURLToPath(path)).size, 0)
+      lookAt(door).own.reduce((sum, path) => sum + statSync(fileURLToPath(path)).size, 0)
     // The vocabulary of the counter alone has 1.2 MB.
     expect(sizeOf("holdfast/config")).toBeLessThan(50_000)
     expect(sizeOf("holdfast/message")).toBeLessThan(150_000)
@@ -166,7 +177,7 @@ try { decodeRequest("gemini", "{") } catch (error) { console.log(error.stack) }`
 
   test("a command loads itself and not the others", () => {
     const program = join(project, "node_modules/holdfast/dist/cli/main.js")
-    const opened = openedBy([program, "--version"]).filter((path) => path.includes("/node_modules/"))
+    const opened = watchNode([program, "--version"]).opened.filter((path) => path.includes("/node_modules/"))
     expect(opened.length).toBeGreaterThan(1)
     expect(opened.length).toBeLessThanOrEqual(12)
     expect(opened.filter((path) => /-command|gateway|session|hono|undici|zod/.test(path))).toEqual([])

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { resolve } from "node:path"
 import { expect, test } from "vitest"
+import { main } from "../../test/support/programs.ts"
 
-const main = resolve(import.meta.dirname, "main.ts")
 const sample = resolve(import.meta.dirname, "../../examples/sample-session.json")
 
 const start = (args: readonly string[], node: readonly string[] = []): ChildProcess =>

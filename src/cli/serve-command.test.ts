@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { afterAll, beforeEach, expect, test } from "vitest"
 import { exampleRecord } from "../../test/fixtures/cli/example-record.ts"
+import { main } from "../../test/support/programs.ts"
 import { fc, runs } from "../../test/support/property.ts"
 import { type GatewayOptions, usualTimes } from "../gateway/settings/gateway-options.ts"
 import type { OpenTelemetryOptions } from "../gateway/telemetry/open-telemetry.ts"
@@ -364,12 +365,11 @@ test("help says how to write it, in lines that fit a terminal", () => {
 })
 
 test("a process that is told to end ends with 0, on the real gateway", async () => {
-  const main = JSON.stringify(pathToFileURL(join(import.meta.dirname, "main.ts")).href)
   const argv = ["serve", "--port", "0", "--no-demo", "--json", ...here()]
   const child = spawn(process.execPath, [
     "--input-type=module",
     "-e",
-    `process.argv.splice(1, 0, "x"); await import(${main})`,
+    `process.argv.splice(1, 0, "x"); await import(${JSON.stringify(pathToFileURL(main).href)})`,
     "--",
     ...argv,
   ])

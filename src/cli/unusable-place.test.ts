@@ -3,12 +3,11 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { main } from "../../test/support/programs.ts"
 import { nobody } from "../../test/support/serve-process.ts"
 import { openStore } from "../store/open-store.ts"
 
-const main = fileURLToPath(new URL("./main.ts", import.meta.url))
 const root = mkdtempSync(join(tmpdir(), "holdfast-unusable-"))
 
 type Ended = { readonly exit: number | null; readonly said: string }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { fc, runs } from "../../test/support/property.ts"
 import { type Format, formats } from "../message/message.ts"
 import { decodeResponse } from "../wire/decode.ts"
 import { tryParse } from "../wire/json.ts"
@@ -154,7 +154,7 @@ const shapes: readonly Shape[] = [
 ]
 
 /** Of each of the seven shapes, whole and streamed. */
-const numRuns = Math.ceil(Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 1000) / 5)
+const numRuns = runs
 
 /** Lets everything through, and notes what it was asked about. */
 function notingGuard(): { readonly guard: Guard; readonly inputs: unknown[] } {

@@ -5,7 +5,7 @@ import { expect, test } from "vitest"
 import { parseJson } from "../../test/model-server/json.ts"
 import type { Output } from "../../test/model-server/script.ts"
 import { createScriptedModel } from "../../test/model-server/scripted-model.ts"
-import { fc } from "../../test/support/property.ts"
+import { fc, runs } from "../../test/support/property.ts"
 import { callId, type Format, formats, tokens } from "../message/message.ts"
 import { type SseEvent, sseEnd, sseStep, startSse, utf8Bytes, utf8Text } from "../wire/sse.ts"
 import type { StreamEvent } from "../wire/stream.ts"
@@ -14,7 +14,7 @@ import { createGuard, type Guard } from "./guard.ts"
 import { guardSse } from "./guard-events.ts"
 
 /** For each of the four formats: every case is read by a vendor's client. */
-const numRuns = Math.ceil(Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 1000) / 10)
+const numRuns = Math.ceil(runs / 3)
 
 const allowAll = createGuard([])
 const denyAll = createGuard(["forbid(principal, action, resource);"])

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { corpus, type RealTrace, realTraces, withoutCorpus } from "../../test/support/corpus.ts"
 import { objectionTo } from "../../test/support/objection.ts"
-import { runs } from "../../test/support/property.ts"
+import { isLongRun } from "../../test/support/property.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { createMeter } from "../tokens/meter.ts"
@@ -79,14 +79,14 @@ async function replay({ messages }: RealTrace, figures: Figures): Promise<void> 
   await holdfast.close()
 }
 
-/** In the fast run a sample of the traces, evenly over all of them; with more runs asked for, every one. */
-const sample = 60
+/** In the everyday run a sample of the traces, evenly over all of them; in a long one every one. */
+const sample = 30
 
 test.skipIf(corpus === undefined)(
   `every real trace, replayed in a window of a third of it, is valid at every call, fits, and only grows between compactions${withoutCorpus}`,
   async () => {
     const all = realTraces()
-    const step = runs > 1000 ? 1 : Math.max(1, Math.floor(all.length / sample))
+    const step = isLongRun ? 1 : Math.max(1, Math.floor(all.length / sample))
     const figures: Figures = { requests: 0, compactions: 0, refused: 0 }
     for (const trace of all.filter((_, n) => n % step === 0)) {
       await replay(trace, figures).catch((error: unknown) => {

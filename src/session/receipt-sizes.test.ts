@@ -49,7 +49,7 @@ test("a receipt's stable beginning is never larger than its context, and a compa
         await holdfast.close()
       },
     ),
-    { numRuns: Math.ceil(runs / 25) },
+    { numRuns: Math.ceil(runs / 8) },
   )
   expect(compactions).toBeGreaterThan(10)
 })

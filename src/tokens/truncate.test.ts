@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { fc, runs } from "../../test/support/property.ts"
 import { tokens } from "../message/message.ts"
 import { countO200k, truncateO200k } from "./o200k.ts"
 
-const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 1000)
+const numRuns = 3 * runs
 const settings = { seed: 20_261_115, numRuns }
 
 const fragments = [

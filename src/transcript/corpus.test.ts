@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { corpus, linesOf, recordedRequests, withoutCorpus } from "../../test/support/corpus.ts"
+import { isLongRun } from "../../test/support/property.ts"
 import { saidIn } from "../../test/support/said.ts"
 import { formats } from "../message/message.ts"
 import { type Conversation, fileKinds } from "./conversation.ts"
@@ -8,6 +9,10 @@ import { exportTranscript } from "./export.ts"
 import { importTranscript } from "./import.ts"
 
 const traces = linesOf("traces")
+
+/** Every trace goes one way of so many in the everyday run, all of them in a long one. */
+const tracesFor = (way: number, ways: number): typeof traces =>
+  traces.filter((_, n) => isLongRun || n % ways === way % ways)
 
 const only = (text: string): Conversation => {
   const { conversations } = importTranscript(text)
@@ -31,7 +36,7 @@ describe.skipIf(corpus === undefined)(`every real trace${withoutCorpus}`, () => 
   })
 
   test.each(fileKinds)("goes out as %s and comes back saying the same", (kind) => {
-    for (const { line } of traces) {
+    for (const { line } of tracesFor(fileKinds.indexOf(kind), fileKinds.length)) {
       const trace = only(line)
       const { text, lost } = exportTranscript(trace, kind)
       expect(detectFile(text)).toBe(kind)
@@ -43,7 +48,7 @@ describe.skipIf(corpus === undefined)(`every real trace${withoutCorpus}`, () => 
   })
 
   test.each(formats)("goes out as a list and as a line of %s and comes back saying the same", (format) => {
-    for (const { line } of traces) {
+    for (const { line } of tracesFor(formats.indexOf(format), formats.length)) {
       const trace = only(line)
       for (const kind of ["messages", "trace"] as const) {
         const back = only(exportTranscript(trace, kind, { format }).text)

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { fc, runs } from "../../test/support/property.ts"
 import { createSseEvent, replaceData, type SseEvent, utf8Bytes, utf8Text } from "./sse.ts"
 import { arrayEnd, arrayStep, startArray, writeArrayEvent } from "./sse-array.ts"
 
-const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 1_000)
+const numRuns = 3 * runs
 const seeded = { seed: 20_261_115, numRuns }
 
 function parse(chunks: readonly Uint8Array[]): readonly SseEvent[] {

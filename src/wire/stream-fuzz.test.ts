@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { fc } from "../../test/support/property.ts"
+import { fc, runs } from "../../test/support/property.ts"
 import { callId, type Format, formats, tokens } from "../message/message.ts"
 import { collect } from "./collect.ts"
 import { readSse, utf8Bytes, utf8Text } from "./sse.ts"
@@ -8,7 +8,7 @@ import { decodeStream } from "./stream-decode.ts"
 import { encodeStream } from "./stream-encode.ts"
 
 /** For each of the four formats. */
-const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 250)
+const numRuns = runs
 const seeded = { seed: 20_261_115, numRuns }
 
 const usage = {

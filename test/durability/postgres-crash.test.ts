@@ -8,7 +8,7 @@ import { crashes, liveAndDie } from "./live-and-die.ts"
 const folder = mkdtempSync(join(tmpdir(), "holdfast-crash-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const kills = crashes(25)
+const kills = crashes(9)
 /** Lives are spent in them by turns, so that checking stays quick. */
 const databases = 3
 

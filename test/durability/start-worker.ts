@@ -1,8 +1,6 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process"
-import { renameSync } from "node:fs"
 import type { Readable, Writable } from "node:stream"
-import { fileURLToPath } from "node:url"
-import { build } from "esbuild"
+import { bundleProgram } from "../support/programs.ts"
 import { type Order, readTold, type Told } from "./told.ts"
 
 export type Worker = {
@@ -17,22 +15,7 @@ export type Worker = {
   readonly ended: Promise<string | number | null>
 }
 
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-
-/** All of it in one file, and what Node makes of that kept: so a worker starts in a third of the time. Packages are found from there. */
-const cache = at("../../node_modules/.cache/holdfast-workers")
-const file = `${cache}/worker.mjs`
-const own = `${cache}/${process.pid}.mjs`
-await build({
-  entryPoints: [at("worker.ts")],
-  outfile: own,
-  bundle: true,
-  platform: "node",
-  format: "esm",
-  packages: "external",
-})
-// Whole at once, because another test file may be starting workers from it.
-renameSync(own, file)
+const file = await bundleProgram(new URL("worker.ts", import.meta.url))
 
 /** How often what a worker told is looked at. */
 const lookMs = 3
@@ -42,7 +25,7 @@ export function startWorker(order: Order): Worker {
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(
     process.execPath,
     ["--no-warnings", file, JSON.stringify(order)],
-    { stdio: ["pipe", "pipe", "inherit"], env: { ...process.env, NODE_COMPILE_CACHE: cache } },
+    { stdio: ["pipe", "pipe", "inherit"] },
   )
   const told: Told[] = []
   let rest = ""

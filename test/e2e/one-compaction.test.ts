@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { expect, test } from "vitest"
 import { demoModel, demoWindowTokens } from "../../src/cli/demo/demo-options.ts"
 import { demoGuard, demoUpstream, startDemoModel } from "../../src/cli/demo/play-demo.ts"
@@ -12,8 +12,8 @@ import type { ExchangeRecord } from "../../src/gateway/settings/exchange-record.
 import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openStore } from "../../src/store/open-store.ts"
+import { main } from "../support/programs.ts"
 
-const main = resolve(import.meta.dirname, "../../src/cli/main.ts")
 const adminToken = "admin-token-of-this-test"
 
 async function holdfastSays(...argv: readonly string[]): Promise<string> {

@@ -1,4 +1,4 @@
-import { afterEach, expect } from "vitest"
+import { expect, onTestFinished } from "vitest"
 import { turn } from "../../src/adapter/turn.ts"
 import type { TurnModel, TurnOptions } from "../../src/adapter/turn-options.ts"
 import { type TurnSoFar, turnSoFar } from "../../src/adapter/turn-so-far.ts"
@@ -8,11 +8,6 @@ import { HoldfastError, type Problem } from "../../src/message/errors.ts"
 import { type Format, formats, type Transcript, textOf } from "../../src/message/message.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import type { Script } from "../model-server/script.ts"
-
-const open: ModelServer[] = []
-afterEach(async () => {
-  for (const server of open.splice(0)) await server.close()
-})
 
 /** Every format, streamed and not. */
 export const cases = formats.flatMap((format) => [false, true].map((stream) => ({ format, stream })))
@@ -24,7 +19,7 @@ export async function scripted(script: Script, windowTokens?: number): Promise<M
     strict: true,
     ...(windowTokens === undefined ? {} : { windowTokens }),
   })
-  open.push(server)
+  onTestFinished(() => server.close())
   return server
 }
 

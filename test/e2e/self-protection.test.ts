@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import OpenAI from "openai"
 import { afterAll, beforeAll, expect, test } from "vitest"
@@ -14,6 +14,7 @@ import {
   type Setting,
 } from "../fixtures/guard/calls.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
+import { main } from "../support/programs.ts"
 import { type ServeProcess, startServe } from "../support/serve-process.ts"
 
 let model: ModelServer
@@ -48,7 +49,7 @@ beforeAll(async () => {
   })
   setting = {
     ...{ folder, home, rules, token, name: "shop", pid: serve.pid, port: Number(new URL(serve.url).port) },
-    script: resolve(import.meta.dirname, "../../src/cli/main.ts"),
+    script: main,
     started: "serve --no-demo",
     program: join(home, "not-installed"),
   }

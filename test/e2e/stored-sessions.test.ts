@@ -11,12 +11,12 @@ import { afterAll, expect, test } from "vitest"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import { openStore } from "../../src/store/open-store.ts"
 import { storeSessions } from "../fixtures/mcp/stored-sessions.ts"
+import { main } from "../support/programs.ts"
 import { root } from "../support/source.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-stored-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const main = join(root, "dist/cli/main.js")
 const data = join(folder, "s.db")
 const handles = await storeSessions(data)
 

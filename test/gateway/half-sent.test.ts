@@ -2,9 +2,8 @@ import { connect, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
-import { startModelServer } from "../model-server/model-server.ts"
 import type { Script } from "../model-server/script.ts"
-import { startTestGateway, type TestGateway } from "../support/gateway.ts"
+import { limitsWith, type TestGateway, withGateway } from "../support/gateway.ts"
 
 const hello: Script = () => ({ text: "Hello." })
 
@@ -63,27 +62,11 @@ async function ask({ url }: TestGateway, stream = false): Promise<{ readonly sta
   return { status: response.status, ms: performance.now() - startMs }
 }
 
-async function within(
-  limits: Partial<typeof usualGatewayLimits>,
-  script: Script,
-  act: (gateway: TestGateway) => Promise<void>,
-): Promise<void> {
-  const model = await startModelServer({ script })
-  const gateway = await startTestGateway(model.url, { limits: { ...usualGatewayLimits, graceMs: 500, ...limits } })
-  try {
-    await act(gateway)
-    expect(gateway.faults).toEqual([])
-  } finally {
-    await gateway.close()
-    await model.close()
-  }
-}
-
 /** More than there are places for connections. */
 const many = 2100
 
 test("2,100 half-sent requests shut nobody out, and do not fill the memory", { timeout: 60_000 }, async () => {
-  await within({}, hello, async (gateway) => {
+  await withGateway(hello, {}, async (gateway) => {
     await ask(gateway)
     const before = process.memoryUsage().rss
     const held = await flood(gateway.port, many)
@@ -104,7 +87,7 @@ test("2,100 half-sent requests shut nobody out, and do not fill the memory", { t
 
 test("streams under way go on through a flood of half-sent requests", { timeout: 60_000 }, async () => {
   const slow: Script = () => ({ text: "Hello. ".repeat(40), fault: { type: "delay", ms: 1500 } })
-  await within({}, slow, async (gateway) => {
+  await withGateway(slow, {}, async (gateway) => {
     const streams = Array.from({ length: 50 }, () => ask(gateway, true))
     await sleep(300)
     const held = await flood(gateway.port, many)
@@ -115,7 +98,7 @@ test("streams under way go on through a flood of half-sent requests", { timeout:
 })
 
 test("200 programs of this machine that send at once are all served", { timeout: 60_000 }, async () => {
-  await within({}, hello, async (gateway) => {
+  await withGateway(hello, {}, async (gateway) => {
     const held = await flood(gateway.port, 400)
     await sleep(600)
     const answers = await Promise.all(Array.from({ length: 200 }, () => ask(gateway)))
@@ -125,7 +108,7 @@ test("200 programs of this machine that send at once are all served", { timeout:
 })
 
 test("a half-sent request is gone after its limit, whether or not its client closes", { timeout: 60_000 }, async () => {
-  await within({ headersMs: 1000, bodyMs: 2000 }, hello, async (gateway) => {
+  await withGateway(hello, { limits: limitsWith({ headersMs: 1000, bodyMs: 2000 }) }, async (gateway) => {
     const held = await flood(gateway.port, 200)
     expect(held.open()).toBe(200)
     await sleep(6000)

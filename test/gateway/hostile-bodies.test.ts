@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { type ModelServer, startModelServer } from "../model-server/model-server.ts"
 import { startTestGateway, type TestGateway } from "../support/gateway.ts"
-import { fc } from "../support/property.ts"
+import { fc, runs } from "../support/property.ts"
 import { readRaw, statusesIn } from "./raw-request.ts"
 import { isWireError, wires } from "./wires.ts"
 
@@ -151,7 +151,7 @@ const nearly = fc
   })
 
 test("whatever is in a body, it goes on or is refused in the wire's own shape, and nothing of ours fails", async () => {
-  const numRuns = Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 150) // each is a request and its answer
+  const numRuns = runs // each is a request and its answer
   const property = fc.asyncProperty(nearly, async ({ format, path, body }) => {
     const before = gateway.records.length
     const response = await send(path, JSON.stringify(body), { "content-type": "application/json" })

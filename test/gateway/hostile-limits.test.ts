@@ -3,42 +3,21 @@ import { connect, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
 import { openOperator } from "../../src/guard/operator/operator.ts"
 import { createMemoryStore } from "../../src/store/memory-store.ts"
-import { startModelServer } from "../model-server/model-server.ts"
 import type { Script } from "../model-server/script.ts"
-import { adminToken, startTestGateway, type TestGateway, type TestGatewayOptions } from "../support/gateway.ts"
+import { adminToken, limitsWith, type TestGateway, withGateway } from "../support/gateway.ts"
 import { readRaw } from "./raw-request.ts"
 import { isWireError, wires } from "./wires.ts"
 
 const hello: Script = () => ({ text: "Hello." })
-
-async function within(
-  limits: Partial<typeof usualGatewayLimits>,
-  { script = hello, ...options }: TestGatewayOptions & { readonly script?: Script },
-  act: (gateway: TestGateway) => Promise<void>,
-): Promise<void> {
-  const model = await startModelServer({ script })
-  const gateway = await startTestGateway(model.url, {
-    ...options,
-    limits: { ...usualGatewayLimits, graceMs: 500, ...limits },
-  })
-  try {
-    await act(gateway)
-    expect(gateway.faults).toEqual([])
-  } finally {
-    await gateway.close()
-    await model.close()
-  }
-}
 
 const send = ({ url }: TestGateway, [, path, body]: (typeof wires)[number], headers: Record<string, string> = {}) =>
   fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body), headers })
 
 test("one request more than are worked on is told to come again, and the next one after them is served", async () => {
   const slow: Script = () => ({ text: "Hello.", fault: { type: "delay", ms: 400 } })
-  await within({ requests: 2 }, { script: slow }, async (gateway) => {
+  await withGateway(slow, { limits: limitsWith({ requests: 2 }) }, async (gateway) => {
     const [first, ...others] = wires
     if (first === undefined) throw new Error("no wire")
     const busy = [send(gateway, first), send(gateway, first)]
@@ -55,7 +34,7 @@ test("one request more than are worked on is told to come again, and the next on
 
 test("connections beyond the limit are not taken while all others wait for their answer, and those that end make room", async () => {
   const slow: Script = () => ({ text: "Hello.", fault: { type: "delay", ms: 1000 } })
-  await within({ connections: 3 }, { script: slow }, async (gateway) => {
+  await withGateway(slow, { limits: limitsWith({ connections: 3 }) }, async (gateway) => {
     const [wire] = wires
     if (wire === undefined) throw new Error("no wire")
     const busy = Array.from({ length: 3 }, () => send(gateway, wire, { connection: "close" }))
@@ -69,7 +48,7 @@ test("connections beyond the limit are not taken while all others wait for their
 })
 
 test("an idle connection and a half-sent request give way to a new connection", async () => {
-  await within({ connections: 3 }, {}, async ({ port }) => {
+  await withGateway(hello, { limits: limitsWith({ connections: 3 }) }, async ({ port }) => {
     const held: Socket[] = []
     for (let n = 0; n < 3; n++) {
       const socket = connect(port, "127.0.0.1")
@@ -88,7 +67,7 @@ test("an idle connection and a half-sent request give way to a new connection", 
 })
 
 test("sessions beyond a tenant's limit are not begun: the request goes on as it came, and others are not concerned", async () => {
-  await within({ newSessions: 2 }, {}, async (gateway) => {
+  await withGateway(hello, { limits: limitsWith({ newSessions: 2 }) }, async (gateway) => {
     const [wire] = wires
     if (wire === undefined) throw new Error("no wire")
     const named = async (key: string, session: string) => {
@@ -108,7 +87,7 @@ test("sessions beyond a tenant's limit are not begun: the request goes on as it 
 })
 
 test("a history of more pieces than a session takes goes on as it came", async () => {
-  await within({}, {}, async (gateway) => {
+  await withGateway(hello, {}, async (gateway) => {
     const messages = Array.from({ length: 10_001 }, () => ({ role: "user", content: "a" }))
     const response = await send(gateway, ["openai-chat", "/v1/chat/completions", { model: "gpt-5", messages }])
     await response.text()
@@ -127,7 +106,7 @@ describe("a body that is larger than any model takes", () => {
   const script: Script = ({ body }) => ({ text: `It has ${JSON.stringify(body).length}.` })
 
   test("goes on as it came", async () => {
-    await within({}, { script }, async (gateway) => {
+    await withGateway(script, {}, async (gateway) => {
       const response = await send(gateway, wire)
       expect(await response.text()).toContain(`It has ${JSON.stringify(wire[2]).length}.`)
       expect(gateway.records[0]).toMatchObject({ how: "passed", changed: false, problem: { code: "body-too-large" } })
@@ -139,7 +118,7 @@ describe("a body that is larger than any model takes", () => {
     writeFileSync(join(directory, "rules.md"), "- Never speak of prices.\n", { mode: 0o644 })
     const store = createMemoryStore()
     const operator = await openOperator({ store, directory, watch: false })
-    await within({}, { script, store, operator }, async (gateway) => {
+    await withGateway(script, { store, operator }, async (gateway) => {
       const response = await send(gateway, wire)
       expect(response.status).toBe(413)
       expect(isWireError(wire[0], await response.text())).toBe(true)
@@ -148,7 +127,7 @@ describe("a body that is larger than any model takes", () => {
 })
 
 test("watchers beyond the limit are turned away, and those that leave make room", async () => {
-  await within({}, {}, async ({ url }) => {
+  await withGateway(hello, {}, async ({ url }) => {
     const watch = async (): Promise<AbortController | number> => {
       const stop = new AbortController()
       const headers = { authorization: `Bearer ${adminToken}` }

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
-import { fileURLToPath } from "node:url"
+import { bundleProgram } from "../support/programs.ts"
 
 export type Replica = {
   readonly url: string
@@ -9,7 +9,7 @@ export type Replica = {
   readonly close: () => Promise<void>
 }
 
-const file = fileURLToPath(new URL("replica-process.ts", import.meta.url))
+const file = await bundleProgram(new URL("replica-process.ts", import.meta.url))
 
 /** A replica that serves when this ends. */
 export async function startReplica(storeUrl: string, upstreamUrl: string): Promise<Replica> {

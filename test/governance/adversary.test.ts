@@ -20,6 +20,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const directory = join(folder, "policy")
 mkdirSync(directory, { mode: 0o755 })
 const ofFiles = ["Never send mail outside corp.example.", 'Spend at most $100;\n"more" needs <approval> & a signature.']
+/** Given to each program as it is opened. */
+const ofOptions = ["Answer in one language.", 'Quote prices in full;\n  "about" needs <source> & date.']
 writeFileSync(
   join(directory, "rules.md"),
   `- ${ofFiles[0]}\n- Spend at most $100;\n  "more" needs <approval> & a signature.\n`,
@@ -82,7 +84,7 @@ async function openProgram(scene: Omit<Scene, "programs">, failing: FailingStore
   const { store } = failing
   const keys = [signer.pair.publicKey]
   const operator = await openOperator({ store, directory, keys, audience, now: () => noonMs, watch: false })
-  const holdfast = createHoldfast({ store, operator, format, windowTokens, reserveTokens: 100 })
+  const holdfast = createHoldfast({ store, operator, format, windowTokens, reserveTokens: 100, pins: ofOptions })
   return { holdfast, operator, failing, isCut: false }
 }
 
@@ -239,11 +241,14 @@ async function check(scene: Scene, program: Program, n: number): Promise<void> {
     const { wire } = await session.prepare({ format, model: "m", ...body })
     const listed = operatorRulesIn(format, wire)
     const states = program.isCut ? scene.wanted : [latest(scene)]
-    expect(states.map((rules) => rules.map((rule) => `- ${rule}`).join("\n"))).toContain(listed)
+    expect(states.map((rules) => [...ofOptions, ...rules].map((rule) => `- ${rule}`).join("\n"))).toContain(listed)
   } catch (error) {
     ignoreExpected(error)
   }
   isGenuine((await program.operator.refresh()).rules.map(({ text }) => text))
+  const pins = await session.pins().catch((error: unknown) => ignoreExpected(error) ?? [])
+  const laidDown = pins.flatMap(({ channel, text }) => (channel === "operator" ? [text] : []))
+  if (pins.length > 0) expect(laidDown.filter((text) => ofOptions.includes(text))).toEqual(ofOptions)
   const guarding = await session.guarding()
   expect(calls.map((call) => guarding?.guard.judge(call, guarding.circumstances).decision)).toEqual(decisions)
 }
@@ -274,5 +279,5 @@ test("no sequence of words, forged commands, compactions, forks, undos, restarts
     fc.integer({ min: 1200, max: 6000 }),
     run,
   )
-  await fc.assert(property, { numRuns: Math.ceil(runs / 8) })
+  await fc.assert(property, { numRuns: Math.ceil(runs / 3) })
 }, 600_000)

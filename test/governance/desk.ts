@@ -3,14 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
-import { afterEach } from "vitest"
+import { onTestFinished } from "vitest"
 import { createKeyPair } from "../../src/guard/operator/command.ts"
 import { type Operator, openOperator } from "../../src/guard/operator/operator.ts"
 import { openStore } from "../../src/store/open-store.ts"
 import type { Store } from "../../src/store/store.ts"
-import { root } from "../support/source.ts"
-
-const main = join(root, "dist/cli/main.js")
+import { main } from "../support/programs.ts"
 
 export type Ran = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
@@ -27,15 +25,8 @@ export type Desk = {
   readonly operator: (store: Store, watch?: boolean) => Promise<Operator>
 }
 
-const endings: (() => Promise<void> | void)[] = []
-afterEach(async () => {
-  for (const end of endings.splice(0).reverse()) await end()
-})
-
 /** Done when the test is over, the last first. */
-export const atEnd = (end: () => Promise<void> | void): void => {
-  endings.push(end)
-}
+export const atEnd = (end: () => Promise<void> | void): void => onTestFinished(end)
 
 export function openDesk(files: Readonly<Record<string, string>> = {}): Desk {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-desk-"))

@@ -8,6 +8,7 @@ import { type Format, formats } from "../../src/message/message.ts"
 import { createHoldfast } from "../../src/session/holdfast.ts"
 import type { Session } from "../../src/session/session.ts"
 import { bodyIn, type ChatMessage } from "../support/conversations.ts"
+import { isLongRun } from "../support/property.ts"
 import { atEnd, type Desk, openDesk, until } from "./desk.ts"
 import { operatorRulesIn } from "./system-part.ts"
 
@@ -208,6 +209,8 @@ test("a command that is forged, replayed, expired, for others or tampered with c
   ]
   for (const [command, reason] of attempts) {
     expect([command, await refused(operator, command)]).toEqual([command, reason])
+    // The other process judges by the same code: two of them, and all in a long run, show that it tells the reason.
+    if (!isLongRun && reason !== "signature-wrong" && command !== genuine) continue
     desk.write("../command.txt", command)
     const { code, stderr } = await desk.holdfast("policy", "submit", join(desk.policy, "../command.txt"))
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining(reason) })

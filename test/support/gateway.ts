@@ -1,3 +1,4 @@
+import { expect } from "vitest"
 import { startGateway } from "../../src/gateway/gateway.ts"
 import type { ExchangeRecord } from "../../src/gateway/settings/exchange-record.ts"
 import {
@@ -10,6 +11,8 @@ import { createHoldfast, type Holdfast } from "../../src/session/holdfast.ts"
 import type { HoldfastOptions } from "../../src/session/options.ts"
 import { createMemoryStore } from "../../src/store/memory-store.ts"
 import type { Store } from "../../src/store/store.ts"
+import { startModelServer } from "../model-server/model-server.ts"
+import type { Script } from "../model-server/script.ts"
 
 export type TestGateway = Gateway & {
   readonly holdfast: Holdfast
@@ -41,7 +44,7 @@ export async function startTestGateway(upstream: string, options: TestGatewayOpt
     upstreams: [{ name: "model", families: ["anthropic", "openai", "gemini"], baseUrl: upstream, ...usualTimes }],
     tenants: "by-key",
     recall: false,
-    limits: { ...usualGatewayLimits, graceMs: 500 },
+    limits: limitsWith({}),
     admin: { token: adminToken, origins: [] },
     askTimeoutMs: 2000,
     keepAliveMs: 15_000,
@@ -59,3 +62,27 @@ export async function startTestGateway(upstream: string, options: TestGatewayOpt
   }
   return { ...gateway, close, holdfast, store, records, faults }
 }
+
+/** A gateway in front of a scripted model while `act` runs; nothing goes wrong in it that is nobody's request. */
+export async function withGateway(
+  script: Script,
+  options: TestGatewayOptions,
+  act: (gateway: TestGateway) => Promise<void>,
+): Promise<void> {
+  const model = await startModelServer({ script })
+  const gateway = await startTestGateway(model.url, options)
+  try {
+    await act(gateway)
+    expect(gateway.faults).toEqual([])
+  } finally {
+    await gateway.close()
+    await model.close()
+  }
+}
+
+/** The usual limits with some of them changed, and a short farewell. */
+export const limitsWith = (changed: Partial<typeof usualGatewayLimits>): typeof usualGatewayLimits => ({
+  ...usualGatewayLimits,
+  graceMs: 500,
+  ...changed,
+})

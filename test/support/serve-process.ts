@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process"
-import { resolve } from "node:path"
-
-const main = resolve(import.meta.dirname, "../../src/cli/main.ts")
+import { main } from "./programs.ts"
 
 /** The environment of a program that shall know of no configuration but what it is given. */
-const plainEnv = (folder: string): NodeJS.ProcessEnv => ({ PATH: process.env.PATH ?? "", HOME: folder })
+const plainEnv = (folder: string): NodeJS.ProcessEnv => ({
+  PATH: process.env.PATH ?? "",
+  HOME: folder,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+})
 
 /** Nothing is forbidden to root: where that matters, a program of root's runs as nobody. */
 export const nobody: { readonly uid?: number; readonly gid?: number } =
@@ -32,7 +34,7 @@ export type ServeProcess = {
   readonly stop: () => Promise<void>
 }
 
-/** Start the real `holdfast serve` in a folder, and wait until it listens or ends; from the sources unless a `program` is given. */
+/** Start the real `holdfast serve` in a folder, and wait until it listens or ends; the one of this project unless a `program` is given. */
 export async function startServe(
   folder: string,
   argv: readonly string[] = [],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fc } from "../../../test/support/property.ts"
+import { fc, runs } from "../../../test/support/property.ts"
 import { createGuard } from "../../guard/guard.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { callId, type Format, formats, tokens } from "../../message/message.ts"
@@ -13,7 +13,7 @@ import { besideText } from "./round-results.ts"
 import { type StreamRoundsOptions, streamRounds } from "./stream-rounds.ts"
 
 /** For each of the four formats, and every case is a stream or two. */
-const numRuns = Math.ceil(Number(process.env.HOLDFAST_PROPERTY_RUNS ?? 1000) / 10)
+const numRuns = Math.ceil(runs / 3)
 
 type Piece =
   | { readonly type: "text" | "reasoning"; readonly words: string }

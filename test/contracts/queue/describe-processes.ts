@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from "node:child_process"
-import { fileURLToPath } from "node:url"
 import { afterEach, describe, expect, test, vi } from "vitest"
+import { bundleProgram } from "../../support/programs.ts"
 import type { Order, Told } from "./worker-process.ts"
 
 /** Where the jobs are, as a worker process is told. */
@@ -13,7 +13,7 @@ export type Place = {
 
 type Worker = { readonly child: ChildProcess; readonly said: Told[]; readonly order: (order: Order) => void }
 
-const file = fileURLToPath(new URL("worker-process.ts", import.meta.url))
+const file = await bundleProgram(new URL("worker-process.ts", import.meta.url))
 const keys = Array.from({ length: 40 }, (_, n) => `k${n}`)
 /** The key of the job in whose midst a process is killed. */
 const fatal = "k0"
