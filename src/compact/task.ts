@@ -2,6 +2,7 @@ import type { CallId, Format, ModelRequest, Transcript } from "../message/messag
 import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { Ledger } from "./facts/ledger.ts"
+import type { StackDocument } from "./stack/place-stack.ts"
 import type { StrategyEntry, StrategyName, StrategyOptions } from "./stages/strategies.ts"
 import type { WrittenSummary } from "./summary/model-write.ts"
 import type { SchemaName, Summary } from "./summary/summary.ts"
@@ -42,6 +43,8 @@ export type CompactChoices = {
   readonly language?: string
   readonly summarizer?: Summarizer
   readonly toolBudgets?: Readonly<Record<string, number>>
+  /** The documents of the prompt stack. */
+  readonly documents?: readonly StackDocument[]
   readonly handleOf?: (callId: CallId) => string | undefined
   /** Facts of messages that are no longer there to be read: they are carried on. */
   readonly earlier?: Ledger

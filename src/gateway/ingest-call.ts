@@ -13,6 +13,7 @@ import { formFor } from "./server-state/form.ts"
 import { type Sent, spare } from "./server-state/instead.ts"
 import { isOwnResponseId, storesAnswer } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
+import { stackOfCall } from "./settings/stack-rules.ts"
 import { chooseUpstream, familyOf, type Upstream } from "./settings/upstream.ts"
 import { isAnswerCounted, type WindowDeps, windowOf } from "./window-of.ts"
 
@@ -20,7 +21,7 @@ export type OutgoingDeps = LocateDeps &
   WindowDeps &
   Pick<
     GatewayOptions,
-    "operator" | "guard" | "store" | "tenants" | "upstreams" | "windowTokens" | "now" | "onFault"
+    "operator" | "guard" | "store" | "stacks" | "tenants" | "upstreams" | "windowTokens" | "now" | "onFault"
   > & {
     readonly fastPaths: FastPaths
     readonly waiting: WaitingRequests
@@ -107,12 +108,13 @@ export function prepareCall(
   const windowTokens = window ?? windowOf(deps, incomingCall, model)
   const reserveTokens = isAnswerCounted(deps, incomingCall.tenant, model) ? request.maxOutputTokens : undefined
   const { format, own } = incomingCall
+  const stack = stackOfCall(deps.stacks, incomingCall, request.model)
   return session.prepare({
     format,
     body: whole?.text ?? request.wire,
     repair: "when-changed",
     whenStoreIsAway: deps.whenStoreIsAway ?? "refuse",
-    ...present({ model, windowTokens, reserveTokens, focus: own.focus }),
+    ...present({ model, windowTokens, reserveTokens, focus: own.focus, stack }),
   })
 }
 

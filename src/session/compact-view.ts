@@ -222,7 +222,8 @@ async function choicesFor(
   const handleOf =
     live.options.recall === true && live.journal.isDurable() ? await handles(preparing, messages) : undefined
   const rules = [...operatorRules(live), ...pins].map(({ text }) => text)
-  return { ...choices, pins, ownPins: true, rules, earlier, ...present({ summarizer, handleOf }) }
+  const { documents } = call.stack.inForce ?? {}
+  return { ...choices, pins, ownPins: true, rules, earlier, ...present({ summarizer, handleOf, documents }) }
 }
 
 type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">

@@ -14,8 +14,8 @@ import { type EntryBody, entryId, type Item, seqOf } from "./log/entry.ts"
 import type { Trace } from "./log/trace.ts"
 import { wake } from "./open-live.ts"
 import { checkPrepareOptions } from "./options.ts"
-import { withOperator } from "./pins.ts"
 import type { PrepareOptions } from "./prepared.ts"
+import { type CallStack, type StackInForce, stackForCall, withStanding } from "./session-stack.ts"
 import { entriesIn, frameMessages, readMessages, readView, release, type View } from "./view.ts"
 
 /** A call that is about to be made: the request that the view is put into, with every message that it may show. */
@@ -28,6 +28,12 @@ export type Call = {
   readonly came: string
   readonly view: View
   readonly events: Trace
+  /** The prompt stack that stands in the frame, and the one that waits. */
+  readonly stack: CallStack
+  /** The frame without the log's messages. */
+  readonly base: ModelRequest
+  /** The same frame with another stack in it. */
+  readonly reframe: (inForce: StackInForce | undefined) => ModelRequest
 }
 
 /** The request that the client sent, its history taken into the log; or the log's own messages in a frame. */
@@ -49,15 +55,17 @@ export async function openCall(live: Live, options: PrepareOptions): Promise<Cal
   const said = { format, ...present({ model, system, tools, maxOutputTokens, stream }) }
   if (typeof body !== "string") {
     const own = body === undefined ? undefined : objectOf(body)
-    if (own === undefined || !carriesMessages(format, own)) return logCall(live, frameFor(said, own), false)
+    if (own === undefined || !carriesMessages(format, own)) return logCall(live, options, frameFor(said, own), false)
   }
   const text = typeof body === "string" ? body : JSON.stringify(body)
   const earlier = live.client?.format === format ? live.client : undefined
   const request = earlier === undefined ? decodeRequest(format, text) : decodeNext(earlier, text)
   const asText = typeof body === "string"
   if (options.whenStoreIsAway === "refuse") requireNewest(live, request)
-  if (isHeld(request)) return heldCall(live, request, asText)
-  return request.messages.length === 0 ? logCall(live, request, asText) : clientCall(live, request, asText)
+  if (isHeld(request)) return heldCall(live, options, request, asText)
+  return request.messages.length === 0
+    ? logCall(live, options, request, asText)
+    : clientCall(live, options, request, asText)
 }
 
 function objectOf(body: object): Readonly<Record<string, unknown>> {
@@ -65,19 +73,29 @@ function objectOf(body: object): Readonly<Record<string, unknown>> {
   throw new HoldfastError({ code: "request-invalid", path: "the body", expected: "an object", found: "an array" })
 }
 
-async function clientCall(live: Live, request: ModelRequest, asText: boolean): Promise<Call> {
+/** The prompt stack of a call, for the model and the window that it is for. */
+function stackOf(live: Live, options: PrepareOptions, { format, model }: ModelRequest): Promise<CallStack> {
+  const meter = live.meterFor(options.model ?? model ?? live.options.model, format)
+  const windowTokens = options.windowTokens ?? live.options.windowTokens ?? meter.model.windowTokens
+  return stackForCall(live, options.stack, { meter, windowTokens })
+}
+
+async function clientCall(live: Live, options: PrepareOptions, request: ModelRequest, asText: boolean): Promise<Call> {
   const { request: own, events } = await ingest(live, request)
-  const frame = withOperator(live, own)
+  const stack = await stackOf(live, options, own)
+  const reframe = (inForce: StackInForce | undefined): ModelRequest => withStanding(live, own, inForce)
+  const frame = reframe(stack.inForce)
   live.client = own
   live.frame = frame
   const view = await readView(live, live.at)
   // The client carries its messages itself.
   release(live, { ...view, items: [], standing: [] })
-  return { frame, kind: "client", asText, came: own.wire, view, events }
+  const all = [...events, ...stack.events]
+  return { frame, kind: "client", asText, came: own.wire, view, events: all, stack, base: frame, reframe }
 }
 
 /** The provider holds what came before: all that is there is new, and it is the whole view. */
-async function heldCall(live: Live, request: ModelRequest, asText: boolean): Promise<Call> {
+async function heldCall(live: Live, options: PrepareOptions, request: ModelRequest, asText: boolean): Promise<Call> {
   const { conversation } = separate(request, { standing: live.documents })
   const { placed } = await appendMessages(live, conversation)
   const names = new Map(conversation.map(({ id }, n) => [id, messageId(entryId(placed[n] ?? 0))]))
@@ -87,18 +105,27 @@ async function heldCall(live: Live, request: ModelRequest, asText: boolean): Pro
     return entry === undefined ? [] : [{ type: "shown", entry }]
   })
   const view: View = { at: live.at, checkpoint: 0, items, standing: [] }
-  const frame = withOperator(live, { ...request, messages })
-  return { frame, kind: "held", asText, came: request.wire, view, events: [] }
+  const stack = await stackOf(live, options, request)
+  const reframe = (inForce: StackInForce | undefined): ModelRequest =>
+    withStanding(live, { ...request, messages }, inForce)
+  const frame = reframe(stack.inForce)
+  return { frame, kind: "held", asText, came: request.wire, view, events: stack.events, stack, base: frame, reframe }
 }
 
-async function logCall(live: Live, bare: ModelRequest, asText: boolean): Promise<Call> {
+/** Of the provider's markers, those for the messages are left. */
+const stackMarkers = 2
+
+async function logCall(live: Live, options: PrepareOptions, bare: ModelRequest, asText: boolean): Promise<Call> {
   await requireLog(live)
   const carried = await carryOver(live, bare.format)
   const view = await readView(live, live.at)
-  const framed = withOperator(live, bare)
-  live.frame = framed
-  const frame = frameMessages(framed, view, await finder(live, view))
-  return { frame, kind: "log", asText, came: bare.wire, view, events: carried }
+  const stack = await stackOf(live, options, bare)
+  const reframe = (inForce: StackInForce | undefined): ModelRequest => withStanding(live, bare, inForce, stackMarkers)
+  const base = reframe(stack.inForce)
+  live.frame = base
+  const frame = frameMessages(base, view, await finder(live, view))
+  const events = [...carried, ...stack.events]
+  return { frame, kind: "log", asText, came: bare.wire, view, events, stack, base, reframe }
 }
 
 /** The messages of a view by entry, read where they are not at hand. */

@@ -1,12 +1,10 @@
 import { HoldfastError } from "../message/errors.ts"
-import type { ModelRequest } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { hashText } from "../message/sha256.ts"
 import { findRules } from "../rules/find-rules.ts"
 import { operatorHeading, type Pin, type PinScope } from "../rules/pin.ts"
 import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
 import type { MemoryOwner } from "../store/store.ts"
-import { addSystem } from "../wire/add-system.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 
@@ -90,17 +88,16 @@ const operatorPin = ({ agent, session, ...rule }: Scoped): Pin => ({
   scope: session !== undefined ? "session" : agent !== undefined ? "agent" : "project",
 })
 
-/** A request with the operator's rules at the end of its system part, each verbatim: the same bytes as long as the rules are. */
-export function withOperator(live: Live, request: ModelRequest): ModelRequest {
+/** The operator's rules as they stand at the end of the system part, each verbatim: the same text as long as the rules are. */
+export function operatorText(live: Live): string | undefined {
   const rules = operatorRules(live)
-  if (rules.length === 0) return request
-  const text = [
+  if (rules.length === 0) return undefined
+  return [
     '<operator-rules by="holdfast">',
     operatorHeading,
     ...rules.map((rule) => `- ${rule.text}`),
     "</operator-rules>",
-  ]
-  return addSystem(request, text.join("\n"), "operator")
+  ].join("\n")
 }
 
 /** A rule of a session as it stands: in force, or why not. */

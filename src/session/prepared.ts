@@ -12,6 +12,8 @@ import { type Planned, type PlanOptions, planRequest } from "./one-shot/plan-req
 import type { Call } from "./open-call.ts"
 import { longestAnswer } from "./open-live.ts"
 import type { SessionPin } from "./pins.ts"
+import type { StackReceipt } from "./session-stack.ts"
+import type { StackOption } from "./stack/stack-options.ts"
 import type { Assembled } from "./view.ts"
 
 /** What one model call needs. */
@@ -44,6 +46,8 @@ export type PrepareOptions = {
    * the store's Problem, or go on with what is known. `pass` unless given.
    */
   readonly whenStoreIsAway?: WhenStoreIsAway
+  /** The prompt stack, over that of the options: `{ inputs }` alone gives the functions among its sources another task. */
+  readonly stack?: StackOption
 }
 
 export type WhenStoreIsAway = "refuse" | "pass"
@@ -57,6 +61,8 @@ export type Receipt = {
   /** What it will be reported as, by our count and what we learned of this model. */
   readonly contextTokens: number
   readonly stackTokens: number
+  /** The fingerprints of the prompt stack that is in it, and of the one that waits for the next compaction. */
+  readonly stack?: StackReceipt
   readonly windowTokens: number
   /** Above this a request is compacted. */
   readonly compactAtTokens: number

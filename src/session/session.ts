@@ -36,6 +36,10 @@ import {
   recordResponse,
   type SessionGuarding,
 } from "./record.ts"
+import { readInForce, type StackInForce } from "./session-stack.ts"
+
+/** The prompt stack of a session: `stack` is what is sent, `source` the same sections before anything gave way. */
+export type SessionStack = Pick<StackInForce, "stack" | "source">
 
 /** What was written. `durable` means that the store has it; otherwise it is in memory, and is written when the store is back. */
 export type Acknowledged = { readonly entries: readonly string[]; readonly durable: boolean; readonly trace: Trace }
@@ -94,6 +98,8 @@ export type Session = {
   readonly unpin: (id: string) => Promise<void>
   /** The rules in force; with `all`, those as well that were superseded or taken back. */
   readonly pins: (options?: { readonly all?: boolean }) => Promise<readonly SessionPin[]>
+  /** The prompt stack in force, as it is sent and by the versions of its sources; nothing if there is none. */
+  readonly stack: () => Promise<SessionStack | undefined>
   readonly recall: (handle: string, range?: LineRange) => Promise<Recalled>
   readonly search: (search: MemorySearch) => Promise<readonly MemoryHit[]>
   /** What it is, in figures: entries, branches, compactions, and what is shown now. */
@@ -154,6 +160,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
     pin: (text, options = {}) => use((live) => pin(live, text, options)),
     unpin: (pinId) => tell((live) => unpin(live, pinId)),
     pins: (options = {}) => tell((live) => pins(live, options)),
+    stack: () => tell(sessionStack),
     recall: (handle, range) => tell((live) => recall(live, handle, range)),
     search: (search) => use((live) => live.memory.search(search)),
     overview: () => tell(overview),
@@ -176,6 +183,11 @@ async function wakeUp(live: Live): Promise<void> {
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error
   }
+}
+
+async function sessionStack(live: Live): Promise<SessionStack | undefined> {
+  const inForce = await readInForce(live)
+  return inForce === undefined ? undefined : { stack: inForce.stack, source: inForce.source }
 }
 
 async function append(live: Live, messages: readonly MessageLike[], format: Format | undefined): Promise<Acknowledged> {

@@ -2,6 +2,7 @@ import type { Compacted } from "../../compact/attempt.ts"
 import type { Weighing } from "../../compact/plan/economics.ts"
 import type { Plan } from "../../compact/plan/plan.ts"
 import type { Remedy } from "../../compact/remedy.ts"
+import type { Stack } from "../../compact/stack/stack.ts"
 import type { MemoryEntry } from "../../compact/stages/flush.ts"
 import type { Digest } from "../../compact/summary/summary.ts"
 import type { ModelRequest, Wire } from "../../message/message.ts"
@@ -9,6 +10,7 @@ import { present } from "../../message/present.ts"
 import type { Meter } from "../../tokens/meter.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import type { Trace } from "../log/trace.ts"
+import { type StackVersions, versionsOf } from "../stack/stack-options.ts"
 import type { CompactOptions } from "./options.ts"
 import { type Measured, measure, type Planned } from "./plan-request.ts"
 
@@ -31,6 +33,8 @@ export type Report = {
   readonly limit: { readonly by: "budget" | "window"; readonly tokens: number; readonly targetTokens: number }
   readonly before: Measure
   readonly after: Measure
+  /** The fingerprints of the prompt stack that was put in. */
+  readonly stack?: StackVersions
   readonly plan: Plan
   /** What the rewrite costs in cache and saves over the calls to come, at the model's prices. */
   readonly weighing?: Weighing
@@ -51,6 +55,7 @@ type Reporting = {
   readonly wire: Wire
   readonly trace: Trace
   readonly compacted?: Compacted
+  readonly stack?: Stack
   readonly memory: Report["memory"]
 }
 
@@ -80,7 +85,11 @@ export function reportOf(reporting: Reporting): Report {
     ),
     shortenedResults: trace.filter(({ type }) => type === "result-shortened").length,
     memory,
-    ...present({ weighing, digest: compacted?.digest }),
+    ...present({
+      weighing,
+      digest: compacted?.digest,
+      stack: reporting.stack === undefined ? undefined : versionsOf(reporting.stack),
+    }),
   }
 }
 
