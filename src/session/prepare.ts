@@ -18,8 +18,8 @@ import { entryId } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import type { Trace } from "./log/trace.ts"
 import { retrieve } from "./memory/retrieve.ts"
-import { type Call, finder, openCall, requireRules, requireSavedRules } from "./open-call.ts"
-import { isInForce, operatorRules, readPins } from "./pins.ts"
+import { type Call, openCall, requireRules, requireSavedRules, withNewView } from "./open-call.ts"
+import { isInForce, knownPins, operatorRules, standingPins } from "./pins.ts"
 import {
   type Budgeted,
   budgetOf,
@@ -28,7 +28,7 @@ import {
   type Preparing,
   type Receipt,
 } from "./prepared.ts"
-import { type Assembled, assemble, frameMessages, readMessages, readView, release, type View } from "./view.ts"
+import { type Assembled, assemble, readMessages, release, type View } from "./view.ts"
 
 /** What is to be sent, and how it came to be that. */
 type Outcome = {
@@ -48,14 +48,14 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   await live.options.operator?.refresh()
   const refuses = options.whenStoreIsAway === "refuse"
   if (refuses) await requireRules(live)
-  const opened = await openCall(live, options)
+  const opened = await openCall(live, options, await knownPins(live))
   if (refuses) requireSavedRules(live)
   const { moves } = live
   const { call, events } = await retrieveFor(live, opened)
   const isLong = call.frame.wire.length > longBody
   if (isLong) await nextTurn()
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
-  const pins = [...operatorRules(live), ...(await readPins(live))]
+  const pins = [...operatorRules(live), ...(await standingPins(live))]
   const preparing: Preparing = { live, call, meter, pins, options, notes: [] }
   if (isLong) await nextTurn()
   const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))
@@ -90,7 +90,7 @@ const maxDecisions = 5
 /** Leave the view as it is, or compact it. What is in force after that has to hold the rules and to fit, whoever put it there. */
 async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   const { live, call } = preparing
-  const assembled = assemble(call.frame, call.view, live.documents)
+  const assembled = assemble(call)
   const budgeted = budgetOf(preparing, assembled)
   const made: PlanEvent = { type: "plan-made", plan: budgeted.plan, sizes: budgeted.sizes }
   if (budgeted.plan.type !== "compact" && budgeted.pinsStand) {
@@ -109,17 +109,15 @@ async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
     const sent = { ...assembled, messages: compaction.messages }
     return { assembled: sent, wire: compaction.wire, budgeted: budgetOf(preparing, sent), trace: compaction.trace }
   }
-  const view = await readView(live, live.at)
-  const frame =
-    call.kind === "log" ? frameMessages(live.frame ?? call.frame, view, await finder(live, view)) : call.frame
-  const again = assemble(frame, view, live.documents)
+  const changed = await withNewView(live, call)
+  const again = assemble(changed)
   const after = budgetOf(preparing, again)
   if (!after.pinsStand || !after.fits) {
     assert(decisions < maxDecisions, "a compaction in force that lacks a rule or does not fit")
-    return decide({ ...preparing, call: { ...call, view, frame } }, decisions + 1)
+    return decide({ ...preparing, call: changed }, decisions + 1)
   }
   const trace = [...compaction.trace, ...again.events]
-  return { assembled: again, wire: encodeView(again), budgeted: after, trace, view }
+  return { assembled: again, wire: encodeView(again), budgeted: after, trace, view: changed.view }
 }
 
 const reasserted = (missing: readonly Pin[]): LogEvent => ({
@@ -184,6 +182,8 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted }: Outc
     context: { format, system, tools, messages },
     trace,
     receipt,
+    allLogged: call.separation.conversation.length === call.separation.request.messages.length,
+    rules: preparing.pins.filter(isInForce).map(({ text }) => text),
   }
 }
 
@@ -282,11 +282,8 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor> {
     parts: [{ type: "text", text: found.text, channel: "memory" }],
   }
   await live.journal.commit(() => [{ type: "memory-retrieved", before: last.entry, message: made }])
-  const view = await readView(live, live.at)
-  const frame =
-    call.kind === "log" ? frameMessages(live.frame ?? call.frame, view, await finder(live, view)) : call.frame
   return {
-    call: { ...call, view, frame },
+    call: await withNewView(live, call),
     events: [{ type: "memory-retrieved", rows: found.rows.length, leftOut: found.refused }],
   }
 }

@@ -2,7 +2,7 @@ import type { Compacted } from "../../compact/attempt.ts"
 import { compact } from "../../compact/compact.ts"
 import { isHeld } from "../../compact/held.ts"
 import type { PlanEvent } from "../../compact/plan/event.ts"
-import { separate } from "../../compact/stack/separate.ts"
+import { type Separation, separate, separateMade } from "../../compact/stack/separate.ts"
 import { flush } from "../../compact/stages/flush.ts"
 import { type CheckOptions, checkTranscript } from "../../message/check.ts"
 import { HoldfastError } from "../../message/errors.ts"
@@ -40,8 +40,10 @@ export async function compactRequest(
   const request = decodeRequest(options.format, typeof body === "string" ? body : textOfBody(body))
   const meter = meterFor(request, options)
   const repaired = isBroken(request) ? repairRequest(request) : asItCame(request)
-  const planned = planRequest({ ...request, messages: repaired.messages }, meter, options)
-  const performed = await perform(request, repaired, meter, planned, options)
+  const separation = separate(request)
+  const fit = { ...request, messages: repaired.messages }
+  const planned = planRequest(fit, separateMade(separation, fit), meter, options)
+  const performed = await perform({ request, separation, repaired, meter, planned, options })
   const { wire, trace, compacted } = performed
   const flushed = options.flush === true && (compacted?.memory ?? []).length === 0
   const written = typeof body === "string" ? wire : JSON.parse(wire)
@@ -50,24 +52,29 @@ export async function compactRequest(
     trace,
     report: reportOf({
       request,
+      separation,
       meter,
       planned,
       options,
       ...performed,
-      memory: flushed ? flush(separate(request).conversation).entries : (compacted?.memory ?? []),
+      memory: flushed ? flush(separation.conversation).entries : (compacted?.memory ?? []),
     }),
   }
 }
 
 type Performed = { readonly wire: Wire; readonly trace: Trace; readonly compacted?: Compacted }
 
-async function perform(
-  request: ModelRequest,
-  repaired: Repaired,
-  meter: Meter,
-  planned: Planned,
-  options: CompactOptions,
-): Promise<Performed> {
+type Performing = {
+  readonly request: ModelRequest
+  readonly separation: Separation
+  readonly repaired: Repaired
+  readonly meter: Meter
+  readonly planned: Planned
+  readonly options: CompactOptions
+}
+
+async function perform(performing: Performing): Promise<Performed> {
+  const { request, repaired, meter, planned, options } = performing
   const { plan, sizes, limits } = planned
   const made: PlanEvent = { type: "plan-made", plan, sizes }
   if (plan.type !== "compact" && planned.pinsStand) {
@@ -75,7 +82,8 @@ async function perform(
   }
   const { messages, events } = repairRequest(request)
   const choices = choicesOf(options, meter)
-  const compacted = await compact({ format: request.format, request, messages, meter, limits, choices })
+  const separation = separateMade(performing.separation, { ...request, messages })
+  const compacted = await compact({ format: request.format, request, messages, separation, meter, limits, choices })
   const decided: PlanEvent = { ...made, weighing: weighCompaction(compacted, planned, meter) }
   if (plan.type === "compact" && !plan.forced && decided.weighing?.pays === false) {
     return { wire: request.wire, trace: [decided] }
