@@ -3,6 +3,7 @@ import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { Ledger } from "./facts/ledger.ts"
 import type { StackDocument } from "./stack/place-stack.ts"
+import type { Separation } from "./stack/separate.ts"
 import type { StrategyEntry, StrategyName, StrategyOptions } from "./stages/strategies.ts"
 import type { WrittenSummary } from "./summary/model-write.ts"
 import type { SchemaName, Summary } from "./summary/summary.ts"
@@ -58,8 +59,8 @@ export type CompactTask = {
   readonly meter: Meter
   readonly limits: SizeLimits
   readonly choices: CompactChoices
-  /** Documents that opened this session, by hash: they are infrastructure wherever they stand. */
-  readonly standing?: ReadonlySet<string>
+  /** What these messages were separated into. */
+  readonly separation: Separation
   /** Lets others be served between two pieces of work, where there is much of it. */
   readonly pause?: () => Promise<void>
 }

@@ -1,7 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { ModelRequest } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { isInForce } from "../session/pins.ts"
 import type { Prepared } from "../session/prepared.ts"
 import { type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
 import { type FastPaths, namesItself } from "./fast-path/fast-paths.ts"
@@ -66,14 +65,13 @@ export async function ingestCall(
     const changed = sent.form.type !== "send" || sent.form.body !== request.wire
     const body = sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : undefined
     if (request.held === undefined) {
-      const rules = (await session.pins()).filter(isInForce).map((pin) => pin.text)
       const seen = {
         session: session.id,
         bytes: incomingCall.bytes,
         request: changed ? request : asHeld(request, prepared),
         receipt,
         changed,
-        rules,
+        rules: prepared.rules,
         isNamed: namesItself(incomingCall),
         ...present({ before: fastPath }),
       }
@@ -111,7 +109,8 @@ export function prepareCall(
   const stack = stackOfCall(deps.stacks, incomingCall, request.model)
   return session.prepare({
     format,
-    body: whole?.text ?? request.wire,
+    // What the provider holds is written out: then the text is another one.
+    ...(whole === undefined || whole.text === request.wire ? { request } : { body: whole.text }),
     repair: "when-changed",
     whenStoreIsAway: deps.whenStoreIsAway ?? "refuse",
     ...present({ model, windowTokens, reserveTokens, focus: own.focus, stack }),

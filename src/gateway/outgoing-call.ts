@@ -234,6 +234,7 @@ async function record({ lineages, held }: OutgoingDeps, taken: IngestedCall, end
       answer,
       wire,
       elements: form.elements,
+      allLogged: taken.prepared.allLogged,
       isOther,
       isInline: tried.has("inline"),
     })

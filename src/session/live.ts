@@ -40,6 +40,8 @@ export type Live = {
   readonly messages: Map<number, Message>
   /** Rules that hold in other sessions too. */
   readonly shared: SharedRules
+  /** Those of them that hold in this one, as they were last read. */
+  sharedPins: readonly Pin[]
   /** Rules by the entries that pinned them, and how they stand to one another. */
   readonly rules: Map<number, Pin>
   /** Entries that took rules back: whether the user went back behind them, and the message that said so. */

@@ -7,6 +7,7 @@ import { present } from "../message/present.ts"
 import type { RuleFinder } from "../rules/find-rules.ts"
 import type { Queue } from "../store/queue/queue.ts"
 import type { Store } from "../store/store.ts"
+import { isObject } from "../wire/json.ts"
 import type { Hooks } from "./hooks.ts"
 import type { Redaction } from "./log/redact.ts"
 import { checkName } from "./memory/check-search.ts"
@@ -190,6 +191,7 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
 const prepareNames = optionNames<PrepareOptions>({
   format: true,
   body: true,
+  request: true,
   model: true,
   system: true,
   tools: true,
@@ -217,6 +219,12 @@ export function checkPrepareOptions(options: PrepareOptions): void {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
       refuse(name, `a whole number, at least ${least}`, value)
   }
+  const { request } = options
+  if (
+    request !== undefined &&
+    !(isObject(request) && typeof request.wire === "string" && Array.isArray(request.messages))
+  )
+    refuse("request", "a request as decodeRequest reads it", request)
 }
 
 /** Whose sessions are where nobody says it. */

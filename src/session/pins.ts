@@ -108,9 +108,14 @@ const wasWithdrawn = ({ state }: SessionPin): boolean => state === "withdrawn" |
 export const isInForce = ({ state }: SessionPin): boolean => state === "in-force"
 
 /** Every rule that was ever pinned in a session, oldest first. They are the session's, whatever branch it is on. */
-export async function readPins(live: Live): Promise<readonly SessionPin[]> {
-  const shared = await live.shared.read(live.owner)
-  const pins = [...shared, ...(await ownPins(live))]
+async function readPins(live: Live): Promise<readonly SessionPin[]> {
+  live.sharedPins = await live.shared.read(live.owner)
+  return standingPins(live)
+}
+
+/** The same, for a call that has read them before: what was pinned and taken back since is known, and those of other sessions stay. */
+export async function standingPins(live: Live): Promise<readonly SessionPin[]> {
+  const pins = [...live.sharedPins, ...(await ownPins(live))]
   const now = live.options.now?.() ?? Date.now()
   const isInConversation = await readConversation(live)
   const gone = await withdrawn(live, isInConversation)

@@ -19,8 +19,8 @@ import { entryId } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import type { Trace } from "./log/trace.ts"
 import { retrieve } from "./memory/retrieve.ts"
-import { type Call, finder, openCall, requireRules, requireSavedRules } from "./open-call.ts"
-import { isInForce, operatorRules, readPins } from "./pins.ts"
+import { type Call, openCall, requireRules, requireSavedRules, withNewView, withOtherStack } from "./open-call.ts"
+import { isInForce, knownPins, operatorRules, standingPins } from "./pins.ts"
 import {
   type Budgeted,
   budgetOf,
@@ -30,7 +30,7 @@ import {
   type Receipt,
 } from "./prepared.ts"
 import { type CallStack, installStack, receiptOf } from "./session-stack.ts"
-import { type Assembled, assemble, frameMessages, readMessages, readView, release, type View } from "./view.ts"
+import { type Assembled, assemble, readMessages, release, type View } from "./view.ts"
 
 /** What is to be sent, and how it came to be that. */
 type Outcome = {
@@ -54,14 +54,14 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   await live.options.operator?.refresh()
   const refuses = options.whenStoreIsAway === "refuse"
   if (refuses) await requireRules(live)
-  const opened = await openCall(live, options)
+  const opened = await openCall(live, options, await knownPins(live))
   if (refuses) requireSavedRules(live)
   const { moves } = live
   const { call, events } = await retrieveFor(live, opened)
   const isLong = call.frame.wire.length > longBody
   if (isLong) await nextTurn()
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
-  const pins = [...operatorRules(live), ...(await readPins(live))]
+  const pins = [...operatorRules(live), ...(await standingPins(live))]
   const preparing: Preparing = { live, call, meter, pins, options, notes: [] }
   if (isLong) await nextTurn()
   const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))
@@ -96,7 +96,7 @@ const maxDecisions = 5
 /** Leave the view as it is, or compact it. What is in force after that has to hold the rules and to fit, whoever put it there. */
 async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   const { live, call } = preparing
-  const assembled = assemble(call.frame, call.view, live.documents)
+  const assembled = assemble(call)
   const budgeted = budgetOf(preparing, assembled)
   const made: PlanEvent = { type: "plan-made", plan: budgeted.plan, sizes: budgeted.sizes }
   if (budgeted.plan.type !== "compact" && budgeted.pinsStand) {
@@ -119,16 +119,15 @@ async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
     const sent = { ...assembled, messages: compaction.messages }
     return { assembled: sent, wire: compaction.wire, budgeted: budgetOf(preparing, sent), trace: compaction.trace }
   }
-  const view = await readView(live, live.at)
-  const frame = call.kind === "log" ? frameMessages(call.base, view, await finder(live, view)) : call.frame
-  const again = assemble(frame, view, live.documents)
+  const changed = await withNewView(live, call)
+  const again = assemble(changed)
   const after = budgetOf(preparing, again)
   if (!after.pinsStand || !after.fits) {
     assert(decisions < maxDecisions, "a compaction in force that lacks a rule or does not fit")
-    return decide({ ...preparing, call: { ...call, view, frame } }, decisions + 1)
+    return decide({ ...preparing, call: changed }, decisions + 1)
   }
   const trace = [...compaction.trace, ...again.events]
-  return { assembled: again, wire: encodeView(preparing, again), budgeted: after, trace, view }
+  return { assembled: again, wire: encodeView(preparing, again), budgeted: after, trace, view: changed.view }
 }
 
 /**
@@ -141,9 +140,7 @@ async function decideWithNewStack(preparing: Preparing, decisions: number): Prom
   if (waiting === undefined || call.kind === "held") return undefined
   const { stack, source } = waiting
   const inForce = { seq: 0, stack, source, ttl: call.stack.inForce?.ttl ?? "5m", documents: documentsIn(stack) }
-  const base = call.reframe(inForce)
-  const frame = call.kind === "log" ? frameMessages(base, call.view, await finder(live, call.view)) : base
-  const next = { ...call, base, frame, stack: { inForce, events: [] } }
+  const next = await withOtherStack(live, call, inForce)
   const notes: LogEvent[] = []
   const outcome = await decide({ ...preparing, call: next, notes }, decisions).catch((error: unknown) => {
     if (error instanceof HoldfastError && noRoom.has(error.problem.code)) return undefined
@@ -151,7 +148,7 @@ async function decideWithNewStack(preparing: Preparing, decisions: number): Prom
   })
   if (outcome === undefined || outcome.isHeld === true) return outcome
   const installed = await installStack(live, waiting, "compaction", { meter })
-  live.frame = base
+  live.frame = next.base
   preparing.notes.push(...notes)
   return { ...outcome, trace: [...installed.events, ...outcome.trace], stack: installed }
 }
@@ -229,6 +226,8 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...out
     context: { format, system, tools, messages },
     trace,
     receipt,
+    allLogged: call.separation.conversation.length === call.separation.request.messages.length,
+    rules: preparing.pins.filter(isInForce).map(({ text }) => text),
   }
 }
 
@@ -327,10 +326,8 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor> {
     parts: [{ type: "text", text: found.text, channel: "memory" }],
   }
   await live.journal.commit(() => [{ type: "memory-retrieved", before: last.entry, message: made }])
-  const view = await readView(live, live.at)
-  const frame = call.kind === "log" ? frameMessages(call.base, view, await finder(live, view)) : call.frame
   return {
-    call: { ...call, view, frame },
+    call: await withNewView(live, call),
     events: [{ type: "memory-retrieved", rows: found.rows.length, leftOut: found.refused }],
   }
 }

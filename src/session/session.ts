@@ -1,5 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
-import type { Format, Usage } from "../message/message.ts"
+import type { Format, ModelRequest, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Head, MemoryHit } from "../store/store.ts"
 import type { FilledBody, RequestBody } from "../wire/request-body.ts"
@@ -23,7 +23,7 @@ import type { MemorySearch } from "./memory/check-search.ts"
 import { requireLog } from "./open-call.ts"
 import { wake } from "./open-live.ts"
 import { checkSessionId } from "./options.ts"
-import { type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
+import { knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
 import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { type LineRange, type Recalled, recall } from "./recall.ts"
@@ -59,7 +59,9 @@ type UnfilledOptions<Of extends Format, GivenTool, Streamed extends boolean> = P
 
 /** Prepares the next model call. The type of the body is that of the one which was given, or follows from the format. */
 export type Prepare = {
-  (options: PrepareOptions & { readonly body: string }): Promise<Prepared<string>>
+  (
+    options: PrepareOptions & ({ readonly body: string } | { readonly request: ModelRequest }),
+  ): Promise<Prepared<string>>
   <Body extends object, Of extends Format>(
     options: PrepareOptions & { readonly body: Body; readonly format: Of },
   ): Promise<Prepared<FilledBody<Body, Of>>>
@@ -134,7 +136,9 @@ export function createSession(id: string, deps: SessionDeps): Session {
       await requireLog(live)
       return act(live)
     })
-  function prepareNext(options: PrepareOptions & { readonly body: string }): Promise<Prepared<string>>
+  function prepareNext(
+    options: PrepareOptions & ({ readonly body: string } | { readonly request: ModelRequest }),
+  ): Promise<Prepared<string>>
   function prepareNext<Body extends object, Of extends Format>(
     options: PrepareOptions & { readonly body: Body; readonly format: Of },
   ): Promise<Prepared<FilledBody<Body, Of>>>
@@ -192,7 +196,7 @@ async function sessionStack(live: Live): Promise<SessionStack | undefined> {
 
 async function append(live: Live, messages: readonly MessageLike[], format: Format | undefined): Promise<Acknowledged> {
   const known = format ?? live.options.format ?? live.frame?.format
-  const { placed } = await appendMessages(live, readMessagesLike(messages, known))
+  const { placed } = await appendMessages(live, readMessagesLike(messages, known), await knownPins(live))
   const ids = placed.map(entryId)
   const durable = live.journal.isDurable()
   if (ids.length > 0) live.emit({ type: "entries-appended", entries: ids, durable })
@@ -205,7 +209,8 @@ async function compactNow(live: Live, request: CompactRequest): Promise<Compacti
   const isNew = last === 0 || outline.nodeOf(last) !== live.at || request.focus !== undefined
   const asked = isNew ? { occasion: { asked: present({ focus: request.focus }) } } : {}
   const { client } = live
-  const again = request.body === undefined && client !== undefined ? { body: client.wire, format: client.format } : {}
+  const isBare = request.body === undefined && request.request === undefined
+  const again = isBare && client !== undefined ? { request: client } : {}
   const { trace, receipt } = await prepare(live, { ...request, ...asked, ...again })
   const made = trace.flatMap((event) => (event.type === "checkpoint-installed" ? [event.checkpoint] : [])).at(-1)
   return { trace, receipt, ...present({ checkpoint: made }) }

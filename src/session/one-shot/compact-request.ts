@@ -2,7 +2,7 @@ import type { Compacted } from "../../compact/attempt.ts"
 import { compact } from "../../compact/compact.ts"
 import { isHeld } from "../../compact/held.ts"
 import type { PlanEvent } from "../../compact/plan/event.ts"
-import { separate } from "../../compact/stack/separate.ts"
+import { type Separation, separate, separateMade } from "../../compact/stack/separate.ts"
 import { flush } from "../../compact/stages/flush.ts"
 import { type CheckOptions, checkTranscript } from "../../message/check.ts"
 import { HoldfastError } from "../../message/errors.ts"
@@ -44,8 +44,11 @@ export async function compactRequest(
   const stacked = await withOwnStack(came, meter, options)
   const { request } = stacked
   const repaired = isBroken(request) ? repairRequest(request) : asItCame(request)
-  const planned = planRequest({ ...request, messages: repaired.messages }, meter, options)
-  const performed = await perform(request, repaired, meter, planned, options, stacked.documents)
+  const separation = separate(request)
+  const fit = { ...request, messages: repaired.messages }
+  const planned = planRequest(fit, separateMade(separation, fit), meter, options)
+  const { documents } = stacked
+  const performed = await perform({ request, separation, repaired, meter, planned, options, ...present({ documents }) })
   const { wire, compacted } = performed
   const trace = [...stacked.events, ...performed.trace]
   const flushed = options.flush === true && (compacted?.memory ?? []).length === 0
@@ -55,13 +58,14 @@ export async function compactRequest(
     trace,
     report: reportOf({
       request,
+      separation,
       meter,
       planned,
       options,
       ...performed,
       trace,
       ...present({ stack: stacked.stack }),
-      memory: flushed ? flush(separate(request).conversation).entries : (compacted?.memory ?? []),
+      memory: flushed ? flush(separation.conversation).entries : (compacted?.memory ?? []),
     }),
   }
 }
@@ -76,14 +80,18 @@ function withOwnStack(came: ModelRequest, meter: Meter, options: CompactOptions)
 
 type Performed = { readonly wire: Wire; readonly trace: Trace; readonly compacted?: Compacted }
 
-async function perform(
-  request: ModelRequest,
-  repaired: Repaired,
-  meter: Meter,
-  planned: Planned,
-  options: CompactOptions,
-  documents: StackedRequest["documents"] | undefined,
-): Promise<Performed> {
+type Performing = {
+  readonly request: ModelRequest
+  readonly separation: Separation
+  readonly repaired: Repaired
+  readonly meter: Meter
+  readonly planned: Planned
+  readonly options: CompactOptions
+  readonly documents?: StackedRequest["documents"]
+}
+
+async function perform(performing: Performing): Promise<Performed> {
+  const { request, repaired, meter, planned, options, documents } = performing
   const { plan, sizes, limits } = planned
   const made: PlanEvent = { type: "plan-made", plan, sizes }
   if (plan.type !== "compact" && planned.pinsStand) {
@@ -91,7 +99,8 @@ async function perform(
   }
   const { messages, events } = repairRequest(request)
   const choices = { ...choicesOf(options, meter), ...present({ documents }) }
-  const compacted = await compact({ format: request.format, request, messages, meter, limits, choices })
+  const separation = separateMade(performing.separation, { ...request, messages })
+  const compacted = await compact({ format: request.format, request, messages, separation, meter, limits, choices })
   const decided: PlanEvent = { ...made, weighing: weighCompaction(compacted, planned, meter) }
   if (plan.type === "compact" && !plan.forced && decided.weighing?.pays === false) {
     return { wire: request.wire, trace: [decided] }

@@ -2,6 +2,7 @@ import type { Compacted } from "../../compact/attempt.ts"
 import type { Weighing } from "../../compact/plan/economics.ts"
 import type { Plan } from "../../compact/plan/plan.ts"
 import type { Remedy } from "../../compact/remedy.ts"
+import { type Separation, separate } from "../../compact/stack/separate.ts"
 import type { Stack } from "../../compact/stack/stack.ts"
 import type { MemoryEntry } from "../../compact/stages/flush.ts"
 import type { Digest } from "../../compact/summary/summary.ts"
@@ -49,6 +50,7 @@ export type Report = {
 
 type Reporting = {
   readonly request: ModelRequest
+  readonly separation: Separation
   readonly meter: Meter
   readonly planned: Planned
   readonly options: CompactOptions
@@ -61,12 +63,13 @@ type Reporting = {
 
 /** The account of one compaction, or of why there was none. */
 export function reportOf(reporting: Reporting): Report {
-  const { request, meter, planned, options, wire, trace, compacted, memory } = reporting
+  const { request, separation, meter, planned, options, wire, trace, compacted, memory } = reporting
   const { plan, by, limits, stackTokens } = planned
   const { model } = meter
   const changed = wire !== request.wire
   const sent = changed ? decodeRequest(request.format, wire) : request
-  const after = compacted === undefined ? measure(sent, meter) : { stackTokens, outsideTokens: compacted.afterTokens }
+  const measured = (): Measured => measure(sent, changed ? separate(sent) : separation, meter)
+  const after = compacted === undefined ? measured() : { stackTokens, outsideTokens: compacted.afterTokens }
   const weighing = trace.flatMap((event) => (event.type === "plan-made" ? (event.weighing ?? []) : []))[0]
   return {
     changed,
@@ -74,7 +77,7 @@ export function reportOf(reporting: Reporting): Report {
     model: { id: model.id, known: model.known },
     counting: model.vocabulary === "o200k" ? "exact" : "estimated",
     limit: { by, tokens: limits.hardTokens, targetTokens: limits.targetTokens },
-    before: inAll(request, measure(request, meter)),
+    before: inAll(request, measure(request, separation, meter)),
     after: inAll(sent, after),
     plan,
     strategy: typeof options.strategy === "function" ? "custom" : (options.strategy ?? "staged"),
