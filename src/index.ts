@@ -27,6 +27,7 @@ export type { Weighing } from "./compact/plan/economics.ts"
 export type { Plan, PlanReason, Sizes, Trigger } from "./compact/plan/plan.ts"
 export type { CompactionPolicy } from "./compact/plan/policy.ts"
 export { defaultPolicy } from "./compact/plan/policy.ts"
+export type { Layer, SectionDefinition, Stack, StackDefinition } from "./compact/stack/stack.ts"
 export type { Edit } from "./compact/stages/edit.ts"
 export type { MemoryEntry } from "./compact/stages/flush.ts"
 export type { Choice, SizedGroup, Strategy, StrategyName, StrategyOptions } from "./compact/stages/strategies.ts"
@@ -118,6 +119,10 @@ export type {
   SessionEvent,
   SessionGuarding,
   SessionPin,
+  SessionStack,
+  StackOption,
+  StackOptions,
+  StackReceipt,
 } from "./session/index.ts"
 export { createHoldfast } from "./session/index.ts"
 export type { Redaction } from "./session/log/redact.ts"

@@ -6,6 +6,7 @@ import type { Whereabouts } from "../model/address.ts"
 import type { CallOptions } from "../model/call-model.ts"
 import { type CompactOptions, checkNestedNames } from "../session/one-shot/options.ts"
 import type { ModelSummarizer } from "../session/one-shot/summarizer.ts"
+import type { StackOption } from "../session/stack/stack-options.ts"
 import { isObject } from "../wire/json.ts"
 import type { Steer } from "./steering.ts"
 import type { TurnEvent } from "./turn-event.ts"
@@ -51,6 +52,8 @@ export type TurnOptions = {
   /** What was said before; a turn remembers nothing of another. */
   readonly messages?: Transcript
   readonly tools?: readonly TurnTool[]
+  /** The prompt stack, read once: it stands behind the instructions in every call of the turn, byte for byte the same. */
+  readonly stack?: StackOption
   /** The model's own window, less room for the answer, unless given. */
   readonly contextBudget?: ContextBudget
   readonly compaction?: TurnCompaction
@@ -102,6 +105,7 @@ const turnNames = optionNames<TurnOptions>({
   inputs: true,
   messages: true,
   tools: true,
+  stack: true,
   contextBudget: true,
   compaction: true,
   compactionOptions: true,

@@ -2,6 +2,7 @@ import type { StreamGuardUse } from "../guard/guard-events.ts"
 import type { Guarding } from "../guard/judge-call.ts"
 import type { Format, ModelResponse, Transcript, Usage } from "../message/message.ts"
 import type { Trace } from "../session/log/trace.ts"
+import type { StackOption } from "../session/stack/stack-options.ts"
 
 /** What a session is told of the call that it prepares the context for. */
 export type TurnRequest = {
@@ -12,6 +13,7 @@ export type TurnRequest = {
   readonly tools?: readonly unknown[]
   readonly stream: boolean
   readonly maxOutputTokens?: number
+  readonly stack?: StackOption
   /** The provider found the last body too long. */
   readonly occasion?: { readonly refused: boolean }
 }

@@ -1,3 +1,4 @@
+import type { Stack } from "../compact/stack/stack.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import {
   type Format,
@@ -17,6 +18,7 @@ import { meterFor } from "../session/one-shot/meter-for.ts"
 import type { CompactOptions } from "../session/one-shot/options.ts"
 import type { Report } from "../session/one-shot/report.ts"
 import type { SummarizerOption } from "../session/one-shot/summarizer.ts"
+import { stackRequest } from "../session/stack/stack-options.ts"
 import { findModel, plainId } from "../tokens/models.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
@@ -66,7 +68,7 @@ export function startWork(options: TurnOptions): TurnWork {
   const context =
     session === undefined
       ? createContext(turnBody(agent, tools, stream), options)
-      : createSessionContext(session, agent, tools, stream)
+      : createSessionContext(session, options, stream)
   const work: TurnWork = {
     options,
     stream,
@@ -153,8 +155,7 @@ async function untilStopped<Value>(
 /** The context of a session: it remembers and sees to the budget, and only the settings of the call are laid over its body. */
 function createSessionContext(
   session: TurnSession,
-  { model, instructions }: TurnAgent,
-  tools: readonly TurnTool[],
+  { agent: { model, instructions }, tools = [], stack }: TurnOptions,
   stream: boolean,
 ): TurnContext {
   const { format, maxOutputTokens } = model
@@ -168,6 +169,7 @@ function createSessionContext(
       maxOutputTokens,
       system: instructions === "" ? undefined : instructions,
       tools: declared.length === 0 ? undefined : declared,
+      stack,
     }),
   }
   return {
@@ -285,7 +287,7 @@ type TurnContext = {
 function createContext(skeleton: ModelRequest, options: TurnOptions): TurnContext {
   let request = skeleton
   let news: Transcript = []
-  const bringUnder = fitter(options, skeleton)
+  let opened: Opened | undefined
   const take = async (messages: Transcript): Promise<void> => {
     news = [...news, ...messages]
   }
@@ -293,26 +295,44 @@ function createContext(skeleton: ModelRequest, options: TurnOptions): TurnContex
     take,
     record: (_response, messages) => take(messages),
     prepare: async ({ refused }) => {
+      const isFirst = opened === undefined
+      opened ??= await openTurn(skeleton, options)
+      const { bringUnder } = opened
+      if (isFirst) request = opened.request
       const whole = decodeNext(request, encodeRequest(request, { messages: [...request.messages, ...news] }))
       const fitted = await bringUnder(whole, refused)
       const changed = fitted?.report.changed === true
       request = changed ? decodeRequest(whole.format, fitted.body) : whole
       news = []
-      return { body: request.wire, trace: changed ? fitted.trace : [], ...present({ report: fitted?.report }) }
+      const trace = [...(isFirst ? opened.events : []), ...(changed ? fitted.trace : [])]
+      return { body: request.wire, trace, ...present({ report: fitted?.report }) }
     },
   }
+}
+
+/** What the calls of a turn begin with, its stack read and in place. */
+type Opened = { readonly request: ModelRequest; readonly bringUnder: Fit; readonly events: Trace }
+
+async function openTurn(skeleton: ModelRequest, options: TurnOptions): Promise<Opened> {
+  const { stack: option, agent, contextBudget } = options
+  if (option === undefined) return { request: skeleton, bringUnder: fitter(options, skeleton), events: [] }
+  const meter = meterFor(skeleton, { format: skeleton.format, model: agent.model.model })
+  const characters = isCharacters(contextBudget) ? Math.floor(contextBudget.characters / charactersPerToken) : undefined
+  const windowTokens = tokensOf(contextBudget) ?? characters ?? meter.model.windowTokens
+  const { request, stack, events } = await stackRequest(skeleton, option, { meter, windowTokens })
+  return { request, bringUnder: fitter(options, request, stack), events }
 }
 
 /** Brings a request under the budget; nothing if there is nothing to do. */
 type Fit = (request: ModelRequest, refused: boolean) => Promise<CompactResult<string> | undefined>
 
-function fitter(options: TurnOptions, skeleton: ModelRequest): Fit {
+function fitter(options: TurnOptions, skeleton: ModelRequest, stack?: Stack): Fit {
   const { agent, compaction, compactionOptions, signal } = options
   const base: CompactOptions = {
     ...compactionOptions,
     format: skeleton.format,
     model: agent.model.model,
-    ...present({ signal, summarizer: summarizerOf(compaction, agent.model) }),
+    ...present({ signal, stack, summarizer: summarizerOf(compaction, agent.model) }),
   }
   const gauge = gaugeOf(options.contextBudget, skeleton, base)
   const mayCountOnly = base.pins === undefined && base.policy === undefined

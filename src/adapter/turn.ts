@@ -25,6 +25,7 @@ import { callModel } from "../model/call-model.ts"
 import { isModelRefusal } from "../model/refusal.ts"
 import { saysTooLong } from "../model/too-long.ts"
 import type { Trace } from "../session/log/trace.ts"
+import { checkStackOption } from "../session/stack/stack-options.ts"
 import { collectEnd, collectStep, startCollect } from "../wire/collect.ts"
 import { isObject } from "../wire/json.ts"
 import type { StreamEvent } from "../wire/stream.ts"
@@ -162,6 +163,7 @@ async function checkTurn(options: TurnOptions): Promise<void> {
     for (const name of ["messages", "contextBudget", "compaction", "compactionOptions"] as const)
       if (options[name] !== undefined) refuse(name, "nothing beside a session, which sees to it itself", options[name])
   }
+  if (options.stack !== undefined) checkStackOption(options.stack, "turn")
   checkGuard(options.guard)
   checkBudget(options.contextBudget)
   await checkCompaction(options)

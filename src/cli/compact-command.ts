@@ -1,3 +1,4 @@
+import { separate } from "../compact/stack/separate.ts"
 import { present } from "../message/present.ts"
 import { compactRequest } from "../session/one-shot/compact-request.ts"
 import { meterFor } from "../session/one-shot/meter-for.ts"
@@ -63,6 +64,6 @@ function optionsFor(
   if ("tokens" in budget) return { ...whole, budgetTokens: budget.tokens }
   const counted: CompactOptions = { ...whole, budgetTokens: 1 }
   const request = decodeRequest(format, body)
-  const { outsideTokens } = planRequest(request, meterFor(request, counted), counted)
+  const { outsideTokens } = planRequest(request, separate(request), meterFor(request, counted), counted)
   return { ...whole, budgetTokens: Math.max(1, Math.floor(outsideTokens * budget.share)) }
 }

@@ -188,6 +188,13 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     },
   ],
   [
+    "stack",
+    {
+      summary: "See, compare and check the prompt stacks of the configuration",
+      load: async () => (await import("./stack-command.ts")).stackCommand,
+    },
+  ],
+  [
     "pin",
     {
       summary: "Give a rule that no conversation can take back, signed",

@@ -53,6 +53,7 @@ export function recordEntry(record: ExchangeRecord): ConsoleEntry {
     fields: {
       ...{ id, tenant, method: name(method), path: name(pathOnly(path)), stream, how, ending, status, changed },
       ...present({ session, agent, format, model: model === undefined ? undefined : name(model), upstream, usage }),
+      ...present({ stack: record.receipt?.stack?.hash }),
       ...present({ compacted: compactionIn(record), problem: problem?.code, firstByteMs: record.firstByteMs }),
       ...{
         denied: denialsIn(record),
@@ -108,6 +109,28 @@ export function sessionEntry(event: SessionEvent): ConsoleEntry | undefined {
   })
   if (type === "durability-degraded") return entry("warn", "the store does not take what is said; it waits in memory")
   if (type === "durability-restored") return entry("info", "the store has everything again")
+  if (type === "stack-installed")
+    return entry("info", `prompt stack ${event.hash.slice(0, 12)} is sent from here on (${event.reason})`, {
+      hash: event.hash,
+      layers: event.layers,
+      reason: event.reason,
+    })
+  if (type === "stack-changed") {
+    const sections = event.changes.map((change) => ("section" in change ? change.section : `the layer ${change.layer}`))
+    const when = event.effect === "now" ? "with this request" : "with the next compaction"
+    return entry("info", `the prompt stack changed in ${name(sections.join(", "))}; it takes effect ${when}`, {
+      changes: event.changes,
+      effect: event.effect,
+    })
+  }
+  if (type === "stack-refused")
+    return entry(
+      "warn",
+      `the prompt stack's sources cannot be used (${event.problem.code}); what was sent is sent on`,
+      {
+        problem: event.problem.code,
+      },
+    )
   if (type === "background-failed")
     return entry("warn", `${event.work} failed: ${event.problem.code}`, { problem: event.problem.code })
   return undefined

@@ -17,6 +17,7 @@ import { dataPlace, openPlace } from "./ask-store.ts"
 import { type CommandFailure, isFailure, unusable } from "./command.ts"
 import type { OpenedConfig } from "./config/open-secrets.ts"
 import { type AdminAccess, type ServeSettings, sessionOptions } from "./serve-settings.ts"
+import { checkStacks } from "./stack-command.ts"
 import type { World } from "./world.ts"
 
 /** What a gateway stands on, opened. */
@@ -48,6 +49,7 @@ export async function openGround(
   { now, env, port, withoutPolicyFolder = false }: GroundOptions,
 ): Promise<ServeResources | CommandFailure> {
   const { config } = settings
+  await checkStacks(config)
   const data = config.data === undefined ? undefined : "place" in config.data ? config.data.place : config.data.secret
   const place = dataPlace(data, {})
   if (isFailure(place)) return place

@@ -91,15 +91,27 @@ async function readSettingsFile(
   return await readConfig(named, process.cwd())
 }
 
+/** The configuration without its secrets: enough for whoever only looks at it. */
+export async function readResolved(
+  args: Arguments,
+  env: World["env"],
+): Promise<
+  { readonly resolved: ResolvedConfig; readonly file?: ConfigFile } | { readonly faults: readonly ConfigFault[] }
+> {
+  const file = await readSettingsFile(args, env)
+  if (file !== undefined && "faults" in file) return file
+  const result = resolveConfig({ flags: flagsOf(args), env, ...present({ file }) })
+  return "faults" in result ? result : { ...result, ...present({ file }) }
+}
+
 /** Read, resolve and open the configuration; or all that is wrong with it. */
 export async function readSettings(
   args: Arguments,
   env: World["env"],
 ): Promise<ServeSettings | { readonly faults: readonly ConfigFault[] }> {
-  const file = await readSettingsFile(args, env)
-  if (file !== undefined && "faults" in file) return file
-  const result = resolveConfig({ flags: flagsOf(args), env, ...present({ file }) })
+  const result = await readResolved(args, env)
   if ("faults" in result) return result
+  const { file } = result
   const nowhere: ConfigPlace = { source: "the configuration", lineOf: () => undefined }
   const opened = await openSecrets(result.resolved, env, file?.place ?? nowhere)
   const secretRefs = secretRefsOf(result.resolved)
@@ -187,7 +199,13 @@ export function gatewayOptions(
     },
     upstreams: upstreamsOf(config),
     admin: { origins: config.admin.origins, ...present({ token: admin.token }) },
-    ...present({ token, windowTokens, operator, guard }),
+    ...present({
+      token,
+      windowTokens,
+      operator,
+      guard,
+      stacks: config.stacks.length === 0 ? undefined : config.stacks,
+    }),
   }
 }
 

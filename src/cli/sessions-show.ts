@@ -160,6 +160,7 @@ const nouns: Readonly<Record<EntryType, Noun>> = {
   "checkpoint-installed": ["compaction", "compactions"],
   "checkpoint-undone": ["undoing", "undoings"],
   "stack-seen": ["prompt stack", "prompt stacks"],
+  "stack-installed": ["stack installed", "stacks installed"],
   "rule-pinned": ["pin", "pins"],
   "rule-unpinned": ["unpinning", "unpinnings"],
   "summary-begun": ["background summary", "background summaries"],
@@ -204,6 +205,8 @@ function entryWords({ message, body, type }: HistoryEntry): string {
       return `${body.model} reports ${body.usage.inputTokens} tokens in; ${body.estimatedTokens} were counted`
     case "stack-seen":
       return `prompt stack ${body.hash.slice(0, 12)}, ${count(body.documents.length, "document")}`
+    case "stack-installed":
+      return `prompt stack ${body.hash.slice(0, 12)} of ${count(body.sections.length, "section")}, ${body.stackTokens} tokens, is sent from here on`
     default:
       return type
   }

@@ -63,7 +63,12 @@ export function microEdits(
       count: meter.text,
       partTokens: meter.part,
       unread: scene.unread,
-      ...present({ budgets: choices.toolBudgets, focus: choices.focus, handleOf: choices.handleOf }),
+      ...present({
+        budgets: choices.toolBudgets,
+        documents: choices.documents,
+        focus: choices.focus,
+        handleOf: choices.handleOf,
+      }),
     })
   if (choices.entry.micro === "none" && pressure !== fullPressure) return []
   const mandatory = new Set(scene.groups.filter((_, at) => scene.duties[at] !== undefined))

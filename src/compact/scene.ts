@@ -1,10 +1,9 @@
 import { type Group, groupTurns, unansweredIn } from "../message/group.ts"
 import { type CallId, type Message, type Transcript, textOf } from "../message/message.ts"
-import { present } from "../message/present.ts"
 import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { isHeld } from "./held.ts"
-import { type Separation, separate } from "./stack/separate.ts"
+import type { Separation } from "./stack/separate.ts"
 import { latestSpoken } from "./stages/spoken.ts"
 import { type Duty, dutyOf, firstSeen, ownMessage } from "./standing.ts"
 import type { CompactTask } from "./task.ts"
@@ -41,11 +40,7 @@ export type Scene = {
 const framingTokens = 8
 
 export function setScene(task: CompactTask): Scene {
-  const { request, messages, meter, choices } = task
-  const separation = separate(
-    { system: request.system, tools: request.tools, messages },
-    present({ standing: task.standing }),
-  )
+  const { request, messages, separation, meter, choices } = task
   const { conversation, infrastructure } = separation
   const groups = groupTurns(conversation)
   const waiting = new Set(groupTurns(request.messages).at(-1)?.pending ?? [])

@@ -2,6 +2,8 @@ import type { CallId, Format, ModelRequest, Transcript } from "../message/messag
 import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
 import type { Ledger } from "./facts/ledger.ts"
+import type { StackDocument } from "./stack/place-stack.ts"
+import type { Separation } from "./stack/separate.ts"
 import type { StrategyEntry, StrategyName, StrategyOptions } from "./stages/strategies.ts"
 import type { WrittenSummary } from "./summary/model-write.ts"
 import type { SchemaName, Summary } from "./summary/summary.ts"
@@ -42,6 +44,8 @@ export type CompactChoices = {
   readonly language?: string
   readonly summarizer?: Summarizer
   readonly toolBudgets?: Readonly<Record<string, number>>
+  /** The documents of the prompt stack. */
+  readonly documents?: readonly StackDocument[]
   readonly handleOf?: (callId: CallId) => string | undefined
   /** Facts of messages that are no longer there to be read: they are carried on. */
   readonly earlier?: Ledger
@@ -55,8 +59,8 @@ export type CompactTask = {
   readonly meter: Meter
   readonly limits: SizeLimits
   readonly choices: CompactChoices
-  /** Documents that opened this session, by hash: they are infrastructure wherever they stand. */
-  readonly standing?: ReadonlySet<string>
+  /** What these messages were separated into. */
+  readonly separation: Separation
   /** Lets others be served between two pieces of work, where there is much of it. */
   readonly pause?: () => Promise<void>
 }

@@ -1,7 +1,6 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { ModelRequest } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { isInForce } from "../session/pins.ts"
 import type { Prepared } from "../session/prepared.ts"
 import { type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
 import { type FastPaths, namesItself } from "./fast-path/fast-paths.ts"
@@ -13,6 +12,7 @@ import { formFor } from "./server-state/form.ts"
 import { type Sent, spare } from "./server-state/instead.ts"
 import { isOwnResponseId, storesAnswer } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
+import { stackOfCall } from "./settings/stack-rules.ts"
 import { chooseUpstream, familyOf, type Upstream } from "./settings/upstream.ts"
 import { isAnswerCounted, type WindowDeps, windowOf } from "./window-of.ts"
 
@@ -20,7 +20,7 @@ export type OutgoingDeps = LocateDeps &
   WindowDeps &
   Pick<
     GatewayOptions,
-    "operator" | "guard" | "store" | "tenants" | "upstreams" | "windowTokens" | "now" | "onFault"
+    "operator" | "guard" | "store" | "stacks" | "tenants" | "upstreams" | "windowTokens" | "now" | "onFault"
   > & {
     readonly fastPaths: FastPaths
     readonly waiting: WaitingRequests
@@ -65,14 +65,13 @@ export async function ingestCall(
     const changed = sent.form.type !== "send" || sent.form.body !== request.wire
     const body = sent.form.type === "send" && changed ? Buffer.from(sent.form.body) : undefined
     if (request.held === undefined) {
-      const rules = (await session.pins()).filter(isInForce).map((pin) => pin.text)
       const seen = {
         session: session.id,
         bytes: incomingCall.bytes,
         request: changed ? request : asHeld(request, prepared),
         receipt,
         changed,
-        rules,
+        rules: prepared.rules,
         isNamed: namesItself(incomingCall),
         ...present({ before: fastPath }),
       }
@@ -107,12 +106,14 @@ export function prepareCall(
   const windowTokens = window ?? windowOf(deps, incomingCall, model)
   const reserveTokens = isAnswerCounted(deps, incomingCall.tenant, model) ? request.maxOutputTokens : undefined
   const { format, own } = incomingCall
+  const stack = stackOfCall(deps.stacks, incomingCall, request.model)
   return session.prepare({
     format,
-    body: whole?.text ?? request.wire,
+    // What the provider holds is written out: then the text is another one.
+    ...(whole === undefined || whole.text === request.wire ? { request } : { body: whole.text }),
     repair: "when-changed",
     whenStoreIsAway: deps.whenStoreIsAway ?? "refuse",
-    ...present({ model, windowTokens, reserveTokens, focus: own.focus }),
+    ...present({ model, windowTokens, reserveTokens, focus: own.focus, stack }),
   })
 }
 

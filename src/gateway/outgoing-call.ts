@@ -17,6 +17,7 @@ import { formFor } from "./server-state/form.ts"
 import { insteadOf, noting, type RefusedCall, spare } from "./server-state/instead.ts"
 import type { How } from "./settings/exchange-record.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
+import { stackOfCall } from "./settings/stack-rules.ts"
 import {
   type Known,
   learnCountsAnswer,
@@ -36,7 +37,7 @@ export async function openOutgoingCall(deps: OutgoingDeps, incomingCall: Incomin
   const fastPath = deps.fastPaths.find(incomingCall)
   if (fastPath !== undefined) await freshRules(deps)
   const next =
-    fastPath === undefined || !mayGoAtOnce(deps, fastPath)
+    fastPath === undefined || !mayGoAtOnce(deps, fastPath, incomingCall)
       ? undefined
       : goesOn(fastPath, incomingCall.bytes, deps.holdfast.policy)
   if (next !== undefined) {
@@ -65,9 +66,20 @@ async function freshRules({ operator }: OutgoingDeps): Promise<void> {
   await Promise.race([operator.refresh(), waiting]).finally(() => late.abort())
 }
 
-/** Other processes may write the same sessions, and the operator's rules have to be put into every request: then each is prepared. */
-const mayGoAtOnce = ({ store, operator, lines }: OutgoingDeps, { session }: FastPath): boolean =>
-  !store.isShared && (operator?.standing().rules.length ?? 0) === 0 && lines.waiting(session) < maxWaiting
+/**
+ * Other processes may write the same sessions, the operator's rules have to be put into every request, and a changed stack may be wanted
+ * at once: then each is prepared. A stack that changes with compactions alone is in the head of the fast path.
+ */
+function mayGoAtOnce(
+  { store, operator, lines, stacks }: OutgoingDeps,
+  { session, receipt, request }: FastPath,
+  incomingCall: IncomingCall,
+): boolean {
+  const isPlain = !store.isShared && (operator?.standing().rules.length ?? 0) === 0
+  const wantsStack = stacks !== undefined && stackOfCall(stacks, incomingCall, request.model) !== undefined
+  const hasItsStack = receipt.stack?.changes !== "now" && (receipt.stack !== undefined || !wantsStack)
+  return isPlain && hasItsStack && lines.waiting(session) < maxWaiting
+}
 
 /** What is sent on at once: the next request of a fast path, or the first of a session. */
 type Going = Pick<FastPath, "session" | "request"> & { readonly fastPath?: FastPath; readonly located?: Located }
@@ -222,6 +234,7 @@ async function record({ lineages, held }: OutgoingDeps, taken: IngestedCall, end
       answer,
       wire,
       elements: form.elements,
+      allLogged: taken.prepared.allLogged,
       isOther,
       isInline: tried.has("inline"),
     })
@@ -230,7 +243,7 @@ async function record({ lineages, held }: OutgoingDeps, taken: IngestedCall, end
   }
 }
 
-type BeginDeps = WindowDeps & Pick<GatewayOptions, "holdfast" | "store">
+type BeginDeps = WindowDeps & Pick<GatewayOptions, "holdfast" | "store" | "stacks">
 
 /** Of the window; no more than the rest is ever kept free for the answer. */
 const surelyRoom = 0.5
@@ -245,6 +258,7 @@ async function beginsAtOnce(deps: BeginDeps, incomingCall: IncomingCall, located
   const isHeld = held !== undefined || whole !== undefined || request.held !== undefined
   if (!isNew || fork !== undefined || isHeld || deps.store.isShared) return false
   const model = incomingCall.model ?? request.model
+  if (stackOfCall(deps.stacks, incomingCall, request.model) !== undefined) return false
   const windowTokens = windowOf(deps, incomingCall, model) ?? findModel(model ?? "").windowTokens
   const pieceBytes = request.messages.reduce((most, { wire = "" }) => Math.max(most, Buffer.byteLength(wire)), 0)
   const size = { countedTokens: 0, moreBytes: incomingCall.bytes.length, pieceBytes }

@@ -40,6 +40,8 @@ export type Problem =
       readonly floorTokens: number
       readonly windowTokens: number
       readonly largest: string
+      /** All of it, piece by piece. */
+      readonly pieces?: readonly { readonly name: string; readonly tokens: number }[]
     }
   | {
       readonly code: "budget-impossible"
@@ -219,8 +221,8 @@ const describers: Describe = {
     sentence: `Line ${line} of the file has ${found}, where ${expected} was expected.`,
     next: "Mend or remove that line, or name the file's format explicitly.",
   }),
-  "floor-exceeds-window": ({ floorTokens, windowTokens, largest }) => ({
-    sentence: `What can never be left out needs ${floorTokens} tokens, ${floorTokens - windowTokens} more than the ${windowTokens} there are; the largest piece is ${largest}.`,
+  "floor-exceeds-window": ({ floorTokens, windowTokens, largest, pieces = [] }) => ({
+    sentence: `What can never be left out needs ${floorTokens} tokens, ${floorTokens - windowTokens} more than the ${windowTokens} there are; the largest piece is ${largest}${pieceWords(pieces)}.`,
     next: `Shorten ${largest}, lower the output reserve, or use a model with a larger window.`,
   }),
   "budget-impossible": ({ budgetTokens, neededTokens, largest }) => ({
@@ -351,6 +353,10 @@ const describers: Describe = {
 }
 
 /** A store by its path where it has one, else by its kind. */
+/** More than one piece, each with what it takes. */
+const pieceWords = (pieces: readonly { readonly name: string; readonly tokens: number }[]): string =>
+  pieces.length < 2 ? "" : ` (${pieces.map(({ name, tokens }) => `${name} ${tokens}`).join(", ")})`
+
 const storeWords = ({ store, path }: { readonly store: string; readonly path?: string }): string =>
   path === undefined ? `The ${store} store` : `The store at ${path}`
 

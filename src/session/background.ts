@@ -28,10 +28,9 @@ export async function beginSummary(preparing: Preparing): Promise<Speculation | 
   if (known !== undefined) return known
   const { at: node, checkpoint } = call.view
   if (!isStillWanted(live.journal.outline(), live.at, { node, base: checkpoint })) return undefined
-  const assembled = assemble(call.frame, call.view, live.documents)
-  const { messages, frame } = assembled
+  const assembled = assemble(call)
   const { policy, sizes } = budgetOf(preparing, assembled)
-  const { conversation } = separate({ ...frame, messages }, { standing: live.documents })
+  const { conversation } = assembled.separation
   const roomTokens = sizes.windowTokens - sizes.reserveTokens
   const { schema = "handoff" } = live.options
   const chosen = chooseSpeculation(
@@ -41,7 +40,7 @@ export async function beginSummary(preparing: Preparing): Promise<Speculation | 
   )
   if (chosen === undefined) return undefined
   const { key, base, covered } = chosen
-  const payload = JSON.stringify({ node: chosen.node, base, covered, model: meter.model.id, format: frame.format })
+  const payload = JSON.stringify({ node: chosen.node, base, covered, model: meter.model.id, format: call.frame.format })
   // First the job: whoever ends between the two leaves a summary that is found when it is asked for again, and no promise of one.
   await live.queue.add({ key, session: live.id, kind: "summary", payload })
   await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])

@@ -62,7 +62,8 @@ function isPreface({ role, parts }: Message): boolean {
 const wordsOf = ({ parts }: Message): string => parts.map(textOf).join("\n")
 
 /** A document that is there under the same name with other words says itself what holds now. */
-function isReplaced({ place, source }: Pin, { documents }: Assembled): boolean {
+function isReplaced({ place, source }: Pin, { separation }: Assembled): boolean {
+  const { documents } = separation.infrastructure
   if (place === undefined || !("document" in place)) return false
   return !documents.some(({ hash }) => hash === place.document) && documents.some(({ name }) => name === source)
 }
@@ -74,7 +75,7 @@ type Stands = (pin: Pin) => boolean
  * which takes a search.
  */
 function standsIn(
-  { frame, messages, documents }: Assembled,
+  { frame, messages, separation }: Assembled,
   pins: readonly Pin[],
 ): { readonly isPlaced: Stands; readonly isPut: Stands; readonly isAnywhere: Stands } {
   const wanted = new Set<string>(
@@ -84,7 +85,7 @@ function standsIn(
   const byId = new Map<string, Message>(
     wanted.size === 0 ? [] : seen.flatMap((message) => (wanted.has(message.id) ? [[message.id, message]] : [])),
   )
-  const hashes = new Set(documents.map(({ hash }) => hash))
+  const hashes = new Set(separation.infrastructure.documents.map(({ hash }) => hash))
   let put: readonly Message[] | undefined
   let anywhere: Stands | undefined
   return {

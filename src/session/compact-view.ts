@@ -4,13 +4,13 @@ import { compact } from "../compact/compact.ts"
 import { isTripped, noteCompaction } from "../compact/plan/breaker.ts"
 import type { PlanEvent } from "../compact/plan/event.ts"
 import { shortenResults } from "../compact/shorten-results.ts"
-import { separate } from "../compact/stack/separate.ts"
+import { type Separation, separateMade } from "../compact/stack/separate.ts"
 import { applyEdits, type Edit, isEdit } from "../compact/stages/edit.ts"
 import { writeExtractive } from "../compact/summary/extractive.ts"
 import type { Summary, SummarySection } from "../compact/summary/summary.ts"
 import type { CompactChoices, CompactTask, Summarizer, SummaryQuestion } from "../compact/task.ts"
 import { HoldfastError } from "../message/errors.ts"
-import { type CallId, type Message, type ModelRequest, type Transcript, tokens } from "../message/message.ts"
+import { type CallId, type Message, type Transcript, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
 import { predict } from "../tokens/calibrate.ts"
@@ -124,16 +124,18 @@ async function taskFor(
   pins: readonly Pin[],
   before: { readonly focus?: string; readonly summary?: string },
 ): Promise<ViewTask> {
-  const { live, call, meter } = preparing
-  const { messages, known, events } = assemble(call.frame, call.view, live.documents, "whole")
+  const { call, meter } = preparing
+  const { messages, separation, known, events } = assemble(call, "whole")
+  // A copy: messages of the log do not stand in the text of the frame.
+  const copied = { ...call.frame, messages: [...messages] }
   return {
     format: call.frame.format,
     request: call.frame,
-    messages: [...messages],
+    messages: copied.messages,
+    separation: separateMade(separation, copied),
     meter,
     limits,
     choices: await choicesFor(preparing, messages, pins, before),
-    standing: live.documents,
     ...(call.frame.wire.length > longBody ? { pause: nextTurn } : {}),
     known,
     repairs: events,
@@ -172,11 +174,9 @@ async function commitCheckpoint(
   const body = checkpointOf({
     at: call.view.at,
     base: call.view.checkpoint,
-    request: task.request,
-    messages: task.messages,
+    separation: task.separation,
     known: task.known,
     items: call.view.items,
-    documents: live.documents,
     compacted,
     trace,
     ...present({ focus }),
@@ -222,7 +222,8 @@ async function choicesFor(
   const handleOf =
     live.options.recall === true && live.journal.isDurable() ? await handles(preparing, messages) : undefined
   const rules = [...operatorRules(live), ...pins].map(({ text }) => text)
-  return { ...choices, pins, ownPins: true, rules, earlier, ...present({ summarizer, handleOf }) }
+  const { documents } = call.stack.inForce ?? {}
+  return { ...choices, pins, ownPins: true, rules, earlier, ...present({ summarizer, handleOf, documents }) }
 }
 
 type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">
@@ -307,13 +308,11 @@ function complete(written: Summary, { messages, schema }: SummaryQuestion, cover
 type CheckpointInput = {
   readonly at: number
   readonly base: number
-  readonly request: ModelRequest
   /** What was compacted: the view with every result whole, fixed. */
-  readonly messages: Transcript
+  readonly separation: Separation
   readonly known: Assembled["known"]
   /** The items of the view that was compacted. */
   readonly items: readonly Item[]
-  readonly documents: ReadonlySet<string>
   readonly compacted: Compacted
   readonly trace: Trace
   readonly focus?: string
@@ -321,9 +320,7 @@ type CheckpointInput = {
 
 /** A compaction as the log keeps it: what is shown from now on in place of everything up to one message. */
 function checkpointOf(input: CheckpointInput): CheckpointBody {
-  const { request, messages, documents, compacted } = input
-  const { system, tools } = request
-  const separation = separate({ system, tools, messages }, { standing: documents })
+  const { separation, compacted } = input
   const edits = compacted.events.filter(isEdit)
   const byMessage = Map.groupBy(edits.filter(isMessageEdit), ({ messageId }) => messageId)
   const before = new Map(separation.conversation.map((message) => [message.id, message]))

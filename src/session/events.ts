@@ -32,7 +32,17 @@ export type SessionEvent = { readonly session: string; readonly atMs: number } &
   | { readonly type: "background-failed"; readonly work: string; readonly problem: Problem }
   | Extract<
       LogEvent,
-      { type: "branch-opened" | "rules-found" | "memory-flushed" | "durability-degraded" | "durability-restored" }
+      {
+        type:
+          | "branch-opened"
+          | "rules-found"
+          | "memory-flushed"
+          | "durability-degraded"
+          | "durability-restored"
+          | "stack-installed"
+          | "stack-changed"
+          | "stack-refused"
+      }
     >
 )
 

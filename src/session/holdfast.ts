@@ -25,6 +25,7 @@ import {
 import { durability } from "./prepare.ts"
 import { createSession, type Session } from "./session.ts"
 import { createSharedRules } from "./shared-rules.ts"
+import { createStackReader } from "./stack/stack-options.ts"
 
 /** Sessions over one store. */
 export type Holdfast = {
@@ -34,7 +35,7 @@ export type Holdfast = {
   readonly memory: (owner?: SessionOwner) => Promise<Memory>
   /** When requests are compacted, here. */
   readonly policy: CompactionPolicy
-  /** Is something put into requests that their own session does not say: rules of the operator's, of the options or of many sessions, or what memory knows? */
+  /** Is something put into requests that their own session does not say: a prompt stack, rules of the operator's, of the options or of many sessions, or what memory knows? */
   readonly addsToRequests: (owner?: SessionOwner) => Promise<boolean>
   /** Open the store now rather than at first use, and take up background work that was left over. */
   readonly open: () => Promise<void>
@@ -146,8 +147,8 @@ const memoryOf = (shared: Shared, owner: SessionOwner | undefined): Memory => sh
 
 async function addsToRequests(shared: Shared, owner: SessionOwner | undefined): Promise<boolean> {
   const { options, rules } = shared
-  const { operator, pins = [], memory } = options
-  if (pins.length > 0 || memory?.retrieve !== undefined) return true
+  const { operator, pins = [], memory, stack } = options
+  if (pins.length > 0 || memory?.retrieve !== undefined || stack !== undefined) return true
   const laidDown = await operator?.refresh()
   return (
     (laidDown?.rules.length ?? 0) > 0 || (await rules.read(ownerIn(shared, owner))).some(({ id }) => !rules.isGone(id))
@@ -185,6 +186,7 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
     options,
     meters: new Map(),
     newSecret: () => randomBytes(16).toString("hex"),
+    stacks: createStackReader(),
     rules: createSharedRules({ store, now: options.now ?? Date.now, redact: redactorOf(options) }),
   }
   // Jobs work on a session as the store has it, beside whoever is using it.

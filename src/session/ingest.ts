@@ -1,4 +1,4 @@
-import { type InjectedDocument, type Separation, separate } from "../compact/stack/separate.ts"
+import { type InjectedDocument, type Separation, separate, separateMade } from "../compact/stack/separate.ts"
 import { type Message, type ModelRequest, messageId, type Transcript, textOf } from "../message/message.ts"
 import { hashData } from "../message/sha256.ts"
 import { survivalOf } from "../rules/survival.ts"
@@ -22,7 +22,7 @@ import {
   readRewrite,
   renamed,
 } from "./own-compaction.ts"
-import { isInForce, knownPins, type SessionPin } from "./pins.ts"
+import { isInForce, type SessionPin } from "./pins.ts"
 import { seekAhead } from "./seek-rules.ts"
 
 /** Messages as log entries, each behind the one before it. */
@@ -43,9 +43,13 @@ function messageBodies(
 /** What was written, and the entry of every message: one that is in the log already is not written again. */
 type AppendedMessages = Committed & { readonly placed: readonly number[] }
 
-/** Write new messages behind the one that the session is at. */
-export async function appendMessages(live: Live, messages: Transcript): Promise<AppendedMessages> {
-  const pins = await knownPins(live)
+/** Write new messages behind the one that the session is at. The documents of the first ones open the session. */
+export async function appendMessages(
+  live: Live,
+  messages: Transcript,
+  pins: readonly SessionPin[],
+  opening?: readonly InjectedDocument[],
+): Promise<AppendedMessages> {
   let added = messages
   let placed: readonly number[] = []
   const committed = await live.journal.commit((outline, next) => {
@@ -56,7 +60,7 @@ export async function appendMessages(live: Live, messages: Transcript): Promise<
     const bodies = added.map((message) => ({ message, key: messageKey(message) }))
     const written = [...messageBodies(bodies, known.at(-1) ?? from, next), ...takenBackIn(pins, added, seqOf)]
     const places = { first: next, next: next + written.length }
-    return [...written, ...newRules(live, pins, newsIn(live, added), places)]
+    return [...written, ...newRules(live, pins, newsIn(live, added, opening), places)]
   })
   keepMessages(live, committed, added)
   live.at = placed.at(-1) ?? live.at
@@ -148,11 +152,11 @@ function tellFound(live: Live, { entries }: Committed): readonly LogEvent[] {
   return [event]
 }
 
-/** What is news in messages that are appended: the documents of the first ones open the session. */
-function newsIn(live: Live, messages: Transcript): News {
+/** What is news in messages that are appended. */
+function newsIn(live: Live, messages: Transcript, opening?: readonly InjectedDocument[]): News {
   const before = [...live.messages.values()].slice(-maxBefore)
   if (live.at !== 0) return { messages, before, ...noDocuments }
-  const { documents } = separate({ system: [], tools: [], messages }).infrastructure
+  const documents = opening ?? separate({ system: [], tools: [], messages }).infrastructure.documents
   return { messages, before, documents, lifted: textsOf(documents) }
 }
 
@@ -193,7 +197,7 @@ function keepMessages({ messages }: Live, { entries }: Committed, added: Transcr
 type Ingested = {
   /** The client's request, with its messages under our ids. */
   readonly request: ModelRequest
-  readonly committed: Committed
+  readonly separation: Separation
   readonly events: readonly LogEvent[]
 }
 
@@ -201,7 +205,7 @@ type Ingested = {
  * Take in a client's whole history: what the log has of it, from the first message on, is known and is not stored again; the rest is
  * new. A history that leaves the one before behind becomes a branch, and what was said on the way not taken is kept as facts.
  */
-export async function ingest(live: Live, request: ModelRequest): Promise<Ingested> {
+export async function ingest(live: Live, request: ModelRequest, pins: readonly SessionPin[]): Promise<Ingested> {
   const separation = separate(request, { standing: live.documents })
   const { conversation } = separation
   const inherited = await inheritance(live, conversation)
@@ -209,7 +213,6 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   const stack = stackOf(live, separation)
   const { documents } = separation.infrastructure
   const unseen = documents.filter(({ hash }) => !live.documents.has(hash))
-  const pins = await knownPins(live)
   await readAhead(live, request, separation)
   let path: readonly number[] = []
   let events: readonly LogEvent[] = []
@@ -263,9 +266,9 @@ export async function ingest(live: Live, request: ModelRequest): Promise<Ingeste
   live.answered = newestAnswer(conversation) ?? live.answered
   live.stack = stack.hash
   live.documents = new Set(stack.documents)
-  const messages = namedMessages(request, conversation, placed)
+  const named = { ...request, messages: namedMessages(request, conversation, placed) }
   const judged = replaced ? judgeHistory(pins, conversation.slice(path.length)) : []
-  return { request: { ...request, messages }, committed, events: [...events, ...judged, ...found] }
+  return { request: named, separation: separateMade(separation, named), events: [...events, ...judged, ...found] }
 }
 
 /** Look through much that is new before it is written, while others are served. Where a history goes another way, it is read then. */

@@ -229,6 +229,7 @@ const placeless: ReadonlySet<EntryBody["type"]> = new Set([
   "message-appended",
   "branch-opened",
   "stack-seen",
+  "stack-installed",
   "rule-pinned",
   "usage-reported",
   "calls-judged",
@@ -427,6 +428,7 @@ function rewrite(
     case "usage-reported":
     case "calls-judged":
     case "stack-seen":
+    case "stack-installed":
       return body
     case "session-opened":
     case "branch-opened":

@@ -11,7 +11,9 @@ import type { NewEvent } from "./events.ts"
 import type { Journal } from "./journal.ts"
 import type { Memory } from "./memory/memory.ts"
 import type { HoldfastOptions } from "./options.ts"
+import type { StackInForce, WaitingStack } from "./session-stack.ts"
 import type { SharedRules } from "./shared-rules.ts"
+import type { StackReader } from "./stack/stack-options.ts"
 
 /** What one process holds of a session that is in use. All of it can be had again from the log; only one thing at a time changes it. */
 export type Live = {
@@ -38,6 +40,8 @@ export type Live = {
   readonly messages: Map<number, Message>
   /** Rules that hold in other sessions too. */
   readonly shared: SharedRules
+  /** Those of them that hold in this one, as they were last read. */
+  sharedPins: readonly Pin[]
   /** Rules by the entries that pinned them, and how they stand to one another. */
   readonly rules: Map<number, Pin>
   /** Entries that took rules back: whether the user went back behind them, and the message that said so. */
@@ -66,6 +70,13 @@ export type Live = {
   /** Documents that opened the session, by hash, and the hash of the stack that was last seen. */
   documents: ReadonlySet<string>
   stack: string
+  /** The prompt stack that is sent, the one that waits for the next compaction, and what was told of either. */
+  promptStack?: StackInForce
+  waitingStack?: WaitingStack
+  toldStack?: string
+  /** When the last calls were made, in milliseconds: tells how long a cache has to last. */
+  readonly callsMs: number[]
+  readonly stacks: StackReader
   /** Messages that the conversation had reached where its client wrote the history anew, by the entry that says so; 0 for other ways. */
   readonly reached: Map<number, number>
   /** Answers that were recorded and not sent back by the client yet. */

@@ -1,11 +1,11 @@
 import { isHeld } from "../compact/held.ts"
-import { separate } from "../compact/stack/separate.ts"
+import { separate, separateMade } from "../compact/stack/separate.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { type Format, formats, type Message, type ModelRequest, messageId } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { isObject } from "../wire/json.ts"
-import { decodeNext } from "../wire/resume.ts"
+import { decodeNext, resumeRequest } from "../wire/resume.ts"
 import { translate } from "../wire/translate.ts"
 import { carriesMessages, frameFor } from "./frame.ts"
 import { appendMessages, ingest, newestAnswer } from "./ingest.ts"
@@ -14,26 +14,32 @@ import { type EntryBody, entryId, type Item, seqOf } from "./log/entry.ts"
 import type { Trace } from "./log/trace.ts"
 import { wake } from "./open-live.ts"
 import { checkPrepareOptions } from "./options.ts"
-import { withOperator } from "./pins.ts"
+import type { SessionPin } from "./pins.ts"
 import type { PrepareOptions } from "./prepared.ts"
-import { entriesIn, frameMessages, readMessages, readView, release, type View } from "./view.ts"
+import { type CallStack, type StackInForce, stackForCall, withStanding } from "./session-stack.ts"
+import { entriesIn, type Framed, frameMessages, readMessages, readView, release, type View } from "./view.ts"
 
 /** A call that is about to be made: the request that the view is put into, with every message that it may show. */
-export type Call = {
-  readonly frame: ModelRequest
+export type Call = Framed & {
   /** Whose messages it carries: the client's whole history, the log's, or what follows a history that the provider holds. */
   readonly kind: "client" | "log" | "held"
   readonly asText: boolean
   /** The body as the client sent it. */
   readonly came: string
-  readonly view: View
   readonly events: Trace
+  /** The prompt stack that stands in the frame, and the one that waits. */
+  readonly stack: CallStack
+  /** The frame without the log's messages. */
+  readonly base: ModelRequest
+  /** The same frame with another stack in it. */
+  readonly reframe: (inForce: StackInForce | undefined) => ModelRequest
 }
 
 /** The request that the client sent, its history taken into the log; or the log's own messages in a frame. */
-export async function openCall(live: Live, options: PrepareOptions): Promise<Call> {
+export async function openCall(live: Live, options: PrepareOptions, pins: readonly SessionPin[]): Promise<Call> {
   checkPrepareOptions(options)
-  const format = options.format ?? live.options.format ?? live.frame?.format ?? live.client?.format
+  const format =
+    options.request?.format ?? options.format ?? live.options.format ?? live.frame?.format ?? live.client?.format
   if (format === undefined || !formats.includes(format)) {
     const found = format === undefined ? "nothing" : JSON.stringify(format)
     throw new HoldfastError({
@@ -43,43 +49,81 @@ export async function openCall(live: Live, options: PrepareOptions): Promise<Cal
       found,
     })
   }
-  const { body } = options
+  const { body, request: read } = options
   const model = options.model ?? live.options.model
   const { system, tools, maxOutputTokens, stream } = options
   const said = { format, ...present({ model, system, tools, maxOutputTokens, stream }) }
-  if (typeof body !== "string") {
+  if (read === undefined && typeof body !== "string") {
     const own = body === undefined ? undefined : objectOf(body)
-    if (own === undefined || !carriesMessages(format, own)) return logCall(live, frameFor(said, own), false)
+    if (own === undefined || !carriesMessages(format, own)) return logCall(live, options, frameFor(said, own), false)
   }
-  const text = typeof body === "string" ? body : JSON.stringify(body)
-  const earlier = live.client?.format === format ? live.client : undefined
-  const request = earlier === undefined ? decodeRequest(format, text) : decodeNext(earlier, text)
-  const asText = typeof body === "string"
+  const asText = typeof body !== "object"
+  const text = typeof body === "object" ? JSON.stringify(body) : (body ?? "")
+  const request = read === undefined ? decodeFor(live, format, text) : resumeRequest(live.client, read)
   if (options.whenStoreIsAway === "refuse") requireNewest(live, request)
-  if (isHeld(request)) return heldCall(live, request, asText)
-  return request.messages.length === 0 ? logCall(live, request, asText) : clientCall(live, request, asText)
+  if (isHeld(request)) return heldCall(live, options, request, asText, pins)
+  return request.messages.length === 0
+    ? logCall(live, options, request, asText)
+    : clientCall(live, options, request, asText, pins)
 }
+
+/** Messages that the client sent before are the same objects again. */
+const decodeFor = ({ client }: Live, format: Format, text: string): ModelRequest =>
+  client?.format === format ? decodeNext(client, text) : decodeRequest(format, text)
 
 function objectOf(body: object): Readonly<Record<string, unknown>> {
   if (isObject(body)) return body
   throw new HoldfastError({ code: "request-invalid", path: "the body", expected: "an object", found: "an array" })
 }
 
-async function clientCall(live: Live, request: ModelRequest, asText: boolean): Promise<Call> {
-  const { request: own, events } = await ingest(live, request)
-  const frame = withOperator(live, own)
+/** The prompt stack of a call, for the model and the window that it is for. */
+function stackOf(live: Live, options: PrepareOptions, { format, model }: ModelRequest): Promise<CallStack> {
+  const meter = live.meterFor(options.model ?? model ?? live.options.model, format)
+  const windowTokens = options.windowTokens ?? live.options.windowTokens ?? meter.model.windowTokens
+  return stackForCall(live, options.stack, { meter, windowTokens })
+}
+
+async function clientCall(
+  live: Live,
+  options: PrepareOptions,
+  request: ModelRequest,
+  asText: boolean,
+  pins: readonly SessionPin[],
+): Promise<Call> {
+  const { request: own, separation, events } = await ingest(live, request, pins)
+  const stack = await stackOf(live, options, own)
+  const reframe = (inForce: StackInForce | undefined): ModelRequest => withStanding(live, own, inForce)
+  const frame = reframe(stack.inForce)
   live.client = own
   live.frame = frame
   const view = await readView(live, live.at)
   // The client carries its messages itself.
   release(live, { ...view, items: [], standing: [] })
-  return { frame, kind: "client", asText, came: own.wire, view, events }
+  return {
+    frame,
+    separation: separateMade(separation, frame),
+    kind: "client",
+    asText,
+    came: own.wire,
+    view,
+    events: [...events, ...stack.events],
+    stack,
+    base: frame,
+    reframe,
+  }
 }
 
 /** The provider holds what came before: all that is there is new, and it is the whole view. */
-async function heldCall(live: Live, request: ModelRequest, asText: boolean): Promise<Call> {
-  const { conversation } = separate(request, { standing: live.documents })
-  const { placed } = await appendMessages(live, conversation)
+async function heldCall(
+  live: Live,
+  options: PrepareOptions,
+  request: ModelRequest,
+  asText: boolean,
+  pins: readonly SessionPin[],
+): Promise<Call> {
+  const separation = separate(request, { standing: live.documents })
+  const { conversation } = separation
+  const { placed } = await appendMessages(live, conversation, pins, [])
   const names = new Map(conversation.map(({ id }, n) => [id, messageId(entryId(placed[n] ?? 0))]))
   const messages = request.messages.map((message) => ({ ...message, id: names.get(message.id) ?? message.id }))
   const items = [...names.values()].flatMap((id): readonly Item[] => {
@@ -87,22 +131,59 @@ async function heldCall(live: Live, request: ModelRequest, asText: boolean): Pro
     return entry === undefined ? [] : [{ type: "shown", entry }]
   })
   const view: View = { at: live.at, checkpoint: 0, items, standing: [] }
-  const frame = withOperator(live, { ...request, messages })
-  return { frame, kind: "held", asText, came: request.wire, view, events: [] }
+  const stack = await stackOf(live, options, request)
+  const reframe = (inForce: StackInForce | undefined): ModelRequest =>
+    withStanding(live, { ...request, messages }, inForce)
+  const frame = reframe(stack.inForce)
+  return {
+    frame,
+    separation: separateMade(separation, frame),
+    kind: "held",
+    asText,
+    came: request.wire,
+    view,
+    events: stack.events,
+    stack,
+    base: frame,
+    reframe,
+  }
 }
 
-async function logCall(live: Live, bare: ModelRequest, asText: boolean): Promise<Call> {
+/** Of the provider's markers, those for the messages are left. */
+const stackMarkers = 2
+
+async function logCall(live: Live, options: PrepareOptions, bare: ModelRequest, asText: boolean): Promise<Call> {
   await requireLog(live)
   const carried = await carryOver(live, bare.format)
   const view = await readView(live, live.at)
-  const framed = withOperator(live, bare)
-  live.frame = framed
-  const frame = frameMessages(framed, view, await finder(live, view))
-  return { frame, kind: "log", asText, came: bare.wire, view, events: carried }
+  const stack = await stackOf(live, options, bare)
+  const reframe = (inForce: StackInForce | undefined): ModelRequest => withStanding(live, bare, inForce, stackMarkers)
+  const base = reframe(stack.inForce)
+  live.frame = base
+  const frame = frameMessages(base, view, await finder(live, view))
+  const separation = separate(frame, { standing: live.documents })
+  const events = [...carried, ...stack.events]
+  return { frame, separation, kind: "log", asText, came: bare.wire, view, events, stack, base, reframe }
+}
+
+/** The call with the view as it is now. The log's messages stand in the frame as the view has them. */
+export async function withNewView(live: Live, call: Call): Promise<Call> {
+  const view = await readView(live, live.at)
+  if (call.kind !== "log") return { ...call, view }
+  const frame = frameMessages(call.base, view, await finder(live, view))
+  return { ...call, view, frame, separation: separateMade(call.separation, frame) }
+}
+
+/** The call with another stack in its frame. */
+export async function withOtherStack(live: Live, call: Call, inForce: StackInForce): Promise<Call> {
+  const base = call.reframe(inForce)
+  const frame = call.kind === "log" ? frameMessages(base, call.view, await finder(live, call.view)) : base
+  const separation = separateMade(call.separation, frame)
+  return { ...call, base, frame, separation, stack: { inForce, events: [] } }
 }
 
 /** The messages of a view by entry, read where they are not at hand. */
-export async function finder(live: Live, view: View): Promise<(seq: number) => Message | undefined> {
+async function finder(live: Live, view: View): Promise<(seq: number) => Message | undefined> {
   const seqs = entriesIn(view)
   const messages = await readMessages(live, seqs)
   const byId = new Map<string, Message>(messages.map((message) => [message.id, message]))

@@ -13,6 +13,7 @@ import type { Memory } from "./memory/memory.ts"
 import { meterOf } from "./one-shot/meter-for.ts"
 import type { HoldfastOptions } from "./options.ts"
 import type { SharedRules } from "./shared-rules.ts"
+import type { StackReader } from "./stack/stack-options.ts"
 
 /** What sessions of one process share. */
 export type Shared = {
@@ -27,6 +28,7 @@ export type Shared = {
   readonly later: (session: string, work: string, act: () => Promise<void>) => void
   readonly newSecret: () => string
   readonly rules: SharedRules
+  readonly stacks: StackReader
 }
 
 /** While the store is away: so many entries are a long day's work of one agent. */
@@ -72,6 +74,7 @@ export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
     }),
     messages: new Map(),
     shared: shared.rules,
+    sharedPins: [],
     rules: new Map(),
     unpinned: new Map(),
     spent: new Map(),
@@ -84,6 +87,8 @@ export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
     moves: 0,
     documents: new Set(),
     stack: "",
+    callsMs: [],
+    stacks: shared.stacks,
     reached: new Map(),
     unconfirmed: new Set(),
     calibrations: new Map(),

@@ -7,11 +7,13 @@ import { present } from "../message/present.ts"
 import type { RuleFinder } from "../rules/find-rules.ts"
 import type { Queue } from "../store/queue/queue.ts"
 import type { Store } from "../store/store.ts"
+import { isObject } from "../wire/json.ts"
 import type { Hooks } from "./hooks.ts"
 import type { Redaction } from "./log/redact.ts"
 import { checkName } from "./memory/check-search.ts"
 import { type CompactOptions, checkNestedNames, checkOptions } from "./one-shot/options.ts"
 import type { PrepareOptions } from "./prepared.ts"
+import { checkStackOption, type StackOption } from "./stack/stack-options.ts"
 
 /** How sessions are compacted: as one request is, less what belongs to a single one. */
 type ContextOptions = Pick<
@@ -47,6 +49,8 @@ export type HoldfastOptions = ContextOptions & {
   /** The wire format and model where a call does not say. */
   readonly format?: Format
   readonly model?: string
+  /** The prompt stack: sections and documents that stand behind the system part of every call, and never in the conversation. */
+  readonly stack?: StackOption
   /** The operator's rules, which stand in the system part of every call: nothing that is said in a session can change them. */
   readonly pins?: readonly string[]
   /** What the operator lays down from outside: rules and policies from files, and from signed commands. */
@@ -94,6 +98,7 @@ const holdfastNames = optionNames<HoldfastOptions>({
   language: true,
   policy: true,
   toolBudgets: true,
+  stack: true,
   pins: true,
   operator: true,
   guard: true,
@@ -123,7 +128,8 @@ function checkHoldfastNames(options: HoldfastOptions): void {
   const owner = "createHoldfast"
   checkOptionNames(options, holdfastNames, owner)
   checkNestedNames(options, owner)
-  const { memory, hooks, guard } = options
+  const { memory, hooks, guard, stack } = options
+  if (stack !== undefined) checkStackOption(stack, owner)
   if (memory !== undefined) checkOptionNames(memory, memoryNames, owner, "memory")
   if (memory?.retrieve !== undefined) checkOptionNames(memory.retrieve, retrieveNames, owner, "memory.retrieve")
   if (hooks !== undefined) checkOptionNames(hooks, hookNames, owner, "hooks")
@@ -185,6 +191,7 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
 const prepareNames = optionNames<PrepareOptions>({
   format: true,
   body: true,
+  request: true,
   model: true,
   system: true,
   tools: true,
@@ -197,6 +204,7 @@ const prepareNames = optionNames<PrepareOptions>({
   maxWaitMs: true,
   repair: true,
   whenStoreIsAway: true,
+  stack: true,
 })
 
 const callNumbers = { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 } as const
@@ -204,12 +212,19 @@ const callNumbers = { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, max
 /** Refuse by name what one call cannot mean. */
 export function checkPrepareOptions(options: PrepareOptions): void {
   checkOptionNames(options, prepareNames, "prepare")
+  if (options.stack !== undefined) checkStackOption(options.stack, "prepare")
   for (const name of ["windowTokens", "reserveTokens", "maxOutputTokens", "maxWaitMs"] as const) {
     const value = options[name]
     const least = callNumbers[name]
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= least))
       refuse(name, `a whole number, at least ${least}`, value)
   }
+  const { request } = options
+  if (
+    request !== undefined &&
+    !(isObject(request) && typeof request.wire === "string" && Array.isArray(request.messages))
+  )
+    refuse("request", "a request as decodeRequest reads it", request)
 }
 
 /** Whose sessions are where nobody says it. */

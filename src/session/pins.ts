@@ -1,12 +1,10 @@
 import { HoldfastError } from "../message/errors.ts"
-import type { ModelRequest } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { hashText } from "../message/sha256.ts"
 import { findRules } from "../rules/find-rules.ts"
 import { operatorHeading, type Pin, type PinScope } from "../rules/pin.ts"
 import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
 import type { MemoryOwner } from "../store/store.ts"
-import { addSystem } from "../wire/add-system.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 
@@ -90,17 +88,16 @@ const operatorPin = ({ agent, session, ...rule }: Scoped): Pin => ({
   scope: session !== undefined ? "session" : agent !== undefined ? "agent" : "project",
 })
 
-/** A request with the operator's rules at the end of its system part, each verbatim: the same bytes as long as the rules are. */
-export function withOperator(live: Live, request: ModelRequest): ModelRequest {
+/** The operator's rules as they stand at the end of the system part, each verbatim: the same text as long as the rules are. */
+export function operatorText(live: Live): string | undefined {
   const rules = operatorRules(live)
-  if (rules.length === 0) return request
-  const text = [
+  if (rules.length === 0) return undefined
+  return [
     '<operator-rules by="holdfast">',
     operatorHeading,
     ...rules.map((rule) => `- ${rule.text}`),
     "</operator-rules>",
-  ]
-  return addSystem(request, text.join("\n"), "operator")
+  ].join("\n")
 }
 
 /** A rule of a session as it stands: in force, or why not. */
@@ -111,9 +108,14 @@ const wasWithdrawn = ({ state }: SessionPin): boolean => state === "withdrawn" |
 export const isInForce = ({ state }: SessionPin): boolean => state === "in-force"
 
 /** Every rule that was ever pinned in a session, oldest first. They are the session's, whatever branch it is on. */
-export async function readPins(live: Live): Promise<readonly SessionPin[]> {
-  const shared = await live.shared.read(live.owner)
-  const pins = [...shared, ...(await ownPins(live))]
+async function readPins(live: Live): Promise<readonly SessionPin[]> {
+  live.sharedPins = await live.shared.read(live.owner)
+  return standingPins(live)
+}
+
+/** The same, for a call that has read them before: what was pinned and taken back since is known, and those of other sessions stay. */
+export async function standingPins(live: Live): Promise<readonly SessionPin[]> {
+  const pins = [...live.sharedPins, ...(await ownPins(live))]
   const now = live.options.now?.() ?? Date.now()
   const isInConversation = await readConversation(live)
   const gone = await withdrawn(live, isInConversation)

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 import type { PlanEvent } from "../compact/plan/event.ts"
+import { documentsIn, markMessages } from "../compact/stack/place-stack.ts"
 import { separate } from "../compact/stack/separate.ts"
 import { flush } from "../compact/stages/flush.ts"
 import { isSpoken } from "../compact/stages/spoken.ts"
@@ -18,8 +19,8 @@ import { entryId } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import type { Trace } from "./log/trace.ts"
 import { retrieve } from "./memory/retrieve.ts"
-import { type Call, finder, openCall, requireRules, requireSavedRules } from "./open-call.ts"
-import { isInForce, operatorRules, readPins } from "./pins.ts"
+import { type Call, openCall, requireRules, requireSavedRules, withNewView, withOtherStack } from "./open-call.ts"
+import { isInForce, knownPins, operatorRules, standingPins } from "./pins.ts"
 import {
   type Budgeted,
   budgetOf,
@@ -28,7 +29,8 @@ import {
   type Preparing,
   type Receipt,
 } from "./prepared.ts"
-import { type Assembled, assemble, frameMessages, readMessages, readView, release, type View } from "./view.ts"
+import { type CallStack, installStack, receiptOf } from "./session-stack.ts"
+import { type Assembled, assemble, readMessages, release, type View } from "./view.ts"
 
 /** What is to be sent, and how it came to be that. */
 type Outcome = {
@@ -38,6 +40,10 @@ type Outcome = {
   readonly budgeted: Budgeted
   /** The view, if it is another one now. */
   readonly view?: View
+  /** A compaction was due and was not done. */
+  readonly isHeld?: true
+  /** The stack in it, if it is another one than when the call was opened. */
+  readonly stack?: CallStack
 }
 
 /**
@@ -48,14 +54,14 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   await live.options.operator?.refresh()
   const refuses = options.whenStoreIsAway === "refuse"
   if (refuses) await requireRules(live)
-  const opened = await openCall(live, options)
+  const opened = await openCall(live, options, await knownPins(live))
   if (refuses) requireSavedRules(live)
   const { moves } = live
   const { call, events } = await retrieveFor(live, opened)
   const isLong = call.frame.wire.length > longBody
   if (isLong) await nextTurn()
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
-  const pins = [...operatorRules(live), ...(await readPins(live))]
+  const pins = [...operatorRules(live), ...(await standingPins(live))]
   const preparing: Preparing = { live, call, meter, pins, options, notes: [] }
   if (isLong) await nextTurn()
   const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))
@@ -90,37 +96,64 @@ const maxDecisions = 5
 /** Leave the view as it is, or compact it. What is in force after that has to hold the rules and to fit, whoever put it there. */
 async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   const { live, call } = preparing
-  const assembled = assemble(call.frame, call.view, live.documents)
+  const assembled = assemble(call)
   const budgeted = budgetOf(preparing, assembled)
   const made: PlanEvent = { type: "plan-made", plan: budgeted.plan, sizes: budgeted.sizes }
   if (budgeted.plan.type !== "compact" && budgeted.pinsStand) {
     const isLeft = preparing.options.repair === "when-changed" && call.kind === "client" && assembled.showsAll
-    const [wire, events] = isLeft ? [call.frame.wire, []] : [encodeView(assembled), assembled.events]
+    const [wire, events] = isLeft ? [call.frame.wire, []] : [encodeView(preparing, assembled), assembled.events]
     return { assembled, wire, budgeted, trace: [made, ...applied(call), ...events] }
   }
+  const swapped = await decideWithNewStack(preparing, decisions)
+  if (swapped !== undefined && swapped.isHeld !== true) return swapped
+  if (swapped !== undefined && budgeted.fits && budgeted.pinsStand)
+    return { assembled, wire: encodeView(preparing, assembled), budgeted, trace: swapped.trace, isHeld: true }
   if (budgeted.check.missing.length > 0) preparing.notes.push(reasserted(budgeted.check.missing))
   const compaction = await compactView(preparing, budgeted, assembled)
   if (compaction.type === "held") {
     const trace = [made, ...compaction.trace, ...applied(call), ...assembled.events]
-    return { assembled, wire: encodeView(assembled), budgeted, trace }
+    return { assembled, wire: encodeView(preparing, assembled), budgeted, trace, isHeld: true }
   }
   if (compaction.type === "sent") {
     // What the provider holds has no view of its own: the text that passed is what goes out.
     const sent = { ...assembled, messages: compaction.messages }
     return { assembled: sent, wire: compaction.wire, budgeted: budgetOf(preparing, sent), trace: compaction.trace }
   }
-  const view = await readView(live, live.at)
-  const frame =
-    call.kind === "log" ? frameMessages(live.frame ?? call.frame, view, await finder(live, view)) : call.frame
-  const again = assemble(frame, view, live.documents)
+  const changed = await withNewView(live, call)
+  const again = assemble(changed)
   const after = budgetOf(preparing, again)
   if (!after.pinsStand || !after.fits) {
     assert(decisions < maxDecisions, "a compaction in force that lacks a rule or does not fit")
-    return decide({ ...preparing, call: { ...call, view, frame } }, decisions + 1)
+    return decide({ ...preparing, call: changed }, decisions + 1)
   }
   const trace = [...compaction.trace, ...again.events]
-  return { assembled: again, wire: encodeView(again), budgeted: after, trace, view }
+  return { assembled: again, wire: encodeView(preparing, again), budgeted: after, trace, view: changed.view }
 }
+
+/**
+ * A stack that waits goes in with the compaction that is due: the provider's cache is reset once for both. Where the compaction comes to
+ * nothing, or the new stack leaves no room, all stays as it is; where the new stack is so much smaller that all fits, it is enough.
+ */
+async function decideWithNewStack(preparing: Preparing, decisions: number): Promise<Outcome | undefined> {
+  const { live, call, meter } = preparing
+  const { waiting } = call.stack
+  if (waiting === undefined || call.kind === "held") return undefined
+  const { stack, source } = waiting
+  const inForce = { seq: 0, stack, source, ttl: call.stack.inForce?.ttl ?? "5m", documents: documentsIn(stack) }
+  const next = await withOtherStack(live, call, inForce)
+  const notes: LogEvent[] = []
+  const outcome = await decide({ ...preparing, call: next, notes }, decisions).catch((error: unknown) => {
+    if (error instanceof HoldfastError && noRoom.has(error.problem.code)) return undefined
+    throw error
+  })
+  if (outcome === undefined || outcome.isHeld === true) return outcome
+  const installed = await installStack(live, waiting, "compaction", { meter })
+  live.frame = next.base
+  preparing.notes.push(...notes)
+  return { ...outcome, trace: [...installed.events, ...outcome.trace], stack: installed }
+}
+
+const noRoom: ReadonlySet<string> = new Set(["floor-exceeds-window", "budget-impossible"])
 
 const reasserted = (missing: readonly Pin[]): LogEvent => ({
   type: "pins-reasserted",
@@ -130,14 +163,23 @@ const reasserted = (missing: readonly Pin[]): LogEvent => ({
 const applied = ({ view }: Call): Trace =>
   view.checkpoint === 0 ? [] : [{ type: "checkpoint-applied", checkpoint: entryId(view.checkpoint) }]
 
-/** The view as text. A client's own messages that nobody changed are its own bytes; the log's are written into the frame. */
-const encodeView = ({ frame, messages }: Assembled): string =>
-  encodeRequest(frame, { messages: messages === frame.messages && hasOwn(frame) ? messages : [...messages] })
+/**
+ * The view as text. A client's own messages that nobody changed are its own bytes; the log's are written into the frame, with cache
+ * markers behind a stack, for nobody else would put any.
+ */
+function encodeView({ live, call }: Preparing, { frame, messages }: Assembled): string {
+  const { inForce } = call.stack
+  if (call.kind !== "log" || inForce === undefined)
+    return encodeRequest(frame, { messages: messages === frame.messages && hasOwn(frame) ? messages : [...messages] })
+  return encodeRequest(frame, {
+    messages: [...markMessages(frame, messages, live.sent?.messages.at(-1)?.id, inForce.ttl)],
+  })
+}
 
 /** Do the messages of the frame stand in its text? */
 const hasOwn = ({ layout, messages }: ModelRequest): boolean => layout.messages?.elements.length === messages.length
 
-function finish(preparing: Preparing, { assembled, wire, trace, budgeted }: Outcome): Prepared {
+function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...outcome }: Outcome): Prepared {
   const { live, call, meter } = preparing
   const { frame, messages } = assembled
   const { format, system, tools } = frame
@@ -155,7 +197,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted }: Outc
     ),
     changed: call.kind === "log" ? trace.some(({ type }) => type === "checkpoint-installed") : wire !== call.came,
     durable: live.journal.isDurable(),
-    ...present({ checkpoint: checkpointOf(live) }),
+    ...present({ checkpoint: checkpointOf(live), stack: receiptOf(outcome.stack ?? call.stack) }),
   }
   live.sent = {
     at: live.at,
@@ -184,6 +226,8 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted }: Outc
     context: { format, system, tools, messages },
     trace,
     receipt,
+    allLogged: call.separation.conversation.length === call.separation.request.messages.length,
+    rules: preparing.pins.filter(isInForce).map(({ text }) => text),
   }
 }
 
@@ -282,11 +326,8 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor> {
     parts: [{ type: "text", text: found.text, channel: "memory" }],
   }
   await live.journal.commit(() => [{ type: "memory-retrieved", before: last.entry, message: made }])
-  const view = await readView(live, live.at)
-  const frame =
-    call.kind === "log" ? frameMessages(live.frame ?? call.frame, view, await finder(live, view)) : call.frame
   return {
-    call: { ...call, view, frame },
+    call: await withNewView(live, call),
     events: [{ type: "memory-retrieved", rows: found.rows.length, leftOut: found.refused }],
   }
 }

@@ -12,6 +12,8 @@ import { type Planned, type PlanOptions, planRequest } from "./one-shot/plan-req
 import type { Call } from "./open-call.ts"
 import { longestAnswer } from "./open-live.ts"
 import type { SessionPin } from "./pins.ts"
+import type { StackReceipt } from "./session-stack.ts"
+import type { StackOption } from "./stack/stack-options.ts"
 import type { Assembled } from "./view.ts"
 
 /** What one model call needs. */
@@ -22,6 +24,8 @@ export type PrepareOptions = {
    * the log's messages are put into.
    */
   readonly body?: string | object
+  /** The same, for whoever has read the client's request already: it is not read again. In place of the body. */
+  readonly request?: ModelRequest
   readonly model?: string
   /** Where there is no body: the system part, and tools in the wire's own shape. */
   readonly system?: string | readonly Part[]
@@ -44,6 +48,8 @@ export type PrepareOptions = {
    * the store's Problem, or go on with what is known. `pass` unless given.
    */
   readonly whenStoreIsAway?: WhenStoreIsAway
+  /** The prompt stack, over that of the options: `{ inputs }` alone gives the functions among its sources another task. */
+  readonly stack?: StackOption
 }
 
 export type WhenStoreIsAway = "refuse" | "pass"
@@ -57,6 +63,8 @@ export type Receipt = {
   /** What it will be reported as, by our count and what we learned of this model. */
   readonly contextTokens: number
   readonly stackTokens: number
+  /** The fingerprints of the prompt stack that is in it, and of the one that waits for the next compaction. */
+  readonly stack?: StackReceipt
   readonly windowTokens: number
   /** Above this a request is compacted. */
   readonly compactAtTokens: number
@@ -78,6 +86,10 @@ export type Prepared<Body extends string | object = string | object> = {
   readonly context: Pick<ModelRequest, "format" | "system" | "tools" | "messages">
   readonly trace: Trace
   readonly receipt: Receipt
+  /** Every message of it is in the log: no system message, document or list of tools stands beside the conversation. */
+  readonly allLogged: boolean
+  /** The rules in force, each verbatim. */
+  readonly rules: readonly string[]
 }
 
 /** Everything about one call that the steps of preparing it share; `notes` is what they have to tell beside their outcome. */
@@ -94,9 +106,9 @@ export type Preparing = {
 
 /** What is to be done if this is what is sent: its size, and whether every rule stands in it. */
 export function budgetOf(preparing: Preparing, assembled: Assembled): Budgeted & { readonly check: PinCheck } {
-  const { live, call, meter, pins, options } = preparing
+  const { live, meter, pins, options } = preparing
   const asked = pins.flatMap(({ by, state, text }) => (by === "asked" && state === "in-force" ? text : []))
-  const budgeted = budgetView(live, { ...call.frame, messages: assembled.messages }, meter, asked, options)
+  const budgeted = budgetView(live, assembled, meter, asked, options)
   const check = checkPins(pins, assembled, pinOptions(preparing, budgeted))
   return { ...budgeted, check, pinsStand: check.missing.length === 0 && !check.stale }
 }
@@ -125,7 +137,7 @@ export type Budgeted = Planned & {
 /** Plan a view: how large it is, and what is to be done about it. Counts are ours; the window is made as small as our counts are low. */
 function budgetView(
   live: Live,
-  request: ModelRequest,
+  { frame, messages, separation }: Assembled,
   meter: Meter,
   pins: readonly string[],
   options: PrepareOptions,
@@ -141,7 +153,7 @@ function budgetView(
   }
   const longest = longestAnswer(live, meter.model.id)
   const planOptions: PlanOptions = {
-    format: request.format,
+    format: frame.format,
     windowTokens: scale(windowTokens),
     pins,
     policy,
@@ -151,7 +163,7 @@ function budgetView(
       longestAnswerTokens: longest === undefined ? undefined : scale(longest),
     }),
   }
-  const planned = planRequest(request, meter, planOptions)
+  const planned = planRequest({ ...frame, messages }, separation, meter, planOptions)
   const { sizes } = planned
   return {
     ...planned,

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
-import type { Format, Usage } from "../message/message.ts"
+import type { Format, ModelRequest, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Head, MemoryHit } from "../store/store.ts"
 import type { FilledBody, RequestBody } from "../wire/request-body.ts"
@@ -23,7 +23,7 @@ import type { MemorySearch } from "./memory/check-search.ts"
 import { requireLog } from "./open-call.ts"
 import { wake } from "./open-live.ts"
 import { checkSessionId } from "./options.ts"
-import { type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
+import { knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
 import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { type LineRange, type Recalled, recall } from "./recall.ts"
@@ -36,6 +36,10 @@ import {
   recordResponse,
   type SessionGuarding,
 } from "./record.ts"
+import { readInForce, type StackInForce } from "./session-stack.ts"
+
+/** The prompt stack of a session: `stack` is what is sent, `source` the same sections before anything gave way. */
+export type SessionStack = Pick<StackInForce, "stack" | "source">
 
 /** What was written. `durable` means that the store has it; otherwise it is in memory, and is written when the store is back. */
 export type Acknowledged = { readonly entries: readonly string[]; readonly durable: boolean; readonly trace: Trace }
@@ -55,7 +59,9 @@ type UnfilledOptions<Of extends Format, GivenTool, Streamed extends boolean> = P
 
 /** Prepares the next model call. The type of the body is that of the one which was given, or follows from the format. */
 export type Prepare = {
-  (options: PrepareOptions & { readonly body: string }): Promise<Prepared<string>>
+  (
+    options: PrepareOptions & ({ readonly body: string } | { readonly request: ModelRequest }),
+  ): Promise<Prepared<string>>
   <Body extends object, Of extends Format>(
     options: PrepareOptions & { readonly body: Body; readonly format: Of },
   ): Promise<Prepared<FilledBody<Body, Of>>>
@@ -94,6 +100,8 @@ export type Session = {
   readonly unpin: (id: string) => Promise<void>
   /** The rules in force; with `all`, those as well that were superseded or taken back. */
   readonly pins: (options?: { readonly all?: boolean }) => Promise<readonly SessionPin[]>
+  /** The prompt stack in force, as it is sent and by the versions of its sources; nothing if there is none. */
+  readonly stack: () => Promise<SessionStack | undefined>
   readonly recall: (handle: string, range?: LineRange) => Promise<Recalled>
   readonly search: (search: MemorySearch) => Promise<readonly MemoryHit[]>
   /** What it is, in figures: entries, branches, compactions, and what is shown now. */
@@ -128,7 +136,9 @@ export function createSession(id: string, deps: SessionDeps): Session {
       await requireLog(live)
       return act(live)
     })
-  function prepareNext(options: PrepareOptions & { readonly body: string }): Promise<Prepared<string>>
+  function prepareNext(
+    options: PrepareOptions & ({ readonly body: string } | { readonly request: ModelRequest }),
+  ): Promise<Prepared<string>>
   function prepareNext<Body extends object, Of extends Format>(
     options: PrepareOptions & { readonly body: Body; readonly format: Of },
   ): Promise<Prepared<FilledBody<Body, Of>>>
@@ -154,6 +164,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
     pin: (text, options = {}) => use((live) => pin(live, text, options)),
     unpin: (pinId) => tell((live) => unpin(live, pinId)),
     pins: (options = {}) => tell((live) => pins(live, options)),
+    stack: () => tell(sessionStack),
     recall: (handle, range) => tell((live) => recall(live, handle, range)),
     search: (search) => use((live) => live.memory.search(search)),
     overview: () => tell(overview),
@@ -178,9 +189,14 @@ async function wakeUp(live: Live): Promise<void> {
   }
 }
 
+async function sessionStack(live: Live): Promise<SessionStack | undefined> {
+  const inForce = await readInForce(live)
+  return inForce === undefined ? undefined : { stack: inForce.stack, source: inForce.source }
+}
+
 async function append(live: Live, messages: readonly MessageLike[], format: Format | undefined): Promise<Acknowledged> {
   const known = format ?? live.options.format ?? live.frame?.format
-  const { placed } = await appendMessages(live, readMessagesLike(messages, known))
+  const { placed } = await appendMessages(live, readMessagesLike(messages, known), await knownPins(live))
   const ids = placed.map(entryId)
   const durable = live.journal.isDurable()
   if (ids.length > 0) live.emit({ type: "entries-appended", entries: ids, durable })
@@ -193,7 +209,8 @@ async function compactNow(live: Live, request: CompactRequest): Promise<Compacti
   const isNew = last === 0 || outline.nodeOf(last) !== live.at || request.focus !== undefined
   const asked = isNew ? { occasion: { asked: present({ focus: request.focus }) } } : {}
   const { client } = live
-  const again = request.body === undefined && client !== undefined ? { body: client.wire, format: client.format } : {}
+  const isBare = request.body === undefined && request.request === undefined
+  const again = isBare && client !== undefined ? { request: client } : {}
   const { trace, receipt } = await prepare(live, { ...request, ...asked, ...again })
   const made = trace.flatMap((event) => (event.type === "checkpoint-installed" ? [event.checkpoint] : [])).at(-1)
   return { trace, receipt, ...present({ checkpoint: made }) }

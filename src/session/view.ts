@@ -1,4 +1,4 @@
-import { type InjectedDocument, rejoin, type Separation, separate } from "../compact/stack/separate.ts"
+import { rejoin, type Separation, separateMade } from "../compact/stack/separate.ts"
 import { applyEdits } from "../compact/stages/edit.ts"
 import { assert } from "../message/assert.ts"
 import { type CheckOptions, checkTranscript } from "../message/check.ts"
@@ -163,6 +163,9 @@ export function release({ journal, messages }: Live, view: View): void {
   journal.release((seq) => seq === view.checkpoint || lasting.has(outline.typeOf(seq) ?? ""))
 }
 
+/** A view in the request that it is put into, and what the messages of that were separated into. */
+export type Framed = { readonly frame: ModelRequest; readonly separation: Separation; readonly view: View }
+
 /** A view put together for one call: the request that it stands in, what it was parted into, and the messages to be sent. */
 export type Assembled = {
   /** The request whose messages these are of: the client's own, or the log's messages in a frame. */
@@ -173,22 +176,16 @@ export type Assembled = {
   /** The conversation's messages as they came in, by id, before anything was shortened or fixed. */
   readonly known: ReadonlyMap<string, Message>
   readonly events: readonly RepairEvent[]
-  /** The documents that stand in it. */
-  readonly documents: readonly InjectedDocument[]
+  /** What the messages are separated into. */
+  readonly separation: Separation
 }
 
 /**
  * Put a view together: what it shows, with everything that stands back in its place, fit to be sent. A view that changes nothing gives
  * the very messages of the frame.
  */
-export function assemble(
-  frame: ModelRequest,
-  view: View,
-  documents: ReadonlySet<string>,
-  how: "as-shown" | "whole" = "as-shown",
-): Assembled {
-  const separation = separate(frame, { standing: documents })
-  const { conversation, infrastructure } = separation
+export function assemble({ frame, separation, view }: Framed, how: "as-shown" | "whole" = "as-shown"): Assembled {
+  const { conversation } = separation
   let byId: ReadonlyMap<string, Message> | undefined
   const known = (): ReadonlyMap<string, Message> => {
     byId ??= new Map(conversation.map((message) => [message.id, message]))
@@ -196,6 +193,7 @@ export function assemble(
   }
   const isAll = showsAll(view.items, conversation)
   const { messages } = isAll ? frame : joined(separation, frame, view, known(), how)
+  const repaired = repairFrame(frame, messages)
   return {
     frame,
     showsAll: isAll,
@@ -203,8 +201,8 @@ export function assemble(
     get known() {
       return known()
     },
-    documents: infrastructure.documents,
-    ...repairFrame(frame, messages),
+    separation: separateMade(separation, { ...frame, messages: repaired.messages }),
+    ...repaired,
   }
 }
 

@@ -20,13 +20,13 @@ describe.each(formats)("%s", (format) => {
       fc.property(requestText(format), (body) => {
         const request = decodeRequest(format, body)
         fc.pre(request.layout.messages !== undefined && request.wire[request.layout.messages.start] === "[")
-        const added = addSystem(request, rule, "operator")
+        const added = addSystem(request, [{ type: "text", text: rule }], "operator")
         expect(seen(added)).toEqual(seen(decodeRequest(format, added.wire)))
         const kept = added.messages.filter(({ id }) => id !== "operator")
         expect(kept.every((message, n) => message === request.messages[n])).toBe(true)
         expect(kept).toHaveLength(request.messages.length)
         if (added.messages.length > 0) expect(encodeRequest(added, { messages: [...added.messages] })).toBe(added.wire)
-        const again = addSystem(decodeRequest(format, body), rule, "operator")
+        const again = addSystem(decodeRequest(format, body), [{ type: "text", text: rule }], "operator")
         expect(again.wire).toBe(added.wire)
       }),
     )
@@ -57,7 +57,7 @@ const bodies: readonly [why: string, format: Format, body: string][] = [
 test.each(bodies)(
   "%s: the text stands in the system part to the letter, behind what was there",
   (_why, format, body) => {
-    const added = addSystem(decodeRequest(format, body), rule, "operator")
+    const added = addSystem(decodeRequest(format, body), [{ type: "text", text: rule }], "operator")
     const read = decodeRequest(format, added.wire)
     const said = [
       ...read.system,

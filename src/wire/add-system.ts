@@ -1,22 +1,33 @@
 import { assert } from "../message/assert.ts"
-import { type Layout, type Message, type ModelRequest, messageId, type Span, wireText } from "../message/message.ts"
+import {
+  type Layout,
+  type Message,
+  type ModelRequest,
+  messageId,
+  type Part,
+  type Span,
+  wireText,
+} from "../message/message.ts"
 import { codecs } from "./codecs.ts"
 import { readJson } from "./json.ts"
 
 /** A text that was put in, and where. */
 type Insertion = { readonly at: number; readonly end: number; readonly text: string }
 
+/** A text for the system part, with the cache marker that it is to carry. */
+export type SystemText = Pick<Part & { readonly type: "text" }, "type" | "text" | "breakpoint">
+
 /**
- * The same request with a text at the end of its system part, as if it had come so: everything else is the very text that came in, and
- * every message the same object. Where the format has no place for the system part, the text is a message behind its system messages.
+ * The same request with texts at the end of its system part, as if it had come so: everything else is the very text that came in, and
+ * every message the same object. Where the format has no place for the system part, the texts are one message behind its system messages.
  */
-export function addSystem(request: ModelRequest, text: string, id: string): ModelRequest {
+export function addSystem(request: ModelRequest, texts: readonly SystemText[], id: string): ModelRequest {
   const codec = codecs[request.format]
   const [name] = codec.names.system
-  if (name === undefined) return addMessage(request, text, id)
+  if (name === undefined) return addMessage(request, texts.map(({ text }) => text).join("\n\n"), id)
   const { wire, layout } = request
   const before = layout.system === undefined ? undefined : wireText(wire.slice(layout.system.start, layout.system.end))
-  const written = codec.writeSystem([...request.system, { type: "text", text }], before)
+  const written = codec.writeSystem([...request.system, ...texts], before)
   const system = codec.readSystem(readJson(written, "request"))
   if (layout.system !== undefined) {
     const { start, end } = layout.system

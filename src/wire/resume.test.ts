@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { requestText } from "../../test/support/requests.ts"
-import { formats } from "../message/message.ts"
+import { formats, type ModelRequest, messageId } from "../message/message.ts"
 import { decodeRequest } from "./decode.ts"
 import { encodeRequest } from "./encode.ts"
-import { decodeNext } from "./resume.ts"
+import { decodeNext, resumeRequest } from "./resume.ts"
 
 describe.each(formats)("%s, for any two requests", (format) => {
   test("reading the later one on from the earlier is reading it whole", () => {
@@ -30,6 +30,29 @@ describe.each(formats)("%s, for any two requests", (format) => {
           true,
         )
         expect(decodeNext(next, text).messages).toEqual(next.messages)
+      }),
+    )
+  })
+
+  test("a request that was read from another one is the same as read on from this one", () => {
+    fc.assert(
+      fc.property(requestText(format), requestText(format), requestText(format), (one, two, news) => {
+        const [first, other] = [decodeRequest(format, one), decodeRequest(format, two)]
+        fc.pre(first.layout.messages !== undefined && first.messages.every(({ wire }) => wire?.startsWith("{")))
+        const grown = encodeRequest(first, { messages: [...first.messages, ...decodeRequest(format, news).messages] })
+        // A session calls messages by its own names.
+        const named = (request: ModelRequest, name: string): ModelRequest => ({
+          ...request,
+          messages: request.messages.map((message, n) => ({ ...message, id: messageId(`${name}${n + 7}`) })),
+        })
+        const before = named(first, "e")
+        for (const text of [grown, two]) {
+          const wanted = decodeNext(before, text)
+          const read = decodeNext(named(text === two ? other : first, "x"), text)
+          expect(resumeRequest(before, read)).toEqual(wanted)
+        }
+        const { messages } = resumeRequest(before, decodeRequest(format, grown))
+        expect(before.messages.every((message, n) => message === messages[n])).toBe(true)
       }),
     )
   })

@@ -1,5 +1,5 @@
 import { HoldfastError } from "../message/errors.ts"
-import { type Layout, type Message, type ModelRequest, type Span, wireText } from "../message/message.ts"
+import { type Layout, type Message, type ModelRequest, messageId, type Span, wireText } from "../message/message.ts"
 import { codecs } from "./codecs.ts"
 import { decodeRequest, decodeRest, layoutOf } from "./decode.ts"
 import { elements, readJson, requireObject, spanOf } from "./json.ts"
@@ -23,6 +23,25 @@ export function decodeNext(previous: ModelRequest, text: string): ModelRequest {
     throw error
   }
 }
+
+/**
+ * The same for a request that was read already, in whatever way: messages that say what those of the previous one say, from the first on,
+ * are its very objects, and all others go by their places.
+ */
+export function resumeRequest(previous: ModelRequest | undefined, request: ModelRequest): ModelRequest {
+  const earlier = previous?.format === request.format ? previous.messages : []
+  let kept = 0
+  while (kept < request.messages.length && isSameWire(earlier[kept], request.messages[kept])) kept++
+  const messages = request.messages.map((message, n): Message => {
+    const known = n < kept ? earlier[n] : undefined
+    const id = messageId(`m${n}`)
+    return known ?? (message.id === id ? message : { ...message, id })
+  })
+  return messages.every((message, n) => message === request.messages[n]) ? request : { ...request, messages }
+}
+
+const isSameWire = (one: Message | undefined, other: Message | undefined): boolean =>
+  one === other || (one?.wire !== undefined && one.wire === other?.wire)
 
 type List = NonNullable<Layout["messages"]>
 

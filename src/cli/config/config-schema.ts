@@ -1,4 +1,5 @@
 import { z } from "zod"
+import { layers } from "../../compact/stack/stack.ts"
 import type { StrategyName } from "../../compact/stages/strategies.ts"
 import { families } from "../../gateway/settings/upstream.ts"
 import { formats } from "../../message/message.ts"
@@ -130,6 +131,47 @@ const memory = members({
   agentRowsPerDay: whole(0, mostRows).optional(),
 })
 
+const patterns = (what: string) => list(text("a name, * for any piece of it"), what)
+
+const sectionText = z.union([text("a text"), members({ file: text("the path of a file") })], {
+  error: "a text, or { file: PATH }",
+})
+
+/** How a section gives way where the stack has too little room, by its name; shorter texts are named themselves. */
+const shrinkNames = ["fixed", "truncate", "drop"] as const
+
+const section = members({
+  layer: oneOf(layers),
+  name: text("a name"),
+  text: z.string({ error: "a text" }).min(1, { error: "a text" }).optional(),
+  file: text("the path of a file").optional(),
+  files: text("paths of files, with * and **").optional(),
+  label: text("a version's name").optional(),
+  heading: text("a line of text").optional(),
+  document: yesOrNo().optional(),
+  order: whole(-1000, 1000).optional(),
+  minTokens: whole(0, mostTokens).optional(),
+  shrink: oneOf(shrinkNames).optional(),
+  shorter: list(sectionText, "shorter texts").optional(),
+}).superRefine(({ text: own, file, files }, context) => {
+  const given = [own, file, files].filter((source) => source !== undefined).length
+  if (given !== 1)
+    context.addIssue({ code: "custom", params: { says: "needs one source, and only one: text, file or files" } })
+})
+
+const stack = members({
+  when: members({
+    models: patterns("models").optional(),
+    clients: patterns("clients").optional(),
+    agents: patterns("agents").optional(),
+    tenants: patterns("tenants").optional(),
+  }).optional(),
+  sections: list(section, "sections").optional(),
+  documents: list(text("the path of a file, or a pattern"), "documents").optional(),
+  maxTokens: whole(1, mostTokens).optional(),
+  changes: oneOf(["at-compaction", "now"]).optional(),
+})
+
 /** Those that can be told by their name. */
 export const strategyNames = [
   "staged",
@@ -172,6 +214,8 @@ export const configSchema = members({
   log: members({ level: oneOf(logLevels).optional(), format: oneOf(logFormats).optional() }).optional(),
   telemetry: members({ otlp }).optional(),
   memory: memory.optional(),
+  documents: list(text("the path of a file, or a pattern"), "documents").optional(),
+  stack: list(stack, "stacks").optional(),
 })
 
 type Deep<Data> = Data extends string | number | boolean | undefined

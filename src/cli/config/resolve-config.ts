@@ -1,7 +1,9 @@
 import { resolve } from "node:path"
 import { defaultPolicy } from "../../compact/plan/policy.ts"
+import type { SectionDefinition } from "../../compact/stack/stack.ts"
 import { isLoopback } from "../../gateway/http/admission.ts"
 import { usualGatewayLimits, usualTimes } from "../../gateway/settings/gateway-options.ts"
+import type { StackRule } from "../../gateway/settings/stack-rules.ts"
 import { families } from "../../gateway/settings/upstream.ts"
 import { usualAskTimeoutMs } from "../../guard/judge-call.ts"
 import { present } from "../../message/present.ts"
@@ -58,6 +60,7 @@ export function resolveConfig({ file, flags, env }: Sources): Resolved {
     },
     ...present({ data: dataOf(config, said, below), telemetry: telemetryOf(config, below) }),
     summarizer: summarizerOf(config, below),
+    stacks: stacksOf(config, file?.folder),
   }
   const all = [...faults, ...objectionsTo(resolved, config, place)]
   return all.length > 0 ? { faults: all } : { resolved }
@@ -160,6 +163,43 @@ function summarizerOf({ summarizer = "extractive" }: Config, below: Below): Reso
   const headers = headersBelow(summarizer.headers, below)
   return { format, baseUrl, model, headers, ...present({ key, maxOutputTokens, inputTokens }) }
 }
+
+/**
+ * The stacks in the order of the file. Documents named for all stand before those of each stack, and are a stack of their own where no
+ * other fits. Their paths stay as they are written, and are read as seen from the configuration.
+ */
+function stacksOf({ stack = [], documents = [] }: Config, folder: string | undefined): readonly StackRule[] {
+  const from = present({ folder })
+  const rules = stack.map(
+    ({ when, sections = [], documents: own = [], maxTokens, changes }): StackRule => ({
+      ...present({ when: when === undefined ? undefined : present(when) }),
+      stack: {
+        ...from,
+        sections: sections.map(sectionOf),
+        documents: [...documents, ...own],
+        ...present({ maxTokens, changes }),
+      },
+    }),
+  )
+  return documents.length === 0 ? rules : [...rules, { stack: { ...from, documents } }]
+}
+
+type SectionConfig = NonNullable<NonNullable<Config["stack"]>[number]["sections"]>[number]
+
+function sectionOf({ text, file, files, shrink, shorter, ...section }: SectionConfig): SectionDefinition {
+  const path = file ?? ""
+  const source =
+    files !== undefined ? { type: "files" as const, pattern: files } : (text ?? { type: "file" as const, path })
+  const variants = shorter?.map((from) =>
+    typeof from === "string" ? from : { type: "file" as const, path: from.file },
+  )
+  const gives: SectionDefinition["shrink"] = variants !== undefined ? { type: "swap", variants } : shrinkOf(shrink)
+  const { layer, name, ...others } = section
+  return { layer, name, source, ...present(others), ...present({ shrink: gives }) }
+}
+
+const shrinkOf = (type: SectionConfig["shrink"]): SectionDefinition["shrink"] =>
+  type === undefined ? undefined : { type }
 
 function telemetryOf({ telemetry }: Config, below: Below): ResolvedConfig["telemetry"] {
   if (telemetry === undefined) return undefined

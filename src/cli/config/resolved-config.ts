@@ -1,5 +1,6 @@
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { GatewayLimits } from "../../gateway/settings/gateway-options.ts"
+import type { StackRule } from "../../gateway/settings/stack-rules.ts"
 import type { ApiFamily } from "../../gateway/settings/upstream.ts"
 import type { Format } from "../../message/message.ts"
 import type { Redaction } from "../../session/log/redact.ts"
@@ -83,4 +84,6 @@ export type ResolvedConfig<Secret = SecretRef> = {
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
   readonly telemetry?: ResolvedOtlp<Secret>
   readonly memory: MemoryOptions
+  /** Prompt stacks: the first that fits a call is put into it. */
+  readonly stacks: readonly StackRule[]
 }

@@ -40,3 +40,21 @@ export function weighRewrite(
     pays: rewrite < leave,
   }
 }
+
+const minuteMs = 60_000
+/** What Anthropic keeps for an hour costs twice the input price to write, in its price list of prompt caching. */
+const hourWriteFactor = 2
+
+/** How long the provider is to keep what is marked: an hour where calls so far came so far apart that five minutes cost more. */
+export function lifetimeThatPays(
+  gapsMs: readonly number[],
+  expectedCalls: number,
+  { input, cacheRead, cacheWrite }: CachePrices & { readonly input: number },
+): "5m" | "1h" {
+  if (gapsMs.length === 0) return "5m"
+  const costOf = (lifetimeMs: number, write: number): number => {
+    const lost = gapsMs.filter((gap) => gap > lifetimeMs).length / gapsMs.length
+    return write + expectedCalls * (lost * write + (1 - lost) * cacheRead)
+  }
+  return costOf(60 * minuteMs, hourWriteFactor * input) < costOf(5 * minuteMs, cacheWrite) ? "1h" : "5m"
+}

@@ -80,7 +80,7 @@ function orderOf(position: Position): readonly number[] {
 }
 
 /** Why we put a marker: what ends there is read again. */
-export type Purpose = "stack-end" | "compaction-end" | "newest-turn" | "previous-turn"
+export type Purpose = "stack-end" | "documents-end" | "rules-end" | "compaction-end" | "newest-turn" | "previous-turn"
 
 export type PlacedBreakpoint = Marker & { readonly reason: "client" | Purpose }
 
@@ -103,6 +103,10 @@ export type BreakpointOptions = {
   readonly prefer?: readonly Purpose[]
   /** The end of the stack, if that is not the end of the system part. */
   readonly stackEnd?: Position
+  /** The end of the documents, where more of the stack follows them. */
+  readonly documentsEnd?: Position
+  /** The end of the operator's rules, which follow the stack. */
+  readonly rulesEnd?: Position
   /** The last message of what a compaction put first. */
   readonly compactionEnd?: MessageId
   /** The last message of the request before, so that a long turn still finds what was cached then. */
@@ -166,6 +170,10 @@ function targetOf(purpose: Purpose, pieces: RequestPieces, options: BreakpointOp
   switch (purpose) {
     case "stack-end":
       return options.stackEnd ?? stackEnd(pieces)
+    case "documents-end":
+      return options.documentsEnd
+    case "rules-end":
+      return options.rulesEnd
     case "compaction-end":
       return endOf(options.compactionEnd)
     case "newest-turn":

@@ -134,8 +134,11 @@ type Give = {
 }
 
 /** What a section costs beside its words: its heading, and the blank line after it; counted apart, so that the sum is no guess too low. */
-const frameOf = ({ heading }: Section, count: Count): number =>
-  (heading === undefined ? 0 : count(renderSection({ heading, text: "" }))) + count("\n\n")
+const frameOf = (section: Section, count: Count): number => {
+  const hasFrame = section.heading !== undefined || section.document === true
+  const cut = section.document === true && section.shrink.type === "truncate" ? { cut: true as const } : {}
+  return (hasFrame ? count(renderSection({ ...section, ...cut, text: "" })) : 0) + count("\n\n")
+}
 
 const sizeOf = (frameTokens: number, text: string, count: Count): number =>
   isBlank(text) ? 0 : frameTokens + count(text)
@@ -201,12 +204,13 @@ export function irreducibleFloor(sizes: FloorSizes): Floor {
 }
 
 /** The tokens left for the history, or the Problem that no compaction could ever solve: raise it before the first call. */
-export function requireFloor({ floorTokens, largest }: Floor, windowTokens: Tokens): Tokens {
+export function requireFloor({ floorTokens, largest, pieces }: Floor, windowTokens: Tokens): Tokens {
   if (floorTokens <= windowTokens) return tokens(windowTokens - floorTokens)
   throw new HoldfastError({
     code: "floor-exceeds-window",
     floorTokens,
     windowTokens,
     largest: `${largest.name} (${largest.tokens} tokens)`,
+    pieces: pieces.filter(({ tokens: size }) => size > 0),
   })
 }

@@ -17,6 +17,7 @@ export { fitStack, irreducibleFloor, requireFloor, stackFloor, stackTokens } fro
 export type { Infrastructure, InjectedDocument, Separation } from "./separate.ts"
 export { rejoin, separate, stackFingerprint } from "./separate.ts"
 export type {
+  FilesSource,
   Layer,
   Readers,
   Section,

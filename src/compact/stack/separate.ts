@@ -27,6 +27,10 @@ export type Separation = {
   readonly request: RequestPieces
   readonly infrastructure: Infrastructure
   readonly conversation: Transcript
+  /** All documents among the user's words: those that were lifted, and later ones, which stay in their turn. */
+  readonly found: readonly InjectedDocument[]
+  /** The documents that were known to have opened the session, by hash. */
+  readonly standing: ReadonlySet<string>
   /** Where the client put its cache markers. */
   readonly breakpoints: readonly Marker[]
 }
@@ -41,17 +45,59 @@ export function separate(
   request: RequestPieces,
   { standing = new Set() }: { readonly standing?: ReadonlySet<string> } = {},
 ): Separation {
-  const { messages, system, tools } = request
-  const { conversation, ...found } = partOf(messages, standing)
+  const parted = partOf(request.messages, standing)
+  return separationOf(request, wholeOf(parted), parted)
+}
+
+/**
+ * The separation of a request that was made from a separated one: under other ids, with a message of ours, rejoined, repaired. What was
+ * told apart stays apart; no text is read again.
+ */
+export function separateMade(separation: Separation, request: RequestPieces): Separation {
+  const { messages } = request
+  const { infrastructure, conversation, found, standing } = separation
+  const before = separation.request.messages
+  const isSame = (same: (one: Message, other: Message | undefined) => boolean): boolean =>
+    before.length === messages.length && before.every((message, n) => same(message, messages[n]))
+  if (isSame((one, other) => one === other))
+    return separationOf(request, infrastructure.messages, { ...infrastructure, conversation, found, standing })
+  const known = new Map(found.map((document) => [before[document.place.message]?.parts[document.place.part], document]))
+  const still = known.size === 0 ? [] : messages.flatMap((message, n) => knownDocuments(message, n, known))
+  const made = partFrom(messages, standing, { found: still })
+  if (isSame((one, other) => one.parts === other?.parts)) recall.keep(messages, made)
+  return separationOf(request, wholeOf(made), made)
+}
+
+const wholeOf = ({ whole }: Parted): readonly Message[] => whole.map(({ message }) => message)
+
+function separationOf(
+  request: RequestPieces,
+  whole: readonly Message[],
+  { documents, conversation, found, standing }: Pick<Parted, "documents" | "conversation" | "found" | "standing">,
+): Separation {
+  const { system, tools } = request
   return {
     request,
-    infrastructure: { system, tools, messages: found.whole.map(({ message }) => message), documents: found.documents },
+    infrastructure: { system, tools, messages: whole, documents },
     conversation,
+    found,
+    standing,
     // Few ask for them.
     get breakpoints() {
       return markersIn(request)
     },
   }
+}
+
+function knownDocuments(
+  message: Message,
+  at: number,
+  known: ReadonlyMap<Part | undefined, InjectedDocument>,
+): readonly InjectedDocument[] {
+  return message.parts.flatMap((part, n) => {
+    const document = known.get(part)
+    return document === undefined ? [] : { ...document, place: { message: at, part: n } }
+  })
 }
 
 /** The messages of a request, parted. */
@@ -89,14 +135,17 @@ function lastAnswer(messages: Transcript, length: number): number {
 }
 
 /** The messages from a place on; `before` is what was parted up to there. */
-function partFrom(messages: Transcript, standing: ReadonlySet<string>, from = 0, before?: Parted): Parted {
+function partFrom(
+  messages: Transcript,
+  standing: ReadonlySet<string>,
+  { from = 0, before, found = findDocuments(messages, from) }: PartFrom = {},
+): Parted {
   const opening = before?.opening ?? openingEnd(messages)
   const whole: Parted["whole"] = messages
     .slice(from)
     .flatMap((message, n) =>
       isToolList(message) || (message.role === "system" && from + n < opening) ? { message, at: from + n } : [],
     )
-  const found = findDocuments(messages, from)
   const documents = found.filter(({ place, hash }) => place.message < opening || standing.has(hash))
   const wholes = new Set([...(before?.whole ?? []), ...whole].map(({ message }) => message))
   const { conversation, gone } = withoutInfrastructure(messages, from, wholes, found, new Set(documents))
@@ -104,14 +153,19 @@ function partFrom(messages: Transcript, standing: ReadonlySet<string>, from = 0,
   return { standing: new Set(standing), opening, whole, found, documents, conversation, gone }
 }
 
+type PartFrom = {
+  readonly from?: number
+  readonly before?: Parted
+  readonly found?: readonly InjectedDocument[]
+}
+
 /** What was parted before this place, and the rest anew. */
 function partOn(messages: Transcript, before: Parted, from: number): Parted {
-  const rest = partFrom(messages, before.standing, from, before)
+  const rest = partFrom(messages, before.standing, { from, before })
   const gone = before.gone.filter((at) => at < from)
   const isBefore = ({ place }: InjectedDocument): boolean => place.message < from
   return {
-    standing: rest.standing,
-    opening: before.opening,
+    ...rest,
     whole: [...before.whole.filter(({ at }) => at < from), ...rest.whole],
     found: [...before.found.filter(isBefore), ...rest.found],
     documents: [...before.documents.filter(isBefore), ...rest.documents],

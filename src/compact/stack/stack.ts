@@ -1,12 +1,13 @@
 import { HoldfastError, type Problem } from "../../message/errors.ts"
+import { fence } from "../../message/fence.ts"
 import { type Part, type Tokens, tokens } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { hashData, hashText } from "../../message/sha256.ts"
 
 /** Where a section stands. What changes least stands first, so that it stays cached longest. */
-export type Layer = "base" | "role" | "context" | "task"
+export const layers = ["base", "role", "context", "task"] as const
 
-export const layers: readonly Layer[] = ["base", "role", "context", "task"]
+export type Layer = (typeof layers)[number]
 
 /** The section that says who the agent is: never shortened, never empty. */
 const identity = "identity"
@@ -29,26 +30,42 @@ export type Section = {
   readonly hash: string
   readonly label?: string
   readonly heading?: string
+  /** A document is fenced in `<document path="…">`; its path is the section's name. */
+  readonly document?: true
+  /** Only the beginning of the document is there. */
+  readonly cut?: true
   readonly order: number
   readonly minTokens: Tokens
   readonly shrink: Shrink<string>
 }
 
 /** The section as the model reads it. */
-export const renderSection = ({ heading, text }: Pick<Section, "heading" | "text">): string =>
-  heading === undefined ? text : `# ${heading}\n\n${text}`
+export function renderSection({ name, heading, document, cut, text }: Rendered): string {
+  // The fence brings the last line end.
+  const inside = text.endsWith("\n") ? text.slice(0, -1) : text
+  if (document === true)
+    return fence("document", inside, { path: name, ...(cut === true ? { shows: "beginning" } : {}) })
+  return heading === undefined ? text : `# ${heading}\n\n${text}`
+}
+
+type Rendered = Pick<Section, "name" | "heading" | "document" | "cut" | "text">
 
 /** A section with nothing to say is left out, its heading too. */
 export const isBlank = (text: string): boolean => text.trim() === ""
 
+/** The version of a whole document is the hash of its file: its path is in the name. */
 export const makeSection = (section: Omit<Section, "hash">): Section => ({
   ...section,
-  hash: hashText(renderSection(section)),
+  hash: hashText(section.document === true && section.cut === undefined ? section.text : renderSection(section)),
 })
 
 /** The same section with another text, and so another version. */
 export const withText = ({ label: _label, ...section }: Section, text: string): Section =>
-  makeSection({ ...section, text })
+  makeSection({
+    ...section,
+    ...(section.document === true && section.shrink.type === "truncate" ? { cut: true } : {}),
+    text,
+  })
 
 /** Layer, then `order`, then identity first, then name: never the order of definition. */
 function bySectionOrder(one: Placing, other: Placing): number {
@@ -67,6 +84,9 @@ export type StackLayer = { readonly layer: Layer; readonly hash: string; readonl
 /** The prompt as infrastructure: four layers in fixed order, each and the whole known by the hash of what they say. */
 export type Stack = { readonly hash: string; readonly layers: readonly StackLayer[] }
 
+/** A stack that says nothing. */
+export const emptyStack = (): Stack => makeStack([])
+
 /** Put sections in their order and name the whole by its content. */
 export function makeStack(sections: readonly Section[]): Stack {
   const ordered = sections.toSorted(bySectionOrder)
@@ -80,19 +100,24 @@ export function makeStack(sections: readonly Section[]): Stack {
 export const sectionsOf = (stack: Stack): readonly Section[] => stack.layers.flatMap(({ sections }) => sections)
 
 /** Where a text comes from: itself, a file, or a function of what the task is about. */
-export type Source<Inputs> =
-  | string
-  | { readonly type: "file"; readonly path: string }
-  | ((inputs: Inputs) => string | Promise<string>)
+export type Source<Inputs> = string | { readonly type: "file"; readonly path: string } | FromInputs<Inputs>
+
+/** Written as a method, so that a function of particular inputs can stand in a list of sections. */
+type FromInputs<Inputs> = { from(inputs: Inputs): string | Promise<string> }["from"]
+
+/** Every file that a pattern finds is a section of its own, named by its path. */
+export type FilesSource = { readonly type: "files"; readonly pattern: string }
 
 export type SectionDefinition<Inputs = unknown> = {
   readonly layer: Layer
   readonly name: string
-  readonly source: Source<Inputs>
+  readonly source: Source<Inputs> | FilesSource
   /** A version's name for people, beside its hash. */
   readonly label?: string
   /** Printed above the text. */
   readonly heading?: string
+  /** Fence the text as a document, with the section's name, or the file's path, as its path. */
+  readonly document?: boolean
   /** Place within the layer; sections of equal order stand by name. */
   readonly order?: number
   /** The text is never given fewer tokens than this, heading not counted. */
@@ -104,7 +129,16 @@ export type SectionDefinition<Inputs = unknown> = {
 export type StackDefinition<Inputs = unknown> = readonly SectionDefinition<Inputs>[]
 
 /** All that resolving may touch of the outside world. */
-export type Readers = { readonly readFile: (path: string) => string | Promise<string> }
+export type Readers = {
+  readonly readFile: (path: string) => string | Promise<string>
+  /** The paths that a pattern finds, in any order. Without it no pattern can be used. */
+  readonly listFiles?: (pattern: string) => readonly string[] | Promise<readonly string[]>
+  /** Sections as they were made before, by name: one whose source says the same is not hashed again. */
+  readonly known?: ReadonlyMap<string, Section>
+}
+
+/** A section whose source is one text. */
+type SingleSection<Inputs> = Omit<SectionDefinition<Inputs>, "source"> & { readonly source: Source<Inputs> }
 
 /** Read every source once. From here on the stack is plain data, and everything about it is pure. */
 export async function resolveStack<Inputs>(
@@ -113,7 +147,7 @@ export async function resolveStack<Inputs>(
   readers: Readers,
 ): Promise<Stack> {
   checkDefinition(definition)
-  const ordered = definition.toSorted(bySectionOrder)
+  const ordered = (await expandFiles(definition, readers)).toSorted(bySectionOrder)
   const read = await Promise.allSettled(ordered.map((section) => resolveSection(section, inputs, readers)))
   return makeStack(
     read.map((outcome) => {
@@ -123,24 +157,57 @@ export async function resolveStack<Inputs>(
   )
 }
 
+/** Patterns as the files that they find. A file that has its own section, or that an earlier pattern found, is not there twice. */
+async function expandFiles<Inputs>(
+  definition: StackDefinition<Inputs>,
+  { listFiles }: Readers,
+): Promise<readonly SingleSection<Inputs>[]> {
+  const singles: SingleSection<Inputs>[] = []
+  const patterns: (SectionDefinition<Inputs> & { readonly source: FilesSource })[] = []
+  for (const section of definition) {
+    const { source } = section
+    if (typeof source === "object" && source.type === "files") patterns.push({ ...section, source })
+    else singles.push({ ...section, source })
+  }
+  const names = new Set(singles.map(({ name }) => name))
+  for (const section of patterns) {
+    const { name, source } = section
+    if (listFiles === undefined) throw unreadable(name, "no files can be listed here")
+    const paths = await attempt(name, () => listFiles(source.pattern))
+    const found = [...new Set(paths)].sort().filter((path) => !names.has(path))
+    for (const path of found) {
+      names.add(path)
+      singles.push({ ...section, name: path, source: { type: "file", path } })
+    }
+    if (singles.length > maxSections) refuse(name, `its pattern makes more than ${maxSections} sections`)
+  }
+  return singles
+}
+
 async function resolveSection<Inputs>(
-  { source, shrink = { type: "fixed" }, minTokens = 0, order = 0, ...section }: SectionDefinition<Inputs>,
+  { source, shrink = { type: "fixed" }, minTokens = 0, order = 0, document, ...section }: SingleSection<Inputs>,
   inputs: Inputs,
   readers: Readers,
 ): Promise<Section> {
   const read = (from: Source<Inputs>): Promise<string> => readSource(section.name, from, inputs, readers)
   const text = await read(source)
   if (section.name === identity && isBlank(text)) throw invalid(identity, "it is empty")
-  return makeSection({
+  const made: Omit<Section, "hash"> = {
     ...present({ label: section.label, heading: section.heading }),
+    ...(document === true ? { document } : {}),
     layer: section.layer,
     name: section.name,
     order,
     text,
     minTokens: tokens(minTokens),
     shrink: shrink.type === "swap" ? { type: "swap", variants: await Promise.all(shrink.variants.map(read)) } : shrink,
-  })
+  }
+  const known = readers.known?.get(section.name)
+  return known !== undefined && rendersSame(known, made) ? { ...made, hash: known.hash } : makeSection(made)
 }
+
+const rendersSame = (one: Rendered, other: Rendered): boolean =>
+  one.text === other.text && one.heading === other.heading && one.document === other.document && one.cut === other.cut
 
 /** No section is larger than the largest window in characters; more is a wrong path. */
 const maxCharacters = 16_000_000
@@ -151,16 +218,18 @@ async function readSource<Inputs>(
   inputs: Inputs,
   { readFile }: Readers,
 ): Promise<string> {
+  const text: unknown = await attempt(section, () =>
+    typeof source === "string" ? source : typeof source === "function" ? source(inputs) : readFile(source.path),
+  )
+  if (typeof text !== "string") throw unreadable(section, `it gave ${text === null ? "null" : typeof text}, not a text`)
+  if (text.length > maxCharacters) throw unreadable(section, `it is longer than ${maxCharacters} characters`)
+  return text
+}
+
+/** What goes wrong in a reader or in a function of the user's is the Problem of its section. */
+async function attempt<Value>(section: string, act: () => Value | Promise<Value>): Promise<Value> {
   try {
-    const text: unknown = await (typeof source === "string"
-      ? source
-      : typeof source === "function"
-        ? source(inputs)
-        : readFile(source.path))
-    if (typeof text !== "string")
-      throw unreadable(section, `it gave ${text === null ? "null" : typeof text}, not a text`)
-    if (text.length > maxCharacters) throw unreadable(section, `it is longer than ${maxCharacters} characters`)
-    return text
+    return await act()
   } catch (cause) {
     if (cause instanceof HoldfastError) throw cause
     throw unreadable(section, cause instanceof Error ? cause.message : String(cause), cause)
@@ -190,16 +259,22 @@ function checkDefinition<Inputs>(definition: StackDefinition<Inputs>): void {
 }
 
 function checkSection<Inputs>(section: SectionDefinition<Inputs>): void {
-  const { name, layer, source, heading, order = 0, minTokens = 0, shrink = { type: "fixed" } } = section
+  const { name, layer, source, heading, document, order = 0, minTokens = 0, shrink = { type: "fixed" } } = section
   if (typeof name !== "string" || name.trim() === "") refuse(String(name), "it has no name")
   if (!layers.includes(layer)) refuse(name, `there is no layer "${layer}", only ${layers.join(", ")}`)
   if (heading !== undefined && !/^[^\r\n]*\S[^\r\n]*$/.test(heading))
     refuse(name, "its heading is not one line of text")
+  if (document === true && heading !== undefined) refuse(name, "a document has its path, and no heading")
   if (!Number.isFinite(order)) refuse(name, "its order is not a number")
   if (!Number.isSafeInteger(minTokens) || minTokens < 0) refuse(name, "its minTokens is not a count")
   if (!["fixed", "truncate", "drop", "swap"].includes(shrink.type)) refuse(name, `it cannot shrink by "${shrink.type}"`)
   if (shrink.type === "drop" && minTokens > 0) refuse(name, "it has a minimum and so cannot be dropped")
   if (name === identity && shrink.type !== "fixed") refuse(name, "identity never shrinks")
+  if (typeof source === "object" && source?.type === "files") {
+    if (typeof source.pattern !== "string" || source.pattern === "") refuse(name, "its pattern is no text")
+    if (shrink.type === "swap") refuse(name, "files that a pattern finds have no shorter variants")
+    return
+  }
   for (const from of [source, ...(shrink.type === "swap" ? shrink.variants : [])]) {
     const known = typeof from === "string" || typeof from === "function" || typeof from?.path === "string"
     if (!known) refuse(name, "its source is neither a text, a file nor a function")

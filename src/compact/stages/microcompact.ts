@@ -9,6 +9,8 @@ import {
 } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { inlineImageSize } from "../../tokens/image-size.ts"
+import type { StackDocument } from "../stack/place-stack.ts"
+import { repeatedDocument } from "../stack/repeated-document.ts"
 import type { Edit, ShortenReason } from "./edit.ts"
 import { failureExcerpt, hasFailed } from "./failure.ts"
 import { mentionsIn, visitWords } from "./later-mentions.ts"
@@ -120,6 +122,8 @@ export type MicroOptions = BudgetOptions & {
   readonly largest: number
   /** Calls whose results the model has not read yet: nothing is left out of these. */
   readonly unread?: ReadonlySet<CallId>
+  /** Documents that stand in the system part of every call: a result that repeats one only names it. */
+  readonly documents?: readonly StackDocument[]
   /** What is to be done next: lines with its words are worth keeping. */
   readonly focus?: string
   /** The recall handle of a result, without brackets or line breaks; printed only when given. */
@@ -155,7 +159,8 @@ export function microcompact(messages: Transcript, options: MicroOptions): reado
   const settled = (result: MicroResult): Shown => {
     const { part, age } = result
     if (options.unread?.has(part.callId) === true) return { content: part.content, reason: "over-budget" }
-    const needless = age >= options.keepRounds ? superseded.get(result) : undefined
+    const needless =
+      inStack(result, options.documents) ?? (age >= options.keepRounds ? superseded.get(result) : undefined)
     const gone = needless && collapsed(part.content, needless, options.handleOf?.(part.callId))
     const smaller = gone && options.partTokens({ ...part, content: gone.content }) < options.partTokens(part)
     const first = gone !== undefined && smaller === true ? gone : contentOf(result)
@@ -164,6 +169,13 @@ export function microcompact(messages: Transcript, options: MicroOptions): reado
   const shown = joinRepeats(results, results.map(settled), options)
   const edits = results.flatMap((result, n) => resultEdit(result, shown[n], options))
   return [...imageEdits(messages, options.partTokens), ...edits.toReversed()]
+}
+
+/** A result that says what a document of the stack says: that one is in sight as long as the session lasts. */
+function inStack({ text, failed }: MicroResult, documents: readonly StackDocument[] = []): Superseded | undefined {
+  const document = failed || text === undefined ? undefined : repeatedDocument(text, documents)
+  if (document === undefined) return undefined
+  return { reason: "repeated", why: `same as the document ${quoteInMarker(document.path)} in the system prompt` }
 }
 
 /** A result with the most that it may take. */

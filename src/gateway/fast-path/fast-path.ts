@@ -31,8 +31,11 @@ export type FastPath = {
   readonly needles: readonly Needle[]
 }
 
-/** What a compaction made of the beginning of a body: `head` in place of all before `from`; from there on it goes on as it comes. */
-type Splice = { readonly head: Buffer; readonly from: number }
+/**
+ * What a compaction or a prompt stack made of the beginning of a body: `head` in place of all before `from`; from there on it goes on as
+ * it comes. With cache markers of ours in the head, the markers of the whole have to be counted.
+ */
+type Splice = { readonly head: Buffer; readonly from: number; readonly ownMarkers: boolean }
 
 /** Elements at the end of a history that a client may still send in another shape. */
 const unsettled = 2
@@ -54,7 +57,8 @@ type Seen = {
 export function fastPathOf(seen: Seen): FastPath {
   const { session, bytes, request, receipt, sent, changed, rules, isNamed, before } = seen
   const safe = safeBytes(bytes, request)
-  const splice = sent === undefined || receipt.checkpoint === undefined ? undefined : spliceOf(sent, bytes, safe)
+  const hasHead = receipt.checkpoint !== undefined || receipt.stack !== undefined
+  const splice = sent !== undefined && hasHead ? spliceOf(sent, bytes, safe, receipt.stack !== undefined) : undefined
   const isUnchanged = !changed && receipt.checkpoint === undefined
   const needles =
     isUnchanged || splice !== undefined ? needlesIn(sent ?? bytes, rules, splice, before?.needles ?? []) : undefined
@@ -74,12 +78,33 @@ export function fastPathOf(seen: Seen): FastPath {
 }
 
 /** The part of a body that went on as it came has to begin where the next body is still the same. */
-function spliceOf(sent: Buffer, bytes: Buffer, safe: number): Splice | undefined {
+function spliceOf(sent: Buffer, bytes: Buffer, safe: number, hasStack: boolean): Splice | undefined {
   const same = commonSuffix(sent, bytes)
   const from = bytes.length - same
+  if (from > safe) return undefined
   // A copy: what follows it need not be held.
-  return from <= safe ? { head: Buffer.from(sent.subarray(0, sent.length - same)), from } : undefined
+  const head = Buffer.from(sent.subarray(0, sent.length - same))
+  const ownMarkers = hasStack && markersIn(head) > markersIn(bytes.subarray(0, from))
+  return { head, from, ownMarkers }
 }
+
+const markerName = '"cache_control"'
+
+/** Cache markers in a piece of a body, or more: a tool may have a member of that name. */
+function markersIn(bytes: Buffer): number {
+  let found = 0
+  for (let at = bytes.indexOf(markerName); at >= 0; at = bytes.indexOf(markerName, at + markerName.length)) found++
+  return found
+}
+
+/** Anthropic takes four markers a request, in its documentation of prompt caching. */
+const maxMarkers = 4
+
+/** A client may use more markers than it did: then ours are too many, and the request has to be prepared. */
+const hasMarkersToSpare = ({ splice }: FastPath, bytes: Buffer): boolean =>
+  splice === undefined ||
+  !splice.ownMarkers ||
+  markersIn(splice.head) + markersIn(bytes.subarray(splice.from)) <= maxMarkers
 
 /**
  * Where the rules stand, as places in the client's body; nothing where one lies across a seam. One that stands before it will stand there
@@ -166,7 +191,7 @@ export function goesOn(fastPath: FastPath, bytes: Buffer, policy: CompactionPoli
   const added = bytes.subarray(Math.max(0, fastPath.bytes.length - slackBytes))
   if (!isSmall && !(leavesSize(policy, size, compactUnreadAtTokens) && hasResult(added))) return undefined
   const common = commonPrefix(fastPath.bytes, bytes)
-  if (!isSureOf(fastPath, bytes, common)) return undefined
+  if (!isSureOf(fastPath, bytes, common) || !hasMarkersToSpare(fastPath, bytes)) return undefined
   const needles: Needle[] = []
   for (const needle of fastPath.needles) {
     const stands = needle.at + needle.bytes.length <= common

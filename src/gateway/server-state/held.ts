@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import { separate } from "../../compact/stack/separate.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Format, Message, ModelRequest, ModelResponse } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
@@ -43,6 +42,8 @@ type Answered = {
   readonly elements: () => readonly string[]
   /** The provider has something else under its id: a call of it was withheld, or the gateway gave it itself. */
   readonly isOther: boolean
+  /** The log has every message of what was asked. */
+  readonly allLogged: boolean
   /** The upstream took it only with the items written out that it names. */
   readonly isInline: boolean
 }
@@ -186,7 +187,11 @@ async function readItems(shelf: Shelf, { session, assignment }: Belonging, reque
 }
 
 /** The conversation up to an answer. */
-function chainAfter(whole: FullHistory, { wire, elements, isOther }: Answered, said: readonly string[]): ResponseChain {
+function chainAfter(
+  whole: FullHistory,
+  { wire, elements, isOther, allLogged }: Answered,
+  said: readonly string[],
+): ResponseChain {
   const { request, before, stores } = whole
   const frame = request.format === "anthropic-messages" ? (before?.frame ?? request.wire) : undefined
   const held = (): ResponseChain["upstream"] =>
@@ -194,20 +199,16 @@ function chainAfter(whole: FullHistory, { wire, elements, isOther }: Answered, s
   return {
     elements: settleCompactions([...wholeElements(whole), ...said]),
     upstream: isOther ? "other" : held(),
-    logged: (before?.logged ?? true) && isAllLogged(whole),
+    logged: (before?.logged ?? true) && (before === undefined ? allLogged : hasNoToolList(request)),
     ...present({ frame }),
   }
 }
 
 const toolLists: ReadonlySet<string> = new Set(["additional_tools", "mcp_list_tools"])
 
-/** System messages that open a conversation, documents and lists of tools stand beside it, and no log has them. */
-function isAllLogged({ request, before }: FullHistory): boolean {
-  if (before === undefined) return separate(request).conversation.length === request.messages.length
-  return request.messages.every(({ parts }) =>
-    parts.every((part) => part.type !== "opaque" || !toolLists.has(part.kind)),
-  )
-}
+/** Of what follows an answer, only lists of tools stand beside the conversation, where no log has them. */
+const hasNoToolList = ({ messages }: ModelRequest): boolean =>
+  messages.every(({ parts }) => parts.every((part) => part.type !== "opaque" || !toolLists.has(part.kind)))
 
 /** Elements with the last compaction of ours written out: it stands for all that came before it. */
 function settleCompactions(elements: readonly string[]): readonly string[] {

@@ -4,6 +4,7 @@ import type { Holdfast } from "../../session/holdfast.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
 import type { Store } from "../../store/store.ts"
 import type { ExchangeRecord } from "./exchange-record.ts"
+import type { StackRule } from "./stack-rules.ts"
 import type { Upstream } from "./upstream.ts"
 
 /** What one client, one process and one store may be asked for. */
@@ -68,6 +69,8 @@ export type GatewayOptions = {
   /** The store of the sessions; the gateway closes neither it nor the sessions. */
   readonly store: Store
   readonly operator?: Operator
+  /** Prompt stacks that are put into requests: the first rule that fits a call gives it its stack. */
+  readonly stacks?: readonly StackRule[]
   /** Judges the calls of answers that belong to no session, beside the operator's policies; those of sessions have it from their options. */
   readonly guard?: Guard
   readonly version: string

@@ -48,11 +48,11 @@ export function chooseUpstream(
     return speaking.length === 1 ? speaking[0] : speaking.find(({ models }) => models === undefined)
   }
   const name = model.replace(/^models\//, "").toLowerCase()
-  return speaking.find(({ models }) => models === undefined || models.some((pattern) => fits(name, pattern)))
+  return speaking.find(({ models }) => models === undefined || models.some((pattern) => fitsPattern(name, pattern)))
 }
 
 /** Is the name the pattern, with any text in the place of each `*`? Each piece is sought once, behind the one before it. */
-function fits(name: string, pattern: string): boolean {
+export function fitsPattern(name: string, pattern: string): boolean {
   if (name.length > maxNameLength) return pattern === "*"
   const pieces = pattern.toLowerCase().split("*")
   const first = pieces[0] ?? ""

@@ -1,5 +1,6 @@
+import type { Section } from "../../compact/stack/stack.ts"
 import type { Edit } from "../../compact/stages/edit.ts"
-import type { Channel, Message, Usage } from "../../message/message.ts"
+import type { Breakpoint, Channel, Message, Usage } from "../../message/message.ts"
 import type { Explicitness, RuleKind } from "../../rules/pin.ts"
 import type { FrozenMessage } from "./frozen.ts"
 
@@ -30,6 +31,21 @@ export type CheckpointBody = {
   /** JSON of the summary in its digest, whose lines name the entries that they rest on. */
   readonly summary?: string
 }
+
+/** The prompt stack that is sent from here on, so that every process sends the same bytes. */
+export type StackBody = {
+  readonly type: "stack-installed"
+  /** The fingerprint of what is sent. */
+  readonly hash: string
+  /** The fingerprint of the sources, before anything gave way. */
+  readonly source: string
+  readonly sections: readonly StackSection[]
+  readonly stackTokens: number
+  readonly ttl: Breakpoint
+}
+
+/** A section as it is sent, and the hash of its source. */
+export type StackSection = Omit<Section, "hash" | "minTokens" | "shrink"> & { readonly source: string }
 
 /** A rule that stands from here on: verbatim, with where it was said. */
 export type RuleBody = {
@@ -83,6 +99,7 @@ export type EntryBody =
     }
   | CheckpointBody
   | { readonly type: "checkpoint-undone"; readonly checkpoint: number }
+  | StackBody
   | { readonly type: "stack-seen"; readonly hash: string; readonly documents: readonly string[] }
   | RuleBody
   /**
@@ -142,6 +159,7 @@ export function refersTo(body: EntryBody): number | undefined {
       return body.place?.entry
     case "session-opened":
     case "stack-seen":
+    case "stack-installed":
     case "usage-reported":
     case "calls-judged":
       return undefined

@@ -1,3 +1,5 @@
+import type { StackChange } from "../../compact/stack/diff.ts"
+import type { Layer } from "../../compact/stack/stack.ts"
 import type { Problem } from "../../message/errors.ts"
 import type { SurvivalVerdict } from "../../rules/survival.ts"
 
@@ -46,6 +48,24 @@ export type LogEvent =
       readonly limit?: "flush" | "session-day" | "agent-day"
     }
   | { readonly type: "memory-retrieved"; readonly rows: number; readonly leftOut: number }
+  /** This prompt stack is sent from here on: it is the first, its sources changed, or it had to give way to a smaller window. */
+  | {
+      readonly type: "stack-installed"
+      readonly hash: string
+      readonly layers: readonly { readonly layer: Layer; readonly hash: string }[]
+      readonly stackTokens: number
+      readonly reason: "first" | "compaction" | "now" | "window"
+    }
+  /** The sources of the stack say something else: which sections, and when that takes effect. */
+  | {
+      readonly type: "stack-changed"
+      readonly from: string
+      readonly to: string
+      readonly changes: readonly StackChange[]
+      readonly effect: "at-compaction" | "now"
+    }
+  /** The sources cannot be used as they are now; the stack in force is sent on. */
+  | { readonly type: "stack-refused"; readonly problem: Problem }
   /** The store did not take what was written; it is in memory, and is written as soon as that is possible again. */
   | { readonly type: "durability-degraded"; readonly problem: Problem; readonly unsaved: number }
   | { readonly type: "durability-restored"; readonly saved: number }

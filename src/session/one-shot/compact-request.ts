@@ -2,17 +2,19 @@ import type { Compacted } from "../../compact/attempt.ts"
 import { compact } from "../../compact/compact.ts"
 import { isHeld } from "../../compact/held.ts"
 import type { PlanEvent } from "../../compact/plan/event.ts"
-import { separate } from "../../compact/stack/separate.ts"
+import { type Separation, separate, separateMade } from "../../compact/stack/separate.ts"
 import { flush } from "../../compact/stages/flush.ts"
 import { type CheckOptions, checkTranscript } from "../../message/check.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { ModelRequest, Wire } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
 import { type Repaired, repair } from "../../message/repair.ts"
 import type { Meter } from "../../tokens/meter.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
 import { adjacencyOf } from "../../wire/order.ts"
 import type { Trace } from "../log/trace.ts"
+import { type StackedRequest, stackRequest } from "../stack/stack-options.ts"
 import { choicesOf } from "./choices.ts"
 import { meterFor } from "./meter-for.ts"
 import { type CompactOptions, checkCompactNames, checkOptions } from "./options.ts"
@@ -39,45 +41,68 @@ export async function compactRequest(
   checkCompactNames(options)
   checkOptions(options)
   await checkPrompty(options.summarizer)
-  const request = decodeRequest(options.format, typeof body === "string" ? body : textOfBody(body))
-  const meter = meterFor(request, options)
+  const came = decodeRequest(options.format, typeof body === "string" ? body : textOfBody(body))
+  const meter = meterFor(came, options)
+  const stacked = await withOwnStack(came, meter, options)
+  const { request } = stacked
   const repaired = isBroken(request) ? repairRequest(request) : asItCame(request)
-  const planned = planRequest({ ...request, messages: repaired.messages }, meter, options)
-  const performed = await perform(request, repaired, meter, planned, options)
-  const { wire, trace, compacted } = performed
+  const separation = separate(request)
+  const fit = { ...request, messages: repaired.messages }
+  const planned = planRequest(fit, separateMade(separation, fit), meter, options)
+  const { documents } = stacked
+  const performed = await perform({ request, separation, repaired, meter, planned, options, ...present({ documents }) })
+  const { wire, compacted } = performed
+  const trace = [...stacked.events, ...performed.trace]
   const flushed = options.flush === true && (compacted?.memory ?? []).length === 0
   const written = typeof body === "string" ? wire : JSON.parse(wire)
   return {
-    body: wire === request.wire ? body : written,
+    body: wire === came.wire ? body : written,
     trace,
     report: reportOf({
       request,
+      separation,
       meter,
       planned,
       options,
       ...performed,
-      memory: flushed ? flush(separate(request).conversation).entries : (compacted?.memory ?? []),
+      trace,
+      ...present({ stack: stacked.stack }),
+      memory: flushed ? flush(separation.conversation).entries : (compacted?.memory ?? []),
     }),
   }
 }
 
+type Stacked = Pick<StackedRequest, "request" | "events"> & Partial<Pick<StackedRequest, "stack" | "documents">>
+
+/** The request with the stack that the options name, made to fit. */
+function withOwnStack(came: ModelRequest, meter: Meter, options: CompactOptions): Stacked | Promise<Stacked> {
+  if (options.stack === undefined) return { request: came, events: [] }
+  return stackRequest(came, options.stack, { meter, windowTokens: options.windowTokens ?? meter.model.windowTokens })
+}
+
 type Performed = { readonly wire: Wire; readonly trace: Trace; readonly compacted?: Compacted }
 
-async function perform(
-  request: ModelRequest,
-  repaired: Repaired,
-  meter: Meter,
-  planned: Planned,
-  options: CompactOptions,
-): Promise<Performed> {
+type Performing = {
+  readonly request: ModelRequest
+  readonly separation: Separation
+  readonly repaired: Repaired
+  readonly meter: Meter
+  readonly planned: Planned
+  readonly options: CompactOptions
+  readonly documents?: StackedRequest["documents"]
+}
+
+async function perform(performing: Performing): Promise<Performed> {
+  const { request, repaired, meter, planned, options, documents } = performing
   const { plan, sizes, limits } = planned
   const made: PlanEvent = { type: "plan-made", plan, sizes }
   if (plan.type !== "compact" && planned.pinsStand) {
     return { wire: encodeRequest(request, { messages: repaired.messages }), trace: [made, ...repaired.events] }
   }
   const { messages, events } = repairRequest(request)
-  const choices = choicesOf(options, meter)
-  const compacted = await compact({ format: request.format, request, messages, meter, limits, choices })
+  const choices = { ...choicesOf(options, meter), ...present({ documents }) }
+  const separation = separateMade(performing.separation, { ...request, messages })
+  const compacted = await compact({ format: request.format, request, messages, separation, meter, limits, choices })
   const decided: PlanEvent = { ...made, weighing: weighCompaction(compacted, planned, meter) }
   if (plan.type === "compact" && !plan.forced && decided.weighing?.pays === false) {
     return { wire: request.wire, trace: [decided] }

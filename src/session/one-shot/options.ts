@@ -1,5 +1,6 @@
 import type { Occasion } from "../../compact/plan/plan.ts"
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
+import type { Stack } from "../../compact/stack/stack.ts"
 import {
   defaultStrategyOptions,
   type Strategy,
@@ -12,6 +13,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import { type CallId, type Format, formats } from "../../message/message.ts"
 import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import type { Meter } from "../../tokens/meter.ts"
+import { checkStackOption, type StackOption } from "../stack/stack-options.ts"
 import type { ModelSummarizer, SummarizerOption } from "./summarizer.ts"
 
 /** How to compact one request. Only `format` has to be said. */
@@ -37,6 +39,8 @@ export type CompactOptions = {
   readonly focus?: string
   /** The language that a model's summary is to be in; otherwise the conversation's. */
   readonly language?: string
+  /** The prompt stack: what comes back has it behind its own system part. A stack that stands there already is not put in twice. */
+  readonly stack?: StackOption | Stack
   /** Rules that must stand in what is sent, verbatim. */
   readonly pins?: readonly string[]
   /** How long a summarizer may take. */
@@ -76,6 +80,7 @@ const compactNames = optionNames<CompactOptions>({
   schema: true,
   focus: true,
   language: true,
+  stack: true,
   pins: true,
   maxWaitMs: true,
   signal: true,
@@ -145,6 +150,7 @@ export function checkOptions(options: CompactOptions): void {
   if (schema !== undefined && !schemaNames.includes(schema)) refuse("schema", "handoff or snapshot", schema)
   if (pins !== undefined && !(Array.isArray(pins) && pins.every((pin) => typeof pin === "string" && pin !== "")))
     refuse("pins", "a list of rules as text, none empty", pins)
+  if (options.stack !== undefined && !("layers" in options.stack)) checkStackOption(options.stack, "compactRequest")
   if (focus !== undefined && typeof focus !== "string") refuse("focus", "text", focus)
   if (language !== undefined && typeof language !== "string") refuse("language", "text", language)
   if (maxWaitMs !== undefined && !(Number.isFinite(maxWaitMs) && maxWaitMs >= 0))

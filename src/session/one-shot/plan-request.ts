@@ -9,7 +9,7 @@ import {
 } from "../../compact/plan/plan.ts"
 import { type CompactionPolicy, defaultPolicy } from "../../compact/plan/policy.ts"
 import { irreducibleFloor, requireFloor } from "../../compact/stack/fit.ts"
-import { separate } from "../../compact/stack/separate.ts"
+import type { Separation } from "../../compact/stack/separate.ts"
 import type { SizeLimits } from "../../compact/task.ts"
 import { latestWords, tokensOutsideStack } from "../../compact/verify.ts"
 import { groupTurns, unansweredIn } from "../../message/group.ts"
@@ -47,9 +47,14 @@ export type PlanOptions = CompactOptions & {
   readonly longestAnswerTokens?: number
 }
 
-export function planRequest(request: ModelRequest, meter: Meter, options: PlanOptions): Planned {
-  const { conversation } = separate(request)
-  const { stackTokens, outsideTokens } = measure(request, meter)
+/** Plan a request; `separation` is of its messages. */
+export function planRequest(
+  request: ModelRequest,
+  separation: Separation,
+  meter: Meter,
+  options: PlanOptions,
+): Planned {
+  const { stackTokens, outsideTokens } = measure(request, separation, meter)
   const policy: CompactionPolicy = { ...defaultPolicy, ...oneShot, ...options.policy }
   const pins = options.pins ?? []
   const shared = {
@@ -71,7 +76,7 @@ export function planRequest(request: ModelRequest, meter: Meter, options: PlanOp
     const plan = planContext(sizes, {}, { ...policy, lowWater: 1 })
     return { ...shared, plan, sizes, by: "budget", limits: { targetTokens: budgetTokens, hardTokens: budgetTokens } }
   }
-  const words = latestWords(conversation) ?? []
+  const words = latestWords(separation.conversation) ?? []
   const sizes = windowSizes(request, meter, options, {
     stackTokens,
     outsideTokens,
@@ -88,8 +93,7 @@ export function planRequest(request: ModelRequest, meter: Meter, options: PlanOp
 export type Measured = { readonly stackTokens: number; readonly outsideTokens: number }
 
 /** What a request takes: its stack, and everything beside it. */
-export function measure(request: ModelRequest, meter: Meter): Measured {
-  const { infrastructure, conversation } = separate(request)
+export function measure(request: ModelRequest, { infrastructure, conversation }: Separation, meter: Meter): Measured {
   const outsideTokens = tokensOutsideStack({ messages: request.messages, infrastructure, conversation }, meter)
   const standing = infrastructure.messages.reduce((sum, message) => sum + meter.message(message), 0)
   return { stackTokens: meter.overhead(request) + standing, outsideTokens }

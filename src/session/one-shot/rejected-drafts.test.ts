@@ -3,6 +3,7 @@ import { bodyIn, type ChatMessage } from "../../../test/support/conversations.ts
 import type { RemedyEvent } from "../../compact/attempt.ts"
 import { compact } from "../../compact/compact.ts"
 import { emptyLedger, extendLedger } from "../../compact/facts/ledger.ts"
+import { separate } from "../../compact/stack/separate.ts"
 import { type SizedGroup, type Strategy, strategies } from "../../compact/stages/strategies.ts"
 import type { Summarize } from "../../compact/summary/summary.ts"
 import type { CompactChoices, CompactTask } from "../../compact/task.ts"
@@ -163,6 +164,7 @@ async function compactWhile(
     format,
     request,
     messages: request.messages,
+    separation: separate(request),
     meter,
     limits: { targetTokens: budgetTokens, hardTokens: budgetTokens },
     choices: { ...choicesOf({ format }, meter), entry: { select, micro: "even" }, ...choices },

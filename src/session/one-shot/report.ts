@@ -2,6 +2,8 @@ import type { Compacted } from "../../compact/attempt.ts"
 import type { Weighing } from "../../compact/plan/economics.ts"
 import type { Plan } from "../../compact/plan/plan.ts"
 import type { Remedy } from "../../compact/remedy.ts"
+import { type Separation, separate } from "../../compact/stack/separate.ts"
+import type { Stack } from "../../compact/stack/stack.ts"
 import type { MemoryEntry } from "../../compact/stages/flush.ts"
 import type { Digest } from "../../compact/summary/summary.ts"
 import type { ModelRequest, Wire } from "../../message/message.ts"
@@ -9,6 +11,7 @@ import { present } from "../../message/present.ts"
 import type { Meter } from "../../tokens/meter.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import type { Trace } from "../log/trace.ts"
+import { type StackVersions, versionsOf } from "../stack/stack-options.ts"
 import type { CompactOptions } from "./options.ts"
 import { type Measured, measure, type Planned } from "./plan-request.ts"
 
@@ -31,6 +34,8 @@ export type Report = {
   readonly limit: { readonly by: "budget" | "window"; readonly tokens: number; readonly targetTokens: number }
   readonly before: Measure
   readonly after: Measure
+  /** The fingerprints of the prompt stack that was put in. */
+  readonly stack?: StackVersions
   readonly plan: Plan
   /** What the rewrite costs in cache and saves over the calls to come, at the model's prices. */
   readonly weighing?: Weighing
@@ -45,23 +50,26 @@ export type Report = {
 
 type Reporting = {
   readonly request: ModelRequest
+  readonly separation: Separation
   readonly meter: Meter
   readonly planned: Planned
   readonly options: CompactOptions
   readonly wire: Wire
   readonly trace: Trace
   readonly compacted?: Compacted
+  readonly stack?: Stack
   readonly memory: Report["memory"]
 }
 
 /** The account of one compaction, or of why there was none. */
 export function reportOf(reporting: Reporting): Report {
-  const { request, meter, planned, options, wire, trace, compacted, memory } = reporting
+  const { request, separation, meter, planned, options, wire, trace, compacted, memory } = reporting
   const { plan, by, limits, stackTokens } = planned
   const { model } = meter
   const changed = wire !== request.wire
   const sent = changed ? decodeRequest(request.format, wire) : request
-  const after = compacted === undefined ? measure(sent, meter) : { stackTokens, outsideTokens: compacted.afterTokens }
+  const measured = (): Measured => measure(sent, changed ? separate(sent) : separation, meter)
+  const after = compacted === undefined ? measured() : { stackTokens, outsideTokens: compacted.afterTokens }
   const weighing = trace.flatMap((event) => (event.type === "plan-made" ? (event.weighing ?? []) : []))[0]
   return {
     changed,
@@ -69,7 +77,7 @@ export function reportOf(reporting: Reporting): Report {
     model: { id: model.id, known: model.known },
     counting: model.vocabulary === "o200k" ? "exact" : "estimated",
     limit: { by, tokens: limits.hardTokens, targetTokens: limits.targetTokens },
-    before: inAll(request, measure(request, meter)),
+    before: inAll(request, measure(request, separation, meter)),
     after: inAll(sent, after),
     plan,
     strategy: typeof options.strategy === "function" ? "custom" : (options.strategy ?? "staged"),
@@ -80,7 +88,11 @@ export function reportOf(reporting: Reporting): Report {
     ),
     shortenedResults: trace.filter(({ type }) => type === "result-shortened").length,
     memory,
-    ...present({ weighing, digest: compacted?.digest }),
+    ...present({
+      weighing,
+      digest: compacted?.digest,
+      stack: reporting.stack === undefined ? undefined : versionsOf(reporting.stack),
+    }),
   }
 }
 

@@ -1,0 +1,346 @@
+import { existsSync } from "node:fs"
+import { readFile } from "node:fs/promises"
+import { diffStacks, type StackChange, type Version } from "../compact/stack/diff.ts"
+import { stackFloor, stackTokens } from "../compact/stack/fit.ts"
+import {
+  isBlank,
+  renderStack,
+  type Section,
+  type Stack,
+  sectionsOf,
+  layers as stackLayers,
+} from "../compact/stack/stack.ts"
+import { chooseStack, type StackMatch, type StackRule } from "../gateway/settings/stack-rules.ts"
+import { HoldfastError } from "../message/errors.ts"
+import { type Part, tokens } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import { createStackReader, fitToWindow, type StackOptions } from "../session/stack/stack-options.ts"
+import { createMeter, type Meter } from "../tokens/meter.ts"
+import { isObject, tryParse } from "../wire/json.ts"
+import { askSession, type CommandAnswer, dataOption, tellAnswer } from "./ask-store.ts"
+import {
+  type Arguments,
+  type Command,
+  type CommandFailure,
+  type CommandGroup,
+  commandFailure,
+  unusable,
+} from "./command.ts"
+import type { ResolvedConfig } from "./config/resolved-config.ts"
+import { count, number, type Paper, printable, sentenceOf, table } from "./output.ts"
+import { failedSettings, readResolved, settingOptions } from "./serve-settings.ts"
+import type { World } from "./world.ts"
+
+/** How much of a fingerprint is shown to people: enough to tell versions apart. */
+const shownHash = 12
+
+const choosing = {
+  ...(settingOptions.config === undefined ? {} : { config: settingOptions.config }),
+  model: { value: "NAME", help: "the stack that calls to this model get" },
+  client: { value: "NAME", help: "the stack that this client gets, by its user-agent" },
+  agent: { value: "NAME", help: "the stack that this agent gets, by x-holdfast-agent" },
+  tenant: { value: "NAME", help: "the stack that this tenant gets" },
+  json: { help: "one JSON object on stdout, and nothing else" },
+}
+
+/** A stack of the configuration, read, with what it takes. */
+type ReadStack = {
+  readonly options: StackOptions
+  readonly stack: Stack
+  readonly meter: Meter
+  readonly windowTokens: number
+}
+
+const noStack = unusable(
+  "stack-missing",
+  "The configuration has no stack for such a call.",
+  "Write stack: or documents: into the configuration; holdfast serve --print-schema prints all that it may say.",
+)
+
+/** The stack that a call as described would get, from the sources as they are now. */
+async function readChosen(
+  args: Arguments,
+  world: World,
+  said: { readonly agent?: string; readonly tenant?: string } = {},
+): Promise<ReadStack | CommandFailure> {
+  const settings = await readResolved(args, world.env)
+  if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
+  const [model, client] = [args.valueOf("model"), args.valueOf("client")]
+  const { agent = said.agent, tenant = said.tenant } = present({
+    agent: args.valueOf("agent"),
+    tenant: args.valueOf("tenant"),
+  })
+  const { stacks } = settings.resolved
+  const nothingSaid = [model, client, agent, tenant].every((name) => name === undefined)
+  const options = nothingSaid ? stacks[0]?.stack : chooseStack(stacks, { model, client, agent, tenant })
+  if (options === undefined) return noStack
+  return await readStack(options, model, settings.resolved)
+}
+
+async function readStack(
+  options: StackOptions,
+  model: string | undefined,
+  config: Pick<ResolvedConfig, "windowTokens">,
+): Promise<ReadStack> {
+  const meter = createMeter(present({ model }))
+  const windowTokens = config.windowTokens ?? meter.model.windowTokens
+  return { options, stack: await createStackReader().read(options), meter, windowTokens }
+}
+
+const isRead = (found: ReadStack | CommandFailure): found is ReadStack => "stack" in found
+
+const sectionJson = ({ name, hash, label, text, minTokens, shrink, document }: Section, meter: Meter) => ({
+  name,
+  hash,
+  tokens: meter.text(text),
+  minTokens,
+  shrink: shrink.type,
+  ...present({ label, document }),
+})
+
+const stackJson = (stack: Stack, meter: Meter) => ({
+  hash: stack.hash,
+  tokens: stackTokens(stack, meter.text),
+  floorTokens: stackFloor(stack, meter.text),
+  layers: stack.layers.map(({ layer, hash, sections }) => ({
+    layer,
+    hash,
+    sections: sections.map((section) => sectionJson(section, meter)),
+  })),
+})
+
+const columns = [
+  { title: "LAYER" },
+  { title: "VERSION" },
+  { title: "TOKENS", align: "right" },
+  { title: "AT LEAST", align: "right" },
+  { title: "GIVES WAY" },
+  { title: "SECTION" },
+] as const
+
+const givesWay: Readonly<Record<Section["shrink"]["type"], string>> = {
+  fixed: "never",
+  truncate: "by its end",
+  drop: "whole",
+  swap: "to a shorter text",
+}
+
+function stackLines(stack: Stack, meter: Meter, paper: Paper): readonly string[] {
+  const sections = sectionsOf(stack)
+  const rows = sections.map(({ layer, name, hash, label, text, minTokens, shrink }) => [
+    layer,
+    `${hash.slice(0, shownHash)}${label === undefined ? "" : ` ${label}`}`,
+    number(meter.text(text)),
+    number(shrink.type === "fixed" ? meter.text(text) : minTokens),
+    givesWay[shrink.type],
+    name,
+  ])
+  const size = `${number(stackTokens(stack, meter.text))} tokens, at least ${number(stackFloor(stack, meter.text))}`
+  return [
+    paper.bold(`Prompt stack ${stack.hash.slice(0, shownHash)}: ${count(sections.length, "section")}, ${size}`),
+    ...table(columns, rows, paper),
+    ...stack.layers
+      .filter((layer) => layer.sections.length > 0)
+      .map(({ layer, hash }) => paper.dim(`layer ${layer.padEnd(7)}  ${hash.slice(0, shownHash)}`)),
+  ]
+}
+
+const textOfPart = (part: Part): string => (part.type === "text" ? part.text : "")
+
+const stackShow: Command = {
+  summary: "The stack that a call gets: its layers and sections, their versions and sizes",
+  usage: "stack show [--model M] [--client C] [--agent A] [--tenant T] [--text] [--json]",
+  options: { ...choosing, text: { help: "the text as the model reads it" } },
+  maxPositionals: 0,
+  notes: `From the sources as they are now. Without a word on the call, the first stack of the configuration.
+
+  holdfast stack show
+  holdfast stack show --model claude-sonnet-4-5 --text
+  holdfast stack show --json > before.json`,
+  run: async (args, world) => {
+    const found = await readChosen(args, world)
+    if (!isRead(found)) return found
+    const { options, meter, windowTokens } = found
+    const { stack, events } = fitToWindow(found.stack, options, { meter, windowTokens })
+    const texts = renderStack(stack).map(textOfPart)
+    const answer: CommandAnswer = {
+      json: { ...stackJson(found.stack, meter), windowTokens, events, ...(args.isOn("text") ? { texts } : {}) },
+      text: (paper) =>
+        args.isOn("text")
+          ? texts.flatMap((text, n) => [...(n === 0 ? [] : [""]), ...printable(text).split("\n")])
+          : [
+              ...stackLines(found.stack, meter, paper),
+              ...events.map(({ type, section, fromTokens, toTokens }) =>
+                sentenceOf(`In a window of ${windowTokens}: ${type}, ${section}, ${fromTokens} to ${toTokens} tokens.`),
+              ),
+            ],
+    }
+    return tellAnswer(answer, args.isOn("json"), world)
+  },
+}
+
+const versionWords = ({ hash, label }: Version): string =>
+  `${hash.slice(0, shownHash)}${label === undefined ? "" : ` (${label})`}`
+
+function changeWords(change: StackChange): string {
+  switch (change.type) {
+    case "section-added":
+      return `${change.layer}: ${change.section} is new, ${versionWords(change.to)}`
+    case "section-removed":
+      return `${change.layer}: ${change.section} is gone, it was ${versionWords(change.from)}`
+    case "section-changed":
+      return `${change.layer}: ${change.section} changed from ${versionWords(change.from)} to ${versionWords(change.to)}`
+    case "section-moved":
+      return `${change.section} moved from ${change.from} to ${change.to}`
+    case "layer-reordered":
+      return `${change.layer}: its sections stand in another order`
+  }
+}
+
+const diffAnswer = (before: Stack, after: Stack): CommandAnswer => {
+  const changes = diffStacks(before, after)
+  return {
+    json: { from: before.hash, to: after.hash, changes },
+    text: () =>
+      changes.length === 0 ? ["No section changed."] : changes.map((change) => sentenceOf(changeWords(change))),
+  }
+}
+
+const stackDiff: Command = {
+  summary: "What changed since a session's stack was installed, or since a saved one",
+  usage: "stack diff SESSION|FILE.json [--model M] [--client C] [--agent A] [--tenant T] [--json]",
+  options: { ...choosing, ...dataOption },
+  maxPositionals: 1,
+  notes: `SESSION is compared as its log has it, FILE.json as stack show --json printed it, with the sources as they are now.
+
+  holdfast stack diff 5f3a…
+  holdfast stack diff before.json`,
+  run: async (args, world) => {
+    const [named = ""] = args.positionals
+    if (named.endsWith(".json") && existsSync(named)) {
+      const before = savedStack(await readFile(named, "utf8"))
+      if (before === undefined)
+        return unusable("file-invalid", `${named} is no stack.`, "Save one with holdfast stack show --json.")
+      const found = await readChosen(args, world)
+      return isRead(found) ? tellAnswer(diffAnswer(before, found.stack), args.isOn("json"), world) : found
+    }
+    return askSession(args, world, async ({ session, row }) => {
+      const before = await session.stack()
+      if (before === undefined)
+        return unusable(
+          "stack-missing",
+          `The session ${named} has no prompt stack.`,
+          "It gets one with its next request.",
+        )
+      const found = await readChosen(args, world, { agent: row.agent, tenant: row.tenant })
+      return isRead(found) ? diffAnswer(before.source, found.stack) : found
+    })
+  },
+}
+
+/** A stack as `stack show --json` printed it: versions without their texts, which is all that a difference needs. */
+function savedStack(json: string): Stack | undefined {
+  const saved = tryParse(json)
+  if (!isObject(saved) || typeof saved.hash !== "string" || !Array.isArray(saved.layers)) return undefined
+  const layers = saved.layers.flatMap((layer: unknown): Stack["layers"] => {
+    const known = isObject(layer) ? stackLayers.find((name) => name === layer.layer) : undefined
+    if (!isObject(layer) || known === undefined || !Array.isArray(layer.sections)) return []
+    const sections = layer.sections.flatMap((section: unknown): readonly Section[] => {
+      if (!isObject(section) || typeof section.name !== "string" || typeof section.hash !== "string") return []
+      const { name, hash, label } = section
+      const version = { name, hash, ...(typeof label === "string" ? { label } : {}) }
+      return [{ ...version, layer: known, text: "", order: 0, minTokens: tokens(0), shrink: { type: "fixed" } }]
+    })
+    return [{ layer: known, hash: String(layer.hash), sections }]
+  })
+  return { hash: saved.hash, layers }
+}
+
+/** For whom a rule is, in words. */
+const forWhom = ({ when }: StackRule): string =>
+  Object.entries(when ?? {})
+    .map(([what, names]) => `${what} ${names.join(", ")}`)
+    .join("; ") || "all calls"
+
+type Checked = { readonly rule: StackRule; readonly read?: ReadStack; readonly problem?: HoldfastError }
+
+/** A model by whose window a stack is judged: the first that its rule names whole. */
+const modelOf = ({ models = [] }: StackMatch): string | undefined => models.find((model) => !model.includes("*"))
+
+async function checkRule(rule: StackRule, config: Pick<ResolvedConfig, "windowTokens">): Promise<Checked> {
+  try {
+    const read = await readStack(rule.stack, modelOf(rule.when ?? {}), config)
+    const { stack, meter, windowTokens } = read
+    fitToWindow(stack, rule.stack, { meter, windowTokens })
+    const floorTokens = stackFloor(stack, meter.text)
+    if (floorTokens >= windowTokens) {
+      const sizes = sectionsOf(stack).filter(({ text }) => !isBlank(text))
+      const largest = sizes.reduce((most, one) => (meter.text(one.text) > meter.text(most.text) ? one : most))
+      const named = `the prompt section "${largest.name}" (${meter.text(largest.text)} tokens)`
+      throw new HoldfastError({ code: "floor-exceeds-window", floorTokens, windowTokens, largest: named })
+    }
+    return { rule, read }
+  } catch (problem) {
+    if (problem instanceof HoldfastError) return { rule, problem }
+    throw problem
+  }
+}
+
+/** Refuse a configuration whose stacks cannot be read, or leave no room for a conversation: before anything is served. */
+export async function checkStacks(config: Pick<ResolvedConfig, "stacks" | "windowTokens">): Promise<void> {
+  for (const rule of config.stacks) {
+    const { problem } = await checkRule(rule, config)
+    if (problem !== undefined) throw problem
+  }
+}
+
+const stackCheck: Command = {
+  summary: "Can every stack of the configuration be read, and does it leave room?",
+  usage: "stack check [--config FILE] [--json]",
+  options: { config: choosing.config ?? choosing.json, json: choosing.json },
+  maxPositionals: 0,
+  notes: `Each stack is read, and its least size held against the window of the configuration or of the model that it is for.
+
+  holdfast stack check`,
+  run: async (args, world) => {
+    const settings = await readResolved(args, world.env)
+    if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
+    const { resolved } = settings
+    if (resolved.stacks.length === 0) return noStack
+    const checked = await Promise.all(resolved.stacks.map((rule) => checkRule(rule, resolved)))
+    const failed = checked.find(({ problem }) => problem !== undefined)?.problem
+    const answer: CommandAnswer = {
+      json: {
+        stacks: checked.map(({ rule, read, problem }) => ({
+          for: forWhom(rule),
+          ...(read === undefined ? {} : { ...stackJson(read.stack, read.meter), windowTokens: read.windowTokens }),
+          ...present({ problem: problem?.problem }),
+        })),
+      },
+      text: (paper) => checked.map((one) => sentenceOf(checkedWords(one, paper))),
+      ...(failed === undefined ? {} : { failure: commandFailure(failed) }),
+    }
+    return tellAnswer(answer, args.isOn("json"), world)
+  },
+}
+
+function checkedWords({ rule, read, problem }: Checked, paper: Paper): string {
+  if (read === undefined) return `${paper.bold(forWhom(rule))}: ${problem?.message ?? "it cannot be read"}`
+  const { stack, meter, windowTokens } = read
+  const sizes = `${number(stackTokens(stack, meter.text))} tokens, at least ${number(stackFloor(stack, meter.text))}`
+  return `${paper.bold(forWhom(rule))}: ${stack.hash.slice(0, shownHash)}, ${count(sectionsOf(stack).length, "section")}, ${sizes}, in a window of ${number(windowTokens)}`
+}
+
+export const stackCommand: CommandGroup = {
+  summary: "See, compare and check the prompt stacks of the configuration",
+  notes: `holdfast stack alone shows the first stack.
+
+A prompt stack stands behind the system part of every request, byte for byte the same, outside of the conversation:
+layers base, role, context and task, from texts and files. A changed file takes effect with the next compaction.`,
+  usual: "show",
+  commands: new Map([
+    ["show", stackShow],
+    ["diff", stackDiff],
+    ["check", stackCheck],
+  ]),
+}

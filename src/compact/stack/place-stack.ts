@@ -1,0 +1,130 @@
+import type { Breakpoint, ModelRequest, Part } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { addSystem, type SystemText } from "../../wire/add-system.ts"
+import { applyBreakpoints, markersIn, type Position, type Purpose, placeBreakpoints } from "./breakpoints.ts"
+import { isBlank, renderStack, type Stack, sectionsOf } from "./stack.ts"
+
+/** What stands behind a request's own system part on every call. */
+type StandingTexts = {
+  readonly stack?: Stack
+  /** The operator's rules, as one text. They come last: they may change where the stack does not. */
+  readonly rules?: string
+}
+
+type PlaceOptions = {
+  /** How long the provider is to keep what ends at a marker of ours. */
+  readonly ttl?: Breakpoint
+  /** The most cache markers that may be added to what the request has, within the provider's limit. */
+  readonly maxMarkers?: number
+}
+
+/**
+ * The request with the stack, one text for each layer, and the operator's rules behind its own system part: equal texts are equal bytes,
+ * and nothing else of the request changes. A stack brings cache markers along where its client left some free. A stack that stands there
+ * already is not put in twice.
+ */
+export function placeStanding(
+  request: ModelRequest,
+  { stack, rules }: StandingTexts,
+  options: PlaceOptions = {},
+): ModelRequest {
+  const rendered = stack === undefined ? [] : renderStack(stack)
+  const layers = carries(request, rendered) ? [] : rendered.flatMap(textPart)
+  const ruleTexts: readonly SystemText[] = rules === undefined ? [] : [{ type: "text", text: rules }]
+  const marked = layers.length === 0 ? ruleTexts : markTexts(request, layers, ruleTexts, documentsAt(stack), options)
+  const withLayers = layers.length === 0 ? request : addSystem(request, marked.slice(0, layers.length), "stack")
+  return ruleTexts.length === 0 ? withLayers : addSystem(withLayers, marked.slice(layers.length), "operator")
+}
+
+const textPart = (part: Part): readonly SystemText[] =>
+  part.type === "text" ? [{ type: "text", text: part.text }] : []
+
+/** Do these texts stand in the request as they would be put there? */
+function carries({ system, messages }: ModelRequest, rendered: readonly Part[]): boolean {
+  const texts = rendered.flatMap((part) => (part.type === "text" ? part.text : []))
+  if (texts.length === 0) return false
+  const joined = texts.join("\n\n")
+  const parts = [system, ...messages.filter(({ role }) => role === "system").map(({ parts }) => parts)]
+  return parts.some((list) => {
+    const own = list.flatMap((part) => (part.type === "text" ? part.text : []))
+    const at = own.indexOf(texts[0] ?? "")
+    const inOrder = at >= 0 && texts.every((text, n) => own[at + n] === text)
+    return inOrder || own.some((text) => text === joined || text.includes(`\n\n${joined}`))
+  })
+}
+
+/** The place of the documents among the layers that say something, if the task follows them. */
+function documentsAt(stack: Stack | undefined): number | undefined {
+  const said = (stack?.layers ?? []).filter(({ sections }) => sections.some(({ text }) => !isBlank(text)))
+  const at = said.findIndex(({ layer }) => layer === "context")
+  return at < 0 || at === said.length - 1 ? undefined : at
+}
+
+const wanted: readonly Purpose[] = ["stack-end", "documents-end", "rules-end"]
+
+function markTexts(
+  request: ModelRequest,
+  layers: readonly SystemText[],
+  rules: readonly SystemText[],
+  documents: number | undefined,
+  { ttl, maxMarkers = wanted.length }: PlaceOptions,
+): readonly SystemText[] {
+  const texts = [...layers, ...rules]
+  const own = request.system.length
+  const at = (part: number): Position => ({ in: "system", part: own + part })
+  const whole = { tools: request.tools, system: [...request.system, ...texts], messages: request.messages }
+  // All markers of the client stay on the wire, also those that the provider makes nothing of.
+  const free = Math.min(maxMarkers, providerLimit - markersIn(whole).length)
+  if (free <= 0) return texts
+  const clients = placeBreakpoints(request.format, whole, { prefer: [] })
+  const pieces = applyBreakpoints(whole, clients)
+  const plan = placeBreakpoints(request.format, pieces, {
+    limit: Math.min(providerLimit, clients.placed.length + free),
+    prefer: wanted,
+    stackEnd: at(layers.length - 1),
+    ...present({
+      documentsEnd: documents === undefined ? undefined : at(documents),
+      rulesEnd: rules.length === 0 ? undefined : at(texts.length - 1),
+      ttl,
+    }),
+  })
+  return applyBreakpoints(pieces, plan).system.slice(own).flatMap(markedText)
+}
+
+/** No provider takes more markers in a request. */
+const providerLimit = 4
+
+const markedText = (part: Part): readonly SystemText[] =>
+  part.type === "text" ? [{ type: "text", text: part.text, ...present({ breakpoint: part.breakpoint }) }] : []
+
+/**
+ * Markers on the messages of a request that its client leaves to us: at the newest message, and at the end of the request before, so
+ * that a long turn still finds what was cached. One that has markers among its messages is left as it is.
+ */
+export function markMessages(
+  request: ModelRequest,
+  messages: ModelRequest["messages"],
+  previousEnd: ModelRequest["messages"][number]["id"] | undefined,
+  ttl?: Breakpoint,
+): ModelRequest["messages"] {
+  const { tools, system } = request
+  const whole = { tools, system, messages }
+  const markers = markersIn(whole)
+  if (markers.length >= providerLimit || markers.some(({ position }) => position.in === "messages")) return messages
+  const clients = placeBreakpoints(request.format, whole, { prefer: [] })
+  const pieces = applyBreakpoints(whole, clients)
+  const plan = placeBreakpoints(request.format, pieces, {
+    limit: clients.placed.length + providerLimit - markers.length,
+    prefer: ["newest-turn", "previous-turn"],
+    ...present({ previousEnd, ttl }),
+  })
+  return applyBreakpoints(pieces, plan).messages
+}
+
+/** A document of the stack, whole or in part: what a tool result may repeat. */
+export type StackDocument = { readonly path: string; readonly text: string }
+
+export const documentsIn = (stack: Stack): readonly StackDocument[] =>
+  sectionsOf(stack).flatMap(({ name, text, document }) =>
+    document === true && !isBlank(text) ? [{ path: name, text }] : [],
+  )

@@ -1,0 +1,255 @@
+import { lifetimeThatPays } from "../compact/plan/economics.ts"
+import { defaultPolicy } from "../compact/plan/policy.ts"
+import { diffStacks } from "../compact/stack/diff.ts"
+import { stackTokens } from "../compact/stack/fit.ts"
+import { documentsIn, placeStanding, type StackDocument } from "../compact/stack/place-stack.ts"
+import { emptyStack, makeSection, makeStack, type Section, type Stack, sectionsOf } from "../compact/stack/stack.ts"
+import { HoldfastError } from "../message/errors.ts"
+import { type Breakpoint, type ModelRequest, tokens } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import type { Live } from "./live.ts"
+import type { StackBody, StackSection } from "./log/entry.ts"
+import type { LogEvent } from "./log/event.ts"
+import type { Outline } from "./log/outline.ts"
+import type { Trace } from "./log/trace.ts"
+import { operatorText } from "./pins.ts"
+import {
+  budgetFor,
+  type FittedForWindow,
+  fitToWindow,
+  optionsOf,
+  type StackChanges,
+  type StackOption,
+  type StackOptions,
+  type StackRoom,
+  type StackVersions,
+  versionsOf,
+} from "./stack/stack-options.ts"
+
+/** The stack that a session sends, as its log has it. */
+export type StackInForce = {
+  /** The entry that installed it. */
+  readonly seq: number
+  readonly stack: Stack
+  /** Its sections by the versions of their sources. */
+  readonly source: Stack
+  readonly documents: readonly StackDocument[]
+  readonly ttl: Breakpoint
+  /** The model and the room that it was last seen to fit. */
+  fits?: string
+}
+
+/** A stack whose sources changed, made to fit, until the next compaction. */
+export type WaitingStack = FittedForWindow & { readonly source: Stack }
+
+/** What one call goes by: the stack in force, the one that waits, and what there is to tell. */
+export type CallStack = {
+  readonly inForce?: StackInForce
+  readonly waiting?: WaitingStack
+  /** A changed source takes effect with the next call. */
+  readonly isImmediate?: boolean
+  readonly events: Trace
+}
+
+/**
+ * The stack of a call. The first is installed at once. A changed source waits for the next compaction, which resets the provider's
+ * cache anyway, unless it is wanted now. Sources that cannot be used leave the stack in force; without one they are a Problem.
+ */
+export async function stackForCall(live: Live, option: StackOption | undefined, room: StackRoom): Promise<CallStack> {
+  noteCall(live)
+  const options = mergedOptions(live.options.stack, option)
+  return { ...(await findStack(live, options, room)), isImmediate: options?.changes === "now" }
+}
+
+async function findStack(live: Live, options: StackOptions | undefined, room: StackRoom): Promise<CallStack> {
+  const inForce = await readInForce(live)
+  if (options === undefined && inForce === undefined) return { events: [] }
+  const read = await readSources(live, options, inForce)
+  if ("problem" in read) return { ...present({ inForce }), events: read.events }
+  const source = read.stack
+  if (inForce === undefined) {
+    return sectionsOf(source).length === 0
+      ? { events: [] }
+      : installStack(live, { ...fitToWindow(source, options ?? {}, room), source }, "first", room)
+  }
+  if (source.hash !== inForce.source.hash) return changed(live, inForce, source, options ?? {}, room)
+  delete live.waitingStack
+  if (fitsStill(inForce, source, options ?? {}, room)) return { inForce, events: [] }
+  const smaller = waitingOf(live, source, options ?? {}, room)
+  return smaller instanceof HoldfastError
+    ? { inForce, events: refused(live, smaller) }
+    : installStack(live, smaller, "window", room)
+}
+
+/** Of a call, over what the sessions of this process have. */
+function mergedOptions(ofAll: StackOption | undefined, ofCall: StackOption | undefined): StackOptions | undefined {
+  if (ofAll === undefined && ofCall === undefined) return undefined
+  return { ...(ofAll === undefined ? {} : optionsOf(ofAll)), ...(ofCall === undefined ? {} : optionsOf(ofCall)) }
+}
+
+type ReadSources = { readonly stack: Stack } | { readonly problem: true; readonly events: Trace }
+
+async function readSources(
+  live: Live,
+  options: StackOptions | undefined,
+  inForce: StackInForce | undefined,
+): Promise<ReadSources> {
+  if (options === undefined) return { stack: emptyStack() }
+  try {
+    return { stack: await live.stacks.read(options) }
+  } catch (error) {
+    if (inForce === undefined || !(error instanceof HoldfastError)) throw error
+    return { problem: true, events: refused(live, error) }
+  }
+}
+
+/** Told once for each thing that is wrong. */
+function refused(live: Live, { problem }: HoldfastError): Trace {
+  const told = JSON.stringify(problem)
+  if (live.toldStack === told) return []
+  live.toldStack = told
+  const event: LogEvent = { type: "stack-refused", problem }
+  live.emit(event)
+  return [event]
+}
+
+async function changed(
+  live: Live,
+  inForce: StackInForce,
+  source: Stack,
+  options: StackOptions,
+  room: StackRoom,
+): Promise<CallStack> {
+  const waiting = waitingOf(live, source, options, room)
+  if (waiting instanceof HoldfastError) return { inForce, events: refused(live, waiting) }
+  const effect = options.changes ?? "at-compaction"
+  const event: LogEvent = {
+    type: "stack-changed",
+    from: inForce.source.hash,
+    to: source.hash,
+    changes: diffStacks(inForce.source, source),
+    effect,
+  }
+  const isNews = live.toldStack !== source.hash
+  live.toldStack = source.hash
+  if (isNews) live.emit(event)
+  const events = isNews ? [event] : []
+  if (effect === "at-compaction") return { inForce, waiting, events }
+  const installed = await installStack(live, waiting, "now", room)
+  return { ...installed, events: [...events, ...installed.events] }
+}
+
+function waitingOf(live: Live, source: Stack, options: StackOptions, room: StackRoom): WaitingStack | HoldfastError {
+  const known = live.waitingStack
+  if (known?.source.hash === source.hash) return known
+  try {
+    const waiting = { ...fitToWindow(source, options, room), source }
+    live.waitingStack = waiting
+    return waiting
+  } catch (error) {
+    if (error instanceof HoldfastError) return error
+    throw error
+  }
+}
+
+/** Is there still room for it, whichever model is asked now? */
+function fitsStill(inForce: StackInForce, source: Stack, options: StackOptions, room: StackRoom): boolean {
+  const { meter, windowTokens } = room
+  const key = `${meter.model.id} ${windowTokens} ${options.maxTokens}`
+  if (inForce.fits === key) return true
+  if (stackTokens(inForce.stack, meter.text) > budgetFor(source, options, room)) return false
+  inForce.fits = key
+  return true
+}
+
+/** Gaps between calls that are looked at. */
+const maxCalls = 16
+
+function noteCall({ callsMs, options }: Live): void {
+  callsMs.push((options.now ?? Date.now)())
+  if (callsMs.length > maxCalls) callsMs.shift()
+}
+
+/** Write down which stack is sent from now on. Another process may have done so at the same moment: then theirs is sent. */
+export async function installStack(
+  live: Live,
+  fitted: WaitingStack,
+  reason: Extract<LogEvent, { type: "stack-installed" }>["reason"],
+  { meter }: Pick<StackRoom, "meter">,
+): Promise<CallStack> {
+  const before = newestOf(live.journal.outline())
+  const gaps = live.callsMs.slice(1).map((atMs, n) => atMs - (live.callsMs[n] ?? atMs))
+  const expectedCalls = live.options.policy?.expectedCalls ?? defaultPolicy.expectedCalls
+  const ttl = lifetimeThatPays(gaps, expectedCalls, meter.model.prices)
+  const body = bodyOf(fitted, ttl)
+  const { entries } = await live.journal.commit((outline) => (newestOf(outline) === before ? [body] : []))
+  const seq = entries.find((entry) => entry.body.type === "stack-installed")?.seq
+  delete live.waitingStack
+  if (seq === undefined) {
+    const theirs = await readInForce(live)
+    return { ...present({ inForce: theirs }), events: [] }
+  }
+  const { stack, source } = fitted
+  const inForce: StackInForce = { seq, stack, source, ttl, documents: documentsIn(stack) }
+  live.promptStack = inForce
+  const event: LogEvent = { type: "stack-installed", ...versionsOf(stack), stackTokens: fitted.stackTokens, reason }
+  live.emit(event)
+  return { inForce, events: [...fitted.events, event] }
+}
+
+/** The newest entry that installed a stack; 0 if none did. */
+const newestOf = (outline: Outline): number => outline.ofType("stack-installed").at(-1) ?? 0
+
+function bodyOf({ stack, source, ...fitted }: WaitingStack, ttl: Breakpoint): StackBody {
+  const versions = new Map(sectionsOf(source).map(({ name, hash }) => [name, hash]))
+  const sections = sectionsOf(stack).map(
+    ({ hash, minTokens: _, shrink: __, ...section }): StackSection => ({
+      ...section,
+      source: versions.get(section.name) ?? hash,
+    }),
+  )
+  const { stackTokens: size } = fitted
+  return { type: "stack-installed", hash: stack.hash, source: source.hash, sections, stackTokens: size, ttl }
+}
+
+/** The stack that the log says is in force; nothing if none ever was, or if what was stored of it was redacted. */
+export async function readInForce(live: Live): Promise<StackInForce | undefined> {
+  const seq = newestOf(live.journal.outline())
+  if (seq === 0 || live.promptStack?.seq === seq) return live.promptStack
+  const body = (await live.journal.entries([seq])).get(seq)?.body
+  const read = body?.type === "stack-installed" ? stackOfBody(body) : undefined
+  if (body?.type !== "stack-installed" || read === undefined) return live.promptStack
+  live.promptStack = { seq, ...read, ttl: body.ttl, documents: documentsIn(read.stack) }
+  return live.promptStack
+}
+
+/** The stack of an entry, if it is still the one whose fingerprint stands beside it. */
+function stackOfBody({ hash, sections }: StackBody): Pick<StackInForce, "stack" | "source"> | undefined {
+  const made = sections.map(
+    ({ source: _, ...section }): Section =>
+      makeSection({ ...section, minTokens: tokens(0), shrink: { type: "fixed" } }),
+  )
+  const stack = makeStack(made)
+  const source = makeStack(made.map((section, n) => ({ ...section, hash: sections[n]?.source ?? section.hash })))
+  return stack.hash === hash ? { stack, source } : undefined
+}
+
+/** A request with what stands on every call behind its own system part: the stack in force, and the operator's rules. */
+export function withStanding(
+  live: Live,
+  request: ModelRequest,
+  inForce: StackInForce | undefined,
+  maxMarkers?: number,
+): ModelRequest {
+  const rules = operatorText(live)
+  return placeStanding(request, present({ stack: inForce?.stack, rules }), present({ ttl: inForce?.ttl, maxMarkers }))
+}
+
+/** What a receipt says of the stack: what is sent, and what waits. */
+export type StackReceipt = StackVersions & { readonly changes: StackChanges; readonly waiting?: string }
+
+export function receiptOf({ inForce, waiting, isImmediate }: CallStack): StackReceipt | undefined {
+  if (inForce === undefined) return undefined
+  const changes = isImmediate === true ? "now" : "at-compaction"
+  return { ...versionsOf(inForce.stack), changes, ...present({ waiting: waiting?.source.hash }) }
+}
