@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { findRules } from "./find-rules.ts"
+import { kindOfRule } from "./find-rules.ts"
 import type { Pin } from "./pin.ts"
 import { readWithdrawals, withdrawnBy } from "./read-withdrawals.ts"
 
@@ -10,7 +10,7 @@ const pinOf = (text: string, n: number): Pin => ({
   hash: "",
   channel: "user",
   by: "found",
-  kind: findRules(text, { channel: "user", genre: "rules" })[0]?.kind ?? "obligation",
+  kind: kindOfRule(text),
   scope: "session",
 })
 
