@@ -57,7 +57,11 @@ type Labels = Readonly<Record<string, Readonly<Record<string, readonly number[]>
 
 /** A line counts as found where a rule covers a letter of it; lines that the labeller was unsure of are left out. */
 function scoreFile(text: string, file: string, labels: Labels[string], before: Score): Score {
-  const found = findRules(text, { channel: file.startsWith("tau-") ? "system" : "document", source: file })
+  const found = findRules(text, {
+    channel: file.startsWith("tau-") ? "system" : "document",
+    source: file,
+    genre: "rules",
+  })
   const starts = [0]
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1)
   const isHit = (line: number): boolean => {

@@ -134,15 +134,15 @@ const numbered = /^[ \t]{0,8}\d{1,6}(?:\t|→|: |\| |:(?=\S))/
 const probedLines = 12
 const numberedShare = 0.8
 
-/** The lines of a text. Escaped line ends part lines too where the text stands in a string of JSON; `keyed` lines are read without the name before them. One pass. */
-export function linesOfText(text: string, span: Span, escaped: boolean, keyed: boolean): readonly Line[] {
+/** The lines of a text. `keyed` lines are read without the name before them. One pass. */
+export function linesOfText(text: string, span: Span, keyed: boolean): readonly Line[] {
   const own = text.slice(span.start, span.end)
   const lines: Line[] = []
   let start = 0
   const take = (end: number): void => {
     lines.push({ start: span.start + start, end: span.start + end, text: own.slice(start, end) })
   }
-  for (const match of own.matchAll(escaped ? /\\r\\n|\\n|\n/g : /\r\n|\n|\r|\u2028|\u2029/g)) {
+  for (const match of own.matchAll(/\r\n|\n|\r|\u2028|\u2029/g)) {
     take(match.index)
     start = match.index + match[0].length
   }

@@ -16,7 +16,7 @@ type Counts = { hits: number; misses: number; falseHits: number; prohibitions: n
 /** For each line of a text whether a found rule covers a letter of it. */
 function coveredLines(text: string, file: string): readonly boolean[] {
   const channel = file.startsWith("tau-") ? "system" : "document"
-  const rules = findRules(text, { channel, source: file })
+  const rules = findRules(text, { channel, source: file, genre: "rules" })
   let start = 0
   return text.split("\n").map((line) => {
     const [from, to] = [start, start + line.length]
@@ -40,10 +40,7 @@ function count(half: string): Counts {
   return counts
 }
 
-/**
- * Floors a little below what was measured. `development` was tuned on; `looked-at` was labelled unseen, and its errors were read then;
- * `held-out` was labelled last, and nothing was changed after its errors.
- */
+/** Floors a little below what was measured. The finder has learnt from all three halves, so they only say that nothing was lost of it. */
 const floors = [
   { half: "development", precision: 0.95, recall: 0.95, prohibitions: 1 },
   { half: "looked-at", precision: 0.9, recall: 0.93, prohibitions: 1 },

@@ -3,8 +3,8 @@ import { fc } from "../../test/support/property.ts"
 import type { Channel } from "../message/message.ts"
 import { findRules } from "./find-rules.ts"
 
-const texts = (text: string, channel: Channel = "document", source?: string): readonly string[] =>
-  findRules(text, source === undefined ? { channel } : { channel, source }).map((rule) => rule.text)
+const texts = (text: string, channel: Channel = "document", source = "AGENTS.md"): readonly string[] =>
+  findRules(text, channel === "user" ? { channel } : { channel, source }).map((rule) => rule.text)
 
 describe("where a rule starts and ends", () => {
   test("a sentence that only says more about the rule before belongs to it", () => {
@@ -25,6 +25,7 @@ describe("where a rule starts and ends", () => {
   test("a heading is context and no rule; bullets are rules", () => {
     const rules = findRules("# Security rules\n\n- Use tabs\n- Run the tests before committing\n", {
       channel: "document",
+      source: "AGENTS.md",
     })
     expect(rules.map(({ text, context }) => [context, text])).toEqual([
       ["Security rules", "Use tabs"],
@@ -47,7 +48,10 @@ describe("where a rule starts and ends", () => {
   })
 
   test("a bullet under Never forbids, and says that it needs its heading", () => {
-    const rules = findRules("## Never\n\n- Merge without review\n- Commented-out code\n", { channel: "document" })
+    const rules = findRules("## Never\n\n- Merge without review\n- Commented-out code\n", {
+      channel: "document",
+      genre: "rules",
+    })
     expect(rules.map(({ text, kind, needsContext, context }) => [text, kind, needsContext, context])).toEqual([
       ["Merge without review", "prohibition", true, "Never"],
       ["Commented-out code", "prohibition", true, "Never"],
@@ -98,10 +102,16 @@ describe("the place makes the rule", () => {
     expect(texts(text, "user")).toEqual(["Use tabs", "No default exports"])
   })
 
-  test("bare commands are rules in a policy that a tool read, and none in a page about something", () => {
-    const policy = "# Refund policy\n\n- Ask for the order number.\n- Refund to the card that paid.\n- Be polite.\n"
-    expect(texts(policy, "tool")).toHaveLength(3)
-    expect(texts("Open the box. Insert the battery and press the button. The lamp turns green.", "tool")).toEqual([])
+  test("a text is read only where whoever speaks may lay down rules", () => {
+    const text = "Never send mail to outsiders. Always run the tests before you commit."
+    expect(texts(text, "user")).toHaveLength(2)
+    expect(findRules(text, { channel: "system" })).toHaveLength(2)
+    expect(findRules(text, { channel: "document", genre: "rules" })).toHaveLength(2)
+    expect(findRules(text, { channel: "tool", source: "repo/CLAUDE.md" })).toHaveLength(2)
+    for (const source of [undefined, "README.md", "docs/guide.md", ".claude/skills/pdf/SKILL.md", "src/lock.ts"])
+      for (const channel of ["document", "tool"] as const)
+        expect(findRules(text, source === undefined ? { channel } : { channel, source })).toEqual([])
+    expect(findRules(text, { channel: "assistant" })).toEqual([])
   })
 
   test("the name of a file says what it holds", () => {
@@ -113,14 +123,6 @@ describe("the place makes the rule", () => {
     const listed =
       "     1\t# Policy\n     2\t\n     3\t- All spend above $100 needs approval.\n     4\t- Be polite.\n     5\t- Ask first.\n"
     expect(texts(listed, "tool")).toEqual(["All spend above $100 needs approval.", "Be polite.", "Ask first."])
-  })
-
-  test("a policy in a field of JSON is found, letter for letter as it is escaped there", () => {
-    const json = JSON.stringify({
-      path: "policy.md",
-      text: '# Policy\n\n- Never send "notes" out.\n- Use tabs.\n- Be kind.\n',
-    })
-    expect(texts(json, "tool")).toEqual(['Never send \\"notes\\" out.', "Use tabs.", "Be kind."])
   })
 })
 
@@ -135,7 +137,7 @@ describe("what a rule does, and how plainly it lasts", () => {
     ["Cite your sources.", "obligation", "genre"],
     ["You may now email contractors.", "permission", "modal"],
     ["I prefer short answers.", "preference", "genre"],
-    ["未经批准不得付款。", "permission-limit", "stated"],
+    ["未经批准不得付款。", "permission-limit", "modal"],
     ["Nunca compartas contraseñas.", "prohibition", "stated"],
   ])("%s", (text, kind, explicitness) => {
     expect(findRules(text, { channel: "system" })).toMatchObject([{ kind, explicitness }])
@@ -229,7 +231,7 @@ describe("limits", () => {
   })
 
   test("a flood of rules stops at the limit", () => {
-    expect(texts("Never do that at all. ".repeat(100_000), "user")).toHaveLength(2000)
+    expect(texts("Never push to main. ".repeat(100_000), "user")).toHaveLength(2000)
   })
 
   test("a rule at the end of a very long text is found", () => {

@@ -1,14 +1,20 @@
 import type { Channel, Span } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { isRuleTitle } from "./find-cue.ts"
-import type { RuleVerdict } from "./find-judge.ts"
-import { type FindOptions, judgeInPlace, pagesIn, type StatementPlace } from "./find-pages.ts"
-import type { RuleStatement } from "./find-statements.ts"
-import { isWithin, quotationsIn } from "./own-words.ts"
-import type { FoundRule } from "./pin.ts"
+import { isInstructionFile } from "./instruction-file.ts"
+import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
+import type { Explicitness, FoundRule, RuleKind } from "./pin.ts"
+import { type Register, scoreWithClauses, statementScore } from "./rule-model.ts"
 import { topicOf } from "./rule-topic.ts"
+import { type Statement, statementsIn } from "./statements.ts"
+import { classesIn } from "./word-classes.ts"
 
-export type { FindOptions } from "./find-pages.ts"
+export type FindOptions = {
+  readonly channel: Channel
+  /** The name of the file or tool that the text came from, if it has one: AGENTS.md holds rules. */
+  readonly source?: string
+  /** The caller knows that the text was written to be followed, as a policy that the operator named. */
+  readonly genre?: "rules"
+}
 
 /** Finds standing rules in a text: the built-in finder, or one that asks a model. Each rule is a slice of the text, in order and apart. */
 export type RuleFinder = (text: string, options: FindOptions) => Promise<readonly FoundRule[]> | readonly FoundRule[]
@@ -16,108 +22,186 @@ export type RuleFinder = (text: string, options: FindOptions) => Promise<readonl
 /** Rules taken out of one text; a text with more is a flood. */
 const maxRules = 2000
 
-/** The standing rules of a text in order, each verbatim and none of them twice. Linear in the text. */
+/** From this score on a sentence is a rule: chosen on labelled lines so that nine in ten of what is found are rules (bench/rules-train.ts). */
+const thresholds: Readonly<Record<Register, number>> = { talk: 0.1, page: 0.2 }
+
+/**
+ * The standing rules of a text in order, each verbatim and none of them twice. Of a user's message only the user's own words are read;
+ * documents and what tools print hold rules only where their name or the caller says that they are instructions. Linear in the text.
+ */
 export function findRules(text: string, options: FindOptions): readonly FoundRule[] {
   const rules: FoundRule[] = []
+  const register = registerOf(options)
+  if (register === undefined) return rules
   const quotations = options.channel === "user" ? quotationsIn(text) : []
-  for (const { statements, place, laid } of pagesIn(text, options)) {
-    const drafts: Draft[] = []
-    for (const statement of statements) readStatement(statement, place, drafts)
-    for (const draft of drafts) {
+  for (const page of pagesIn(text, register)) {
+    for (const draft of draftsIn(statementsIn(text, page, register === "page"), register)) {
       if (rules.length === maxRules) return rules
-      if (isWithin(draft, quotations)) continue
-      const rule = ruleOf(text, draft, options.channel)
-      rules.push(options.channel === "tool" ? { ...rule, ...present({ laid: laidDown(draft, place, laid) }) } : rule)
+      if (!isWithin(draft, quotations)) rules.push(ruleOf(text, draft, options.channel))
     }
   }
   return rules
 }
 
-/** How data shows that it lays a rule down: by its page, the heading or line above it, or what the rule calls itself. */
-function laidDown(
-  { opening, context }: Draft,
-  { headings }: StatementPlace,
-  page: FoundRule["laid"],
-): FoundRule["laid"] {
-  if (page === "named" || opening.seen.declared) return "named"
-  const heading = context === undefined ? undefined : headings.get(context.start)
-  return heading !== undefined && isRuleTitle(heading) ? "named" : page
+/** Who speaks decides how a text is read, or that it is not. What a model says binds nobody. */
+export function registerOf({ channel, source, genre }: FindOptions): Register | undefined {
+  if (channel === "assistant") return undefined
+  if (genre === "rules" || (source !== undefined && isInstructionFile(source))) return "page"
+  if (channel === "user") return "talk"
+  return channel === "document" || channel === "tool" ? undefined : "page"
 }
 
-function readStatement(statement: RuleStatement, place: StatementPlace, drafts: Draft[]): void {
-  const found = judgeInPlace(statement, place)
-  const before = drafts.at(-1)
-  if (statement.block.kind === "heading") return
-  if (before !== undefined && (refines(statement, before) || completes(statement, before, found === undefined))) {
-    const whole = joined(before, statement)
-    if (whole !== undefined) {
-      drafts[drafts.length - 1] = whole
-      return
-    }
+/** Characters read at the start and at the end of a long text: together more than a page of rules has. */
+const maxHead = 300_000
+const maxTail = 100_000
+
+/** The stretches of a text that are read: of a long one its two ends, of a user's message what the user wrote. */
+export function pagesIn(text: string, register: Register): readonly Span[] {
+  const { length } = text
+  const ends =
+    length <= maxHead + maxTail
+      ? [{ start: 0, end: length }]
+      : [
+          { start: 0, end: maxHead },
+          { start: length - maxTail, end: length },
+        ]
+  if (register === "page") return ends
+  const own: Span[] = []
+  for (const { start, end } of ends) {
+    const found = ownWords(text.slice(start, end)).map((span) => ({ start: start + span.start, end: start + span.end }))
+    own.push(...found)
+    // If a paste is still open where the first end stops, it covers the second.
+    if (found.at(-1)?.end !== end) break
   }
-  if (found === undefined) return
-  const { start, end, at } = statement
-  drafts.push({ ...found, start, end, opening: statement, until: at })
+  return own
 }
 
-/** A rule while the statements behind it are read. */
-type Draft = Span &
-  RuleVerdict & {
-    readonly opening: RuleStatement
-    /** The block that it reaches into. */
-    readonly until: number
-    readonly context: Span | undefined
-    readonly needsContext: boolean
+/** A rule while the sentences behind it are read. */
+type Draft = Span & {
+  readonly opening: Statement
+  /** The block that it reaches into. */
+  readonly until: number
+  readonly score: number
+}
+
+function draftsIn(statements: readonly Statement[], register: Register): readonly Draft[] {
+  const drafts: Draft[] = []
+  for (const statement of statements) {
+    if (statement.block.kind === "heading" || statement.block.kind === "quote") continue
+    const { view, start, end, at } = statement
+    const score = register === "talk" ? scoreWithClauses(view) : statementScore(view, register)
+    const isRule =
+      opensSteps(statement, register) || (score > thresholds[register] && !isLead(statement) && !code.test(view.text))
+    const before = drafts.at(-1)
+    if (
+      before !== undefined &&
+      (refines(statement, before) || completes(statement, before, isRule)) &&
+      fits(before, end)
+    )
+      drafts[drafts.length - 1] = { ...before, end, until: at }
+    else if (isRule) drafts.push({ start, end, opening: statement, until: at, score })
   }
+  return drafts
+}
+
+/** Code that nobody put between fences. */
+const code = /[;{}]\s*$|=>|[=!]=|^\s*(?:const|let|var|def|return|import)\b[^.]*[=(;]/
+
+/** A line that only leads into what follows it is no rule by itself, unless it forbids or says when the steps below are taken. */
+const isLead = ({ view }: Statement): boolean =>
+  /[:：]\W*$/.test(view.text) && !["never", "dont", "forbid"].some((name) => classesIn(view.text).has(name))
+
+/** "When you release, follow these steps:" and the steps are one rule of a page. */
+const opensSteps = ({ view }: Statement, register: Register): boolean =>
+  register === "page" && /^(?:if|when|whenever|before|after|to)\b.*[:：]\W*$/.test(view.text)
 
 /** A rule with what belongs to it is no longer than this; what comes behind stands by itself. */
 const maxJoined = 1500
+const fits = (draft: Draft, end: number): boolean => end - draft.start <= maxJoined
 
 /** A sentence that only says more about the one before. */
 const refining =
-  /^(?:(?:and |but )?(?:this|that|these|it|they|the same|same)(?: \w+){0,2} (?:includes?|applies|apply|means|goes for|go for|holds|covers|counts?|extends)\b|including\b|excludes?\b|except(?:ions?)?\b|unless\b|otherwise\b|instead\b|even (?:if|when|for|though)\b|especially\b|in particular\b|no exceptions?\b|without exception|not even\b|the (?:only |sole |one )?exceptions?\b|only exception|exempt\b|if not\b|if so\b|if unsure\b|same (?:for|with)\b|nor\b|neither\b|that includes|this is (?:non-negotiable|a hard (?:rule|limit))|ever\b|包括|包含|除外|例外|除了|这也|这包括|這包括|即使|否则|無論|不论|esto (?:incluye|aplica|tambien)|incluye|incluid[oa]s?\b|excepto|salvo\b|incluso|lo mismo|ni siquiera|sin excepci|das gilt|dies gilt|ausnahme|auch nicht|sonst\b|cela (?:inclut|vaut)|y compris|sauf\b|sinon\b|isso inclui|exceto|これには|例外)/
+  /^(?:(?:and |but )?(?:this|that|these|it|they|the same|same)(?: \w+){0,2} (?:includes?|applies|apply|means|goes for|go for|holds|covers|counts?|extends)\b|including\b|except(?:ions?)?\b|unless\b|otherwise\b|even (?:if|when|for|though)\b|no exceptions?\b|without exception|not even\b|the (?:only |sole |one )?exceptions?\b|same (?:for|with)\b|das gilt|dies gilt|ausnahme|auch nicht|esto (?:incluye|aplica|tambien)|excepto|salvo\b|lo mismo|sin excepci|cela (?:inclut|vaut)|y compris|sauf\b|isso inclui|exceto|包括|除外|例外|除了|即使|これには)/
 
-const conditional = /^(?:if|when|whenever|before|after|once|while|unless|until|during|on every|for (?:each|every))\b/
+const refines = ({ view, at }: Statement, before: Draft): boolean =>
+  at - before.until <= 1 && refining.test(view.text) && !/[?？]$/.test(view.text)
 
-/** Does the statement only say more about the rule before it? */
-const refines = ({ seen, at }: RuleStatement, before: Draft): boolean =>
-  at - before.until <= 1 && refining.test(seen.text)
-
-/** Does the item complete a rule that ends in a colon, or stand below a rule without being one itself? */
-function completes({ block, at, seen }: RuleStatement, before: Draft, alone: boolean): boolean {
+/** Does an item complete a rule that ends in a colon, or stand below a rule without being one itself? */
+function completes({ block, at, view }: Statement, before: Draft, isRule: boolean): boolean {
   const { opening } = before
-  const nested = block.kind !== "heading" && opening.block.kind === "item" && block.indent > opening.block.indent
-  if (at - before.until > 1 || !block.follows || /\?$/.test(seen.text)) return false
-  if (at === opening.at) return false
-  const opens = opening.seen.text.endsWith(":")
-  const listed = opens && block.kind === "item" && (opening.block.kind !== "item" || nested)
-  if (seen.named && seen.label !== "" && !opening.signs.forbids) return false
-  if (!listed) return nested && alone
-  return alone || opening.signs.forbids || conditional.test(opening.seen.text)
-}
-
-/** The rule with the statement taken in, unless it would grow too long. */
-function joined(draft: Draft, { end, at }: RuleStatement): Draft | undefined {
-  return end - draft.start <= maxJoined ? { ...draft, end, until: at } : undefined
+  if (at === opening.at || at - before.until > 1 || block.kind !== "item" || !block.follows) return false
+  if (/[?？]$/.test(view.text)) return false
+  const nested = opening.block.kind === "item" && block.indent > opening.block.indent
+  const isOpen = /[:：]\W*$/.test(opening.view.text) && (opening.block.kind !== "item" || nested)
+  return isOpen || (nested && !isRule)
 }
 
 /** A rule as it is handed out. */
-export function ruleOf(text: string, draft: Omit<Draft, "opening" | "until">, channel: Channel): FoundRule {
-  const { start, end, kind, explicitness, needsContext, context } = draft
+export function ruleOf(
+  text: string,
+  { start, end, opening, score }: Omit<Draft, "until">,
+  channel: Channel,
+): FoundRule {
   const own = text.slice(start, end)
+  const { over } = opening
   return {
     start,
     end,
     text: own,
-    kind,
     channel,
-    explicitness,
+    ...natureOf(opening),
+    confidence: Math.round(100 / (1 + Math.exp(-score))) / 100,
     topic: topicOf(own),
-    needsContext,
     conditions: conditionsIn(own),
     exceptions: exceptionsIn(own),
-    ...present({ context: context && text.slice(context.start, context.end) }),
+    ...present({ context: over === undefined ? undefined : text.slice(over.start, over.end) }),
   }
+}
+
+/** What a text does if all of it is one rule, as one that somebody asked to pin. */
+export const kindOfRule = (text: string): RuleKind => {
+  const [opening] = statementsIn(text, { start: 0, end: text.length }, false)
+  return opening === undefined ? "obligation" : natureOf(opening).kind
+}
+
+/** What a sentence does as a rule, how plainly it says that it lasts, and whether it means something else without the line above it. */
+function natureOf({ view }: Statement): {
+  readonly kind: RuleKind
+  readonly explicitness: Explicitness
+  readonly needsContext: boolean
+} {
+  const [own, over] = [classesIn(view.text), classesIn(view.over)]
+  const has = (...names: readonly string[]): boolean => names.some((name) => own.has(name))
+  const isTurned = view.isItem && (over.has("never") || over.has("dont") || over.has("forbid"))
+  const denies =
+    has("not") &&
+    (has("must", "may", "should", "want", "we") ||
+      /^(?:please |and |but )*(?:no|not|nothing|none|nobody)\b/.test(view.text))
+  const forbids = has("never", "dont", "forbid") || denies || isTurned
+  const bounds = has("only", "limit") || (forbids && has("unless", "ask"))
+  const kind: RuleKind = bounds
+    ? "permission-limit"
+    : forbids
+      ? "prohibition"
+      : has("must", "always", "should", "every", "lasting")
+        ? "obligation"
+        : has("may")
+          ? "permission"
+          : has("prefer")
+            ? "preference"
+            : "obligation"
+  const stated =
+    has("never", "always", "lasting", "general", "rule", "forbid", "limit") ||
+    over.has("rule") ||
+    over.has("lasting") ||
+    isTurned
+  const explicitness = stated
+    ? "stated"
+    : has("must", "should", "dont", "only", "not", "ask", "every", "may")
+      ? "modal"
+      : "genre"
+  const scopes = view.isItem && (over.has("if") || over.has("when") || over.has("before") || over.has("every"))
+  return { kind, explicitness, needsContext: isTurned || scopes }
 }
 
 /** A clause up to the next joint. Bounded: a clause is no longer. */

@@ -1,6 +1,15 @@
 import type { Span } from "../message/message.ts"
 import { createRecent } from "../message/recall.ts"
-import { announcesPaste, colonCut, documentLine, greets, hasTrimmings, pasteShape, signsOff } from "./paste-signs.ts"
+import {
+  announcesPaste,
+  colonCut,
+  documentLine,
+  greets,
+  hasTrimmings,
+  opensLetter,
+  pasteShape,
+  signsOff,
+} from "./paste-signs.ts"
 
 /** Words in the names of what a harness or a person puts between tags: the state of things, and quoted material. */
 const aside: ReadonlySet<string> = new Set(
@@ -74,7 +83,7 @@ const maxIntroduction = 600
 export function ownWords(text: string): readonly Span[] {
   return mayPaste.test(text) ? ownSpans(text) : [{ start: 0, end: text.length }]
 }
-const mayPaste = /[\n\r:：]|<\//
+const mayPaste = /[\n\r:：]|<\/|^\s*[[{]/
 
 /** Rules, withdrawals and notes are each looked for in the same message, within one turn. */
 const ownSpans = createRecent((text) => without({ start: 0, end: text.length }, pastesIn(text)), 200)
@@ -148,7 +157,11 @@ function restFrom(text: string, lines: readonly Line[], start: number): Span {
 
 /** The paragraph in which a letter starts: a greeting behind other words, or at the top of a message that goes on behind the signature. */
 function letterIn(paragraphs: readonly Paragraph[]): number | undefined {
-  const greeting = paragraphs.findIndex(({ lines }) => greets(lines[0]?.text.slice(0, maxRead) ?? ""))
+  const greeting = paragraphs.findIndex(
+    ({ lines: [first, second] }, n) =>
+      greets(first?.text.slice(0, maxRead) ?? "") ||
+      (n > 0 && opensLetter(first?.text.slice(0, maxRead) ?? "", second?.text.slice(0, maxRead))),
+  )
   const trimmed = paragraphs.findIndex(
     ({ lines, isBlock }) => !isBlock && hasTrimmings(lines.map(({ text }) => text.slice(0, maxRead))),
   )

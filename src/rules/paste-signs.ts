@@ -25,6 +25,8 @@ const opensDocument: RegExp = any(
   "^\\s*(?:skip to (?:main )?content|accept (?:all )?cookies|table of contents|page \\d+ of \\d+|released under|all rights reserved|©|\\(c\\) ?\\d{4})",
   "^#{1,4} +(?:usage|install(?:ation|ing)?|getting started|quick ?start|licen[cs]e|contributing|change ?log|release notes|what's changed|bug report|feature request|describe (?:the|your) .{2,40}|steps to reproduce|to reproduce|reproduction|expected behaviou?r|actual behaviou?r|current behaviou?r|additional context)\\b",
   "^- \\[[ x]\\] i (?:have |'ve )?(?:searched|read|checked|agree|verified|confirm)",
+  "^h[1-6]\\. \\S",
+  "^(?:minutes|protokoll|compte rendu|acta|ata|notulen)(?: (?:of|from|vom|du|de|da|van))? .{0,40}\\d",
   "^\\\\(?:documentclass|begin|section|chapter)\\{",
   // notes.txt: and the file below it
   "^[\\w./\\\\-]{1,80}\\.[a-z]{1,5}:\\s*$",
@@ -100,7 +102,7 @@ const chatLine = new RegExp(
 )
 
 /** Somebody's name and what they say. Two lines by one name, or by the parts of a dialogue, are a chat. */
-const speaker = new RegExp(`^\\s*(?:<([^<>\\s]{1,24})>|\\*{0,2}(${name}|[a-z][\\w.-]{1,20})\\*{0,2}:)\\s+\\S`, "u")
+const speaker = new RegExp(`^\\s*(?:<([^<>\\s]{1,24})>|\\*{0,2}(${name}|[a-z][\\w.-]{1,20})\\*{0,2}\\s?:)\\s+\\S`, "u")
 const dialogue = /^(?:me|you|user|assistant|agent|customer|client|bot|human|ai|support|q|a|ich|moi|yo)$/i
 /** Labels of the author's own points. */
 const topicLabel =
@@ -108,7 +110,7 @@ const topicLabel =
 
 /** A line that a program printed. One is enough. */
 const logLine =
-  /^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*\[?(?:INFO|DEBUG|TRACE|WARN|ERROR|FATAL)\]?[ :]\s*\S|^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |^\s+at \S+ ?\(|^Traceback \(|^\s*File ".{1,200}", line \d|^[\w.]{0,60}(?:Error|Exception): |^(?:\$|❯|%|>>>|PS [A-Z]:\\[^>]*>) \S|^[\w.-]+@[\w.-]+[: ].{0,60}[$#] |^npm (?:ERR!|WARN|error)|^(?:[\w.@-]*\/)*[\w.-]+\.[a-z]{1,5}:\d+(?::\d+)?(?:[: ]|$)|^(?:exit code|exit status|stdout|stderr)\b|^(?:diff --git |@@ -?\d|\+\+\+ |--- [ab]\/|index [0-9a-f]{7,}|\[hunk )|^\+(?:\s{2,}|\t|[^\s+])|^(?:cat|head|tail|less|curl|type)(?: -\S+)* \S+\s*$|^(?:[\w.-]{1,30}=\S+ +){2}/
+  /^\s*\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|^\s*\[?(?:INFO|DEBUG|TRACE|WARN|ERROR|FATAL)\]?[ :]\s*\S|^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d |^\s+at \S+ ?\(|^Traceback \(|^\s*File ".{1,200}", line \d|^[\w.]{0,60}(?:Error|Exception): |^(?:\$|❯|%|>>>|PS [A-Z]:\\[^>]*>) \S|^[\w.-]+@[\w.-]+[: ].{0,60}[$#] |^npm (?:ERR!|WARN|error)|^(?:[\w.@-]*\/)*[\w.-]+\.[a-z]{1,5}:\d+(?::\d+)?(?:[: ]|$)|^(?:exit code|exit status|stdout|stderr)\b|^(?:diff --git |@@ -?\d|\+\+\+ |--- [ab]\/|index [0-9a-f]{7,}|\[hunk )|^\+(?:\s{2,}|\t|[^\s+])|^(?:cat|head|tail|less|curl|type)(?: -\S+)* \S+\s*$|^(?:[\w.-]{1,30}=\S+ +){2}|^HTTP\/\d|^[A-Z][A-Za-z]*(?:-[A-Z][A-Za-z]+)+: \S/
 
 /** Lines of code without a fence, and of data. Two make a block. */
 const codeLine =
@@ -140,7 +142,9 @@ function chatStart(lines: readonly string[]): number {
     return nick ?? (label !== undefined && !topicLabel.test(label) ? label : undefined)
   })
   const named = speakers.filter((one) => one !== undefined)
-  const isDialogue = named.length > 1 && (new Set(named).size < named.length || named.some((one) => dialogue.test(one)))
+  const isShouted = named.length > 1 && named.every((one) => /^\p{Lu}[\p{Lu} .]+$/u.test(one))
+  const isDialogue =
+    isShouted || (named.length > 1 && (new Set(named).size < named.length || named.some((one) => dialogue.test(one))))
   const first = isDialogue ? speakers.findIndex((one) => one !== undefined) : -1
   return plain < 0 || (first >= 0 && first < plain) ? first : plain
 }
@@ -180,6 +184,10 @@ function recordStart(lines: readonly string[]): number {
     ? lines.findIndex((line, n) => n === 0 || line.search(recordField) >= 0)
     : -1
 }
+
+/** A short line that ends in a comma with the next line right behind it is how a letter starts, in any language. */
+export const opensLetter = (line: string, next: string | undefined): boolean =>
+  next !== undefined && next.trim() !== "" && /^\s*\p{L}[^,，.!?:;\n]{0,38}[,，]\s*$/u.test(line)
 
 /** Does a line greet the reader of a letter? */
 export const greets = (line: string): boolean =>
@@ -222,6 +230,8 @@ const announced: RegExp = any(
   `(?<!\\p{L})${handles}\\b[^.?!\\n]{0,40}\\b${these}\\b${sentenceEnd}`,
   `(?<!\\p{L})(?:${reads}|${handles})\\b[^.?!\\n]{0,40}\\b(?:this|these|that|those|his|her|their|my|the|each|following|attached)\\s(?:[\\p{L}-]{2,20}\\s)?${texts}\\b`,
   `\\b(?:this|these|that|those|following|attached)\\s(?:[\\p{L}-]{2,20}\\s)?${texts}\\b[^.!\\n]{0,80}\\?`,
+  `\\b(?!(?:today|it|that|what|here|there|let|who)['’]s)[\\p{L}]{2,24}['’]s (?:[\\p{L}-]{2,20} ){0,2}${texts}\\s*[.:：]?\\s*$`,
+  `\\b(?:this is|these are|here is|here are) (?:the |my |our )?[\\p{L}]{2,24}['’]s? (?:[\\p{L}-]{2,20} )?${texts}\\b`,
   `\\bwhat (?:do|does|did|is|are|would|should) (?:${others}) (?:want|mean|say|ask|need|think|tell|asking|saying|trying|wanting|like|expect)`,
   `\\bwhat (?:${others}) (?:just |also |really )?${told}\\b`,
   `\\b(?:${others}) (?:just |also )?${told}(?: (?:me|us|this|back|that|something like))?\\s*[.:：]?\\s*$`,

@@ -3,7 +3,7 @@ import type { FoundRule, Pin, RuleKind } from "./pin.ts"
 import { topicOf, valuesOf } from "./rule-topic.ts"
 
 /** What two rules are compared by. */
-type RuleText = {
+export type RuleText = {
   readonly text: string
   readonly kind: RuleKind
   readonly topic?: FoundRule["topic"]

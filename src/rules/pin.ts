@@ -56,8 +56,8 @@ export type FoundRule = Span & {
   readonly conditions: readonly string[]
   /** The clauses that say when it does not hold, verbatim. */
   readonly exceptions: readonly string[]
-  /** Where data lays it down: what it stands in calls itself rules, or has next to nothing else in it. */
-  readonly laid?: "named" | "dense"
+  /** How sure the finder is that it is a standing rule, from 0 to 1. */
+  readonly confidence?: number
 }
 
 /**

@@ -14,7 +14,7 @@ locks   the door.
 - Never push to main.
 - Tea is at four.
 `
-const options = { channel: "document" } as const
+const options = { channel: "document", genre: "rules" } as const
 const read = (answer: string): readonly string[] => readFoundRules(answer, text, options).map((rule) => rule.text)
 
 describe("quotations that stand in the text", () => {
@@ -43,9 +43,11 @@ describe("quotations that stand in the text", () => {
   })
 
   test("they are judged like any other rule", () => {
-    expect(readFoundRules('["Never push to main."]', text, options)).toEqual(
+    const [quoted, found] = [
+      readFoundRules('["Never push to main."]', text, options),
       findRules(text, options).filter((rule) => rule.text === "Never push to main."),
-    )
+    ].map((rules) => rules.map(({ confidence: _, ...rule }) => rule))
+    expect(quoted).toEqual(found)
   })
 })
 

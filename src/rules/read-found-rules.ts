@@ -1,10 +1,8 @@
 import { fence } from "../message/fence.ts"
 import type { Span } from "../message/message.ts"
-import { asRule } from "./find-judge.ts"
-import { type FindOptions, type Judged, judgeInPlace, pagesIn } from "./find-pages.ts"
-import { ruleOf } from "./find-rules.ts"
-import type { RuleStatement } from "./find-statements.ts"
+import { type FindOptions, pagesIn, registerOf, ruleOf } from "./find-rules.ts"
 import type { FoundRule } from "./pin.ts"
+import { type Statement, statementsIn } from "./statements.ts"
 
 /** Characters of an answer that are looked at: more than all the rules of a long page. */
 const maxAnswer = 400_000
@@ -92,31 +90,31 @@ function withOneBlank(text: string): { readonly text: string; readonly starts: r
 /** A rule with all the sentences that were pointed at is no longer than this. */
 const maxRule = 2000
 
-/** Makes rules of places in a text: the whole sentences there, judged where they stand. Headings and code hold none. */
+/** Makes rules of places in a text: the whole sentences there. Headings and code hold none. */
 function createClassifier(text: string, options: FindOptions): (span: Span) => FoundRule | undefined {
-  const read: (readonly [RuleStatement, Judged | undefined])[] = []
-  for (const { statements, place } of pagesIn(text, options))
-    for (const statement of statements) read.push([statement, judgeInPlace(statement, place)])
+  const register = registerOf(options) ?? "page"
+  const read = pagesIn(text, register).flatMap((page) => statementsIn(text, page, register === "page"))
   return (span) => {
     const from = firstBehind(read, span.start)
     let to = from
-    while (to < read.length && (read[to]?.[0].start ?? span.end) < span.end) to++
-    const [opening, judged] = read[from] ?? []
-    const end = read[to - 1]?.[0].end ?? 0
+    while (to < read.length && (read[to]?.start ?? span.end) < span.end) to++
+    const opening = read[from]
+    const end = read[to - 1]?.end ?? 0
     if (opening === undefined || to === from || end - opening.start > maxRule) return undefined
-    if (read.slice(from, to).some(([{ block }]) => block.kind === "heading")) return undefined
-    const { seen, signs, block, start } = opening
-    const verdict = judged ?? { ...asRule(seen, signs), context: block.under, needsContext: false }
-    return ruleOf(text, { ...verdict, start, end }, options.channel)
+    if (read.slice(from, to).some(({ block }) => block.kind === "heading")) return undefined
+    return ruleOf(text, { start: opening.start, end, opening, score: quotedScore }, options.channel)
   }
 }
 
+/** The model that quoted it takes it for a rule. */
+const quotedScore = 2
+
 /** The first statement that ends behind a place. */
-function firstBehind(read: readonly (readonly [RuleStatement, unknown])[], place: number): number {
+function firstBehind(read: readonly Statement[], place: number): number {
   let [low, high] = [0, read.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((read[middle]?.[0].end ?? 0) <= place) low = middle + 1
+    if ((read[middle]?.end ?? 0) <= place) low = middle + 1
     else high = middle
   }
   return low

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { findRules } from "./find-rules.ts"
+import { kindOfRule } from "./find-rules.ts"
 import type { Pin } from "./pin.ts"
-import { readWithdrawals, withdrawnBy } from "./read-withdrawals.ts"
+import { readReplacements, readWithdrawals, withdrawnBy } from "./read-withdrawals.ts"
 
 const pinOf = (text: string, n: number): Pin => ({
   id: `e${n}`,
@@ -10,7 +10,7 @@ const pinOf = (text: string, n: number): Pin => ({
   hash: "",
   channel: "user",
   by: "found",
-  kind: findRules(text, { channel: "user", genre: "rules" })[0]?.kind ?? "obligation",
+  kind: kindOfRule(text),
   scope: "session",
 })
 
@@ -78,4 +78,35 @@ test("any words are read without a crash, and what they take back is told verbat
       }
     }),
   )
+})
+
+describe("a statement that puts something else in the place of a rule", () => {
+  const replaced = (said: string, rule: string): boolean => readReplacements(said, [pinOf(rule, 1)]).length > 0
+
+  test.each([
+    ["Keep each reply under 90 words.", "Replies may have 200 words now, 90 is no longer enough."],
+    ["Only Marta may sign off on travel.", "Marta has left, Jonas signs off on travel from now on."],
+    ["Send the timesheets to the Lyon office.", "Timesheets go to Nantes from now on, the Lyon office has closed."],
+    ["Don't deploy after 5 pm.", "The cutoff for deploys is 7 pm now, no longer 5."],
+  ])("%s / %s", (rule, said) => {
+    expect(replaced(said, rule)).toBe(true)
+  })
+
+  test.each([
+    ["a question", "Is the cutoff for deploys 7 pm now, no longer 5?"],
+    ["hearsay", "Tom says the cutoff for deploys is 7 pm now, no longer 5."],
+    ["one case", "The cutoff for deploys is 7 pm today, no longer 5."],
+    ["a guess", "Maybe the cutoff for deploys should be 7 pm now."],
+    ["a quotation", 'The sign says "the cutoff for deploys is 7 pm now, no longer 5".'],
+    ["what was", "The deploy took until 7 pm now."],
+    ["a paste", "Can you summarise this?\n\nFrom: Tom\nSubject: Deploys\n\nThe cutoff for deploys is 7 pm now, no longer 5."],
+    ["another subject", "The cutoff for expense reports is Friday now, no longer Monday."],
+  ])("%s leaves it", (_name, said) => {
+    expect(replaced(said, "Don't deploy after 5 pm.")).toBe(false)
+  })
+
+  test("if two rules could be meant, both stay", () => {
+    const pins = [pinOf("Never deploy to staging after 5 pm.", 1), pinOf("Never deploy to live after 5 pm.", 1)]
+    expect(readReplacements("You can deploy after 5 pm now.", pins)).toEqual([])
+  })
 })

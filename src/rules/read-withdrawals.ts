@@ -1,4 +1,5 @@
 import { normalize } from "../language/normalize.ts"
+import type { Span } from "../message/message.ts"
 import { sentencesIn } from "./find-blocks.ts"
 import { isWithin, ownWords, quotationsIn } from "./own-words.ts"
 import type { Pin } from "./pin.ts"
@@ -133,6 +134,67 @@ const forbids = ({ kind, text }: Pin): boolean =>
 function otherLanguage(text: string, rule: string): boolean {
   const [one, two] = [valuesOf(text).get("language"), valuesOf(rule).get("language")]
   return one !== undefined && two !== undefined && !one.some((name) => two.includes(name))
+}
+
+/** Words with which a speaker changes or ends what held so far, folded. */
+const changes =
+  /\b(?:no longer|any ?more|any longer|no need to|from now on|instead of|(?:is|are|goes|go|moved|now) now\b|now|again|as of|starting|switch(?:ed)? to|chang(?:e|ed|ing)|make (?:it|that|this)|raise|raising|lower(?:ing)?|goes? up|goes? down|moved|replac\w+|drop(?:ped)?|cancel(?:led)?|withdrawn|lifted|stop|enough with|disregard|forget|take (?:it|that) back|has left|have left|left|closed|retired|is dead|isn't necessary|not necessary|change of plan|from here on|jetzt|ab jetzt|ab sofort|nicht mehr|statt|ya no|ahora|en vez de|desormais|maintenant|ne plus|au lieu|agora|nao mais|em vez de|non piu|niet meer|voortaan)\b|不再|作废|改为|改成|现在|不用再|これから|ではなく|もう/
+/** Somebody's guess, question, case or story, and what holds only once. */
+const uncertain =
+  /[?？]\s*$|^(?:he|she|they|it|someone|somebody|people|everyone)\b|\b(?:if|whether|maybe|perhaps|might|would|could|should we|what about|imagine|suppose|think|wonder|just this|this (?:time|once|one|order|trip|week|month|flight|letter|mail|file)|only (?:today|once)|today|tonight|tomorrow|for now|for once|once|exception|except|also|too|remember|still|took|was|were|had|did|got|went|happened|never mind|quot\w+|joke|just for|heute|diesmal|ausnahmsweise|hoy|esta vez|aujourd'hui|cette fois|hoje|desta vez)\b|这次|今天|今回|吗/
+
+/** The numbers, names and languages of a rule: what a later statement may put something else in the place of. */
+function oldValues(rule: string): readonly string[] {
+  const names = [...rule.matchAll(/(?<=[\p{L}\p{N},;:] )\p{Lu}[\p{L}\p{N}.-]{2,30}/gu)].map(([name]) =>
+    name.toLowerCase(),
+  )
+  const others = [...valuesOf(rule).values()].flat()
+  return [...new Set([...names, ...others])].map((value) => normalize(value).text).filter((value) => value.length > 0)
+}
+
+const hasWord = (text: string, word: string): boolean =>
+  new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}(?![\\p{L}\\p{N}])`, "u").test(text)
+
+/** A rule that a later statement of the same speaker takes the place of, and that statement. */
+type Replacement<Rule> = Span & { readonly text: string; readonly pin: Rule }
+
+/** Of the subject of a rule so much must be said again: with its old value named, and without. */
+const minShareWithValue = 0.34
+const minShareOfSubject = 0.6
+
+/**
+ * The rules that a user's message changes in so many words: "the cap is 800 now", "Maria left, Jörg approves from now on". The statement
+ * is the user's own, certain, says that something changes, and is about the rule: it names its old value or most of its subject. If two
+ * rules could be meant, none is.
+ */
+export function readReplacements<Rule extends Pin>(
+  message: string,
+  pins: readonly Rule[],
+): readonly Replacement<Rule>[] {
+  if (message.length > maxMessage || pins.length === 0) return []
+  const quotations = quotationsIn(message)
+  return ownWords(message)
+    .flatMap((own) => sentencesIn(message, own))
+    .flatMap((span): readonly Replacement<Rule>[] => {
+      const text = message.slice(span.start, span.end)
+      const seen = normalize(text).text.replace(/\s+/g, " ")
+      if (text.length > maxSentence || passesOn.test(text) || quotations.some((quoted) => isWithin(quoted, [span])))
+        return []
+      if (!changes.test(seen) || uncertain.test(seen)) return []
+      const said = topicOf(text)
+      const meant = pins.filter((pin) => isReplaced(pin.text, said, seen))
+      const [pin] = meant
+      return pin !== undefined && meant.length === 1 ? [{ ...span, text, pin }] : []
+    })
+}
+
+function isReplaced(rule: string, said: readonly string[], seen: string): boolean {
+  if (seen.includes(normalize(rule).text.replace(/[.!]$/, ""))) return false
+  const about = topicOf(rule)
+  const shared = about.filter((word) => said.includes(word)).length
+  const named = oldValues(rule).some((value) => hasWord(seen, value))
+  const share = about.length === 0 ? 0 : shared / about.length
+  return shared > 0 && share >= (named ? minShareWithValue : minShareOfSubject)
 }
 
 /** What a user asks for at the head of a message: a rule to pin, or a pin to take away. `rest` is what stands behind it, verbatim. */

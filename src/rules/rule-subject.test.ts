@@ -1,14 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
-import { findRules } from "./find-rules.ts"
-import type { FoundRule } from "./pin.ts"
-import { conflicts, ruleKey, sameSubject } from "./pin-ledger.ts"
+import { kindOfRule } from "./find-rules.ts"
+import { conflicts, type RuleText, ruleKey, sameSubject } from "./pin-ledger.ts"
 
-function ruleIn(text: string): FoundRule {
-  const [rule] = findRules(text, { channel: "system" })
-  if (rule === undefined) throw new Error(`no rule in: ${text}`)
-  return rule
-}
+const ruleIn = (text: string): RuleText => ({ text, kind: kindOfRule(text) })
 
 describe("a later rule takes the place of one about the same thing", () => {
   test.each([
@@ -280,7 +275,7 @@ test("the key leaves values out and keeps what the rule is about", () => {
 })
 
 test("any two texts compare the same every time, and a rule is about what it is about", () => {
-  const kinds = fc.constantFrom<FoundRule["kind"]>(
+  const kinds = fc.constantFrom<RuleText["kind"]>(
     "prohibition",
     "obligation",
     "permission-limit",

@@ -1,9 +1,9 @@
 import { type NormalizedText, normalize, originalSpan, rewrite } from "../language/normalize.ts"
 import { digestHeading } from "../message/fence.ts"
 import type { Span } from "../message/message.ts"
-import { saysAlways } from "./find-view.ts"
 import { documentHeading, memoryHeading, operatorHeading, pinsHeading, toolHeading } from "./pin.ts"
 import { isUnspaced, topicWords } from "./rule-topic.ts"
+import { classesIn, isUnspacedToken, tokensOf } from "./word-classes.ts"
 
 /**
  * `verbatim`: a sentence of the text is the rule, word for word; white space, quotation marks, markdown, case and Unicode width aside.
@@ -297,4 +297,46 @@ function trimmed(view: NormalizedText, { start, end }: Span): Span {
   const text = view.text.slice(start, end)
   const from = start + text.length - text.trimStart().length
   return originalSpan(view, { start: from, end: Math.max(from, start + text.trimEnd().length) })
+}
+
+/** Words of a lead by which what it says may end, hold in part, or be what others say. */
+const ends =
+  /(?<![\p{L}'])(?:until|till|unless|otherwise|end|day|today|today's|week|shift|task|job|while|long|some|few|they|say|tell|told|ask|asks|could|can|would|back|after|before|hasta|final|fin|dia|tarde|hoy|mientras|dure|duren|bis|ende|tag|tages|heute|solange|dauert|journee|no|not|never)(?![\p{L}'])|今天|一天|任务|步骤|直到|为止|部分|暂|不|没/u
+
+/** Words of leads that say only for how long, or that it is a rule: a lead with any other word says something else as well. */
+const framing: ReadonlySet<string> = new Set([
+  "lasting",
+  "always",
+  "every",
+  "scope",
+  "rule",
+  "remember",
+  "please",
+  "you",
+  "we",
+  "i",
+  "this",
+  "the",
+  "stress",
+  "must",
+  "thanks",
+])
+const small =
+  /^(?:a|an|and|of|in|for|to|on|is|are|be|it|one|as|at|from|hold|holds|apply|applies|valid|stands|follows|following|entire|whole|work|do|what|here|de|en|para|que|durante|fur|und|die|der|das|gilt|dans|pour|vaut)$/
+
+/** Does a lead before a colon only say that what comes behind it holds all along, so that it takes nothing from it? */
+function saysAlways(lead: string): boolean {
+  const classes = classesIn(lead)
+  if (
+    ends.test(lead) ||
+    !(classes.has("lasting") || classes.has("always") || (classes.has("every") && classes.has("scope")))
+  )
+    return false
+  return tokensOf(lead).every(
+    (word) =>
+      small.test(word) ||
+      isUnspacedToken(word) ||
+      [...classesIn(word)].some((name) => framing.has(name)) ||
+      classes.has("lasting"),
+  )
 }

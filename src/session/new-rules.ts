@@ -1,8 +1,10 @@
 import type { InjectedDocument } from "../compact/stack/separate.ts"
 import { isSpoken, isSpokenPart } from "../compact/stages/spoken.ts"
 import { type Message, type Transcript, trust } from "../message/message.ts"
+import { kindOfRule } from "../rules/find-rules.ts"
 import type { Pin } from "../rules/pin.ts"
-import { readPinCommand, readWithdrawals, withdrawnBy } from "../rules/read-withdrawals.ts"
+import { sameSubject } from "../rules/pin-ledger.ts"
+import { readPinCommand, readReplacements, readWithdrawals, withdrawnBy } from "../rules/read-withdrawals.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
@@ -47,14 +49,45 @@ export function newRules(
   documentRules(documents).forEach(lay)
   for (const [n, rules] of seekRules(messages, { before, lifted, ignoredParts }).entries()) {
     const message = messages[n]
-    for (const { id } of message === undefined || ignoredParts.has(message.id) ? [] : withdrawnIn(message, standing)) {
+    const isOwn = message !== undefined && !ignoredParts.has(message.id)
+    const retire = ({ id }: Pin): void => {
       const pin = seqOf(id)
       if (pin !== undefined) taken.push({ type: "rule-unpinned", pin, said: first + n })
       for (const [name, known] of standing) if (known.id === id) standing.delete(name)
     }
+    if (isOwn) withdrawnIn(message, standing).forEach(retire)
+    // A rule that was found and is about the same thing takes the place of the earlier one by itself.
+    const replaced = (isOwn ? replacedIn(message, standing) : []).filter(
+      ({ pin }) => !rules.some((rule) => sameSubject(pin, rule)),
+    )
+    for (const { pin } of replaced) retire(pin)
     for (const { at, ...rule } of rules) lay({ ...rule, place: { entry: first + n, ...at } })
+    // What takes the place of a rule is one, however it is worded.
+    for (const { body, at } of replaced)
+      if (!rules.some((rule) => rule.text.includes(body.text) || body.text.includes(rule.text)))
+        lay({ ...body, place: { entry: first + n, ...at } })
   }
   return [...bodies, ...taken]
+}
+
+/** Rules that words may retire: the user's, or of less trust; never the operator's, one that someone asked for, or one of all sessions. */
+const retirable = (standing: ReadonlyMap<string, Pin>): readonly Pin[] =>
+  [...standing.values()].filter(
+    ({ channel, by, scope }) => by === "found" && scope === "session" && trust(channel) <= trust("user"),
+  )
+
+/** The rules in whose place a message puts something else, and what it says instead. */
+function replacedIn(message: Message, standing: ReadonlyMap<string, Pin>) {
+  if (standing.size === 0 || !isSpoken(message)) return []
+  return message.parts.flatMap((part, at) =>
+    part.type === "text" && isSpokenPart(message, part)
+      ? readReplacements(part.text, retirable(standing)).map(({ pin, text, start }) => ({
+          pin,
+          body: { type: "rule-pinned", text, channel: "user", by: "found", kind: kindOfRule(text) } as const,
+          at: { part: at, start },
+        }))
+      : [],
+  )
 }
 
 /** The rules of the user's, or of less trust, that a message takes back in words; never the operator's, or one of all sessions. */

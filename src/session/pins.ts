@@ -1,7 +1,7 @@
 import { HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { hashText } from "../message/sha256.ts"
-import { findRules } from "../rules/find-rules.ts"
+import { kindOfRule } from "../rules/find-rules.ts"
 import { operatorHeading, type Pin, type PinScope } from "../rules/pin.ts"
 import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
 import type { MemoryOwner } from "../store/store.ts"
@@ -25,13 +25,12 @@ export async function pin(
   if (expiresAtMs !== undefined && !Number.isFinite(expiresAtMs))
     refuse("expiresAtMs", "a moment in milliseconds", String(expiresAtMs))
   if (!scopes.includes(scope)) refuse("scope", `one of ${scopes.join(", ")}`, String(scope).slice(0, 40))
-  const [found] = findRules(text, { channel: "user", genre: "rules" })
   const body: RuleBody = {
     type: "rule-pinned",
     text,
     channel: "user",
     by: "asked",
-    kind: found?.kind ?? "obligation",
+    kind: kindOfRule(text),
     ...present({ expiresAtMs, agent: scope === "agent" ? live.owner.agent : undefined }),
   }
   if (scope !== "session") {

@@ -4,7 +4,8 @@ import type { InjectedDocument } from "../compact/stack/separate.ts"
 import { channelOf, ownText } from "../message/fence.ts"
 import type { CallId, Message, Part, Span, ToolCallPart, Transcript } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { findRules } from "../rules/find-rules.ts"
+import { findRules, kindOfRule } from "../rules/find-rules.ts"
+import { isInstructionFile } from "../rules/instruction-file.ts"
 import { asidesIn } from "../rules/own-words.ts"
 import type { FoundRule } from "../rules/pin.ts"
 import { readPinCommand } from "../rules/read-withdrawals.ts"
@@ -179,34 +180,6 @@ const fileIn = (text: string): string | undefined =>
   fileName.exec(text.slice(-maxSourceLength))?.[1] ?? fileRead.exec(text.slice(0, maxCommand))?.[1]
 /** A command that reads a file says so early. */
 const maxCommand = 400
-
-/** Files that agents take their instructions from. */
-const forAgents =
-  /^(?:(?:agents?|claude|gemini|qwen|codex|conventions)(?:\.(?:local|override))?\.md|\.(?:cursor|windsurf|cline|roo|goose)rules(?:-\w+)?(?:\.md)?|\.goosehints|copilot-instructions\.md|.{1,80}\.instructions\.md)$/i
-/** Files whose name says that they hold rules for whoever works here. */
-const forWork =
-  /^(?:.{0,60}[-_. ])?(?:polic(?:y|ies)|rules|guidelines?|instructions?|conventions?|politicas?|reglas|normas|richtlinien|regeln|规则|政策|规范)(?:[-_. ].{0,40})?\.(?:mdx?|mdc|txt|rst|adoc)$/i
-/** Folders of rules, and what lies in them. */
-const ruleFolder =
-  /(?:^|\/)(?:\.[\w-]{2,20}\/(?:rules(?:-\w+)?|instructions)|\.clinerules|rules|policies|guidelines)\//i
-const prose = /(?:^|\/)[^/]*\.(?:mdx?|mdc|txt)$/i
-/** Rules of programs, things of others, and what is about the text beside it. */
-const ofMachines = /(?:lint|firewall|build|css|retry|cache|routing|proguard|iptables|cors)[-_. ]?(?:rules|polic)/i
-const ofDependencies =
-  /(?:^|\/)(?:node_modules|site-packages|dist-packages|vendor|third[_-]party|\.?venv|\.cargo|skills?|usr\/(?:share|lib)|opt)\//i
-
-/** Does a file hold instructions for the agent, by its path? Any folder, either kind of slash. */
-export function isInstructionFile(path: string): boolean {
-  const bare = path
-    .trim()
-    .replace(/^file:\/\//, "")
-    .replaceAll("\\", "/")
-  if (/^[a-z][\w+.-]+:\/\//i.test(bare) || ofDependencies.test(bare)) return false
-  const name = bare.slice(bare.lastIndexOf("/") + 1)
-  if (forAgents.test(name)) return true
-  if (ofMachines.test(name) || /^readme/i.test(name)) return false
-  return forWork.test(name) || (ruleFolder.test(bare) && prose.test(bare))
-}
 
 /** Arguments that name the files which a tool reads, and those by which it reads them elsewhere. */
 const pathNames = [
@@ -423,14 +396,13 @@ function without(text: string, spans: readonly Span[]): string {
 function askedRule(text: string, part: number): SaidRule | undefined {
   const command = readPinCommand(text)
   if (command?.type !== "pin") return undefined
-  const [found] = findRules(command.text, { channel: "user", genre: "rules" })
   const at = { part, start: text.indexOf(command.text) }
   return {
     type: "rule-pinned",
     text: command.text,
     channel: "user",
     by: "asked",
-    kind: found?.kind ?? "obligation",
+    kind: kindOfRule(command.text),
     at,
   }
 }

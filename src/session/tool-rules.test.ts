@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
+import { isInstructionFile } from "../rules/instruction-file.ts"
 import { decodeRequest } from "../wire/decode.ts"
-import { isInstructionFile, seekRules } from "./seek-rules.ts"
+import { seekRules } from "./seek-rules.ts"
 
 /** The rules that are found where a call with these arguments printed a text. */
 function textsIn(text: string, tool: string, input: unknown): readonly string[] {

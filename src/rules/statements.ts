@@ -1,0 +1,111 @@
+import { normalize, survey } from "../language/normalize.ts"
+import type { Span } from "../message/message.ts"
+import { blocksIn, linesOfText, sentencesIn, type TextBlock } from "./find-blocks.ts"
+import type { StatementView } from "./statement-features.ts"
+
+/** A sentence of a text, and where it stands. */
+export type Statement = Span & {
+  readonly block: TextBlock
+  /** The number of its block. */
+  readonly at: number
+  readonly view: StatementView
+  /** The heading or the line with a colon that it stands under. */
+  readonly over?: Span
+}
+
+const code = /`{1,3}[^`\n]{1,200}`{1,3}/g
+const quoted =
+  /(^|[\s(:,])(?:"[^"\n]{1,300}"|“[^”\n]{1,300}”|«[^»\n]{1,300}»|„[^“”\n]{1,300}[“”]|「[^」\n]{1,200}」|『[^』\n]{1,200}』)/g
+const apart = /(^|[\s(])'[^'\n]{2,200}'(?=$|[\s.,;:!?)])/g
+const link = /\[([^\]\n]{1,120})\]\([^)\s]{1,300}\)/g
+const address = /\b(?:https?|ftp|s3):\/\/[^\s)>\]]{1,300}|\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g
+const file = /(?<![\w/@])@?(?:[\w.-]{0,60}\/)+[\w.*-]{1,80}|(?<![\w.])[\w-]{1,60}\.(?:[a-z]{2,4}|[a-z]\d)\b(?!\.?\w)/gi
+
+/** Code, links, addresses, paths and quotations put aside; each is looked for only where its signs are. */
+function masked(sentence: string): string {
+  const bare = sentence.includes("`") ? sentence.replace(code, " qcode ") : sentence
+  const linked = bare.includes("](") ? bare.replace(link, " $1 ") : bare
+  const addressed = /:\/\/|@/.test(linked) ? linked.replace(address, " qlink ") : linked
+  const named = /[./]/.test(addressed.slice(0, -1)) ? addressed.replace(file, " qpath ") : addressed
+  const said = quotes.test(named) ? named.replace(quoted, "$1 qquote ") : named
+  return said.includes("'") ? said.replace(apart, "$1 qquote ") : said
+}
+const quotes = /["“«„「『]/
+
+/** As `normalize` has it, which changes only the case of a text without a sign of anything else. */
+function folded(text: string): string {
+  const found = survey(text)
+  const { foreign, escaped, dressed, spaced } = found
+  const isPlain = !foreign && !escaped && !dressed && !spaced && !lookAlikes.test(text)
+  return isPlain ? text.toLowerCase() : normalize(text, found).text
+}
+/** Digits and signs that may stand for letters. */
+const lookAlikes = /[013457$@]/
+
+/** A sentence as the model reads it. */
+const seenOf = (sentence: string): string =>
+  folded(masked(sentence))
+    .replace(/[\s_]+/g, " ")
+    .trim()
+
+/** Characters of a sentence that are read: its point comes early or at its end. */
+const maxRead = 1200
+
+const readOf = (sentence: string): string =>
+  seenOf(sentence.length <= maxRead ? sentence : `${sentence.slice(0, maxRead / 2)} ${sentence.slice(-maxRead / 2)}`)
+
+/** Sentences read of one text: a page of rules has hundreds. */
+const maxStatements = 20_000
+/** Nothing shorter says anything in Latin script. */
+const minLength = 4
+
+/** The sentences of a stretch of a text in order. `keyed`: lines may have a name before them. */
+export function statementsIn(text: string, page: Span, keyed: boolean): readonly Statement[] {
+  const blocks = blocksIn(linesOfText(text, page, keyed))
+  const found: Omit<Statement, "view">[] = []
+  for (const [at, block] of blocks.entries()) {
+    if (found.length >= maxStatements) break
+    const spans = block.kind === "row" || block.kind === "heading" ? [block] : sentencesIn(text, block)
+    for (const { start, end } of spans)
+      if (end - start >= minLength || /[^\0-\x7f]/.test(text.slice(start, end))) found.push({ start, end, block, at })
+  }
+  return withViews(text, found)
+}
+
+function withViews(text: string, found: readonly Omit<Statement, "view">[]): readonly Statement[] {
+  const seen = found.map(({ start, end }) => readOf(text.slice(start, end)))
+  const headings = new Map<number, string>()
+  let lead: number | undefined
+  return found.map((statement, n) => {
+    const { block, at } = statement
+    const own = seen[n] ?? ""
+    if (block.kind === "heading") headings.set(block.start, own)
+    const opened = lead === undefined ? undefined : found[lead]
+    if (opened !== undefined && !leads(opened, statement)) lead = undefined
+    const led = lead
+    const under = block.under === undefined ? "" : (headings.get(block.under.start) ?? "")
+    const over = led === undefined ? under : (seen[led] ?? "")
+    const before = found[n - 1]?.at === at || found[n - 1]?.at === at - 1 ? (seen[n - 1] ?? "") : ""
+    if (block.kind !== "heading" && /[:：]\W*$/.test(own)) lead = n
+    const place = led === undefined ? block.under : found[led]
+    return {
+      ...statement,
+      view: {
+        text: own,
+        over: block.kind === "heading" ? "" : over,
+        before: led === n - 1 ? "" : before,
+        isItem: block.kind === "item",
+        isFirst: n === 0,
+        isLast: n === found.length - 1,
+      },
+      ...(place === undefined || block.kind === "heading" ? {} : { over: { start: place.start, end: place.end } }),
+    }
+  })
+}
+
+/** Does a line that ends in a colon lead into this one: into the list behind it, or into the paragraph? */
+function leads(lead: Omit<Statement, "view">, { block, at }: Omit<Statement, "view">): boolean {
+  if (block.kind === "heading") return false
+  if (block.kind === "item") return lead.block.kind !== "item" || at === lead.at || block.indent > lead.block.indent
+  return at <= lead.at + 1
+}
