@@ -66,6 +66,10 @@ const nouns = setOf(
 /** Fields whose value says what is to be done. */
 const verbFields = /^(?:action|operation|op|verb|method|mode|type|command|task|intent|request|http_method)$/
 
+/** What a transfer of no money is about. */
+const noMoney =
+  /^(?:human|humans|agent|agents|call|chat|file|files|ownership|owner|data|control|session|repo|repository|conversation|operator|representative|support|domain)$/
+
 function actionsOfWords(words: readonly string[]): readonly Action[] {
   const sure = verbs
     .filter(([, known]) => words.some((word) => known.has(word) && !nouns.has(word)))
@@ -83,6 +87,8 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
       : [],
   )
   const found = new Set([...own, ...told])
+  if (wordsOf(tool.slice(0, 200)).some((word) => noMoney.test(word)) && !leaves.some(({ role }) => role === "amount"))
+    found.delete("purchase")
   const noun = wordsOf(tool.slice(0, 200)).some((word) => /^(?:email|mail|message|sms|notify)$/.test(word))
   if (noun && found.size === 0) found.add("send")
   if (found.size === 0) found.add("other")
@@ -92,9 +98,6 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
 const paying = setOf(
   "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire ticket tickets",
 )
-/** What a transfer of no money is about. */
-const noMoney =
-  /^(?:human|humans|agent|agents|call|chat|file|files|ownership|owner|data|control|session|repo|repository|conversation|operator|representative|support|domain)$/
 const reads = /^(?:read|query)$/
 
 /**

@@ -197,7 +197,7 @@ function readCalls(
         "hosts",
         "the program calls an address that is put together when it runs",
         networkCalls,
-        /^[a-z]+:\/\/[\w.-]+[/:?"'`]/i,
+        /^[a-z]+:\/\/[\w.-]+[/:?]/i,
       ),
     )
   known("paths", "the program opens a file whose name is put together when it runs", fileCalls, /^$/)
@@ -208,9 +208,25 @@ function readCalls(
     statementCalls,
     /^\s*(?:select|show|describe)\s/i,
   )
-  if (/\b(?:smtplib|nodemailer|sendMail|sendmail)\b/.test(text) && !/@[\w-]+\.\w/.test(text))
+  if (
+    /\b(?:smtplib|nodemailer|sendMail|sendmail)\b/.test(text) &&
+    (!/@[\w-]+\.\w/.test(text) || mailsUnknown(text, names))
+  )
     unresolved.push({ what: "recipients", why: "the program sends mail to someone who is not written in it" })
   return urls
+}
+
+const mailTargets =
+  /\bsendmail\s*\([^,()]{0,300},\s*(\[[^\]]*\]|[^,)\n]+)|(?:\bto|\bcc|\bbcc|\[["'](?:To|Cc|Bcc)["']\])\s*[:=](?!=)\s*(\[[^\]]*\]|[^,;)}\n]+)/gi
+
+/** Does a program send mail to someone whom it finds out when it runs? */
+function mailsUnknown(text: string, names: Names): boolean {
+  return [...text.matchAll(mailTargets)].some(([, called, field]) =>
+    (called ?? field ?? "")
+      .replace(/^\[|\]$/g, "")
+      .split(",")
+      .some((one) => one.trim() !== "" && textsOf(one.trim(), names) === undefined),
+  )
 }
 
 /** The commands that a program hands to a shell. */

@@ -87,6 +87,10 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
     "deploy",
     /^git push\b|^(?:docker|podman) push\b|^(?:npm|pnpm|yarn|cargo|twine|gem) (?:publish|upload|push)\b|^(?:aws|gcloud|az) (?:\S+ )*(?:deploy|create-|update-|put-|run-instances|apply)/,
   ],
+  [
+    "write",
+    /^curl .*(?:-o|-O|--output|--remote-name|-c|--cookie-jar|--dump-header)\b|^wget (?!.*(?:-O ?-|--output-document=-|-q?O -|--spider))/,
+  ],
   ["network", /^git (?:clone|fetch|pull|push|remote add|ls-remote)\b/],
   ["install", /^(?:npx|bunx|uvx|pipx run) /],
   [

@@ -281,7 +281,39 @@ function runClient(running: Running, command: ShellCommand, name: string, where:
     if (isUnknown(text)) unresolved(running, `the statement for ${name} is known only when it runs`, "statements")
     if (text.trim() !== unknownPart) running.sql.push({ text: text.replaceAll(unknownPart, "?"), by })
   }
+  for (const text of [...words, ...command.given]) runClientCommands(running, text, where)
   running.sql.push(...command.given.map((text) => ({ text, by })))
   const reads = command.readsFrom.length > 0 || words.some((word) => /^-f$|^--file|^-i$/.test(word))
   if (command.piped || reads) unresolved(running, `the statements for ${name} come from elsewhere`, "statements")
+}
+
+/** Commands of the clients themselves: `.shell`, `\\!` run a program, `.read` and `\\i` read statements from a file. */
+function runClientCommands(running: Running, text: string, where: Around): void {
+  for (const line of text.split("\n").slice(0, 200)) {
+    const shell =
+      /^\s*(?:\.(?:shell|system)|\\!|system\s)\s*(.+)$/.exec(line)?.[1] ??
+      /\b(?:to|from)\s+program\s+'([^']+)'/i.exec(line)?.[1]
+    if (shell !== undefined) runScript(running, shell, { ...where, depth: where.depth + 1 }, new Map())
+    const path = /^\s*(?:[.\\](?:\w+)|source)\s+(?:\S+\s+(?:from|to)\s+)?['"]?([^\s'"]+)/i.exec(line)?.[1]
+    if (
+      path === undefined ||
+      !/^\s*(?:\.(?:read|import|output|once|open|backup|restore|save)|\\(?:i|ir|o|include|copy|out)|source)\b/i.test(
+        line,
+      )
+    )
+      continue
+    const name = /^\s*[.\\]?(?:read|i|ir|include|source)\b/i.test(line) ? "cat" : "tee"
+    running.commands.push({
+      words: [name, path],
+      name,
+      writesTo: [],
+      readsFrom: [],
+      given: [],
+      piped: false,
+      sets: new Map(),
+      wraps: false,
+      ...placeOf(running, where),
+    })
+    if (name === "cat") unresolved(running, "statements come from a file", "statements")
+  }
 }

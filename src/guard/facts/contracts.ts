@@ -154,13 +154,20 @@ export function contractsOf(given: readonly ToolContract[]): Contracts {
         (one) =>
           isNamed(one) &&
           meets(one.contract, parsed) &&
-          keys.every((key) => one.roles.has(key)) &&
+          keys.every((key) => one.roles.has(key) || remarks.has(key)) &&
           !hides(one.contract, parsed),
       )
       return found
     },
   }
 }
+
+/** Fields in which models give their reasons, with any tool. */
+const remarks: ReadonlySet<string> = new Set(
+  "thought thoughts reasoning reason explanation description rationale summary justification purpose intent security_risk title".split(
+    " ",
+  ),
+)
 
 /** Objects within the fields of a tool that sends, pays or runs may have fields that a contract does not know of. */
 const hides = ({ does }: ToolContract, input: unknown): boolean =>

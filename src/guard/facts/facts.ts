@@ -291,6 +291,7 @@ function openOf(
   if (named.has("execute") && programs.read === 0 && declared === undefined) {
     open(into, "changes", "what it runs is not in the call")
     open(into, "network", "what it runs is not in the call")
+    open(into, "statements", "what it runs is not in the call")
   }
   return into
 }
@@ -479,7 +480,7 @@ function mediaOf(
 }
 
 const rooms =
-  /^(?:channel|channel_?id|channel_?name|channels|room|room_?id|chat_?id|conversation|conversation_?id|thread|thread_?id|space)$/i
+  /^(?:channel|channel_?id|channel_?name|channels|room|room_?id|chat_?id|conversation|conversation_?id|space)$/i
 const talk = /^(?:message|messages|msg|post|posts|notify|notification|announce|say|reply|comment|broadcast)$/
 
 /** Words for a room that has no brand in its name: `post_message` to `#status`. */

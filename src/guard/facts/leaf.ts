@@ -291,9 +291,7 @@ const roles: readonly (readonly [Role, RegExp])[] = [
   ],
   [
     "amount",
-    word(
-      "amounts?|price|total|costs?|sum|subtotal|fees?|payment|budget|spend|charge|bid|deposit|usd|eur|gbp|cents|value",
-    ),
+    word("amounts?|price|total|costs?|sum|subtotal|fees?|payment|budget|spend|charge|deposit|usd|eur|gbp|cents|value"),
   ],
   ["quantity", word("quantity|qty|count|units?|seats?|licen[sc]es?|copies|pieces|nights|months|times")],
   ["region", word("regions?|zones?|location|datacenter|az")],

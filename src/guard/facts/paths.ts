@@ -83,6 +83,8 @@ function pathsIn({ role, text, value }: Leaf): readonly string[] {
   if (typeof value !== "string" || text === "") return []
   if (role === "path")
     return text.length <= maxPath ? text.split(/[\n;]+|,(?=\s*[/~.])/).filter((one) => one.trim() !== "") : []
+  // Programs say more about their files than their words do.
+  if (role === "code" || role === "sql" || role === "command" || role === "patch") return []
   if (role === "body" || role === "subject" || role === "recipient" || role === "sender") return []
   return (text.match(pieces) ?? [])
     .map((word) => word.slice(0, maxPath).replace(/(?<![.:])[.:]+$/, ""))

@@ -174,7 +174,8 @@ function readCodeInto(reading: Reading, code: string, language = "other"): void 
   for (const literal of facts.literals) {
     if (looksLikeSql(literal))
       readSqlInto(reading, literal, targetEnvironments(facts.literals.filter((one) => one !== literal)))
-    if (/^[^\s]+$/.test(literal) && /[/\\~]|^\.|\.\w{1,6}$/.test(literal)) reading.paths.push(pathFact(literal, access))
+    if (/^[^\s(|+^\\{}]+$/.test(literal) && !/[.\]]\*|\*\?/.test(literal) && /[/\\~]|^\.|\.\w{1,6}$/.test(literal))
+      reading.paths.push(pathFact(literal, access))
     else if (/[/~.]/.test(literal)) readSecretWords(reading, literal)
     if (facts.effects.has("send") && literal.includes("@")) reading.mailed.push(literal)
   }
@@ -200,7 +201,7 @@ const searchTool = /^(?:search|grep|rg|find|lookup|web|google|websearch|glob)$/
 type Kind = "sql" | "shell" | "code" | "either" | "none"
 
 /** Which language a value is to be read in. */
-function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boolean): Kind {
+function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boolean, hasProgram: boolean): Kind {
   const { role, text, value } = leaf
   if (typeof value !== "string" || text.trim() === "") return "none"
   let known: boolean | undefined
@@ -222,7 +223,11 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
   if (role === "path" || role === "url" || role === "environment" || role === "recipient" || role === "region")
     return "none"
   if (sql) return looks() ? "sql" : "none"
-  return startsLikeSql(text) && looks() ? "sql" : tool.some((word) => shellTool.test(word)) ? "shell" : "none"
+  return startsLikeSql(text) && looks()
+    ? "sql"
+    : !hasProgram && /\S[\s/]\S/.test(text) && tool.some((word) => shellTool.test(word))
+      ? "shell"
+      : "none"
 }
 
 const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|flush)$/
@@ -248,8 +253,9 @@ export function programsOf(
   const words = wordsOf(tool)
   const runs = named.has("execute") || words.some((word) => shellTool.test(word) || codeTool.test(word))
   const inShell = leaves.some(({ keys, folded }) => languageField.test(keys.at(-1) ?? "") && shellName.test(folded))
+  const hasProgram = leaves.some(({ role }) => role === "command" || role === "code")
   for (const leaf of leaves) {
-    const kind = declared === undefined ? kindOf(leaf, words, runs, inShell) : declaredKind(leaf)
+    const kind = declared === undefined ? kindOf(leaf, words, runs, inShell, hasProgram) : declaredKind(leaf)
     if (kind === "sql") readSqlInto(reading, leaf.folded === leaf.text.toLowerCase() ? leaf.text : leaf.folded)
     if (kind === "shell" || kind === "either") readShellInto(reading, leaf.text)
     if (kind === "code" || kind === "either") readCodeInto(reading, leaf.text)

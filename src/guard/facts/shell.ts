@@ -116,7 +116,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
     if (pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
   readUnknownEffects(reading, command, effects)
   readFiles(reading, command, effects)
-  if (effects.has("network")) readHosts(reading, command, words)
+  if (effects.has("network") || effects.has("install")) readHosts(reading, command, words)
   if (secretStores.test(line)) reading.paths.push(secretStore)
   readMail(reading, command, words, line)
 }
@@ -189,19 +189,20 @@ function readHosts(reading: Reading, { name, places }: RunCommand, words: readon
     const before = words[at - 1] ?? ""
     const option =
       /^(?:--(?:connect-to|resolve|proxy|preproxy|socks5\S*|url|host|endpoint-url|registry|index-url|extra-index-url|server|doh-url|remote|uri)|-x|-J|-i|-h)$/
-    if (valued?.test(before) === true && !option.test(before)) continue
-    if (/^--?[\w-]+$/.test(word)) continue
     if (/^(?:-K|--config)$/.test(before) && name === "curl") {
       open(reading.open, "hosts", "the addresses that curl calls are in a file")
       continue
     }
+    if (valued?.test(before) === true && !option.test(before)) continue
+    if (/^--?[\w-]+$/.test(word)) continue
     const inside = /^--?[\w-]+=(.*)$/s.exec(word)?.[1] ?? word
     found += readHost(reading, inside, { name, before, isFirst: found === 0 })
   }
   for (const place of places) found += readHost(reading, place, { name: "ssh", before: "", isFirst: true })
   if (/^wget$/.test(name) && words.some((word) => /^-\w*i|^--input-file/.test(word)))
     open(reading.open, "hosts", "the addresses that wget calls are in a file")
-  if (found === 0 && (hiddenHosts.test(name) || name === "git"))
+  if (found === 0 && /^(?:gh|hub)$/.test(name)) reading.hosts.push("api.github.com")
+  else if (found === 0 && (hiddenHosts.test(name) || name === "git"))
     open(reading.open, "hosts", `the host that ${name} reaches is not in the command`)
   else if (found === 0 && words.some((word) => word.includes(unknownPart)))
     open(reading.open, "hosts", `the host that ${name} reaches is in a variable`)
@@ -322,8 +323,9 @@ type FileWord = { readonly word: string; readonly access: Access; readonly tree?
 
 /** Words of a command that name files, with what it does to each. */
 function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
-  if (name === "git") return gitFiles(words, effects)
+  if (name === "git") return gitFiles(words)
   if (name === "find") return foundFiles(words, effects)
+  if (name === "patch") return [{ word: ".", access: "write", tree: "files" }]
   if (/^(?:curl|wget)$/.test(name)) return downloads(name, words)
   const access: Access = effects.has("delete") ? "delete" : effects.has("write") ? "write" : "read"
   const isFileProgram =
@@ -455,8 +457,10 @@ function foundFiles(words: readonly string[], effects: ReadonlySet<Effect>): rea
 
 /** Ways of git that put other contents into the files of the working folder. */
 const treeVerbs = /^(?:pull|merge|rebase|cherry-pick|revert|apply|am|stash|reset|checkout|switch|restore|clean)$/
+const wholeTree = /^(?:pull|merge|rebase|cherry-pick|revert|apply|am|stash|reset|switch)$/
+const gitTexts = /^(?:-[mFnLSGUbB]|--(?:author|grep|since|until|format|pretty|max-count|message|date|branch|depth))$/
 
-function gitFiles(words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
+function gitFiles(words: readonly string[]): readonly FileWord[] {
   const folder = words.indexOf("-C") >= 0 ? `${words[words.indexOf("-C") + 1] ?? ""}/` : ""
   const at = words.findIndex(
     (word, index) => !word.startsWith("-") && !/^-[cC]$|^--(?:git-dir|work-tree)$/.test(words[index - 1] ?? ""),
@@ -467,28 +471,26 @@ function gitFiles(words: readonly string[], effects: ReadonlySet<Effect>): reado
   const changes = /^(?:checkout|restore|rm|mv|clean|apply|am|reset)$/.test(verb)
   const found: FileWord[] = []
   for (const [index, word] of rest.entries()) {
-    if (word.startsWith("-") || textOptions.test(rest[index - 1] ?? "")) continue
+    if (word.startsWith("-") || gitTexts.test(rest[index - 1] ?? "")) continue
     const inside = /^[^:\s]*:(?!\/\/)(.+)$/.exec(word)?.[1]
     if (
       /^(?:show|cat-file|archive|grep|diff|log|blame|ls-tree|rev-parse|checkout|restore)$/.test(verb) &&
       inside !== undefined
     )
       found.push({ word: inside, access: "read" })
-    else if (index > split || looksLikeFile(word) || /^(?:add|rm|mv|blame|restore)$/.test(verb))
+    else if ((split >= 0 && index > split) || looksLikeFile(word) || /^(?:add|rm|mv|blame|restore)$/.test(verb))
       found.push({
         word: `${folder}${word}`,
         access: changes ? (verb === "rm" || verb === "mv" ? "delete" : "write") : "read",
       })
   }
-  const isTree =
-    treeVerbs.test(verb) &&
-    !rest.some((word) =>
-      /^(?:-b|-B|-c|-C|--abort|--soft|list|show|push|drop|--staged|--cached|-n|--dry-run)$/.test(word),
-    ) &&
-    !(verb === "stash" && rest.length === 0 && !effects.has("delete"))
-  if (isTree && found.length === 0)
+  const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
+  const isTree = treeVerbs.test(verb) && !rest.some((word) => spares.test(word))
+  const isWhole =
+    wholeTree.test(verb) || (verb === "checkout" && split < 0 && !rest.some(isPlainFile)) || found.length === 0
+  if (isTree && isWhole)
     found.push({ word: folder === "" ? "." : folder, access: verb === "clean" ? "delete" : "write", tree: "files" })
-  if (/^(?:grep|archive)$/.test(verb) && found.length === 0)
+  if (/^(?:grep|archive)$/.test(verb) && found.every(({ word }) => !/[/.]/.test(word)))
     found.push({ word: ".", access: "read", tree: verb === "archive" ? "secrets" : "files" })
   return found
 }
@@ -515,7 +517,7 @@ function downloads(name: string, words: readonly string[]): readonly FileWord[] 
       ? /(?:^|=)[@<](.+)$/.exec(word)?.[1]
       : /^--(?:data\S*|form)=(?:.*=)?@(.+)$/.exec(word)?.[1]
     if (sent !== undefined) return [{ word: sent.replace(/;type=.*$/, ""), access: "read" }]
-    const local = /^file:\/\/(?:localhost)?(\/.*)$/i.exec(word)?.[1]
+    const local = /^file:\/\/(?:localhost)?(.+)$/i.exec(word)?.[1]
     return local === undefined ? [] : [{ word: local, access: "read" }]
   })
 }
