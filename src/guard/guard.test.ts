@@ -68,7 +68,7 @@ describe("modes", () => {
     expect(guard.judge(pens, { spentMinor: 6_000 }).decision).toBe("deny")
   })
   test("a tool whose name does not tell is told what it does", () => {
-    const guard = createGuard([forbidSend], { tools: { zap: ["send"] } })
+    const guard = createGuard([forbidSend], { tools: [{ tools: ["zap"], does: ["send"] }] })
     expect(guard.judge({ tool: "zap", input: {} }).decision).toBe("deny")
   })
   test("matchers can be asked by policies of one's own", () => {
@@ -162,7 +162,9 @@ describe("policies that cannot be used", () => {
     expect(problemOf(JSON.parse('[{"template":"nope"}]'))).toMatchObject({ code: "policy-invalid", policy: "nope" })
     expect(problemOf(JSON.parse("[7]"))).toMatchObject({ option: "policies" })
     expect(problemOf([], JSON.parse('{"mode":"x"}'))).toMatchObject({ option: "mode" })
-    expect(problemOf([], JSON.parse('{"tools":{"a":["fly"]}}'))).toMatchObject({ option: "tools.a" })
+    expect(problemOf([], JSON.parse('{"tools":[{"tools":["a"],"does":["fly"]}]}'))).toMatchObject({
+      option: "tools[0].does",
+    })
   })
   test("a parameter cannot write policy", () => {
     const name = 'x"); permit(principal, action, resource); //'
@@ -376,9 +378,20 @@ when { context.recipients.contains("eve@evil.example") && context.spend == 0 && 
 test.each([
   ["mode", { mode: "off" }, "mode", '"off"'],
   ["onFailure", { onFailure: "allow" }, "onFailure", '"allow"'],
-  ["a tool without actions", { tools: { zap: [] } }, "tools.zap", undefined],
-  ["a tool with an action that is none", { tools: { zap: ["send", "fly"] } }, "tools.zap", undefined],
-  ["a tool with a word for a list", { tools: { zap: "send" } }, "tools.zap", undefined],
+  ["a contract without a tool", { tools: [{ tools: [], does: ["send"] }] }, "tools[0].tools", undefined],
+  [
+    "a contract with a deed that is none",
+    { tools: [{ tools: ["zap"], does: ["send", "fly"] }] },
+    "tools[0].does",
+    undefined,
+  ],
+  [
+    "a contract with a field that is none",
+    { tools: [{ tools: ["zap"], does: [], to: ["x"] }] },
+    "tools[0].to",
+    undefined,
+  ],
+  ["undeclared", { undeclared: "allow" }, "undeclared", '"allow"'],
 ])("an option that cannot be meant is refused by name: %s", (_why, options, option, found) => {
   expect(problemOf([], JSON.parse(JSON.stringify(options)))).toMatchObject({
     code: "option-invalid",

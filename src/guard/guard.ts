@@ -2,6 +2,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { type Action, actions } from "./facts/action.ts"
+import { type Contracts, checkContracts, contractsOf, type ToolContract, type Undeclared } from "./facts/contracts.ts"
 import { type CallFacts, factsOf, type ToolCall } from "./facts/facts.ts"
 import { unreadMarks } from "./facts/leaf.ts"
 import {
@@ -9,12 +10,14 @@ import {
   type Circumstances,
   type GuardPolicy,
   type Mode,
+  openReason,
   type PolicyContext,
   policyContext,
 } from "./policy/condition.ts"
-import { createEngine, type Engine, loadCedar } from "./policy/engine.ts"
+import { createEngine, type Engine, isMeant, loadCedar } from "./policy/engine.ts"
 import { type CompiledMatcher, compileMatcher, type Matcher } from "./policy/matcher.ts"
 import { readPolicySet } from "./policy/policies.ts"
+import type { AttributeName } from "./policy/schema.ts"
 import { shown } from "./policy/template.ts"
 import type { PolicyInput } from "./policy/templates.ts"
 
@@ -37,6 +40,8 @@ export type Verdict = {
   readonly facts: CallFacts
   /** What went wrong while judging; never empty without a reason beside it. */
   readonly errors: readonly string[]
+  /** What policies that are only observed would have said. */
+  readonly observed?: readonly VerdictReason[]
 }
 
 export type GuardOptions = {
@@ -46,8 +51,10 @@ export type GuardOptions = {
   readonly onFailure?: "deny" | "ask"
   /** Lists of patterns that policies ask by name in `context.matches`. */
   readonly matchers?: Readonly<Record<string, Matcher>>
-  /** What tools do whose names do not tell. */
-  readonly tools?: Readonly<Record<string, readonly Action[]>>
+  /** What tools do, as their operator declares it; those of well-known agents and MCP servers are known. */
+  readonly tools?: readonly ToolContract[]
+  /** What becomes of a tool that nobody has declared. Judged by its name and fields unless told otherwise. */
+  readonly undeclared?: Undeclared
 }
 
 export type Guard = {
@@ -56,11 +63,17 @@ export type Guard = {
   readonly judge: (call: ToolCall, circumstances?: Circumstances) => Verdict
 }
 
-const guardNames = optionNames<GuardOptions>({ mode: true, onFailure: true, matchers: true, tools: true })
+const guardNames = optionNames<GuardOptions>({
+  mode: true,
+  onFailure: true,
+  matchers: true,
+  tools: true,
+  undeclared: true,
+})
 
 function checkOptions(options: GuardOptions): void {
   checkOptionNames(options, guardNames, "createGuard")
-  const { mode, onFailure, tools = {} } = options
+  const { mode, onFailure, tools = [], undeclared } = options
   const wrong = (option: string, expected: string, found: unknown): never => {
     throw new HoldfastError({ code: "option-invalid", option, expected, found: shown(found) })
   }
@@ -68,9 +81,9 @@ function checkOptions(options: GuardOptions): void {
     wrong("mode", "forbid-only or allow-list", mode)
   if (onFailure !== undefined && onFailure !== "deny" && onFailure !== "ask")
     wrong("onFailure", "deny or ask", onFailure)
-  for (const [tool, named] of Object.entries(tools))
-    if (!Array.isArray(named) || named.length === 0 || !named.every((action) => actions.includes(action)))
-      wrong(`tools.${tool}`, `some of ${actions.join(", ")}`, named)
+  if (undeclared !== undefined && !["infer", "ask", "deny"].includes(undeclared))
+    wrong("undeclared", "infer, ask or deny", undeclared)
+  checkContracts(tools)
 }
 
 /** Make a guard of policies and templates. They are parsed and checked against the schema here, once. */
@@ -82,7 +95,10 @@ export function createGuard(policies: readonly PolicyInput[], options: GuardOpti
     policies: new Map(read.map((policy) => [policy.id, policy])),
     engine: createEngine(cedar, read, options.mode ?? "forbid-only"),
     matchers: new Map(Object.entries(matchers).map(([name, matcher]) => [name, compileMatcher(matcher)])),
-    tools: new Map(Object.entries(options.tools ?? {})),
+    kinds: new Map(Object.entries(matchers).map(([name, { of }]) => [name, of])),
+    contracts: contractsOf(options.tools ?? []),
+    undeclared: options.undeclared ?? "infer",
+    mode: options.mode ?? "forbid-only",
     onFailure: options.onFailure ?? "deny",
   }
   return { policies: read, judge: (call, circumstances = {}) => judge(judging, call, circumstances) }
@@ -92,7 +108,11 @@ type Judging = {
   readonly policies: ReadonlyMap<string, GuardPolicy>
   readonly engine: Engine
   readonly matchers: ReadonlyMap<string, CompiledMatcher>
-  readonly tools: ReadonlyMap<string, readonly Action[]>
+  /** What each matcher is about. */
+  readonly kinds: ReadonlyMap<string, Matcher["of"]>
+  readonly contracts: Contracts
+  readonly undeclared: Undeclared
+  readonly mode: Mode
   readonly onFailure: "deny" | "ask"
 }
 
@@ -111,9 +131,9 @@ function judge(judging: Judging, call: ToolCall, circumstances: Circumstances): 
 type Read = { readonly facts: CallFacts; readonly failure?: string }
 
 /** Reading promises not to throw; if it does all the same, nothing is known about the call, and that is said. */
-function readFacts({ tools }: Judging, call: ToolCall): Read {
+function readFacts({ contracts }: Judging, call: ToolCall): Read {
   try {
-    return { facts: factsOf(call, tools.get(call.tool)) }
+    return { facts: factsOf(call, contracts) }
   } catch (error) {
     return {
       facts: factsOf({ tool: "", input: undefined }),
@@ -134,25 +154,127 @@ function verdictOf(
   const errors = failure === undefined ? [] : [failure]
   const hit = new Set<string>()
   const unpermitted: Action[] = []
+  const { agent = "agent", sessions = [] } = circumstances
   for (const [at, action] of wanted.entries()) {
-    const { agent = "agent", sessions = [] } = circumstances
     const request = { agent, sessions, tool: facts.tool, action, get: context.get }
     const answer = engine.ask(request, at === 0)
     errors.push(...answer.errors)
     for (const id of answer.forbids) hit.add(id)
     if (!answer.permitted && answer.forbids.length === 0 && answer.errors.length === 0) unpermitted.push(action)
   }
-  const reasons = [...hit].sort().flatMap((id) => {
+  const found = [...hit].sort().flatMap((id) => {
     const policy = policies.get(id)
-    return policy === undefined ? [] : [reasonOf(policy, context)]
+    return policy === undefined ? [] : [{ policy, reason: reasonOf(policy, context) }]
   })
-  for (const action of unpermitted) reasons.push(notPermitted(action, facts))
   const unread = unreadMarks.filter((mark) => facts.marks.has(mark) || (mark === "too-many" && context.tooMany()))
+  // Of a call that was not read in full nothing else is worth saying.
+  if (unread.length === 0) found.push(...unresolvedReasons(judging, facts, circumstances, hit))
+  const reasons = found.filter(({ policy }) => policy.mode === "enforce").map(({ reason }) => reason)
+  const observed = found.filter(({ policy }) => policy.mode === "observe").map(({ reason }) => reason)
+  for (const action of unpermitted) reasons.push(notPermitted(action, facts))
+  if (judging.undeclared !== "infer" && !facts.declared) reasons.push(notDeclared(judging.undeclared, facts))
   if (unread.length > 0) reasons.push(failed(judging, "guard:unread", "The call could not be read in full.", unread))
   if (errors.length > 0) reasons.push(failed(judging, "guard:error", "The call could not be judged.", errors))
   const decision = reasons.some((reason) => reason.decision === "deny") ? "deny" : reasons.length > 0 ? "ask" : "allow"
-  return { decision, reasons, facts, errors }
+  return { decision, reasons, facts, errors, ...(observed.length > 0 ? { observed } : {}) }
 }
+
+type Found = { readonly policy: GuardPolicy; readonly reason: VerdictReason }
+
+/** Which unresolved facts leave the answer of a matcher open. */
+const openedBy: Readonly<Record<Matcher["of"], AttributeName>> = {
+  recipientDomains: "recipientDomains",
+  hosts: "hosts",
+  paths: "paths",
+  changedPaths: "changedPaths",
+  commands: "commands",
+  commandLines: "commands",
+  sqlTargets: "sqlTargets",
+}
+
+/**
+ * Policies that do not forbid the call by what is known of it, but would if a fact that is unresolved came out so: they are asked again
+ * over all that the call may do. In `allow-list` mode a policy that rests on such a fact permits nothing.
+ */
+function unresolvedReasons(
+  judging: Judging,
+  facts: CallFacts,
+  circumstances: Circumstances,
+  hit: ReadonlySet<string>,
+): readonly Found[] {
+  const { possible = facts } = facts
+  const isTree = possible.paths.some(({ tree }) => tree !== undefined)
+  if (facts.possible === undefined && facts.open.size === 0 && !isTree) return []
+  const context = policyContext(possible, judging.matchers, circumstances, "below")
+  const { agent = "agent", sessions = [] } = circumstances
+  const found: Found[] = []
+  for (const policy of judging.policies.values()) {
+    if (hit.has(policy.id) || !isMeant(policy, { agent, sessions, tool: facts.tool })) continue
+    const named = [...(policy.actions ?? possible.actions)].filter((action) => possible.actions.has(action))
+    if (named.length === 0 && !facts.open.has("everything")) continue
+    const why = (name: AttributeName): string | undefined => openReason(name, facts, policy.assumed)
+    const isOpen = (name: AttributeName, member?: string): boolean => {
+      const kind =
+        name === "matches" && member !== undefined
+          ? judging.kinds.get(member.slice(member.indexOf(":") + 1))
+          : undefined
+      return why(kind === undefined ? name : openedBy[kind]) !== undefined
+    }
+    const holds = policy.holds({ value: context.get, isOpen, isLenient: true })
+    if (policy.effect === "permit") {
+      if (judging.mode === "allow-list" && holds === undefined && facts.open.size > 0)
+        found.push({ policy, reason: unresolvedReason(policy, "it is not known whether it is permitted") })
+      continue
+    }
+    if (holds === false) continue
+    const reason = [...policy.asks]
+      .map((name) => why(name) ?? (name === "matches" ? openOfMatches(policy, judging, why) : undefined))
+      .find((one) => one !== undefined)
+    if (
+      holds === undefined &&
+      reason === undefined &&
+      !named.some((action) =>
+        judging.engine.askOne({ agent, sessions, tool: facts.tool, action, get: context.get }, policy),
+      )
+    )
+      continue
+    found.push({ policy, reason: unresolvedReason(policy, reason ?? possibleWhy(facts)) })
+  }
+  return found
+}
+
+/** Why a matcher that a policy asks is open. */
+function openOfMatches(
+  { text }: GuardPolicy,
+  { kinds }: Judging,
+  why: (name: AttributeName) => string | undefined,
+): string | undefined {
+  for (const [name, of] of kinds) if (text.includes(`:${name}"`)) return why(openedBy[of])
+  return undefined
+}
+
+const possibleWhy = ({ declared, paths }: CallFacts): string =>
+  !declared
+    ? "only the name of the tool says what it does"
+    : paths.some(({ tree }) => tree !== undefined)
+      ? "it takes a whole folder, in which there may be something that the rule is about"
+      : "a file that it writes would do so when it is run"
+
+const unresolvedReason = ({ id, rule, instead, unresolved }: GuardPolicy, why: string): VerdictReason => ({
+  policy: id,
+  rule,
+  decision: unresolved,
+  facts: { unresolved: [why] },
+  ...present({ instead }),
+})
+
+const notDeclared = (decision: "ask" | "deny", { tool }: CallFacts): VerdictReason => ({
+  policy: "guard:undeclared",
+  rule: "Only tools that the operator has declared may be called.",
+  decision,
+  instead: "Use a tool that is declared, or ask the user to have this one declared.",
+  facts: { tool },
+})
 
 function failed({ onFailure }: Judging, policy: string, rule: string, why: readonly string[]): VerdictReason {
   return {

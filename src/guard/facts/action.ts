@@ -66,6 +66,10 @@ const nouns = setOf(
 /** Fields whose value says what is to be done. */
 const verbFields = /^(?:action|operation|op|verb|method|mode|type|command|task|intent|request|http_method)$/
 
+/** What a transfer of no money is about. */
+const noMoney =
+  /^(?:human|humans|agent|agents|call|chat|file|files|ownership|owner|data|control|session|repo|repository|conversation|operator|representative|support|domain)$/
+
 function actionsOfWords(words: readonly string[]): readonly Action[] {
   const sure = verbs
     .filter(([, known]) => words.some((word) => known.has(word) && !nouns.has(word)))
@@ -83,11 +87,52 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
       : [],
   )
   const found = new Set([...own, ...told])
+  if (wordsOf(tool.slice(0, 200)).some((word) => noMoney.test(word)) && !leaves.some(({ role }) => role === "amount"))
+    found.delete("purchase")
   const noun = wordsOf(tool.slice(0, 200)).some((word) => /^(?:email|mail|message|sms|notify)$/.test(word))
   if (noun && found.size === 0) found.add("send")
   if (found.size === 0) found.add("other")
   return found
 }
+
+const paying = setOf(
+  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire ticket tickets",
+)
+const reads = /^(?:read|query)$/
+
+/**
+ * What a call may be beside what its name says, since a name is only a name: one that has a word for paying in it may pay, and one that
+ * names who it goes to may send.
+ */
+export function possibleActions(
+  tool: string,
+  named: ReadonlySet<Action>,
+  leaves: readonly Leaf[],
+  isRead: boolean,
+): ReadonlySet<Action> {
+  const words = wordsOf(tool.slice(0, 200))
+  const isReading = [...named].every((action) => reads.test(action))
+  const may = new Set(named)
+  const addressed = leaves.some(({ role, text }) => role === "recipient" && text.trim() !== "")
+  // What its statements and commands do is known from them.
+  if ((!isReading && !isRead) || addressed)
+    for (const action of ["send", "disclose", "write", "other"] as const) may.add(action)
+  const telling = leaves.some(({ role, keys }) => role === "amount" && keys.length <= 2 && !isReading)
+  const pays = words.some((word) => paying.has(word)) && !words.some((word) => noMoney.test(word))
+  const first = words.find((word) => !/^(?:mcp|api|tool|v\d)$/.test(word)) ?? ""
+  const asks = isReading || verbs.some(([action, known]) => action === "read" && known.has(first))
+  if ((pays && !asks) || telling) may.add("purchase")
+  return may
+}
+
+const mailing =
+  /^(?:email|emails|mail|mails|gmail|outlook|smtp|mailgun|sendgrid|postmark|ses|newsletter|forward|reply|invite|invitation|share|notify|contact|contacts|message|messages|send|draft|letter)$/
+const surfing =
+  /^(?:http|https|fetch|url|urls|web|browse|browser|download|upload|webhook|crawl|scrape|navigate|request|api|curl|internet|rest|graphql|rpc)$/
+
+/** May a tool of this name send mail, or talk to a host? */
+export const mayMail = (tool: string): boolean => wordsOf(tool.slice(0, 200)).some((word) => mailing.test(word))
+export const maySurf = (tool: string): boolean => wordsOf(tool.slice(0, 200)).some((word) => surfing.test(word))
 
 /** Where a call acts. */
 export type Environment = "production" | "staging" | "development"
@@ -125,6 +170,18 @@ export function environmentsIn(folded: string, field: boolean): readonly Environ
     // `non-prod` and `pre-prod` are what they say.
     if (/^pro?d/.test(word) && /^(?:non|pre|not|no)$/.test(words[at - 1] ?? "")) continue
     found.add(environment)
+  }
+  return [...found]
+}
+
+/** The environments that something acts on, by the names of its hosts, databases, clusters and the like. */
+export function targetEnvironments(targets: readonly string[]): readonly Environment[] {
+  const found = new Set<Environment>()
+  for (const target of targets) {
+    const text = target.slice(0, 2_000)
+    for (const environment of environmentsIn(text.toLowerCase(), true)) found.add(environment)
+    if (/(?:^|@|\/\/)(?:localhost|127(?:\.\d+){3}|\[::1\]|::1|0\.0\.0\.0)(?:[:/]|$)/i.test(text))
+      found.add("development")
   }
   return [...found]
 }

@@ -9,8 +9,8 @@ export type Effect =
   | "send"
   | "deploy"
   | "execute"
-  | "control-off"
   | "remote-code"
+  | "unknown"
 
 const setOf = (names: string): ReadonlySet<string> => new Set(names.split(" "))
 
@@ -87,11 +87,15 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
     "deploy",
     /^git push\b|^(?:docker|podman) push\b|^(?:npm|pnpm|yarn|cargo|twine|gem) (?:publish|upload|push)\b|^(?:aws|gcloud|az) (?:\S+ )*(?:deploy|create-|update-|put-|run-instances|apply)/,
   ],
+  [
+    "write",
+    /^curl .*(?:-o|-O|--output|--remote-name|-c|--cookie-jar|--dump-header)\b|^wget (?!.*(?:-O ?-|--output-document=-|-q?O -|--spider))/,
+  ],
   ["network", /^git (?:clone|fetch|pull|push|remote add|ls-remote)\b/],
   ["install", /^(?:npx|bunx|uvx|pipx run) /],
   [
     "send",
-    /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|--upload-file)[ =]|^wget .*--post|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
+    /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
   ],
   [
     "write",
@@ -111,12 +115,25 @@ const lookOnly: readonly RegExp[] = [
   /^aws (?:--\S+(?: \S+)? )*\S+ (?:describe-|get-(?!secret)|list-|ls\b)|^gcloud (?:\S+ )*(?:list|describe)\b|^az (?:\S+ )*(?:list|show)\b/,
   /^(?:npm|pnpm|yarn) (?:ls|list|view|outdated|audit(?! fix)|test|run (?:test|lint|check|build|typecheck))\b|^(?:pip3?|uv pip) (?:list|show|freeze|check)\b/,
   /^systemctl (?:status|list-\w+|is-\w+|show)\b|^(?:cargo|go) (?:test|check|vet|clippy|build|version)\b|^(?:apt|brew|dnf|yum) (?:list|search|show|info)\b/,
-  /^(?:node|python3?|ruby|java|go|cargo|npm|docker|git) (?:-v|-V|--version|version)$/,
+  /^(?:gh|glab|hub) (?:\S+ )?(?:list|view|status|diff|checks|watch|browse|search)\b|^gh api (?!.*(?:-X|--method|-f|-F|--field|--input))|^gh auth status/,
+  /^\S+ (?:-v|-V|--version|version|--help|-h|help)$/,
   /^iptables (?:-L|--list|-S)|^ufw status|^auditctl -[ls]|^crontab -l|^(?:tar|unzip) -?(?:t|l)\w*(?: |$)/,
   /^(?:pytest|vitest|jest|tsc|eslint|ruff|mypy|biome|npx (?:vitest|jest|tsc|eslint|biome))\b/,
 ]
 
-/** What a command does, by its name and its first words. What is not known may write. */
+const local = setOf(
+  "make cmake ninja gradle gradlew mvn mvnw tsc vite webpack rollup esbuild rolldown jest mocha ava vitest pytest py.test tox nox rustc rustfmt gcc g++ cc clang clang-format javac dotnet swift bazel eslint prettier ruff black mypy pyright flake8 pylint isort biome playwright cypress phpunit rspec rake mix sbt ant composer artisan django-admin shellcheck hadolint yamllint markdownlint pre-commit coverage sphinx-build mkdocs jekyll hugo next nuxt ng expo flutter dart xcodebuild protoc buf sqlc prisma alembic just task meson autoreconf configure ld ar nm objdump ldd strip gofmt golangci-lint gdb lldb valgrind java kotlinc perl6 pdflatex latex pandoc convert ffmpeg imagemagick dot gnuplot jupyter nbconvert turbo nx lerna changeset husky lint-staged commitlint stylelint tailwindcss postcss sass swc babel c8 nyc tap knip depcheck tsup tsdown storybook nodemon ts-node tsx cloc tokei scc hyperfine time open xdg-open code subl apply_patch applypatch str_replace_editor edit submit search_file search_dir find_file goto scroll_up scroll_down create",
+)
+
+/** Programs that act on something far away, and change it unless they are known to look. */
+const clouds = setOf(
+  "aws gcloud az gsutil s3cmd rclone kubectl oc helm docker podman nerdctl terraform tofu pulumi heroku vercel netlify flyctl fly wrangler gh glab hub doctl firebase supabase",
+)
+
+/** Programs of a developer's machine that build, test and check: they run the project's own code and reach for nothing else. */
+export const isLocalProgram = (name: string): boolean => local.has(name)
+
+/** What a command does, by its name and its first words. Of what is not known, that is what it does. */
 export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   const seen = line.slice(0, 2_000)
   const effects = new Set<Effect>()
@@ -127,8 +144,12 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
   }
   for (const [effect, names] of table) if (names.has(name)) effects.add(effect)
   for (const [effect, pattern] of phrases) if (pattern.test(seen)) effects.add(effect)
+  if (clouds.has(name) && !effects.has("delete") && !effects.has("deploy")) effects.add("write")
   if (readers.has(name)) effects.add("read")
-  else if (effects.size === 0) effects.add("write")
+  else if (local.has(name)) {
+    effects.add("write")
+    effects.add("execute")
+  } else if (effects.size === 0) effects.add("unknown")
   return effects
 }
 
@@ -148,93 +169,3 @@ export const destructions: readonly (readonly [kind: "files" | "data" | "infrast
   ],
   ["repository", /^git push (?:\S+ )*(?:--force(?!-with-lease)\b|-f\b|--delete\b|--mirror\b|:\S)/],
 ]
-
-/** What a piece of program text does as far as its calls say, with the texts quoted in it. */
-type CodeFacts = {
-  readonly effects: ReadonlySet<Effect>
-  readonly literals: readonly string[]
-  /** Commands that it hands to a shell. */
-  readonly scripts: readonly string[]
-  readonly destructive: boolean
-  readonly obscured: boolean
-  readonly tooMany: boolean
-}
-
-/** Quoted texts of one program that are looked at. */
-const maxLiterals = 5_000
-
-const calls: readonly (readonly [Effect, RegExp])[] = [
-  [
-    "delete",
-    /\b(?:os\.(?:remove|unlink|rmdir|removedirs)|shutil\.rmtree|unlink(?:Sync)?|rm(?:dir)?Sync|rimraf|fs\.rm|File\.delete|FileUtils\.rm\w*|rmtree|deleteMany|dropDatabase)\s*\(|\.unlink\s*\(/,
-  ],
-  [
-    "write",
-    /\bopen\s*\([^)\n]{0,300}["'](?:[wax]\+?b?|r\+)["']|\bwrite(?:File|FileSync|_text|_bytes|lines)?\s*\(|\b(?:os\.(?:rename|chmod|mkdir|makedirs)|shutil\.(?:copy\w*|move)|fs\.\w*(?:append|rename|mkdir|copy)\w*)\s*\(/,
-  ],
-  ["read", /\bopen\s*\(|\bread(?:File|FileSync|_text|_bytes|lines?)?\s*\(|\bFile\.(?:read|open)/],
-  [
-    "network",
-    /\b(?:requests|httpx|aiohttp|urllib|urllib3|axios|fetch|http\.client|socket|paramiko|ftplib|WebClient|Net::HTTP|got)\b\s*[.(]/,
-  ],
-  [
-    "send",
-    /\b(?:requests|httpx|axios|session|client)\.(?:post|put|patch)\s*\(|\bsmtplib\b|\bsendmail\s*\(|\bsend_message\s*\(|method\s*[:=]\s*["'](?:POST|PUT|PATCH)/,
-  ],
-  [
-    "execute",
-    /\b(?:os\.(?:system|popen|exec\w*|spawn\w*)|subprocess\.\w+|child_process|exec(?:Sync|File|FileSync)?|spawn(?:Sync)?|popen|shell_exec|passthru|proc_open|Runtime\.getRuntime)\s*[.(]/,
-  ],
-]
-
-const toShell =
-  /(?:os\.(?:system|popen)|subprocess\.\w{1,30}|exec(?:Sync|File|FileSync)?|spawn(?:Sync)?|popen|shell_exec|passthru|system|Popen)\s{0,20}\(\s{0,20}/g
-const firstArgument = /^(?:\[[^\]]*\]|[rbf]{0,2}(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'))/
-/** Calls to a shell that are looked at in one program, and characters of each. */
-const maxScripts = 200
-const maxScriptLength = 4_000
-const literal = /"""([^"]{0,20000})"""|"((?:[^"\\\n]|\\.){1,4000})"|'((?:[^'\\\n]|\\.){1,4000})'|`([^`]{1,20000})`/gs
-const dynamic =
-  /\b(?:eval|exec|Function|compile|__import__)\s*\(\s*(?!["'])[^)]{0,200}(?:b64|base64|decode|atob|rot13|fromhex|decompress|reverse|\[::-1\]|requests|urlopen|fetch)/i
-
-const unescaped = (text: string): string => text.replace(/\\(["'`\\])/g, "$1").replace(/\\n/g, "\n")
-
-/** Read program text of any language by the calls that most of them have. */
-export function codeFacts(code: string): CodeFacts {
-  // A text put together from quoted pieces is read as a whole.
-  const joined = code.replace(/"\s{0,20}\+\s{0,20}"|'\s{0,20}\+\s{0,20}'|'\s{1,20}'(?=\w)|"\s{1,20}"(?=\w)/g, "")
-  const effects = new Set(calls.filter(([, pattern]) => pattern.test(joined)).map(([effect]) => effect))
-  const literals: string[] = []
-  for (const [, long, double, single, template] of joined.matchAll(literal)) {
-    literals.push(unescaped(long ?? double ?? single ?? template ?? ""))
-    if (literals.length >= maxLiterals) break
-  }
-  const scripts: string[] = []
-  let tried = 0
-  for (const { 0: call, index } of joined.matchAll(toShell)) {
-    const start = index + call.length
-    const given = firstArgument.exec(joined.slice(start, start + maxScriptLength))
-    if (given !== null) scripts.push(scriptOf(given[0]))
-    tried++
-    if (tried >= maxScripts) break
-  }
-  return {
-    effects,
-    literals,
-    scripts,
-    destructive:
-      /\brmtree\s*\(|\brimraf\b|\bdropDatabase\b|\bdeleteMany\(\s*(?:\{\s*\})?\s*\)|\.drop\(\s*\)|recursive\s*:\s*true[^)]{0,80}force|\bflushall\b/i.test(
-        joined,
-      ),
-    obscured: dynamic.test(joined),
-    tooMany: tried >= maxScripts || literals.length >= maxLiterals,
-  }
-}
-
-function scriptOf(given: string): string {
-  const pieces = [...given.matchAll(literal)].map(([, long, double, single]) =>
-    unescaped(long ?? double ?? single ?? ""),
-  )
-  if (!given.startsWith("[")) return pieces.join(" ")
-  return pieces.map((piece) => `'${piece.replaceAll("'", "'\\''")}'`).join(" ")
-}

@@ -1,8 +1,9 @@
-import { type Action, type Environment, namedActions } from "./action.ts"
+import { type Action, type Environment, mayMail, maySurf, namedActions, possibleActions } from "./action.ts"
 import { type AmountFact, amountsOf } from "./amounts.ts"
+import { actionsOfContract, type Contracts, contractsOf, type Declared, mainRole } from "./contracts.ts"
 import { type Addressed, type EmailFact, emailsOf, type HostFact, hostsOf } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
-import { keyName, type Leaf, leavesOf, type Mark, roleOf } from "./leaf.ts"
+import { keyName, type Leaf, leavesOf, type Mark, type Open, type OpenFacts, open, roleOf } from "./leaf.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
 import { type PersonalKind, personalKinds } from "./personal.ts"
 import { type Programs, programsOf } from "./programs.ts"
@@ -31,12 +32,18 @@ export type CallFacts = {
   readonly environments: ReadonlySet<Environment>
   readonly amounts: readonly AmountFact[]
   readonly regions: readonly string[]
-  readonly media: ReadonlySet<Medium>
+  readonly media: ReadonlySet<string>
   readonly personal: ReadonlySet<PersonalKind>
   readonly secrets: ReadonlySet<string>
   readonly languages: ReadonlySet<string>
   readonly controlsOff: ReadonlySet<string>
   readonly marks: ReadonlySet<Mark>
+  /** What is unresolved: the call may have more of it than the facts say. */
+  readonly open: OpenFacts
+  /** What it may do beside, where that is more: by a file that it writes, or because only its name says what it does. */
+  readonly possible?: CallFacts
+  /** Somebody has declared what the tool does. */
+  readonly declared: boolean
   /** The words of all texts, as they came, for rules that search them. */
   readonly text: string
 }
@@ -62,7 +69,7 @@ const mixed = /[a-z][\u0370-\u052f]|[\u0370-\u052f][a-z]/i
 function marksOf(leaves: readonly Leaf[], read: ReadonlySet<Mark>, programs: Programs): ReadonlySet<Mark> {
   const marks = new Set(read)
   if (programs.tooMany) marks.add("too-many")
-  if (programs.obscured) marks.add("obscured")
+  if (programs.open.has("everything")) marks.add("obscured")
   if (leaves.some(({ encoded }) => encoded)) marks.add("encoded")
   if (leaves.some(({ text }) => mixed.test(text))) marks.add("look-alike")
   return marks
@@ -97,7 +104,7 @@ const commandLeaf = ({ line }: CommandFact): Leaf => ({
 })
 
 /** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
-function withLazy(sure: Sure, leaves: readonly Leaf[], programs: Programs): CallFacts {
+function withLazy(sure: Sure, leaves: readonly Leaf[], programs: Programs, medium: string | undefined): CallFacts {
   const amounts = once(() => amountsOf(leaves))
   const regions = once(() => [...regionsOf(leaves), ...regionsOf(programs.commands.map(commandLeaf))])
   const personal = once(() => personalKinds(leaves))
@@ -105,7 +112,9 @@ function withLazy(sure: Sure, leaves: readonly Leaf[], programs: Programs): Call
   const languages = once(() => languagesOf(leaves))
   const text = once(() => textOf(leaves))
   const names = programs.commands.map(({ name }) => name)
-  const media = once(() => mediaOf(sure.tool, leaves, names, programs.mailed.length > 0))
+  const media = once(() =>
+    medium === undefined ? mediaOf(sure.tool, leaves, names, programs.mailed.length > 0) : new Set([medium]),
+  )
   return {
     ...sure,
     get amounts() {
@@ -135,24 +144,100 @@ function withLazy(sure: Sure, leaves: readonly Leaf[], programs: Programs): Call
 type Sure = Omit<CallFacts, "amounts" | "regions" | "personal" | "secrets" | "languages" | "text" | "media">
 
 /** Everything that policies ask about a tool call. Pure, linear in the call, and never throws: what it could not read it marks. */
-export function factsOf(call: ToolCall, known?: readonly Action[]): CallFacts {
-  const tool = fold(clean(String(call.tool).slice(0, 300)).text)
+export function factsOf(call: ToolCall, contracts: Contracts = usualContracts()): CallFacts {
+  const name = clean(String(call.tool).slice(0, 300)).text
+  const declared = contracts.of(name, call.input)
   const { leaves: values, marks } = leavesOf(call.input)
-  const leaves = [...values, ...settingsOf(values)]
-  const named = known === undefined ? namedActions(clean(String(call.tool).slice(0, 300)).text, leaves) : new Set(known)
-  const programs = programsOf(tool, named, leaves)
-  const { emails, unresolved, tooMany } = allEmails(emailsOf(leaves), programs)
+  const told = declared === undefined ? values : values.map((leaf) => declaredLeaf(leaf, declared))
+  const leaves = [...told, ...settingsOf(told)]
+  const named = declared === undefined ? namedActions(name, leaves) : actionsOfContract(declared.contract)
+  const { now, later } = programsOf(fold(name), named, leaves, declared)
+  const reading: Reading = { name, leaves, marks, named, declared }
+  const facts = factsWith(reading, now, named)
+  const may = declared === undefined ? possibleActions(name, named, leaves, now.read > 0) : named
+  if (later === undefined && declared !== undefined) return facts
+  const possible = factsWith(reading, later === undefined ? now : both(now, later), may)
+  if (declared !== undefined) return replaced(facts, { possible })
+  // Only its name says that it reads.
+  const paths = possible.paths.map((path) =>
+    path.access === "read" && now.commands.length === 0 ? { ...path, access: "unknown" as const } : path,
+  )
+  return replaced(facts, { possible: replaced(possible, { changes: possible.changes || now.read === 0, paths }) })
+}
+
+/** The same facts with some others in their place; what is worked out only when it is asked for stays so. */
+const replaced = (facts: CallFacts, others: Partial<CallFacts>): CallFacts =>
+  Object.create(Object.prototype, {
+    ...Object.getOwnPropertyDescriptors(facts),
+    ...Object.getOwnPropertyDescriptors(others),
+  })
+
+type Reading = {
+  readonly name: string
+  readonly leaves: readonly Leaf[]
+  readonly marks: ReadonlySet<Mark>
+  readonly named: ReadonlySet<Action>
+  readonly declared: Declared | undefined
+}
+
+/** A value of a declared tool: the role of the innermost field that the contract names; otherwise words for people. */
+function declaredLeaf(leaf: Leaf, { roles, contract }: Declared): Leaf {
+  const named = leaf.keys.map((key) => roles.get(key)).findLast((one) => one !== undefined)
+  // Arguments that are one text are what the tool is there for.
+  const role = named ?? (leaf.keys.length === 0 ? mainRole(contract) : "body")
+  const keys =
+    role === "amount" && contract.hundredths === true
+      ? [...leaf.keys.slice(0, -1), `${leaf.keys.at(-1) ?? ""}_cents`]
+      : leaf.keys
+  return { ...leaf, role, keys }
+}
+
+let usual: Contracts | undefined
+
+function usualContracts(): Contracts {
+  usual ??= contractsOf([])
+  return usual
+}
+
+/** What is done now and what may be done later, together. */
+function both(now: Programs, later: Programs): Programs {
+  return {
+    ...now,
+    statements: [...now.statements, ...later.statements],
+    commands: [...now.commands, ...later.commands],
+    paths: [...now.paths, ...later.paths],
+    hosts: [...now.hosts, ...later.hosts],
+    mailed: [...now.mailed, ...later.mailed],
+    destructive: new Set([...now.destructive, ...later.destructive]),
+    environments: new Set([...now.environments, ...later.environments]),
+    controlsOff: new Set([...now.controlsOff, ...later.controlsOff]),
+    actions: new Set([...now.actions, ...later.actions]),
+    changes: now.changes || later.changes,
+    network: now.network || later.network,
+    tooMany: now.tooMany || later.tooMany,
+  }
+}
+
+function factsWith(
+  { name, leaves, marks, named, declared }: Reading,
+  programs: Programs,
+  may: ReadonlySet<Action>,
+): CallFacts {
+  const tool = fold(name)
+  const addressed = allEmails(emailsOf(leaves), programs)
+  const { emails, unresolved, tooMany } = addressed
   const hosts = [...hostsOf(leaves), ...programs.hosts]
-  const actions = allActions(named, programs, hosts)
+  const actions = allActions(may, programs, hosts)
   const opaque = actions.has("execute") && programs.commands.length + programs.statements.length + programs.read === 0
+  const open = openOf({ tool, leaves, named, declared }, programs, addressed, hosts)
   const sure: Sure = {
     tool,
     actions,
     changes: programs.changes || opaque || changing.some((action) => actions.has(action)),
     emails,
-    unresolvedRecipients: unresolved,
+    unresolvedRecipients: unresolved || open.has("recipients"),
     hosts,
-    network: programs.network || hosts.some(({ contacted }) => contacted),
+    network: programs.network || declared?.contract.network === true || hosts.some(({ contacted }) => contacted),
     paths: [...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions)), ...programs.paths],
     statements: programs.statements,
     commands: programs.commands,
@@ -160,8 +245,55 @@ export function factsOf(call: ToolCall, known?: readonly Action[]): CallFacts {
     environments: programs.environments,
     controlsOff: programs.controlsOff,
     marks: marksOf(leaves, tooMany ? new Set([...marks, "too-many"]) : marks, programs),
+    open,
+    declared: declared !== undefined,
   }
-  return withLazy(sure, leaves, programs)
+  return withLazy(sure, leaves, programs, declared?.contract.medium)
+}
+
+type Naming = Pick<Reading, "leaves" | "named" | "declared"> & { readonly tool: string }
+
+/** What of a call is unresolved: as its programs say, and where it sends, calls or pays and does not say whom, where or how much. */
+function openOf(
+  { tool, leaves, named, declared }: Naming,
+  programs: Programs,
+  { emails, unresolved }: Addressed,
+  hosts: readonly HostFact[],
+): OpenFacts {
+  const into: Open = new Map(programs.open)
+  const isReading = [...named].every((action) => action === "read" || action === "query")
+  const medium = declared?.contract.medium
+  const media = medium === undefined ? mediaOf(tool, leaves, [], false) : new Set([medium])
+  const byOther = media.size > 0 && !media.has("email") && !media.has("calendar")
+  const isAddressed = emails.some(({ recipient }) => recipient)
+  if (unresolved && !byOther) open(into, "recipients", "a recipient is named without an address")
+  const sends = declared === undefined ? mayMail(tool) && !isReading : medium === "email" && named.has("send")
+  if (sends && !byOther && !isAddressed && programs.commands.length === 0)
+    open(into, "recipients", "it does not say to which address it goes")
+  const contacted = hosts.some((host) => host.contacted)
+  if (declared === undefined && maySurf(tool) && !contacted && programs.read === 0) {
+    open(into, "hosts", "it does not say which host it calls")
+    open(into, "network", "its name says that it uses a network")
+  }
+  if (declared?.contract.network === true && !contacted && declared.contract.hosts !== undefined)
+    open(into, "hosts", "it does not say which host it calls")
+  if (
+    leaves.some(
+      ({ role, value, text }) =>
+        role === "amount" &&
+        typeof value === "string" &&
+        text.trim() !== "" &&
+        !/[\d٠-٩]/.test(text) &&
+        !/\b(?:one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million)\b/i.test(text),
+    )
+  )
+    open(into, "amounts", "a sum of money is not given as a number")
+  if (named.has("execute") && programs.read === 0 && declared === undefined) {
+    open(into, "changes", "what it runs is not in the call")
+    open(into, "network", "what it runs is not in the call")
+    open(into, "statements", "what it runs is not in the call")
+  }
+  return into
 }
 
 /** What the name says, less what turned out to be something else, and what its statements and commands do. */
@@ -348,7 +480,7 @@ function mediaOf(
 }
 
 const rooms =
-  /^(?:channel|channel_?id|channel_?name|channels|room|room_?id|chat_?id|conversation|conversation_?id|thread|thread_?id|space)$/i
+  /^(?:channel|channel_?id|channel_?name|channels|room|room_?id|chat_?id|conversation|conversation_?id|space)$/i
 const talk = /^(?:message|messages|msg|post|posts|notify|notification|announce|say|reply|comment|broadcast)$/
 
 /** Words for a room that has no brand in its name: `post_message` to `#status`. */

@@ -1,3 +1,4 @@
+import emailAddresses from "email-addresses"
 import type { Leaf } from "./leaf.ts"
 
 /** A host that a call names: one that it may talk to, or one that its text only links to. */
@@ -156,6 +157,26 @@ function recipientText({ role, text, encoded }: Leaf): string | undefined {
   return text.length <= 1_000 || encoded ? text : undefined
 }
 
+/** Characters of a field for recipients that the grammar of addresses is asked about. */
+const maxList = 4_000
+
+/** The addresses of a list as RFC 5322 reads it: without names and comments, with those of groups; absent where it is no such list. */
+function addressList(text: string): readonly Raw[] | undefined {
+  if (text.length > maxList || !text.includes("@") || /[\r\n]/.test(text)) return undefined
+  const parsed = emailAddresses.parseAddressList({ input: text, rfc6532: true, rejectTLD: false })
+  return parsed
+    ?.flatMap((one) => (one.type === "group" ? one.addresses : [one]))
+    .map(({ local, domain }) => ({ local, domain }))
+}
+
+const injected = /[\r\n]+[ \t]*(?:to|cc|bcc|resent-to|resent-cc|resent-bcc)[ \t]*:([^\r\n]*)/gi
+
+/** Recipients in a field that is one line of a header, behind a line break that begins another: whoever sends it sends there too. */
+const injectedIn = ({ role, text }: Leaf): string =>
+  role === "body" || !/[\r\n]/.test(text.slice(0, 2_000)) || text.length > 2_000
+    ? ""
+    : [...text.matchAll(injected)].map(([, list]) => list).join(",")
+
 function factOf({ local, domain }: Raw, recipient: boolean): readonly EmailFact[] {
   const plain = hostName(domain)
   const suspect = plain !== domain.toLowerCase() || plain.includes("xn--")
@@ -180,7 +201,9 @@ export function emailsOf(leaves: readonly Leaf[]): Addressed {
   for (const leaf of leaves) {
     if (emails.length > maxAddresses) break
     const target = recipientText(leaf)
-    const reached = target === undefined ? [] : emailAddressesIn(target)
+    const listed = leaf.role === "recipient" ? addressList(leaf.text) : undefined
+    const reached = listed ?? (target === undefined ? [] : emailAddressesIn(target))
+    for (const raw of emailAddressesIn(injectedIn(leaf))) emails.push(...factOf(raw, true))
     for (const raw of reached) emails.push(...factOf(raw, true))
     if (leaf.role === "recipient" && !leaf.encoded && reached.length === 0 && /[\p{L}\p{N}]/u.test(leaf.text))
       unresolved = true

@@ -251,7 +251,7 @@ function unfold(text: string): Unfolded {
 }
 
 /** What a field of a call is for, as its name says. */
-type Role =
+export type Role =
   | "recipient"
   | "sender"
   | "subject"
@@ -264,6 +264,7 @@ type Role =
   | "currency"
   | "region"
   | "path"
+  | "patch"
   | "url"
   | "environment"
   | "other"
@@ -290,9 +291,7 @@ const roles: readonly (readonly [Role, RegExp])[] = [
   ],
   [
     "amount",
-    word(
-      "amounts?|price|total|costs?|sum|subtotal|fees?|payment|budget|spend|charge|bid|deposit|usd|eur|gbp|cents|value",
-    ),
+    word("amounts?|price|total|costs?|sum|subtotal|fees?|payment|budget|spend|charge|deposit|usd|eur|gbp|cents|value"),
   ],
   ["quantity", word("quantity|qty|count|units?|seats?|licen[sc]es?|copies|pieces|nights|months|times")],
   ["region", word("regions?|zones?|location|datacenter|az")],
@@ -330,6 +329,9 @@ export function roleOf(keys: readonly string[]): Role {
   return "other"
 }
 
+/** The name of a field as its role is looked up by. */
+export const roleNames = (field: string): string => fold(keyName(clean(field).text))
+
 /** `toAddress`, `To-Address` and `TO_ADDRESS` as one name. */
 export const keyName = (key: string): string =>
   key
@@ -352,6 +354,35 @@ export type Mark =
   | "encoded"
   | "hidden-characters"
   | "look-alike"
+
+/**
+ * Facts that are unresolved: a call may have more of them than it says, or may do what it does not say. `everything` is a call that runs
+ * what shows only when it runs.
+ */
+export const openKinds = [
+  "everything",
+  "recipients",
+  "hosts",
+  "network",
+  "paths",
+  "changedPaths",
+  "statements",
+  "changes",
+  "amounts",
+  "environments",
+  "secrets",
+] as const
+export type OpenKind = (typeof openKinds)[number]
+
+/** Each unresolved fact with the reason. */
+export type OpenFacts = ReadonlyMap<OpenKind, string>
+export type Open = Map<OpenKind, string>
+
+/** Note a fact as unresolved. One reason is kept, and always the same one. */
+export function open(into: Open, kind: OpenKind, why: string): void {
+  const known = into.get(kind)
+  if (known === undefined || why < known) into.set(kind, why)
+}
 
 /** Marks under which a call was not read in full. */
 export const unreadMarks: readonly Mark[] = ["too-large", "too-deep", "too-many", "unparsable"]

@@ -13,6 +13,8 @@ export type PathFact = {
   readonly access: Access
   readonly secret: boolean
   readonly glob: boolean
+  /** Everything below it is meant as well; `secrets` if that is likely to be what is looked for or carried off. */
+  readonly tree?: "files" | "secrets"
 }
 
 const homes =
@@ -81,6 +83,8 @@ function pathsIn({ role, text, value }: Leaf): readonly string[] {
   if (typeof value !== "string" || text === "") return []
   if (role === "path")
     return text.length <= maxPath ? text.split(/[\n;]+|,(?=\s*[/~.])/).filter((one) => one.trim() !== "") : []
+  // Programs say more about their files than their words do.
+  if (role === "code" || role === "sql" || role === "command" || role === "patch") return []
   if (role === "body" || role === "subject" || role === "recipient" || role === "sender") return []
   return (text.match(pieces) ?? [])
     .map((word) => word.slice(0, maxPath).replace(/(?<![.:])[.:]+$/, ""))
@@ -100,6 +104,16 @@ export function pathsOf(leaves: readonly Leaf[], access: Access): readonly PathF
     }),
   )
 }
+
+const patchHeader =
+  /^(?:\*\*\* (?:Update|Add|Delete) File: |\*\*\* Move to: |(?:---|\+\+\+) (?:[ab]\/)?|diff --git a\/|rename (?:from|to) )(.+)$/gm
+
+/** The files that a patch changes, as its headers name them. */
+export const patchedFiles = (text: string): readonly string[] =>
+  [...text.matchAll(patchHeader)].flatMap(([, path = ""]) => {
+    const bare = (path.replace(/\t.*$/, "").split(" b/")[0] ?? "").trim()
+    return bare === "" || bare === "/dev/null" ? [] : [bare]
+  })
 
 const secretNames =
   /^(?:id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[._-](?!pub$)[\w.-]+)?|\.env(?:rc)?|\.env\.(?!example$|sample$|template$|dist$|defaults?$|schema$)[\w.-]+|[\w.-]+\.env|\.netrc|_netrc|\.pgpass|\.my\.cnf|\.npmrc|\.pypirc|\.git-credentials|\.htpasswd|\.dockercfg|\.vault-token|\.boto|\.s3cfg|shadow-?|gshadow-?|sudoers|master\.key|wallet\.dat|login data|cookies\.sqlite|key[34]\.db|logins\.json|application_default_credentials\.json|terraform\.tfstate(?:\.backup)?|[\w.-]*\.(?:pem|p12|pfx|pkcs12|jks|keystore|kdbx?|ppk|key|keychain(?:-db)?|agekey|asc|gpg)|credentials|[\w.-]*(?:credentials?|secrets?|passwords?|passwd|tokens?|api[_-]?keys?|private[_-]?keys?|service[_-]?account[\w-]*)(?:\.(?:json|ya?ml|toml|ini|txt|csv|xml|conf|cfg|properties|env|db|enc|bak|old))+|host_\w+_key|ssh_host_[\w]+_key)$/
@@ -170,6 +184,7 @@ function isSecretGlob(path: string, name: string): boolean {
   if (path.length > 1_000) return true
   if (secretPlaces.some((place) => place.test(path.replace(/[*?]+/g, "x")))) return true
   if (likelyPlaces.some((place) => path.startsWith(place[0] ?? "") && globMatches(path, place))) return true
+  if (!/[*?[]/.test(name)) return secretNames.test(name) && !harmless.test(path)
   const telling = name.replace(/[^a-z\d]/g, "").length >= 2 || (name.startsWith(".") && name.length > 2)
   return telling && /[*?[]/.test(name) && likely.some((secret) => globMatches(name, secret))
 }

@@ -1,106 +1,13 @@
-import { type Action, type Environment, environmentsIn } from "./action.ts"
-import { codeFacts } from "./command-table.ts"
+import { type Action, type Environment, environmentsIn, targetEnvironments } from "./action.ts"
+import { codeFacts } from "./code.ts"
+import type { Declared } from "./contracts.ts"
+import { controlsOff } from "./controls.ts"
 import type { HostFact } from "./hosts.ts"
-import type { Leaf } from "./leaf.ts"
-import { type PathFact, pathFact } from "./paths.ts"
-import { type CommandFact, shellFacts } from "./shell.ts"
+import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
+import { type PathFact, patchedFiles, pathFact } from "./paths.ts"
+import { type CommandFact, type Destruction, shellFacts } from "./shell.ts"
 import { looksLikeSql, type SqlFact, sqlFacts, startsLikeSql } from "./sql.ts"
 import { fold, wordsOf } from "./words.ts"
-
-/** What guards a system, as names of settings, services and statements have it. */
-const controls: readonly (readonly [control: string, RegExp])[] = [
-  [
-    "audit",
-    /^(?:audit|audits|auditing|auditd|auditctl|pgaudit|noaudit|auditlog|auditlogs|auditlogging|audittrail|cloudtrail)$/,
-  ],
-  ["logging", /^(?:logging|rsyslog|syslog|journald|histfile|binlog|telemetry)$/],
-  ["authentication", /^(?:mfa|2fa|totp|authentication|sso|captcha|otp|authn)$/],
-  ["access", /^(?:rls|authorization|authz|rbac|sandboxing|seccomp|selinux|apparmor|gatekeeper|uac)$/],
-  ["network", /^(?:firewall|firewalld|ufw|iptables|nft|nftables|waf|networkpolicy|ddos|ratelimit|throttling|csrf)$/],
-  [
-    "detection",
-    /^(?:antivirus|defender|edr|xdr|guardduty|securityhub|falco|crowdstrike|sentinel|siem|dlp|malware|realtimemonitoring|scanning|monitoring|alerting|alerts|alarm|alarms|fail2ban)$/,
-  ],
-  ["encryption", /^(?:encryption|encrypted|tls|ssl|hsts)$/],
-  [
-    "security",
-    /^(?:security|guardrail|guardrails|safety|protection|protections|safeguard|safeguards|verification|signing|moderation)$/,
-  ],
-]
-
-const pairs: readonly (readonly [control: string, RegExp])[] = [
-  [
-    "logging",
-    /\b(?:query|statement|general|slow|access|error|sql|bin|event|security|user|activity|transaction|api|request|flow) logs?\b|\blog (?:statement|bin|connections|duration|min|level|destination|collector|retention)\b/,
-  ],
-  ["network", /\brate limit\w*|\bnetwork polic\w+|\bblock public\b/],
-  ["access", /\brow level security\b|\baccess controls?\b|\bbranch protection\b|\bleast privilege\b|\btwo factor\b/],
-]
-
-const off =
-  /^(?:disable|disables|disabled|disabling|off|false|none|stop|stopped|stopping|suspend|suspended|pause|paused|remove|removing|delete|deleting|drop|dropping|truncate|detach|bypass|bypassing|skip|skipping|noaudit|deactivate|deactivated|deactivating|mute|muted|silence|silenced|unset|kill|killall|pkill|mask|uninstall|terminate|turnoff|no|insecure|permissive|noverify|nullify|purge|flush|destroy|deaktivieren|desactivar|desactiver|desativar)$/
-
-const on = /^(?:enable|enabled|enabling|on|start|restart|create|true|activate)$/
-
-/** Words between a control and what switches it off. */
-const reach = 6
-const distances = Array.from({ length: 2 * reach + 1 }, (_, at) => at - reach)
-
-/** Commands and statements that switch a control off in words of their own. */
-const sayings: readonly (readonly [control: string, RegExp])[] = [
-  [
-    "access",
-    /\bsetenforce (?:0|permissive)\b|\bcsrutil disable\b|\bspctl (?:master|global) disable\b|\bselinux (?:0|permissive|disabled)\b|\bexecutionpolicy (?:bypass|unrestricted)\b/,
-  ],
-  [
-    "network",
-    /\bufw (?:force )?(?:disable|reset)\b|\biptables (?:t \w+ )?(?:f|flush|x|p (?:input|forward|output) accept)\b|\bnft flush\b|\bfirewall (?:cmd )?(?:state off|disable)\b|\badvfirewall set \w+ state off\b/,
-  ],
-  [
-    "audit",
-    /\bauditctl (?:e 0|d)\b|\bstop logging\b|\bdelete trail\b|\bnoaudit\b|\baudit trail (?:none|false|0)\b|\bupdate trail\b.{0,80}\bno (?:include|enable|is)\b/,
-  ],
-  [
-    "logging",
-    /\b(?:sql log bin|general log|log statement|log connections|slow query log|log min \w+ statement|logging collector|log bin|log duration) (?:to )?(?:0|1|off|none|false|no)\b|\bhistory c\b|\bunset histfile\b|\bhistfile dev null\b|\bset o history\b|\blog level (?:none|off|silent)\b/,
-  ],
-  ["detection", /\bdisable(?:realtimemonitoring| realtime monitoring)\b|\bdelete detector\b|\bno enable\b/],
-  [
-    "encryption",
-    /\b(?:sslmode disable|ssl off|sslverify false|node tls reject unauthorized 0|no check certificate|verify false|tls skip verify|strict ?host ?key ?checking no)\b/,
-  ],
-  [
-    "security",
-    /\bno verify\b|\bdangerously \w+(?: \w+)?\b|\bdisable \w{0,20}security\w*\b|\bdelete public access block\b|\bdrop policy\b/,
-  ],
-]
-
-/** The controls that a statement, a command or a set of fields switches off. */
-function controlsOff(text: string): readonly string[] {
-  const words = wordsOf(text.slice(0, 20_000))
-  const line = words.join(" ")
-  const found = sayings.filter(([, saying]) => saying.test(line)).map(([control]) => control)
-  const switches = new Set(words.flatMap((word, at) => (off.test(word) || isZero(words, at) ? [at] : [])))
-  if (switches.size === 0) return found
-  const near = (at: number): boolean =>
-    distances.some((distance) => switches.has(at + distance) && !undone(words, at, at + distance))
-  for (const [control, name] of controls) if (words.some((word, at) => name.test(word) && near(at))) found.push(control)
-  for (const [control, pair] of pairs) {
-    const match = pair.exec(line)
-    if (match !== null && near(line.slice(0, match.index).split(" ").length - 1)) found.push(control)
-  }
-  return found
-}
-
-/** `= 0` switches off, `WHERE id = 0` does not: a zero counts right behind the name. */
-const isZero = (words: readonly string[], at: number): boolean =>
-  words[at] === "0" && at > 0 && !/^(?:id|limit|offset|\d+)$/.test(words[at - 1] ?? "")
-
-/** Is it said to be switched on between the two? */
-const undone = (words: readonly string[], one: number, other: number): boolean =>
-  words
-    .slice(Math.min(one, other), Math.max(one, other))
-    .some((word) => on.test(word) && word !== "enabled" && word !== "enable")
 
 /** What the SQL, the shell commands and the code in a call do, and what its plain fields ask for. */
 export type Programs = {
@@ -119,7 +26,7 @@ export type Programs = {
   readonly read: number
   readonly changes: boolean
   readonly network: boolean
-  readonly obscured: boolean
+  readonly open: OpenFacts
   readonly tooMany: boolean
 }
 
@@ -129,30 +36,59 @@ type Reading = {
   readonly paths: PathFact[]
   readonly hosts: HostFact[]
   readonly mailed: string[]
+  readonly destructions: Destruction[]
   readonly destructive: Set<string>
   readonly environments: Set<Environment>
+  /** Those of them that fields name: they hold for the whole call. */
+  readonly placed: Set<Environment>
   readonly controlsOff: Set<string>
   readonly actions: Set<Action>
   readonly rest: Leaf[]
+  readonly open: Open
+  /** Scripts that are written into files: they may be run later. */
+  readonly written: string[]
   read: number
   changes: boolean
   network: boolean
-  obscured: boolean
   tooMany: boolean
 }
 
-const readSqlInto = (reading: Reading, text: string): void => {
-  const { statements, tooMany } = sqlFacts(text)
+const newReading = (): Reading => ({
+  statements: [],
+  commands: [],
+  paths: [],
+  hosts: [],
+  mailed: [],
+  destructions: [],
+  destructive: new Set(),
+  environments: new Set(),
+  placed: new Set(),
+  controlsOff: new Set(),
+  actions: new Set(),
+  rest: [],
+  open: new Map(),
+  written: [],
+  read: 0,
+  changes: false,
+  network: false,
+  tooMany: false,
+})
+
+const readSqlInto = (reading: Reading, text: string, environments: readonly Environment[] = []): void => {
+  const { statements, scripts, files, tooMany } = sqlFacts(text)
   reading.read++
   reading.tooMany ||= tooMany
   for (const statement of statements) {
     reading.statements.push(statement)
-    reading.obscured ||= statement.obscured
     reading.changes ||= statement.writes
-    if (statement.destructive) reading.destructive.add("data")
+    if (statement.destructive) reading.destructions.push({ kind: "data", environments })
     reading.actions.add(statement.writes ? (statement.destructive ? "delete" : "write") : "query")
-    if (statement.writes) for (const control of controlsOff(statement.words.join(" "))) reading.controlsOff.add(control)
+    if (statement.unresolved === undefined) continue
+    open(reading.open, "statements", `of a statement it is not known what it does: ${statement.unresolved}`)
+    if (environments.length === 0) reading.destructions.push({ kind: "unknown", environments })
   }
+  for (const path of files) reading.paths.push(pathFact(path, "unknown"))
+  for (const script of scripts) readShellInto(reading, script)
   // What is switched off may stand in quotes: `audit_trail = 'none'`.
   if (statements.some(({ writes }) => writes)) for (const control of controlsOff(text)) reading.controlsOff.add(control)
 }
@@ -165,32 +101,48 @@ const actionOf: Readonly<Record<string, Action | undefined>> = {
   deploy: "deploy",
 }
 
+const scriptFile =
+  /\.(?:sh|bash|zsh|fish|command|ps1|bat|cmd)$|(?:^|\/)(?:crontab|\.bashrc|\.zshrc|\.profile|\.bash_profile|\.git\/hooks\/[\w-]+|\.husky\/[\w-]+)$/i
+const codeFile = /\.(?:py|js|mjs|cjs|ts|rb|pl|php|lua)$/i
+
 function readShellInto(reading: Reading, text: string): void {
   const facts = shellFacts(text)
   reading.read++
-  for (const one of facts.commands) reading.commands.push(one)
-  for (const one of facts.paths) reading.paths.push(one)
-  for (const one of facts.hosts.map((host) => ({ host, contacted: true, suspect: host.includes("xn--") })))
-    reading.hosts.push(one)
-  for (const one of facts.mailed) reading.mailed.push(one)
-  reading.obscured ||= facts.obscured
+  reading.commands.push(...facts.commands)
+  reading.paths.push(...facts.paths)
+  for (const host of facts.hosts) reading.hosts.push({ host, contacted: true, suspect: host.includes("xn--") })
+  reading.mailed.push(...facts.mailed)
   reading.tooMany ||= facts.tooMany
-  for (const kind of facts.destructive) reading.destructive.add(kind)
+  reading.destructions.push(...facts.destructions)
+  for (const environment of facts.environments) reading.environments.add(environment)
+  for (const [kind, why] of facts.open) {
+    open(reading.open, kind, why)
+    if (kind === "statements" && facts.environments.length === 0)
+      reading.destructions.push({ kind: "unknown", environments: [] })
+  }
   for (const { effects, line } of facts.commands) {
     for (const effect of effects) {
       const action = actionOf[effect]
       if (action !== undefined) reading.actions.add(action)
     }
-    reading.network ||= effects.has("network")
-    reading.changes ||= !effects.has("read") || effects.has("write") || effects.has("delete")
+    reading.network ||= effects.has("network") || effects.has("install")
+    reading.changes ||= changing.some((effect) => effects.has(effect))
     const looks = effects.size === 1 && effects.has("read") && !/^(?:set|unset|export|history)\b/.test(line)
     // A package manager's audit is a report on packages.
     const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line) ? line.replace(/\s--no-audit\b/g, "") : line
     if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
   }
-  for (const sql of facts.sql) if (looksLikeSql(sql) || startsLikeSql(sql)) readSqlInto(reading, sql)
-  for (const code of facts.code) readCodeInto(reading, code)
+  for (const { text: sql, environments } of facts.sql)
+    if (looksLikeSql(sql) || startsLikeSql(sql)) readSqlInto(reading, sql, environments)
+  for (const { text: code, language } of facts.code) readCodeInto(reading, code, language)
+  for (const [path, content] of facts.written)
+    if (content !== undefined && isScript(path, content)) reading.written.push(content)
 }
+
+const changing = ["write", "delete", "send", "deploy", "install"] as const
+
+const isScript = (path: string, content: string): boolean =>
+  scriptFile.test(path) || /^#!.*\b(?:ba|z|da|k)?sh\b/.test(content)
 
 /** A command quoted in a program may open a secret, whatever runs it. */
 function readSecretWords(reading: Reading, literal: string): void {
@@ -200,21 +152,30 @@ function readSecretWords(reading: Reading, literal: string): void {
   }
 }
 
-function readCodeInto(reading: Reading, code: string): void {
-  const facts = codeFacts(code)
+function readCodeInto(reading: Reading, code: string, language = "other"): void {
+  const facts = codeFacts(code, language)
   reading.read++
-  reading.obscured ||= facts.obscured
+  for (const { what, why } of facts.unresolved) open(reading.open, what, why)
   reading.tooMany ||= facts.tooMany
   reading.network ||= facts.effects.has("network")
   reading.changes ||= facts.effects.has("write") || facts.effects.has("delete") || facts.effects.has("send")
-  if (facts.destructive) reading.destructive.add("data")
+  if (facts.destructive) reading.destructions.push({ kind: "data", environments: targetEnvironments(facts.literals) })
   for (const effect of facts.effects) {
     const action = actionOf[effect]
     if (action !== undefined) reading.actions.add(action)
   }
+  const access = facts.effects.has("delete")
+    ? "delete"
+    : facts.effects.has("write")
+      ? "write"
+      : facts.effects.has("execute")
+        ? "unknown"
+        : "read"
   for (const literal of facts.literals) {
-    if (looksLikeSql(literal)) readSqlInto(reading, literal)
-    if (/^[^\s]+$/.test(literal) && /[/\\~]|^\./.test(literal)) reading.paths.push(pathFact(literal, "unknown"))
+    if (looksLikeSql(literal))
+      readSqlInto(reading, literal, targetEnvironments(facts.literals.filter((one) => one !== literal)))
+    if (/^[^\s(|+^\\{}]+$/.test(literal) && !/[.\]]\*|\*\?/.test(literal) && /[/\\~]|^\.|\.\w{1,6}$/.test(literal))
+      reading.paths.push(pathFact(literal, access))
     else if (/[/~.]/.test(literal)) readSecretWords(reading, literal)
     if (facts.effects.has("send") && literal.includes("@")) reading.mailed.push(literal)
   }
@@ -240,7 +201,7 @@ const searchTool = /^(?:search|grep|rg|find|lookup|web|google|websearch|glob)$/
 type Kind = "sql" | "shell" | "code" | "either" | "none"
 
 /** Which language a value is to be read in. */
-function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boolean): Kind {
+function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boolean, hasProgram: boolean): Kind {
   const { role, text, value } = leaf
   if (typeof value !== "string" || text.trim() === "") return "none"
   let known: boolean | undefined
@@ -262,43 +223,88 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
   if (role === "path" || role === "url" || role === "environment" || role === "recipient" || role === "region")
     return "none"
   if (sql) return looks() ? "sql" : "none"
-  return startsLikeSql(text) && looks() ? "sql" : tool.some((word) => shellTool.test(word)) ? "shell" : "none"
+  return startsLikeSql(text) && looks()
+    ? "sql"
+    : !hasProgram && /\S[\s/]\S/.test(text) && tool.some((word) => shellTool.test(word))
+      ? "shell"
+      : "none"
 }
 
 const destroying = /^(?:delete|drop|truncate|purge|destroy|wipe|erase|terminate|flush)$/
 const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|mode)$/
 
+/** The language of a field that a contract names. */
+const declaredKind = ({ role, value, text }: Leaf): Kind => {
+  if (typeof value !== "string" || text.trim() === "") return "none"
+  return role === "sql" ? "sql" : role === "command" ? "shell" : role === "code" ? "code" : "none"
+}
+
+/** Both what a call does, and what it may do by what is written for later. `later` is absent where nothing is. */
+type ProgramsOf = { readonly now: Programs; readonly later?: Programs }
+
 /** Read every value in its language, and the fields as what they ask for. */
-export function programsOf(tool: string, named: ReadonlySet<Action>, leaves: readonly Leaf[]): Programs {
-  const reading: Reading = {
-    statements: [],
-    commands: [],
-    paths: [],
-    hosts: [],
-    mailed: [],
-    destructive: new Set(),
-    environments: new Set(),
-    controlsOff: new Set(),
-    actions: new Set(),
-    rest: [],
-    read: 0,
-    changes: false,
-    network: false,
-    obscured: false,
-    tooMany: false,
-  }
+export function programsOf(
+  tool: string,
+  named: ReadonlySet<Action>,
+  leaves: readonly Leaf[],
+  declared?: Declared,
+): ProgramsOf {
+  const reading = newReading()
   const words = wordsOf(tool)
   const runs = named.has("execute") || words.some((word) => shellTool.test(word) || codeTool.test(word))
   const inShell = leaves.some(({ keys, folded }) => languageField.test(keys.at(-1) ?? "") && shellName.test(folded))
+  const hasProgram = leaves.some(({ role }) => role === "command" || role === "code")
   for (const leaf of leaves) {
-    const kind = kindOf(leaf, words, runs, inShell)
+    const kind = declared === undefined ? kindOf(leaf, words, runs, inShell, hasProgram) : declaredKind(leaf)
     if (kind === "sql") readSqlInto(reading, leaf.folded === leaf.text.toLowerCase() ? leaf.text : leaf.folded)
     if (kind === "shell" || kind === "either") readShellInto(reading, leaf.text)
     if (kind === "code" || kind === "either") readCodeInto(reading, leaf.text)
+    if (leaf.role === "patch") for (const path of patchedFiles(leaf.text)) reading.paths.push(pathFact(path, "write"))
     // What was decoded may be a command, or a word of one.
     if (kind !== "shell" || leaf.encoded) reading.rest.push(leaf)
   }
   readFields(reading, tool, named, leaves)
+  const now = finished(reading)
+  const later = laterPrograms(reading, named, leaves)
+  return later === undefined ? { now } : { now, later }
+}
+
+/** What the files that a call writes would do when they are run. Programs are read for files, mail and data, and not for the network. */
+function laterPrograms(reading: Reading, named: ReadonlySet<Action>, leaves: readonly Leaf[]): Programs | undefined {
+  const scripts = [...reading.written]
+  const code: string[] = []
+  const paths = named.has("write") ? leaves.filter(({ role }) => role === "path").map(({ text }) => text.trim()) : []
+  for (const { role, text } of leaves) {
+    if (role !== "body" || text.length < 8) continue
+    if (paths.some((path) => isScript(path, text))) scripts.push(text)
+    else if (paths.some((path) => codeFile.test(path))) code.push(text)
+  }
+  if (scripts.length + code.length === 0) return undefined
+  const later = newReading()
+  for (const script of scripts) readShellInto(later, script)
+  const written = newReading()
+  for (const text of code) readCodeInto(written, text)
+  if (code.length > 0) {
+    later.paths.push(
+      ...written.paths.filter(({ secret, path }) => secret || path.startsWith("/") || path.startsWith("~")),
+    )
+    later.mailed.push(...written.mailed)
+    later.destructions.push(...written.destructions.filter(({ environments }) => environments.includes("production")))
+    for (const environment of written.environments) later.environments.add(environment)
+  }
+  later.open.clear()
+  return finished(later)
+}
+
+/** Of what is destroyed, where: an act that names no environment leaves that open. */
+function finished(reading: Reading): Programs {
+  for (const { kind, environments } of reading.destructions) {
+    if (kind !== "unknown") reading.destructive.add(kind)
+    for (const environment of environments) reading.environments.add(environment)
+    const isPlaced = environments.length > 0 || reading.placed.size > 0
+    if (kind !== "files" && kind !== "repository" && !isPlaced)
+      open(reading.open, "environments", "nothing says in which environment it acts")
+  }
   return reading
 }
 
@@ -310,14 +316,18 @@ function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, 
       // A switch is a switch, also in a patch: only texts are prose.
       (typeof value === "boolean" && keys.length > 1),
   )
-  for (const environment of environmentsIn(tool, false)) reading.environments.add(environment)
+  for (const environment of environmentsIn(tool, false)) reading.placed.add(environment)
   for (const { folded, text, role, keys, value } of said) {
     const source = folded === text.toLowerCase() ? text : folded
-    for (const environment of environmentsIn(source.slice(0, 100_000), role === "environment" || role === "url"))
-      reading.environments.add(environment)
+    const isTarget = role === "environment" || role === "url"
+    // Production counts wherever it is named; any other environment only where a field says what is acted on.
+    for (const environment of environmentsIn(source.slice(0, 100_000), isTarget))
+      if (environment === "production" || isTarget) reading.placed.add(environment)
+    if (isTarget) for (const environment of targetEnvironments([text])) reading.placed.add(environment)
     if (value === true)
-      for (const environment of environmentsIn(keys.at(-1) ?? "", true)) reading.environments.add(environment)
+      for (const environment of environmentsIn(keys.at(-1) ?? "", true)) reading.placed.add(environment)
   }
+  for (const environment of reading.placed) reading.environments.add(environment)
   const deeds = said.filter(
     ({ keys, folded }) => deedField.test(keys.at(-1) ?? "") && /^\s*[\w-]{1,60}\s*$/.test(folded),
   )
@@ -331,7 +341,7 @@ function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, 
     const fields = said.some(({ keys }) =>
       /^(?:table|database|db|collection|schema|bucket|index)$/.test(keys.at(-1) ?? ""),
     )
-    reading.destructive.add(structured || fields ? "data" : "infrastructure")
+    reading.destructions.push({ kind: structured || fields ? "data" : "infrastructure", environments: [] })
   }
   const looks = [...named].every((action) => action === "read" || action === "query" || action === "send")
   if (looks || reading.statements.length + reading.commands.length > 0) return

@@ -1,8 +1,11 @@
-import { destructions, type Effect, effectsOf } from "./command-table.ts"
+import { type Environment, environmentsIn, targetEnvironments } from "./action.ts"
+import { destructions, type Effect, effectsOf, isLocalProgram } from "./command-table.ts"
+import { type Run, type RunCode, type RunCommand, runOf } from "./commands.ts"
 import { hostOfWord } from "./hosts.ts"
-import { maxCommands, maxScriptDepth } from "./leaf.ts"
-import { type Access, type PathFact, pathFact } from "./paths.ts"
-import { readScript, type ShellCommand } from "./shell-words.ts"
+import { type Open, type OpenFacts, open } from "./leaf.ts"
+import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
+import { foundBy } from "./shell-output.ts"
+import { asPattern, unknownPart } from "./shell-syntax.ts"
 import { fold } from "./words.ts"
 
 /** One command of a script, taken out of what wraps it. */
@@ -13,17 +16,22 @@ export type CommandFact = {
   readonly effects: ReadonlySet<Effect>
 }
 
-type ShellFacts = {
+/** Something that is taken away for good, and where. */
+export type Destruction = { readonly kind: string; readonly environments: readonly Environment[] }
+
+export type ShellFacts = {
   readonly commands: readonly CommandFact[]
   readonly paths: readonly PathFact[]
   readonly hosts: readonly string[]
-  readonly destructive: ReadonlySet<string>
-  /** Texts that another language reads: SQL for a database client, code for an interpreter. */
-  readonly sql: readonly string[]
-  readonly code: readonly string[]
+  readonly destructions: readonly Destruction[]
+  readonly environments: readonly Environment[]
+  readonly sql: readonly { readonly text: string; readonly environments: readonly Environment[] }[]
+  readonly code: readonly RunCode[]
   /** Addresses handed to a mail program. */
   readonly mailed: readonly string[]
-  readonly obscured: boolean
+  /** Files that it writes, with what it writes. */
+  readonly written: ReadonlyMap<string, string | undefined>
+  readonly open: OpenFacts
   readonly tooMany: boolean
 }
 
@@ -31,239 +39,485 @@ type Reading = {
   readonly commands: CommandFact[]
   readonly paths: PathFact[]
   readonly hosts: string[]
-  readonly destructive: Set<string>
-  readonly sql: string[]
-  readonly code: string[]
+  readonly destructions: Destruction[]
+  readonly environments: Environment[]
   readonly mailed: string[]
-  obscured: boolean
-  tooMany: boolean
-  directory: string | undefined
+  readonly open: Open
 }
 
 /** What a shell script does. */
 export function shellFacts(text: string): ShellFacts {
+  const run = runOf(text)
   const reading: Reading = {
     commands: [],
     paths: [],
     hosts: [],
-    destructive: new Set(),
-    sql: [],
-    code: [],
+    destructions: [],
+    environments: [],
     mailed: [],
-    obscured: false,
-    tooMany: false,
-    directory: undefined,
+    open: new Map(),
   }
-  readInto(reading, text, 0)
-  // The environment is full of keys, and goes where the network leads.
+  for (const { what, why } of run.unresolved) open(reading.open, what, why)
+  for (const command of run.commands) readCommand(reading, command)
+  readEnvironmentDump(reading, run)
+  const sql = run.sql.map((one) => ({ text: one.text, environments: environmentsOf(one.by) }))
+  return { ...reading, sql, code: run.code, written: run.files, tooMany: run.tooMany }
+}
+
+/** The environment is full of keys, and goes where the network leads. */
+function readEnvironmentDump(reading: Reading, { commands }: Run): void {
   const dumps = reading.commands.some(({ line }) => /^(?:printenv|env|set|export -p|declare -x)$/.test(line))
-  if (dumps && reading.commands.some(({ effects }) => effects.has("network")))
-    reading.paths.push(pathFact("/proc/self/environ", "read"))
-  return reading
+  const leaves = reading.commands.some(({ effects }) => effects.has("network"))
+  if (dumps && leaves) reading.paths.push(pathFact("/proc/self/environ", "read"))
+  if (!leaves) return
+  const secret = commands.some(
+    ({ words, given, name }) =>
+      isSending(name, words) && [...words, ...given].some((word) => word.includes(unknownPart)),
+  )
+  if (secret) open(reading.open, "secrets", "what it sends is in a variable")
 }
 
-function readInto(reading: Reading, text: string, depth: number): void {
-  if (depth > maxScriptDepth || reading.commands.length > maxCommands) {
-    reading.tooMany = true
-    return
-  }
-  const { commands, tooMany } = readScript(text)
-  reading.tooMany ||= tooMany
-  for (const command of commands) readCommand(reading, command, depth)
-}
-
-/** Programs that run the command behind them, with the options of theirs that take a value. */
-const wrappers: Readonly<Record<string, RegExp | undefined>> = {
-  sudo: /^-[ugphCT]$/,
-  doas: /^-[uC]$/,
-  env: /^-[uC]$/,
-  nohup: undefined,
-  time: undefined,
-  timeout: /^-[sk]$/,
-  nice: /^-n$/,
-  ionice: /^-[cn]$/,
-  command: undefined,
-  builtin: undefined,
-  exec: /^-a$/,
-  xargs: /^-[aEIdLnPs]$/,
-  parallel: /^-[jI]$/,
-  busybox: undefined,
-  toybox: undefined,
-  stdbuf: /^-[ioe]$/,
-  setsid: undefined,
-  watch: /^-n$/,
-  strace: /^-[eops]$/,
-  unbuffer: undefined,
-  chroot: undefined,
-}
+const isSending = (name: string, words: readonly string[]): boolean =>
+  /^(?:nc|ncat|netcat|socat|telnet|mail|mailx|sendmail|mutt|scp|rsync|ftp|sftp)$/.test(name) ||
+  (/^(?:curl|wget|http|https|xh)$/.test(name) &&
+    words.some((word) => /^-[dFT]$|^--(?:data|form|upload|json|post|body)/.test(word)))
 
 /** A word as commands are recognized by; only short options mean another thing in capitals. */
-const plainWord = (word: string): string => (/^-[\w.=-]*$/.test(word) && !word.startsWith("--") ? word : fold(word))
-
-export const baseName = (word: string): string =>
-  fold(word.slice(-300))
-    .replace(/^.*[/\\]/, "")
-    .replace(/\.exe$/, "")
-
-/** The command that is really run, and the programs around it. */
-export function unwrap(words: readonly string[]): {
-  readonly words: readonly string[]
-  readonly around: readonly string[]
-} {
-  const around: string[] = []
-  let rest = words
-  for (let round = 0; round < 8; round++) {
-    const name = baseName(rest[0] ?? "")
-    if (!Object.hasOwn(wrappers, name)) break
-    around.push(name)
-    const valued = wrappers[name]
-    let at = 1
-    for (; at < rest.length; at++) {
-      const word = rest[at] ?? ""
-      if (valued?.test(word) === true) at++
-      else if (!/^-|^\w+=|^\d+[smhd]?$/.test(word)) break
-    }
-    if (name === "chroot") at++
-    rest = rest.slice(at)
-  }
-  // Alone it is a command of its own: `env` prints the environment.
-  return { words: rest.length === 0 ? words.slice(0, 1) : rest, around }
+const plainWord = (word: string): string => {
+  const known = asPattern(word)
+  return /^-[\w.=-]*$/.test(known) && !known.startsWith("--") ? known : fold(known)
 }
 
-const shells = /^(?:ba|z|da|k|fi|a)?sh$|^(?:pwsh|powershell|cmd)$/
-const interpreters = /^(?:python[\d.]*|node|deno|bun|ruby|perl|php|lua|rscript|osascript)$/
-const clients =
-  /^(?:psql|mysql|mariadb|sqlite3|sqlcmd|bq|snowsql|clickhouse-client|cqlsh|duckdb|usql|isql|sqlplus|cockroach)$/
 /** Commands that print what a store of secrets holds. */
 const secretStores =
-  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b)/
+  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|ssh-add -L|aws configure get|gcloud auth print-\w+-token|az account get-access-token)/
 const secretStore: PathFact = { path: "secret-store", access: "read", secret: true, glob: false }
-const mailers = /^(?:mail|mailx|sendmail|mutt|swaks|msmtp|ssmtp)$/
+const mailers = /^(?:mail|mailx|sendmail|mutt|neomutt|swaks|msmtp|ssmtp|s-nail|nail|mpack|himalaya)$/
 
-/** The text behind an option such as `-c`, alone or at the end of a bundle as in `-lc`. */
-function optionValue(words: readonly string[], option: RegExp): string | undefined {
-  const at = words.findIndex((word, index) => index > 0 && option.test(word))
-  return at < 0 ? undefined : words.slice(at + 1).join(" ")
-}
-
-function readCommand(reading: Reading, command: ShellCommand, depth: number): void {
-  const { words, around } = unwrap(command.words)
-  const name = baseName(words[0] ?? "")
-  const line = [name, ...words.slice(1).map(plainWord)].join(" ")
-  const effects = new Set(effectsOf(name, line))
-  if (around.some((wrapper) => /^(?:sudo|doas|chroot)$/.test(wrapper))) effects.add("privilege")
-  if (command.writesTo.some((to) => !/^\/dev\/(?:null|std\w+|tty)$/.test(to) && to !== "")) effects.add("write")
-  if (words.length === 0 && command.writesTo.length === 0 && command.readsFrom.length === 0) return
+function readCommand(reading: Reading, command: RunCommand): void {
+  const { name, around, writesTo, readsFrom } = command
+  const words = command.words.slice(1)
+  const line = [name, ...words.map(plainWord)].join(" ")
+  const effects = new Set(
+    command.wraps
+      ? [...effectsOf(name, line)].filter(
+          (effect) => effect === "network" || effect === "privilege" || effect === "read",
+        )
+      : effectsOf(name, line),
+  )
+  if (command.words.length === 0) effects.clear()
+  if (around.some((wrapper) => /^(?:sudo|doas|chroot|su|nsenter|runuser)$/.test(wrapper))) effects.add("privilege")
+  if (writesTo.some((to) => !/^\/dev\/(?:null|std\w+|tty|fd\/\d+)$/.test(to) && to !== "")) effects.add("write")
+  if (command.words.length === 0 && writesTo.length + readsFrom.length === 0) return
+  const environments = environmentsOf(command)
   reading.commands.push({ name, line: line.slice(0, 4_000), effects })
-  for (const [kind, pattern] of destructions) if (pattern.test(line.slice(0, 2_000))) reading.destructive.add(kind)
-  if (/[*]/.test(name) && !/^[*]$/.test(line)) reading.obscured = true
-  readFiles(reading, command, words, effects)
-  if (effects.has("network")) for (const word of words.slice(1)) readHost(reading, word)
-  if (name === "curl" && line.includes("--mail-rcpt"))
-    reading.mailed.push(...words.filter((word) => word.includes("@")))
+  reading.environments.push(...environments)
+  for (const [kind, pattern] of destructions)
+    if (pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
+  readUnknownEffects(reading, command, effects)
+  readFiles(reading, command, effects)
+  if (effects.has("network") || effects.has("install")) readHosts(reading, command, words)
   if (secretStores.test(line)) reading.paths.push(secretStore)
-  if (mailers.test(name)) reading.mailed.push(...words.slice(1))
-  readInner(reading, command, { name, words, effects }, depth)
+  readMail(reading, command, words, line)
 }
 
-function readHost(reading: Reading, word: string): void {
-  for (const piece of word.split(/[=,]/)) {
-    const host = hostOfWord(piece.replace(/^['"]+|['"]+$/g, "").slice(0, 2_048))
-    if (
-      host !== undefined &&
-      !/^[\w-]+\.(?:py|js|ts|sh|json|ya?ml|txt|md|tf|toml|log|csv|html?|tar|gz|zip|sql|conf)$/.test(host)
-    )
-      reading.hosts.push(host)
+/** Programs that nobody has told of may change something or use the network; so may a file that is run. */
+function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand, effects: Set<Effect>): void {
+  if (effects.has("unknown")) {
+    open(into, "changes", `what ${name} does is not known`)
+    open(into, "network", `what ${name} does is not known`)
+  } else if (effects.size === 1 && effects.has("execute") && words.length > 1 && !isLocalProgram(name)) {
+    open(into, "changes", `${name} runs a program`)
+    open(into, "network", `${name} runs a program`)
   }
 }
 
-function readFiles(
-  reading: Reading,
-  command: ShellCommand,
-  words: readonly string[],
-  effects: ReadonlySet<Effect>,
-): void {
-  const access: Access = effects.has("delete") ? "delete" : effects.has("write") ? "write" : "read"
-  const name = baseName(words[0] ?? "")
-  if (name === "cd" || name === "pushd") reading.directory = words[1]
-  const add = (written: string, how: Access): void => {
-    if (written === "" || written === "-") return
-    const relative = reading.directory !== undefined && !/^(?:[/~$]|[a-z]:)/i.test(written)
-    reading.paths.push(pathFact(relative ? `${reading.directory}/${written}` : written, how))
-  }
-  for (const to of command.writesTo) add(to, "write")
-  for (const from of command.readsFrom) add(from, "read")
-  const pattern = /^(?:e|f|z)?grep$|^(?:rg|ag|ack|sed|awk|gawk|jq|yq|perl)$/.test(name)
-    ? words.findIndex((word, at) => at > 0 && !word.startsWith("-"))
-    : -1
+// Where it acts
+
+const targetOption =
+  /^(?:-[hdnHea]|--(?:host|hostname|dbname|database|db|namespace|context|kube-context|profile|project|env|environment|stage|cluster|instance|app|workspace|account|subscription|resource-group|server|uri|url|remote|region|config|target|chdir|var-file|db-instance-identifier|db-cluster-identifier|stack|stack-name|name|bucket|table-name|function-name|service)|-chdir|-var-file|-var)$/
+const connection = /^[a-z][a-z\d+]{2,20}:\/\//i
+
+/** The environments that a command names: production anywhere, others only where it says what it acts on. */
+function environmentsOf({ name, words, places, sets }: RunCommand): readonly Environment[] {
+  const values = [...sets].flatMap(([key, values]) => [key, ...values])
+  const line = [...words, ...places, ...values].join(" ").slice(0, 20_000)
+  const found = new Set<Environment>(environmentsIn(line, false).filter((one) => one === "production"))
+  const targets = [...places, ...[...sets.values()].flat()]
   for (const [at, word] of words.entries()) {
-    if (at === 0 ? !/[/\\]/.test(word) : at === pattern) continue
-    // `--file=x`, `if=x` and `@x` name a file too.
-    const bare = word.replace(/^(?:--?[\w-]+=|(?:if|of)=|[^@\s]*?=?@(?=[/~.\w]))/, "")
-    if (bare.startsWith("-") || bare.includes("\n") || bare.length > 4_096) continue
-    if (name !== "echo" && name !== "printf") add(bare, access)
+    if (at === 0) continue
+    if (targetOption.test(words[at - 1] ?? "") || connection.test(word)) targets.push(word)
+    const valued = /^(-{1,2}[\w-]+)=(.*)$/s.exec(word)
+    if (valued !== null && targetOption.test(valued[1] ?? "")) targets.push(valued[2] ?? "")
   }
+  // A database by its name or its file, and what a tool of one's own is told to act on.
+  if (
+    /^(?:sqlite3?|duckdb|dropdb|createdb|psql|mysql|mariadb|mongosh|mongo|redis-cli|mysqladmin|kubectx|kubens)$/.test(
+      name,
+    )
+  )
+    targets.push(...words.slice(1).filter((word) => !/^-|\s/.test(word)))
+  for (const environment of targetEnvironments(targets)) found.add(environment)
+  return [...found]
 }
 
-type Inner = { readonly name: string; readonly words: readonly string[]; readonly effects: Set<Effect> }
+// Hosts
 
-/** What a command hands on to be run: a script, code, SQL, a command on another machine. */
-function readInner(reading: Reading, command: ShellCommand, { name, words, effects }: Inner, depth: number): void {
-  const next = (script: string | undefined): void => {
-    if (script !== undefined && script.trim() !== "") readInto(reading, script, depth + 1)
-    if (script?.trim() === "*") reading.obscured = true
-  }
-  if (shells.test(name)) {
-    const script = optionValue(words, name === "cmd" ? /^\/c$/i : /^-\w*c$|^-(?:command|encodedcommand|enc|e|ec)$/i)
-    next(script)
-    const fed = command.given.filter((text) => text.trim() !== "")
-    for (const text of fed) next(text)
-    // Fed by something whose output nobody knows: a download, a decoder.
-    if (script === undefined && command.piped) {
-      effects.add("remote-code")
-      reading.obscured = true
+const valuedOptions: Readonly<Record<string, RegExp | undefined>> = {
+  curl: /^-[HdXouAeFTbcmwKEyYzCQrt]$|^--(?:header|data\S*|request|output|user|user-agent|referer|form\S*|upload-file|cookie\S*|max-time|write-out|cert\S*|key|connect-timeout|retry\S*|json|cacert|output-dir|range|oauth2-bearer|netrc-file|limit-rate|mail-from|mail-rcpt|login-options)$/,
+  wget: /^-[OoUPaetTwQ]$|^--(?:header|output-\w+|user-agent|directory-prefix|post-data|post-file|body-data|body-file|method|user|password|timeout|tries|referer)$/,
+  ssh: /^-[bBcDEeFIiJLlmOopQRSWw]$/,
+  scp: /^-[cDFiJloPSX]$/,
+  sftp: /^-[bBcDFiJloPRsSX]$/,
+  rsync: /^-[ef]$|^--(?:exclude|include|rsh|filter|files-from|bwlimit|chmod)$/,
+  nc: /^-[ipqswXx]$/,
+  git: /^-[cCbo]$|^--(?:branch|depth|origin|git-dir|work-tree)$/,
+  dig: /^-[tcpqx]$/,
+}
+
+/** Programs that reach a host which is not among their words: a registry, a cloud, a remote that git knows. */
+const hiddenHosts =
+  /^(?:aws|gcloud|az|gsutil|s3cmd|rclone|kubectl|oc|helm|docker|podman|nerdctl|terraform|tofu|pulumi|heroku|vercel|netlify|flyctl|fly|wrangler|gh|glab|hub|npm|pnpm|yarn|bun|pip|pip3|pipx|uv|poetry|conda|mamba|gem|bundle|cargo|go|apt|apt-get|yum|dnf|apk|pacman|brew|choco|winget|snap|nuget|twine|psql|mysql|mongosh|redis-cli|cloudflared|ngrok|firebase|supabase|doctl|npx|bunx|uvx)$/
+
+function readHosts(reading: Reading, { name, places }: RunCommand, words: readonly string[]): void {
+  const valued =
+    valuedOptions[
+      name === "https" || name === "http" || name === "xh" ? "curl" : name === "ncat" || name === "netcat" ? "nc" : name
+    ]
+  let found = 0
+  for (const [at, word] of words.entries()) {
+    const before = words[at - 1] ?? ""
+    const option =
+      /^(?:--(?:connect-to|resolve|proxy|preproxy|socks5\S*|url|host|endpoint-url|registry|index-url|extra-index-url|server|doh-url|remote|uri)|-x|-J|-i|-h)$/
+    if (/^(?:-K|--config)$/.test(before) && name === "curl") {
+      open(reading.open, "hosts", "the addresses that curl calls are in a file")
+      continue
     }
-  } else if (name === "eval") next(words.slice(1).join(" "))
-  else if (name === "su") next(optionValue(words, /^(?:-c|--command)$/))
-  else if (name === "ssh") next(afterHost(words))
-  else if (/^(?:docker|podman|kubectl|oc)$/.test(name)) next(afterExec(words))
-  else if (name === "find") next(optionValue(words, /^-exec(?:dir)?$|^-ok$/)?.replace(/ (?:;|\+)(?: .*)?$/s, ""))
-  else if (interpreters.test(name)) {
-    const code = optionValue(words, /^-(?:c|e|E|r|ne|pe|pi|le)$|^--(?:eval|print)$/)
-    for (const one of code === undefined ? command.given : [code]) reading.code.push(one)
-    if (code === undefined && command.piped && words.length < 2 && command.given.every((text) => text.trim() === ""))
-      reading.obscured = true
-  } else if (/^awk$|^gawk$/.test(name)) reading.code.push(words.slice(1).join(" "))
-  else if (name === "make" && command.given.length > 0) next(command.given.join("\n"))
-  if (clients.test(name)) reading.sql.push(...words.slice(1), ...command.given)
-  if (/^(?:mongo|mongosh|redis-cli)$/.test(name)) reading.code.push(words.slice(1).join(" "), ...command.given)
+    if (valued?.test(before) === true && !option.test(before)) continue
+    if (/^--?[\w-]+$/.test(word)) continue
+    const inside = /^--?[\w-]+=(.*)$/s.exec(word)?.[1] ?? word
+    found += readHost(reading, inside, { name, before, isFirst: found === 0 })
+  }
+  for (const place of places) found += readHost(reading, place, { name: "ssh", before: "", isFirst: true })
+  if (/^wget$/.test(name) && words.some((word) => /^-\w*i|^--input-file/.test(word)))
+    open(reading.open, "hosts", "the addresses that wget calls are in a file")
+  if (found === 0 && /^(?:gh|hub)$/.test(name)) reading.hosts.push("api.github.com")
+  else if (found === 0 && (hiddenHosts.test(name) || name === "git"))
+    open(reading.open, "hosts", `the host that ${name} reaches is not in the command`)
+  else if (found === 0 && words.some((word) => word.includes(unknownPart)))
+    open(reading.open, "hosts", `the host that ${name} reaches is in a variable`)
 }
 
-function afterHost(words: readonly string[]): string | undefined {
-  let at = 1
-  while (at < words.length && (words[at] ?? "").startsWith("-"))
-    at += /^-[bcDEeFIiJLlmOopQRSWw]$/.test(words[at] ?? "") ? 2 : 1
-  return at + 1 < words.length ? words.slice(at + 1).join(" ") : undefined
+const fileEnding =
+  /^[\w-]+\.(?:py|js|mjs|cjs|ts|tsx|jsx|sh|json|ya?ml|txt|md|tf|toml|log|csv|html?|tar|gz|tgz|zip|sql|conf|cfg|xml|rb|go|rs|c|h|java|php|lock|pem|key|db|png|jpg|pdf|whl|deb|rpm)$/
+
+type HostWord = { readonly name: string; readonly before: string; readonly isFirst: boolean }
+
+/** The host of one word; how many there were. */
+function readHost(reading: Reading, word: string, { name, before, isFirst }: HostWord): number {
+  if (before === "--connect-to" || before === "--resolve") {
+    const pieces = word.split(":")
+    const to = before === "--resolve" ? pieces.slice(2).join(":") : (pieces[2] ?? "")
+    if (to !== "") reading.hosts.push(to.replace(/^\[|\]$/g, ""))
+    return 0
+  }
+  let found = 0
+  for (const piece of word.split(/,(?=\S)/)) {
+    const bare = piece.replace(/^['"]+|['"]+$/g, "").slice(0, 2_048)
+    const authority = /^(?:[a-z][a-z\d+.-]*:\/\/)?(?:[^@/]*@)?([^/?#]*)/i.exec(bare)?.[1] ?? ""
+    const isHostly = /^[a-z][a-z\d+.-]*:\/\//i.test(bare) || !/[/\s]/.test(bare)
+    if (
+      isHostly &&
+      authority.includes(unknownPart) &&
+      /^(?:curl|wget|https?|xh|ssh|scp|sftp|rsync|nc|ncat|netcat|telnet|ping|dig|nslookup|host|git|ftp|lftp|aria2c|socat|nmap|whois|traceroute)$/.test(
+        name,
+      )
+    ) {
+      open(reading.open, "hosts", `the host that ${name} reaches is in a variable`)
+      found++
+      continue
+    }
+    const host = hostOfWord(bare.replaceAll(unknownPart, "x"))
+    const isName =
+      /^(?:ssh|ping|dig|nslookup|host|telnet|nc|ncat|netcat|nmap|whois|traceroute|ftp|mosh|curl|wget)$/.test(name) &&
+      /^[a-z\d][\w.-]*$/i.test(bare.replace(/^[^@]*@/, "")) &&
+      !/^\d+$/.test(bare)
+    if (host !== undefined && !fileEnding.test(host)) reading.hosts.push(host)
+    else if (host === undefined && isName && isFirst && found === 0 && !fileEnding.test(bare))
+      reading.hosts.push(bare.replace(/^[^@]*@/, "").toLowerCase())
+    else continue
+    found++
+  }
+  return found
 }
 
-function afterExec(words: readonly string[]): string | undefined {
-  const split = words.indexOf("--")
-  if (split > 0)
-    return words
-      .slice(split + 1)
-      .map(quoteWord)
-      .join(" ")
-  const at = words.findIndex((word, index) => index > 0 && (word === "exec" || word === "run"))
-  if (at < 0) return undefined
-  let inner = at + 1
-  while (inner < words.length && (words[inner] ?? "").startsWith("-")) inner++
-  return inner + 1 < words.length
-    ? words
-        .slice(inner + 1)
-        .map(quoteWord)
-        .join(" ")
-    : undefined
+// Mail
+
+function readMail(reading: Reading, { name, given, piped }: RunCommand, words: readonly string[], line: string): void {
+  const curled = name === "curl" && /--mail-rcpt|smtps?:/.test(line)
+  if (!mailers.test(name) && !curled) return
+  const valued =
+    /^-[srSaAFtqX]$|^--(?:subject|attach|from|server|header|body|auth\S*|port|mail-from|upload-file|user|url)$/
+  const recipients = words.filter(
+    (word, at) =>
+      (!word.startsWith("-") || word.includes("@")) &&
+      (!valued.test(words[at - 1] ?? "") || /^--mail-rcpt$/.test(words[at - 1] ?? "")),
+  )
+  reading.mailed.push(...recipients.map((word) => word.replaceAll(unknownPart, "")))
+  const reads = words.some((word) => /^-\w*t$|^--read-recipients$/.test(word))
+  const headers = given.join("\n")
+  if (reads) reading.mailed.push(...[...headers.matchAll(/^(?:to|cc|bcc):(.*)$/gim)].map(([, list]) => list ?? ""))
+  if (recipients.some((word) => word.includes(unknownPart)) || (reads && (piped || headers === "")))
+    open(reading.open, "recipients", `the recipient of ${name} is known only when it runs`)
+  else if (!curled && recipients.every((word) => !word.includes("@")) && !reads && words.length > 0)
+    open(reading.open, "recipients", `${name} sends to someone who is named without an address`)
 }
 
-const quoteWord = (word: string): string =>
-  /[\s;&|<>()'"$`\\]/.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : word
+// Files
+
+/** Programs whose words are no files. */
+const wordless =
+  /^(?:echo|printf|true|false|:|test|\[|\[\[|exit|return|sleep|date|seq|expr|let|wait|jobs|kill|killall|pkill|pgrep|shift|export|set|unset|local|declare|typeset|readonly|alias|unalias|read|break|continue|pwd|whoami|hostname|uname|id|ps|which|type|command|trap|ulimit|umask|history|man|help|tput|clear|yes|bc|getent|groups|w|who|last|lsof|ss|netstat|ping|dig|nslookup|whois|systemctl|service|journalctl|mail|mailx|mutt|sendmail|basename|dirname|tr|cut|column|rev|fold|top|free|uptime|df|xargs|sudo|env|nohup|time|timeout)$/
+const filters = /^(?:e|f|z)?grep$|^(?:rg|ag|ack|sed|awk|gawk|mawk|jq|yq|perl)$/
+const textOptions =
+  /^(?:-[mnkeEABCtjdscwulFiIpxyr]|--(?:message|author|format|pretty|grep|jobs|title|body|tag|name|label|since|until|depth|max-count|context|type|glob|include|exclude|regexp|filter|reporter|timeout|port|user|branch|base|head))$/
+
+function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<Effect>): void {
+  const { name, directory, writesTo, readsFrom } = command
+  const words = command.words.slice(1)
+  const add = (written: string, access: Access, tree?: PathFact["tree"]): void => {
+    if (written === "" || written === "-" || written.length > 4_096) return
+    if (written.includes(unknownPart)) {
+      open(reading.open, "paths", `a file that ${name || "it"} uses is known only when it runs`)
+      if (access !== "read")
+        open(reading.open, "changedPaths", `a file that ${name || "it"} changes is known only when it runs`)
+      if (written.replaceAll(unknownPart, "") === "") return
+    }
+    const isRelative = directory !== undefined && !/^(?:[/~$]|[a-z]:)/i.test(written)
+    const fact = pathFact(asPattern(isRelative ? `${directory}/${written}` : written), access)
+    reading.paths.push(tree === undefined ? fact : { ...fact, tree })
+  }
+  for (const to of writesTo) if (!/^\/dev\/(?:null|std\w+|tty|fd\/)/.test(to)) add(to, "write")
+  for (const from of readsFrom) add(from, "read")
+  if (/^apply_?patch$/.test(name))
+    for (const path of patchedFiles([...command.given, ...words].join("\n"))) add(path, "write")
+  if (/[/\\]/.test(command.words[0] ?? "")) add(command.words[0] ?? "", "read")
+  if (command.wraps || wordless.test(name)) {
+    if (/^(?:docker|podman)$/.test(name))
+      for (const [at, word] of words.entries())
+        if (/^-v$|^--volume$|^--mount$/.test(words[at - 1] ?? "") || /^--?(?:v|volume|mount)=/.test(word))
+          add(
+            word
+              .replace(/^--?[\w-]+=/, "")
+              .replace(/^.*(?:source|src)=([^,]+).*$/, "$1")
+              .replace(/:.*$/, ""),
+            "unknown",
+            "files",
+          )
+    return
+  }
+  for (const { word, access, tree } of filesOf(name, words, effects)) add(word, access, tree)
+}
+
+type FileWord = { readonly word: string; readonly access: Access; readonly tree?: PathFact["tree"] }
+
+/** Words of a command that name files, with what it does to each. */
+function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
+  if (name === "git") return gitFiles(words)
+  if (name === "find") return foundFiles(words, effects)
+  if (name === "patch") return [{ word: ".", access: "write", tree: "files" }]
+  if (/^(?:curl|wget)$/.test(name)) return downloads(name, words)
+  const access: Access = effects.has("delete") ? "delete" : effects.has("write") ? "write" : "read"
+  const isFileProgram =
+    effects.has("read") ||
+    effects.has("delete") ||
+    (effects.has("write") && !effects.has("execute") && !effects.has("network"))
+  const pattern =
+    filters.test(name) && !words.some((word) => /^-[ef]$|^--(?:regexp|file)/.test(word))
+      ? words.findIndex((word) => !word.startsWith("-"))
+      : -1
+  const operands: { readonly word: string; readonly at: number }[] = []
+  const found: FileWord[] = []
+  for (const [at, word] of words.entries()) {
+    // `--file=x`, `if=x` and `@x` name a file too.
+    const option = /^(--?[\w-]+=|(?:if|of)=|[^@\s]*?=?@(?=[/~.\w]))(.*)$/s.exec(word)
+    if (option !== null)
+      found.push({
+        word: option[2] ?? "",
+        access:
+          option[1] === "of=" || /out|dest|write/.test(option[1] ?? "")
+            ? "write"
+            : option[1] === "if="
+              ? "read"
+              : access,
+      })
+    else if (word.startsWith("-") || at === pattern || word.includes("\n")) continue
+    else if (isFileProgram ? !(textOptions.test(words[at - 1] ?? "") && !looksLikeFile(word)) : looksLikeFile(word))
+      operands.push({ word, at })
+  }
+  const isRecursive =
+    words.some((word) => /^-\w*[rRa]\w*$|^--(?:recursive|archive)$/.test(word)) ||
+    /^(?:rg|ag|ack|tar|zip|7z|rsync|du|tree)$/.test(name)
+  const hasTarget =
+    /^(?:cp|mv|install|rsync|scp|ln|copy-item|move-item)$/.test(name) &&
+    !words.some((word) => /^(?:-t|--target-directory)/.test(word))
+  const packs = /^(?:tar|zip|7z|cp|rsync|scp|mv|copy-item)$/.test(name)
+  const searches = filters.test(name)
+  const telling = (word: string): boolean =>
+    searches &&
+    /^(?:\.{1,2}|~|\/|\$\w+|\/(?:etc|home|root|users)\b.*|~\/.*)\/?$/i.test(word) &&
+    /passw|secret|token|api.?key|credential|private|begin /i.test(words[pattern] ?? "")
+  for (const [at, { word }] of operands.entries()) {
+    const isLast = at === operands.length - 1
+    const own: Access =
+      hasTarget && operands.length > 1
+        ? isLast
+          ? "write"
+          : /^mv|^move/.test(name)
+            ? "delete"
+            : name === "ln"
+              ? "unknown"
+              : "read"
+        : tarAccess(name, words, word, access)
+    const tree =
+      isRecursive && !isPlainFile(word) && !(hasTarget && isLast && operands.length > 1)
+        ? packs || telling(word)
+          ? "secrets"
+          : "files"
+        : undefined
+    found.push({
+      word: searches && tree !== undefined ? included(words, word) : word,
+      access: own,
+      ...(tree === undefined || hasInclude(words) ? {} : { tree }),
+    })
+  }
+  if (
+    searches &&
+    operands.length === 0 &&
+    isRecursive &&
+    !(/^(?:rg|ag|ack)$/.test(name) && !words.some((word) => /^-\w*u|^--(?:hidden|no-ignore|unrestricted)/.test(word)))
+  )
+    found.push({
+      word: included(words, "."),
+      access: "read",
+      ...(hasInclude(words) ? {} : { tree: telling(".") ? "secrets" : "files" }),
+    })
+  return found
+}
+
+const looksLikeFile = (word: string): boolean =>
+  (/[/\\~]|^\.|\.\w{1,8}$/.test(word) || word.includes(unknownPart)) && !/^[a-z]+:\/\/|\s/.test(word)
+const isPlainFile = (word: string): boolean => /[^/.]\.[a-z]\w{0,5}$/i.test(word)
+
+/** An archive is read or written as its options say; what is packed is read. */
+function tarAccess(name: string, words: readonly string[], word: string, access: Access): Access {
+  if (!/^(?:tar|bsdtar|zip|7z|unzip)$/.test(name)) return access
+  const archive = words.findIndex((one) => /^-?\w*f$|^--file$/.test(one))
+  const unpacks = words.some((one) => /^-?\w*x\w*$|^--extract$/.test(one)) || name === "unzip"
+  if (name === "zip" || name === "7z")
+    return word === words.find((one) => !one.startsWith("-") && one !== "a") ? "write" : "read"
+  if (words[archive + 1] === word)
+    return unpacks || words.some((one) => /^-?\w*t\w*$/.test(one) && one !== word) ? "read" : "write"
+  return unpacks ? "write" : "read"
+}
+
+const hasInclude = (words: readonly string[]): boolean =>
+  words.some((word) => /^--include|^-g$|^--glob|^-t$|^--type/.test(word))
+
+/** Where a search looks: below a folder, at names that an option limits it to. */
+function included(words: readonly string[], folder: string): string {
+  const glob = words
+    .map(
+      (word, at) =>
+        /^(?:--include|--glob|-g)=?(.*)$/.exec(word)?.[1] ||
+        (/^(?:--include|-g|--glob)$/.test(words[at - 1] ?? "") ? word : ""),
+    )
+    .find((one) => one !== "" && !one.startsWith("!"))
+  return glob === undefined ? folder : `${folder}/**/${glob}`
+}
+
+function foundFiles(words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
+  const { roots, names } = foundBy(words)
+  if (effects.has("delete"))
+    return roots.flatMap((root) =>
+      names.map(
+        (name): FileWord => ({
+          word: `${root}/**/${name}`,
+          access: "delete",
+          ...(name === "*" ? { tree: "files" } : {}),
+        }),
+      ),
+    )
+  // It prints names alone; what is done to them is a command of its own.
+  const written = words.flatMap((word, at): readonly FileWord[] =>
+    /^-fprint\w*$/.test(word) ? [{ word: words[at + 1] ?? "", access: "write" }] : [],
+  )
+  return [...roots.map((root): FileWord => ({ word: root, access: "read" })), ...written]
+}
+
+/** Ways of git that put other contents into the files of the working folder. */
+const treeVerbs = /^(?:pull|merge|rebase|cherry-pick|revert|apply|am|stash|reset|checkout|switch|restore|clean)$/
+const wholeTree = /^(?:pull|merge|rebase|cherry-pick|revert|apply|am|stash|reset|switch)$/
+const gitTexts = /^(?:-[mFnLSGUbB]|--(?:author|grep|since|until|format|pretty|max-count|message|date|branch|depth))$/
+
+function gitFiles(words: readonly string[]): readonly FileWord[] {
+  const folder = words.indexOf("-C") >= 0 ? `${words[words.indexOf("-C") + 1] ?? ""}/` : ""
+  const at = words.findIndex(
+    (word, index) => !word.startsWith("-") && !/^-[cC]$|^--(?:git-dir|work-tree)$/.test(words[index - 1] ?? ""),
+  )
+  const verb = words[at] ?? ""
+  const rest = words.slice(at + 1)
+  const split = rest.indexOf("--")
+  const changes = /^(?:checkout|restore|rm|mv|clean|apply|am|reset)$/.test(verb)
+  const found: FileWord[] = []
+  for (const [index, word] of rest.entries()) {
+    if (word.startsWith("-") || gitTexts.test(rest[index - 1] ?? "")) continue
+    const inside = /^[^:\s]*:(?!\/\/)(.+)$/.exec(word)?.[1]
+    if (
+      /^(?:show|cat-file|archive|grep|diff|log|blame|ls-tree|rev-parse|checkout|restore)$/.test(verb) &&
+      inside !== undefined
+    )
+      found.push({ word: inside, access: "read" })
+    else if ((split >= 0 && index > split) || looksLikeFile(word) || /^(?:add|rm|mv|blame|restore)$/.test(verb))
+      found.push({
+        word: `${folder}${word}`,
+        access: changes ? (verb === "rm" || verb === "mv" ? "delete" : "write") : "read",
+      })
+  }
+  const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
+  const isTree = treeVerbs.test(verb) && !rest.some((word) => spares.test(word))
+  const isWhole =
+    wholeTree.test(verb) || (verb === "checkout" && split < 0 && !rest.some(isPlainFile)) || found.length === 0
+  if (isTree && isWhole)
+    found.push({ word: folder === "" ? "." : folder, access: verb === "clean" ? "delete" : "write", tree: "files" })
+  if (/^(?:grep|archive)$/.test(verb) && found.every(({ word }) => !/[/.]/.test(word)))
+    found.push({ word: ".", access: "read", tree: verb === "archive" ? "secrets" : "files" })
+  return found
+}
+
+/** Files that a download writes or an upload reads. */
+function downloads(name: string, words: readonly string[]): readonly FileWord[] {
+  return words.flatMap((word, at): readonly FileWord[] => {
+    const before = words[at - 1] ?? ""
+    if (
+      /^(?:-o|--output|-O|--output-document|-c|--cookie-jar|-D|--dump-header|-P|--directory-prefix|--output-dir|--trace\S*|--stderr|-a|--append-output)$/.test(
+        before,
+      ) &&
+      !(name === "curl" && before === "-O") &&
+      !(name === "curl" && before === "-a")
+    )
+      return word === "-" || word === "/dev/null" ? [] : [{ word, access: "write" }]
+    if (
+      /^(?:-T|--upload-file|-K|--config|-E|--cert|--key|--cacert|-b|--cookie|--post-file|--body-file|-i|--input-file|--netrc-file)$/.test(
+        before,
+      )
+    )
+      return before === "-b" && word.includes("=") ? [] : [{ word, access: "read" }]
+    const sent = /^(?:-d|--data\S*|-F|--form\S*|--json|-H|--header|--url-query)$/.test(before)
+      ? /(?:^|=)[@<](.+)$/.exec(word)?.[1]
+      : /^--(?:data\S*|form)=(?:.*=)?@(.+)$/.exec(word)?.[1]
+    if (sent !== undefined) return [{ word: sent.replace(/;type=.*$/, ""), access: "read" }]
+    const local = /^file:\/\/(?:localhost)?(.+)$/i.exec(word)?.[1]
+    return local === undefined ? [] : [{ word: local, access: "read" }]
+  })
+}

@@ -1,4 +1,6 @@
+import { isObject } from "../../wire/json.ts"
 import { maxScriptDepth, maxStatements } from "./leaf.ts"
+import { parseSql, type SqlNode } from "./sql-grammar.ts"
 
 /** What one statement does. */
 export type SqlFact = {
@@ -9,23 +11,230 @@ export type SqlFact = {
   readonly destructive: boolean
   /** Changes rows without saying which. */
   readonly unbounded: boolean
-  /** Runs a text that is put together only when it runs. */
-  readonly obscured: boolean
-  readonly words: readonly string[]
+  /** Why it may do more than is known: it runs a text or a function that is not in it. */
+  readonly unresolved?: string
 }
 
-const readers = new Set("select show explain describe desc with values pragma use help list table".split(" "))
-const verbs = new Set(
-  "select show explain describe desc with values pragma use insert update delete merge replace upsert drop truncate alter create grant revoke set reset call exec execute do copy load unload vacuum analyze reindex rename comment begin start commit rollback savepoint lock kill flush optimize attach detach prepare deallocate declare import export backup restore shutdown noaudit audit disable enable cluster refresh purge undrop deny backup if while go".split(
+type SqlFacts = {
+  readonly statements: readonly SqlFact[]
+  /** Commands that the server hands to a shell, and files that it reads or writes. */
+  readonly scripts: readonly string[]
+  readonly files: readonly string[]
+  readonly tooMany: boolean
+}
+
+type Reading = { statements: SqlFact[]; scripts: string[]; files: string[]; tooMany: boolean }
+
+/** MySQL runs what stands in a comment that begins with an exclamation mark. */
+const opened = (text: string): string =>
+  text.includes("/*!") ? text.replace(/\/\*!\d{0,6}([^*]{0,2000})\*\//g, " $1 ") : text
+
+/** Signs that other systems read otherwise than PostgreSQL: what they would make of it counts as well. */
+const ambiguous = /\\|--\S|`|\/\*!|#|\[/
+
+/** What a text of SQL does, in PostgreSQL's own grammar, and in the words of other systems where they differ from it. */
+export function sqlFacts(text: string): SqlFacts {
+  const reading: Reading = { statements: [], scripts: [], files: [], tooMany: false }
+  readText(reading, text, 0)
+  return reading
+}
+
+function readText(reading: Reading, text: string, depth: number): void {
+  if (depth > maxScriptDepth) {
+    reading.tooMany = true
+    return
+  }
+  // A text put together from quoted pieces is read as a whole.
+  const joined = opened(text).replace(/'\s{0,20}(?:\|\||\+)\s{0,20}'/g, "")
+  const tree = parseSql(shortened(joined))
+  const odd = ambiguous.test(joined) || joined !== text
+  if (tree !== undefined) for (const node of tree.slice(0, maxStatements)) readTree(reading, node, depth)
+  if (tree === undefined || odd) readWords(reading, joined, depth, tree !== undefined)
+  if ((tree?.length ?? 0) > maxStatements || reading.statements.length > maxStatements) reading.tooMany = true
+}
+
+/** Long quoted texts are cut: the grammar takes as long for a letter to a friend as for a statement. */
+function shortened(text: string): string {
+  if (text.length < 2_000 || /[\\$]/.test(text)) return text
+  return text.replace(/'(?:[^']|'')*'|"[^"]*"|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/|[^'"/-]+|./gs, (piece) =>
+    piece.startsWith("'") && piece.length > 200 && piece.endsWith("'") ? "'…'" : piece,
+  )
+}
+
+// As the grammar reads it
+
+const reading = new Set(
+  "SelectStmt ExplainStmt VariableShowStmt TransactionStmt DeclareCursorStmt FetchStmt ClosePortalStmt ListenStmt UnlistenStmt DeallocateStmt ConstraintsSetStmt CheckPointStmt".split(
     " ",
   ),
 )
+const dropping = new Set(
+  "DropStmt DropdbStmt DropRoleStmt DropTableSpaceStmt DropOwnedStmt DropSubscriptionStmt DropUserMappingStmt TruncateStmt DeleteStmt".split(
+    " ",
+  ),
+)
+/** Settings of a session that change what it may do or what is recorded of it. */
+const powers = /role|authorization|replication|^log|audit|row_security|read_only|bin_log|sql_log/i
+
+const verbNames: Readonly<Record<string, string>> = {
+  DropdbStmt: "drop",
+  CreatedbStmt: "create",
+  VariableShowStmt: "show",
+  VariableSetStmt: "set",
+  TransactionStmt: "begin",
+}
+
+const verbOf = (kind: string): string =>
+  verbNames[kind] ??
+  kind
+    .replace(/Stmt$/, "")
+    .replace(/^([A-Z][a-z]+).*$/, "$1")
+    .toLowerCase()
+
+type Found = {
+  readonly kinds: Map<string, SqlNode[]>
+  readonly names: Set<string>
+  readonly aliases: Set<string>
+  readonly calls: Set<string>
+}
+
+/** All statements, tables and functions of a tree, those of sub-queries included. */
+function find(found: Found, node: unknown): void {
+  if (Array.isArray(node)) {
+    for (const one of node) find(found, one)
+    return
+  }
+  if (!isObject(node)) return
+  for (const [key, value] of Object.entries(node)) {
+    if (/Stmt$/.test(key) && isObject(value) && /^[A-Z]/.test(key))
+      found.kinds.set(key, [...(found.kinds.get(key) ?? []), value])
+    if (key === "relname" && typeof value === "string")
+      found.names.add(typeof node.schemaname === "string" ? `${node.schemaname}.${value}` : value)
+    if (key === "dbname" && typeof value === "string") found.names.add(value)
+    if (key === "ctename" && typeof value === "string") found.aliases.add(value)
+    if (key === "funcname") found.calls.add(textsIn(value).at(-1) ?? "")
+    if (key === "objects" && "removeType" in node)
+      for (const one of Array.isArray(value) ? value : []) found.names.add(textsIn(one).join("."))
+    find(found, value)
+  }
+}
+
+/** The names of a list of names. */
+function textsIn(node: unknown): readonly string[] {
+  if (Array.isArray(node)) return node.flatMap(textsIn)
+  if (!isObject(node)) return []
+  return Object.entries(node).flatMap(([key, value]) =>
+    key === "sval" && typeof value === "string" ? [value] : textsIn(value),
+  )
+}
+
+function readTree(into: Reading, node: SqlNode, depth: number): void {
+  const [kind = ""] = Object.keys(node)
+  const found: Found = { kinds: new Map(), names: new Set(), aliases: new Set(), calls: new Set() }
+  const explained = node.ExplainStmt
+  const isRun = !isObject(explained) || JSON.stringify(explained.options ?? []).includes('"analyze"')
+  find(found, node)
+  if (!isRun) {
+    found.kinds.clear()
+    found.calls.clear()
+  }
+  const kinds = [...found.kinds.keys()]
+  const settings = (found.kinds.get("VariableSetStmt") ?? []).filter(({ name }) => powers.test(String(name)))
+  const into_ = (found.kinds.get("SelectStmt") ?? []).some(({ intoClause }) => intoClause !== undefined)
+  const open = unresolvedIn(found)
+  const unbounded = [...(found.kinds.get("DeleteStmt") ?? []), ...(found.kinds.get("UpdateStmt") ?? [])].some(
+    isUnbounded,
+  )
+  const alters =
+    JSON.stringify(found.kinds.get("AlterTableStmt") ?? []).match(
+      /"AT_(?:Drop(?:Column|Constraint|Inherit|NotNull)?|Disable\w+|DetachPartition)"/,
+    ) !== null
+  const merges = JSON.stringify(found.kinds.get("MergeStmt") ?? []).includes('"CMD_DELETE"')
+  const copies = found.kinds.get("CopyStmt") ?? []
+  for (const { is_program: isProgram, filename } of copies)
+    if (typeof filename === "string") (isProgram === true ? into.scripts : into.files).push(filename)
+  const writes = kinds.some(
+    (one) =>
+      !reading.has(one) &&
+      one !== "VariableSetStmt" &&
+      !(one === "CopyStmt" && copies.every(({ is_from: isFrom }) => isFrom !== true)),
+  )
+  into.statements.push({
+    verb: verbOf(kind),
+    targets: [...found.names].filter((name) => !found.aliases.has(name)).map((name) => name.toLowerCase()),
+    writes: writes || into_ || settings.length > 0,
+    destructive:
+      kinds.some((one) => dropping.has(one)) || alters || merges || (unbounded && kinds.includes("UpdateStmt")),
+    unbounded,
+    ...(open === undefined ? {} : { unresolved: open }),
+  })
+  // What a function or a block holds is a program of its own; its text is read for the statements in it.
+  for (const inner of [...(found.kinds.get("DoStmt") ?? []), ...(found.kinds.get("CreateFunctionStmt") ?? [])])
+    for (const text of textsIn(inner)) if (looksLikeSql(text)) readWords(into, text, depth + 1, false)
+}
+
+function unresolvedIn({ kinds, calls }: Found): string | undefined {
+  if (kinds.has("CallStmt")) return "it calls a procedure"
+  if (kinds.has("DoStmt")) return "it runs a block of code"
+  if (kinds.has("ExecuteStmt") && !kinds.has("PrepareStmt")) return "it runs a statement that was prepared before"
+  const strange = [...calls].find(
+    (name) =>
+      !functions.has(name.toLowerCase()) &&
+      !/^(?:st_|json|array_|to_|regexp_|date_|time|percentile|pg_get_|pg_size|pg_total|pg_table|pg_relation|pg_database_size|has_\w+_privilege|current_|inet_|ts_|tsvector|phraseto|websearch|word_similarity|similarity|uuid_generate|gen_random)/.test(
+        name.toLowerCase(),
+      ),
+  )
+  return strange === undefined ? undefined : `it calls the function ${strange}`
+}
+
+/** No condition, or one that every row meets. */
+const isUnbounded = ({ whereClause }: SqlNode): boolean => whereClause === undefined || isAlways(whereClause)
+
+function isAlways(node: unknown): boolean {
+  if (!isObject(node)) return false
+  const constant = node.A_Const
+  if (isObject(constant))
+    return (
+      (isObject(constant.boolval) && constant.boolval.boolval === true) ||
+      (isObject(constant.ival) && constant.ival.ival !== 0)
+    )
+  const expression = node.A_Expr
+  if (isObject(expression) && textsIn(expression.name).join("") === "=")
+    return bare(expression.lexpr) === bare(expression.rexpr)
+  const joined = node.BoolExpr
+  if (!isObject(joined) || !Array.isArray(joined.args)) return false
+  if (joined.boolop === "OR_EXPR") return joined.args.some(isAlways)
+  return joined.boolop === "AND_EXPR" && joined.args.every(isAlways)
+}
+
+const bare = (node: unknown): string => JSON.stringify(node ?? null).replace(/"location":\d+/g, "")
+
+/** Functions that look and change nothing, by their names in the usual systems. */
+const functions: ReadonlySet<string> = new Set(
+  "count sum avg min max coalesce nullif greatest least abs ceil ceiling floor round trunc truncate sign sqrt power pow exp ln log log10 log2 mod random rand pi degrees radians sin cos tan asin acos atan atan2 length char_length character_length octet_length bit_length lower upper initcap trim ltrim rtrim btrim lpad rpad left right substr substring position strpos instr locate replace translate repeat reverse split_part concat concat_ws group_concat string_agg array_agg json_agg jsonb_agg json_object_agg jsonb_object_agg listagg format printf quote_literal quote_ident quote_nullable md5 sha1 sha2 sha224 sha256 sha384 sha512 crc32 encode decode hex unhex ascii chr char unicode now curdate curtime current_date current_time current_timestamp localtime localtimestamp sysdate getdate getutcdate clock_timestamp statement_timestamp transaction_timestamp date datetime strftime julianday unixepoch age extract year month day hour minute second week quarter dayofweek dayofyear dayname monthname last_day adddate subdate datediff timestampdiff timestampadd dateadd datepart datename make_date make_timestamp make_interval generate_series generate_subscripts unnest cardinality row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value nth_value bool_and bool_or every any_value mode stddev stddev_pop stddev_samp variance var_pop var_samp corr covar_pop covar_samp median approx_count_distinct cast convert try_cast typeof pg_typeof isnull ifnull nvl nvl2 decode iif if isnumeric exists version database schema current_user session_user user current_schema current_database current_schemas current_setting connection_id last_insert_rowid changes total_changes inet_server_addr pg_backend_pid obj_description col_description format_type row_to_json row to_char to_date to_number to_timestamp width_bucket overlay normalize starts_with ends_with contains glob like soundex difference levenshtein metaphone masklen host network family text numeric int integer bigint float double boolean varchar jsonb_each jsonb_array_elements jsonb_array_length jsonb_extract_path jsonb_object_keys jsonb_set isfinite justify_days tsrange daterange lower_inc upper_inc isempty grouping xmlagg bit_and bit_or bit_count pg_column_size txid_current pg_is_in_recovery object_id db_name schema_name object_name newid uuid sys_guid rowid rownum table_info index_list foreign_key_list pragma_table_info generate_uuid safe_cast parse_date format_date timestamp_trunc date_trunc array_length struct approx_quantiles countif sumif logical_and logical_or".split(
+    " ",
+  ),
+)
+
+// In words, for systems whose grammar is another
+
 const changing = new Set(
-  "insert update delete merge replace upsert drop truncate alter create grant revoke rename purge noaudit deny".split(
+  "insert update delete merge replace upsert drop truncate alter create grant revoke rename purge noaudit deny undrop detach attach load import copy unload".split(
     " ",
   ),
 )
-/** Words after which the name of what is acted on stands. */
+const looking = new Set(
+  "select show explain describe desc with values pragma use help list table begin start commit rollback savepoint end go print if while declare".split(
+    " ",
+  ),
+)
+const verbs = new Set([
+  ...changing,
+  ...looking,
+  ..."set reset call exec execute do vacuum analyze reindex comment lock kill flush optimize prepare deallocate export backup restore shutdown audit disable enable cluster refresh handler xa".split(
+    " ",
+  ),
+])
 const beforeTarget = new Set(
   "from into update table database schema view index user role policy trigger function procedure sequence materialized keyspace collection bucket cluster tablespace warehouse on join using truncate".split(
     " ",
@@ -38,30 +247,16 @@ const noTarget = new Set(
 )
 
 function targetsOf(words: readonly string[]): readonly string[] {
-  const targets: string[] = []
+  const targets = new Set<string>()
   for (const [at, word] of words.entries()) {
     if (!beforeTarget.has(word)) continue
     let next = at + 1
     while (next < words.length && next < at + 5 && noTarget.has(words[next] ?? "")) next++
-    const name = words[next]
-    if (name === undefined || noTarget.has(name) || !/^[\p{L}_@]/u.test(name)) continue
-    const dotted = words[next + 1] === "." ? `${name}.${words[next + 2] ?? ""}` : name
-    targets.push(dotted)
-    let more = next + (dotted === name ? 1 : 3)
-    while (words[more] === "," && /^[\p{L}_]/u.test(words[more + 1] ?? "") && more < next + 200) {
-      targets.push(words[more + 1] ?? "")
-      more += 2
-    }
+    const name = words[next] ?? ""
+    if (!noTarget.has(name) && /^[\p{L}_@]/u.test(name))
+      targets.add(words[next + 1] === "." ? `${name}.${words[next + 2] ?? ""}` : name)
   }
-  return [...new Set(targets)]
-}
-
-/** `WHERE 1=1`, `WHERE true` and no `WHERE` at all leave nothing out. */
-function isUnbounded(words: readonly string[]): boolean {
-  const where = words.lastIndexOf("where")
-  if (where < 0) return !words.includes("limit")
-  const rest = words.slice(where + 1, where + 6).join(" ")
-  return /^(?:\(? ?)?(?:true|1|not false|(\d+) = \1|' = ')(?: |$)/.test(rest) && !/ and /.test(` ${rest} `)
+  return [...targets]
 }
 
 /** A word that changes something, wherever it stands: behind `WITH`, behind `EXPLAIN ANALYZE`, in a block. */
@@ -69,62 +264,95 @@ function changesIn(words: readonly string[]): readonly string[] {
   return words.filter((word, at) => {
     if (!changing.has(word)) return false
     if (at === 0) return true
-    const before = words[at - 1] ?? ""
     const after = words[at + 1] ?? ""
     // `FOR UPDATE`, `ON DELETE`, `replace(x)`, `GRANT SELECT, DELETE ON`: said, not done.
-    if (/^(?:for|on|or|,|no|key)$/.test(before) || after === "(") return false
-    return /^(?:delete from|insert into|drop \w+|truncate \w+|alter \w+|update [\p{L}_]\S*|merge into|create \w+)$/u.test(
+    if (/^(?:for|on|or|,|no|key|\.)$/.test(words[at - 1] ?? "") || after === "(") return false
+    return /^(?:delete (?:from|\w)|insert \w+|drop \w+|truncate \w+|alter \w+|update [\p{L}_]\S*|merge \w+|create \w+|replace into|load data)$/u.test(
       `${word} ${after}`,
     )
   })
 }
 
-function statementFact({ words, strings }: SqlStatement): SqlFact {
+type Statement = { readonly words: readonly string[]; readonly strings: readonly string[] }
+
+/** What the words of a text say. `known`: the grammar has read it too, so that only what is worse counts. */
+function readWords(into: Reading, text: string, depth: number, known: boolean): void {
+  for (const statement of statementsOf(text)) {
+    if (into.statements.length > maxStatements) {
+      into.tooMany = true
+      return
+    }
+    const fact = factOfWords(statement)
+    const isWorse = fact.destructive || (fact.writes && changing.has(fact.verb))
+    const isTold = into.statements.some((one) => one.verb === fact.verb && one.targets.join() === fact.targets.join())
+    if (!known || (isWorse && !isTold)) into.statements.push(fact)
+    const { words, strings } = statement
+    if (words.some((word) => /cmdshell|sys_exec|sys_eval|shell/.test(word))) into.scripts.push(...strings)
+    if (
+      words.some((word) =>
+        /^(?:outfile|dumpfile|infile|load_file|openrowset|bulk|attach|readfile|writefile|pg_read_file)$/.test(word),
+      )
+    )
+      into.files.push(...strings)
+    if (words.some((word) => /^(?:exec|execute|prepare|do|immediate|eval|sp_executesql|query)$/.test(word)))
+      for (const inner of strings) if (looksLikeSql(inner)) readText(into, inner, depth + 1)
+  }
+}
+
+function factOfWords({ words, strings }: Statement): SqlFact {
   const verb = words.find((word) => word !== "(") ?? ""
   const changes = changesIn(words)
-  const reads = readers.has(verb) && changes.length === 0
-  const into = verb === "select" && words.includes("into")
-  const harmful = /^(?:drop|truncate|delete|purge)$/
-  const alters = changes.includes("alter") && /\b(?:drop|disable)\b/.test(words.slice(0, 200).join(" "))
-  const whole = (changes.includes("update") || changes.includes("delete")) && isUnbounded(words)
+  const line = words.join(" ")
+  const sets = verb === "set" || verb === "pragma" ? / [:=]|=/.test(line) : false
+  const looks = looking.has(verb) && changes.length === 0 && !sets && !/ into (?!@)/.test(line)
+  const isWhole = (changes.includes("update") || changes.includes("delete")) && isUnboundedLine(words)
+  const alters = changes.includes("alter") && /\b(?:drop|disable)\b/.test(line.slice(0, 4_000))
   const flush = /^(?:flushall|flushdb|shutdown)$/.test(verb)
-  const built = /^(?:exec|execute|prepare|do)$/.test(verb) && strings.length === 0 && /[@|+]/.test(words.join(""))
+  const open = openIn(verb, words, strings, looks)
   return {
     verb,
     targets: targetsOf(words),
-    writes: (!reads && !/^(?:begin|start|commit|rollback|savepoint)$/.test(verb)) || into,
-    destructive: changes.some((word) => harmful.test(word)) || alters || flush || (changes.includes("update") && whole),
-    unbounded: whole,
-    obscured: built,
-    words,
+    writes: changes.length > 0 || sets || flush || / into (?!@)/.test(line) || (!looking.has(verb) && verbs.has(verb)),
+    destructive: changes.some((word) => /^(?:drop|truncate|delete|purge)$/.test(word)) || alters || flush || isWhole,
+    unbounded: isWhole,
+    ...(open === undefined ? {} : { unresolved: open }),
   }
 }
 
-/** MySQL runs what stands in a comment that begins with an exclamation mark. */
-const opened = (text: string): string =>
-  text.includes("/*!") ? text.replace(/\/\*!\d{0,6}([^*]{0,2000})\*\//g, " $1 ") : text
-
-type SqlFacts = { readonly statements: readonly SqlFact[]; readonly tooMany: boolean }
-
-/** What a text of SQL does, with what it runs out of quoted texts. */
-export function sqlFacts(text: string, depth = 0): SqlFacts {
-  // A text put together from quoted pieces is read as a whole.
-  const joined = opened(text).replace(/'\s{0,20}(?:\|\||\+)\s{0,20}'/g, "")
-  const { statements, tooMany } = readSql(joined)
-  const inner = statements.flatMap(({ words, strings }) =>
-    depth < maxScriptDepth &&
-    words.some((word) => /^(?:exec|execute|prepare|do|immediate|eval|sp_executesql|query)$/.test(word))
-      ? strings.filter(looksLikeSql).map((inside) => sqlFacts(inside, depth + 1))
-      : [],
+function openIn(
+  verb: string,
+  words: readonly string[],
+  strings: readonly string[],
+  looks: boolean,
+): string | undefined {
+  if (/^(?:exec|execute|call|do|prepare)$/.test(verb))
+    return strings.some(looksLikeSql) && !/[@|+]/.test(words.join(""))
+      ? undefined
+      : "it runs a procedure or a text that is put together"
+  if (!verbs.has(verb)) return "it is no statement of a known grammar"
+  if (!looks) return undefined
+  const strange = words.find(
+    (word, at) =>
+      words[at + 1] === "(" &&
+      /^[\p{L}_][\p{L}\p{N}_.]*$/u.test(word) &&
+      !functions.has(word.replace(/^.*\./, "")) &&
+      !/^(?:in|and|or|not|on|as|from|where|values|over|using|exists|any|all|some|by|then|when|else|case|select|with|having|filter|within|top|interval|between|like|is|union|except|intersect|join|lateral|partition|distinct|key|index|st_\w+|json\w*|date_\w+|array_\w+|to_\w+|regexp_\w+|time\w*)$/.test(
+        word,
+      ),
   )
-  return {
-    statements: [...statements.map(statementFact), ...inner.flatMap((facts) => facts.statements)],
-    tooMany: tooMany || inner.some((facts) => facts.tooMany),
-  }
+  return strange === undefined ? undefined : `it calls the function ${strange}`
+}
+
+/** `WHERE 1=1`, `WHERE true` and no `WHERE` at all leave nothing out. */
+function isUnboundedLine(words: readonly string[]): boolean {
+  const where = words.lastIndexOf("where")
+  if (where < 0) return !words.includes("limit")
+  const rest = words.slice(where + 1, where + 6).join(" ")
+  return /^(?:\(? ?)?(?:true|1|not false|(\d+) = \1|' = ')(?: |$)/.test(rest) && !/ and /.test(` ${rest} `)
 }
 
 const shape =
-  /\b(?:drop\s+(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|column|audit|materialized|keyspace|collection|server)|truncate\s+(?:table\s+)?["`[\w]|delete\s+from\s+\S|alter\s+(?:table|database|system|user|role|server|session|audit|schema|login|policy)\b|update\s+["`[\w.\]]+\s+set\s|insert\s+into\s|create\s+(?:or\s+replace\s+)?(?:temp\w*\s+|unique\s+)?(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|server|login)\b|select\s[^;]{0,2000}?\bfrom\s|set\s+(?:global|session|persist)\s|noaudit\s|grant\s+[\w, ]{1,200}\s(?:on|to)\s|revoke\s+[\w, ]{1,200}\s(?:on|from)\s)/i
+  /\b(?:drop\s+(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|column|audit|materialized|keyspace|collection|server|tables?)|truncate\s+(?:table\s+)?["`[\w]|delete\s+from\s+\S|alter\s+(?:table|database|system|user|role|server|session|audit|schema|login|policy)\b|update\s+["`[\w.\]]+\s+set\s|insert\s+into\s|replace\s+into\s|create\s+(?:or\s+replace\s+)?(?:temp\w*\s+|unique\s+)?(?:table|database|schema|view|index|user|role|policy|trigger|function|procedure|server|login)\b|select\s[^;]{0,2000}?\bfrom\s|set\s+(?:global|session|persist)\s|noaudit\s|grant\s+[\w, ]{1,200}\s(?:on|to)\s|revoke\s+[\w, ]{1,200}\s(?:on|from)\s|merge\s+into\s)/i
 
 /** Does a text have a statement of SQL in it? */
 export const looksLikeSql = (text: string): boolean =>
@@ -136,26 +364,15 @@ export const startsLikeSql = (text: string): boolean => {
   return first !== undefined && verbs.has(first.toLowerCase())
 }
 
-/** One statement: its words and signs in small letters without comments, and the texts quoted in it. */
-type SqlStatement = {
-  readonly words: readonly string[]
-  readonly strings: readonly string[]
-}
-
-type SqlText = { readonly statements: readonly SqlStatement[]; readonly tooMany: boolean }
-
-/**
- * A comment, a quoted text, a quoted name, a word, a sign. Each alternative starts with another sign, and none can back up. What MySQL
- * runs although it stands in a comment is read as if it stood outside.
- */
+/** A comment, a quoted text, a quoted name, a word, a sign. Each alternative starts with another sign, and none can back up. */
 const token =
-  /--[^\n]*|#[^\n]*|\/\*(?!!)(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\*!\d*|\*\/|'(?:[^'\\]|''|\\.)*'?|\$(\w*)\$|"[^"]*"?|`[^`]*`?|\[[^\]\n]{1,128}\]|[\p{L}_@][\p{L}\p{N}_$@]*(?:\.[\p{L}\p{N}_$]+)*|\d+(?:\.\d+)?|;|[^\s]/gsu
+  /--(?=\s)[^\n]*|#[^\n]*|\/\*(?!!)(?:[^*]|\*(?!\/))*(?:\*\/)?|\/\*!\d*|\*\/|'(?:[^'\\]|''|\\.)*'?|\$(\w*)\$|"[^"]*"?|`[^`]*`?|\[[^\]\n]{1,128}\]|[\p{L}_@][\p{L}\p{N}_$@]*(?:\.[\p{L}\p{N}_$]+)*|\d+(?:\.\d+)?|;|[^\s]/gsu
 
-const unquoted = (text: string): string => text.slice(1, text.length > 1 ? -1 : undefined)
+const inner = (text: string): string => text.slice(1, text.length > 1 ? -1 : undefined)
 
-/** Split a text into statements. What is left open at the end is read all the same. */
-function readSql(text: string): SqlText {
-  const statements: SqlStatement[] = []
+/** Split a text into statements, as systems with backslashes in quotes do. What is left open at the end is read all the same. */
+function statementsOf(text: string): readonly Statement[] {
+  const statements: Statement[] = []
   let words: string[] = []
   let strings: string[] = []
   const close = (): void => {
@@ -164,22 +381,15 @@ function readSql(text: string): SqlText {
     strings = []
   }
   for (const { 0: piece } of text.matchAll(token)) {
-    if (/^(?:--|#|\/\*|\*\/)/.test(piece)) continue
     // What stands between dollar signs is code more often than text, so it is read as such.
-    if (/^\$\w*\$$/.test(piece)) continue
+    if (/^(?:--\s|#|\/\*|\*\/|\$\w*\$$)/.test(piece)) continue
     if (piece === ";") close()
     else if (piece.startsWith("'")) {
-      strings.push(unquoted(piece).replaceAll("''", "'"))
+      strings.push(inner(piece).replaceAll("''", "'"))
       words.push("'")
-    } else words.push(...nameOf(piece))
-    if (statements.length >= maxStatements) return { statements, tooMany: true }
+    } else words.push((/^["`]|^\[\D/.test(piece) ? inner(piece) : piece).toLowerCase())
+    if (statements.length > maxStatements) return statements
   }
   close()
-  return { statements, tooMany: false }
-}
-
-function nameOf(piece: string): readonly string[] {
-  if (/^["`]/.test(piece)) return [unquoted(piece).toLowerCase()]
-  if (/^\[\D/.test(piece)) return [unquoted(piece).toLowerCase()]
-  return [piece.toLowerCase()]
+  return statements
 }

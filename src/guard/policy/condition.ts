@@ -1,25 +1,31 @@
 import { isObject } from "../../wire/json.ts"
 import type { Action } from "../facts/action.ts"
 import type { CallFacts } from "../facts/facts.ts"
-import { maxFactsPerKind } from "../facts/leaf.ts"
+import { maxFactsPerKind, type OpenKind } from "../facts/leaf.ts"
 import { searchable } from "../facts/words.ts"
-import type { CompiledMatcher } from "./matcher.ts"
+import type { CompiledMatcher, Reach } from "./matcher.ts"
 import { type AttributeName, attributes } from "./schema.ts"
 
 /** What becomes of a call that no policy speaks of: it is let through, or only what a policy permits is. */
 export type Mode = "forbid-only" | "allow-list"
 
-export type Get = (name: AttributeName) => AttributeValue
+/** The value of an attribute, and whether the call may have more of it than that. */
+export type Get = {
+  readonly value: (name: AttributeName) => AttributeValue
+  readonly isOpen: (name: AttributeName, member?: string) => boolean
+  /** Both sides of `&&` and `||` are read, also where Cedar would stop at an error on the left. */
+  readonly isLenient?: boolean
+}
 
 /** What a condition comes to, or nothing where only the engine can tell. */
 type Known = AttributeValue | undefined
 type Expression = (get: Get) => Known
 
 /**
- * A foreknowledge of Cedar's answer: `false` means that the policy surely does not hold and raises no error, so that the engine need
- * not be asked. Everything else is the engine's to decide.
+ * What is known of Cedar's answer: `false` means that the policy surely does not hold and raises no error, so that the engine need
+ * not be asked. `undefined` means that only the engine can tell, or that it rests on a fact that is unresolved.
  */
-type Condition = (get: Get) => boolean
+type Condition = (get: Get) => boolean | undefined
 
 const unknown: Expression = () => undefined
 
@@ -43,15 +49,20 @@ const numbers = (compare: (left: number, right: number) => Known) =>
 const sets = (compare: (left: readonly string[], right: readonly string[]) => boolean) =>
   both((left, right) => (typeof left === "object" && typeof right === "object" ? compare(left, right) : undefined))
 
-/** Only what stands left is read when it decides, as in Cedar: an error behind it never comes up. */
 const binary: Readonly<Record<string, (left: Expression, right: Expression) => Expression>> = {
   "&&": (left, right) => (get) => {
     const one = left(get)
-    return one === true ? right(get) : one === false ? false : undefined
+    if (one === true || one === false) return one ? right(get) : false
+    // What is unresolved on the left cannot make true what is false on the right; what only the engine can tell may be an error.
+    return get.isLenient === true && right(get) === false ? false : undefined
   },
   "||": (left, right) => (get) => {
     const one = left(get)
-    return one === false ? right(get) : one === true ? true : undefined
+    return one === false
+      ? right(get)
+      : one === true || (get.isLenient === true && right(get) === true)
+        ? true
+        : undefined
   },
   "==": both((left, right) => (typeof left === "object" || typeof left !== typeof right ? undefined : left === right)),
   "!=": both((left, right) => (typeof left === "object" || typeof left !== typeof right ? undefined : left !== right)),
@@ -75,7 +86,13 @@ function compileExpression(node: unknown): Expression {
   if (!isObject(body) || kind === undefined) return unknown
   if (kind === ".") {
     const name = body.attr
-    return isObject(body.left) && body.left.Var === "context" && isAttribute(name) ? (get) => get(name) : unknown
+    // A flag that is unresolved and set stays set; anything else that is unresolved is not known.
+    return isObject(body.left) && body.left.Var === "context" && isAttribute(name)
+      ? (get) => {
+          const value = get.value(name)
+          return get.isOpen(name) && value !== true ? undefined : value
+        }
+      : unknown
   }
   if (kind === "like") return like(body)
   if (kind === "!" || kind === "isEmpty") {
@@ -87,7 +104,50 @@ function compileExpression(node: unknown): Expression {
     }
   }
   const join = Object.hasOwn(binary, kind) ? binary[kind] : undefined
+  const set = setQuestion(kind, body)
+  if (set !== undefined) return set
   return join === undefined ? unknown : join(compileExpression(body.left), compileExpression(body.right))
+}
+
+/**
+ * Questions about a set of facts that may have more members than are known: what is in it is in it, and what is not may be.
+ */
+function setQuestion(kind: string, { left, right, arg }: Readonly<Record<string, unknown>>): Expression | undefined {
+  const name = attributeOf(kind === "isEmpty" ? arg : left)
+  const within = attributeOf(right)
+  if (kind === "isEmpty" && name !== undefined)
+    return (get) => {
+      const value = get.value(name)
+      if (typeof value !== "object") return undefined
+      return value.length > 0 ? false : get.isOpen(name) ? undefined : true
+    }
+  if ((kind === "contains" || kind === "containsAny") && name !== undefined) {
+    const wanted = compileExpression(right)
+    return (get) => {
+      const [value, other] = [get.value(name), wanted(get)]
+      const members = isText(other) ? [other] : other
+      if (typeof value !== "object" || typeof members !== "object") return undefined
+      if (members.some((member) => value.includes(member))) return true
+      return members.some((member) => get.isOpen(name, member)) ? undefined : false
+    }
+  }
+  // `["eu-west-1"].containsAll(context.regions)`: one member outside is enough to say no.
+  if (kind === "containsAll" && within !== undefined && name === undefined) {
+    const limits = compileExpression(left)
+    return (get) => {
+      const [allowed, value] = [limits(get), get.value(within)]
+      if (typeof value !== "object" || typeof allowed !== "object") return undefined
+      if (!value.every((member) => allowed.includes(member))) return false
+      return get.isOpen(within) ? undefined : true
+    }
+  }
+  return undefined
+}
+
+const attributeOf = (node: unknown): AttributeName | undefined => {
+  const access = isObject(node) ? node["."] : undefined
+  if (!isObject(access) || !isObject(access.left) || access.left.Var !== "context") return undefined
+  return isAttribute(access.attr) ? access.attr : undefined
 }
 
 function literal(value: unknown): Expression {
@@ -138,7 +198,7 @@ export function compileCondition(
   return (get) => {
     for (const { wanted, holds } of compiled) {
       const value = holds(get)
-      if (value === undefined) return true
+      if (value === undefined) return undefined
       if (value !== wanted) return false
     }
     return true
@@ -195,6 +255,46 @@ const readers: Readonly<Record<Exclude<AttributeName, "matches" | "spent">, (fac
   text: ({ text }) => searchable(text),
 }
 
+/** The unresolved facts that leave an attribute open. */
+const opening: Readonly<Partial<Record<AttributeName, readonly OpenKind[]>>> = {
+  recipients: ["recipients"],
+  recipientDomains: ["recipients"],
+  unresolvedRecipients: ["recipients"],
+  hosts: ["hosts"],
+  network: ["network"],
+  paths: ["paths"],
+  changedPaths: ["changedPaths"],
+  secretPaths: ["paths"],
+  sqlVerbs: ["statements"],
+  sqlTargets: ["statements"],
+  sqlUnbounded: ["statements"],
+  destructive: ["statements"],
+  changes: ["changes", "statements"],
+  spend: ["amounts"],
+  currencies: ["amounts"],
+  amountNamed: ["amounts"],
+  environments: ["environments"],
+  secrets: ["secrets"],
+}
+/** What no program that runs can change: who is called, and what stands in the call. */
+const settled: ReadonlySet<AttributeName> = new Set([
+  "tool",
+  "spent",
+  "text",
+  "marks",
+  "languages",
+  "personal",
+  "regions",
+  "linkedHosts",
+])
+
+/** Why an attribute is open, if it is. */
+export function openReason(name: AttributeName, { open }: CallFacts, assumed: ReadonlySet<string>): string | undefined {
+  if (settled.has(name)) return undefined
+  const kind = (opening[name] ?? []).find((one) => open.has(one) && !assumed.has(one))
+  return kind === undefined ? open.get("everything") : open.get(kind)
+}
+
 export type PolicyContext = {
   readonly get: (name: AttributeName) => AttributeValue
   /** For each matcher's answer, the values that it rests on. */
@@ -203,12 +303,16 @@ export type PolicyContext = {
   readonly tooMany: () => boolean
 }
 
+/** Files that are secret by name, and folders of which everything is carried off or searched for secrets. */
+const secretsBelow = ({ paths }: CallFacts): readonly string[] =>
+  unique(paths.filter(({ secret, tree }) => secret || tree === "secrets").map(({ path }) => path))
+
 type Matches = ReadonlyMap<string, readonly string[]>
 
-function matchAll(facts: CallFacts, matchers: ReadonlyMap<string, CompiledMatcher>): Matches {
+function matchAll(facts: CallFacts, matchers: ReadonlyMap<string, CompiledMatcher>, reach: Reach): Matches {
   const matched = new Map<string, readonly string[]>()
   for (const [name, match] of matchers) {
-    const { outside, within } = match(facts)
+    const { outside, within } = match(facts, reach)
     if (outside.length > 0) matched.set(`outside:${name}`, outside)
     if (within.length > 0) matched.set(`within:${name}`, within)
     if (outside.length === 0) matched.set(`inside:${name}`, within)
@@ -221,17 +325,23 @@ export function policyContext(
   facts: CallFacts,
   matchers: ReadonlyMap<string, CompiledMatcher>,
   { spentMinor = 0 }: Circumstances,
+  reach: Reach = "named",
 ): PolicyContext {
   const values = new Map<AttributeName, AttributeValue>()
   let matched: Matches | undefined
   let tooMany = false
   const matches = (): Matches => {
-    matched ??= matchAll(facts, matchers)
+    matched ??= matchAll(facts, matchers, reach)
     return matched
   }
   const read = (name: AttributeName): AttributeValue => {
     if (name === "matches") return [...matches().keys()]
-    const value = name === "spent" ? Math.round(spentMinor) : readers[name](facts)
+    const value =
+      name === "spent"
+        ? Math.round(spentMinor)
+        : name === "secretPaths" && reach === "below"
+          ? secretsBelow(facts)
+          : readers[name](facts)
     if (typeof value !== "object" || value.length <= maxFactsPerKind) return value
     tooMany = true
     return value.slice(0, maxFactsPerKind)
@@ -258,6 +368,12 @@ export type GuardPolicy = {
   readonly line: number
   readonly effect: "permit" | "forbid"
   readonly decision: "deny" | "ask"
+  /** What becomes of a call that leaves open whether the policy holds. */
+  readonly unresolved: "deny" | "ask"
+  /** Facts that are taken as the call says them, also where it may have more: their openness does not count. */
+  readonly assumed: ReadonlySet<string>
+  /** Whether the policy is in force, or only reported on. */
+  readonly mode: "enforce" | "observe"
   /** The rule in words, from `@rule("…")`. */
   readonly rule: string
   /** What to do instead, from `@instead("…")`. */
@@ -268,8 +384,10 @@ export type GuardPolicy = {
   /** The one tool and the one agent that its head names, if it does. */
   readonly tool?: string
   readonly agent?: string
+  /** The session that its head names. */
+  readonly session?: string
   /** Its conditions ask which action it is. */
   readonly asksAction: boolean
-  /** False where it surely does not hold. */
-  readonly mayHold: Condition
+  /** False where it surely does not hold, true where it surely does. */
+  readonly holds: Condition
 }

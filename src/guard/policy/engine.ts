@@ -3,7 +3,7 @@ import { assert } from "../../message/assert.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { hashData } from "../../message/sha256.ts"
 import type { Action } from "../facts/action.ts"
-import type { Get, GuardPolicy, Mode } from "./condition.ts"
+import type { AttributeValue, Get, GuardPolicy, Mode } from "./condition.ts"
 import { type AttributeName, namespace } from "./schema.ts"
 
 /** What the policies say to one action of a call. */
@@ -18,7 +18,7 @@ type Request = {
   readonly sessions: readonly string[]
   readonly tool: string
   readonly action: Action
-  readonly get: Get
+  readonly get: (name: AttributeName) => AttributeValue
 }
 
 /** Policies that are asked together, and what they ask. */
@@ -27,6 +27,8 @@ type Group = { readonly id: string; readonly asks: ReadonlySet<AttributeName> }
 export type Engine = {
   /** Ask every policy that may hold for the action; `first` tells whether the call was asked about for another action before. */
   readonly ask: (request: Request, first: boolean) => Answer
+  /** Ask one policy alone: does it forbid? */
+  readonly askOne: (request: Request, policy: GuardPolicy) => boolean
 }
 
 const baselineId = "guard:baseline"
@@ -90,14 +92,16 @@ function authorize(cedar: Cedar, { agent, sessions, tool, action, get }: Request
 export function createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mode: Mode): Engine {
   const groupFor = createGroups(cedar, mode)
   return {
+    askOne: (request, policy) => {
+      // An error is told where the policy is asked about what is known.
+      return authorize(cedar, request, groupFor(`policy ${policy.id}`, [policy])).forbids.length > 0
+    },
     ask: (request, first) => {
       const { action, get } = request
       const own = (policy: GuardPolicy): boolean =>
         policy.actions?.has(action) ?? (first || mode === "allow-list" || policy.asksAction)
-      const meant = ({ tool = request.tool, agent = request.agent }: GuardPolicy): boolean =>
-        tool === request.tool && agent === request.agent
       const all = policies.filter(own)
-      const live = all.filter((policy) => meant(policy) && policy.mayHold(get))
+      const live = all.filter((policy) => isMeant(policy, request) && policy.holds(asKnown(get)) !== false)
       const groups =
         live.length > 1 + all.length / policiesPerQuestion
           ? [groupFor(`${action} ${first}`, all)]
@@ -111,6 +115,18 @@ export function createEngine(cedar: Cedar, policies: readonly GuardPolicy[], mod
     },
   }
 }
+
+/** Does the head of a policy mean this tool, agent and session? */
+export const isMeant = (
+  { tool, agent, session }: GuardPolicy,
+  request: Pick<Request, "tool" | "agent" | "sessions">,
+): boolean =>
+  (tool ?? request.tool) === request.tool &&
+  (agent ?? request.agent) === request.agent &&
+  (session === undefined || request.sessions.includes(session))
+
+/** What is known of a call, and nothing else. */
+const asKnown = (value: Request["get"]): Get => ({ value, isOpen: () => false })
 
 /** The policy engine, as far as the guard uses it. */
 export type Cedar = typeof import("@cedar-policy/cedar-wasm/nodejs")

@@ -5,14 +5,17 @@ import { fold, globMatches } from "../facts/words.ts"
 
 /** A list of patterns that a policy can ask by name, because Cedar has no way to match each member of a set against a pattern. */
 export type Matcher = {
-  readonly of: "recipientDomains" | "hosts" | "paths" | "changedPaths" | "commands" | "sqlTargets"
+  readonly of: "recipientDomains" | "hosts" | "paths" | "changedPaths" | "commands" | "commandLines" | "sqlTargets"
   /** Domains and hosts: exact, or `*.example.com` for what stands below. Paths: globs. Others: globs on the whole name. */
   readonly patterns: readonly string[]
 }
 
 type Matched = { readonly outside: readonly string[]; readonly within: readonly string[] }
 
-export type CompiledMatcher = (facts: CallFacts) => Matched
+/** What counts of a folder: its name alone, or all that may be below it as well. */
+export type Reach = "named" | "below"
+
+export type CompiledMatcher = (facts: CallFacts, reach?: Reach) => Matched
 
 const changes = (access: string): boolean => access !== "read"
 
@@ -28,6 +31,8 @@ function valuesOf(of: Matcher["of"], facts: CallFacts): readonly string[] {
       return facts.paths.filter(({ access }) => changes(access)).map(({ path }) => path)
     case "commands":
       return facts.commands.map(({ name }) => name)
+    case "commandLines":
+      return facts.commands.filter(({ name }) => name !== "").map(({ line }) => line)
     case "sqlTargets":
       return facts.statements.flatMap(({ targets }) => targets)
   }
@@ -58,18 +63,48 @@ function reaches(place: string, name: string): boolean {
   return names.some((_, at) => globMatches(names.slice(0, at + 1).join("/"), name))
 }
 
+/** A program with its first words: `git status` covers `git status --short`, and not `git push`. */
+const lineTest = (pattern: string): ((value: string) => boolean) => {
+  const wanted = fold(pattern).trim().split(/\s+/)
+  return (value) => {
+    const words = fold(value).split(" ")
+    return wanted.every((word, at) => globMatches(word, words[at] ?? ""))
+  }
+}
+
 const testFor = (of: Matcher["of"], pattern: string): ((value: string) => boolean) => {
   if (of === "recipientDomains" || of === "hosts") return hostTest(pattern)
   if (of === "paths" || of === "changedPaths") return pathTest(pattern)
+  if (of === "commandLines") return lineTest(pattern)
   return (value) => globMatches(fold(pattern), fold(value))
+}
+
+/** Folders of which everything is taken, and below which what a pattern stands for may be. */
+function foldersAbove(of: Matcher["of"], patterns: readonly string[], facts: CallFacts): readonly string[] {
+  if (of !== "paths" && of !== "changedPaths") return []
+  return facts.paths
+    .filter(({ tree, access }) => tree !== undefined && (of === "paths" || changes(access)))
+    .map(({ path }) => path)
+    .filter((path) => patterns.some((pattern) => isAbove(path, pattern)))
+}
+
+/** May what a pattern stands for be below a folder? A pattern without a root may be, below the folder that one works in. */
+function isAbove(folder: string, pattern: string): boolean {
+  const name = fold(folder).replace(/\/+$/, "")
+  const normal = fold(normalPath(pattern))
+  if (name === "" || name === "." || name === "*" || name === "**")
+    return !/^(?:[/~]|[a-z]:)/.test(normal) || folder.startsWith("/")
+  if (/^\$(?:pwd|oldpwd)$/.test(name) || /^(?:\.\.\/?)+$/.test(name)) return true
+  return normal.startsWith(`${name}/`) || normal.startsWith("**/")
 }
 
 /** Make a matcher ready to be asked about many calls. */
 export function compileMatcher({ of, patterns }: Matcher): CompiledMatcher {
   const tests = patterns.map((pattern) => testFor(of, pattern))
-  return (facts) => {
+  return (facts, reach = "named") => {
+    const above = new Set(reach === "below" ? foldersAbove(of, patterns, facts) : [])
     const values = [...new Set(valuesOf(of, facts))].sort()
-    const within = values.filter((value) => tests.some((test) => test(value)))
+    const within = values.filter((value) => above.has(value) || tests.some((test) => test(value)))
     const inside = new Set(within)
     return { within, outside: values.filter((value) => !inside.has(value)) }
   }

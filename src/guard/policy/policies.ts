@@ -18,11 +18,14 @@ function written(
   use: TemplateUse,
   name: string,
 ): { readonly text: string; readonly matchers: Readonly<Record<string, Matcher>> } {
-  const { rule, instead, when, matchers = {} } = checkedDraft(use, name)
+  const { rule, instead, when, matchers = {}, assume = [], decision } = checkedDraft(use, name)
   const head = [
     `@rule(${cedarString(use.rule ?? rule)})`,
     `@instead(${cedarString(instead)})`,
-    ...(use.decision === "ask" ? ['@decision("ask")'] : []),
+    ...((use.decision ?? decision) === "ask" ? ['@decision("ask")'] : []),
+    ...(use.unresolved === "deny" ? ['@unresolved("deny")'] : []),
+    ...(use.mode === "observe" ? ['@mode("observe")'] : []),
+    ...(assume.length > 0 ? [`@assume("${assume.join(" ")}")`] : []),
   ].join("\n")
   return {
     text: when.map((condition) => `${head}\nforbid(principal, action, resource) when { ${condition} };`).join("\n"),
@@ -30,8 +33,19 @@ function written(
   }
 }
 
+const choices: Readonly<Record<string, readonly unknown[]>> = {
+  decision: [undefined, "deny", "ask"],
+  unresolved: [undefined, "deny", "ask"],
+  mode: [undefined, "enforce", "observe"],
+}
+
 /** A parameter that is none is the fault of the policy that gives it. */
 function checkedDraft(use: TemplateUse, name: string): PolicyDraft {
+  for (const [option, known] of Object.entries(choices)) {
+    const found = Object.entries(use).find(([key]) => key === option)?.[1]
+    if (!known.includes(found))
+      throw invalid(name, undefined, `${known.slice(1).join(" or ")} for ${option}`, shown(found))
+  }
   try {
     return draftOf(use, name)
   } catch (error) {
@@ -159,6 +173,17 @@ function readPolicy(cedar: Cedar, name: string, text: string, fallback: string):
   const decision = annotations.decision ?? "deny"
   if (decision !== "deny" && decision !== "ask")
     throw invalid(name, undefined, '@decision("deny") or @decision("ask")', `@decision(${JSON.stringify(decision)})`)
+  const unresolved = annotations.unresolved ?? "ask"
+  if (unresolved !== "deny" && unresolved !== "ask")
+    throw invalid(
+      name,
+      undefined,
+      '@unresolved("deny") or @unresolved("ask")',
+      `@unresolved(${JSON.stringify(unresolved)})`,
+    )
+  const mode = annotations.mode ?? "enforce"
+  if (mode !== "enforce" && mode !== "observe")
+    throw invalid(name, undefined, '@mode("enforce") or @mode("observe")', `@mode(${JSON.stringify(mode)})`)
   const mentions = mentionsIn(conditions)
   const id = annotations.id ?? fallback
   return {
@@ -166,11 +191,14 @@ function readPolicy(cedar: Cedar, name: string, text: string, fallback: string):
     text,
     effect,
     decision,
+    unresolved: decision === "ask" ? "ask" : unresolved,
+    assumed: new Set((annotations.assume ?? "").split(/[\s,]+/).filter((one) => one !== "")),
+    mode,
     rule: annotations.rule ?? `Policy ${id} forbids this call.`,
     ...present({ instead: annotations.instead, actions: actionsOf(action) }),
-    ...present({ tool: entityOf(resource), agent: entityOf(principal) }),
+    ...present({ tool: entityOf(resource), agent: entityOf(principal), session: sessionOf(principal) }),
     ...mentions,
-    mayHold: compileCondition(conditions),
+    holds: compileCondition(conditions),
   }
 }
 
@@ -185,6 +213,13 @@ function actionsOf(constraint: PolicyJson["action"]): ReadonlySet<Action> | unde
 /** The entity that a head wants exactly. Tools and agents stand in no hierarchy, so other ways to name one are left to the engine. */
 function entityOf(constraint: PolicyJson["resource"] | PolicyJson["principal"]): string | undefined {
   if (constraint.op !== "==" || !("entity" in constraint)) return undefined
+  const { entity } = constraint
+  return "__entity" in entity ? entity.__entity.id : entity.id
+}
+
+/** The session whose agents a head means. */
+function sessionOf(constraint: PolicyJson["principal"]): string | undefined {
+  if (constraint.op !== "in" || !("entity" in constraint)) return undefined
   const { entity } = constraint
   return "__entity" in entity ? entity.__entity.id : entity.id
 }

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../message/errors.ts"
+import type { OpenKind } from "../facts/leaf.ts"
 import type { Matcher } from "./matcher.ts"
 
 /** What a template makes of its parameters. */
@@ -10,6 +11,10 @@ export type PolicyDraft = {
   /** Conditions in Cedar; each forbids the call on its own. */
   readonly when: readonly string[]
   readonly matchers?: Readonly<Record<string, Matcher>>
+  /** What becomes of a call that breaks the rule, unless the use says otherwise. Refused unless given. */
+  readonly decision?: "deny" | "ask"
+  /** Unresolved facts that the operator has said not to mind. */
+  readonly assume?: readonly OpenKind[]
 }
 
 /** What all uses of templates may say beside their parameters. */
@@ -20,6 +25,10 @@ export type UseOptions = {
   readonly rule?: string
   /** `ask` hands the decision to a person instead of refusing. */
   readonly decision?: "deny" | "ask"
+  /** What becomes of a call that leaves open whether it breaks the rule: asked about, unless `deny` is given. */
+  readonly unresolved?: "deny" | "ask"
+  /** `observe` only reports what the policy would have done. */
+  readonly mode?: "enforce" | "observe"
 }
 
 /** A list of texts that a template cannot do without. */

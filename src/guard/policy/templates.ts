@@ -27,6 +27,7 @@ export type TemplateUse =
   | ProtectedPaths
   | ReadOnly
   | RegionStandard
+  | ShellAllowList
   | SpendLimit
 
 /** A text of Cedar policies, with a name for messages or without, or a template by name with its parameters. */
@@ -48,6 +49,7 @@ export const templateNames: readonly TemplateName[] = [
   "protected-paths",
   "read-only",
   "region-standard",
+  "shell-allow-list",
   "spend-limit",
 ]
 
@@ -80,6 +82,8 @@ export function draftOf(use: TemplateUse, name: string): PolicyDraft {
       return readOnly()
     case "region-standard":
       return regionStandard(use)
+    case "shell-allow-list":
+      return shellAllowList(use, name)
     case "spend-limit":
       return spendLimit(use)
     default:
@@ -106,7 +110,7 @@ function allowedHosts({ hosts }: AllowedHosts, name: string): PolicyDraft {
   return {
     rule: `The network may only be used to reach ${patterns.join(", ")}.`,
     instead: `Use ${patterns.join(" or ")}, or ask the user.`,
-    when: [`context.matches.contains("outside:${name}")`, `context.marks.contains("obscured")`],
+    when: [`context.matches.contains("outside:${name}")`],
     matchers: { [name]: { of: "hosts", patterns } },
   }
 }
@@ -153,18 +157,15 @@ function channelRouting({ media, about = reports }: ChannelRouting): PolicyDraft
 type EmailDomains = UseOptions & {
   readonly template: "email-domains"
   readonly domains: readonly string[]
-  /** What of recipients named without an address? Refused unless told otherwise. */
-  readonly unresolved?: "deny" | "allow"
 }
 
-function emailDomains({ domains, unresolved = "deny" }: EmailDomains, name: string): PolicyDraft {
+function emailDomains({ domains }: EmailDomains, name: string): PolicyDraft {
   const patterns = requireTexts("domains", domains)
   return {
     rule: `E-mail may only be sent to addresses at ${patterns.join(", ")}.`,
     instead: `Send it to an address at ${patterns.join(", ")}, or ask the user what to do.`,
     when: [
       `context.matches.contains("outside:${name}") && context.actions.containsAny(["send", "disclose", "write", "execute", "other"])`,
-      ...(unresolved === "deny" ? [`context.unresolvedRecipients && context.media.contains("email")`] : []),
     ],
     matchers: { [name]: { of: "recipientDomains", patterns } },
   }
@@ -177,7 +178,7 @@ function keepControls(): PolicyDraft {
   return {
     rule: "Security controls such as audit logging, authentication and firewalls are not disabled or tampered with.",
     instead: "Leave the control on, or ask the user to change it.",
-    when: ["!context.controlsOff.isEmpty()", `context.marks.contains("obscured")`],
+    when: ["!context.controlsOff.isEmpty()"],
   }
 }
 
@@ -215,11 +216,11 @@ function noDestruction({ unmarked = "deny" }: NoDestruction): PolicyDraft {
     instead: "Read instead, act on staging, or ask the user to do it.",
     when: [
       `!context.destructive.isEmpty() && context.environments.contains("production")`,
-      `context.marks.contains("obscured")`,
       ...(unmarked === "deny"
         ? [`context.destructive.containsAny(["data", "infrastructure"]) && context.environments.isEmpty()`]
         : []),
     ],
+    assume: unmarked === "allow" ? ["environments"] : [],
   }
 }
 
@@ -233,7 +234,6 @@ function noNetwork(): PolicyDraft {
     when: [
       `context.network || !context.hosts.isEmpty() || context.effects.containsAny(["network", "install", "remote-code"])`,
       `!context.media.isEmpty() && context.actions.containsAny(["send", "disclose"])`,
-      `context.marks.contains("obscured")`,
     ],
   }
 }
@@ -266,10 +266,7 @@ function noProductionWrites(): PolicyDraft {
   return {
     rule: "Nothing in production is changed.",
     instead: "Read from production, make the change on staging, or ask the user.",
-    when: [
-      `context.environments.contains("production") && (context.changes || !context.destructive.isEmpty())`,
-      `context.marks.contains("obscured")`,
-    ],
+    when: [`context.environments.contains("production") && (context.changes || !context.destructive.isEmpty())`],
   }
 }
 
@@ -284,7 +281,6 @@ function noSecrets(): PolicyDraft {
       "!context.secretPaths.isEmpty()",
       `context.actions.containsAny(["send", "disclose"]) && !context.secrets.isEmpty()`,
       "context.network && !context.secrets.isEmpty() && context.changes",
-      `context.marks.contains("obscured")`,
     ],
   }
 }
@@ -302,7 +298,7 @@ function protectedPaths({ paths, access = "change" }: ProtectedPaths, name: stri
   return {
     rule: `${patterns.join(", ")} may not be ${access === "any" ? "read or changed" : "changed"}.`,
     instead: "Work on another file, or ask the user to make the change.",
-    when: [`context.matches.contains("within:${name}")`, `context.marks.contains("obscured")`],
+    when: [`context.matches.contains("within:${name}")`],
     matchers: { [name]: { of: access === "any" ? "paths" : "changedPaths", patterns } },
   }
 }
@@ -316,7 +312,6 @@ function readOnly(): PolicyDraft {
     instead: "Describe the change to the user instead of making it.",
     when: [
       `context.changes || context.actions.containsAny(["send", "write", "delete", "purchase", "disclose", "deploy", "other"])`,
-      `context.marks.contains("obscured")`,
     ],
   }
 }
@@ -341,6 +336,20 @@ function regionStandard({ regions, unnamed = "allow" }: RegionStandard): PolicyD
   }
 }
 
+/** Only these programs are run, each with its first words: `git status` does not cover `git push`. */
+type ShellAllowList = UseOptions & { readonly template: "shell-allow-list"; readonly commands: readonly string[] }
+
+function shellAllowList({ commands }: ShellAllowList, name: string): PolicyDraft {
+  const patterns = requireTexts("commands", commands)
+  return {
+    rule: `Of shell commands, only ${patterns.join(", ")} may be run without approval.`,
+    instead: `Use ${patterns.slice(0, 5).join(", ")}, or ask the user to run it.`,
+    when: [`context.matches.contains("outside:${name}")`],
+    matchers: { [name]: { of: "commandLines", patterns } },
+    decision: "ask",
+  }
+}
+
 /** No purchase above a sum; what the session has spent before counts if the caller says so. */
 type SpendLimit = UseOptions & {
   readonly template: "spend-limit"
@@ -362,5 +371,6 @@ function spendLimit({ amount, currency = "USD", unnamed = "deny" }: SpendLimit):
       `context.actions.contains("purchase") && !([${cedarString(code)}].containsAll(context.currencies))`,
       ...(unnamed === "deny" ? [`context.actions.contains("purchase") && !context.amountNamed`] : []),
     ],
+    assume: unnamed === "allow" ? ["amounts"] : [],
   }
 }

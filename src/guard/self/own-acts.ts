@@ -1,5 +1,6 @@
+import { unknownPart } from "../facts/shell-syntax.ts"
 import type { OwnCommand } from "./own-commands.ts"
-import { type OwnProcess, unknownPart } from "./own-process.ts"
+import type { OwnProcess } from "./own-process.ts"
 
 /** What commands do to the process itself, to its admin API and with its program. Each is the end of a sentence: `would …`. */
 export function actsOn(commands: readonly OwnCommand[], own: OwnProcess): string | undefined {

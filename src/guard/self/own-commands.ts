@@ -1,8 +1,7 @@
-import { codeFacts } from "../facts/command-table.ts"
-import { maxCommands, maxScriptDepth } from "../facts/leaf.ts"
-import { baseName, unwrap } from "../facts/shell.ts"
-import { readScript } from "../facts/shell-words.ts"
-import { absolutePath, type OwnProcess, unknownPart } from "./own-process.ts"
+import { codeFacts } from "../facts/code.ts"
+import { runOf } from "../facts/commands.ts"
+import { unknownPart } from "../facts/shell-syntax.ts"
+import { absolutePath, type OwnProcess } from "./own-process.ts"
 
 /** One command of a script, taken out of what wraps it, with the folder that it runs in. */
 export type OwnCommand = {
@@ -23,89 +22,41 @@ export type OwnScript = {
   readonly tooMany: boolean
 }
 
-type Reading = {
-  readonly commands: OwnCommand[]
-  readonly code: { text: string; base: string }[]
-  tooMany: boolean
-}
-
-const shells = /^(?:ba|z|da|k|fi|a)?sh$|^(?:pwsh|powershell|cmd)$/
-const interpreters = /^(?:python[\d.]*|node|nodejs|deno|bun|tsx|ruby|perl|php|lua|rscript|osascript|awk|gawk)$/
+/** Wrappers that have words of their own which name files. */
+const withFiles =
+  /^(?:docker|podman|nerdctl|kubectl|find|git|tar|rsync|script|vim?|nvim|less|holdfast|npx|npm|pnpm|yarn|bun|deno|systemctl|service|pm2|su)$/
 
 /** The commands of a script, those inside others included. */
-export function readCommands(text: string, base: string, own: OwnProcess): OwnScript {
-  const reading: Reading = { commands: [], code: [], tooMany: false }
-  readInto(reading, text, base, own, 0)
-  return reading
-}
-
-function readInto(reading: Reading, text: string, from: string, own: OwnProcess, depth: number): void {
-  if (depth > maxScriptDepth || reading.commands.length > maxCommands) {
-    reading.tooMany = true
-    return
-  }
-  let base = from
-  const { commands, tooMany } = readScript(text, 0, new Map(), unknownPart)
-  reading.tooMany ||= tooMany
-  for (const { words: all, writesTo, readsFrom, given, piped } of commands) {
-    const { words: unwrapped, around } = unwrap(all)
-    const name = baseName(unwrapped[0] ?? "")
-    const words = [...unwrapped.slice(1), ...(around.some(isFed) ? wordsIn(given) : [])]
-    reading.commands.push({ name, words, writesTo, readsFrom, around, base })
-    if (/^(?:cd|chdir|pushd|set-location)$/.test(name)) {
-      const to = words.find((word) => !word.startsWith("-")) ?? own.home
-      base = to.includes(unknownPart) ? base : absolutePath(to, base, own)
-      continue
-    }
-    for (const script of scriptsIn(name, words, given, piped)) readInto(reading, script, base, own, depth + 1)
-    for (const code of codeIn(name, words, given)) {
-      reading.code.push({ text: code, base })
-      for (const script of codeFacts(code).scripts) readInto(reading, script, base, own, depth + 1)
-    }
+export function readCommands(text: string, base: string, own: OwnProcess, depth = 0): OwnScript {
+  const run = runOf(text)
+  const baseOf = ({ directory }: { readonly directory?: string }): string =>
+    directory === undefined || directory.includes(unknownPart) ? base : absolutePath(directory, base, own)
+  const commands = run.commands
+    .filter(({ wraps, name }) => !wraps || withFiles.test(name))
+    .map(
+      (command): OwnCommand => ({
+        name: command.name,
+        words: command.words.slice(1),
+        writesTo: command.writesTo,
+        readsFrom: command.readsFrom,
+        around: command.around,
+        base: baseOf(command),
+      }),
+    )
+  const code = run.code.map((one) => ({ text: one.text, base: baseOf(one) }))
+  if (depth > 2) return { commands, code, tooMany: true }
+  const inner = code.flatMap((one) =>
+    codeFacts(one.text).scripts.map((script) => readCommands(script, one.base, own, depth + 1)),
+  )
+  return {
+    commands: [...commands, ...inner.flatMap((one) => one.commands)],
+    code: [...code, ...inner.flatMap((one) => one.code)],
+    tooMany: run.tooMany || inner.some(({ tooMany }) => tooMany),
   }
 }
 
 /** Programs that give a command the words that they read. */
 export const isFed = (name: string): boolean => name === "xargs" || name === "parallel"
-
-const wordsIn = (given: readonly string[]): readonly string[] =>
-  given.flatMap((text) => text.split(/\s+/)).filter((word) => word !== "")
-
-/** The text behind an option such as `-c`, alone or at the end of a bundle as in `-lc`. */
-function behind(words: readonly string[], option: RegExp): string | undefined {
-  const at = words.findIndex((word) => option.test(word))
-  return at < 0 ? undefined : words.slice(at + 1).join(" ")
-}
-
-/** Shell scripts that a command hands on to be run here. */
-function scriptsIn(
-  name: string,
-  words: readonly string[],
-  given: readonly string[],
-  piped: boolean,
-): readonly string[] {
-  const some = (...texts: readonly (string | undefined)[]): readonly string[] =>
-    texts.flatMap((text) => (text === undefined || text.trim() === "" ? [] : [text]))
-  if (shells.test(name)) {
-    const option = name === "cmd" ? /^\/[ck]$/i : /^-\w*c$|^-(?:command|encodedcommand)$/i
-    const script = behind(words, option)
-    return script === undefined && (piped || given.length > 0) ? some(...given) : some(script, ...given)
-  }
-  if (name === "eval") return some(words.join(" "))
-  if (name === "su" || name === "script") return some(behind(words, /^(?:-c|--command)$/))
-  if (name === "find") return some(behind(words, /^-(?:exec|execdir|ok|okdir)$/)?.replace(/ (?:;|\+)(?: .*)?$/s, ""))
-  if (/^(?:npx|bunx|pnpx)$/.test(name)) return some(words.filter((word) => !word.startsWith("-")).join(" "))
-  if (/^(?:trap|watch|at|batch|crontab|entr)$/.test(name)) return some(words.join(" "), ...given)
-  return []
-}
-
-/** Programs in other languages that a command runs. */
-function codeIn(name: string, words: readonly string[], given: readonly string[]): readonly string[] {
-  if (!interpreters.test(name)) return []
-  if (/^g?awk$/.test(name)) return words.slice(0, 1)
-  const code = behind(words, /^-(?:c|e|E|r|ne|pe|pi|le|p)$|^--(?:eval|print)$/)
-  return code === undefined ? given : [code]
-}
 
 // Words that name files
 

@@ -1,3 +1,4 @@
+import { asPattern, unknownPart } from "../facts/shell-syntax.ts"
 import { globMatches } from "../facts/words.ts"
 
 /** A file or folder that the gateway rests on. */
@@ -36,9 +37,6 @@ export type OwnProcess = {
   readonly secretNames: readonly string[]
   readonly isSecretSet: boolean
 }
-
-/** Stands in a word for a part that is known only when the call runs: a variable, what another command prints. */
-export const unknownPart = "\u0001"
 
 /** How a word of a call stands to what is ours: it names it, or a folder that holds it. */
 export type Touch = { readonly relation: "own" | "holds"; readonly file: OwnFile }
@@ -90,8 +88,8 @@ const hasGlob = (name: string): boolean => /[*?[]/.test(name)
 
 /** Does one name of a pattern stand for a name? As in a shell, a star at the beginning stands for no dot; of an unknown name nothing is said. */
 function nameMatches(written: string, name: string): boolean {
-  if (written === unknownPart) return false
-  const pattern = written.replaceAll(unknownPart, "*")
+  if (asPattern(written) === "*" && written !== "*") return false
+  const pattern = asPattern(written)
   if (!hasGlob(pattern)) return pattern === name
   if (name.startsWith(".") && !/^[.[]/.test(pattern)) return false
   return globMatches(pattern, name)
@@ -104,15 +102,17 @@ function placeOf(pattern: readonly string[], own: readonly string[]): Place {
   for (const [at, name] of own.entries()) {
     const wanted = pattern[at]
     if (wanted === undefined) return "above"
-    if (wanted.includes("**"))
-      return globMatches(pattern.slice(at).join("/"), own.slice(at).join("/")) ? "same" : "above"
+    if (wanted.includes("**")) {
+      const [written, rest] = [pattern.slice(at).join("/"), own.slice(at).join("/")]
+      return globMatches(written, rest) ? "same" : globMatches(`${written}/**`, rest) ? "above" : "elsewhere"
+    }
     if (!nameMatches(wanted, name)) return "elsewhere"
   }
   return pattern.length > own.length ? "below" : "same"
 }
 
 function isUsualFolder(written: string): boolean {
-  const name = written.replaceAll(unknownPart, "*")
+  const name = asPattern(written)
   return name === usualFolder || (hasGlob(name) && /^\.(?:h|\[)/.test(name) && globMatches(name, usualFolder))
 }
 
@@ -147,7 +147,7 @@ function processTouch(names: readonly string[], { pid, port, isSecretSet }: OwnP
   if (first === "dev" && second === "tcp" && names.at(-1) === String(port() ?? ""))
     return { relation: "own", file: { path: names.join("/"), what: "its port" } }
   if (first !== "proc" || !shownOfProcess.test(third)) return undefined
-  const asked = second.replaceAll(unknownPart, "*")
+  const asked = asPattern(second)
   const isOurs = hasGlob(asked) ? globMatches(asked, String(pid)) : asked === String(pid)
   const isShared = isSecretSet && /^(?:self|thread-self|\d+)$/.test(second) && third === "environ"
   return isOurs || isShared ? { relation: "own", file: { path: names.join("/"), what: "its process" } } : undefined

@@ -1,0 +1,270 @@
+import type { Effect } from "./command-table.ts"
+
+/** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
+export type CodeFacts = {
+  readonly effects: ReadonlySet<Effect>
+  readonly literals: readonly string[]
+  /** Addresses that it calls, as far as they are written out. */
+  readonly urls: readonly string[]
+  /** Commands that it hands to a shell. */
+  readonly scripts: readonly string[]
+  readonly destructive: boolean
+  /** What shows only when it runs, with the reason. */
+  readonly unresolved: readonly {
+    readonly what: "everything" | "hosts" | "paths" | "changedPaths" | "statements" | "recipients"
+    readonly why: string
+  }[]
+  readonly tooMany: boolean
+}
+
+/** Quoted texts of one program that are looked at. */
+const maxLiterals = 5_000
+/** Calls that are looked at in one program, and characters of each. */
+const maxCalls = 400
+const maxArgument = 4_000
+
+const calls: readonly (readonly [Effect, RegExp])[] = [
+  [
+    "delete",
+    /\b(?:os\.(?:remove|unlink|rmdir|removedirs)|shutil\.rmtree|unlink(?:Sync)?|rm(?:dir)?Sync|rimraf|fs\.rm|File\.delete|FileUtils\.rm\w*|rmtree|deleteMany|dropDatabase|Deno\.remove|RemoveAll|remove_dir_all)\s*\(|\.unlink\s*\(|\.rmdir\s*\(/,
+  ],
+  [
+    "write",
+    /\bopen\s*\([^)\n]{0,300}["'](?:[wax]\+?[bt]?|r\+)["']|\bopen\s*\(?[^;\n]{0,100}["']\s*>|\bwrite(?:File|FileSync|_text|_bytes|lines|TextFile|Text)?\s*\(|\b(?:os\.(?:rename|chmod|mkdir|makedirs|symlink|link)|shutil\.(?:copy\w*|move)|fs\.\w*(?:append|rename|mkdir|copy|symlink|chmod|truncate|write)\w*|File\.(?:write|rename)|IO\.write|file_put_contents|appendFile(?:Sync)?|Bun\.write)\s*\(|\bprint\s*>>?\s*"/,
+  ],
+  [
+    "read",
+    /\bopen\s*\(|\bread(?:File|FileSync|_text|_bytes|lines?|TextFile)?\s*\(|\bFile\.(?:read|open)|file_get_contents\s*\(/,
+  ],
+  [
+    "network",
+    /\b(?:requests|httpx|aiohttp|urllib|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net\.createConnection|dgram|dns|tls\.connect)\b\s*[.(:]/,
+  ],
+  [
+    "send",
+    /\b(?:requests|httpx|axios|session|client|got|ky|superagent)\.(?:post|put|patch|delete|request)\s*\(|\bsmtplib\b|\bnodemailer\b|\bsendmail\s*\(|\bsend_message\s*\(|\bsendMail\s*\(|\.send\s*\(|\bmail\s*\(|method\s*[:=]\s*["'](?:POST|PUT|PATCH|DELETE)|\bRequest\([^)]{0,200}data\s*=/,
+  ],
+  [
+    "execute",
+    /\b(?:os\.(?:system|popen|exec\w*|spawn\w*|posix_spawn\w*)|subprocess\.\w+|child_process|exec(?:Sync|File|FileSync)?|spawn(?:Sync)?|popen|shell_exec|passthru|proc_open|Runtime\.getRuntime|Deno\.(?:run|Command)|Bun\.(?:spawn|\$)|pty\.spawn|commands\.getoutput)\s*[.(]/,
+  ],
+]
+
+const literal =
+  /"""([^"]{0,20000})"""|'''([^']{0,20000})'''|"((?:[^"\\\n]|\\.){1,4000})"|'((?:[^'\\\n]|\\.){1,4000})'|`([^`]{1,20000})`/gs
+
+const unescaped = (text: string): string => text.replace(/\\(["'`\\])/g, "$1").replace(/\\n/g, "\n")
+
+/** Pieces of text that a program puts together, as one: `"a" + "b"`, `join("a", "b")`, `Path("a") / "b"`. */
+function joined(code: string): string {
+  const added = code.replace(/"\s{0,20}[+.]\s{0,20}"|'\s{0,20}[+.]\s{0,20}'|'\s{1,20}'(?=\w)|"\s{1,20}"(?=\w)/g, "")
+  return added
+    .replace(
+      /\bjoin\(\s*((?:["'][^"'\n]{0,300}["']\s*,\s*){1,12}["'][^"'\n]{0,300}["'])\s*\)/g,
+      (_whole, list: string) => `"${[...list.matchAll(/["']([^"'\n]*)["']/g)].map(([, piece]) => piece).join("/")}"`,
+    )
+    .replace(/(["'])\s*\)?\s*\/\s*\1/g, "/")
+}
+
+/** The first argument of each call of a kind, as it is written. */
+function argumentsOf(code: string, call: RegExp): readonly string[] {
+  const found: string[] = []
+  for (const { 0: whole, index } of code.matchAll(call)) {
+    const rest = code.slice(index + whole.length, index + whole.length + maxArgument)
+    found.push(
+      /^\s*(?:\[[^\]]*\]|[rbfu]{0,2}(?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`[^`]*`)(?:\s*[%+.]\s*[\w(][^,)\n]*)?|[^,)\n]*)/
+        .exec(rest)?.[0]
+        ?.trim() ?? "",
+    )
+    if (found.length >= maxCalls) break
+  }
+  return found
+}
+
+type Names = ReadonlyMap<string, readonly string[]>
+
+/** Names that are given a text, with all texts that they are given; one that is given anything else is not among them. */
+function namesIn(code: string): Names {
+  const names = new Map<string, string[]>()
+  const other = new Set<string>()
+  for (const [, name = "", value = ""] of code.matchAll(
+    /(?:^|[;\n,({]|\b(?:const|let|var|my|local)\s)\s*[$@]?([A-Za-z_]\w*)\s*(?:=(?![=>])|:=)\s*([^\n;]{0,2000})/g,
+  )) {
+    const text = /^[rbu]{0,2}(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|`([^`$]*)`)\s*(?:[,)}#/]|$)/.exec(value.trim())
+    if (text === null) other.add(name)
+    else names.set(name, [...(names.get(name) ?? []), unescaped(text[1] ?? text[2] ?? text[3] ?? "")])
+  }
+  for (const [, name = "", list = ""] of code.matchAll(
+    /\bfor\s+(\w+)\s+in\s+(\[[^\]\n]{0,2000}\]|\([^)\n]{0,2000}\))/g,
+  ))
+    names.set(
+      name,
+      [...list.matchAll(literal)].map(([, , , double, single]) => double ?? single ?? ""),
+    )
+  for (const name of other) names.delete(name)
+  return names
+}
+
+/** What an argument says, if that is written in the program. */
+function textsOf(argument: string, names: Names): readonly string[] | undefined {
+  const bare = argument
+    .replace(/^[rbfu]{1,2}(?=["'])/, "")
+    .replace(/^(?:Path|str|pathlib\.Path|URL|new URL)\(\s*/, "")
+    .replace(/^\$/, "")
+  const whole = /^(?:"""([\s\S]*)"""|'''([\s\S]*)'''|"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`)$/.exec(bare)
+  if (whole === null) return names.get(bare)
+  const text = unescaped(whole[1] ?? whole[2] ?? whole[3] ?? whole[4] ?? whole[5] ?? "")
+  const isFormat = /^[rbu]?f/.test(argument) || argument.startsWith("`")
+  const filled = text.replace(/\$?\{(\w+)\}/g, (slot, name: string) => names.get(name)?.[0] ?? slot)
+  return isFormat && /\{/.test(filled) ? undefined : [filled]
+}
+
+const networkCalls =
+  /\b(?:requests|httpx|axios|session|client|got|ky|superagent|https?|urllib\.request|Net::HTTP|HTTParty|Faraday)\.(?:get|post|put|patch|delete|head|options|request|stream|urlopen|urlretrieve|start)\s*\(|\b(?:fetch|urlopen|urlretrieve|axios|got|WebSocket|curl_init|file_get_contents|connect|create_connection|createConnection)\s*\(/g
+const fileCalls =
+  /(?<![\w.])open\s*\(|\b(?:readFile|readFileSync|read_csv|read_json|read_text|createReadStream|readTextFile|file_get_contents|File\.(?:read|open|readlines)|IO\.read|loadtxt|np\.load|json\.load_file)\s*\(/g
+const changeCalls =
+  /\b(?:writeFile|writeFileSync|appendFile|appendFileSync|unlink|unlinkSync|rm|rmSync|rmdir|rmdirSync|rename|renameSync|copyFile|copyFileSync|createWriteStream|os\.(?:remove|unlink|rmdir|rename|chmod)|shutil\.(?:rmtree|copy\w*|move)|File\.(?:write|delete|rename)|FileUtils\.\w+|file_put_contents|rmtree)\s*\(/g
+const statementCalls =
+  /\.(?:execute|executemany|executescript|raw|query|exec_driver_sql|\$executeRawUnsafe|\$queryRawUnsafe)\s*\(/g
+const shellCalls =
+  /(?:os\.(?:system|popen|exec\w*|spawn\w*)|subprocess\.\w{1,30}|exec(?:Sync|File|FileSync)|(?:child_process['"]?\)?|cp|childProcess)\.exec|(?<![.\w])exec(?=\s*\(\s*["'`])|spawn(?:Sync)?|popen|shell_exec|passthru|proc_open|(?<![.\w])system|Popen|check_output|check_call|getoutput|Deno\.Command|Bun\.spawn)\s{0,20}\(\s{0,20}/g
+const evaluations =
+  /(?<![.\w])(?:eval|exec|Function|compile|execfile|instance_eval|class_eval|loadstring|create_function|assert_options)\s*\(\s*/g
+
+/** Ways to call something by a name that is put together, or to read a program out of data. */
+const dynamic =
+  /\bgetattr\s*\(|\bglobals\s*\(\)|\b__builtins__\b|\b__import__\s*\(\s*(?!["'])|\bimportlib\b|\b(?:globalThis|window|process\.mainModule|module\.constructor|Reflect)\s*[[.]\s*(?:["'`]|apply|get)|\[\s*(?:["'`][^"'`\n]*["'`]\s*\+|atob|String\.fromCharCode)|\bfromCharCode\b[\s\S]{0,200}\b(?:eval|exec|Function)\b|\b(?:marshal|pickle)\.loads?\b|\bconstructor\s*\(\s*["'`]return|\bvm\.run\w+\s*\(|\bctypes\b|\bcffi\b/
+
+/** Read program text of any language by the calls that most of them have. */
+export function codeFacts(code: string, language = "other"): CodeFacts {
+  const text = joined(code)
+  const names = namesIn(text)
+  const effects = new Set(calls.filter(([, pattern]) => pattern.test(text)).map(([effect]) => effect))
+  const literals: string[] = []
+  for (const [, long, other, double, single, template] of text.matchAll(literal)) {
+    literals.push(unescaped(long ?? other ?? double ?? single ?? template ?? ""))
+    if (literals.length >= maxLiterals) break
+  }
+  const unresolved: CodeFacts["unresolved"][number][] = []
+  const scripts = scriptsIn(text, language, names, unresolved)
+  const urls = readCalls(text, names, effects, unresolved)
+  if (dynamic.test(text))
+    unresolved.push({ what: "everything", why: "the program calls something whose name is put together when it runs" })
+  for (const argument of argumentsOf(text, evaluations))
+    if (textsOf(argument, names) === undefined && argument !== "")
+      unresolved.push({ what: "everything", why: "the program runs a text that is put together when it runs" })
+  return {
+    effects,
+    literals,
+    urls,
+    scripts,
+    destructive:
+      /\brmtree\s*\(|\brimraf\b|\bdropDatabase\b|\bdeleteMany\(\s*(?:\{\s*\})?\s*\)|\.drop\(\s*\)|recursive\s*:\s*true[^)]{0,80}force|\bflush(?:all|db)\b|\.drop_?(?:database|collection|all)\(/i.test(
+        text,
+      ),
+    unresolved,
+    tooMany: literals.length >= maxLiterals,
+  }
+}
+
+/** Read what network, file and database calls are given; where it is not written in the program it is unresolved. */
+function readCalls(
+  text: string,
+  names: Names,
+  effects: Set<Effect>,
+  unresolved: CodeFacts["unresolved"][number][],
+): readonly string[] {
+  const urls: string[] = []
+  const known = (
+    what: CodeFacts["unresolved"][number]["what"],
+    why: string,
+    call: RegExp,
+    sound: RegExp,
+  ): readonly string[] =>
+    argumentsOf(text, call).flatMap((argument) => {
+      const values = textsOf(argument, names)
+      const start =
+        values === undefined && sound.test(argument.replace(/^[rbfu]{0,2}["'`]/, ""))
+          ? [argument.replace(/^[rbfu]{0,2}["'`]/, "")]
+          : values
+      if (start === undefined && argument !== "" && argument !== "0") unresolved.push({ what, why })
+      return start ?? []
+    })
+  if (effects.has("network"))
+    urls.push(
+      ...known(
+        "hosts",
+        "the program calls an address that is put together when it runs",
+        networkCalls,
+        /^[a-z]+:\/\/[\w.-]+[/:?]/i,
+      ),
+    )
+  known("paths", "the program opens a file whose name is put together when it runs", fileCalls, /^$/)
+  known("changedPaths", "the program changes a file whose name is put together when it runs", changeCalls, /^$/)
+  known(
+    "statements",
+    "the program runs a statement that is put together when it runs",
+    statementCalls,
+    /^\s*(?:select|show|describe)\s/i,
+  )
+  if (
+    /\b(?:smtplib|nodemailer|sendMail|sendmail)\b/.test(text) &&
+    (!/@[\w-]+\.\w/.test(text) || mailsUnknown(text, names))
+  )
+    unresolved.push({ what: "recipients", why: "the program sends mail to someone who is not written in it" })
+  return urls
+}
+
+const mailTargets =
+  /\bsendmail\s*\([^,()]{0,300},\s*(\[[^\]]*\]|[^,)\n]+)|(?:\bto|\bcc|\bbcc|\[["'](?:To|Cc|Bcc)["']\])\s*[:=](?!=)\s*(\[[^\]]*\]|[^,;)}\n]+)/gi
+
+/** Does a program send mail to someone whom it finds out when it runs? */
+function mailsUnknown(text: string, names: Names): boolean {
+  return [...text.matchAll(mailTargets)].some(([, called, field]) =>
+    (called ?? field ?? "")
+      .replace(/^\[|\]$/g, "")
+      .split(",")
+      .some((one) => one.trim() !== "" && textsOf(one.trim(), names) === undefined),
+  )
+}
+
+/** The commands that a program hands to a shell. */
+function scriptsIn(
+  text: string,
+  language: string,
+  names: Names,
+  unresolved: CodeFacts["unresolved"][number][],
+): readonly string[] {
+  const scripts: string[] = []
+  for (const argument of argumentsOf(text, shellCalls)) {
+    const list = /^\[(.*)\]$/s.exec(argument)?.[1]
+    if (list !== undefined) {
+      const words = list.split(",").map((word) => word.trim())
+      const pieces = words.map((word) => textsOf(word, names)?.[0])
+      if (pieces.includes(undefined))
+        unresolved.push({ what: "everything", why: "the program runs a command that is put together when it runs" })
+      scripts.push(pieces.map((piece) => `'${(piece ?? "\u0001").replaceAll("'", "'\\''")}'`).join(" "))
+      continue
+    }
+    const values = textsOf(argument, names)
+    if (values === undefined && argument !== "")
+      unresolved.push({ what: "everything", why: "the program runs a command that is put together when it runs" })
+    scripts.push(...(values ?? []))
+  }
+  for (const [, program = "", list = ""] of text.matchAll(
+    /(?:spawn(?:Sync)?|execFile(?:Sync)?)\s*\(\s*["'`]([^"'`\n]+)["'`]\s*,\s*\[([^\]]*)\]/g,
+  ))
+    scripts.push(
+      [program, ...[...list.matchAll(literal)].map(([, , , double, single]) => `'${double ?? single ?? ""}'`)].join(
+        " ",
+      ),
+    )
+  if (/^(?:perl|ruby|php|lua|raku)/.test(language))
+    for (const [, ticks, quoted] of text.matchAll(/`([^`]+)`|(?:qx|%x)\s*[{([/|]([^})\]/|]+)/g))
+      scripts.push(ticks ?? quoted ?? "")
+  if (/awk$/.test(language))
+    for (const [, before, after] of text.matchAll(/"([^"]+)"\s*\|\s*getline|print[^|;}]*\|\s*"([^"]+)"/g))
+      scripts.push(before ?? after ?? "")
+  return scripts
+}

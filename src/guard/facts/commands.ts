@@ -1,0 +1,319 @@
+import { present } from "../../message/present.ts"
+import { maxCommands, maxScriptDepth } from "./leaf.ts"
+import { readScript, type ShellCommand, unknownPart } from "./shell-syntax.ts"
+import { fold } from "./words.ts"
+import { type Wrapped, wrapperOf } from "./wrappers.ts"
+
+/** One command that a script runs, taken out of what wraps it. */
+export type RunCommand = ShellCommand & {
+  /** The program without its folder; empty for a redirection alone. */
+  readonly name: string
+  /** Programs that run it, as `sudo`, `xargs` or `ssh`. */
+  readonly around: readonly string[]
+  /** Words of those programs that say where it runs: a host, a container. */
+  readonly places: readonly string[]
+  /** The folder that a `cd` before it leads to. */
+  readonly directory?: string
+  /** It runs other commands of the list, and does little else. */
+  readonly wraps: boolean
+}
+
+/** A program in another language that a command runs. */
+export type RunCode = { readonly language: string; readonly text: string; readonly directory?: string }
+
+export type Unresolved = { readonly what: "everything" | "statements"; readonly why: string }
+
+/** All that a script runs, scripts within scripts included. */
+export type Run = {
+  readonly commands: readonly RunCommand[]
+  readonly code: readonly RunCode[]
+  /** Texts for a database client, each with the command that hands it over. */
+  readonly sql: readonly { readonly text: string; readonly by: RunCommand }[]
+  /** What shows only when it runs, with the reason: what it does at all, or only what its database clients are told. */
+  readonly unresolved: readonly Unresolved[]
+  /** What it writes into files, as far as that is known. */
+  readonly files: ReadonlyMap<string, string | undefined>
+  readonly tooMany: boolean
+}
+
+type Running = {
+  readonly commands: RunCommand[]
+  readonly code: RunCode[]
+  readonly sql: { readonly text: string; readonly by: RunCommand }[]
+  readonly unresolved: Unresolved[]
+  /** What the script itself has written into files: it may run them later. */
+  readonly files: Map<string, string | undefined>
+  directory: string | undefined
+  tooMany: boolean
+}
+
+type Around = { readonly around: readonly string[]; readonly places: readonly string[]; readonly depth: number }
+
+/** What a shell script runs. Never throws; what it cannot tell is `unresolved`, with the reason. */
+export function runOf(text: string): Run {
+  const running: Running = {
+    commands: [],
+    code: [],
+    sql: [],
+    unresolved: [],
+    files: new Map(),
+    directory: undefined,
+    tooMany: false,
+  }
+  runScript(running, text, { around: [], places: [], depth: 0 }, new Map())
+  return running
+}
+
+function runScript(running: Running, text: string, where: Around, names: ShellCommand["sets"]): void {
+  if (text.trim() === "") return
+  if (where.depth > maxScriptDepth || running.commands.length > maxCommands) {
+    running.tooMany = true
+    return
+  }
+  const { commands, unparsed, tooMany } = readScript(text, names)
+  running.tooMany ||= tooMany
+  for (const command of commands) runCommand(running, command, where)
+  if (!unparsed) return
+  unresolved(running, "a part of the script is not in the grammar of the shell")
+  if (text.length > maxPieces * 100) return
+  // What can be made out in it is read all the same, command by command.
+  for (const piece of text.split(/[;\n&|]+/).slice(0, maxPieces)) {
+    const bare = piece.replace(/^\s*(?:(?:if|then|elif|else|while|until|do|time|!|\{|\()\s*)+/, "")
+    if (bare.trim() === "" || bare === text) continue
+    for (const command of readScript(bare, names).commands)
+      runCommand(running, command, { ...where, depth: where.depth + 1 })
+  }
+}
+
+/** Pieces of a script outside of the grammar that are looked at. */
+const maxPieces = 200
+
+/** The last part of a program's path, as programs are known by. */
+export const baseName = (word: string): string =>
+  fold(word.slice(-300))
+    .replace(/^.*[/\\]/, "")
+    .replace(/\.exe$/, "")
+
+const unresolved = (running: Running, why: string, what: Unresolved["what"] = "everything"): void => {
+  running.unresolved.push({ what, why })
+}
+
+const isUnknown = (text: string): boolean => text.includes(unknownPart)
+
+function runCommand(running: Running, command: ShellCommand, where: Around): void {
+  const [head = "", ...rest] = command.words
+  const name = baseName(head)
+  if (isUnknown(head) || (/[*?[]/.test(head) && head !== "[" && head !== "[[")) {
+    unresolved(running, "the program that it runs is known only when it runs")
+    running.commands.push({ ...command, name: "", wraps: true, ...placeOf(running, where) })
+    return
+  }
+  const wrapped = wrapperOf(name, rest, command)
+  const isReplaced = wrapped !== undefined && wrapped.argv.length + wrapped.scripts.length > 0
+  // A wrapper with nothing to run is a command of its own: `env` prints the environment.
+  running.commands.push({ ...command, name, wraps: isReplaced, ...placeOf(running, where) })
+  writeFiles(running, command)
+  if (name === "cd" || name === "pushd" || name === "chdir" || name === "set-location") changeDirectory(running, rest)
+  if (isReplaced) runInner(running, command, wrapped, { ...where, around: [...where.around, name] })
+  else if (wrapped?.unresolved !== undefined) unresolved(running, wrapped.unresolved)
+  runPrograms(running, command, name, where)
+}
+
+const placeOf = ({ directory }: Running, { around, places }: Around) => ({ around, places, ...present({ directory }) })
+
+function changeDirectory(running: Running, words: readonly string[]): void {
+  const to = words.find((word) => !/^[-+]/.test(word)) ?? "~"
+  const isRooted = /^(?:[/~$]|[a-z]:)/i.test(to) || isUnknown(to)
+  running.directory = isRooted || running.directory === undefined ? to : `${running.directory}/${to}`
+}
+
+/** Remember what a command writes into a file, as far as that is known. */
+function writeFiles(running: Running, { words, writesTo, prints, given }: ShellCommand): void {
+  const teed = baseName(words[0] ?? "") === "tee" ? words.slice(1).filter((word) => !word.startsWith("-")) : []
+  for (const path of [...writesTo, ...teed])
+    running.files.set(path.replace(/^\.\//, ""), prints ?? (given.length > 0 ? given.join("\n") : undefined))
+}
+
+function runInner(running: Running, command: ShellCommand, inner: Wrapped, where: Around): void {
+  const deeper = { around: where.around, places: [...where.places, ...inner.places], depth: where.depth + 1 }
+  if (inner.unresolved !== undefined) unresolved(running, inner.unresolved)
+  for (const words of inner.argv) {
+    if (where.depth >= maxScriptDepth) running.tooMany = true
+    else runCommand(running, { ...command, writesTo: [], readsFrom: [], words }, deeper)
+  }
+  for (const script of inner.scripts) {
+    if (script.trim() === unknownPart || isUnknown(script.trim().split(/\s/)[0] ?? ""))
+      unresolved(running, "a script that it runs is known only when it runs")
+    else runScript(running, script, deeper, command.sets)
+  }
+}
+
+// Shells, interpreters, database clients
+
+const shells = /^(?:r?ba|z|da|k|mk|fi|a|c|tc|el|x?on)?sh$|^(?:pwsh|powershell|cmd)$/
+const interpreters =
+  /^(?:python[\d.]*|pypy[\d.]*|node|nodejs|deno|bun|tsx|ts-node|ruby|irb|perl[\d.]*|raku|php[\d.]*|lua[\d.]*|luajit|r|rscript|osascript|julia|elixir|erl|groovy|scala|jshell|tclsh|guile|racket|sbcl|ghc|awk|gawk|mawk|nawk)$/
+const clients =
+  /^(?:psql|pgcli|mysql|mysqlsh|mycli|mariadb|sqlite3|sqlite|sqlcmd|osql|bq|snowsql|snow|clickhouse-client|clickhouse|cqlsh|duckdb|usql|isql|sqlplus|sqlcl|cockroach|trino|presto|beeline|spark-sql|hive|litecli|turso|wrangler|supabase|planetscale|pscale)$/
+const documentClients = /^(?:mongo|mongosh|redis-cli|valkey-cli|couchbase-cli|cbq|etcdctl|influx)$/
+
+function runPrograms(running: Running, command: ShellCommand, name: string, where: Around): void {
+  if (shells.test(name)) runShell(running, command, name, where)
+  else if (name === "source" || name === ".") runFile(running, command.words[1] ?? "", where)
+  else if (interpreters.test(name)) runInterpreter(running, command, name)
+  else if (/^\.?\.?\/|\.(?:sh|bash|zsh)$/.test(command.words[0] ?? "")) runFile(running, command.words[0] ?? "", where)
+  if (clients.test(name)) runClient(running, command, name, where)
+  if (documentClients.test(name)) {
+    running.code.push(
+      { language: "document", text: command.words.slice(1).join(" ") },
+      ...command.given.map((text) => ({ language: "document", text })),
+    )
+    if (command.piped || command.words.some(isUnknown))
+      unresolved(running, `what ${name} is told is known only when it runs`, "statements")
+  }
+}
+
+/** A file that is run: what the script wrote into it, if it did. */
+function runFile(running: Running, path: string, where: Around): void {
+  const bare = path.replace(/^\.\//, "")
+  if (isUnknown(path) || /^\/(?:dev\/(?:fd|stdin|tcp|udp)|proc\/self\/fd)/.test(path)) {
+    unresolved(running, "a script that it runs is known only when it runs")
+    return
+  }
+  if (!running.files.has(bare)) return
+  const text = running.files.get(bare)
+  if (text === undefined)
+    unresolved(running, "it runs a file that it has written, and what is in it is known only when it runs")
+  else runScript(running, text, { ...where, depth: where.depth + 1 }, new Map())
+}
+
+function runShell(running: Running, command: ShellCommand, name: string, where: Around): void {
+  const words = command.words.slice(1)
+  const option = name === "cmd" ? /^\/[ck]$/i : /^-\w*c$|^--command$|^-(?:command|encodedcommand|enc|ec|e)$/i
+  const at = words.findIndex((word) => option.test(word))
+  const deeper = { ...where, around: [...where.around, name], depth: where.depth + 1 }
+  const run = (script: string): void => {
+    if (isUnknown(script.trim().split(/\s/)[0] ?? ""))
+      unresolved(running, "a script that it runs is known only when it runs")
+    else runScript(running, script, deeper, command.sets)
+  }
+  if (at >= 0) {
+    const isWindows = /^(?:cmd|pwsh|powershell)$/.test(name)
+    const given = words.slice(at + 1)
+    if (/^-e(?:nc|c|ncodedcommand)?$/i.test(words[at] ?? "") && isWindows)
+      unresolved(running, "the script is given in an encoding")
+    run(isWindows ? given.join(" ") : (given.filter((word) => !/^-o$/.test(word))[0] ?? ""))
+    return
+  }
+  const file = words.find(
+    (word, index) => !/^[-+]/.test(word) && !/^[-+]o$|^--(?:rcfile|init-file)$/.test(words[index - 1] ?? ""),
+  )
+  const readsInput =
+    file === undefined || words.some((word) => /^-\w*s/.test(word)) || file === "/dev/stdin" || file === "-"
+  if (file !== undefined && !readsInput) runFile(running, file, deeper)
+  if (!readsInput) return
+  for (const text of command.given) run(text)
+  if (command.piped) unresolved(running, `${name} runs what another command prints`)
+  for (const path of command.readsFrom) runFile(running, path, deeper)
+}
+
+const inlineOptions: readonly (readonly [programs: RegExp, option: RegExp])[] = [
+  [/^(?:python|pypy)/, /^-\w*c$/],
+  [/^(?:node|nodejs|tsx|ts-node|bun)$/, /^-(?:e|p|pe|r)$|^--(?:eval|print|require|import)$/],
+  [/^deno$/, /^eval$/],
+  [
+    /^(?:ruby|perl|raku|lua|elixir|osascript|julia|groovy|r|rscript|scala|guile|racket|sbcl|ghc|erl)/,
+    /^-\w*[eE]\d?$|^--e(?:val)?$/,
+  ],
+  [/^php/, /^-[rBRE]$/],
+]
+
+const languageOf = (name: string): string =>
+  /^(?:python|pypy)/.test(name) ? "python" : /^(?:node|nodejs|deno|bun|tsx|ts-node)$/.test(name) ? "javascript" : name
+
+function runInterpreter(running: Running, command: ShellCommand, name: string): void {
+  const words = command.words.slice(1)
+  const language = languageOf(name)
+  const add = (text: string): void => {
+    if (isUnknown(text.trim().slice(0, 1)) || text.trim() === unknownPart)
+      unresolved(running, `the program that ${name} runs is known only when it runs`)
+    else running.code.push({ language, text, ...present({ directory: running.directory }) })
+  }
+  if (/awk$/.test(name)) {
+    const program = words.find((word, at) => !word.startsWith("-") && !/^-[vFf]$/.test(words[at - 1] ?? ""))
+    if (program !== undefined) add(program)
+    return
+  }
+  const option = inlineOptions.find(([programs]) => programs.test(name))?.[1]
+  const texts =
+    option === undefined ? [] : words.flatMap((word, at) => (option.test(word) ? [words[at + 1] ?? ""] : []))
+  for (const text of texts) add(text)
+  if (texts.length > 0) return
+  const file = words.find((word) => !word.startsWith("-") && word !== "run")
+  const readsInput = file === undefined || file === "/dev/stdin"
+  if (readsInput && !words.includes("-m") && !words.some((word) => /^-(?:V|v|h)$|^--(?:version|help)/.test(word))) {
+    for (const text of command.given) add(text)
+    if (command.piped) unresolved(running, `${name} runs what another command prints`)
+  } else if (file !== undefined && running.files.has(file.replace(/^\.\//, ""))) {
+    const text = running.files.get(file.replace(/^\.\//, ""))
+    if (text === undefined)
+      unresolved(running, "it runs a file that it has written, and what is in it is known only when it runs")
+    else add(text)
+  } else if (file !== undefined && (isUnknown(file) || /^\/dev\/fd/.test(file)))
+    unresolved(running, `the program that ${name} runs is known only when it runs`)
+}
+
+/** Options of database clients behind which something else than a statement stands. */
+const clientOptions =
+  /^-[hpUdPuSDwWfoLvs]$|^--(?:host|port|user|username|dbname|database|password|file|output|server|account|warehouse|role|schema|format)$/
+
+function runClient(running: Running, command: ShellCommand, name: string, where: Around): void {
+  const by = { ...command, name, wraps: false, ...placeOf(running, where) }
+  const words = command.words.slice(1)
+  const isSqlite = /^(?:sqlite3?|duckdb|litecli)$/.test(name)
+  for (const [at, word] of words.entries()) {
+    const before = words[at - 1] ?? ""
+    const inside = /^(?:--(?:command|execute|query|sql|eval)=|-[ceQq](?=.))(.*)$/s.exec(word)?.[1]
+    const isStatement = /^-[ceQq]$|^--(?:command|execute|query|sql|eval)$/.test(before) || inside !== undefined
+    const isOperand = !word.startsWith("-") && !clientOptions.test(before) && /\s|^\./.test(word)
+    if (!isStatement && !isOperand && !(isUnknown(word) && !clientOptions.test(before) && isSqlite)) continue
+    const text = inside ?? word
+    if (isUnknown(text)) unresolved(running, `the statement for ${name} is known only when it runs`, "statements")
+    if (text.trim() !== unknownPart) running.sql.push({ text: text.replaceAll(unknownPart, "?"), by })
+  }
+  for (const text of [...words, ...command.given]) runClientCommands(running, text, where)
+  running.sql.push(...command.given.map((text) => ({ text, by })))
+  const reads = command.readsFrom.length > 0 || words.some((word) => /^-f$|^--file|^-i$/.test(word))
+  if (command.piped || reads) unresolved(running, `the statements for ${name} come from elsewhere`, "statements")
+}
+
+/** Commands of the clients themselves: `.shell`, `\\!` run a program, `.read` and `\\i` read statements from a file. */
+function runClientCommands(running: Running, text: string, where: Around): void {
+  for (const line of text.split("\n").slice(0, 200)) {
+    const shell =
+      /^\s*(?:\.(?:shell|system)|\\!|system\s)\s*(.+)$/.exec(line)?.[1] ??
+      /\b(?:to|from)\s+program\s+'([^']+)'/i.exec(line)?.[1]
+    if (shell !== undefined) runScript(running, shell, { ...where, depth: where.depth + 1 }, new Map())
+    const path = /^\s*(?:[.\\](?:\w+)|source)\s+(?:\S+\s+(?:from|to)\s+)?['"]?([^\s'"]+)/i.exec(line)?.[1]
+    if (
+      path === undefined ||
+      !/^\s*(?:\.(?:read|import|output|once|open|backup|restore|save)|\\(?:i|ir|o|include|copy|out)|source)\b/i.test(
+        line,
+      )
+    )
+      continue
+    const name = /^\s*[.\\]?(?:read|i|ir|include|source)\b/i.test(line) ? "cat" : "tee"
+    running.commands.push({
+      words: [name, path],
+      name,
+      writesTo: [],
+      readsFrom: [],
+      given: [],
+      piped: false,
+      sets: new Map(),
+      wraps: false,
+      ...placeOf(running, where),
+    })
+    if (name === "cat") unresolved(running, "statements come from a file", "statements")
+  }
+}

@@ -1,0 +1,251 @@
+import { HoldfastError } from "../../message/errors.ts"
+import type { Action } from "./action.ts"
+import { type Leaf, roleNames } from "./leaf.ts"
+import { wellKnownTools } from "./well-known-tools.ts"
+import { globMatches } from "./words.ts"
+
+/** What a tool does, in words for people who declare it. */
+const deeds = ["read", "write", "delete", "send", "pay", "run", "deploy", "query", "disclose"] as const
+export type Deed = (typeof deeds)[number]
+
+/**
+ * What a tool does, and which of its fields hold what. Fields that are not named are words for people: nothing in them is taken for a
+ * file, a host or a command.
+ */
+export type ToolContract = {
+  /** Names; `*` stands for any letters. */
+  readonly tools: readonly string[]
+  /** The MCP server that offers them: `mcp__NAME__tool` and `NAME.tool` are meant then as well. */
+  readonly server?: string
+  /** Only calls in which these fields have one of these values. */
+  readonly when?: Readonly<Record<string, readonly string[]>>
+  /** What such a call does; nothing that concerns anyone if the list is empty. */
+  readonly does: readonly Deed[]
+  readonly recipients?: readonly string[]
+  readonly subjects?: readonly string[]
+  readonly amounts?: readonly string[]
+  /** The amounts are in hundredths. */
+  readonly hundredths?: boolean
+  readonly currencies?: readonly string[]
+  readonly quantities?: readonly string[]
+  readonly paths?: readonly string[]
+  readonly patches?: readonly string[]
+  readonly hosts?: readonly string[]
+  readonly sql?: readonly string[]
+  readonly shell?: readonly string[]
+  readonly code?: readonly string[]
+  readonly regions?: readonly string[]
+  readonly environments?: readonly string[]
+  /** Other fields that it has. */
+  readonly texts?: readonly string[]
+  /** The way on which it reaches people, such as email or slack. */
+  readonly medium?: string
+  /** It talks to a network, whatever its fields say. */
+  readonly network?: boolean
+}
+
+/** What becomes of a tool that nobody has declared: judged by its name and fields, handed to a person, or refused. */
+export type Undeclared = "infer" | "ask" | "deny"
+
+const lists = [
+  "recipients",
+  "subjects",
+  "amounts",
+  "currencies",
+  "quantities",
+  "paths",
+  "patches",
+  "hosts",
+  "sql",
+  "shell",
+  "code",
+  "regions",
+  "environments",
+  "texts",
+] as const
+
+const roles: Readonly<Record<(typeof lists)[number], Leaf["role"]>> = {
+  recipients: "recipient",
+  subjects: "subject",
+  amounts: "amount",
+  currencies: "currency",
+  quantities: "quantity",
+  paths: "path",
+  patches: "patch",
+  hosts: "url",
+  sql: "sql",
+  shell: "command",
+  code: "code",
+  regions: "region",
+  environments: "environment",
+  texts: "body",
+}
+
+const actionOf: Readonly<Record<Deed, Action>> = {
+  read: "read",
+  write: "write",
+  delete: "delete",
+  send: "send",
+  pay: "purchase",
+  run: "execute",
+  deploy: "deploy",
+  query: "query",
+  disclose: "disclose",
+}
+
+export const actionsOfContract = ({ does }: ToolContract): ReadonlySet<Action> =>
+  new Set(does.map((deed) => actionOf[deed]))
+
+type Compiled = {
+  readonly contract: ToolContract
+  readonly names: readonly string[]
+  readonly roles: ReadonlyMap<string, Leaf["role"]>
+}
+
+export type Contracts = {
+  /** The contract of a call, with the role of each field that it names. */
+  readonly of: (tool: string, input: unknown) => Declared | undefined
+}
+
+export type Declared = { readonly contract: ToolContract; readonly roles: ReadonlyMap<string, Leaf["role"]> }
+
+const spelled = (name: string): string => name.toLowerCase().replace(/[^a-z\d*]+/g, "_")
+
+function compile(contract: ToolContract): Compiled {
+  const fields = lists.flatMap((list) =>
+    (contract[list] ?? []).map((field) => [roleNames(field), roles[list]] as const),
+  )
+  const own = contract.tools.map(spelled)
+  const server = contract.server === undefined ? undefined : spelled(contract.server)
+  const names =
+    server === undefined
+      ? own
+      : own.flatMap((name) => [`mcp_${server}_${name}`, `mcp_*_${server}_${name}`, `${server}_${name}`, name])
+  return { contract, names, roles: new Map(fields) }
+}
+
+const keysOf = (input: unknown): readonly string[] =>
+  typeof input === "object" && input !== null && !Array.isArray(input) ? Object.keys(input) : []
+
+function meets({ when }: ToolContract, input: unknown): boolean {
+  if (when === undefined) return true
+  const values = new Map(typeof input === "object" && input !== null ? Object.entries(input) : [])
+  return Object.entries(when).every(([field, wanted]) => wanted.includes(String(values.get(field))))
+}
+
+/**
+ * Look up contracts: the operator's first, then those of well-known tools. One of the latter counts only where the call has no field that
+ * it does not know, because another tool may go by the same name.
+ */
+export function contractsOf(given: readonly ToolContract[]): Contracts {
+  const own = given.map(compile)
+  const known = shipped()
+  return {
+    of: (tool, input) => {
+      const name = spelled(tool)
+      const bare = name.replace(/^mcp_[a-z\d]+_/, "")
+      const isNamed = ({ names }: Compiled): boolean =>
+        names.some((one) => (one.includes("*") ? globMatches(one, name) : one === name || one === bare))
+      const declared = own.find((one) => isNamed(one) && meets(one.contract, input))
+      if (declared !== undefined) return declared
+      const parsed = parsedInput(input)
+      const keys = keysOf(parsed).map((key) => roleNames(key))
+      const found = known.find(
+        (one) =>
+          isNamed(one) &&
+          meets(one.contract, parsed) &&
+          keys.every((key) => one.roles.has(key) || remarks.has(key)) &&
+          !hides(one.contract, parsed),
+      )
+      return found
+    },
+  }
+}
+
+/** Fields in which models give their reasons, with any tool. */
+const remarks: ReadonlySet<string> = new Set(
+  "thought thoughts reasoning reason explanation description rationale summary justification purpose intent security_risk title".split(
+    " ",
+  ),
+)
+
+/** Objects within the fields of a tool that sends, pays or runs may have fields that a contract does not know of. */
+const hides = ({ does }: ToolContract, input: unknown): boolean =>
+  does.some((deed) => deed !== "read" && deed !== "write") &&
+  typeof input === "object" &&
+  input !== null &&
+  Object.values(input).some((value) => JSON.stringify(value)?.includes("{") === true && typeof value === "object")
+
+/** The role of arguments that are one text without a field. */
+export const mainRole = (contract: ToolContract): Leaf["role"] =>
+  contract.shell !== undefined
+    ? "command"
+    : contract.patches !== undefined
+      ? "patch"
+      : contract.code !== undefined
+        ? "code"
+        : contract.sql !== undefined
+          ? "sql"
+          : "body"
+
+/** Arguments that came as a text, as the object that they are. */
+function parsedInput(input: unknown): unknown {
+  if (typeof input !== "string" || !/^\s*\{/.test(input)) return input
+  try {
+    return JSON.parse(input)
+  } catch {
+    return input
+  }
+}
+
+/** Refuse a contract that says something else than a contract can say. */
+export function checkContracts(given: readonly ToolContract[], option = "tools"): void {
+  const wrong = (at: string, expected: string, found: unknown): never => {
+    throw new HoldfastError({
+      code: "option-invalid",
+      option: at,
+      expected,
+      found: JSON.stringify(found)?.slice(0, 60) ?? "nothing",
+    })
+  }
+  if (!Array.isArray(given)) wrong(option, "a list of contracts", given)
+  const texts = (value: unknown): boolean =>
+    Array.isArray(value) && value.every((one) => typeof one === "string" && one !== "")
+  for (const [at, contract] of given.entries()) {
+    const place = `${option}[${at}]`
+    if (typeof contract !== "object" || contract === null) wrong(place, "a contract with tools and does", contract)
+    for (const [key, value] of Object.entries(contract)) {
+      const isList = key === "tools" || lists.some((list) => list === key)
+      if (isList && !texts(value)) wrong(`${place}.${key}`, "a list of names", value)
+      if (!isList && !Object.hasOwn(otherFields, key))
+        wrong(`${place}.${key}`, `one of tools, does, ${[...lists, ...Object.keys(otherFields)].join(", ")}`, key)
+      if (!isList && key !== "does" && key !== "when" && typeof value !== otherFields[key])
+        wrong(`${place}.${key}`, `a ${otherFields[key]}`, value)
+    }
+    if (!texts(contract.tools) || contract.tools.length === 0)
+      wrong(`${place}.tools`, "one name or more", contract.tools)
+    if (!Array.isArray(contract.does) || !contract.does.every((deed) => deeds.includes(deed)))
+      wrong(`${place}.does`, `some of ${deeds.join(", ")}, or none`, contract.does)
+    if (
+      contract.when !== undefined &&
+      (typeof contract.when !== "object" || !Object.values(contract.when).every(texts))
+    )
+      wrong(`${place}.when`, "fields with lists of values", contract.when)
+  }
+}
+
+const otherFields: Readonly<Record<string, string>> = {
+  does: "list",
+  when: "object",
+  server: "string",
+  hundredths: "boolean",
+  medium: "string",
+  network: "boolean",
+}
+
+let compiled: readonly Compiled[] | undefined
+
+function shipped(): readonly Compiled[] {
+  compiled ??= wellKnownTools.map(compile)
+  return compiled
+}

@@ -1,0 +1,96 @@
+import { wordsOf } from "./words.ts"
+
+/** What guards a system, as names of settings, services and statements have it. */
+const controls: readonly (readonly [control: string, RegExp])[] = [
+  [
+    "audit",
+    /^(?:audit|audits|auditing|auditd|auditctl|pgaudit|noaudit|auditlog|auditlogs|auditlogging|audittrail|cloudtrail)$/,
+  ],
+  ["logging", /^(?:logging|rsyslog|syslog|journald|histfile|binlog|telemetry)$/],
+  ["authentication", /^(?:mfa|2fa|totp|authentication|sso|captcha|otp|authn)$/],
+  ["access", /^(?:rls|authorization|authz|rbac|sandboxing|seccomp|selinux|apparmor|gatekeeper|uac)$/],
+  ["network", /^(?:firewall|firewalld|ufw|iptables|nft|nftables|waf|networkpolicy|ddos|ratelimit|throttling|csrf)$/],
+  [
+    "detection",
+    /^(?:antivirus|defender|edr|xdr|guardduty|securityhub|falco|crowdstrike|sentinel|siem|dlp|malware|realtimemonitoring|scanning|monitoring|alerting|alerts|alarm|alarms|fail2ban)$/,
+  ],
+  ["encryption", /^(?:encryption|encrypted|tls|ssl|hsts)$/],
+  [
+    "security",
+    /^(?:security|guardrail|guardrails|safety|protection|protections|safeguard|safeguards|verification|signing|moderation)$/,
+  ],
+]
+
+const pairs: readonly (readonly [control: string, RegExp])[] = [
+  [
+    "logging",
+    /\b(?:query|statement|general|slow|access|error|sql|bin|event|security|user|activity|transaction|api|request|flow) logs?\b|\blog (?:statement|bin|connections|duration|min|level|destination|collector|retention)\b/,
+  ],
+  ["network", /\brate limit\w*|\bnetwork polic\w+|\bblock public\b/],
+  ["access", /\brow level security\b|\baccess controls?\b|\bbranch protection\b|\bleast privilege\b|\btwo factor\b/],
+]
+
+const off =
+  /^(?:disable|disables|disabled|disabling|off|false|none|stop|stopped|stopping|suspend|suspended|pause|paused|remove|removing|delete|deleting|drop|dropping|truncate|detach|bypass|bypassing|skip|skipping|noaudit|deactivate|deactivated|deactivating|mute|muted|silence|silenced|unset|kill|killall|pkill|mask|uninstall|terminate|turnoff|no|insecure|permissive|noverify|nullify|purge|flush|destroy|deaktivieren|desactivar|desactiver|desativar)$/
+
+const on = /^(?:enable|enabled|enabling|on|start|restart|create|true|activate)$/
+
+/** Words between a control and what switches it off. */
+const reach = 6
+const distances = Array.from({ length: 2 * reach + 1 }, (_, at) => at - reach)
+
+/** Commands and statements that switch a control off in words of their own. */
+const sayings: readonly (readonly [control: string, RegExp])[] = [
+  [
+    "access",
+    /\bsetenforce (?:0|permissive)\b|\bcsrutil disable\b|\bspctl (?:master|global) disable\b|\bselinux (?:0|permissive|disabled)\b|\bexecutionpolicy (?:bypass|unrestricted)\b/,
+  ],
+  [
+    "network",
+    /\bufw (?:force )?(?:disable|reset)\b|\biptables (?:t \w+ )?(?:f|flush|x|p (?:input|forward|output) accept)\b|\bnft flush\b|\bfirewall (?:cmd )?(?:state off|disable)\b|\badvfirewall set \w+ state off\b/,
+  ],
+  [
+    "audit",
+    /\bauditctl (?:e 0|d)\b|\bstop logging\b|\bdelete trail\b|\bnoaudit\b|\baudit trail (?:none|false|0)\b|\bupdate trail\b.{0,80}\bno (?:include|enable|is)\b/,
+  ],
+  [
+    "logging",
+    /\b(?:sql log bin|general log|log statement|log connections|slow query log|log min \w+ statement|logging collector|log bin|log duration) (?:to )?(?:0|1|off|none|false|no)\b|\bhistory c\b|\bunset histfile\b|\bhistfile dev null\b|\bset o history\b|\blog level (?:none|off|silent)\b/,
+  ],
+  ["detection", /\bdisable(?:realtimemonitoring| realtime monitoring)\b|\bdelete detector\b|\bno enable\b/],
+  [
+    "encryption",
+    /\b(?:sslmode disable|ssl off|sslverify false|node tls reject unauthorized 0|no check certificate|verify false|tls skip verify|strict ?host ?key ?checking no)\b/,
+  ],
+  [
+    "security",
+    /\bno verify\b|\bdangerously \w+(?: \w+)?\b|\bdisable \w{0,20}security\w*\b|\bdelete public access block\b|\bdrop policy\b/,
+  ],
+]
+
+/** The controls that a statement, a command or a set of fields switches off. */
+export function controlsOff(text: string): readonly string[] {
+  const words = wordsOf(text.slice(0, 20_000))
+  const line = words.join(" ")
+  const found = sayings.filter(([, saying]) => saying.test(line)).map(([control]) => control)
+  const switches = new Set(words.flatMap((word, at) => (off.test(word) || isZero(words, at) ? [at] : [])))
+  if (switches.size === 0) return found
+  const near = (at: number): boolean =>
+    distances.some((distance) => switches.has(at + distance) && !undone(words, at, at + distance))
+  for (const [control, name] of controls) if (words.some((word, at) => name.test(word) && near(at))) found.push(control)
+  for (const [control, pair] of pairs) {
+    const match = pair.exec(line)
+    if (match !== null && near(line.slice(0, match.index).split(" ").length - 1)) found.push(control)
+  }
+  return found
+}
+
+/** `= 0` switches off, `WHERE id = 0` does not: a zero counts right behind the name. */
+const isZero = (words: readonly string[], at: number): boolean =>
+  words[at] === "0" && at > 0 && !/^(?:id|limit|offset|\d+)$/.test(words[at - 1] ?? "")
+
+/** Is it said to be switched on between the two? */
+const undone = (words: readonly string[], one: number, other: number): boolean =>
+  words
+    .slice(Math.min(one, other), Math.max(one, other))
+    .some((word) => on.test(word) && word !== "enabled" && word !== "enable")

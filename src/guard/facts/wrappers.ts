@@ -1,0 +1,397 @@
+import { foundBy } from "./shell-output.ts"
+import { type ShellCommand, unknownPart } from "./shell-syntax.ts"
+
+/** What a program runs that wraps others. */
+export type Wrapped = {
+  /** Commands that are split into words already. */
+  readonly argv: readonly (readonly string[])[]
+  readonly scripts: readonly string[]
+  readonly places: readonly string[]
+  readonly unresolved?: string
+}
+
+const none: Wrapped = { argv: [], scripts: [], places: [] }
+
+/** Programs that run the command behind them: options of theirs that take a value, and words before the command. */
+const prefixes: Readonly<Record<string, readonly [valued: RegExp, operands: number] | undefined>> = {
+  sudo: [/^-[ugphCTRDr]$|^--(?:user|group|chdir|prompt|host)$/, 0],
+  doas: [/^-[uC]$/, 0],
+  nohup: [/^$/, 0],
+  time: [/^-[fo]$/, 0],
+  timeout: [/^-[sk]$/, 1],
+  gtimeout: [/^-[sk]$/, 1],
+  nice: [/^-n$/, 0],
+  ionice: [/^-[cnp]$/, 0],
+  chrt: [/^$/, 1],
+  taskset: [/^$/, 1],
+  command: [/^$/, 0],
+  builtin: [/^$/, 0],
+  exec: [/^-a$/, 0],
+  coproc: [/^$/, 0],
+  busybox: [/^$/, 0],
+  toybox: [/^$/, 0],
+  stdbuf: [/^-[ioe]$/, 0],
+  setsid: [/^$/, 0],
+  setarch: [/^$/, 1],
+  strace: [/^-[eopsSuaPI]$/, 0],
+  ltrace: [/^-[eopsSua]$/, 0],
+  perf: [/^-[eop]$/, 1],
+  unbuffer: [/^$/, 0],
+  chroot: [/^$/, 1],
+  fakeroot: [/^$/, 0],
+  proxychains: [/^-f$/, 0],
+  proxychains4: [/^-f$/, 0],
+  torsocks: [/^$/, 0],
+  unshare: [/^-[SGRw]$/, 0],
+  nsenter: [/^-[tSGr]$|^--(?:target|setuid|setgid)$/, 0],
+  firejail: [/^$/, 0],
+  bwrap: [/^--(?:bind|ro-bind|dev-bind|symlink|setenv)$/, 0],
+  "systemd-run": [/^-[pMHuE]$|^--(?:unit|property|setenv|uid|gid)$/, 0],
+  dbus: [/^$/, 0],
+  caffeinate: [/^-[tw]$/, 0],
+  flock: [/^-[wE]$/, 1],
+  entr: [/^$/, 0],
+  direnv: [/^$/, 2],
+  dotenv: [/^-[efv]$/, 0],
+  dotenvx: [/^-[ef]$/, 1],
+  doppler: [/^-[pc]$/, 1],
+  aws_vault: [/^$/, 2],
+  "with-contenv": [/^$/, 0],
+  tini: [/^$/, 0],
+  npx: [/^-[pcw]$|^--package$/, 0],
+  bunx: [/^-p$/, 0],
+  uvx: [/^--(?:from|with|python)$/, 0],
+  "cross-env": [/^$/, 0],
+  parallel: [/^-[jIaNLS]$|^--(?:jobs|arg-file|delay|joblog|colsep)$/, 0],
+}
+
+/** Package managers that run a program of the project behind `run` or `exec`. */
+const projectRunners =
+  /^(?:poetry|uv|pipenv|pdm|hatch|rye|pixi|bundle|conda|mamba|micromamba|nix|mise|asdf|volta|fnm|rbenv|pyenv|yarn|pnpm|npm|bun|deno|dotnet|cargo|stack|cabal|op|aws-vault|teller|chamber)$/
+const runsBehind = /^(?:run|exec|x|dlx|develop)$/
+
+function afterOptions(words: readonly string[], valued: RegExp, operands: number): readonly string[] {
+  let at = 0
+  for (let left = operands; at < words.length; at++) {
+    const word = words[at] ?? ""
+    if (word === "--") {
+      at += 1 + left
+      break
+    }
+    if (valued.test(word)) at++
+    else if (/^-|^\w+=/.test(word)) continue
+    else if (left === 0) break
+    else left--
+  }
+  return words.slice(at)
+}
+
+/** The commands that a program runs behind its own words or in its options; absent for one that runs none. */
+export function wrapperOf(name: string, words: readonly string[], command: ShellCommand): Wrapped | undefined {
+  const prefix = Object.hasOwn(prefixes, name) ? prefixes[name] : undefined
+  if (name === "command" && /^-[vV]$/.test(words[0] ?? "")) return undefined
+  if (prefix !== undefined) {
+    const rest = afterOptions(words, prefix[0], prefix[1])
+    const script = optionText(words, /^(?:-c|--command|--call)$/)
+    if (name === "parallel") return fedCommand(rest, command)
+    if (name === "npx" && script !== undefined) return { ...none, scripts: [script] }
+    if (name === "flock" && script !== undefined) return { ...none, scripts: [script] }
+    return { ...none, argv: rest.length === 0 ? [] : [rest] }
+  }
+  switch (name) {
+    case "env":
+      return envCommand(words)
+    case "xargs":
+      return fedCommand(
+        afterOptions(words, /^-[aEeIidLlnPs]$|^--(?:arg-file|delimiter|max-\w+|replace)$/, 0),
+        command,
+        words,
+      )
+    case "watch":
+      return { ...none, scripts: [afterOptions(words, /^-n$|^--interval$/, 0).join(" ")] }
+    case "script":
+    case "su":
+    case "runuser":
+    case "nix-shell":
+    case "nix":
+    case "scl":
+    case "sg":
+      return {
+        ...none,
+        scripts: [optionText(words, /^-\w*c$|^--(?:command|run)$/) ?? ""].filter((text) => text !== ""),
+      }
+    case "ssh":
+    case "mosh":
+    case "autossh":
+      return sshCommand(words)
+    case "docker":
+    case "podman":
+    case "nerdctl":
+    case "docker-compose":
+    case "kubectl":
+    case "oc":
+    case "lxc":
+      return containerCommand(words)
+    case "vagrant":
+    case "gcloud":
+    case "heroku":
+    case "flyctl":
+    case "fly": {
+      const text = optionText(words, /^(?:-c|-C|--command)$/) ?? afterEqual(words, "--command")
+      const behind = words.includes("--") ? [words.slice(words.indexOf("--") + 1)] : []
+      return { ...none, argv: behind, scripts: text === undefined ? [] : [text] }
+    }
+    case "find":
+      return findCommand(words)
+    case "fd":
+    case "fdfind": {
+      const at = words.findIndex((word) => /^-[xX]$|^--exec/.test(word))
+      return at < 0 ? undefined : { ...none, argv: [[...words.slice(at + 1), "**"]] }
+    }
+    case "git":
+      return gitCommand(words)
+    case "tmux":
+    case "screen":
+      return terminalCommand(words)
+    case "trap":
+    case "alias":
+    case "eval":
+    case "at":
+    case "batch":
+      return evaluated(name, words, command)
+    case "tar":
+    case "rsync":
+    case "man":
+    case "less":
+    case "vim":
+    case "vi":
+    case "nvim":
+    case "ex":
+    case "ed":
+    case "gdb":
+    case "socat":
+    case "nc":
+    case "ncat":
+    case "netcat":
+    case "crontab":
+    case "make":
+    case "expect":
+      return hiddenCommand(name, words, command)
+    default:
+      if (projectRunners.test(name)) return projectCommand(name, words)
+      return undefined
+  }
+}
+
+/** `env -S "a b"`, `env X=1 a b`. */
+function envCommand(words: readonly string[]): Wrapped {
+  const at = words.findIndex((word) => /^-\w*S|^--split-string/.test(word))
+  if (at >= 0) {
+    const word = words[at] ?? ""
+    const inside = word.startsWith("--") ? word.replace(/^--split-string=?/, "") : word.replace(/^-\w*?S/, "")
+    return { ...none, scripts: [[inside, ...words.slice(at + 1)].join(" ")] }
+  }
+  const rest = afterOptions(words, /^-[uC]$|^--(?:unset|chdir)$/, 0)
+  return { ...none, argv: rest.length === 0 ? [] : [rest] }
+}
+
+/** A command with the words that it is fed behind it, or that nobody knows which. */
+function fedCommand(
+  rest: readonly string[],
+  { given, fed, piped }: ShellCommand,
+  options: readonly string[] = [],
+): Wrapped {
+  const known = given.flatMap((text) => text.split(/\s+/)).filter((word) => word !== "")
+  const words = fed ?? (known.length > 0 && !piped ? known : [unknownPart])
+  const marker = options.findIndex((word) => /^-I$|^--replace$/.test(word))
+  const sign = marker < 0 ? (options.some((word) => /^-i$/.test(word)) ? "{}" : "{}") : (options[marker + 1] ?? "{}")
+  if (rest.some((word) => word.includes(sign)))
+    return { ...none, argv: words.slice(0, 64).map((one) => rest.map((word) => word.replaceAll(sign, one))) }
+  return { ...none, argv: rest.length === 0 ? [] : [[...rest, ...words]] }
+}
+
+/** The words behind an option, up to the next one, as one text: `-c "…"`, also at the end of a bundle as in `-lc`. */
+function optionText(words: readonly string[], option: RegExp): string | undefined {
+  const at = words.findIndex((word) => option.test(word))
+  return at < 0 ? undefined : (words[at + 1] ?? "")
+}
+
+const afterEqual = (words: readonly string[], option: string): string | undefined =>
+  words.find((word) => word.startsWith(`${option}=`))?.slice(option.length + 1)
+
+function sshCommand(words: readonly string[]): Wrapped {
+  const rest = afterOptions(words, /^-[bBcDEeFIiJLlmOoPpQRSWw]$/, 0)
+  const [host = "", ...behind] = rest[0] === "--" ? rest.slice(1) : rest
+  const options = words
+    .filter((_, at) => /^-o$/.test(words[at - 1] ?? ""))
+    .concat(words.filter((word) => /^-o./.test(word)))
+  const proxied = options.flatMap(
+    (word) => /ProxyCommand[= ](.*)/i.exec(word)?.[1] ?? /LocalCommand[= ](.*)/i.exec(word)?.[1] ?? [],
+  )
+  const script = (behind[0] === "--" ? behind.slice(1) : behind).join(" ")
+  return { argv: [], scripts: [...proxied, script].filter((text) => text !== ""), places: [host] }
+}
+
+const containerVerbs = /^(?:exec|run|debug)$/
+
+function containerCommand(words: readonly string[]): Wrapped | undefined {
+  const at = words.findIndex((word) => containerVerbs.test(word))
+  if (at < 0) return undefined
+  const split = words.indexOf("--", at)
+  const places = words.slice(0, split < 0 ? words.length : split)
+  if (split > 0) return { ...none, argv: [words.slice(split + 1)], places }
+  const valued =
+    /^-[eupvwlhnmc]$|^--(?:env|user|publish|volume|workdir|name|network|mount|entrypoint|label|hostname|env-file|platform|memory|cpus|gpus|container|namespace)$/
+  const rest = afterOptions(words.slice(at + 1), valued, 1)
+  const entry = optionText(words, /^--entrypoint$/) ?? afterEqual(words, "--entrypoint")
+  const inner = entry === undefined ? rest : [entry, ...rest]
+  return { ...none, argv: inner.length === 0 ? [] : [inner], places }
+}
+
+function findCommand(words: readonly string[]): Wrapped | undefined {
+  const { roots, names } = foundBy(words)
+  const found = roots.flatMap((root) => names.map((name) => `${root}/**/${name}`))
+  const argv: string[][] = []
+  for (const [at, word] of words.entries()) {
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(word)) continue
+    const end = words.findIndex((one, index) => index > at && /^[;+]$/.test(one))
+    const inner = words.slice(at + 1, end < 0 ? undefined : end)
+    argv.push(inner.flatMap((one) => (one === "{}" ? found : [one.replaceAll("{}", found[0] ?? "**")])))
+  }
+  return argv.length === 0 ? undefined : { ...none, argv }
+}
+
+/** `git -c alias.x='!cmd' x`, `git -c core.pager=cmd`, `git bisect run cmd`, `git submodule foreach cmd`, `git rebase --exec cmd`. */
+function gitCommand(words: readonly string[]): Wrapped | undefined {
+  const scripts: string[] = []
+  for (const [at, word] of words.entries()) {
+    const setting =
+      words[at - 1] === "-c" || /^--config-env=/.test(word) ? /^(?:--config-env=)?([\w.-]+)=(.*)$/s.exec(word) : null
+    const [, key = "", value = ""] = setting ?? []
+    if (/^alias\./i.test(key)) scripts.push(value.startsWith("!") ? value.slice(1) : `git ${value}`)
+    else if (
+      /(?:pager|editor|command|sshcommand|askpass|fsmonitor|hookspath|textconv|external|clean|smudge|process|helper|tool\.\w+\.cmd|program)$/i.test(
+        key,
+      ) &&
+      value !== "" &&
+      value !== "cat" &&
+      !/^(?:true|false|less.*|vim|nano|store|cache|osxkeychain|.*hooks)$/.test(value)
+    )
+      scripts.push(value.replace(/^!/, ""))
+    if (
+      /^(?:-x|--exec|--tree-filter|--index-filter|--msg-filter|--env-filter|--extcmd|--upload-pack|--receive-pack)$/.test(
+        word,
+      ) &&
+      words.some((one) => /^(?:rebase|filter-branch|difftool|clone|fetch|pull|push|ls-remote)$/.test(one))
+    )
+      scripts.push(words[at + 1] ?? "")
+    else if (/^--(?:exec|upload-pack|receive-pack|extcmd)=/.test(word)) scripts.push(word.slice(word.indexOf("=") + 1))
+  }
+  const run = words[0] === "bisect" && words[1] === "run" ? [words.slice(2)] : []
+  const each = words.indexOf("foreach")
+  if (each > 0 && words.includes("submodule"))
+    scripts.push(
+      words
+        .slice(each + 1)
+        .filter((word) => !/^--/.test(word))
+        .join(" "),
+    )
+  const config = words.indexOf("config")
+  if (config >= 0 && words.slice(config).some((word) => /^!|sshcommand|hookspath|fsmonitor/i.test(word)))
+    scripts.push(
+      ...words
+        .slice(config)
+        .filter((word) => word.startsWith("!"))
+        .map((word) => word.slice(1)),
+    )
+  return scripts.length + run.length === 0 ? undefined : { ...none, argv: run, scripts }
+}
+
+/** A terminal that runs a command, or gets its keys sent. */
+function terminalCommand(words: readonly string[]): Wrapped | undefined {
+  const keys = words.indexOf("send-keys")
+  const valued = /^-[tsncFxyLSf]$/
+  if (keys >= 0)
+    return {
+      ...none,
+      scripts: [
+        afterOptions(words.slice(keys + 1), valued, 0)
+          .filter((word) => !/^(?:C-\w|Enter|C-m)$/i.test(word))
+          .join(" "),
+      ],
+    }
+  const at = words.findIndex((word) =>
+    /^(?:new-session|new|new-window|neww|split-window|splitw|run-shell|run|respawn-pane|if-shell)$/.test(word),
+  )
+  const rest = afterOptions(at < 0 ? words : words.slice(at + 1), valued, 0)
+  if (at < 0 && !words.some((word) => /^-\w*[dm]/.test(word))) return undefined
+  return rest.length === 0 ? undefined : { ...none, scripts: [rest.join(" ")] }
+}
+
+function evaluated(name: string, words: readonly string[], { given, piped }: ShellCommand): Wrapped | undefined {
+  if (name === "eval") return { ...none, scripts: [words.join(" ")].filter((text) => text !== "") }
+  if (name === "trap") return { ...none, scripts: words.slice(0, 1).filter((text) => !/^(?:-\w?|)$/.test(text)) }
+  if (name === "alias") return { ...none, scripts: words.flatMap((word) => /^[\w-]+=(.*)$/s.exec(word)?.[1] ?? []) }
+  return {
+    ...none,
+    scripts: given,
+    ...(piped ? { unresolved: "what is to be run later is known only when it runs" } : {}),
+  }
+}
+
+/** Commands that hide in options of programs that have other work to do. */
+function hiddenCommand(name: string, words: readonly string[], { given, piped }: ShellCommand): Wrapped | undefined {
+  const scripts: string[] = []
+  for (const [at, word] of words.entries()) {
+    const next = words[at + 1] ?? ""
+    if (name === "tar") {
+      const action =
+        /^--checkpoint-action=exec=(.*)$/s.exec(word)?.[1] ??
+        /^--(?:to-command|use-compress-program|rsh-command|rmt-command)=(.*)$/s.exec(word)?.[1]
+      if (action !== undefined) scripts.push(action)
+      if (/^(?:-I|--to-command|--use-compress-program)$/.test(word)) scripts.push(next)
+    }
+    if (name === "rsync" && /^(?:-e|--rsh|--rsync-path)$/.test(word) && !/^ssh(?: -[pi] \S+)*$/.test(next))
+      scripts.push(next)
+    if (name === "man" && /^-P$/.test(word)) scripts.push(next)
+    if (/^(?:n?vim?|ex|less)$/.test(name) && /^(?:-c|--cmd|\+)/.test(word)) {
+      const inside = word.startsWith("+") ? word.slice(1) : next
+      for (const [, shell = ""] of inside.matchAll(/(?:^|[:|])\s*(?:silent\s+)?!(.*)/g)) scripts.push(shell)
+      for (const [, shell = ""] of inside.matchAll(/system\(\s*['"]([^'"]*)/g)) scripts.push(shell)
+    }
+    if (name === "gdb" && /^-(?:ex|eval-command)$/.test(word))
+      for (const [, shell = ""] of next.matchAll(/^(?:!|shell )(.*)/g)) scripts.push(shell)
+    if (name === "socat")
+      for (const [, shell = ""] of word.matchAll(/(?:exec|system):["']?([^,"']+)/gi)) scripts.push(shell)
+    if (/^n(?:c|cat|etcat)$/.test(name) && /^(?:-\w*[ec]|--exec|--sh-exec)$/.test(word)) scripts.push(next)
+    if (name === "make" && /^SHELL=|^\w+=.*\$\(shell/.test(word)) scripts.push(word.slice(word.indexOf("=") + 1))
+    if (name === "expect" && word === "-c")
+      for (const [, shell = ""] of next.matchAll(/\b(?:spawn|exec|system)\s+([^;\n]+)/g)) scripts.push(shell)
+  }
+  if (name === "crontab" && !words.some((word) => /^-[lr]/.test(word))) {
+    for (const text of given)
+      for (const line of text.split("\n")) scripts.push(line.replace(/^(?:\S+\s+){5}|^@\w+\s+/, ""))
+    if (piped) return { ...none, scripts, unresolved: "the table of jobs is known only when it runs" }
+  }
+  if (/^(?:vim|vi|ex|ed)$/.test(name))
+    for (const text of given) for (const [, shell = ""] of text.matchAll(/^:?!(.*)$/gm)) scripts.push(shell)
+  if (name === "make" && (words.includes("-") || words.includes("/dev/stdin")))
+    scripts.push(...given.map((text) => text.replace(/^[^\t\n]*:.*$/gm, "").replace(/^\t@?/gm, "")))
+  return scripts.length === 0 ? undefined : { ...none, scripts }
+}
+
+function projectCommand(name: string, words: readonly string[]): Wrapped | undefined {
+  const at = words.findIndex((word) => runsBehind.test(word))
+  const split = words.indexOf("--")
+  if (at < 0 || (/^(?:npm|yarn|pnpm|bun|cargo|dotnet|deno)$/.test(name) && words[at] === "run")) return undefined
+  const rest =
+    split > at && /^(?:op|aws-vault|teller|chamber|npm|mise)$/.test(name)
+      ? words.slice(split + 1)
+      : afterOptions(
+          words.slice(at + 1),
+          /^-[npCc]$|^--(?:name|prefix|with|python|extra|group|directory|project|package)$/,
+          /^(?:aws-vault|chamber|fnm|volta)$/.test(name) ? 1 : 0,
+        )
+  const script = optionText(words, /^(?:-c|--command)$/)
+  return script === undefined ? { ...none, argv: rest.length === 0 ? [] : [rest] } : { ...none, scripts: [script] }
+}
