@@ -1,5 +1,5 @@
 import { findModel } from "../src/tokens/models.ts"
-import type { CacheReading } from "../test/model-server/simulated-cache.ts"
+import { type CacheUse, promptDollars } from "../src/tokens/prompt-cache.ts"
 
 /** Tokens of prompts by what a provider charges for them; a simulation of its cache said which is which. */
 export type Charged = {
@@ -12,17 +12,14 @@ export type Charged = {
 
 export const nothingCharged: Charged = { requests: 0, readTokens: 0, writtenTokens: 0, uncachedTokens: 0, dollars: 0 }
 
-const perMillion = 1_000_000
-
 /** What reading one prompt costs, at the model's prices. */
-export function charge(model: string, { readTokens, writtenTokens, uncachedTokens }: CacheReading): Charged {
-  const found = findModel(model)
-  const whole = readTokens + writtenTokens + uncachedTokens
-  const { input, cacheRead, cacheWrite } =
-    found.long !== undefined && whole > found.long.aboveTokens ? found.long.prices : found.prices
-  const dollars = (readTokens * cacheRead + writtenTokens * cacheWrite + uncachedTokens * input) / perMillion
-  return { requests: 1, readTokens, writtenTokens, uncachedTokens, dollars }
-}
+export const charge = (model: string, use: CacheUse): Charged => ({
+  requests: 1,
+  readTokens: use.readTokens,
+  writtenTokens: use.writtenTokens,
+  uncachedTokens: use.uncachedTokens,
+  dollars: promptDollars(findModel(model), use),
+})
 
 export const added = (one: Charged, other: Charged): Charged => ({
   requests: one.requests + other.requests,

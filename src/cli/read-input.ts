@@ -1,7 +1,9 @@
-import { createReadStream } from "node:fs"
+import { createReadStream, readdirSync } from "node:fs"
 import { stat } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
 import { HoldfastError } from "../message/errors.ts"
 import { type Format, type Wire, wireText } from "../message/message.ts"
+import { suggest } from "../message/nearest.ts"
 import { present } from "../message/present.ts"
 import { type Conversation, contextOf, type FileKind } from "../transcript/conversation.ts"
 import { exportTranscript } from "../transcript/export.ts"
@@ -42,10 +44,27 @@ export const unreadable = (path: string, code: string): CommandFailure =>
   unusable("input-unreadable", ...wordsFor(path, code))
 
 function wordsFor(path: string, code: string): [sentence: string, next: string] {
-  if (code === "ENOENT") return [`There is no file ${path}.`, "Check the name, and the folder that you are in."]
+  if (code === "ENOENT") return [`There is no file ${path}.`, suggestFile(path)]
   if (code === "EISDIR") return [`${path} is a folder.`, "Name one file in it."]
   if (code === "EACCES" || code === "EPERM") return [`${path} may not be read.`, "Check who may read it."]
   return [`${path} could not be read (${code}).`, "Check the name and the disk."]
+}
+
+/** The file beside it that was most likely meant, or what else to do. */
+function suggestFile(path: string): string {
+  const folder = dirname(path)
+  const here = suggest(basename(path), namesIn(folder), "")
+  if (here === "") return "Check the name, and the folder that you are in."
+  return folder === "." ? here : here.replace(/^Did you mean /, `Did you mean ${join(folder, "/")}`)
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return []
+    throw error
+  }
 }
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1_000_000)} MB`

@@ -167,6 +167,13 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     },
   ],
   [
+    "replay",
+    {
+      summary: "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
+      load: async () => (await import("./replay-command.ts")).replayCommand,
+    },
+  ],
+  [
     "sessions",
     {
       summary: "List, export, repair and delete stored sessions",

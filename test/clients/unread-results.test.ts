@@ -1,6 +1,7 @@
 import { expect, test } from "vitest"
+import { tokensOfPieces } from "../../src/tokens/prompt-cache.ts"
 import { parseJson } from "../model-server/json.ts"
-import { requestPieces, tokensIn } from "../model-server/request-pieces.ts"
+import { requestPieces } from "../model-server/request-pieces.ts"
 import { allClients, oneOfEach } from "./all-clients.ts"
 import { createAskingAgain, type Reading } from "./asks-again.ts"
 import type { Client } from "./client.ts"
@@ -53,7 +54,7 @@ function sizesOf(client: Client, sent: readonly Uint8Array[]): Sizes {
   const [first = 0, second = 0] = sent
     .filter((body) => client.isMain(parseJson(new TextDecoder().decode(body))))
     .slice(0, 2)
-    .map((body) => tokensIn(requestPieces(client.format, body, client.model) ?? []))
+    .map((body) => tokensOfPieces(requestPieces(client.format, body, client.model) ?? []))
   return { stackTokens: first, resultTokens: second - first }
 }
 

@@ -1,7 +1,10 @@
 import type { Format } from "../../src/message/message.ts"
-import { requestPieces, tokensIn } from "./request-pieces.ts"
-import { type CacheReading, createSimulatedCache } from "./simulated-cache.ts"
+import { type CacheUse, createPromptCache, tokensOfPieces } from "../../src/tokens/prompt-cache.ts"
+import { requestPieces } from "./request-pieces.ts"
 import type { FailureKind } from "./wire.ts"
+
+/** What a provider's prompt cache would have done with one request, and which share of system and tools it had. */
+export type CacheReading = CacheUse & { readonly stackReadShare: number }
 
 /** What one request was found to be. */
 export type Measured = {
@@ -28,16 +31,20 @@ export type Measure = (
 ) => Measured | undefined
 
 export function createMeasure({ windowTokens, tokenScale = 1, simulateCache = false }: MeasureOptions): Measure {
-  const cache = createSimulatedCache()
+  const cache = createPromptCache()
   return (format, model, body, purpose = "call") => {
     if (windowTokens === undefined && !simulateCache) return undefined
     const pieces = requestPieces(format, body, model, tokenScale)
     if (pieces === undefined) return undefined
-    const inputTokens = tokensIn(pieces)
+    const inputTokens = tokensOfPieces(pieces)
     if (purpose === "count") return { inputTokens }
     if (windowTokens !== undefined && inputTokens > windowTokens) {
       return { inputTokens, tooLong: { type: "context-length", tokens: inputTokens, limit: windowTokens } }
     }
-    return { inputTokens, ...(simulateCache ? { cache: cache.read(format, model, pieces) } : {}) }
+    if (!simulateCache) return { inputTokens }
+    const use = cache.read(format, model, pieces)
+    const stackTokens = tokensOfPieces(pieces.filter(({ isStack }) => isStack))
+    const stackReadShare = stackTokens === 0 ? 0 : Math.min(1, use.readTokens / stackTokens)
+    return { inputTokens, cache: { ...use, stackReadShare } }
   }
 }

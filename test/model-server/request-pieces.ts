@@ -1,16 +1,13 @@
 import type { Format, Message, ModelRequest, Part } from "../../src/message/message.ts"
 import { createMeter, type Meter } from "../../src/tokens/meter.ts"
+import type { PromptPiece } from "../../src/tokens/prompt-cache.ts"
 import { decodeRequest } from "../../src/wire/decode.ts"
 import { parseJson } from "./json.ts"
 
 /** A piece of a request, in the order in which providers cache: tools, system, messages. */
-export type RequestPiece = {
-  /** What it says, without its cache marks and in one shape. */
-  readonly content: string
-  readonly tokens: number
+type RequestPiece = PromptPiece & {
   /** Does it belong to the stack: tools, system, and what a system says before the first turn? */
   readonly isStack: boolean
-  readonly isBreakpoint: boolean
 }
 
 const isTools = (part: Part): boolean => part.type === "opaque" && part.kind === "additional_tools"
@@ -80,5 +77,3 @@ export function requestPieces(
     return undefined
   }
 }
-
-export const tokensIn = (pieces: readonly RequestPiece[]): number => pieces.reduce((sum, { tokens }) => sum + tokens, 0)

@@ -7,6 +7,7 @@ import { isObject } from "../../wire/json.ts"
 import { readSse } from "../../wire/sse.ts"
 import { decodeStream } from "../../wire/stream-decode.ts"
 import { demoModel } from "./demo-options.ts"
+import { blocksInCacheOrder } from "./model-wire.ts"
 import { type DemoModel, startDemoModel } from "./play-demo.ts"
 import { agentBody } from "./run-demo.ts"
 import { story } from "./story.ts"
@@ -110,4 +111,21 @@ test("whatever a body holds, it is answered", async () => {
     expect([200, 400]).toContain(status)
   })
   await fc.assert(answered, { numRuns: 200 })
+})
+
+test("pieces come in the order of the cache, and a breakpoint is no part of what it stands on", () => {
+  const breakpoint = { cache_control: { type: "ephemeral" } }
+  const body = {
+    messages: [{ role: "user", content: "hello" }],
+    system: [{ type: "text", text: "be kind", ...breakpoint }],
+    tools: [{ name: "look" }],
+  }
+  const read = blocksInCacheOrder(body)
+  expect(read.map(({ content, isBreakpoint }) => [content.split(" ")[0], isBreakpoint])).toEqual([
+    ["tool", false],
+    ["system", true],
+    ["user", false],
+  ])
+  const bare = { ...body, system: "be kind" }
+  expect(blocksInCacheOrder(bare).map(({ content }) => content)).toEqual(read.map(({ content }) => content))
 })

@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto"
 import { countO200k } from "../../tokens/o200k.ts"
+import type { CacheUse, PromptPiece } from "../../tokens/prompt-cache.ts"
 import { isObject } from "../../wire/json.ts"
 import { createSseEvent } from "../../wire/sse.ts"
 
@@ -21,8 +21,8 @@ export const callIdOf = (step: string, n: number): string => `toolu_demo_${step}
 /** The step that made a call, if the demo's model did. */
 export const stepOfCall = (id: string): string | undefined => /^toolu_demo_(\w{1,20})_\d{1,3}$/.exec(id)?.[1]
 
-const usageOf = ({ readTokens, writtenTokens, freshTokens, outputTokens }: ModelUsage) => ({
-  input_tokens: freshTokens,
+const usageOf = ({ readTokens, writtenTokens, uncachedTokens, outputTokens }: ModelUsage) => ({
+  input_tokens: uncachedTokens,
   cache_creation_input_tokens: writtenTokens,
   cache_read_input_tokens: readTokens,
   output_tokens: outputTokens,
@@ -101,67 +101,8 @@ const piecesOfAnswer = (text: string): readonly string[] => {
 export const errorAnswer = (type: string, message: string): string =>
   JSON.stringify({ type: "error", error: { type, message } })
 
-/** What a request took, by what the cache had of it. */
-type CacheUse = { readonly readTokens: number; readonly writtenTokens: number; readonly freshTokens: number }
-
-export type PromptCache = { readonly use: (pieces: readonly RequestBlock[]) => CacheUse }
-
-/** Prefixes that are remembered: a demo writes two for each of its calls. */
-const maxPrefixes = 1000
-/** So many blocks before a breakpoint are looked at for a prefix that is known, as Anthropic's API does it. */
-const lookBack = 20
-
-/**
- * A simulated prompt cache: it knows the prefixes that ended at a breakpoint in earlier requests, and of a new one reads the longest
- * that it knows. Nothing is too small for it, and nothing runs out.
- */
-export function createPromptCache(): PromptCache {
-  const known = new Set<string>()
-  return {
-    use: (pieces) => {
-      const prefixes = prefixesOf(pieces)
-      let read = 0
-      let written = 0
-      for (const [at, { marked }] of pieces.entries()) {
-        if (!marked) continue
-        written = at + 1
-        for (let end = at; end >= Math.max(0, at - lookBack); end--)
-          if (known.has(prefixes[end] ?? "")) {
-            read = Math.max(read, end + 1)
-            break
-          }
-      }
-      for (const [at, { marked }] of pieces.entries()) if (marked) remember(known, prefixes[at] ?? "")
-      const readTokens = blockTokens(pieces.slice(0, read))
-      const writtenTokens = blockTokens(pieces.slice(read, written))
-      return { readTokens, writtenTokens, freshTokens: blockTokens(pieces) - readTokens - writtenTokens }
-    },
-  }
-}
-
-/** A name for the request up to each of its blocks. */
-function prefixesOf(pieces: readonly RequestBlock[]): readonly string[] {
-  let last = ""
-  return pieces.map(({ text }) => {
-    last = createHash("sha256").update(last).update("\n").update(text).digest("base64")
-    return last
-  })
-}
-
-function remember(known: Set<string>, prefix: string): void {
-  known.delete(prefix)
-  known.add(prefix)
-  for (const oldest of known) {
-    if (known.size <= maxPrefixes) return
-    known.delete(oldest)
-  }
-}
-
-/** One block of a request as the demo's model reads it: what it says, what it takes, and whether a cache breakpoint stands on it. */
-export type RequestBlock = { readonly text: string; readonly tokens: number; readonly marked: boolean }
-
 /** The blocks of an Anthropic request in the order of its cache: tools, system, messages. What cannot be read takes nothing. */
-export function blocksInCacheOrder(body: unknown): readonly RequestBlock[] {
+export function blocksInCacheOrder(body: unknown): readonly PromptPiece[] {
   if (!isObject(body)) return []
   const messages = Array.isArray(body.messages) ? body.messages.filter(isObject) : []
   return [
@@ -171,9 +112,6 @@ export function blocksInCacheOrder(body: unknown): readonly RequestBlock[] {
   ]
 }
 
-export const blockTokens = (pieces: readonly RequestBlock[]): number =>
-  pieces.reduce((sum, { tokens }) => sum + tokens, 0)
-
 /** A text stands for one block of text, as on the wire. */
 const requestBlocks = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
   typeof value === "string" ? [{ type: "text", text: value }] : Array.isArray(value) ? value.filter(isObject) : []
@@ -182,7 +120,11 @@ const requestBlocks = (value: unknown): readonly Readonly<Record<string, unknown
 function pieceOf(
   place: string,
   { cache_control: breakpoint, ...block }: Readonly<Record<string, unknown>>,
-): RequestBlock {
+): PromptPiece {
   const json = JSON.stringify(block)
-  return { text: `${place} ${json}`, tokens: countO200k(json), marked: breakpoint !== undefined && breakpoint !== null }
+  return {
+    content: `${place} ${json}`,
+    tokens: countO200k(json),
+    isBreakpoint: breakpoint !== undefined && breakpoint !== null,
+  }
 }

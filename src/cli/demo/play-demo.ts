@@ -8,6 +8,7 @@ import type { PolicyInput } from "../../guard/policy/templates.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import type { Store } from "../../store/store.ts"
 import { countO200k } from "../../tokens/o200k.ts"
+import { createPromptCache, type PromptCache, tokensOfPieces } from "../../tokens/prompt-cache.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import {
   type DemoOptions,
@@ -19,11 +20,8 @@ import {
 } from "./demo-options.ts"
 import {
   blocksInCacheOrder,
-  blockTokens,
-  createPromptCache,
   errorAnswer,
   type ModelAnswer,
-  type PromptCache,
   stepOfCall,
   streamedAnswer,
   wholeAnswer,
@@ -136,7 +134,7 @@ type Served = {
 
 /** Start the demo's model on a free port of this machine; only programs on it can reach it. */
 export async function startDemoModel({ windowTokens = demoWindowTokens }: DemoModelOptions = {}): Promise<DemoModel> {
-  const served: Served = { windowTokens, cache: createPromptCache(), requests: [], answered: 0 }
+  const served: Served = { windowTokens, cache: createPromptCache({ leastTokens: 0 }), requests: [], answered: 0 }
   const server = createServer((request, response) => {
     answer(served, request, response).catch(() => response.destroy())
   })
@@ -177,7 +175,7 @@ async function answer(served: Served, request: IncomingMessage, response: Server
   if (!isObject(body)) return refuse(400, "invalid_request_error", "The body is no JSON object.")
   if (!isDemoModel(body.model))
     return refuse(404, "not_found_error", `model: the scripted model of the demo serves ${demoModel} alone`)
-  const tokens = blockTokens(blocksInCacheOrder(body))
+  const tokens = tokensOfPieces(blocksInCacheOrder(body))
   if (path === "/v1/messages/count_tokens")
     return void response
       .writeHead(200, { "content-type": "application/json", ...label })
@@ -198,7 +196,7 @@ function generate(
 ): void {
   const said = scriptedAnswer(body)
   const outputTokens = countO200k(JSON.stringify(said))
-  const usage = { ...served.cache.use(blocksInCacheOrder(body)), outputTokens }
+  const usage = { ...served.cache.read("anthropic-messages", demoModel, blocksInCacheOrder(body)), outputTokens }
   const id = ++served.answered
   if (body.stream !== true) {
     response.writeHead(200, { "content-type": "application/json", ...label }).end(wholeAnswer(said, usage, model, id))

@@ -4,7 +4,7 @@ import { readSse } from "../../wire/sse.ts"
 import { readStreamedAnswer } from "./ask-gateway.ts"
 import { streamedAnswer } from "./model-wire.ts"
 
-const usage = { readTokens: 5, writtenTokens: 3, freshTokens: 2, outputTokens: 4 }
+const usage = { readTokens: 5, writtenTokens: 3, uncachedTokens: 2, outputTokens: 4 }
 const calls = [{ tool: "look", input: { at: "naïve ✓ 😀", deep: { list: [1, null] } } }]
 const bytes = Buffer.concat(
   streamedAnswer({ step: "s1", text: "Half a moment, 😀 please.", calls }, usage, "holdfast-demo", 1),

@@ -4,8 +4,9 @@ import { startRelay } from "../../../test/fixtures/demo/relay.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import { createHoldfast } from "../../session/holdfast.ts"
 import type { HoldfastOptions } from "../../session/options.ts"
+import { tokensOfPieces } from "../../tokens/prompt-cache.ts"
 import { type DemoOptions, demoModel, demoWindowTokens } from "./demo-options.ts"
-import { blocksInCacheOrder, blockTokens } from "./model-wire.ts"
+import { blocksInCacheOrder } from "./model-wire.ts"
 import { batchNumber } from "./order-desk.ts"
 import { type DemoModel, demoGuard, startDemoModel } from "./play-demo.ts"
 import { runDemo } from "./run-demo.ts"
@@ -65,7 +66,7 @@ describe("the demo, from its first word to its last", async () => {
   })
 
   test("no request is larger than the window, though the agent's history is", () => {
-    const sizes = requests.map((body) => blockTokens(blocksInCacheOrder(JSON.parse(body))))
+    const sizes = requests.map((body) => tokensOfPieces(blocksInCacheOrder(JSON.parse(body))))
     expect(Math.max(...sizes)).toBe(outcome.largestTokens)
     expect(outcome.largestTokens).toBeLessThan(demoWindowTokens)
     expect(outcome.historyTokens).toBeGreaterThan(demoWindowTokens)

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto"
 import { present } from "../../message/present.ts"
 import type { Holdfast } from "../../session/holdfast.ts"
 import type { SessionPin } from "../../session/pins.ts"
+import { tokensOfPieces } from "../../tokens/prompt-cache.ts"
 import { askGateway, type DemoExchange } from "./ask-gateway.ts"
 import { type DemoOptions, type DemoOutcome, demoWindowTokens, promisesOf } from "./demo-options.ts"
-import { blocksInCacheOrder, blockTokens } from "./model-wire.ts"
+import { blocksInCacheOrder } from "./model-wire.ts"
 import {
   batchIn,
   batchNumber,
@@ -72,7 +73,7 @@ async function makeCall(run: DemoRun): Promise<DemoExchange> {
   const { url, headers = {}, signal } = options
   const exchange = await askGateway(body, { url, session: name, headers, signal })
   if (exchange.told.session !== undefined) watch.follow(exchange.told.session)
-  noteCall(run, exchange, blockTokens(blocksInCacheOrder(body)))
+  noteCall(run, exchange, tokensOfPieces(blocksInCacheOrder(body)))
   await showCompactions(run)
   const withheld = readWithheld(exchange.text)
   const shown = { call: seen.calls, exchange, windowTokens, ...present({ withheld: withheld?.tool }) }

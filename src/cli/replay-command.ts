@@ -1,0 +1,456 @@
+import { writeFile } from "node:fs/promises"
+import type { Message } from "../message/message.ts"
+import { present } from "../message/present.ts"
+import { ownWords } from "../rules/own-words.ts"
+import { findModel } from "../tokens/models.ts"
+import type { Conversation, FileKind } from "../transcript/conversation.ts"
+import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount, unusable } from "./command.ts"
+import { strategyNames } from "./config/config-schema.ts"
+import { unwritable } from "./deliver.ts"
+import {
+  clip,
+  count,
+  createPaper,
+  jsonLine,
+  moment,
+  number,
+  type Paper,
+  paragraph,
+  sentenceOf,
+  table,
+} from "./output.ts"
+import { replayPage } from "./replay/page.ts"
+import { type Arm, arms, callsOf, type Replay, replayConversation, usualModels } from "./replay/replay-conversation.ts"
+import {
+  armWords,
+  figureRows,
+  legend,
+  money,
+  type ReplayedConversation,
+  type ReplayReport,
+  sampled,
+  shortenedIn,
+  spentSoFar,
+  totalsOf,
+} from "./replay/report.ts"
+import { agentFolders, type FoundFile, findFiles, readTranscript } from "./replay-files.ts"
+import { kindWords } from "./words.ts"
+import { readVersion, type World } from "./world.ts"
+
+/** Of someone's own sessions so many are replayed unless asked otherwise, the newest. */
+const usualLimit = 10
+const maxLimit = 20_000
+const maxPlaces = 1000
+
+/** What would have been kept, dropped and saved in a conversation that there is a transcript of. */
+export const replayCommand: Command = {
+  summary: "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
+  usage: "replay FILE|FOLDER… | --mine [--window N] [--model NAME] [--strategy NAME] [--html FILE] [--json]",
+  options: {
+    mine: { help: "the newest sessions in the folders of Claude Code, Codex and pi" },
+    window: { value: "TOKENS", help: "the window to replay in; the model's own unless given" },
+    model: { value: "NAME", help: "whose tokens, prices and window; the file's own unless given" },
+    strategy: { value: "NAME", help: "what stays verbatim; staged unless given", oneOf: strategyNames },
+    index: { value: "N", help: "only this conversation of each file, from 0" },
+    limit: { value: "N", help: `most files, the newest first; ${usualLimit} with --mine, all otherwise` },
+    html: { value: "FILE", help: "write a page with plots there: one file, no scripts, opens offline" },
+    json: { help: "one JSON object on stdout, and nothing else" },
+  },
+  maxPositionals: maxPlaces,
+  notes: `Reads sessions of Claude Code, Codex and pi, request bodies, lists of messages and JSONL traces, packed with gzip or not.
+Each conversation goes turn by turn through a session in memory, beside the same history whole and truncated. It needs
+no key, calls no model and sends nothing anywhere. Costs are estimates by the model table's prices and a simulated
+prompt cache.
+
+  holdfast replay --mine
+  holdfast replay session.jsonl --window 60000 --html report.html
+  holdfast replay traces/ --model claude-sonnet-4-5 --json`,
+  run: replay,
+}
+
+async function replay(args: Arguments, world: World): Promise<0 | CommandFailure> {
+  const isMine = args.isOn("mine")
+  if (isMine === args.positionals.length > 0)
+    return isMine
+      ? misuse("--mine names the folders itself.", "Leave out --mine, or the files.")
+      : misuse(
+          "It was not said what to replay.",
+          "Name a transcript or a folder, or write --mine for your own sessions.",
+        )
+  const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit })
+  const choices = readChosen(args)
+  const found = isMine ? await findMine(world) : await findFiles(args.positionals)
+  if (isFailure(found)) return found
+  const files = found.slice(0, limit ?? (isMine ? usualLimit : maxLimit))
+  if (files.length === 0)
+    return unusable(
+      "input-empty",
+      "There is no transcript there.",
+      "Files end in .json or .jsonl, packed or not: .jsonl.gz.",
+    )
+  const progress = createProgress(files, args.isOn("json"), world)
+  const report = await replayFiles(files, choices, world, progress).finally(progress.end)
+  if (isFailure(report)) return report
+  return await tell({ ...report, notRead: found.length - files.length }, args, world)
+}
+
+async function findMine({ env }: World): Promise<readonly FoundFile[] | CommandFailure> {
+  const folders = agentFolders(env)
+  const found = (await Promise.all(folders.map((folder) => findFiles([folder])))).flatMap((one) =>
+    isFailure(one) ? [] : [...one],
+  )
+  if (found.length === 0)
+    return unusable(
+      "input-empty",
+      "No session of Claude Code, Codex or pi was found.",
+      `Looked in ${folders.join(", ")}. Name the folder or file instead of --mine.`,
+    )
+  return found.sort((one, other) => other.changedMs - one.changedMs)
+}
+
+type Chosen = {
+  readonly windowTokens?: number
+  readonly index?: number
+  readonly model?: string
+  readonly strategy?: (typeof strategyNames)[number]
+}
+
+const readChosen = (args: Arguments): Chosen =>
+  present({
+    windowTokens: readCount("--window", args.valueOf("window"), { least: 1, most: 1_000_000_000 }),
+    index: readCount("--index", args.valueOf("index"), { least: 0, most: 1_000_000 }),
+    model: args.valueOf("model"),
+    strategy: strategyNames.find((name) => name === args.valueOf("strategy")),
+  })
+
+async function replayFiles(
+  files: readonly FoundFile[],
+  { windowTokens, index, model: chosenModel, strategy }: Chosen,
+  world: World,
+  progress: Progress,
+): Promise<ReplayReport | CommandFailure> {
+  const conversations: ReplayedConversation[] = []
+  const skipped: { readonly file: string; readonly reason: string }[] = []
+  for (const { path, isNamed } of files) {
+    const file = await readTranscript(path, world)
+    if (isFailure(file)) {
+      if (isNamed) return file
+      skipped.push({ file: path, reason: file.sentence })
+      progress.fileDone()
+      continue
+    }
+    const chosen = [...file.conversations.entries()].filter(([n]) => index === undefined || n === index)
+    if (chosen.length === 0 && isNamed)
+      return unusable(
+        "index-too-large",
+        `${path} has ${count(file.conversations.length, "conversation")}, counted from 0.`,
+        "Choose another --index.",
+      )
+    const calls = chosen.map(([, { messages }]) => callsOf(messages).length)
+    progress.turnsOf(calls.reduce((sum, turns) => sum + turns, 0))
+    for (const [n, conversation] of chosen) {
+      const named = chosenModel ?? conversation.model
+      const model = named ?? usualModels[conversation.format]
+      const options = { model, onTurn: progress.turnDone, ...present({ windowTokens, strategy }) }
+      const replayed = await replayConversation(conversation, findModel(model), options)
+      conversations.push({
+        ...about(path, file.kind, n, conversation),
+        modelAssumed: named === undefined,
+        replay: replayed,
+      })
+    }
+    progress.fileDone()
+  }
+  return { conversations, skipped, notRead: 0, strategy: strategy ?? "staged" }
+}
+
+/** Characters of the first words by which a conversation is known. */
+const titleLength = 100
+
+function about(file: string, kind: FileKind, index: number, conversation: Conversation) {
+  const { id, title, messages, compactions, notes } = conversation
+  const notTyped = new Set(notes.map(({ message }) => message))
+  const first = messages.find(
+    (message) => message.role === "user" && !notTyped.has(message.id) && ownText(message) !== "",
+  )
+  return {
+    ...{ file, kind: kindWords[kind], index, ownCompactions: compactions.length },
+    ...present({ id }),
+    title: clip(title ?? (first === undefined ? (id ?? file) : ownText(first)), titleLength),
+  }
+}
+
+/** What of a message the user typed, without pastes. */
+const ownText = ({ parts }: Message): string =>
+  parts
+    .flatMap((part) =>
+      part.type === "text" ? ownWords(part.text).map(({ start, end }) => part.text.slice(start, end)) : [],
+    )
+    .join(" ")
+    .trim()
+
+/** A bar on the terminal, once it takes more than two seconds. */
+type Progress = {
+  readonly turnsOf: (turns: number) => void
+  readonly turnDone: () => Promise<void>
+  readonly fileDone: () => void
+  readonly end: () => Promise<void>
+}
+
+const quietMs = 2000
+const againMs = 120
+const barWidth = 30
+
+function createProgress(files: readonly FoundFile[], isSilent: boolean, { stderr, nowMs }: World): Progress {
+  const startMs = nowMs()
+  const allBytes = Math.max(
+    1,
+    files.reduce((sum, { bytes }) => sum + bytes, 0),
+  )
+  let [done, doneBytes, turns, turn, lastMs, isShown] = [0, 0, 0, 0, 0, false]
+  const draw = async (): Promise<void> => {
+    const now = nowMs()
+    if (isSilent || !stderr.isTerminal || now - startMs < quietMs || now - lastMs < againMs) return
+    lastMs = now
+    isShown = true
+    const share = Math.min(1, (doneBytes + (files[done]?.bytes ?? 0) * (turns === 0 ? 0 : turn / turns)) / allBytes)
+    const filled = Math.round(share * barWidth)
+    const where = files.length === 1 ? "" : `file ${number(done + 1)} of ${number(files.length)}, `
+    const bar = `${"█".repeat(filled)}${"░".repeat(barWidth - filled)}`
+    await stderr.write(`\r\x1b[K${bar} ${Math.floor(100 * share)} %  ${where}turn ${number(turn)} of ${number(turns)}`)
+  }
+  return {
+    turnsOf: (many) => {
+      turns = many
+      turn = 0
+    },
+    turnDone: () => {
+      turn += 1
+      return draw()
+    },
+    fileDone: () => {
+      doneBytes += files[done]?.bytes ?? 0
+      done += 1
+      turns = 0
+      turn = 0
+    },
+    end: async () => {
+      if (isShown) await stderr.write("\r\x1b[K")
+    },
+  }
+}
+
+async function tell(report: ReplayReport, args: Arguments, world: World): Promise<0 | CommandFailure> {
+  const html = args.valueOf("html")
+  if (html !== undefined) {
+    const page = replayPage(report, { version: await readVersion(), date: moment(world.dateMs()).slice(0, 10) })
+    try {
+      await writeFile(html, page)
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error)) throw error
+      return unwritable(html, String(error.code))
+    }
+  }
+  if (args.isOn("json")) {
+    await world.stdout.write(jsonLine({ ...report, totals: totalsOf(report.conversations) }))
+    return 0
+  }
+  const paper = createPaper(world.stdout)
+  const written = html === undefined ? [] : ["", `${sentenceOf(html)} has the same with plots and every compaction.`]
+  await world.stdout.write(`${[...accountOf(report, paper), ...written].join("\n")}\n`)
+  return 0
+}
+
+function accountOf(report: ReplayReport, paper: Paper): readonly string[] {
+  const { conversations, skipped, notRead } = report
+  const [only] = conversations
+  const body =
+    only === undefined
+      ? ["No conversation was found in these files."]
+      : conversations.length === 1
+        ? conversationAccount(only, paper)
+        : manyAccount(conversations, paper)
+  const rest = [
+    ...skipped.slice(0, maxSkipped).map(({ file, reason }) => `Not replayed: ${file}: ${reason}`),
+    ...(skipped.length > maxSkipped ? [`${number(skipped.length - maxSkipped)} more files are no transcripts.`] : []),
+    ...(notRead === 0
+      ? []
+      : [`${count(notRead, "older file")} not looked at; --limit ${number(notRead)} more replays them.`]),
+  ]
+  return [
+    ...body,
+    "",
+    ...legend.flatMap((words, n) => paragraph(n === 0 ? "Figures" : "", words, paper).map(paper.dim)),
+    ...rest.map((line) => paper.dim(clip(line, paper.width))),
+  ]
+}
+
+const maxSkipped = 5
+const heights = "▁▂▃▄▅▆▇█"
+const labelWidth = 15
+
+/** One line of a small chart: what is over the top is a cross. */
+function spark(values: readonly number[], top: number): string {
+  return values
+    .map((value) => (value > top ? "×" : (heights[Math.min(7, Math.floor((8 * value) / Math.max(top, 1e-12)))] ?? "▁")))
+    .join("")
+}
+
+function charts({ turns, windowTokens, totals, modelKnown }: Replay, paper: Paper): readonly string[] {
+  const room = Math.min(64, paper.width - labelWidth - 14)
+  const most = Math.max(...arms.map((arm) => totals[arm].dollars), 1e-12)
+  const lineOf = (arm: Arm, line: string, end: string): string => `${armWords[arm].padEnd(labelWidth)}${line}  ${end}`
+  return [
+    paper.bold(`Context by turn, up to the window of ${number(windowTokens)}; × does not fit`),
+    ...arms.map((arm) =>
+      lineOf(
+        arm,
+        spark(
+          sampled(turns, (turn) => turn.arms[arm].contextTokens, room),
+          windowTokens,
+        ),
+        number(turns.at(-1)?.arms[arm].contextTokens ?? 0),
+      ),
+    ),
+    "",
+    paper.bold("Cost of the prompts so far (estimate)"),
+    ...arms.map((arm) => {
+      const sums = spentSoFar(turns, arm)
+      const end = modelKnown ? money(totals[arm].dollars) : ""
+      return lineOf(
+        arm,
+        spark(
+          sampled(turns, (_turn, n) => sums[n] ?? 0, room),
+          most,
+        ),
+        end,
+      )
+    }),
+  ]
+}
+
+/** So many compactions and rules are listed on the terminal. */
+const maxListed = 12
+
+function conversationAccount(conversation: ReplayedConversation, paper: Paper): readonly string[] {
+  const { title, file, index, kind, replay, modelAssumed, ownCompactions } = conversation
+  const { turns, compactions, rules, model, pricesFrom, modelKnown, refusal, answerDollars, windowTokens, totals } =
+    replay
+  const place = `${file}${index === 0 ? "" : `, conversation ${index}`}: ${kind}, ${count(turns.length, "turn")}`
+  const prices = modelKnown ? `prices of ${pricesFrom}` : "prices not known: costs are shares of the whole history's"
+  const assumed = modelAssumed ? " (assumed: the file names none; --model chooses)" : ""
+  const columns = [
+    { title: "" },
+    ...arms.map((arm) => ({ title: armWords[arm], align: "right" as const })),
+    { title: "" },
+  ]
+  const rows = figureRows(replay).map(({ label, cells }) => [label, ...arms.map((arm) => cells[arm]), ""])
+  const tighter = Math.max(4000, Math.round(totals.none.mostTokens / 2000) * 1000)
+  return [
+    paper.bold(sentenceOf(title)),
+    clip(place, paper.width),
+    clip(`${model}${assumed}, window ${number(windowTokens)}; ${prices}`, paper.width * 2),
+    ...(ownCompactions === 0
+      ? []
+      : [`The client itself compacted ${count(ownCompactions, "time")}; what was really said is replayed.`]),
+    "",
+    ...table(columns, rows, paper).map((line) => line.trimEnd()),
+    ...(modelKnown ? [paper.dim(`The answers cost ${money(answerDollars)} in every column.`)] : []),
+    "",
+    ...charts(replay, paper),
+    "",
+    ...(compactions.length === 0
+      ? [`Nothing had to be compacted: it never filled the window. Try --window ${tighter}.`]
+      : compactionLines(replay, paper)),
+    ...(rules.length === 0 ? [] : ["", ...listRules(rules, paper)]),
+    ...(refusal === undefined ? [] : ["", ...paragraph("Refused", refusal, paper)]),
+  ]
+}
+
+function compactionLines({ compactions }: Replay, paper: Paper): readonly string[] {
+  const columns = [
+    { title: "TURN", align: "right" as const },
+    { title: "BEFORE", align: "right" as const },
+    { title: "AFTER", align: "right" as const },
+    { title: "LEFT OUT", align: "right" as const },
+    { title: "SHORTENED", align: "right" as const },
+    { title: "HOW" },
+  ]
+  const rows = compactions
+    .slice(0, maxListed)
+    .map((one) => [
+      String(one.turn),
+      number(one.beforeTokens),
+      number(one.afterTokens),
+      count(one.dropped.length, "message"),
+      count(shortenedIn(one), "result"),
+      one.remedy,
+    ])
+  const rest = compactions.length - rows.length
+  return [
+    ...table(columns, rows, paper),
+    ...(rest > 0
+      ? [paper.dim(`and ${number(rest)} more; --html and --json have all of them, with their digests`)]
+      : []),
+  ]
+}
+
+const listRules = (rules: Replay["rules"], paper: Paper): readonly string[] => [
+  ...rules
+    .slice(0, maxListed)
+    .flatMap(({ text, channel }, n) =>
+      paragraph(n === 0 ? "Rules" : "", `${channel}: ${clip(text, paper.width * 2)}`, paper),
+    ),
+  ...(rules.length > maxListed ? paragraph("", `and ${number(rules.length - maxListed)} more`, paper) : []),
+]
+
+/** So many conversations are listed; --json and --html have all. */
+const maxRows = 60
+
+function manyAccount(conversations: readonly ReplayedConversation[], paper: Paper): readonly string[] {
+  const right = { align: "right" as const }
+  const columns = [
+    { title: "TURNS", ...right },
+    { title: "LARGEST", ...right },
+    { title: "COMPACTED", ...right },
+    ...arms.map((arm) => ({ title: armWords[arm].toUpperCase(), ...right })),
+    { title: "RULES", ...right },
+    { title: "VALUES", ...right },
+    { title: "CONVERSATION" },
+  ]
+  const rows = conversations.slice(0, maxRows).map(({ replay, title }) => {
+    const { turns, totals, compactions, rules, neededValues, modelKnown } = replay
+    const cost = (arm: Arm): string =>
+      modelKnown ? `${money(totals[arm].dollars)}${totals[arm].refusedTurns > 0 ? " ×" : ""}` : "-"
+    const kept = totals.holdfast.kept
+    return [
+      number(turns.length),
+      number(totals.none.mostTokens),
+      String(compactions.length),
+      ...arms.map(cost),
+      `${kept.rules}/${rules.length}`,
+      neededValues === 0 ? "-" : `${kept.values}/${neededValues}`,
+      clip(title, 40),
+    ]
+  })
+  const sums = totalsOf(conversations)
+  const costs = arms.map((arm) => `${armWords[arm]} ${money(sums.arms[arm]?.dollars ?? 0)}`).join(", ")
+  const kept = arms.map((arm) => `${armWords[arm]} ${number(sums.arms[arm]?.valuesKept ?? 0)}`).join(", ")
+  return [
+    ...table(columns, rows, paper),
+    ...(conversations.length > maxRows
+      ? [paper.dim(`and ${number(conversations.length - maxRows)} more; --json and --html have all`)]
+      : []),
+    "",
+    ...paragraph(
+      "All",
+      `${count(conversations.length, "conversation")}, ${count(sums.turns, "turn")}, ${count(sums.compactions, "compaction")}. Cost of the prompts (estimate): ${costs}. × went over the window.`,
+      paper,
+    ),
+    ...paragraph(
+      "",
+      `Rules in the last context: ${number(sums.arms.holdfast?.rulesKept ?? 0)} of ${number(sums.rules)}. Values needed later, of ${number(sums.neededValues)}: ${kept}.`,
+      paper,
+    ),
+  ]
+}

@@ -1,0 +1,112 @@
+import type { Dirent } from "node:fs"
+import { readdir, readFile, stat } from "node:fs/promises"
+import { homedir } from "node:os"
+import { join } from "node:path"
+import { gunzipSync } from "node:zlib"
+import { describe, HoldfastError } from "../message/errors.ts"
+import type { TranscriptFile } from "../transcript/conversation.ts"
+import { importTranscript } from "../transcript/import.ts"
+import { type CommandFailure, isFailure, unusable } from "./command.ts"
+import { maxInputBytes, readInput, unreadable } from "./read-input.ts"
+import type { World } from "./world.ts"
+
+/** A file that may be a transcript. `isNamed`: it was given by its own name, so that what is wrong with it ends the command. */
+export type FoundFile = {
+  readonly path: string
+  readonly bytes: number
+  readonly changedMs: number
+  readonly isNamed: boolean
+}
+
+/** Where agents keep their sessions, below the user's home or where their own variables say. */
+export function agentFolders(env: World["env"], home: string = env.HOME ?? homedir()): readonly string[] {
+  const at = (name: string, usual: string): string => {
+    const named = env[name]
+    return named === undefined || named === "" ? join(home, usual) : named
+  }
+  return [
+    join(at("CLAUDE_CONFIG_DIR", ".claude"), "projects"),
+    join(at("CODEX_HOME", ".codex"), "sessions"),
+    join(at("PI_CODING_AGENT_DIR", ".pi/agent"), "sessions"),
+  ]
+}
+
+const isTranscriptName = (name: string): boolean => /\.jsonl?(?:\.gz)?$/i.test(name)
+
+/** Folders in which nobody keeps sessions, and which can be very large. */
+const skippedFolders = new Set(["node_modules", ".git"])
+/** More files are not looked at: whoever has them names a folder below. */
+const maxFiles = 20_000
+/** A folder that leads back to itself by links is not followed for ever. */
+const maxDepth = 12
+
+/** The transcript files of these places, newest first; or which of the places cannot be read. */
+export async function findFiles(places: readonly string[]): Promise<readonly FoundFile[] | CommandFailure> {
+  const found = new Map<string, FoundFile>()
+  for (const path of places) {
+    try {
+      const { size, mtimeMs } = await stat(path)
+      const isFolder = (await stat(path)).isDirectory()
+      if (!isFolder) found.set(path, { path, bytes: size, changedMs: mtimeMs, isNamed: true })
+      else for (const file of await filesBelow(path, maxDepth, maxFiles - found.size)) found.set(file.path, file)
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error)) throw error
+      return unreadable(path, String(error.code))
+    }
+  }
+  return [...found.values()].sort((one, other) => other.changedMs - one.changedMs)
+}
+
+async function filesBelow(folder: string, depth: number, most: number): Promise<readonly FoundFile[]> {
+  const found: FoundFile[] = []
+  for (const entry of await entriesOf(folder)) {
+    if (found.length >= most) break
+    const path = join(folder, entry.name)
+    if (entry.isDirectory() && depth > 0 && !skippedFolders.has(entry.name))
+      found.push(...(await filesBelow(path, depth - 1, most - found.length)))
+    else if (entry.isFile() && isTranscriptName(entry.name)) {
+      const { size, mtimeMs } = await stat(path)
+      found.push({ path, bytes: size, changedMs: mtimeMs, isNamed: false })
+    }
+  }
+  return found
+}
+
+/** A folder below that may not be read has nothing for us. */
+async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true })
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EACCES") return []
+    throw error
+  }
+}
+
+/** Read a transcript, packed with gzip or not; or say why it is none. */
+export async function readTranscript(path: string, world: World): Promise<TranscriptFile | CommandFailure> {
+  const text = path.endsWith(".gz") ? await unpacked(path) : await readInput(path, world, "a transcript as JSON")
+  if (typeof text === "object" && isFailure(text)) return text
+  try {
+    return importTranscript(typeof text === "string" ? text : text.text)
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    const { sentence, next } = describe(error.problem)
+    return unusable(error.problem.code, `${path}: ${sentence}`, next)
+  }
+}
+
+async function unpacked(path: string): Promise<string | CommandFailure> {
+  try {
+    return gunzipSync(await readFile(path), { maxOutputLength: maxInputBytes }).toString("utf8")
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error)) throw error
+    const code = String(error.code)
+    if (code === "ERR_BUFFER_TOO_LARGE" || code.startsWith("Z_"))
+      return unusable(
+        "input-unreadable",
+        `${path} cannot be unpacked (${error.message}).`,
+        "Give a gzip file of a transcript.",
+      )
+    return unreadable(path, code)
+  }
+}

@@ -1,0 +1,66 @@
+import { type Message, type Transcript, textOf } from "../../message/message.ts"
+import { ownWords } from "../../rules/own-words.ts"
+
+/** How long a value is that counts whole; a longer argument counts for the names in it. */
+const shortest = 4
+const longest = 120
+
+/** Paths, e-mails and ids inside a longer argument; a call in code such as `r.json()` is none. */
+const named =
+  /[\w.+%-]+@[\w-]+(?:\.[\w-]+)+|(?:[A-Za-z]:|~|\.{1,2})?(?:[\\/][\w.@+$~-]+){2,}|[\w.@-]+(?:\/[\w.@+$~-]+)+|[\w-]*[A-Za-z_][\w-]*\.[A-Za-z]{1,5}\b(?!\()|\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9][\w-]{3,}\b/g
+
+/** The exact values that a message's tool calls pass on: each with the tool that gets it. */
+export function valuesPassed({ parts }: Message): ReadonlyMap<string, string> {
+  const passed = new Map<string, string>()
+  for (const part of parts)
+    if (part.type === "tool-call") for (const value of valuesIn(part.input)) passed.set(value, part.tool)
+  return passed
+}
+
+/** What a message says, and what its calls pass on without the escapes of JSON. */
+export const saidIn = ({ parts }: Message): string =>
+  parts
+    .flatMap((part) => (part.type === "tool-call" ? [textOf(part), ...leavesOf(part.input)] : [textOf(part)]))
+    .join("\n")
+
+function valuesIn(input: unknown): readonly string[] {
+  return leavesOf(input).flatMap((leaf) => {
+    if (leaf.length > longest) return (leaf.match(named) ?? []).filter(isOfLength)
+    return isOfLength(leaf) ? [leaf] : []
+  })
+}
+
+const isOfLength = ({ length }: string): boolean => length >= shortest && length <= longest
+
+function leavesOf(input: unknown): readonly string[] {
+  if (typeof input === "string") return [input]
+  if (typeof input === "number") return [String(input)]
+  return typeof input === "object" && input !== null ? Object.values(input).flatMap(leavesOf) : []
+}
+
+/** A shorter sentence ("yes", "go on") stands in any text by chance. */
+const leastSentence = 12
+
+/** The user's own sentences, pastes left out, with blanks made one. A text without an end of a sentence counts line by line. */
+export function userSentences(messages: Transcript, isTyped: (message: Message) => boolean): readonly string[] {
+  const texts = messages
+    .filter((message) => message.role === "user" && isTyped(message))
+    .flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])))
+  const sentences = texts.flatMap((text) =>
+    ownWords(text)
+      .flatMap(({ start, end }) => text.slice(start, end).split(/\n|(?<=[.!?。！？])\s+/))
+      .map(oneBlank)
+      .filter(({ length }) => length >= leastSentence),
+  )
+  return [...new Set(sentences)]
+}
+
+/** Of the characters of these texts, the share whose text stands in a context verbatim; nothing where there are none. */
+export function shareStanding(texts: readonly string[], context: string): number | undefined {
+  const whole = texts.reduce((sum, { length }) => sum + length, 0)
+  const standing = texts.reduce((sum, text) => sum + (context.includes(text) ? text.length : 0), 0)
+  return whole === 0 ? undefined : standing / whole
+}
+
+/** How blanks and line breaks are told apart says nothing of what was said. */
+export const oneBlank = (text: string): string => text.replace(/\s+/g, " ").trim()

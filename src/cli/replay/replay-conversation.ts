@@ -1,0 +1,418 @@
+import type { StrategyName } from "../../compact/stages/strategies.ts"
+import { describe, HoldfastError } from "../../message/errors.ts"
+import { groupTurns } from "../../message/group.ts"
+import type { Format, Message, Part, Tool, Transcript } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { createHoldfast } from "../../session/holdfast.ts"
+import type { Prepared, Receipt } from "../../session/prepared.ts"
+import type { Session } from "../../session/session.ts"
+import { createMemoryStore } from "../../store/memory-store.ts"
+import { createMeter, type Meter } from "../../tokens/meter.ts"
+import type { ModelInfo } from "../../tokens/models.ts"
+import { type CacheUse, createPromptCache, type PromptCache, promptDollars } from "../../tokens/prompt-cache.ts"
+import { createTally, extendTally, type Tally, tokensBetween } from "../../tokens/tally.ts"
+import type { Conversation } from "../../transcript/conversation.ts"
+import { oneBlank, saidIn, shareStanding, userSentences, valuesPassed } from "./kept.ts"
+
+/** What a conversation is replayed on. */
+type ReplayOptions = {
+  readonly model: string
+  /** The model's own unless given. */
+  readonly windowTokens?: number
+  readonly strategy?: StrategyName
+  /** Told after each turn. */
+  readonly onTurn?: () => void | Promise<void>
+}
+
+/** The ways a history can be sent: whole, cut at its beginning, and through a session. */
+export const arms = ["none", "truncate", "holdfast"] as const
+export type Arm = (typeof arms)[number]
+
+/** One model call in one arm. Costs are estimates: by the model table's prices and a simulated prompt cache. */
+type ArmTurn = CacheUse & {
+  readonly contextTokens: number
+  readonly dollars: number
+  /** The window is smaller: the provider would have refused it. */
+  readonly refused?: true
+}
+
+export type ReplayTurn = {
+  /** From 1 on. */
+  readonly turn: number
+  /** How many messages of the conversation came before it. */
+  readonly messages: number
+  readonly arms: Readonly<Record<Arm, ArmTurn>>
+}
+
+/** A message that a compaction took out of what the model sees. */
+type DroppedMessage = { readonly message: number; readonly role: string; readonly words: string }
+
+/** One compaction of the replayed session. */
+export type ReplayCompaction = {
+  readonly turn: number
+  readonly remedy: string
+  readonly beforeTokens: number
+  readonly afterTokens: number
+  /** Messages that are no longer shown themselves, oldest first; the digest stands for them. */
+  readonly dropped: readonly DroppedMessage[]
+  /** Tool results that show less than before, by the reason. */
+  readonly shortened: Readonly<Record<string, number>>
+  /** The message that stands for what was left out, as the model reads it. */
+  readonly digest?: string
+}
+
+/** What of the conversation stands in the last context of an arm. */
+type Kept = {
+  /** Of the user's own sentences, by their length; nothing where there are none. */
+  readonly words?: number
+  /** Of the rules in force. */
+  readonly rules: number
+  /** Of the exact values that later calls needed from before the compaction in force. */
+  readonly values: number
+}
+
+type ReplayedRule = { readonly text: string; readonly channel: string; readonly state: string }
+
+type ArmTotals = CacheUse & {
+  readonly dollars: number
+  readonly refusedTurns: number
+  readonly firstRefused?: number
+  readonly mostTokens: number
+  readonly kept: Kept
+}
+
+export type Replay = {
+  readonly model: string
+  readonly modelKnown: boolean
+  /** Where prices and window are from, and of what day. */
+  readonly pricesFrom: string
+  readonly windowTokens: number
+  readonly turns: readonly ReplayTurn[]
+  readonly compactions: readonly ReplayCompaction[]
+  readonly rules: readonly ReplayedRule[]
+  /** How many values later calls needed from before the compaction in force. */
+  readonly neededValues: number
+  /** The answers cost the same in every arm. */
+  readonly answerTokens: number
+  readonly answerDollars: number
+  readonly totals: Readonly<Record<Arm, ArmTotals>>
+  /** Why a session refused a call, in a sentence; the first of them. */
+  readonly refusal?: string
+}
+
+/** A model call of the conversation: the messages before it that are new, and the answer. */
+type Call = { readonly from: number; readonly at: number; readonly answerEnd: number }
+
+/** Calls are where an answer begins, and after the last message if that is none. */
+export function callsOf(messages: Transcript): readonly Call[] {
+  const calls: Call[] = []
+  let from = 0
+  for (let n = 0; n <= messages.length; n++) {
+    const isAnswer = messages[n]?.role === "assistant"
+    const isCall = n > from && (isAnswer || n === messages.length)
+    if (!isCall) continue
+    let answerEnd = n
+    while (messages[answerEnd]?.role === "assistant") answerEnd++
+    calls.push({ from, at: n, answerEnd })
+    from = answerEnd
+    n = Math.max(n, answerEnd - 1)
+  }
+  return calls
+}
+
+/** One request as its pieces are cached, with the size that it has as a whole. */
+type Prompt = {
+  readonly stack: string
+  readonly messages: Transcript
+  readonly contextTokens: number
+}
+
+/** Everything that a run goes by, and what it has so far. */
+type Run = {
+  readonly conversation: Conversation
+  readonly model: ModelInfo
+  readonly windowTokens: number
+  readonly meter: Meter
+  readonly session: Session
+  readonly caches: Readonly<Record<Arm, PromptCache>>
+  readonly contents: WeakMap<Message, string>
+  readonly truncation: Truncation
+  readonly turns: ReplayTurn[]
+  readonly compactions: ReplayCompaction[]
+  /** Where each log entry stands in the conversation. */
+  readonly places: Map<string, number>
+  readonly needed: { count: number; readonly kept: Record<Arm, number>; readonly seen: Set<string>; cut: number }
+  tally: Tally
+  last?: Receipt
+  refusal?: string
+}
+
+/** Replay a conversation turn by turn through a session in memory, beside the same history whole and cut at its beginning. */
+export async function replayConversation(
+  conversation: Conversation,
+  model: ModelInfo,
+  options: ReplayOptions,
+): Promise<Replay> {
+  const windowTokens = options.windowTokens ?? model.windowTokens
+  const { format, messages } = conversation
+  const holdfast = createHoldfast({
+    store: createMemoryStore(),
+    ...{ format, model: options.model, windowTokens, speculations: 0, memory: { flush: false } },
+    ...present({ strategy: options.strategy }),
+  })
+  const meter = createMeter({ model })
+  const createCache = (): PromptCache => createPromptCache({ leastTokens: model.caching.leastTokens })
+  const run: Run = {
+    ...{ conversation, model, windowTokens, meter, contents: new WeakMap() },
+    session: holdfast.session("replay"),
+    caches: { none: createCache(), truncate: createCache(), holdfast: createCache() },
+    truncation: createTruncation(messages),
+    ...{ turns: [], compactions: [], places: new Map() },
+    needed: { count: 0, kept: { none: 0, truncate: 0, holdfast: 0 }, seen: new Set(), cut: 0 },
+    tally: createTally(meter),
+  }
+  try {
+    const contexts = { none: messages, truncate: messages, holdfast: messages }
+    for (const call of callsOf(messages)) {
+      Object.assign(contexts, await takeTurn(run, call))
+      await options.onTurn?.()
+    }
+    return await summary(run, contexts)
+  } finally {
+    await holdfast.close()
+  }
+}
+
+type Contexts = Record<Arm, Transcript>
+
+/** One call: the history before it goes into the session, each arm makes its request, and the answer is recorded. */
+async function takeTurn(run: Run, call: Call): Promise<Contexts> {
+  const { conversation, session, meter } = run
+  const { messages } = conversation
+  const { from, at, answerEnd } = call
+  const { entries } = await session.append(messages.slice(from, at))
+  for (const [n, entry] of entries.entries()) run.places.set(entry, from + n)
+  run.tally = extendTally(run.tally, messages.slice(run.tally.length, at))
+  const prepared = await prepare(run)
+  const stack = stackOf(conversation)
+  const overhead = meter.overhead(conversation)
+  const shown = run.truncation.shown(run.tally, overhead, marksOf(run))
+  const contexts: Contexts = {
+    none: messages.slice(0, at),
+    truncate: shown.messages,
+    holdfast: prepared?.context.messages ?? messages.slice(0, at),
+  }
+  const prompts: Record<Arm, Prompt> = {
+    none: { stack, messages: contexts.none, contextTokens: overhead + run.tally.total },
+    truncate: { stack, messages: contexts.truncate, contextTokens: overhead + shown.tokens },
+    holdfast: {
+      stack: prepared === undefined ? stack : stackOf(prepared.context),
+      messages: contexts.holdfast,
+      contextTokens: prepared?.receipt.contextTokens ?? overhead + run.tally.total,
+    },
+  }
+  const turn = run.turns.length + 1
+  run.turns.push({
+    turn,
+    messages: at,
+    arms: {
+      none: armTurn(run, "none", prompts.none),
+      truncate: armTurn(run, "truncate", prompts.truncate),
+      holdfast: armTurn(run, "holdfast", prompts.holdfast, prepared === undefined),
+    },
+  })
+  if (prepared !== undefined) noteCompaction(run, prepared, turn, at)
+  noteValues(run, call, contexts)
+  await record(run, messages.slice(at, answerEnd), at, prepared !== undefined)
+  return contexts
+}
+
+async function record({ session, places }: Run, answer: Transcript, at: number, isOpen: boolean): Promise<void> {
+  if (answer.length === 0) return
+  const { entries } = isOpen ? await session.record({ messages: answer }) : await session.append(answer)
+  for (const [n, entry] of entries.entries()) places.set(entry, at + n)
+}
+
+/** The session's own request; nothing where it refuses the call, because what has to stay does not fit. */
+async function prepare(run: Run): Promise<Prepared | undefined> {
+  const { session, conversation } = run
+  try {
+    const prepared = await session.prepare({ system: conversation.system, tools: conversation.tools })
+    run.last = prepared.receipt
+    return prepared
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    run.refusal ??= describe(error.problem).sentence
+    return undefined
+  }
+}
+
+/** The history cut at its beginning once it is too long, as an agent without a context layer does it. */
+type Truncation = {
+  readonly shown: (
+    tally: Tally,
+    overheadTokens: number,
+    marks: { readonly atTokens: number; readonly toTokens: number },
+  ) => { readonly messages: Transcript; readonly tokens: number }
+}
+
+/** Leading system messages stay, and no tool call is parted from its results. What was cut once does not come back. */
+function createTruncation(messages: Transcript): Truncation {
+  const starts = groupTurns(messages).map(({ start }) => start)
+  const firstTurn = messages.findIndex(({ role }) => role !== "system")
+  const lead = firstTurn < 0 ? messages.length : firstTurn
+  let from = lead
+  return {
+    shown: (tally, overheadTokens, { atTokens, toTokens }) => {
+      const leadTokens = tokensBetween(tally, 0, lead)
+      const tokensFrom = (at: number): number => leadTokens + tokensBetween(tally, at, tally.length)
+      if (overheadTokens + tokensFrom(from) > atTokens) {
+        const later = starts.filter((start) => start > from && start < tally.length)
+        from = later.find((start) => overheadTokens + tokensFrom(start) <= toTokens) ?? later.at(-1) ?? from
+      }
+      return { messages: [...messages.slice(0, lead), ...messages.slice(from, tally.length)], tokens: tokensFrom(from) }
+    },
+  }
+}
+
+/** Where truncation begins and how far it goes: at the session's own mark, to half of it, so that both cut about as often. */
+const marksOf = ({ last, windowTokens }: Run): { readonly atTokens: number; readonly toTokens: number } => {
+  const atTokens = last?.compactUnreadAtTokens ?? Math.floor(windowTokens * 0.9)
+  return { atTokens, toTokens: Math.floor((last?.compactAtTokens ?? windowTokens * 0.8) / 2) }
+}
+
+const stackOf = ({ system, tools }: { readonly system: readonly Part[]; readonly tools: readonly Tool[] }): string =>
+  system.map((part) => JSON.stringify(part)).join() + tools.map(({ wire }) => wire).join()
+
+function armTurn(run: Run, arm: Arm, prompt: Prompt, isRefused = false): ArmTurn {
+  const { contextTokens } = prompt
+  const use = run.caches[arm].read(cacheFormat(run.model), run.model.id, piecesOf(run, prompt))
+  const refused = isRefused || contextTokens > run.windowTokens
+  return { contextTokens, ...use, dollars: promptDollars(run.model, use), ...(refused ? { refused } : {}) }
+}
+
+/** How a model's provider caches, whatever format the file is in. */
+const cacheFormat = ({ caching }: ModelInfo): Format => (caching.breakpoints > 0 ? "anthropic-messages" : "openai-chat")
+
+/** System and tools as one piece, and each message. Breakpoints as coding agents set them: behind the stack, and at the end. */
+function piecesOf({ meter, contents }: Run, { stack, messages, contextTokens }: Prompt) {
+  const said = messages.map((message, n) => ({
+    content: contentOf(message, contents),
+    tokens: meter.message(message),
+    isBreakpoint: n === messages.length - 1,
+  }))
+  const rest = said.reduce((left: number, { tokens }) => left - tokens, contextTokens)
+  return [{ content: stack, tokens: Math.max(0, rest), isBreakpoint: true }, ...said]
+}
+
+function contentOf(message: Message, contents: WeakMap<Message, string>): string {
+  const known = contents.get(message)
+  if (known !== undefined) return known
+  const content = `${message.role}\n${saidIn(message)}`
+  contents.set(message, content)
+  return content
+}
+
+/** Characters of a message that tell which it was. */
+const wordsLength = 120
+
+function noteCompaction(run: Run, { trace, receipt }: Prepared, turn: number, at: number): void {
+  const installed = trace.findLast((event) => event.type === "remedy-installed")
+  if (installed === undefined || !trace.some(({ type }) => type === "checkpoint-installed")) return
+  const { messages } = run.conversation
+  const shortened: Record<string, number> = {}
+  const dropped: DroppedMessage[] = []
+  let digest: string | undefined
+  for (const event of trace) {
+    if (event.type === "result-shortened") shortened[event.reason] = (shortened[event.reason] ?? 0) + 1
+    if (event.type === "message-installed" && event.role === "digest") digest = saidIn(event.message)
+    if (event.type !== "messages-dropped") continue
+    for (const id of event.messageIds) {
+      const place = run.places.get(id)
+      const message = place === undefined ? undefined : messages[place]
+      if (place === undefined || message === undefined) continue
+      dropped.push({ message: place + 1, role: message.role, words: oneBlank(saidIn(message)).slice(0, wordsLength) })
+    }
+  }
+  const { remedy, beforeTokens } = installed
+  const { contextTokens: afterTokens } = receipt
+  run.compactions.push({ turn, remedy, beforeTokens, afterTokens, dropped, shortened, ...present({ digest }) })
+  run.needed.cut = at
+  run.needed.seen.clear()
+}
+
+/** Of the values that the answer's calls need from before the compaction in force, and that nothing said since: which arm still has them? */
+function noteValues({ conversation: { messages }, needed, contents }: Run, call: Call, contexts: Contexts): void {
+  if (needed.cut === 0) return
+  const asked = new Set(messages.slice(call.at, call.answerEnd).flatMap((answer) => [...valuesPassed(answer).keys()]))
+  const isIn = (value: string, part: Transcript): boolean =>
+    part.some((message) => message.role !== "system" && contentOf(message, contents).includes(value))
+  for (const value of asked) {
+    if (needed.seen.has(value)) continue
+    needed.seen.add(value)
+    if (isIn(value, messages.slice(needed.cut, call.at)) || !isIn(value, messages.slice(0, needed.cut))) continue
+    needed.count++
+    for (const arm of arms) if (isIn(value, contexts[arm])) needed.kept[arm]++
+  }
+}
+
+const nothing: CacheUse = { readTokens: 0, writtenTokens: 0, uncachedTokens: 0 }
+
+async function summary(run: Run, contexts: Contexts): Promise<Replay> {
+  const { conversation, model, windowTokens, meter, turns, compactions, session, needed, refusal } = run
+  const pins = turns.length === 0 ? [] : await session.pins()
+  const rules = pins.map(({ text, channel, state }) => ({ text, channel, state }))
+  const answers = conversation.messages.filter(({ role }) => role === "assistant")
+  const answerTokens = answers.reduce((sum, message) => sum + meter.message(message), 0)
+  const notTyped = new Set(conversation.notes.map(({ message }) => message))
+  const sentences = userSentences(conversation.messages, ({ id }) => !notTyped.has(id))
+  const stack = conversation.system.map(textOfPart).join("\n")
+  const totalsOf = (arm: Arm): ArmTotals => {
+    const text = oneBlank([stack, ...contexts[arm].map(saidIn)].join("\n"))
+    const standing = rules.filter(({ text: rule }) => text.includes(oneBlank(rule))).length
+    const kept: Kept = {
+      rules: standing,
+      values: needed.kept[arm],
+      ...present({ words: shareStanding(sentences, text) }),
+    }
+    return { ...armSums(turns.map((turn) => turn.arms[arm])), kept }
+  }
+  return {
+    model: model.id,
+    modelKnown: model.known,
+    pricesFrom: model.source,
+    ...{ windowTokens, turns, compactions, rules, neededValues: needed.count, answerTokens },
+    answerDollars: (answerTokens * model.prices.output) / 1_000_000,
+    totals: { none: totalsOf("none"), truncate: totalsOf("truncate"), holdfast: totalsOf("holdfast") },
+    ...present({ refusal }),
+  }
+}
+
+const textOfPart = (part: Part): string => (part.type === "text" ? part.text : "")
+
+function armSums(turns: readonly ArmTurn[]): Omit<ArmTotals, "kept"> {
+  const first = turns.findIndex(({ refused }) => refused === true)
+  const sums = turns.reduce(
+    (sum, { readTokens, writtenTokens, uncachedTokens, dollars }) => ({
+      readTokens: sum.readTokens + readTokens,
+      writtenTokens: sum.writtenTokens + writtenTokens,
+      uncachedTokens: sum.uncachedTokens + uncachedTokens,
+      dollars: sum.dollars + dollars,
+    }),
+    { ...nothing, dollars: 0 },
+  )
+  return {
+    ...sums,
+    refusedTurns: turns.filter(({ refused }) => refused === true).length,
+    mostTokens: turns.reduce((most, { contextTokens }) => Math.max(most, contextTokens), 0),
+    ...(first < 0 ? {} : { firstRefused: first + 1 }),
+  }
+}
+
+/** The model to replay on where a file names none: one that agents of its format use. */
+export const usualModels: Readonly<Record<Format, string>> = {
+  "anthropic-messages": "claude-sonnet-4-5",
+  "openai-chat": "gpt-5.4",
+  "openai-responses": "gpt-5.4",
+  gemini: "gemini-2.5-pro",
+}

@@ -1,0 +1,146 @@
+import { type Arm, arms, type Replay, type ReplayCompaction, type ReplayTurn } from "./replay-conversation.ts"
+
+/** A conversation that was replayed, and where it is from. */
+export type ReplayedConversation = {
+  readonly file: string
+  /** What the file is, in words. */
+  readonly kind: string
+  /** Which conversation of the file, from 0 on. */
+  readonly index: number
+  readonly id?: string
+  /** Its title, or the first words that the user said. */
+  readonly title: string
+  /** The file named no model, so one was assumed. */
+  readonly modelAssumed: boolean
+  /** Compactions that the client itself did back then. Their summaries are left out: what was really said is replayed. */
+  readonly ownCompactions: number
+  readonly replay: Replay
+}
+
+/** Everything that one `holdfast replay` found out. */
+export type ReplayReport = {
+  readonly conversations: readonly ReplayedConversation[]
+  /** Files below a folder that are no transcripts, and why. */
+  readonly skipped: readonly { readonly file: string; readonly reason: string }[]
+  /** Files that were not looked at, because there are more than asked for. */
+  readonly notRead: number
+  readonly strategy: string
+}
+
+export const armWords: Readonly<Record<Arm, string>> = {
+  none: "whole history",
+  truncate: "truncated",
+  holdfast: "Holdfast",
+}
+
+const whole = (value: number): string => value.toLocaleString("en")
+
+/** Money to a cent, or to what can be seen of less. */
+export const money = (dollars: number): string =>
+  dollars === 0
+    ? "$0"
+    : `$${dollars >= 100 ? whole(Math.round(dollars)) : dollars >= 0.1 ? dollars.toFixed(2) : dollars.toFixed(4)}`
+
+export const shareWords = (share: number): string => `${Math.round(100 * share)} %`
+
+/** Millions and thousands in few digits: 21.2M, 350k, 812. */
+export function shortTokens(tokens: number): string {
+  if (tokens >= 1_000_000) return `${(tokens / 1_000_000).toFixed(tokens >= 100_000_000 ? 0 : 1)}M`
+  return tokens >= 10_000 ? `${Math.round(tokens / 1000)}k` : whole(tokens)
+}
+
+/** One figure of a replay, for each way to send the history. */
+type FigureRow = { readonly label: string; readonly cells: Readonly<Record<Arm, string>> }
+
+const rowOf = (label: string, cell: (arm: Arm) => string): FigureRow => ({
+  label,
+  cells: { none: cell("none"), truncate: cell("truncate"), holdfast: cell("holdfast") },
+})
+
+/** The figures of one conversation, side by side. Prices that nobody knows are told as proportions of the whole history's. */
+export function figureRows(replay: Replay): readonly FigureRow[] {
+  const { totals, compactions, rules, neededValues, turns, modelKnown } = replay
+  const sent = (arm: Arm): number => totals[arm].readTokens + totals[arm].writtenTokens + totals[arm].uncachedTokens
+  const cost = (arm: Arm): string =>
+    modelKnown ? money(totals[arm].dollars) : shareWords(totals[arm].dollars / Math.max(totals.none.dollars, 1e-9))
+  const refused = (arm: Arm): string => {
+    const { refusedTurns, firstRefused } = totals[arm]
+    return refusedTurns === 0 ? "none" : `${whole(refusedTurns)}, from turn ${firstRefused}`
+  }
+  const words = (arm: Arm): string => {
+    const share = totals[arm].kept.words
+    return share === undefined ? "-" : shareWords(share)
+  }
+  return [
+    rowOf("prompt tokens, all turns", (arm) => shortTokens(sent(arm))),
+    rowOf("read from the cache", (arm) => shareWords(totals[arm].readTokens / Math.max(1, sent(arm)))),
+    rowOf("cost of the prompts", cost),
+    rowOf("largest context", (arm) => whole(totals[arm].mostTokens)),
+    rowOf("over the window", refused),
+    rowOf("compactions", (arm) => (arm === "holdfast" ? whole(compactions.length) : "-")),
+    rowOf("user's words at the end", words),
+    rowOf("rules at the end", (arm) => `${totals[arm].kept.rules} of ${rules.length}`),
+    ...(neededValues === 0
+      ? []
+      : [rowOf("values needed later", (arm) => `${totals[arm].kept.values} of ${neededValues}`)]),
+    rowOf("turns", () => whole(turns.length)),
+  ]
+}
+
+/** What the figures mean, once for every report. */
+export const legend: readonly string[] = [
+  "Whole history: every message goes out every time. Truncated: the oldest turns are cut away once the session would compact, to half of that mark. Holdfast: the session's own requests.",
+  "Costs are estimates: the model table's prices, and a simulated prompt cache that never runs out. A turn over the window counts as what it would have cost. No provider was asked, and nothing was sent anywhere.",
+  "User's words: the share of the user's own sentences, pastes left out, that stand verbatim in the last context. Values needed later: exact arguments of later tool calls that were last said before the compaction in force, and still stand in the context.",
+]
+
+/** How many results were shortened in one compaction. */
+export const shortenedIn = ({ shortened }: ReplayCompaction): number =>
+  Object.values(shortened).reduce((sum, times) => sum + times, 0)
+
+/** Values of the turns in as many steps as there is room for: the largest of each stretch. */
+export function sampled(
+  turns: readonly ReplayTurn[],
+  measure: (turn: ReplayTurn, n: number) => number,
+  most: number,
+): readonly number[] {
+  const steps = Math.min(most, turns.length)
+  return Array.from({ length: steps }, (_, step) => {
+    const from = Math.floor((step * turns.length) / steps)
+    const to = Math.max(from + 1, Math.floor(((step + 1) * turns.length) / steps))
+    return turns.slice(from, to).reduce((top, turn, n) => Math.max(top, measure(turn, from + n)), 0)
+  })
+}
+
+/** What was spent on prompts up to each turn. */
+export function spentSoFar(turns: readonly ReplayTurn[], arm: Arm): readonly number[] {
+  let sum = 0
+  return turns.map((turn) => {
+    sum += turn.arms[arm].dollars
+    return sum
+  })
+}
+
+/** The sums over all conversations. */
+export function totalsOf(conversations: readonly ReplayedConversation[]) {
+  const sum = (value: (replay: Replay) => number): number =>
+    conversations.reduce((total, { replay }) => total + value(replay), 0)
+  const dollars = (arm: Arm): number => sum((replay) => (replay.modelKnown ? replay.totals[arm].dollars : 0))
+  return {
+    turns: sum(({ turns }) => turns.length),
+    compactions: sum(({ compactions }) => compactions.length),
+    rules: sum(({ rules }) => rules.length),
+    neededValues: sum(({ neededValues }) => neededValues),
+    arms: Object.fromEntries(
+      arms.map((arm) => [
+        arm,
+        {
+          dollars: dollars(arm),
+          refusedTurns: sum(({ totals }) => totals[arm].refusedTurns),
+          rulesKept: sum(({ totals }) => totals[arm].kept.rules),
+          valuesKept: sum(({ totals }) => totals[arm].kept.values),
+        },
+      ]),
+    ),
+  }
+}

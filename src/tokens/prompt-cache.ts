@@ -1,0 +1,140 @@
+import type { Format } from "../message/message.ts"
+import type { ModelInfo } from "./models.ts"
+
+/** One piece of a prompt, in the order in which providers cache: tools, system, messages. */
+export type PromptPiece = {
+  /** What it says, without its cache breakpoint and in one shape. */
+  readonly content: string
+  readonly tokens: number
+  readonly isBreakpoint: boolean
+}
+
+/** What a provider's prompt cache would have done with one prompt. It is a simulation: no provider was asked. */
+export type CacheUse = {
+  readonly readTokens: number
+  readonly writtenTokens: number
+  readonly uncachedTokens: number
+}
+
+/** A prompt cache without a clock: what was written stays, as for an agent that never pauses longer than the cache lives. */
+export type PromptCache = {
+  readonly read: (format: Format, model: string, pieces: readonly PromptPiece[]) => CacheUse
+}
+
+/** No provider caches less than this. */
+const usualLeastTokens = 1024
+/** Automatic caches count in such steps. */
+const stepTokens = 128
+/** Anthropic looks for an earlier write at this many positions up to a breakpoint, the breakpoint's own included. */
+const lookBack = 20
+/** Continuations of a beginning that the next piece is compared with, to tell how much of it is the same. */
+const maxCompared = 8
+/** Pieces that are remembered; with more it begins anew. A session of a million tokens has some thousand. */
+const maxPieces = 200_000
+
+/** A beginning of prompts: the pieces that came next, and whether a breakpoint ended here. */
+type Beginning = { readonly next: Map<string, Beginning>; written: boolean }
+
+const createBeginning = (): Beginning => ({ next: new Map(), written: false })
+
+export const tokensOfPieces = (pieces: readonly PromptPiece[]): number =>
+  pieces.reduce((sum, { tokens }) => sum + tokens, 0)
+
+/** A simulated prompt cache. A prefix of fewer than `leastTokens` is never cached. */
+export function createPromptCache({
+  leastTokens = usualLeastTokens,
+}: {
+  readonly leastTokens?: number
+} = {}): PromptCache {
+  const scopes = new Map<string, Beginning>()
+  let remembered = 0
+  return {
+    read: (format, model, pieces) => {
+      if (remembered > maxPieces) {
+        scopes.clear()
+        remembered = 0
+      }
+      const scope = `${format}/${model}`
+      const root = scopes.get(scope) ?? createBeginning()
+      scopes.set(scope, root)
+      remembered += pieces.length
+      const { readTokens, writtenTokens } =
+        format === "anthropic-messages"
+          ? readMarked(root, pieces, leastTokens)
+          : readAutomatic(root, pieces, leastTokens)
+      return { readTokens, writtenTokens, uncachedTokens: tokensOfPieces(pieces) - readTokens - writtenTokens }
+    },
+  }
+}
+
+/** The beginning that a piece leads to, made if nobody went there before. */
+function follow(from: Beginning, content: string): Beginning {
+  const known = from.next.get(content)
+  if (known !== undefined) return known
+  const made = createBeginning()
+  from.next.set(content, made)
+  return made
+}
+
+type ReadAndWritten = Pick<CacheUse, "readTokens" | "writtenTokens">
+
+/** Anthropic: read up to the last write that lies close enough before a breakpoint, and write at every breakpoint. */
+function readMarked(root: Beginning, pieces: readonly PromptPiece[], leastTokens: number): ReadAndWritten {
+  let at = root
+  let tokens = 0
+  const ends = pieces.map((piece) => {
+    at = follow(at, piece.content)
+    tokens += piece.tokens
+    return { beginning: at, tokens }
+  })
+  const places = pieces.flatMap(({ isBreakpoint }, n) => (isBreakpoint ? [n] : []))
+  let readTokens = 0
+  let writtenTo = 0
+  for (const place of places)
+    for (const end of ends.slice(Math.max(0, place + 1 - lookBack), place + 1))
+      if (end.beginning.written) readTokens = Math.max(readTokens, end.tokens)
+  for (const place of places) {
+    const end = ends[place]
+    if (end === undefined || end.tokens < leastTokens) continue
+    end.beginning.written = true
+    writtenTo = Math.max(writtenTo, end.tokens)
+  }
+  return { readTokens, writtenTokens: Math.max(0, writtenTo - readTokens) }
+}
+
+/** OpenAI and Gemini: read the longest beginning that any earlier prompt had too. */
+function readAutomatic(root: Beginning, pieces: readonly PromptPiece[], leastTokens: number): ReadAndWritten {
+  let at = root
+  let shared = 0
+  let isShared = true
+  for (const { content, tokens } of pieces) {
+    if (isShared) {
+      isShared = at.next.has(content)
+      shared += isShared ? tokens : Math.floor(tokens * sharedShare(content, [...at.next.keys()].slice(-maxCompared)))
+    }
+    at = follow(at, content)
+  }
+  const steps = Math.floor(shared / stepTokens) * stepTokens
+  return { readTokens: steps < leastTokens ? 0 : steps, writtenTokens: 0 }
+}
+
+/** How much of a text is the beginning of one of the others, from 0 to 1. */
+function sharedShare(text: string, others: readonly string[]): number {
+  if (text === "") return 0
+  const shared = others.map((other) => {
+    let n = 0
+    while (n < text.length && text[n] === other[n]) n++
+    return n
+  })
+  return Math.max(0, ...shared) / text.length
+}
+
+const perMillion = 1_000_000
+
+/** What reading one prompt costs at the model's prices: an estimate, as the cache is. */
+export function promptDollars({ prices, long }: ModelInfo, use: CacheUse): number {
+  const { readTokens, writtenTokens, uncachedTokens } = use
+  const whole = readTokens + writtenTokens + uncachedTokens
+  const { input, cacheRead, cacheWrite } = long !== undefined && whole > long.aboveTokens ? long.prices : prices
+  return (readTokens * cacheRead + writtenTokens * cacheWrite + uncachedTokens * input) / perMillion
+}
