@@ -230,6 +230,13 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     },
   ],
   [
+    "open",
+    {
+      summary: "Open the inspector in a browser, signed in",
+      load: async () => (await import("./open-command.ts")).openCommand,
+    },
+  ],
+  [
     "doctor",
     {
       summary: "Check what the gateway needs, and say how to fix what is wrong",

@@ -41,7 +41,7 @@ import {
   settingOptions,
 } from "./serve-settings.ts"
 import { type Started, welcomeLine, welcomeText } from "./serve-welcome.ts"
-import { readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
+import { inspectorFolder, readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
 
 /** Where a demo plays: beside a gateway that listens. */
 export type DemoPlace = {
@@ -332,6 +332,7 @@ async function serveOn(
   try {
     const gateway = await startOn(deps.startGateway, {
       ...base,
+      inspector: inspectorFolder(),
       version,
       now: world.dateMs,
       onRecord,

@@ -159,7 +159,7 @@ async function keepAdminToken(
 ): Promise<AdminToken | CommandFailure> {
   const file = join(dirname(storeFile), "admin-token")
   try {
-    return (await readToken(file)) ?? (await makeToken(file, newToken()))
+    return (await readAdminToken(file)) ?? (await makeToken(file, newToken()))
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : undefined
     if (code === undefined) throw error
@@ -171,7 +171,8 @@ async function keepAdminToken(
   }
 }
 
-async function readToken(path: string): Promise<AdminToken | CommandFailure | undefined> {
+/** The token in a file; nothing where there is none. */
+export async function readAdminToken(path: string): Promise<AdminToken | CommandFailure | undefined> {
   const file = await open(path, "r").catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
     throw error
@@ -200,7 +201,7 @@ async function makeToken(path: string, token: string): Promise<AdminToken | Comm
     throw error
   })
   if (file === undefined)
-    return (await readToken(path)) ?? unusable("admin-token-unusable", `${path} comes and goes.`, "Try again.")
+    return (await readAdminToken(path)) ?? unusable("admin-token-unusable", `${path} comes and goes.`, "Try again.")
   try {
     await file.writeFile(`${token}\n`)
     await file.sync()

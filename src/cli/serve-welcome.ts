@@ -43,6 +43,7 @@ export function welcomeText({ url, version, ground, upstreams, config, wantsToke
       upstreams.map((upstream) => `${upstream.name} (${hostOf(upstream)}, ${keyWords(upstream)})`).join(", "),
     ],
     ["operator", refusal === undefined ? operatorWords(operator, directory) : wordsOf(refusal)],
+    ["inspector", admin.token === undefined ? undefined : `${url}/  (holdfast open signs in)`],
     ["admin", adminWords(admin)],
     ["demo", isDemo ? "no key was found, so a scripted agent is shown; --no-demo leaves it out" : undefined],
   ]

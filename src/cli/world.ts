@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises"
+import { fileURLToPath } from "node:url"
 
 /** All of the outside world, beside files, that a command may touch. */
 export type World = {
@@ -66,6 +67,9 @@ export async function readVersion(): Promise<string> {
   const { version: found }: { readonly version: string } = JSON.parse(text)
   return found
 }
+
+/** The pages of the inspector, where the package was built. */
+export const inspectorFolder = (): string => fileURLToPath(new URL("../../dist/inspector", import.meta.url))
 
 /** Aborts when the program is asked to end. The first wish to end is a polite one; a second one ends the process as usual. */
 export type StopSignal = { readonly signal: AbortSignal; readonly release: () => void }

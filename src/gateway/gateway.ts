@@ -16,6 +16,7 @@ import { createFastPaths } from "./fast-path/fast-paths.ts"
 import { createWorkLines } from "./fast-path/work-lines.ts"
 import { isLoopback, refuseHost, refuseOrigin, refuseToken } from "./http/admission.ts"
 import { flatOf, hasOwnKey } from "./http/headers.ts"
+import { createInspectorFiles, type InspectorFiles } from "./http/inspector-files.ts"
 import { type Listening, listen } from "./http/listen.ts"
 import { createBodies } from "./http/read-body.ts"
 import { type Route, routeOf } from "./http/route.ts"
@@ -85,25 +86,21 @@ type House = {
   readonly health: ReturnType<typeof createHealth>
   readonly admin: (incoming: IncomingMessage, response: ServerResponse) => void
   readonly closeAdmin: () => void
+  readonly inspector: InspectorFiles
   readonly end: () => void
 }
 
 /** For all requests that are on their way in together: 200 agents that send 5 MB each at the same moment. */
 const bodiesBytes = 1024 * 1024 * 1024
 
-function openHouse(options: GatewayOptions): House {
-  const { store, holdfast, operator, now, onFault } = options
+/** All that exchanges share. */
+function openDeps(options: GatewayOptions, told: Pick<ExchangeDeps, "recentExchanges" | "approvals">): ExchangeDeps {
+  const { store, now, onFault } = options
   const limited = limitStore(store)
-  const state: State = { closing: false, inFlight: 0, working: new Set() }
-  const recentExchanges = createRecentExchanges()
-  const approvals = createApprovals({ now })
-  const watched = watchProcess()
-  const metrics = createMetrics({ now, version: options.version, readProcess: watched.read })
-  const deps: ExchangeDeps = {
+  return {
     ...options,
     store: limited,
-    recentExchanges,
-    approvals,
+    ...told,
     bodies: createBodies(Math.max(bodiesBytes, options.limits.bodyBytes)),
     transport: createTransport(),
     fastPaths: createFastPaths(),
@@ -124,6 +121,16 @@ function openHouse(options: GatewayOptions): House {
     waiting: new Map(),
     held: createServerState({ store: limited, onFault }),
   }
+}
+
+function openHouse(options: GatewayOptions): House {
+  const { store, holdfast, operator, now } = options
+  const state: State = { closing: false, inFlight: 0, working: new Set() }
+  const recentExchanges = createRecentExchanges()
+  const approvals = createApprovals({ now })
+  const watched = watchProcess()
+  const metrics = createMetrics({ now, version: options.version, readProcess: watched.read })
+  const deps = openDeps(options, { recentExchanges, approvals })
   const health = createHealth({
     store,
     version: options.version,
@@ -156,6 +163,7 @@ function openHouse(options: GatewayOptions): House {
     health,
     admin: (incoming, response) => void listener(incoming, response),
     closeAdmin: admin.close,
+    inspector: createInspectorFiles(options.inspector),
     end: () => {
       for (const end of ends) end()
     },
@@ -173,6 +181,7 @@ async function serve(house: House, incoming: IncomingMessage, response: ServerRe
     return refusal === undefined ? tellMachines(house, route.type, response) : refuseMachines(refusal, response)
   }
   if (route.type === "admin" && refusal === undefined) return house.admin(incoming, response)
+  if (route.type === "inspector" && refusal === undefined) return house.inspector(incoming, response, route.path)
   const isBusy = (): boolean => state.closing || state.working.size >= deps.limits.requests
   const arrived = (): boolean => !isBusy() && state.working.add(incoming).has(incoming)
   const exchange = openExchange(deps, { incoming, response, arrived }, route)
@@ -314,7 +323,8 @@ function refuseEntry(
   }
   const hosts = [...allowedHosts, ...(loopback ? [] : [host])]
   const admission = { loopback, hosts, origins: allowedOrigins, ...present({ token }) }
-  const isAdmin = route.type === "admin"
+  // The pages are no secret, and a person may come to them from anywhere.
+  const isAdmin = route.type === "admin" || route.type === "inspector"
   const isProbe = route.type === "health" || route.type === "ready"
   const given = headers["x-holdfast-token"]
   // Where the client's credential goes on to an upstream, the gateway's token in its place would go there too.

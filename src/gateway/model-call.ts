@@ -32,7 +32,7 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
     const traceparent = /^[\da-f-]{55}$/.exec(incomingCall.headers.traceparent ?? "")?.[0]
     Object.assign(requestLog.noted, {
       requestBytes: packed.length,
-      ...present({ agent: incomingCall.own.agent, traceparent }),
+      ...present({ agent: incomingCall.own.agent, traceparent, client: clientIn(incomingCall.headers["user-agent"]) }),
     })
     const outgoing = await outgoingFor(exchange, incomingCall)
     if (outgoing === "answered") return
@@ -45,6 +45,10 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
     answerProblem(exchange, problemOf(error, deps.onFault), format)
   }
 }
+
+/** `claude-cli/2.0.14 (external, cli)` begins with its program's name and version. */
+const clientIn = (userAgent: string | undefined): string | undefined =>
+  /^[\w.@/+-]{1,80}(?=[\s(]|$)/.exec(userAgent ?? "")?.[0]
 
 type Call = { readonly incomingCall: IncomingCall; readonly packed: Buffer; readonly outgoing: OutgoingCall }
 
@@ -119,6 +123,7 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
   const upstream = chooseUpstream(deps.upstreams, familyOf[format], model ?? modelIn(incomingCall.bytes))
   if (upstream === undefined) return answerProblem(exchange, noUpstream(familyOf[format], model), format)
   requestLog.noted.upstream = upstream.name
+  requestLog.begin(present({ session: outgoing.known().session, model }))
   const again = (next: string) => {
     outgoing.repeated?.()
     return send(exchange, route, { upstream, body: Buffer.from(next), changed: true })

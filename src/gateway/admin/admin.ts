@@ -2,22 +2,25 @@ import { randomBytes } from "node:crypto"
 import { Hono, type MiddlewareHandler } from "hono"
 import { secureHeaders } from "hono/secure-headers"
 import type { JudgedCall } from "../../guard/judge-call.ts"
-import type { Problem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
-import type { SessionEvent } from "../../session/events.ts"
 import { isObject } from "../../wire/json.ts"
 import { type Admission, refuseOrigin, refuseToken } from "../http/admission.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
 import type { Upstream } from "../settings/upstream.ts"
+import { type Activity, watchActivity } from "./activity.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
 import { type Bounds, boundValue } from "./bound-value.ts"
+import { addChangeRoutes, cookieIn, proofHeader } from "./change-routes.ts"
 import { createEventStreams, type EventStreams } from "./event-streams.ts"
 import { createFeed, type Feed } from "./feed.ts"
+import { addInspectionRoutes, summarize } from "./inspection-routes.ts"
 import { addOperatorRoutes } from "./operator-routes.ts"
 import { readNumber, readTextParameter } from "./read-query.ts"
-import { refusalResponse, refusals, refuseError, type Told, tellProblem } from "./refusal.ts"
-import { addSessionRoutes } from "./session-routes.ts"
+import { refusalResponse, refusals, refuseError, tellProblem } from "./refusal.ts"
+import { createProfiles } from "./session-profile.ts"
+import { addSessionRoutes, createFind } from "./session-routes.ts"
+import { createSignIns, type SignedIn, type SignIns } from "./sign-in.ts"
 
 /** The admin API: a function from request to answer. Closing it ends its event streams. */
 export type Admin = ((request: Request) => Promise<Response>) & { readonly close: () => void }
@@ -30,29 +33,44 @@ const randomName = (): string => randomBytes(6).toString("hex")
 /** What there is, for who looks at it for the first time. `{id}` is percent-encoded. */
 const links = {
   status: "/admin/status",
-  sessions: "/admin/sessions?agent=&limit=&before=",
+  sessions: "/admin/sessions?agent=&tenant=&limit=&before=",
+  rows: "/admin/rows?ids= (with a space between them)",
+  totals: "/admin/totals?from=&tenant=",
   session: "/admin/sessions/{id}",
   history: "/admin/sessions/{id}/history?from=&limit=&full=1",
   entry: "/admin/sessions/{id}/entries/{entry}?full=1",
   sessionPins: "/admin/sessions/{id}/pins?all=1&limit=",
+  turns: "/admin/sessions/{id}/turns?points=",
+  sessionEvents: "/admin/sessions/{id}/events?from=&limit=&only=",
+  view: "/admin/sessions/{id}/view",
   compactions: "/admin/sessions/{id}/compactions?before=&limit=",
+  compaction: "/admin/sessions/{id}/compactions/{entry}",
+  difference: "/admin/sessions/{id}/compactions/{entry}/entries/{entry}",
+  handoffLine: "/admin/sessions/{id}/compactions/{entry}/lines/{number}",
+  whatIf: "/admin/sessions/{id}/what-if?window=&at=&strategy=",
+  export: "/admin/sessions/{id}/export",
   verify: "/admin/sessions/{id}/verify",
   traces: "/admin/traces?session=&limit=",
   trace: "/admin/traces/{id}",
   pins: "/admin/pins",
   audit: "/admin/audit?from=&limit=",
+  memory: "/admin/memory?query=&session=&agent=&tenant=&limit=",
   approvals: "/admin/approvals",
   upstreams: "/admin/upstreams",
   events: "/admin/events?session= (text/event-stream; read it with fetch, which can send the token)",
   commands: 'POST /admin/commands {"command": "hf1.…"}',
+  signInCode: "POST /admin/sign-in-codes",
+  changes: 'POST /admin/changes {"change": "hc1.…"} (from a page that is signed in)',
 }
 
 /** Tells everything and changes nothing but by a signed command. Whether the Host is one of ours is for the server to ask before. */
 export function createAdmin(deps: AdminDeps): Admin {
   const feed = createFeed((deps.newId ?? randomName)())
-  const durability = createDurability()
+  const activity = watchActivity(deps)
   const streams = createEventStreams(feed, deps.keepAliveMs ?? usualKeepAliveMs)
-  const stopHearing = publishEvents(deps, feed, durability)
+  const stopHearing = publishEvents(deps, feed)
+  const signIns = createSignIns(deps.now)
+  const signedIn = new WeakMap<Request, SignedIn>()
   const madeMs = deps.now()
   const app = new Hono()
   app.use(async (c, next) => {
@@ -66,10 +84,14 @@ export function createAdmin(deps: AdminDeps): Admin {
       strictTransportSecurity: false,
     }),
   )
-  app.use(createDoor(deps))
+  app.use(createDoor(deps, signIns, (request, who) => signedIn.set(request, who)))
   addRoute(app, "GET", "/admin", (c) => c.json({ name: "holdfast", version: deps.version, links }))
-  addRoute(app, "GET", "/admin/status", async (c) => c.json(tellStatus(deps, { durability, streams, madeMs })))
-  addSessionRoutes(app, deps)
+  addRoute(app, "GET", "/admin/status", async (c) => c.json(tellStatus(deps, { activity, streams, madeMs })))
+  const find = createFind(deps)
+  const inspection = { ...deps, find, activity, profiles: createProfiles(deps.store) }
+  addSessionRoutes(app, { ...deps, find, summarize: (row) => summarize(inspection, row) })
+  addInspectionRoutes(app, inspection)
+  addChangeRoutes(app, { signIns, find, signedInOf: (c) => signedIn.get(c.req.raw) })
   addBookRoutes(app, deps)
   addOperatorRoutes(app, deps)
   addEvents(app, streams)
@@ -77,14 +99,15 @@ export function createAdmin(deps: AdminDeps): Admin {
   app.onError((error) => refuseError(error, deps.onFault ?? (() => {})))
   const close = (): void => {
     stopHearing()
+    activity.stop()
     streams.close()
   }
   return Object.assign(async (request: Request): Promise<Response> => app.fetch(request), { close })
 }
 
-type AdminAnswer = { readonly durability: Durability; readonly streams: EventStreams; readonly madeMs: number }
+type AdminAnswer = { readonly activity: Activity; readonly streams: EventStreams; readonly madeMs: number }
 
-function tellStatus(deps: AdminDeps, { durability, streams, madeMs }: AdminAnswer) {
+function tellStatus(deps: AdminDeps, { activity, streams, madeMs }: AdminAnswer) {
   const { status, store, operator, approvals, version, now } = deps
   const { requestsInFlight, closing, startedMs = madeMs, openSessions } = status()
   const nowMs = now()
@@ -98,7 +121,7 @@ function tellStatus(deps: AdminDeps, { durability, streams, madeMs }: AdminAnswe
     requestsInFlight,
     ...present({ openSessions }),
     store: store.kind,
-    durability: durability.tell(),
+    durability: activity.durability(),
     operator:
       operator === undefined
         ? null
@@ -150,11 +173,18 @@ const preflight = {
   "access-control-max-age": "600",
 }
 
+/** Where a page signs in; what it brings is looked at there. */
+const signInPath = "/admin/sign-in"
+
 /**
- * Nobody comes in from a page that is not listed, nor without the token. A browser says where a request comes from (Origin,
+ * Nobody comes in from a page that is not listed, nor without the token, or the cookie and the proof of a page that is signed in. A browser says where a request comes from (Origin,
  * Sec-Fetch-Site), and a page cannot make it say otherwise; programs say nothing of the kind.
  */
-function createDoor({ token, origins }: Pick<AdminDeps, "token" | "origins">): MiddlewareHandler {
+function createDoor(
+  { token, origins }: Pick<AdminDeps, "token" | "origins">,
+  signIns: SignIns,
+  note: (request: Request, who: SignedIn) => void,
+): MiddlewareHandler {
   const admission: Admission = { loopback: false, hosts: [], origins, ...present({ token }) }
   return async (c, next) => {
     if (token === undefined || token === "") {
@@ -169,8 +199,14 @@ function createDoor({ token, origins }: Pick<AdminDeps, "token" | "origins">): M
       (origin !== null && !own) || !/^(?:same-origin|none)$/.test(headers.get("sec-fetch-site") ?? "none")
     if (isForeign && !listed) c.res = refusalResponse(refusals.page)
     else if (listed && c.req.method === "OPTIONS") c.res = new Response(null, { status: 204, headers: preflight })
-    else if (refuseToken(headers.get("authorization"), admission) !== undefined) c.res = refusalResponse(refusals.token)
-    else await next()
+    else {
+      const who = signIns.find(cookieIn(c), headers.get(proofHeader), new URL(url).origin)
+      if (who !== undefined) note(c.req.raw, who)
+      const isEntering = own && c.req.path === signInPath
+      const isIn = who !== undefined || isEntering || refuseToken(headers.get("authorization"), admission) === undefined
+      if (isIn) await next()
+      else c.res = refusalResponse(refusals.token)
+    }
     if (listed) c.res.headers.set("access-control-allow-origin", origin)
     c.res.headers.append("vary", "Origin")
   }
@@ -182,19 +218,17 @@ const eventBounds = { text: 2000, items: 100, total: 10_000 }
 type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges" | "approvals" | "operator">
 
 /** Put into the feed whatever happens in sessions, in the list of recent exchanges, at the approvals desk and in the operator's channel. The answer ends it. */
-function publishEvents(
-  { holdfast, recentExchanges, approvals, operator }: Sources,
-  feed: Feed,
-  durability: Durability,
-): () => void {
+function publishEvents({ holdfast, recentExchanges, approvals, operator }: Sources, feed: Feed): () => void {
   const publish = (name: string, session: string | undefined, value: object): void => {
     const { value: told, cut } = boundValue(value, eventBounds)
     feed.publish(name, session, { ...(isObject(told) ? told : {}), ...(cut ? { cut } : {}) })
   }
   const stops = [
     holdfast.subscribe((event) => {
-      durability.hear(event)
       publish("session", event.session, "problem" in event ? { ...event, problem: tellProblem(event.problem) } : event)
+    }),
+    recentExchanges.subscribeBegun((begun) => {
+      publish("exchange", begun.session, { type: "exchange-begun", ...begun })
     }),
     recentExchanges.subscribe((record) => {
       publish("exchange", record.session, { type: "exchange-ended", ...tellExchangeLine(record) })
@@ -254,33 +288,4 @@ const tellJudged = ({ verdict, ...call }: JudgedCall): Fields => {
 function boundedFields(told: Fields, bounds: Bounds): Fields {
   const { value, cut } = boundValue(told, bounds)
   return { ...(typeof value === "object" ? value : {}), ...(cut ? { cut } : {}) }
-}
-
-type Durability = {
-  readonly hear: (event: SessionEvent) => void
-  /** How many sessions have something that the store does not, and what the store said last. */
-  readonly tell: () => { readonly durable: boolean; readonly sessions: number; readonly problem?: Told }
-}
-
-/** As many as a gateway holds in memory, and more. */
-const maxSessions = 10_000
-
-/** Keeps in mind which sessions wait for the store. */
-function createDurability(): Durability {
-  const waiting = new Map<string, Problem>()
-  return {
-    hear: (event) => {
-      if (event.type === "durability-restored") waiting.delete(event.session)
-      if (event.type === "durability-degraded" && (waiting.size < maxSessions || waiting.has(event.session)))
-        waiting.set(event.session, event.problem)
-    },
-    tell: () => {
-      const problem = [...waiting.values()].at(-1)
-      return {
-        durable: waiting.size === 0,
-        sessions: waiting.size,
-        ...(problem === undefined ? {} : { problem: tellProblem(problem) }),
-      }
-    },
-  }
 }

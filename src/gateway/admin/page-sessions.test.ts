@@ -22,7 +22,7 @@ async function allPages(rows: readonly SessionRow[], limit: number, agent?: stri
   const told: SessionRow[] = []
   let cursor: SessionCursor | undefined
   do {
-    const page = await pageSessions({ sessions }, limit, agent, cursor)
+    const page = await pageSessions({ sessions }, limit, agent === undefined ? {} : { agent }, cursor)
     expect(page.sessions.length).toBeLessThanOrEqual(limit)
     told.push(...page.sessions)
     cursor = page.before && readCursor(writeCursor(page.before))

@@ -39,6 +39,31 @@ export const refusals = {
     "Pages of that origin may not call the admin API.",
     "List the page's origin in the gateway's configuration (admin.origins), if it is yours.",
   ),
+  signIn: refusal(
+    401,
+    "code-wrong",
+    "That code does not sign in: it was used, is too old, or was never given.",
+    "Ask for a new one: holdfast open",
+  ),
+  key: refusal(
+    400,
+    "key-wrong",
+    "A page signs in with the public half of an Ed25519 key.",
+    "Open the page in a browser that has Ed25519 in WebCrypto.",
+  ),
+  code: refusal(403, "code-refused", "Only the admin token gives codes.", "Ask for one with: holdfast open"),
+  unsigned: refusal(
+    403,
+    "change-unsigned",
+    "A change has to be signed by a browser that is signed in.",
+    "Sign in with holdfast open, or use the command line: holdfast sessions undo ID, holdfast pin, holdfast unpin.",
+  ),
+  change: refusal(
+    409,
+    "change-refused",
+    "The change was refused: it does not say what is to be changed.",
+    "Load the page again, and try once more.",
+  ),
   path: refusal(404, "path-unknown", "There is nothing at that path.", "See GET /admin for what there is."),
   type: refusal(
     415,

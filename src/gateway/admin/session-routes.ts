@@ -7,7 +7,7 @@ import { type CheckpointBody, entryId, seqOf } from "../../session/log/entry.ts"
 import { verifyLog } from "../../session/log/verify-log.ts"
 import { checkSessionId } from "../../session/options.ts"
 import type { Session } from "../../session/session.ts"
-import type { SessionRow, Store } from "../../store/store.ts"
+import type { SessionFilter, SessionRow, Store } from "../../store/store.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
@@ -54,7 +54,12 @@ const maxChecks = 2
 /** The last place that a log can have. */
 const lastSeq = 999_999_999_999_999
 
-type Deps = Pick<AdminDeps, "holdfast" | "store">
+type Deps = {
+  readonly store: AdminDeps["store"]
+  readonly find: Find
+  /** A row with what its log says of it. */
+  readonly summarize: (row: SessionRow) => Promise<object>
+}
 
 /** All that can be asked about sessions. */
 export function addSessionRoutes(app: Hono, deps: Deps): void {
@@ -79,29 +84,37 @@ function linkTo(c: Context, changes: Readonly<Record<string, string | number>>):
 }
 
 /** A session with what its name says of whose it is. */
-const tellRow = (row: SessionRow): object => ({ ...row, ...readSessionName(row.id) })
+export const tellRow = (row: SessionRow): object => ({ ...row, ...readSessionName(row.id) })
 
 async function listSessions(c: Context, deps: Deps): Promise<Response> {
   const limit = readLimit(c, pages.sessions)
-  const agent = readTextParameter(c, "agent")
+  const filter = present({ agent: readTextParameter(c, "agent"), tenant: readTextParameter(c, "tenant") })
   const before = readTextParameter(c, "before", 220)
   const cursor =
     before === undefined ? undefined : (readCursor(before) ?? refuseText("before", "the `before` of `next`", before))
-  const page = await pageSessions(deps.store, limit, agent, cursor)
+  const page = await pageSessions(deps.store, limit, filter, cursor)
   const next = page.before && linkTo(c, { before: writeCursor(page.before) })
-  return c.json({ sessions: page.sessions.map(tellRow), ...present({ next }) })
+  const sessions: object[] = []
+  for (const row of page.sessions) sessions.push(await deps.summarize(row))
+  return c.json({ sessions, ...present({ next }) })
 }
 
 type Found = { readonly row: SessionRow; readonly session: Session }
 
-/** The session that the path names; one that the store does not have is not opened. */
-async function find(c: Context, { store, holdfast }: Deps): Promise<Found> {
-  const id = c.req.param("id") ?? ""
-  const row = isSessionId(id) ? await store.session(id) : undefined
-  if (row === undefined) throw new HoldfastError({ code: "session-unknown", session: JSON.stringify(id.slice(0, 200)) })
-  const { tenant, agent } = row
-  return { row, session: holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }) }
-}
+/** The session of an id; one that the store does not have is not opened. */
+export type Find = (id: string) => Promise<Found>
+
+export const createFind =
+  ({ store, holdfast }: Pick<AdminDeps, "store" | "holdfast">): Find =>
+  async (id) => {
+    const row = isSessionId(id) ? await store.session(id) : undefined
+    if (row === undefined)
+      throw new HoldfastError({ code: "session-unknown", session: JSON.stringify(id.slice(0, 200)) })
+    const { tenant, agent } = row
+    return { row, session: holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }) }
+  }
+
+const find = (c: Context, deps: Deps): Promise<Found> => deps.find(c.req.param("id") ?? "")
 
 function isSessionId(id: string): boolean {
   try {
@@ -221,12 +234,12 @@ export function readCursor(text: string): SessionCursor | undefined {
 export async function pageSessions(
   store: Pick<Store, "sessions">,
   limit: number,
-  agent: string | undefined,
+  filter: Pick<SessionFilter, "tenant" | "agent">,
   cursor: SessionCursor | undefined,
 ): Promise<SessionPage> {
   const updatedBeforeMs = cursor === undefined ? undefined : cursor.updatedMs + 1
   for (let asked = limit + 2; ; asked *= 4) {
-    const rows = await store.sessions({ limit: asked, ...present({ agent, updatedBeforeMs }) })
+    const rows = await store.sessions({ limit: asked, ...filter, ...present({ updatedBeforeMs }) })
     const all = rows.length < asked || asked >= maxSessionsPerPage
     const last = rows.at(-1)?.updatedMs ?? 0
     // Others of the last moment may be missing yet, and come before those that are here.

@@ -169,9 +169,10 @@ test("for any target, nothing goes upstream that the most lenient server reads a
       const route = routeOf(method, path, {})
       if (route.type === "refused") return
       if (route.type === "admin") expect(path).toMatch(/^\/admin(?:[/?]|$)/)
+      else if (route.type === "inspector") expect(path).toMatch(/^\/(?:inspector(?:[/?]|$)|\?|$)/)
       else if ("path" in route) {
         expect(route.path).toBe(path)
-        expect(mostLenient(path)).not.toMatch(/^\/(?:admin|(?:metrics|healthz|readyz)(?:\/|$))/)
+        expect(mostLenient(path)).not.toMatch(/^\/(?:$|admin|inspector|(?:metrics|healthz|readyz)(?:\/|$))/)
       }
     }),
   )

@@ -18,6 +18,7 @@ export type Route =
   | { readonly type: "ready" }
   | { readonly type: "metrics" }
   | { readonly type: "admin"; readonly path: string }
+  | { readonly type: "inspector"; readonly path: string }
   | RefusedTarget
 
 /** What the gateway answers itself. */
@@ -40,12 +41,18 @@ export function routeOf(method: string, target: string, headers: RequestHeaders)
 
 function ownRoute(method: string, target: string, { path, loose }: ReadTarget): Route | undefined {
   if (path === "/admin" || path.startsWith("/admin/")) return { type: "admin", path: target }
+  if (path === "/" || path === "/inspector" || path.startsWith("/inspector/"))
+    return method === "GET" || method === "HEAD"
+      ? { type: "inspector", path: target }
+      : refused(405, "Ask for this with GET.")
   const name = Object.hasOwn(own, path) ? own[path] : undefined
   if (name !== undefined) {
     return method === "GET" || method === "HEAD" ? { type: name } : refused(405, "Ask for this with GET.")
   }
   const first = `/${loose.split("/")[1] ?? ""}`
-  return loose.startsWith("/admin") || Object.hasOwn(own, first) ? refused(404, "There is nothing here.") : undefined
+  return loose === "/" || /^\/(?:admin|inspector)/.test(loose) || Object.hasOwn(own, first)
+    ? refused(404, "There is nothing here.")
+    : undefined
 }
 
 function sentRoute(method: string, target: string, { path, query, loose }: ReadTarget, headers: RequestHeaders): Route {

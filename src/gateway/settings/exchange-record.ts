@@ -22,6 +22,8 @@ export type ExchangeRecord = {
   readonly tenant: string
   readonly session?: string
   readonly agent?: string
+  /** The program that sent it, by the first word of its User-Agent. */
+  readonly client?: string
   readonly method: string
   /** Without its query, which may hold a key. */
   readonly path: string

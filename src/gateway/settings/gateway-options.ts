@@ -56,6 +56,8 @@ export type GatewayOptions = {
   readonly recall: boolean
   readonly limits: GatewayLimits
   readonly admin: AdminOptions
+  /** The folder with the pages of the inspector, as built; without it there is only a page that says so. */
+  readonly inspector?: string
   /** How long a call that a policy wants a person to see waits for one. */
   readonly askTimeoutMs: number
   /** Silence in a stream after which a comment is sent, so that nobody on the way takes it for dead. */

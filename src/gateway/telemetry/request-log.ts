@@ -1,6 +1,7 @@
 import type { Problem } from "../../message/errors.ts"
+import { present } from "../../message/present.ts"
 import type { ExchangeRecord } from "../settings/exchange-record.ts"
-import type { RecentExchanges } from "./recent-exchanges.ts"
+import type { BegunExchange, RecentExchanges } from "./recent-exchanges.ts"
 
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
@@ -11,6 +12,8 @@ type Noted = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
 export type RequestLog = {
   readonly id: string
   readonly noted: Noted
+  /** It goes upstream: whoever looks on is told. */
+  readonly begin: (known: Pick<BegunExchange, "session" | "model">) => void
   /** It was sent on; the answer's first byte was passed on. */
   readonly sent: () => void
   readonly firstByte: () => void
@@ -37,6 +40,10 @@ export function openRequestLog(
   return {
     id,
     noted,
+    begin: (known) => {
+      const { tenant = "none", client } = noted
+      recentExchanges.begin({ id, atMs, tenant, ...present({ client }), ...known })
+    },
     sent: () => {
       noted.preparedMs ??= clock() - start
     },

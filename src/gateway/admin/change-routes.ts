@@ -1,0 +1,114 @@
+import type { Context, Hono } from "hono"
+import { HoldfastError } from "../../message/errors.ts"
+import { readLimited } from "../../model/read-limited.ts"
+import type { Session } from "../../session/session.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import { addRoute } from "./add-route.ts"
+import { maxCommandBytes, refusalResponse, refusals } from "./refusal.ts"
+import type { Find } from "./session-routes.ts"
+import type { SignedIn, SignIns } from "./sign-in.ts"
+
+/** The cookie of a page that is signed in. A host has one for all of its ports, so its name has the port in it. */
+const cookieName = (url: string): string => `holdfast-${new URL(url).port || "0"}`
+
+/** The header in which a page gives the other half of what it was given when it signed in. */
+export const proofHeader = "x-holdfast-proof"
+
+export function cookieIn(c: Context): string | undefined {
+  const name = cookieName(c.req.url)
+  for (const pair of (c.req.header("cookie") ?? "").split(/;\s*/)) {
+    const at = pair.indexOf("=")
+    if (pair.slice(0, at) === name) return pair.slice(at + 1)
+  }
+  return undefined
+}
+
+type Deps = {
+  readonly signIns: SignIns
+  readonly find: Find
+  /** Who a request of a page is from; nothing for a program with the token. */
+  readonly signedInOf: (c: Context) => SignedIn | undefined
+}
+
+/** Signing in, and what may be changed in a session by someone who is. */
+export function addChangeRoutes(app: Hono, { signIns, find, signedInOf }: Deps): void {
+  addRoute(app, "POST", "/admin/sign-in-codes", (c) =>
+    signedInOf(c) === undefined ? c.json(signIns.newCode()) : refusalResponse(refusals.code),
+  )
+  addRoute(app, "POST", "/admin/sign-in", (c) => signIn(c, signIns))
+  addRoute(app, "POST", "/admin/sign-out", (c) => {
+    const signedIn = signedInOf(c)
+    if (signedIn !== undefined) signIns.leave(signedIn)
+    c.header("set-cookie", `${cookieName(c.req.url)}=; HttpOnly; SameSite=Strict; Path=/admin; Max-Age=0`)
+    return c.json({ signedOut: true })
+  })
+  addRoute(app, "GET", "/admin/who", (c) => {
+    const signedIn = signedInOf(c)
+    return c.json(
+      signedIn === undefined
+        ? { by: "token" }
+        : { by: "page", key: signedIn.fingerprint, expiresAtMs: signedIn.expiresAtMs },
+    )
+  })
+  addRoute(app, "POST", "/admin/changes", (c) => takeChange(c, { signIns, find, signedInOf }))
+}
+
+async function bodyOf(c: Context): Promise<Readonly<Record<string, unknown>> | undefined> {
+  if (!/^application\/json[ \t]*(?:;|$)/i.test(c.req.header("content-type") ?? "")) return undefined
+  const text = await readLimited(new Response(c.req.raw.body), maxCommandBytes)
+  const body = text === undefined ? undefined : tryParse(text)
+  return isObject(body) ? body : undefined
+}
+
+/** The one request that needs neither token nor cookie: it brings the code. Pages of other origins were turned away before. */
+async function signIn(c: Context, signIns: SignIns): Promise<Response> {
+  const { code, publicKey } = (await bodyOf(c)) ?? {}
+  const { origin } = new URL(c.req.url)
+  if (c.req.header("origin") !== origin) return refusalResponse(refusals.page)
+  if (typeof code !== "string" || typeof publicKey !== "string") return refusalResponse(refusals.signIn)
+  const entered = signIns.enter(code, publicKey, origin)
+  if (typeof entered === "string") return refusalResponse(entered === "key-wrong" ? refusals.key : refusals.signIn)
+  const { cookie, proof, expiresAtMs } = entered
+  const seconds = 8 * 3600
+  const secure = origin.startsWith("https:") ? "; Secure" : ""
+  c.header(
+    "set-cookie",
+    `${cookieName(c.req.url)}=${cookie}; HttpOnly; SameSite=Strict; Path=/admin; Max-Age=${seconds}${secure}`,
+  )
+  return c.json({ proof, expiresAtMs })
+}
+
+async function takeChange(c: Context, { signIns, find, signedInOf }: Deps): Promise<Response> {
+  const signedIn = signedInOf(c)
+  if (signedIn === undefined) return refusalResponse(refusals.unsigned)
+  const { change: text } = (await bodyOf(c)) ?? {}
+  const read = signIns.readSigned(signedIn, typeof text === "string" ? text : "")
+  if (read.type === "refused")
+    return refusalResponse({ ...refusals.change, sentence: `The change was refused: ${read.found}.` })
+  const { type, session: id, ...rest } = read.change
+  if (typeof id !== "string" || typeof type !== "string") return refusalResponse(refusals.change)
+  const { session } = await find(id)
+  return c.json({ done: await perform(session, type, rest) })
+}
+
+/** What a person may change in a session: take back the compaction in force, and add or take back a rule. */
+async function perform(session: Session, type: string, rest: Readonly<Record<string, unknown>>): Promise<object> {
+  const { checkpoint, text, rule } = rest
+  if (type === "undo" && typeof checkpoint === "string") {
+    const { checkpoints } = await session.overview()
+    const inForce = checkpoints.find((one) => one.inForce)?.id
+    if (inForce !== checkpoint) throw new HoldfastError({ code: "nothing-to-undo", session: session.id })
+    return session.undo()
+  }
+  if (type === "pin" && typeof text === "string") return { rule: await session.pin(text) }
+  if (type === "unpin" && typeof rule === "string") {
+    await session.unpin(rule)
+    return { rule }
+  }
+  throw new HoldfastError({
+    code: "request-invalid",
+    path: "the change",
+    expected: "undo, pin or unpin, with what it is about",
+    found: JSON.stringify(type.slice(0, 40)),
+  })
+}

@@ -1,0 +1,228 @@
+import { applyEdits } from "../../compact/stages/edit.ts"
+import { ownMessage } from "../../compact/standing.ts"
+import { HoldfastError } from "../../message/errors.ts"
+import type { Message } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { type CheckpointBody, entryId, type MessageEdit, seqOf } from "../../session/log/entry.ts"
+import { thaw } from "../../session/log/frozen.ts"
+import { createMeter } from "../../tokens/meter.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+import { type HandoffLine, handoffLines } from "./handoff-lines.ts"
+import { type MessageLine, messageLine, messageText } from "./message-line.ts"
+import type { Profile, Profiles } from "./session-profile.ts"
+
+/** What was done to one message of the view before a compaction. */
+type CompactionItem = {
+  /** The entry; a message of our own has the name of what it is. */
+  readonly id: string
+  readonly turn: number
+  readonly line: MessageLine
+  readonly action: "kept" | "shortened" | "summarized" | "dropped"
+  readonly reason?: string
+  readonly beforeTokens: number
+  readonly afterTokens: number
+  /** The lines of the handoff that rest on it, by number. */
+  readonly lines?: readonly number[]
+}
+
+/** A compaction message by message, with all sizes in the provider's tokens: they add up to the two sizes that it is told by everywhere. */
+type CompactionView = {
+  readonly items: readonly CompactionItem[]
+  /** What stands beside the messages and is never touched: system prompt, tools, framing. */
+  readonly stackTokens: { readonly before: number; readonly after: number }
+  readonly rulesTokens: number
+  readonly handoff?: { readonly tokens: number; readonly lines: readonly HandoffLine[] }
+  readonly checks: Checks
+}
+
+/** What the acceptance test of a compaction found right, counted once more on what was installed. */
+type Checks = {
+  readonly rules: { readonly total: number; readonly verbatim: number }
+  readonly pairs: { readonly calls: number; readonly results: number }
+  readonly targetTokens?: number
+}
+
+/** A message of a view: of the log, with what is shown of it, or one of our own. */
+type Viewed = { readonly seq?: number; readonly message: Message; readonly edits?: readonly MessageEdit[] }
+
+type OpenedCompaction = {
+  readonly checkpoint: CheckpointBody
+  readonly before: readonly Viewed[]
+  readonly after: readonly Viewed[]
+  /** The whole messages of the log that either view shows. */
+  readonly whole: ReadonlyMap<number, Message>
+}
+
+/** Both views of a compaction, with their messages. */
+export async function openCompaction(
+  profiles: Profiles,
+  session: string,
+  { outline }: Profile,
+  id: string,
+): Promise<OpenedCompaction> {
+  const seq = seqOf(id) ?? 0
+  const checkpoint = (await profiles.entries(session, [seq])).get(seq)?.body
+  if (checkpoint?.type !== "checkpoint-installed")
+    throw new HoldfastError({ code: "entry-unknown", session, entry: JSON.stringify(id.slice(0, 40)) })
+  const base = (await profiles.entries(session, checkpoint.base === 0 ? [] : [checkpoint.base])).get(
+    checkpoint.base,
+  )?.body
+  const under = base?.type === "checkpoint-installed" ? base : undefined
+  const since = (under && outline.path(checkpoint.node, under.node)) ?? outline.path(checkpoint.node) ?? []
+  const shown = [...(under?.items ?? []), ...checkpoint.items].flatMap((item) =>
+    item.type === "shown" ? item.entry : [],
+  )
+  const entries = await profiles.entries(session, [...new Set([...shown, ...since])])
+  const whole = new Map<number, Message>()
+  for (const { seq: at, body } of entries.values())
+    if (body.type === "message-appended") whole.set(at, thaw(body.message, entryId(at)))
+  const viewed = (items: CheckpointBody["items"]): readonly Viewed[] =>
+    items.flatMap((item): readonly Viewed[] => {
+      if (item.type === "made") return [{ message: item.message }]
+      const message = whole.get(item.entry)
+      return message === undefined
+        ? []
+        : [{ seq: item.entry, message: edited(message, item.edits), ...present({ edits: item.edits }) }]
+    })
+  const added = since.flatMap((at): readonly Viewed[] => {
+    const message = whole.get(at)
+    return message === undefined ? [] : [{ seq: at, message }]
+  })
+  return { checkpoint, whole, before: [...viewed(under?.items ?? []), ...added], after: viewed(checkpoint.items) }
+}
+
+const edited = (message: Message, edits: readonly MessageEdit[] | undefined): Message =>
+  edits === undefined ? message : (applyEdits([message], edits)[0] ?? message)
+
+/** Rules as they were said, for the check that each still stands. */
+type ViewContext = {
+  readonly profile: Profile
+  readonly rules: readonly string[]
+  /** The summaries of the compactions before it, newest first: a line that was carried over rests on what it rested on there. */
+  readonly earlier: readonly { readonly id: string; readonly summary?: string }[]
+}
+
+export function viewCompaction(
+  { checkpoint, before, after, whole }: OpenedCompaction,
+  { profile, rules, earlier }: ViewContext,
+): CompactionView {
+  const events = eventsIn(checkpoint.trace)
+  const meter = createMeter(present({ model: profile.turns.at(-1)?.model }))
+  const raw = before.reduce((sum, { message }) => sum + meter.message(message), 0)
+  const scale = scaleOf(checkpoint, events, raw)
+  const tokensOf = (message: Message): number => Math.round(meter.message(message) * scale)
+  const kept = new Map(after.flatMap((item) => (item.seq === undefined ? [] : [[item.seq, item] as const])))
+  const digest = after.find(({ message }) => ownMessage(message) === "digest")?.message
+  const lines = digest === undefined ? [] : handoffLines(messageText(digest), checkpoint.summary, earlier)
+  const reasons = reasonsIn(events)
+  const words = wordsWithDigits(digest === undefined ? "" : messageText(digest))
+  const items = before.map((item): CompactionItem => {
+    const id = item.seq === undefined ? (ownMessage(item.message) ?? "own") : entryId(item.seq)
+    const beforeTokens = tokensOf(item.message)
+    const resting = lines.flatMap(({ sources }, n) => (sources.includes(id) ? [n] : []))
+    const common = { id, turn: profile.turnAt(item.seq ?? 0) + 1, line: lineOf(item), beforeTokens }
+    const then = item.seq === undefined ? sameOwn(item.message, after) : kept.get(item.seq)
+    if (then !== undefined) {
+      const changed = then.edits !== undefined && JSON.stringify(then.edits) !== JSON.stringify(item.edits)
+      const reason = changed ? reasons.get(id) : undefined
+      return {
+        ...common,
+        action: changed ? "shortened" : "kept",
+        afterTokens: tokensOf(then.message),
+        ...present({ reason }),
+      }
+    }
+    const told = resting.length > 0 || item.seq === undefined || sharesWord(whole.get(item.seq) ?? item.message, words)
+    const found = { ...present({ reason: reasons.get(id) }), ...(resting.length > 0 ? { lines: resting } : {}) }
+    return { ...common, action: told && digest !== undefined ? "summarized" : "dropped", afterTokens: 0, ...found }
+  })
+  const rulesTokens = sumOf(
+    after.filter(({ message }) => ownMessage(message) === "pins"),
+    tokensOf,
+  )
+  const beside = (total: number, part: number): number => Math.max(0, total - part)
+  return {
+    items,
+    stackTokens: {
+      before: beside(checkpoint.beforeTokens, sumOf(before, tokensOf)),
+      after: beside(checkpoint.afterTokens, sumOf(after, tokensOf)),
+    },
+    rulesTokens,
+    ...(digest === undefined ? {} : { handoff: { tokens: tokensOf(digest), lines } }),
+    checks: checksOf(after, { rules, events, scale }),
+  }
+}
+
+const sumOf = (items: readonly Viewed[], tokensOf: (message: Message) => number): number =>
+  items.reduce((sum, { message }) => sum + tokensOf(message), 0)
+
+const lineOf = ({ seq, message }: Viewed): MessageLine =>
+  seq === undefined ? { who: "holdfast", text: ownMessage(message) ?? "a message of its own" } : messageLine(message)
+
+/** A message of our own that the view before had as well. A new handoff is never the old one. */
+function sameOwn(message: Message, after: readonly Viewed[]): Viewed | undefined {
+  const text = messageText(message)
+  return after.find((item) => item.seq === undefined && messageText(item.message) === text)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function eventsIn(trace: string): readonly Fields[] {
+  const events = tryParse(trace)
+  return Array.isArray(events) ? events.filter(isObject) : []
+}
+
+/** From our own count to the provider's: the plan counted the same context that the compaction is told by. */
+function scaleOf({ beforeTokens }: CheckpointBody, events: readonly Fields[], raw: number): number {
+  const sizes = events.find(({ type }) => type === "plan-made")?.sizes
+  const counted = isObject(sizes) && typeof sizes.contextTokens === "number" ? sizes.contextTokens : raw
+  const scale = counted > 0 ? beforeTokens / counted : 1
+  return raw * scale > beforeTokens && raw > 0 ? beforeTokens / raw : scale
+}
+
+/** Why less is shown of a message, by its id. */
+function reasonsIn(events: readonly Fields[]): ReadonlyMap<string, string> {
+  const reasons = new Map<string, string>()
+  for (const { messageId, messageIds, reason } of events) {
+    if (typeof reason !== "string") continue
+    if (typeof messageId === "string") reasons.set(messageId, reason)
+    if (Array.isArray(messageIds)) for (const id of messageIds) if (typeof id === "string") reasons.set(id, reason)
+  }
+  return reasons
+}
+
+/** Words by which a text is recognised elsewhere: numbers, ids, addresses, paths. */
+function wordsWithDigits(text: string): ReadonlySet<string> {
+  return new Set((text.match(/[\p{L}\p{N}][\p{L}\p{N}._@:/-]{3,}/gu) ?? []).filter((word) => /[\d@/]/.test(word)))
+}
+
+function sharesWord(message: Message, words: ReadonlySet<string>): boolean {
+  for (const word of wordsWithDigits(messageText(message))) if (words.has(word)) return true
+  return false
+}
+
+type Checked = { readonly rules: readonly string[]; readonly events: readonly Fields[]; readonly scale: number }
+
+function checksOf(after: readonly Viewed[], { rules, events, scale }: Checked): Checks {
+  const text = after.map(({ message }) => messageText(message)).join("\n")
+  const parts = after.flatMap(({ message }) => message.parts)
+  const results = new Set(parts.flatMap((part) => (part.type === "tool-result" ? part.callId : [])))
+  const calls = parts.flatMap((part) => (part.type === "tool-call" ? part.callId : []))
+  const plan = events.find(({ type }) => type === "plan-made")?.plan
+  const target =
+    isObject(plan) && typeof plan.targetTokens === "number" ? Math.round(plan.targetTokens * scale) : undefined
+  return {
+    rules: { total: rules.length, verbatim: rules.filter((rule) => text.includes(rule)).length },
+    pairs: { calls: calls.length, results: calls.filter((callId) => results.has(callId)).length },
+    ...present({ targetTokens: target }),
+  }
+}
+
+/** A message as it was shown before and after, whole: for a diff by line. */
+export function diffOf({ before, after, whole }: OpenedCompaction, id: string) {
+  const seq = seqOf(id)
+  const was = before.find((item) => item.seq === seq)?.message ?? (seq === undefined ? undefined : whole.get(seq))
+  if (seq === undefined || was === undefined) return undefined
+  const is = after.find((item) => item.seq === seq)?.message
+  return { before: messageText(was), ...present({ after: is && messageText(is) }) }
+}

@@ -1,0 +1,345 @@
+import type { Context, Hono } from "hono"
+import { HoldfastError } from "../../message/errors.ts"
+import type { Message } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { entryId, seqOf } from "../../session/log/entry.ts"
+import { thaw } from "../../session/log/frozen.ts"
+import type { SessionRow } from "../../store/store.ts"
+import { createMeter } from "../../tokens/meter.ts"
+import type { Activity } from "./activity.ts"
+import { addRoute } from "./add-route.ts"
+import type { AdminDeps } from "./admin-deps.ts"
+import { boundValue } from "./bound-value.ts"
+import { diffOf, openCompaction, viewCompaction } from "./compaction-view.ts"
+import { sourcesOf } from "./handoff-lines.ts"
+import { messageLine } from "./message-line.ts"
+import { readNumber, readTextParameter, refuseText } from "./read-query.ts"
+import { refusalResponse, refusals } from "./refusal.ts"
+import type { LoggedEntry, Profile, Profiles } from "./session-profile.ts"
+import { type Find, pageSessions, tellRow } from "./session-routes.ts"
+import { savingsSince, sessionSummary, timelineOf, timelinePoints, totalsOf, windowMarks } from "./session-summary.ts"
+import { viewNow } from "./view-now.ts"
+import { playWhatIf, type WhatIf, whatIfStrategies } from "./what-if.ts"
+
+type InspectionDeps = Pick<AdminDeps, "holdfast" | "store" | "approvals"> & {
+  readonly profiles: Profiles
+  readonly activity: Activity
+  readonly find: Find
+}
+
+/** A session's row with what its log says of it. */
+export async function summarize({ profiles, activity, holdfast }: InspectionDeps, row: SessionRow): Promise<object> {
+  const profile = await profiles.read(row.id)
+  return { ...tellRow(row), ...sessionSummary(profile, activity.of(row.id), holdfast.policy) }
+}
+
+/** What an inspector asks beside the log itself: lists, series, and compactions message by message. */
+export function addInspectionRoutes(app: Hono, deps: InspectionDeps): void {
+  const at = "/admin/sessions/:id"
+  addRoute(app, "GET", "/admin/rows", (c) => tellRows(c, deps))
+  addRoute(app, "GET", "/admin/totals", (c) => tellTotals(c, deps))
+  addRoute(app, "GET", "/admin/memory", (c) => searchMemory(c, deps))
+  addRoute(app, "GET", `${at}/turns`, (c) => tellTurns(c, deps))
+  addRoute(app, "GET", `${at}/events`, (c) => tellEvents(c, deps))
+  addRoute(app, "GET", `${at}/view`, (c) => tellView(c, deps))
+  addRoute(app, "GET", `${at}/export`, (c) => exportHistory(c, deps))
+  addRoute(app, "GET", `${at}/what-if`, createWhatIf(deps))
+  addRoute(app, "GET", `${at}/compactions/:checkpoint`, (c) => tellCompaction(c, deps))
+  addRoute(app, "GET", `${at}/compactions/:checkpoint/entries/:entry`, (c) => tellDiff(c, deps))
+  addRoute(app, "GET", `${at}/compactions/:checkpoint/lines/:line`, (c) => tellSources(c, deps))
+}
+
+type Opened = { readonly row: SessionRow; readonly profile: Profile }
+
+async function open(c: Context, { find, profiles }: InspectionDeps): Promise<Opened> {
+  const { row } = await find(c.req.param("id") ?? "")
+  return { row, profile: await profiles.read(row.id) }
+}
+
+const maxRows = 100
+
+/** Sessions by their ids, for a list that was told that something happened in them. */
+async function tellRows(c: Context, deps: InspectionDeps): Promise<Response> {
+  const ids = (readTextParameter(c, "ids", 8000) ?? "").split(" ").filter((id) => id !== "")
+  const rows: object[] = []
+  for (const id of ids.slice(0, maxRows)) {
+    const row = await deps.store.session(id)
+    if (row !== undefined) rows.push(await summarize(deps, row))
+  }
+  return c.json({ sessions: rows })
+}
+
+/** Sessions that sums are made of; a day has fewer. */
+const maxSummed = 500
+
+async function tellTotals(c: Context, deps: InspectionDeps): Promise<Response> {
+  const fromMs = readNumber(c, "from", 0, { least: 0, most: 8.64e15 })
+  const tenant = readTextParameter(c, "tenant")
+  const { sessions } = await pageSessions(deps.store, maxSummed, present({ tenant }), undefined)
+  const changed = sessions.filter(({ updatedMs }) => updatedMs >= fromMs)
+  const profiles: Profile[] = []
+  for (const { id } of changed) profiles.push(await deps.profiles.read(id))
+  return c.json({ fromMs, ...totalsOf(profiles, fromMs), cut: changed.length >= maxSummed })
+}
+
+async function tellTurns(c: Context, deps: InspectionDeps): Promise<Response> {
+  const points = readNumber(c, "points", timelinePoints.usual, { least: 2, most: timelinePoints.most })
+  const { row, profile } = await open(c, deps)
+  return c.json({
+    ...timelineOf(profile, points),
+    compactions: profile.compactions,
+    decisions: profile.decisions.filter(({ decision }) => decision !== "allow").slice(-maxDecisions),
+    judged: profile.decisions.length,
+    ...windowMarks(profile, deps.activity.of(row.id), deps.holdfast.policy),
+  })
+}
+
+const maxDecisions = 1000
+const eventPage = { usual: 100, most: 500 } as const
+/** What a list of events may be about, by the types of entries. */
+const eventKinds: Readonly<Record<string, readonly string[]>> = {
+  said: ["message-appended"],
+  compactions: ["checkpoint-installed", "checkpoint-undone", "branch-opened"],
+  rules: ["rule-pinned", "rule-unpinned"],
+}
+
+/** Events by their place in the list, oldest first: a place means the same event for as long as the log only grows. */
+async function tellEvents(c: Context, deps: InspectionDeps): Promise<Response> {
+  const from = readNumber(c, "from", 0, { least: 0, most: 1e12 })
+  const limit = readNumber(c, "limit", eventPage.usual, { least: 1, most: eventPage.most })
+  const only = readTextParameter(c, "only")
+  const { row, profile } = await open(c, deps)
+  const types = only === undefined ? undefined : eventKinds[only]
+  if (only !== undefined && types === undefined)
+    return refuseText("only", `one of ${Object.keys(eventKinds).join(", ")}`, only)
+  const { outline, events } = profile
+  const listed = types === undefined ? events : events.filter((seq) => types.includes(outline.typeOf(seq) ?? ""))
+  const seqs = listed.slice(from, from + limit)
+  const entries = await deps.profiles.entries(row.id, seqs)
+  const meter = createMeter(present({ model: profile.turns.at(-1)?.model }))
+  const told = seqs.flatMap((seq) => {
+    const entry = entries.get(seq)
+    return entry === undefined ? [] : [eventOf(entry, profile, (message) => meter.message(message))]
+  })
+  return c.json({ total: listed.length, from, events: told })
+}
+
+function eventOf({ seq, atMs, body }: LoggedEntry, profile: Profile, tokensOf: (message: Message) => number): object {
+  const head = { id: entryId(seq), atMs, turn: profile.turnAt(seq) + 1, type: body.type }
+  switch (body.type) {
+    case "message-appended": {
+      const message = thaw(body.message, entryId(seq))
+      return { ...head, line: messageLine(message), tokens: Math.round(tokensOf(message) * ratioOf(profile)) }
+    }
+    case "checkpoint-installed": {
+      const { remedy, beforeTokens, afterTokens } = body
+      return { ...head, remedy, beforeTokens, afterTokens, undone: profile.outline.isUndone(seq) }
+    }
+    case "checkpoint-undone":
+      return { ...head, checkpoint: entryId(body.checkpoint) }
+    case "rule-pinned":
+      return { ...head, text: boundValue(body.text, lineBounds).value, channel: body.channel, by: body.by }
+    case "rule-unpinned":
+      return { ...head, pin: entryId(body.pin) }
+    case "branch-opened":
+      return { ...head, from: entryId(body.from) }
+    default:
+      return head
+  }
+}
+
+const lineBounds = { text: 400, items: 10, total: 1000 }
+
+/** From our own count to the provider's, by the last request. */
+function ratioOf({ turns }: Profile): number {
+  const last = turns.at(-1)
+  if (last === undefined || last.estimatedTokens === 0) return 1
+  return Math.min(2, Math.max(0.5, last.contextTokens / last.estimatedTokens))
+}
+
+async function tellView(c: Context, deps: InspectionDeps): Promise<Response> {
+  const { row, profile } = await open(c, deps)
+  const window = windowMarks(profile, deps.activity.of(row.id), deps.holdfast.policy)
+  return c.json({ ...(await viewNow(deps.profiles, row.id, profile)), ...window })
+}
+
+/** A compaction is made of its predecessors' lines as well; so far back they are looked for. */
+const maxEarlier = 50
+
+async function tellCompaction(c: Context, deps: InspectionDeps): Promise<Response> {
+  const { row, profile } = await open(c, deps)
+  const id = c.req.param("checkpoint") ?? ""
+  const opened = await openCompaction(deps.profiles, row.id, profile, id)
+  const figures = profile.compactions.find((one) => one.id === id)
+  const { profiles } = deps
+  const earlier = await earlierSummaries(profiles, row.id, opened.checkpoint.base)
+  const view = viewCompaction(opened, { profile, earlier, rules: await rulesBefore(profiles, row.id, profile, id) })
+  const number = profile.compactions.findIndex((one) => one.id === id) + 1
+  const inForce = profile.outline.checkpointAt(profile.outline.tip()) === Number(id.slice(1))
+  return c.json({
+    compaction: { ...figures, number, of: profile.compactions.length, inForce },
+    ...view,
+    ...(figures === undefined ? {} : { since: savingsSince(profile, figures) }),
+    plan: planOf(opened.checkpoint.trace),
+  })
+}
+
+/** What was decided and tried, as the trace has it. */
+function planOf(trace: string): unknown {
+  const events: unknown = JSON.parse(trace)
+  const told = Array.isArray(events)
+    ? events.filter(({ type }) => /^(?:plan-made|remedy-rejected|summary-|gate|pins-left-out)/.test(String(type)))
+    : []
+  return boundValue(told, { text: 2000, items: 200, total: 40_000 }).value
+}
+
+async function earlierSummaries(profiles: Profiles, session: string, base: number) {
+  const earlier: { readonly id: string; readonly summary?: string }[] = []
+  for (let at = base; at > 0 && earlier.length < maxEarlier; ) {
+    const body = (await profiles.entries(session, [at])).get(at)?.body
+    if (body?.type !== "checkpoint-installed") break
+    earlier.push({ id: entryId(at), ...present({ summary: body.summary }) })
+    at = body.base
+  }
+  return earlier
+}
+
+/** The rules that were said before a compaction and not taken back by then. */
+async function rulesBefore(profiles: Profiles, session: string, { outline }: Profile, id: string) {
+  const end = Number(id.slice(1))
+  const gone = new Set(
+    outline.ofType("rule-unpinned").flatMap((seq) => (seq < end ? (outline.reference(seq) ?? []) : [])),
+  )
+  const pinned = outline.ofType("rule-pinned").filter((seq) => seq < end && !gone.has(seq))
+  const entries = await profiles.entries(session, pinned)
+  return [...entries.values()].flatMap(({ body }) => (body.type === "rule-pinned" ? body.text : []))
+}
+
+/** A page shows no more of one message; the rest is in the export. */
+const maxDiff = 400_000
+
+async function tellDiff(c: Context, deps: InspectionDeps): Promise<Response> {
+  const { row, profile } = await open(c, deps)
+  const opened = await openCompaction(deps.profiles, row.id, profile, c.req.param("checkpoint") ?? "")
+  const entry = c.req.param("entry") ?? ""
+  const diff = diffOf(opened, entry)
+  if (diff === undefined)
+    throw new HoldfastError({ code: "entry-unknown", session: row.id, entry: JSON.stringify(entry.slice(0, 40)) })
+  const { before, after } = diff
+  const cut = before.length > maxDiff || (after?.length ?? 0) > maxDiff
+  return c.json({ before: before.slice(0, maxDiff), ...present({ after: after?.slice(0, maxDiff) }), cut })
+}
+
+/** How far back a line's source is looked for: it was left out by this compaction, or by one before it. */
+const maxBack = 10
+
+async function tellSources(c: Context, deps: InspectionDeps): Promise<Response> {
+  const { row, profile } = await open(c, deps)
+  const { profiles } = deps
+  const opened = await openCompaction(profiles, row.id, profile, c.req.param("checkpoint") ?? "")
+  const earlier = await earlierSummaries(profiles, row.id, opened.checkpoint.base)
+  const { handoff } = viewCompaction(opened, { profile, earlier, rules: [] })
+  const line = handoff?.lines[Number(c.req.param("line"))]
+  if (line === undefined) return refusalResponse(refusals.path)
+  const named = await messagesAt(profiles, row.id, line.sources)
+  let sources = sourcesOf(line, named.size > 0 ? named : opened.whole, profile.turnAt)
+  for (const { id } of sources.length > 0 ? [] : earlier.slice(0, maxBack)) {
+    const { whole } = await openCompaction(profiles, row.id, profile, id)
+    sources = sourcesOf(line, whole, profile.turnAt)
+    if (sources.length > 0) break
+  }
+  return c.json({ sources })
+}
+
+async function messagesAt(profiles: Profiles, session: string, ids: readonly string[]) {
+  const entries = await profiles.entries(
+    session,
+    ids.flatMap((id) => seqOf(id) ?? []),
+  )
+  const messages = new Map<number, Message>()
+  for (const { seq, body } of entries.values())
+    if (body.type === "message-appended") messages.set(seq, thaw(body.message, entryId(seq)))
+  return messages
+}
+
+/** A session is played again beside whoever uses the gateway: one at a time. */
+function createWhatIf(deps: InspectionDeps): (c: Context) => Promise<Response> {
+  let isPlaying = false
+  return async (c) => {
+    const asked = readWhatIf(c)
+    const { row, profile } = await open(c, deps)
+    if (isPlaying) return refusalResponse(refusals.busy)
+    isPlaying = true
+    try {
+      return c.json(await playWhatIf(deps.profiles, row.id, profile, asked, c.req.raw.signal))
+    } finally {
+      isPlaying = false
+    }
+  }
+}
+
+function readWhatIf(c: Context): WhatIf {
+  const name = readTextParameter(c, "strategy") ?? "staged"
+  const strategy =
+    whatIfStrategies.find((one) => one === name) ??
+    refuseText("strategy", `one of ${whatIfStrategies.join(", ")}`, name)
+  return {
+    windowTokens: readNumber(c, "window", 200_000, { least: 2000, most: 10_000_000 }),
+    compactAt: readNumber(c, "at", 80, { least: 50, most: 95 }) / 100,
+    strategy,
+  }
+}
+
+const memoryPage = { usual: 50, most: 200 } as const
+
+/** What agents wrote down, by words; of one tenant and agent, as memory is kept. */
+async function searchMemory(c: Context, { holdfast, store }: InspectionDeps): Promise<Response> {
+  const text = readTextParameter(c, "query", 1000)
+  const limit = readNumber(c, "limit", memoryPage.usual, { least: 1, most: memoryPage.most })
+  const session = readTextParameter(c, "session")
+  const row = session === undefined ? undefined : await store.session(session)
+  const owners =
+    row === undefined
+      ? await ownersOf(store, present({ tenant: readTextParameter(c, "tenant"), agent: readTextParameter(c, "agent") }))
+      : [{ tenant: row.tenant, agent: row.agent }]
+  const hits = []
+  for (const { tenant, agent } of owners) {
+    const memory = await holdfast.memory(agent === "" ? { tenant } : { tenant, agent })
+    hits.push(...(await memory.search({ limit, ...present({ text, session: row?.id }) })))
+  }
+  const best = hits.toSorted((one, other) => other.score - one.score || other.row.atMs - one.row.atMs).slice(0, limit)
+  return c.json({ rows: best.map(({ row: found }) => found), owners })
+}
+
+type Owner = Pick<SessionRow, "tenant" | "agent">
+
+/** Whose memories there are: those of the sessions that were used last. */
+async function ownersOf(store: InspectionDeps["store"], filter: Partial<Owner>): Promise<readonly Owner[]> {
+  const rows = await store.sessions({ limit: maxSummed, ...filter })
+  const seen = new Map(rows.map(({ tenant, agent }) => [`${tenant}\n${agent}`, { tenant, agent }]))
+  return [...seen.values()].slice(0, 20)
+}
+
+const exportStep = 100
+
+/** The history whole, one entry a line, as it is read on; the secret of the session's recall handles is not in it. */
+async function exportHistory(c: Context, deps: InspectionDeps): Promise<Response> {
+  const { row, session } = await deps.find(c.req.param("id") ?? "")
+  const encoder = new TextEncoder()
+  let from = 1
+  const lines = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const entries = await session.history({ from, limit: exportStep })
+      if (entries.length === 0) return controller.close()
+      from += entries.length
+      controller.enqueue(encoder.encode(entries.map((entry) => `${JSON.stringify(entry)}\n`).join("")))
+    },
+  })
+  const name = row.id.replace(/[^\w.-]+/g, "_").slice(0, 80)
+  return new Response(lines, {
+    headers: {
+      "content-type": "application/x-ndjson; charset=utf-8",
+      "content-disposition": `attachment; filename="${name}.jsonl"`,
+    },
+  })
+}

@@ -1,0 +1,70 @@
+import { startOfText } from "../../language/cut-text.ts"
+import type { Message, Part } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { wordsIn } from "./session-profile.ts"
+
+/** A message in one line, for a list: who speaks, and what was said, called or returned. */
+export type MessageLine = {
+  /** `person` and `model` speak; a `call` is the model's, a `result` a tool's; `client` is what a client put beside a person's words. */
+  readonly who: "person" | "model" | "call" | "result" | "client" | "holdfast"
+  readonly text: string
+  readonly tool?: string
+  readonly failed?: true
+  /** How many more parts the message has. */
+  readonly more?: number
+}
+
+const lineLength = 300
+
+/** The line that tells a message from others. */
+export function messageLine(message: Message): MessageLine {
+  const { role, parts } = message
+  const words = wordsIn(message)
+  const shown = parts.find(({ type }) => type === "tool-call") ?? parts.find(({ type }) => type === "tool-result")
+  const more = parts.length > 1 ? { more: parts.length - 1 } : {}
+  if (words !== "") return { who: "person", text: oneLine(words), ...more }
+  if (shown?.type === "tool-call")
+    return { who: "call", tool: startOfText(shown.tool, 100), text: oneLine(inputText(shown.input)), ...more }
+  if (shown?.type === "tool-result") {
+    const failed = shown.failed === true ? ({ failed: true } as const) : {}
+    return { who: "result", text: oneLine(partText(shown)), ...present({ tool: shown.tool }), ...failed, ...more }
+  }
+  const said = oneLine(parts.map(partText).join(" "))
+  return { who: role === "assistant" ? "model" : "client", text: said, ...more }
+}
+
+const oneLine = (text: string): string => startOfText(text.replace(/\s+/g, " ").trim(), lineLength)
+
+/** The one value that says most of a call, or all of them. */
+function inputText(input: unknown): string {
+  if (typeof input === "string") return input
+  if (typeof input !== "object" || input === null) return String(input ?? "")
+  const values = Object.values(input)
+  const [first] = values
+  if (values.length === 1 && typeof first === "string") return first
+  return Object.entries(input)
+    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`)
+    .join(" ")
+}
+
+/** All that a part says, as text. */
+function partText(part: Part): string {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.text
+    case "tool-call":
+      return `${part.tool} ${typeof part.input === "string" ? part.input : JSON.stringify(part.input, null, 2)}`
+    case "tool-result":
+      return part.content.map(partText).join("\n")
+    case "image":
+      return "[a picture]"
+    case "document":
+      return part.text ?? `[a document${part.title === undefined ? "" : `: ${part.title}`}]`
+    default:
+      return `[${part.type === "opaque" ? part.kind : "a part of an unknown kind"}]`
+  }
+}
+
+/** All that a message says, as text. */
+export const messageText = ({ parts }: Pick<Message, "parts">): string => parts.map(partText).join("\n")

@@ -1,0 +1,357 @@
+import { startOfText } from "../../language/cut-text.ts"
+import type { Message } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { payloadsOf, readBody } from "../../session/log/chain.ts"
+import { type CallVerdict, type CheckpointBody, type EntryBody, entryId } from "../../session/log/entry.ts"
+import { thaw } from "../../session/log/frozen.ts"
+import { createOutline, type Outline } from "../../session/log/outline.ts"
+import type { OutlineEntry, Store, StoredEntry } from "../../store/store.ts"
+import { findModel } from "../../tokens/models.ts"
+import { isObject, tryParse } from "../../wire/json.ts"
+
+/** One model call that was answered, as its provider reported it. Turns are counted from 1. */
+export type Turn = {
+  readonly turn: number
+  readonly entry: string
+  readonly atMs: number
+  readonly model: string
+  /** What was sent, in the provider's own tokens. */
+  readonly contextTokens: number
+  /** The same by our own count. */
+  readonly estimatedTokens: number
+  readonly cacheReadTokens: number
+  readonly cacheWriteTokens: number
+  readonly outputTokens: number
+  /** At the prices of the model table; absent for a model that is not in it. */
+  readonly dollars?: number
+}
+
+/** A compaction in figures. */
+export type CompactionFigures = {
+  readonly id: string
+  readonly atMs: number
+  /** Turns before it. */
+  readonly turn: number
+  readonly upTo: string
+  readonly remedy: string
+  readonly beforeTokens: number
+  readonly afterTokens: number
+  readonly undone: boolean
+}
+
+/** What the guard said to a call. */
+type Decision = CallVerdict & { readonly entry: string; readonly atMs: number; readonly turn: number }
+
+/** What a session is, read from its log alone, so that it is the same after a restart and on every replica. */
+export type Profile = {
+  readonly outline: Outline
+  /** The first words that a person said in it. */
+  readonly title: string
+  readonly turns: readonly Turn[]
+  readonly compactions: readonly CompactionFigures[]
+  readonly decisions: readonly Decision[]
+  /** The places of entries that a reader wants to see in a list: all but accounts and marks. */
+  readonly events: readonly number[]
+  /** How many turns there were when an entry was written. */
+  readonly turnAt: (seq: number) => number
+  /** The window as the last compaction knew it, where there was one. */
+  readonly window?: WindowMarks
+}
+
+/** The window of a session's model and where its context is compacted, in the provider's own tokens. */
+export type WindowMarks = { readonly windowTokens: number; readonly compactAtTokens?: number }
+
+export type Profiles = {
+  /** The session as the store has it now; what was read before is not read again. */
+  readonly read: (session: string) => Promise<Profile>
+  /** Entries by place, whole. */
+  readonly entries: (session: string, seqs: readonly number[]) => Promise<ReadonlyMap<number, LoggedEntry>>
+}
+
+export type LoggedEntry = { readonly seq: number; readonly atMs: number; readonly body: EntryBody }
+
+type LogStore = Pick<Store, "outline" | "readEntries" | "payloads">
+
+/** Profiles are kept for the sessions that were looked at last: together they hold no more entries than this, some 200 bytes each. */
+const maxEntries = 500_000
+/** Outlines and bodies are read so many at a time. */
+const readStep = 5000
+/** The words of a title. */
+const titleLength = 200
+/** The first words of a person stand among the first messages. */
+const titleMessages = 12
+
+/** Not listed: they say what was counted or remembered, and stand beside what they are about. */
+const unlisted: ReadonlySet<string> = new Set([
+  "session-opened",
+  "stack-seen",
+  "usage-reported",
+  "calls-judged",
+  "summary-begun",
+  "memory-flushed",
+  "memory-retrieved",
+])
+
+export function createProfiles(store: LogStore): Profiles {
+  const known = new Map<string, GrowingProfile>()
+  const reading = new Map<string, Promise<Profile>>()
+  const read = async (session: string): Promise<Profile> => {
+    const growing = known.get(session) ?? emptyProfile()
+    await extend(store, session, growing)
+    known.delete(session)
+    known.set(session, growing)
+    evict(known)
+    return profileOf(growing)
+  }
+  return {
+    read: (session) => {
+      const under = reading.get(session)
+      if (under !== undefined) return under
+      const started = read(session).finally(() => reading.delete(session))
+      reading.set(session, started)
+      return started
+    },
+    entries: (session, seqs) => readWhole(store, session, seqs),
+  }
+}
+
+function evict(known: Map<string, GrowingProfile>): void {
+  let held = 0
+  for (const { outline } of known.values()) held += outline.head().seq
+  for (const [session, { outline }] of known) {
+    if (held <= maxEntries || known.size === 1) return
+    held -= outline.head().seq
+    known.delete(session)
+  }
+}
+
+/** A profile while it is read on. */
+type GrowingProfile = {
+  readonly outline: Outline
+  title: string
+  titleTries: number
+  readonly turns: Turn[]
+  readonly turnSeqs: number[]
+  readonly compactions: (Omit<CompactionFigures, "undone"> & { readonly seq: number })[]
+  readonly decisions: Decision[]
+  readonly events: number[]
+  window?: WindowMarks
+}
+
+const emptyProfile = (): GrowingProfile => ({
+  outline: createOutline(),
+  title: "",
+  titleTries: 0,
+  turns: [],
+  turnSeqs: [],
+  compactions: [],
+  decisions: [],
+  events: [],
+})
+
+function profileOf(growing: GrowingProfile): Profile {
+  const { outline, title, turns, turnSeqs, compactions, decisions, events, window } = growing
+  return {
+    outline,
+    title,
+    turns,
+    compactions: compactions.map(({ seq, ...figures }) => ({ ...figures, undone: outline.isUndone(seq) })),
+    decisions,
+    events,
+    turnAt: (seq) => countBelow(turnSeqs, seq),
+    ...present({ window }),
+  }
+}
+
+/** How many numbers of a rising list are below one. */
+function countBelow(list: readonly number[], limit: number): number {
+  let [low, high] = [0, list.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((list[middle] ?? 0) < limit) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+async function extend(store: LogStore, session: string, growing: GrowingProfile): Promise<void> {
+  for (;;) {
+    const from = growing.outline.head().seq + 1
+    const added = await store.outline(session, { from, limit: readStep })
+    if (added.length === 0) return
+    const told = await readTold(store, session, growing, added)
+    growing.outline.extend(added)
+    for (const { seq, type } of added) {
+      const entry = told.get(seq)
+      if (entry !== undefined) take(growing, entry)
+      if (!unlisted.has(type)) growing.events.push(seq)
+    }
+    if (added.length < readStep) return
+  }
+}
+
+/** The entries that figures are taken from: no message is read but the first, for the title, and of a compaction not what it was made of. */
+async function readTold(
+  store: LogStore,
+  session: string,
+  growing: GrowingProfile,
+  added: readonly OutlineEntry[],
+): Promise<ReadonlyMap<number, LoggedEntry>> {
+  const ofType = (type: string): readonly number[] => added.flatMap((entry) => (entry.type === type ? entry.seq : []))
+  const small = [...ofType("usage-reported"), ...ofType("calls-judged")]
+  const checkpoints = ofType("checkpoint-installed")
+  const stored = await store.readEntries(session, [...small, ...checkpoints.slice(0, -1)])
+  const first = growing.title === "" ? ofType("message-appended").slice(0, titleMessages - growing.titleTries) : []
+  growing.titleTries += first.length
+  const whole = await readWhole(store, session, [...first, ...checkpoints.slice(-1)])
+  return new Map([...stored.map((entry) => [entry.seq, withoutTexts(entry, session)] as const), ...whole])
+}
+
+/** An entry without its long texts, which nobody asked for. */
+function withoutTexts(entry: StoredEntry, session: string): LoggedEntry {
+  const blank = new Map(payloadsOf(entry.body).map((hash) => [hash, ""]))
+  return { seq: entry.seq, atMs: entry.atMs, body: readBody(entry, blank, session) }
+}
+
+async function readWhole(
+  store: LogStore,
+  session: string,
+  seqs: readonly number[],
+): Promise<ReadonlyMap<number, LoggedEntry>> {
+  if (seqs.length === 0) return new Map()
+  const stored = await store.readEntries(session, seqs)
+  const payloads = await store.payloads(session, [...new Set(stored.flatMap(({ body }) => payloadsOf(body)))])
+  return new Map(
+    stored.map((entry) => [entry.seq, { seq: entry.seq, atMs: entry.atMs, body: readBody(entry, payloads, session) }]),
+  )
+}
+
+function take(growing: GrowingProfile, { seq, atMs, body }: LoggedEntry): void {
+  const turn = growing.turns.length
+  switch (body.type) {
+    case "usage-reported":
+      growing.turnSeqs.push(seq)
+      growing.turns.push(turnOf(body, { seq, atMs, turn: turn + 1 }))
+      return
+    case "checkpoint-installed": {
+      const { node, remedy, beforeTokens, afterTokens } = body
+      const figures = { id: entryId(seq), seq, atMs, turn, upTo: entryId(node), remedy, beforeTokens, afterTokens }
+      growing.compactions.push(figures)
+      const window = windowIn(body)
+      if (window !== undefined) growing.window = window
+      return
+    }
+    case "calls-judged":
+      for (const call of body.calls) growing.decisions.push({ ...call, entry: entryId(seq), atMs, turn: turn + 1 })
+      return
+    case "message-appended":
+      if (growing.title === "") growing.title = titleIn(thaw(body.message, entryId(seq)))
+      return
+    default:
+  }
+}
+
+type TurnPlace = { readonly seq: number; readonly atMs: number; readonly turn: number }
+
+function turnOf(
+  { model, estimatedTokens, usage }: Extract<EntryBody, { type: "usage-reported" }>,
+  { seq, atMs, turn }: TurnPlace,
+): Turn {
+  const counted = {
+    contextTokens: usage.inputTokens ?? estimatedTokens,
+    cacheReadTokens: usage.cacheReadTokens ?? 0,
+    cacheWriteTokens: usage.cacheWriteTokens ?? 0,
+    outputTokens: usage.outputTokens ?? 0,
+  }
+  const dollars = priceOf(model, counted)
+  return { turn, entry: entryId(seq), atMs, model, estimatedTokens, ...counted, ...present({ dollars }) }
+}
+
+type Counted = Pick<Turn, "contextTokens" | "cacheReadTokens" | "cacheWriteTokens" | "outputTokens">
+
+/** What a call cost by the model table; nothing for a model that is not in it, whose prices would be made up. */
+export function priceOf(model: string, counted: Counted): number | undefined {
+  const prices = pricesOf(model, counted.contextTokens)
+  if (prices === undefined) return undefined
+  const { contextTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = counted
+  const plain = Math.max(0, contextTokens - cacheReadTokens - cacheWriteTokens)
+  const cents =
+    plain * prices.input +
+    cacheReadTokens * prices.cacheRead +
+    cacheWriteTokens * prices.cacheWrite +
+    outputTokens * prices.output
+  return cents / 1_000_000
+}
+
+/** The prices of a request of that size, in dollars for a million tokens. */
+export function pricesOf(model: string, contextTokens: number) {
+  const { known, prices, long } = findModel(model)
+  if (!known) return undefined
+  return long !== undefined && contextTokens > long.aboveTokens ? long.prices : prices
+}
+
+/** The plan of a compaction counts in our tokens; what it came to is in the provider's. One scale for both. */
+function windowIn(body: CheckpointBody): WindowMarks | undefined {
+  const plan = planIn(body.trace)
+  if (plan === undefined || !(plan.contextTokens > 0)) return undefined
+  const scale = body.beforeTokens / plan.contextTokens
+  return {
+    windowTokens: Math.round(plan.windowTokens * scale),
+    ...present({ compactAtTokens: plan.limit === undefined ? undefined : Math.round(plan.limit * scale) }),
+  }
+}
+
+type PlanFigures = { readonly contextTokens: number; readonly windowTokens: number; readonly limit?: number }
+
+/** The figures that a compaction was decided from, in our own count. */
+function planIn(trace: string): PlanFigures | undefined {
+  const events = tryParse(trace)
+  const made = Array.isArray(events) ? events.filter(isObject).find(({ type }) => type === "plan-made") : undefined
+  const sizes = isObject(made?.sizes) ? made.sizes : {}
+  const { contextTokens, windowTokens } = sizes
+  if (typeof contextTokens !== "number" || typeof windowTokens !== "number") return undefined
+  const reasons = isObject(made?.plan) && Array.isArray(made.plan.reasons) ? made.plan.reasons.filter(isObject) : []
+  const limit = reasons.find(({ trigger }) => trigger === "window-share")?.limit
+  return { contextTokens, windowTokens, ...(typeof limit === "number" ? { limit } : {}) }
+}
+
+/** What clients put around a person's words: a block that begins and ends with the same tag. */
+const taggedBlock = /^\s*<([A-Za-z][\w-]*)(?:\s[^>]*)?>[\s\S]*?<\/\1>\s*/
+
+/** A person's own words in a message, without what a client put around them. */
+export function wordsIn({ role, parts }: Pick<Message, "role" | "parts">): string {
+  if (role !== "user") return ""
+  return parts
+    .flatMap((part) => (part.type === "text" ? withoutBlocks(part.text) : []))
+    .filter((text) => text !== "")
+    .join("\n")
+}
+
+function withoutBlocks(text: string): string {
+  let left = text
+  for (let found = taggedBlock.exec(left); found !== null; found = taggedBlock.exec(left))
+    left = left.slice(found[0].length)
+  return left.trim()
+}
+
+const titleIn = (message: Message): string => startOfText(wordsIn(message).replace(/\s+/g, " "), titleLength)
+
+/** So many points of a series are enough for a small drawing. */
+export function thin<Point>(points: readonly Point[], most: number, figureOf: (point: Point) => number): Point[] {
+  if (points.length <= most) return [...points]
+  const kept: Point[] = []
+  const pairs = Math.max(1, Math.floor(most / 2))
+  for (let bucket = 0; bucket < pairs; bucket++) {
+    const slice = points.slice(
+      Math.floor((bucket * points.length) / pairs),
+      Math.floor(((bucket + 1) * points.length) / pairs),
+    )
+    const values = slice.map(figureOf)
+    const places = [values.indexOf(Math.min(...values)), values.indexOf(Math.max(...values))]
+    for (const place of [...new Set(places)].sort((one, other) => one - other)) {
+      const point = slice[place]
+      if (point !== undefined) kept.push(point)
+    }
+  }
+  return kept
+}

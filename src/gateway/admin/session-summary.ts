@@ -1,0 +1,208 @@
+import type { CompactionPolicy } from "../../compact/plan/policy.ts"
+import { present } from "../../message/present.ts"
+import { findModel } from "../../tokens/models.ts"
+import type { SessionActivity } from "./activity.ts"
+import { type CompactionFigures, type Profile, pricesOf, type Turn, thin, type WindowMarks } from "./session-profile.ts"
+
+/** A session in a row of a list. */
+type SessionSummary = {
+  readonly title: string
+  readonly turns: number
+  readonly inFlight: number
+  readonly client?: string
+  readonly model?: string
+  readonly contextTokens?: number
+  /** Of these, what the provider read from its cache. */
+  readonly cachedTokens?: number
+  readonly windowTokens?: number
+  readonly compactAtTokens?: number
+  /** The sizes of its requests over its life, at most 32. */
+  readonly points: readonly number[]
+  readonly compactions: readonly Pick<CompactionFigures, "id" | "turn" | "beforeTokens" | "afterTokens" | "undone">[]
+  readonly denied: number
+  readonly cost?: Cost
+  readonly unsaved?: SessionActivity["unsaved"]
+}
+
+/** Money by the model table: an estimate, with where the prices are from. */
+type Cost = { readonly dollars: number; readonly savedDollars: number; readonly prices: string }
+
+const summaryPoints = 32
+/** The newest compactions of a row; their number is told beside them. */
+const summaryCompactions = 12
+
+export function sessionSummary(profile: Profile, activity: SessionActivity, policy: CompactionPolicy): SessionSummary {
+  const { title, turns, compactions, decisions } = profile
+  const last = turns.at(-1)
+  const { client, inFlight, unsaved } = activity
+  return {
+    title,
+    turns: turns.length,
+    inFlight,
+    points: thin(turns, summaryPoints, ({ contextTokens }) => contextTokens).map(({ contextTokens }) => contextTokens),
+    compactions: compactions
+      .slice(-summaryCompactions)
+      .map(({ id, turn, beforeTokens, afterTokens, undone }) => ({ id, turn, beforeTokens, afterTokens, undone })),
+    denied: decisions.filter(isDenied).length,
+    ...present({ model: last?.model, contextTokens: last?.contextTokens, cachedTokens: last?.cacheReadTokens }),
+    ...present({ client, unsaved, cost: costOf(profile) }),
+    ...windowMarks(profile, activity, policy),
+  }
+}
+
+const isDenied = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
+  enforced && decision !== "allow" && approved !== true
+
+/** The window as a request of this process knew it, else as the last compaction did, else as the model table says. */
+export function windowMarks(
+  { window, turns }: Profile,
+  activity: SessionActivity,
+  policy: CompactionPolicy,
+): Partial<WindowMarks> {
+  const seen = activity.window ?? window
+  if (seen !== undefined) return seen
+  const model = turns.at(-1)?.model
+  const found = model === undefined ? undefined : findModel(model)
+  if (found === undefined || !found.known) return {}
+  const { windowTokens } = found
+  return { windowTokens, compactAtTokens: Math.floor(windowTokens * policy.compactAt) }
+}
+
+/** What a session cost and what its compactions saved; nothing where the prices of a model are not known. */
+function costOf(profile: Profile): Cost | undefined {
+  const { turns } = profile
+  const last = turns.at(-1)
+  if (last === undefined || turns.some(({ dollars }) => dollars === undefined)) return undefined
+  const dollars = turns.reduce((sum, turn) => sum + (turn.dollars ?? 0), 0)
+  const savedDollars = savedPerTurn(profile).reduce((sum, saved) => sum + saved, 0)
+  return { dollars, savedDollars, prices: findModel(last.model).source }
+}
+
+/**
+ * What each turn cost less than the same turn without any compaction: what was taken out would have been read from the cache again; the
+ * first turn behind a compaction wrote anew what it no longer found there.
+ */
+function savedPerTurn({ turns, compactions }: Pick<Profile, "turns" | "compactions">): readonly number[] {
+  const done = compactions.filter(({ undone }) => !undone)
+  return turns.map((turn) =>
+    done.reduce((sum, compaction) => sum + (compaction.turn < turn.turn ? savedIn(turn, compaction) : 0), 0),
+  )
+}
+
+function savedIn(turn: Turn, { turn: before, beforeTokens, afterTokens }: CompactionFigures): number {
+  const prices = pricesOf(turn.model, turn.contextTokens)
+  if (prices === undefined) return 0
+  const removed = (beforeTokens - afterTokens) * prices.cacheRead
+  const isFirst = turn.turn === before + 1
+  const rewritten = isFirst ? Math.max(0, afterTokens - turn.cacheReadTokens) : 0
+  return (removed - rewritten * Math.max(0, prices.cacheWrite - prices.cacheRead)) / 1_000_000
+}
+
+/** What one compaction saved in the calls since. */
+export function savingsSince(profile: Pick<Profile, "turns">, compaction: CompactionFigures) {
+  const since = profile.turns.filter(({ turn }) => turn > compaction.turn)
+  const known = since.length > 0 && since.every(({ dollars }) => dollars !== undefined)
+  const dollars = since.reduce((sum, turn) => sum + savedIn(turn, compaction), 0)
+  const [first] = since
+  return {
+    calls: since.length,
+    ...present({
+      dollars: known && !compaction.undone ? dollars : undefined,
+      cachedTokens: first?.cacheReadTokens,
+      writtenTokens: first && Math.max(0, first.contextTokens - first.cacheReadTokens),
+      prices: first && pricesOf(first.model, first.contextTokens),
+      source: first && findModel(first.model).known ? findModel(first.model).source : undefined,
+      model: first?.model,
+    }),
+  }
+}
+
+/** Sums of one span of time over sessions. */
+type Totals = {
+  readonly sessions: number
+  readonly turns: number
+  readonly tokens: number
+  readonly cachedTokens: number
+  readonly compactions: number
+  readonly removedTokens: number
+  readonly calls: Readonly<Record<"judged" | "denied" | "approved", number>>
+  /** Of the sessions whose models have known prices. */
+  readonly dollars: number
+  readonly savedDollars: number
+  /** Sessions that are not in the sums of money. */
+  readonly unpriced: number
+  readonly prices?: string
+}
+
+export function totalsOf(profiles: readonly Profile[], fromMs: number): Totals {
+  const all = profiles
+    .map((profile) => totalsIn(profile, fromMs))
+    .filter(({ turns, compactions }) => turns + compactions > 0)
+  const sum = (figureOf: (one: Totals) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
+  return {
+    sessions: all.length,
+    turns: sum(({ turns }) => turns),
+    tokens: sum(({ tokens }) => tokens),
+    cachedTokens: sum(({ cachedTokens }) => cachedTokens),
+    compactions: sum(({ compactions }) => compactions),
+    removedTokens: sum(({ removedTokens }) => removedTokens),
+    calls: {
+      judged: sum(({ calls }) => calls.judged),
+      denied: sum(({ calls }) => calls.denied),
+      approved: sum(({ calls }) => calls.approved),
+    },
+    dollars: sum(({ dollars }) => dollars),
+    savedDollars: sum(({ savedDollars }) => savedDollars),
+    unpriced: sum(({ unpriced }) => unpriced),
+    ...present({ prices: all.find(({ prices }) => prices !== undefined)?.prices }),
+  }
+}
+
+function totalsIn(profile: Profile, fromMs: number): Totals {
+  const isIn = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs
+  const turns = profile.turns.filter(isIn)
+  const compactions = profile.compactions.filter(isIn)
+  const decisions = profile.decisions.filter(isIn)
+  const saved = savedPerTurn(profile)
+  const priced = turns.length > 0 && turns.every(({ dollars }) => dollars !== undefined)
+  const sum = (figureOf: (turn: Turn) => number): number => turns.reduce((total, turn) => total + figureOf(turn), 0)
+  const model = turns.at(-1)?.model
+  return {
+    sessions: 1,
+    turns: turns.length,
+    tokens: sum(({ contextTokens }) => contextTokens),
+    cachedTokens: sum(({ cacheReadTokens }) => cacheReadTokens),
+    compactions: compactions.length,
+    removedTokens: compactions.reduce(
+      (total, { beforeTokens, afterTokens, undone }) => total + (undone ? 0 : beforeTokens - afterTokens),
+      0,
+    ),
+    calls: {
+      judged: decisions.length,
+      denied: decisions.filter(isDenied).length,
+      approved: decisions.filter(({ approved }) => approved === true).length,
+    },
+    dollars: priced ? sum(({ dollars = 0 }) => dollars) : 0,
+    savedDollars: priced ? sum(({ turn }) => saved[turn - 1] ?? 0) : 0,
+    unpriced: priced || turns.length === 0 ? 0 : 1,
+    ...(priced && model !== undefined ? { prices: findModel(model).source } : {}),
+  }
+}
+
+/** So many points a timeline has at most; each extreme is among them. */
+export const timelinePoints = { usual: 2000, most: 20_000 } as const
+
+/** The requests of a session over its life, column by column. */
+export function timelineOf(profile: Profile, points: number) {
+  const turns = thin(profile.turns, points, ({ contextTokens }) => contextTokens)
+  return {
+    total: profile.turns.length,
+    turn: turns.map(({ turn }) => turn),
+    atMs: turns.map(({ atMs }) => atMs),
+    entry: turns.map(({ entry }) => entry),
+    contextTokens: turns.map(({ contextTokens }) => contextTokens),
+    cachedTokens: turns.map(({ cacheReadTokens }) => cacheReadTokens),
+    outputTokens: turns.map(({ outputTokens }) => outputTokens),
+    dollars: turns.map(({ dollars }) => dollars ?? null),
+  }
+}

@@ -1,0 +1,142 @@
+import { createHash, createPublicKey, type KeyObject, randomBytes, timingSafeEqual, verify } from "node:crypto"
+import { isObject, tryParse } from "../../wire/json.ts"
+
+/**
+ * Who looks at the gateway with a browser. `holdfast open` asks for a code with the admin token; the page gives it back once, with the
+ * public half of a key that never leaves the browser, and is signed in for some hours. What is signed in is a cookie that no script can
+ * read and a proof that only pages of the same origin can: browsers send cookies to every port of a host, and the proof to none.
+ */
+export type SignIns = {
+  readonly newCode: () => SignInCode
+  /** Uses up the code; nothing where it is not one, was used, or is too old. */
+  readonly enter: (code: string, publicKey: string, origin: string) => Entered | "code-wrong" | "key-wrong"
+  /** Whose request this is. */
+  readonly find: (cookie: string | undefined, proof: string | null, origin: string) => SignedIn | undefined
+  readonly leave: (signedIn: SignedIn) => void
+  /** What a text says that the browser signed; each is taken once. */
+  readonly readSigned: (signedIn: SignedIn, text: string) => Signed
+}
+
+type SignInCode = { readonly code: string; readonly expiresAtMs: number }
+type Entered = { readonly cookie: string; readonly proof: string; readonly expiresAtMs: number }
+export type SignedIn = {
+  readonly id: string
+  readonly origin: string
+  readonly key: KeyObject
+  readonly fingerprint: string
+  readonly expiresAtMs: number
+}
+type Signed =
+  | { readonly type: "genuine"; readonly change: Readonly<Record<string, unknown>> }
+  | { readonly type: "refused"; readonly found: string }
+
+const minuteMs = 60_000
+/** Long enough for a browser to start. */
+const codeMs = 5 * minuteMs
+/** A working day. */
+const signedInMs = 8 * 60 * minuteMs
+/** What a browser signs is sent at once; its clock may be a little off. */
+const changeMs = 2 * minuteMs
+const maxCodes = 100
+const maxSignedIn = 200
+/** Nonces are kept for as long as what they belong to could be sent again. */
+const maxNonces = 10_000
+
+const secret = (): string => randomBytes(24).toString("base64url")
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex")
+const isSame = (one: string, other: string): boolean =>
+  timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)))
+
+type Kept = SignedIn & { readonly proofHash: string }
+
+export function createSignIns(now: () => number): SignIns {
+  const codes = new Map<string, number>()
+  const known = new Map<string, Kept>()
+  const nonces = new Map<string, number>()
+  const forget = (): void => {
+    for (const [hash, untilMs] of codes) if (untilMs <= now()) codes.delete(hash)
+    for (const [id, { expiresAtMs }] of known) if (expiresAtMs <= now()) known.delete(id)
+    for (const [nonce, untilMs] of nonces) if (untilMs <= now()) nonces.delete(nonce)
+  }
+  return {
+    newCode: () => {
+      forget()
+      dropOldest(codes, maxCodes)
+      const code = secret()
+      const expiresAtMs = now() + codeMs
+      codes.set(digest(code), expiresAtMs)
+      return { code, expiresAtMs }
+    },
+    enter: (code, publicKey, origin) => {
+      forget()
+      const hash = digest(code)
+      if (!codes.has(hash)) return "code-wrong"
+      const read = readKey(publicKey)
+      if (read === undefined) return "key-wrong"
+      codes.delete(hash)
+      dropOldest(known, maxSignedIn)
+      const [cookie, proof, expiresAtMs] = [secret(), secret(), now() + signedInMs]
+      const id = digest(cookie)
+      known.set(id, { id, origin, ...read, expiresAtMs, proofHash: digest(proof) })
+      return { cookie, proof, expiresAtMs }
+    },
+    find: (cookie, proof, origin) => {
+      const kept = cookie === undefined ? undefined : known.get(digest(cookie))
+      if (kept === undefined || kept.expiresAtMs <= now() || kept.origin !== origin) return undefined
+      return isSame(digest(proof ?? ""), kept.proofHash) ? kept : undefined
+    },
+    leave: ({ id }) => void known.delete(id),
+    readSigned: (signedIn, text) => {
+      forget()
+      const read = readChange(signedIn, text, now())
+      if (read.type === "refused") return read
+      if (nonces.has(read.nonce)) return { type: "refused", found: "it was sent before" }
+      if (nonces.size >= maxNonces) return { type: "refused", found: "too many changes in a short time" }
+      nonces.set(read.nonce, now() + 2 * changeMs)
+      return { type: "genuine", change: read.change }
+    },
+  }
+}
+
+function dropOldest(map: Map<string, unknown>, most: number): void {
+  const [first] = map.keys()
+  if (map.size >= most && first !== undefined) map.delete(first)
+}
+
+/** An Ed25519 key as WebCrypto exports its public half: SPKI, in base64. */
+function readKey(text: string): Pick<SignedIn, "key" | "fingerprint"> | undefined {
+  if (!/^[A-Za-z0-9+/=]{20,200}$/.test(text)) return undefined
+  try {
+    const key = createPublicKey({ key: Buffer.from(text, "base64"), format: "der", type: "spki" })
+    if (key.asymmetricKeyType !== "ed25519") return undefined
+    const der = key.export({ type: "spki", format: "der" })
+    return { key, fingerprint: createHash("sha256").update(der).digest("hex").slice(0, 32) }
+  } catch {
+    return undefined
+  }
+}
+
+/** Nothing else that is signed with the same key can be taken for a change: its bytes begin in another way. */
+const domain = "holdfast session change 1\n"
+const shape = /^hc1\.([\w-]{1,200000})\.([\w-]{86})$/
+
+type ReadChange =
+  | { readonly type: "read"; readonly change: Readonly<Record<string, unknown>>; readonly nonce: string }
+  | { readonly type: "refused"; readonly found: string }
+
+/** `hc1.<payload>.<signature>`: who signed it, for which origin, and when. Nothing in it is looked at before the signature is known to be right. */
+function readChange({ key, origin }: SignedIn, text: string, nowMs: number): ReadChange {
+  const [, payload = "", signature = ""] = shape.exec(text) ?? []
+  if (payload === "") return { type: "refused", found: "it is not hc1.<payload>.<signature>" }
+  const bytes = Buffer.from(`${domain}hc1.${payload}`, "utf8")
+  if (!verify(null, bytes, key, Buffer.from(signature, "base64url")))
+    return { type: "refused", found: "its signature is not that of the key that signed in" }
+  const said = tryParse(Buffer.from(payload, "base64url").toString("utf8"))
+  const { origin: of, issuedAtMs, nonce, change } = isObject(said) ? said : {}
+  if (of !== origin) return { type: "refused", found: "it is for another origin" }
+  if (typeof nonce !== "string" || !/^[\w-]{16,64}$/.test(nonce) || !isObject(change) || typeof issuedAtMs !== "number")
+    return { type: "refused", found: "what was signed is no change" }
+  if (!(Math.abs(nowMs - issuedAtMs) <= changeMs))
+    return { type: "refused", found: "it was signed too long ago, or the clocks differ" }
+  return { type: "read", change, nonce }
+}

@@ -1,0 +1,230 @@
+import { setImmediate as nextTick } from "node:timers/promises"
+import { HoldfastError } from "../../message/errors.ts"
+import type { Message } from "../../message/message.ts"
+import { present } from "../../message/present.ts"
+import { createHoldfast } from "../../session/holdfast.ts"
+import { entryId, seqOf } from "../../session/log/entry.ts"
+import { thaw } from "../../session/log/frozen.ts"
+import { createMeter } from "../../tokens/meter.ts"
+import { type Profile, type Profiles, priceOf, type Turn } from "./session-profile.ts"
+
+/** How a session is played again. */
+export type WhatIf = {
+  readonly windowTokens: number
+  /** The share of the window at which it is compacted. */
+  readonly compactAt: number
+  readonly strategy: "staged" | "hierarchical" | "recency" | "tool-rounds"
+}
+
+export const whatIfStrategies = ["staged", "hierarchical", "recency", "tool-rounds"] as const
+
+/** One way that a session could have gone, turn by turn, in the provider's tokens. */
+type Course = {
+  readonly contextTokens: readonly number[]
+  readonly cachedTokens: readonly number[]
+  readonly compactions: readonly {
+    readonly turn: number
+    readonly beforeTokens: number
+    readonly afterTokens: number
+  }[]
+  readonly totals: CourseTotals
+}
+
+type CourseTotals = {
+  readonly tokens: number
+  readonly cachedTokens: number
+  readonly largestTokens: number
+  readonly compactions: number
+  /** Turns whose request would not have fitted the window. */
+  readonly refusedTurns: number
+  readonly dollars?: number
+}
+
+type WhatIfAnswer = {
+  readonly turns: readonly number[]
+  readonly asItWas: Course
+  readonly whatIf: Course
+  readonly noCompaction: Course
+  readonly tookMs: number
+}
+
+/** More turns than this are played in steps: each step prepares a request, which takes some milliseconds. */
+const maxSteps = 250
+
+type Step = { readonly turn: Turn; readonly messages: readonly Message[] }
+
+/**
+ * Play the turns of a session again with another window, mark or strategy. The turns are those that happened: what a model would have
+ * answered to another context nobody knows. Nothing is sent anywhere and nothing is written. The messages are of the branch that the
+ * session is on; what stands beside them (system prompt, tools) counts as it was in the first request.
+ */
+export async function playWhatIf(
+  profiles: Profiles,
+  session: string,
+  profile: Profile,
+  asked: WhatIf,
+  signal: AbortSignal,
+): Promise<WhatIfAnswer> {
+  const began = performance.now()
+  const steps = await readSteps(profiles, session, profile)
+  const [first] = steps
+  if (first === undefined)
+    throw new HoldfastError({
+      code: "request-invalid",
+      path: "the session",
+      expected: "a turn with its usage",
+      found: "none",
+    })
+  const meter = createMeter({ model: first.turn.model })
+  const raw = steps.map(({ messages }) => messages.reduce((sum, message) => sum + meter.message(message), 0))
+  const { ratio, stackTokens } = scaleOf(profile.turns, raw[0] ?? 0)
+  const scale = (tokens: number): number => Math.round(tokens * ratio) + stackTokens
+  const whole: number[] = []
+  raw.reduce((grown, tokens) => {
+    whole.push(scale(grown + tokens))
+    return grown + tokens
+  }, 0)
+  const replayed = await replay(steps, asked, { ratio, stackTokens, scale, signal })
+  return {
+    turns: steps.map(({ turn }) => turn.turn),
+    asItWas: courseOf(
+      steps.map(({ turn }) => turn.contextTokens),
+      steps.map(({ turn }) => turn.cacheReadTokens),
+      { steps, windowTokens: Infinity, compactions: profile.compactions },
+    ),
+    noCompaction: courseOf(whole, [0, ...whole.slice(0, -1)], {
+      steps,
+      windowTokens: asked.windowTokens,
+      compactions: [],
+    }),
+    whatIf: courseOf(replayed.contextTokens, replayed.cachedTokens, {
+      steps,
+      windowTokens: asked.windowTokens,
+      compactions: replayed.compactions,
+    }),
+    tookMs: Math.round(performance.now() - began),
+  }
+}
+
+/** The messages that each turn sent for the first time: those behind the answer before, that answer included. */
+async function readSteps(
+  profiles: Profiles,
+  session: string,
+  { outline, turns, turnAt }: Profile,
+): Promise<readonly Step[]> {
+  const path = outline.path(outline.tip()) ?? []
+  const entries = await profiles.entries(session, path)
+  const messages = path.flatMap((seq) => {
+    const body = entries.get(seq)?.body
+    return body?.type === "message-appended" ? [{ seq, message: thaw(body.message, entryId(seq)) }] : []
+  })
+  const sent = new Map<number, Message[]>()
+  for (const { seq, message } of messages) {
+    // An answer stands in the log before its own usage, and is sent with the turn behind it.
+    const turn = turnAt(seq) + (message.role === "assistant" ? 2 : 1)
+    sent.set(turn, [...(sent.get(turn) ?? []), message])
+  }
+  const every = Math.max(1, Math.ceil(turns.length / maxSteps))
+  const steps: Step[] = []
+  let waiting: Message[] = []
+  for (const turn of turns) {
+    waiting = [...waiting, ...(sent.get(turn.turn) ?? [])]
+    if (turn.turn % every !== 0 && turn.turn !== turns.length) continue
+    if (seqOf(turn.entry) !== undefined && waiting.length > 0) steps.push({ turn, messages: waiting })
+    waiting = []
+  }
+  return steps
+}
+
+type Scale = { readonly ratio: number; readonly stackTokens: number }
+
+/** From our count to the provider's, learned from all turns, and what the first request had beside its messages. */
+function scaleOf(turns: readonly Turn[], firstTokens: number): Scale {
+  const reported = turns.reduce((sum, { contextTokens }) => sum + contextTokens, 0)
+  const estimated = turns.reduce((sum, { estimatedTokens }) => sum + estimatedTokens, 0)
+  const ratio = estimated > 0 && reported > 0 ? Math.min(2, Math.max(0.5, reported / estimated)) : 1
+  const stackTokens = Math.max(0, Math.round((turns[0]?.contextTokens ?? 0) - firstTokens * ratio))
+  return { ratio, stackTokens }
+}
+
+type Playing = Scale & { readonly scale: (tokens: number) => number; readonly signal: AbortSignal }
+
+async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackTokens, scale, signal }: Playing) {
+  const windowTokens = Math.max(2000, Math.floor((asked.windowTokens - stackTokens) / ratio))
+  const holdfast = createHoldfast({
+    store: "memory",
+    windowTokens,
+    strategy: asked.strategy,
+    policy: { compactAt: asked.compactAt },
+    speculations: 0,
+    model: steps[0]?.turn.model ?? "",
+  })
+  const contextTokens: number[] = []
+  const cachedTokens: number[] = []
+  const compactions: Course["compactions"][number][] = []
+  try {
+    const session = holdfast.session("what-if")
+    let checkpoint: string | undefined
+    for (const { turn, messages } of steps) {
+      if (signal.aborted) break
+      await session.append(messages)
+      const format = messages.find(({ format: of }) => of !== undefined)?.format ?? "openai-chat"
+      const { receipt } = await session.prepare({ format, maxOutputTokens: 1000 })
+      if (receipt.checkpoint !== undefined && receipt.checkpoint !== checkpoint) {
+        checkpoint = receipt.checkpoint
+        const { checkpoints } = await session.overview()
+        const made = checkpoints.find(({ id }) => id === checkpoint)
+        if (made !== undefined)
+          compactions.push({
+            turn: turn.turn,
+            beforeTokens: scale(made.beforeTokens),
+            afterTokens: scale(made.afterTokens),
+          })
+      }
+      contextTokens.push(scale(receipt.contextTokens))
+      cachedTokens.push(Math.min(scale(receipt.stableTokens), scale(receipt.contextTokens)))
+      await nextTick()
+    }
+  } finally {
+    await holdfast.close()
+  }
+  return { contextTokens, cachedTokens, compactions }
+}
+
+type Coursed = {
+  readonly steps: readonly Step[]
+  readonly windowTokens: number
+  readonly compactions: Course["compactions"]
+}
+
+function courseOf(
+  contextTokens: readonly number[],
+  cachedTokens: readonly number[],
+  { steps, windowTokens, compactions }: Coursed,
+): Course {
+  const dollars = contextTokens.map((context, n) => {
+    const { model, outputTokens } = steps[n]?.turn ?? { model: "", outputTokens: 0 }
+    const cached = Math.min(context, cachedTokens[n] ?? 0)
+    return priceOf(model, {
+      contextTokens: context,
+      cacheReadTokens: cached,
+      cacheWriteTokens: context - cached,
+      outputTokens,
+    })
+  })
+  const sum = (list: readonly number[]): number => list.reduce((total, one) => total + one, 0)
+  const priced = dollars.every((one) => one !== undefined) ? sum(dollars.map((one) => one ?? 0)) : undefined
+  return {
+    contextTokens,
+    cachedTokens,
+    compactions,
+    totals: {
+      tokens: sum(contextTokens),
+      cachedTokens: sum(cachedTokens),
+      largestTokens: Math.max(0, ...contextTokens),
+      compactions: compactions.length,
+      refusedTurns: contextTokens.filter((tokens) => tokens > windowTokens).length,
+      ...present({ dollars: priced }),
+    },
+  }
+}

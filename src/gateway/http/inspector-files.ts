@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { extname, join } from "node:path"
+import { gzipSync } from "node:zlib"
+
+/** The pages of the inspector. They are the same for everyone and hold nothing of anyone's: what they show they ask of the admin API. */
+export type InspectorFiles = (incoming: IncomingMessage, response: ServerResponse, path: string) => void
+
+type Served = {
+  readonly bytes: Buffer
+  readonly packed: Buffer
+  readonly type: string
+  readonly etag: string
+  /** Its name changes with what it says, so a browser never asks again. */
+  readonly lasts: boolean
+}
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+}
+
+/**
+ * Nothing but the files of this very origin, and no markup made of text: what a session says can neither run nor fetch anything, should
+ * it ever get where it does not belong.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ")
+
+const security: Readonly<Record<string, string>> = {
+  "content-security-policy": policy,
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+}
+
+const missing = `<!doctype html><html lang="en"><title>Holdfast</title><p>The inspector is not in this build. Run npm run build, and start the gateway again.</p>
+`
+
+/** Read once, at the first question; a folder that is not there has one page that says so. */
+export function createInspectorFiles(folder: string | undefined): InspectorFiles {
+  let files: ReadonlyMap<string, Served> | undefined
+  return ({ method, headers }, response, path) => {
+    files ??= readFiles(folder)
+    const name = path.replace(/\?.*$/s, "").replace(/^\/(?:inspector\/?)?/, "") || "index.html"
+    const found = files.get(name)
+    if (found === undefined) {
+      const isPage = name === "index.html"
+      response
+        .writeHead(isPage ? 503 : 404, {
+          ...security,
+          "content-type": types[".html"] ?? "",
+          "cache-control": "no-store",
+        })
+        .end(isPage && method !== "HEAD" ? missing : "")
+      return
+    }
+    const { bytes, packed, type, etag, lasts } = found
+    const common = {
+      ...security,
+      etag,
+      vary: "Accept-Encoding",
+      "cache-control": lasts ? "public, max-age=31536000, immutable" : "no-cache",
+    }
+    if (headers["if-none-match"] === etag) {
+      response.writeHead(304, common).end()
+      return
+    }
+    const takesPacked = /\bgzip\b/.test(String(headers["accept-encoding"] ?? ""))
+    const body = takesPacked ? packed : bytes
+    response
+      .writeHead(200, {
+        ...common,
+        "content-type": type,
+        "content-length": body.length,
+        ...(takesPacked ? { "content-encoding": "gzip" } : {}),
+      })
+      .end(method === "HEAD" ? "" : body)
+  }
+}
+
+function readFiles(folder: string | undefined): ReadonlyMap<string, Served> {
+  const files = new Map<string, Served>()
+  if (folder === undefined) return files
+  for (const name of listed(folder)) {
+    const type = types[extname(name)]
+    if (type === undefined) continue
+    const bytes = readFileSync(join(folder, name))
+    const etag = `"${createHash("sha256").update(bytes).digest("hex").slice(0, 32)}"`
+    const lasts = name.startsWith("assets/")
+    files.set(name.replaceAll("\\", "/"), { bytes, packed: gzipSync(bytes, { level: 9 }), type, etag, lasts })
+  }
+  return files
+}
+
+function listed(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder, { recursive: true, encoding: "utf8" })
+  } catch {
+    return []
+  }
+}
