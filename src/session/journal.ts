@@ -68,7 +68,8 @@ export function createJournal(options: JournalOptions): Journal {
 
   const refresh = async (): Promise<void> => {
     if (backlog.size() > 0) return
-    const read = await noting(() => readOutline(options, outline)).finally(() => backlog.advance(outline.head()))
+    const advance = (): void => (backlog.size() > 0 ? undefined : backlog.advance(outline.head()))
+    const read = await noting(() => readOutline(options, outline)).finally(advance)
     if (read === "another-log") await startOver().then(() => options.onMoved(new Map()))
     begun = true
   }
@@ -103,7 +104,6 @@ export function createJournal(options: JournalOptions): Journal {
     const saving = away === undefined ? await attempt(() => noting(backlog.save)) : { problem: away }
     if ("value" in saving && saving.value === "conflict") {
       backlog.withdraw()
-      // If this fails, so does the next try to write, and there it is dealt with.
       return attempt(refresh).then(() => undefined)
     }
     const failed = problemIn(saving)
