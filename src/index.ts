@@ -28,8 +28,8 @@ export type { Plan, PlanReason, Sizes, Trigger } from "./compact/plan/plan.ts"
 export type { CompactionPolicy } from "./compact/plan/policy.ts"
 export { defaultPolicy } from "./compact/plan/policy.ts"
 export type { Edit } from "./compact/stages/edit.ts"
-export type { MemoryEntry } from "./compact/stages/flush.ts"
 export type { Choice, SizedGroup, Strategy, StrategyName, StrategyOptions } from "./compact/stages/strategies.ts"
+export type { MemoryEntry } from "./compact/state/flush.ts"
 export type {
   Digest,
   SchemaName,

@@ -6,7 +6,7 @@ import type { PlanEvent } from "../compact/plan/event.ts"
 import { shortenResults } from "../compact/shorten-results.ts"
 import { separate } from "../compact/stack/separate.ts"
 import { applyEdits, type Edit, isEdit } from "../compact/stages/edit.ts"
-import { writeExtractive } from "../compact/summary/extractive.ts"
+import { writeExtractive } from "../compact/state/extractive.ts"
 import type { Summary, SummarySection } from "../compact/summary/summary.ts"
 import type { CompactChoices, CompactTask, Summarizer, SummaryQuestion } from "../compact/task.ts"
 import { HoldfastError } from "../message/errors.ts"
@@ -222,7 +222,7 @@ async function choicesFor(
   const handleOf =
     live.options.recall === true && live.journal.isDurable() ? await handles(preparing, messages) : undefined
   const rules = [...operatorRules(live), ...pins].map(({ text }) => text)
-  return { ...choices, pins, ownPins: true, rules, earlier, ...present({ summarizer, handleOf }) }
+  return { ...choices, pins, ownPins: true, rules, ...present({ earlier, summarizer, handleOf }) }
 }
 
 type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">
