@@ -5,6 +5,7 @@ const names = [
   "tokens",
   "wire",
   "retention",
+  "handoff",
   "rounds",
   "injection",
   "compact",

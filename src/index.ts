@@ -29,8 +29,8 @@ export type { CompactionPolicy } from "./compact/plan/policy.ts"
 export { defaultPolicy } from "./compact/plan/policy.ts"
 export type { Layer, SectionDefinition, Stack, StackDefinition } from "./compact/stack/stack.ts"
 export type { Edit } from "./compact/stages/edit.ts"
-export type { MemoryEntry } from "./compact/stages/flush.ts"
 export type { Choice, SizedGroup, Strategy, StrategyName, StrategyOptions } from "./compact/stages/strategies.ts"
+export type { MemoryEntry } from "./compact/state/flush.ts"
 export type {
   Digest,
   SchemaName,

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises"
 import { separate } from "../compact/stack/separate.ts"
 import type { ShortenReason } from "../compact/stages/edit.ts"
 import { ownMessage } from "../compact/standing.ts"
+import { factsSection } from "../compact/summary/summary.ts"
 import type { CallId, Message, MessageId, ModelRequest, Part } from "../message/message.ts"
 import type { Trace } from "../session/log/trace.ts"
 import type { CompactResult } from "../session/one-shot/compact-request.ts"
@@ -167,8 +168,8 @@ const writers: Readonly<Record<Report["writer"], string>> = {
 /** The digest as the model will read it, shortened where it is long. */
 function accountDigest({ digest, writer }: Report, { digest: text }: Changes, paper: Paper): readonly string[] {
   if (digest === undefined || text === undefined) return []
-  const facts = digest.ledger.facts.length
-  const head = `of ${count(digest.covered, "message")}, written ${writers[writer]}; ${count(facts, "exact value")} kept`
+  const facts = digest.summary.sections.find(({ name }) => name === factsSection)?.lines.length ?? 0
+  const head = `of ${count(digest.covered, "message")}, written ${writers[writer]}; ${count(facts, "record")} of exact values kept`
   const rows = text.split("\n").flatMap((line) => cut(wrap(line, paper.width - 2), maxRowsPerLine))
   const shown = cut(rows, maxRows)
   const whole = text.length <= shown.reduce((sum, row) => sum + row.length + 1, 0)

@@ -8,7 +8,7 @@ import type { Remedy } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
 import { rejoin, separate } from "./stack/separate.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
-import type { MemoryEntry } from "./stages/flush.ts"
+import type { MemoryEntry } from "./state/flush.ts"
 import type { SummaryEvent } from "./summary/model-write.ts"
 import type { Digest } from "./summary/summary.ts"
 import type { CompactTask } from "./task.ts"
@@ -64,7 +64,7 @@ export async function install(
     pins: task.choices.pins,
     waiting: scene.waiting,
     ...unreadIn(scene, draft.edits),
-    facts: draft.digest?.ledger.facts.map(({ value }) => value) ?? [],
+    lines: draft.digest?.summary.sections.flatMap(({ lines }) => lines.map(({ text }) => text)) ?? [],
     addedTokens: Math.max(0, addedTokens(pinEdits(task, scene), task.meter)),
     onlyAdds: remedy === "pins",
   })

@@ -13,11 +13,12 @@ import { bareDigestShare, leastDigestTokens } from "./plan/share.ts"
 import { isEasy, microEditSteps, microMayDo, pressureFor, relaxEdits, unreadTokens } from "./pressure.ts"
 import { type Scene, setScene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
-import { type MemoryEntry, memoryOf } from "./stages/flush.ts"
 import { ownMessage } from "./standing.ts"
 import { standingIn } from "./standing-in.ts"
+import { type MemoryEntry, memoryOf } from "./state/flush.ts"
+import { readRecord } from "./state/records.ts"
 import type { SummaryEvent } from "./summary/model-write.ts"
-import { rulesSection, type Summary, type SummaryLine, schemas } from "./summary/summary.ts"
+import { isOfTheLog, type Summary, type SummaryLine, schemas } from "./summary/summary.ts"
 import type { CompactTask } from "./task.ts"
 
 /**
@@ -47,7 +48,7 @@ async function installHeavier(attempt: Attempt, knowledge: Knowledge): Promise<C
 }
 
 /** Stage 0: what is worth saving for good, before anything is left out. */
-const flush = ({ notes, ledger }: Knowledge): readonly MemoryEntry[] => memoryOf(notes, [...ledger.facts.values()])
+const flush = ({ notes }: Knowledge): readonly MemoryEntry[] => memoryOf(notes)
 
 /** It fits; only the pinned rules may have to be added. */
 async function installPins(attempt: Attempt): Promise<Compacted | undefined> {
@@ -74,12 +75,14 @@ async function installMicro(attempt: Attempt, knowledge: Knowledge): Promise<Com
 }
 
 /** Does a value that is worth knowing stand in nothing that is shown any more? */
-function losesFacts({ conversation }: Scene, { ledger }: Knowledge, micro: readonly Edit[]): boolean {
+function losesFacts({ conversation }: Scene, { notes }: Knowledge, micro: readonly Edit[]): boolean {
   const touched = new Set(micro.flatMap((edit) => ("messageId" in edit ? edit.messageId : [])))
   const textsOf = (messages: Transcript): readonly string[] => messages.flatMap(({ parts }) => parts.map(textOf))
   const stood = standingIn(textsOf(conversation.filter(({ id }) => touched.has(id))))
   const stands = standingIn(textsOf(applyEdits(conversation, micro)))
-  return [...ledger.facts.values()].some(({ value }) => stood(value) && !stands(value))
+  return notes
+    .flatMap(({ kind, text }) => (kind === "record" ? (readRecord(text)?.fields ?? []) : []))
+    .some(({ pieces }) => pieces.some((value) => stood(value) && !stands(value)))
 }
 
 /** Older results shortened as far as the limit asks for. */
@@ -240,8 +243,8 @@ function withUserWords(
   const sections = schemas[written.schema].map(({ name }) => ({
     name,
     lines: [
-      ...linesOf(extracted, name).filter(({ channel }) => name === rulesSection || channel === "user"),
-      ...linesOf(written, name).flatMap(passed),
+      ...linesOf(extracted, name).filter(({ channel }) => isOfTheLog(name) || channel === "user"),
+      ...(isOfTheLog(name) ? [] : linesOf(written, name).filter(({ channel }) => channel !== "user")).flatMap(passed),
     ],
   }))
   return { schema: written.schema, sections: sections.filter(({ lines }) => lines.length > 0) }

@@ -1,13 +1,22 @@
 import { tokens } from "../message/message.ts"
-import { present } from "../message/present.ts"
 import type { Meter } from "../tokens/meter.ts"
-import { type Argument, fitLedger } from "./facts/fit.ts"
 import { fitForData } from "./gate/gate-summary.ts"
 import type { Knowledge } from "./knowledge.ts"
-import { defaultShares, ledgerShare } from "./plan/share.ts"
+import { defaultShares } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
-import { fitSummary, renderDigest, sectionText } from "./summary/digest-text.ts"
-import { type Digest, type Goal, rulesSection, type Summary } from "./summary/summary.ts"
+import { fitRecords } from "./state/fit-records.ts"
+import { headingText, lineText, renderDigest } from "./summary/digest-text.ts"
+import {
+  type Digest,
+  factsSection,
+  isUsersSection,
+  rulesSection,
+  type Summary,
+  type SummaryLine,
+  type SummarySection,
+  schemas,
+  shortenLine,
+} from "./summary/summary.ts"
 
 type DigestNeeds = {
   readonly budgetTokens: number
@@ -17,122 +26,257 @@ type DigestNeeds = {
   /** Does a value stand verbatim in what stays in sight? */
   readonly stands: (value: string) => boolean
   readonly meter: Pick<Meter, "text" | "truncate">
-  /** What the request's tools take: a value that fits is likelier needed. */
-  readonly arguments: readonly Argument[]
+  /** Names of the arguments that the request's tools take: a value that fits is likelier needed. */
+  readonly arguments: ReadonlySet<string>
 }
 
 export type Composed = { readonly digest: Digest; readonly text: string; readonly tokens: number }
 
-const { briefTokens, goalShare, leastGoalTokens, rulesShare } = defaultShares
+const { briefTokens } = defaultShares
 
 /** Prices are sums of pieces, and pieces side by side take less or more: so often is the rest corrected. */
 const maxTries = 5
 
-/** The best digest that fits, or nothing if not even its frame does. Exact values, what happened, and what it was all for. */
+/** The best digest that fits, or nothing if not even its frame does: what is wanted, what was done, where it stopped, and then values. */
 export function composeDigest(knowledge: Knowledge, needs: DigestNeeds): Composed | undefined {
   const { budgetTokens, meter } = needs
   const brief = budgetTokens < briefTokens
-  const unseen = outOfSight(knowledge.summary, needs.shown)
-  const frame: Digest = {
-    covered: needs.covered + knowledge.covered,
-    summary: { schema: unseen.schema, sections: [] },
-    ledger: { text: "", facts: [] },
-  }
-  const write = (digest: Digest): Composed => {
+  const { schema } = knowledge.summary
+  const write = (sections: Summary["sections"]): Composed => {
+    const digest: Digest = { covered: needs.covered + knowledge.covered, summary: { schema, sections } }
     const text = renderDigest(digest, { brief })
     return { digest, text, tokens: meter.text(text) }
   }
-  const base = openWith(knowledge.goal, needs, (goal) => write({ ...frame, ...present({ goal }) }))
-  if (base === undefined) return undefined
-  const summary = notInGoal(unseen, base.digest.goal)
+  const base = write([])
+  if (base.tokens > budgetTokens) return undefined
+  const candidates = candidatesIn(knowledge.summary, needs)
   let best = base
-  let allowance = budgetTokens - base.tokens
+  let allowance = budgetTokens - base.tokens - (candidates.length === 0 ? 0 : fenceTokens(brief))
   for (let tries = 0; tries < maxTries && allowance > 0; tries++) {
-    const filled = write({
-      ...base.digest,
-      ...fill(knowledge, summary, allowance, { digest: base.digest, brief }, needs),
-    })
+    const filled = write(fill(candidates, schema, allowance, brief, needs))
     if (filled.tokens <= budgetTokens && filled.tokens >= best.tokens) best = filled
-    const spent = filled.tokens - base.tokens
-    if (spent <= 0 || (filled.tokens <= budgetTokens && filled.tokens > budgetTokens * 0.97)) break
     if (filled.tokens <= budgetTokens) break
     allowance -= filled.tokens - budgetTokens + 2
   }
-  return best
+  const tells = best.digest.summary.sections.some(({ lines }) => lines.some(({ channel }) => channel === "user"))
+  if (tells || !candidates.some(isSaid)) return best
+  return leastDigest(candidates.filter(isSaid), budgetTokens - base.tokens, needs, write)
 }
 
-/**
- * Ledger and summary for so many tokens: the user's rules, then the ledger's share, then the rest of the summary, then the ledger again
- * with what is left and not said yet.
- */
-function fill(
-  { ledger }: Knowledge,
-  summary: Summary,
-  allowance: number,
-  { digest: { goal }, brief }: { readonly digest: Digest; readonly brief: boolean },
-  { meter, stands, arguments: taken }: DigestNeeds,
-): Pick<Digest, "ledger" | "summary"> {
-  const count = (text: string) => meter.text(text)
-  const fitLines = (sections: Summary["sections"], budget: number): Summary =>
-    fitSummary({ ...summary, sections }, Math.max(0, Math.floor(budget)), { count, brief })
-  const costOf = ({ schema, sections }: Summary): number =>
-    sections.reduce((sum, section) => sum + count(sectionText(section, schema, brief)) + 2, 0)
-  const isRules = ({ name }: Summary["sections"][number]): boolean => name === rulesSection
-  const rules = fitLines(summary.sections.filter(isRules), allowance * rulesShare)
-  const room = allowance - costOf(rules)
-  const facts = (budget: number, shown: (value: string) => boolean) =>
-    fitLedger(ledger, budget, { count, shown, admits: fitForData, arguments: taken })
-  const share = facts(room * ledgerShare(room), stands)
-  const others = fitLines(
-    summary.sections.filter((section) => !isRules(section)),
-    room - share.tokens,
-  )
-  const lines = { ...summary, sections: [...rules.sections, ...others.sections] }
-  const said = standingIn([
-    ...lines.sections.flatMap((section) => section.lines.map(({ text }) => text)),
-    goal?.text ?? "",
-  ])
-  const fitted = facts(room - costOf(others), (value) => stands(value) || said(value))
-  return { ledger: { text: fitted.text, facts: fitted.facts }, summary: lines }
-}
+const isSaid = ({ tier, line }: Candidate): boolean => line.channel === "user" && (tier === "stop" || tier === "words")
 
-/** What the goal says already, verbatim, need not be said again. */
-function notInGoal(summary: Summary, goal: Goal | undefined): Summary {
-  if (goal === undefined) return summary
-  const flat = goal.text.replace(/\s+/g, " ")
-  const sections = summary.sections.map(({ name, lines }) => ({
-    name,
-    lines: lines.filter(({ text }) => !flat.includes(text)),
-  }))
-  return { ...summary, sections: sections.filter(({ lines }) => lines.length > 0) }
-}
-
-/** The lines that rest on something that will be out of sight. */
-function outOfSight(summary: Summary, shown: ReadonlySet<string>): Summary {
-  const sections = summary.sections.map(({ name, lines }) => ({
-    name,
-    lines: lines.filter(({ sources }) => sources.length === 0 || sources.some((source) => !shown.has(source))),
-  }))
-  return { ...summary, sections: sections.filter(({ lines }) => lines.length > 0) }
-}
-
-/** The frame with as much of the goal as its share allows; nothing if a goal that is out of sight could not even be begun. */
-function openWith(
-  goal: Goal | undefined,
-  { shown, budgetTokens, meter }: DigestNeeds,
-  write: (goal?: Goal) => Composed,
+/** Where next to nothing fits: the beginning of what the user wants, or nothing at all. */
+function leastDigest(
+  said: readonly Candidate[],
+  roomTokens: number,
+  { budgetTokens, meter }: DigestNeeds,
+  write: (sections: Summary["sections"]) => Composed,
 ): Composed | undefined {
-  const bare = write()
-  if (bare.tokens > budgetTokens) return undefined
-  if (goal === undefined || shown.has(goal.source)) return bare
-  const whole = write(goal)
-  const most = Math.max(budgetTokens * goalShare, bare.tokens + leastGoalTokens)
-  if (whole.tokens <= Math.min(most, budgetTokens)) return whole
-  for (let room = Math.min(most, budgetTokens) - bare.tokens; room >= 1; room -= 2) {
-    const text = meter.truncate(goal.text, tokens(Math.floor(room))).trimEnd()
-    if (text === "") return undefined
-    const cut = write({ ...goal, text, whole: false })
-    if (cut.tokens <= Math.min(most, budgetTokens)) return cut
+  const [first] = [...rankedIn(said, "stop"), ...said]
+  if (first === undefined) return undefined
+  for (let room = roomTokens; room >= 1; room -= 2) {
+    const text = meter.truncate(first.line.text, tokens(Math.floor(room))).trimEnd()
+    const { short: _, ...line } = first.line
+    const least = write([{ name: first.section, lines: [{ ...line, text }] }])
+    if (text !== "" && least.tokens <= budgetTokens) return least
   }
   return undefined
+}
+
+/** What the two fences inside a digest take. */
+const fenceTokens = (brief: boolean): number => (brief ? 16 : 48)
+
+/** What gives way last. The order of print is the schema's. */
+type Tier = "rules" | "stop" | "acts" | "words" | "work" | "facts" | "rest"
+
+type Candidate = {
+  readonly section: string
+  readonly line: SummaryLine
+  readonly tier: Tier
+  readonly cost: number
+  /** Its place among all lines. */
+  readonly at: number
+}
+
+function tierOf(section: string, { state, channel }: SummaryLine): Tier {
+  if (section === rulesSection) return "rules"
+  if (section === factsSection) return "facts"
+  if (isUsersSection(section)) {
+    if (channel !== "user") return section === "user_messages" && channel === "memory" ? "words" : "rest"
+    return state === "open" || state === "pending" || section === "primary_requests" ? "stop" : "words"
+  }
+  if (section === "current_work" || section === "next_steps") return "stop"
+  if (section === "pending_tasks" || section === "current_plan") return state === "done" ? "rest" : "stop"
+  if (state === "failed") return "work"
+  if (section === "acts" || section === "recent_actions") return "acts"
+  if (section === "files_and_code" || section === "file_system_state") return "work"
+  return "rest"
+}
+
+/** The lines that rest on something that will be out of sight, each once, with its price. */
+function candidatesIn({ sections }: Summary, { shown, meter }: DigestNeeds): readonly Candidate[] {
+  const said = new Set<string>()
+  return sections.flatMap(({ name, lines }) =>
+    lines.flatMap((line, at): readonly Candidate[] => {
+      const { text, sources } = line
+      const isSeen = sources.length > 0 && sources.every((source) => shown.has(source))
+      const key = `${name}\n${text}`
+      if (isSeen || said.has(key)) return []
+      said.add(key)
+      return [{ section: name, line, tier: tierOf(name, line), cost: costOf(name, line, meter), at }]
+    }),
+  )
+}
+
+const costOf = (section: string, line: SummaryLine, meter: DigestNeeds["meter"]): number =>
+  meter.text(lineText(line, isUsersSection(section) && line.channel === "user")) + 1
+
+/** Of what is left when its turn comes, the most that a tier may take; values have their own share. */
+const mostOf: Readonly<Record<Exclude<Tier, "facts">, number>> = {
+  rules: 0.25,
+  stop: 0.45,
+  acts: 1,
+  words: 0.85,
+  work: 1,
+  rest: 1,
+}
+
+/** Values take at most a quarter of a digest; of a small one more, once everything else has its place. */
+const factsShare = 0.25
+const smallDigestTokens = 1500
+
+/** Files and failed attempts have at least this share of a digest, if they take so much. */
+const workShare = 0.15
+
+/** The most of one message of the user beside others: a longer one is shown with its beginning and end. */
+const mostOfWords = 0.25
+/** Up to this many tokens a message of the user is not cut, unless it takes most of the digest. */
+const wholeWords = 220
+const mostOfAll = 0.5
+
+function fill(
+  candidates: readonly Candidate[],
+  schema: Summary["schema"],
+  allowance: number,
+  brief: boolean,
+  needs: DigestNeeds,
+): Summary["sections"] {
+  const { meter } = needs
+  const opened = new Set<string>()
+  const chosen: Candidate[] = []
+  let left = allowance
+  const headCost = (section: string): number =>
+    opened.has(section) ? 0 : meter.text(`${headingText(section, schema, brief)}\n`)
+  const take = (candidate: Candidate, budget: number): number => {
+    const price = candidate.cost + headCost(candidate.section)
+    if (price > budget || price > left) return 0
+    opened.add(candidate.section)
+    chosen.push(candidate)
+    left -= price
+    return price
+  }
+  const takeTier = (tier: Exclude<Tier, "facts">, reserved = 0): void => {
+    let budget = Math.max(0, (left - reserved) * mostOf[tier])
+    for (const whole of rankedIn(candidates, tier)) {
+      const isWords = tier === "words" || tier === "stop"
+      const most = isWords ? Math.max(Math.min(wholeWords, allowance * mostOfAll), allowance * mostOfWords) : budget
+      // One that could stand whole is not cut to fill a gap.
+      if (tier === "words" && whole.cost <= most && whole.cost > budget) continue
+      const price = take(fitted(whole, Math.min(most, budget - headCost(whole.section)), meter), budget)
+      budget -= price
+    }
+  }
+  const facts = candidates.filter(({ tier }) => tier === "facts")
+  const factLines = facts.map(({ line }) => line)
+  const reserve = Math.min(
+    allowance * factsShare,
+    facts.reduce((sum, { cost }) => sum + cost, 0),
+  )
+  takeTier("rules")
+  takeTier("stop")
+  takeTier("acts")
+  const work = candidates.reduce((sum, { tier, cost }) => sum + (tier === "work" ? cost : 0), 0)
+  takeTier("words", reserve + Math.min(work, allowance * workShare))
+  takeTier("work", reserve)
+  const spare = Math.max(0, 1 - allowance / smallDigestTokens)
+  const share = factsShare + (1 - factsShare) * spare
+  const room = Math.min(left, allowance * share) - (facts.length === 0 ? 0 : headCost(factsSection))
+  const said = standingIn(chosen.map(({ line }) => line.text))
+  const values = fitRecords(factLines, room, {
+    count: (text) => meter.text(text),
+    stands: (value) => needs.stands(value) || said(value),
+    admits: (text) => fitForData(text, "tool"),
+    arguments: needs.arguments,
+  })
+  if (values.length > 0)
+    left -= headCost(factsSection) + values.reduce((sum, { text }) => sum + meter.text(text) + 3, 0)
+  takeTier("rest")
+  return inOrder(schema, chosen, values)
+}
+
+/** Shorter than this the beginning of what someone said tells little. */
+const leastWords = 40
+
+/** Tokens under which a line of work is not shortened any further. */
+const leastAct = 12
+
+/** The line whole, or without its pastes, or its two ends: as much as there is room for. */
+function fitted(candidate: Candidate, budget: number, meter: DigestNeeds["meter"]): Candidate {
+  const { section, line, cost, tier } = candidate
+  if (cost <= budget || (line.channel !== "user" && tier !== "acts" && line.short === undefined)) return candidate
+  const withText = (text: string): Candidate => {
+    const { short: _, ...rest } = line
+    const other = { ...rest, text }
+    return { ...candidate, line: other, cost: costOf(section, other, meter) }
+  }
+  const short = line.short === undefined ? candidate : withText(line.short)
+  if (short.cost <= budget || (line.channel !== "user" && tier !== "acts")) return short
+  if (budget < (tier === "acts" ? leastAct : leastWords / 2)) return candidate
+  const whole = short.line.text
+  let [low, high] = [0, whole.length]
+  while (high - low > 8) {
+    const middle = (low + high) >> 1
+    if (withText(cutWords(whole, middle, tier)).cost <= budget) low = middle
+    else high = middle
+  }
+  return low === 0 ? candidate : withText(cutWords(whole, low, tier))
+}
+
+/** Beginning and end of what someone said, where people say what they want; of an act its beginning. */
+function cutWords(text: string, length: number, tier: Tier): string {
+  if (tier === "acts") return shortenLine(text, Math.max(2, length))
+  const head = Math.ceil(length * 0.7)
+  const gone = text.length - length
+  return `${text.slice(0, head).toWellFormed().trimEnd()} [… ${gone} characters] ${text
+    .slice(text.length - (length - head))
+    .toWellFormed()
+    .trimStart()}`
+}
+
+/** How much a long line has to be worth more: 0 not at all, 1 in proportion to its tokens. */
+const thrift = 0.4
+/** Shorter lines are taken for this long: a word or two is not worth more for being short. */
+const minCost = 12
+
+function rankedIn(candidates: readonly Candidate[], tier: Tier): readonly Candidate[] {
+  const rankOf = ({ line, cost, section }: Candidate): number =>
+    (line.state === "open" || line.state === "pending" || section === "current_work" ? 100 : 0) +
+    line.worth / Math.max(minCost, cost) ** thrift
+  return candidates.filter((one) => one.tier === tier).toSorted((one, other) => rankOf(other) - rankOf(one))
+}
+
+/** Under the sections of the schema, each line in its place; sections that it does not know stand behind them. */
+function inOrder(
+  schema: Summary["schema"],
+  chosen: readonly Candidate[],
+  values: readonly SummaryLine[],
+): Summary["sections"] {
+  const bySection = Map.groupBy(chosen, ({ section }) => section)
+  const known = schemas[schema].map(({ name }) => name)
+  const names = [...known, ...[...bySection.keys()].filter((name) => !known.includes(name))]
+  return names.flatMap((name): readonly SummarySection[] => {
+    const own = (bySection.get(name) ?? []).toSorted((one, other) => one.at - other.at).map(({ line }) => line)
+    const lines = name === factsSection ? values : own
+    return lines.length === 0 ? [] : [{ name, lines }]
+  })
 }

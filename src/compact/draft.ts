@@ -4,16 +4,16 @@ import { createFreshIds } from "../message/repair.ts"
 import { runInSteps, type Steps } from "../message/steps.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { type Composed, composeDigest } from "./compose-digest.ts"
-import { argumentsOf } from "./facts/fit.ts"
 import type { Knowledge } from "./knowledge.ts"
 import { pinsMessage } from "./pins.ts"
-import { defaultShares, digestShare } from "./plan/share.ts"
+import { digestShare, mostDigestTokens } from "./plan/share.ts"
 import { isShortening, relaxEdits } from "./pressure.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import type { SizedGroup, Strategy, StrategyOptions } from "./stages/strategies.ts"
 import { ownMessage } from "./standing.ts"
 import { standingIn } from "./standing-in.ts"
+import { argumentNames } from "./state/fit-records.ts"
 import type { Digest } from "./summary/summary.ts"
 import type { CompactTask } from "./task.ts"
 
@@ -38,7 +38,6 @@ type DraftPlan = {
   readonly mayKeepAll: boolean
 }
 
-const { mostDigestTokens } = defaultShares
 /** The role and ends of the digest's message. */
 export const framingTokens = 4
 
@@ -104,16 +103,18 @@ function* draftSteps(
   const beside = scene.documentTokens + mandatory + addedTokens(pins, meter) + framingTokens
   const free = plan.limitTokens - beside
   if (free <= 0) return undefined
+  const taken = argumentNames(task.request.tools)
+  const mostTokens = mostDigestTokens(plan.limitTokens)
   function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {
     const stands = standingIn(shown.flatMap(({ parts }) => parts.map(textOf)))
     yield
     return composeDigest(knowledge, {
-      budgetTokens: Math.min(mostDigestTokens, budgetTokens),
+      budgetTokens: Math.min(mostTokens, budgetTokens),
       covered: scene.conversation.length - shown.length - carried.length,
       shown: new Set(shown.map(({ id }) => id)),
       stands,
       meter,
-      arguments: argumentsOf(task.request.tools),
+      arguments: taken,
     })
   }
   const share = plan.digestShare ?? digestShare(plan.limitTokens, free, scene.outsideTokens - mandatory)
@@ -122,7 +123,7 @@ function* draftSteps(
     sized,
     free,
     plan,
-    reserve: Math.min(mostDigestTokens, free * share),
+    reserve: Math.min(mostTokens, free * share),
     mayKeepAll: scene.held || plan.mayKeepAll,
     carriedTokens: carried.reduce((sum, message) => sum + meter.message(message), 0),
     show: (kept, unusedTokens) => {
@@ -270,9 +271,13 @@ function editsOf(
   const stays = messagesOf(scene, scene.conversation, kept)
   const shown = new Set(stays.map(({ id }) => id))
   const gone = scene.conversation.filter(({ id }) => !shown.has(id))
-  const last = scene.conversation.findLastIndex(({ id }) => !shown.has(id))
+  // Before every message that is later than the first it stands for: a context never opens with an answer to what only the digest tells.
+  const first = Math.max(
+    scene.firstSeen,
+    scene.conversation.findIndex(({ id }) => !shown.has(id)),
+  )
   const opens = mustOpen(task, scene, stays[0])
-  const next = scene.conversation.slice(opens ? 0 : Math.max(last + 1, scene.firstSeen)).find(({ id }) => shown.has(id))
+  const next = scene.conversation.slice(opens ? 0 : first).find(({ id }) => shown.has(id))
   const fresh = createFreshIds(scene.conversation.map(({ id }) => id))
   const digest: Message = {
     id: messageId(fresh("digest")),

@@ -56,6 +56,8 @@ export async function installRecord(attempt: Attempt, knowledge: Knowledge): Pro
 
 /** So often a draft that came out too large is made again for that much less. */
 const maxRedrafts = 3
+/** The least that a draft is made smaller by. */
+const redraftShare = 0.06
 
 /**
  * As it is sent a draft may be larger than it was drafted, where a format has a message of its own for each result: then it is drafted
@@ -87,7 +89,8 @@ async function installLast(
     const installed = draft === undefined ? undefined : await install(attempt, "fallback", draft, hardTokens)
     const tooMany = draft === undefined || installed !== undefined ? 0 : overshootIn(events.at(-1))
     if (tooMany === 0) return installed
-    limitTokens -= tooMany
+    // Lines come and go whole: what is over may take more than once its size.
+    limitTokens -= Math.max(tooMany, Math.floor(hardTokens * redraftShare))
   }
   return undefined
 }

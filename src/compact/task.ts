@@ -1,7 +1,6 @@
 import type { CallId, Format, ModelRequest, Transcript } from "../message/message.ts"
 import type { PinnedRule } from "../rules/pin.ts"
 import type { Meter } from "../tokens/meter.ts"
-import type { Ledger } from "./facts/ledger.ts"
 import type { StackDocument } from "./stack/place-stack.ts"
 import type { Separation } from "./stack/separate.ts"
 import type { StrategyEntry, StrategyName, StrategyOptions } from "./stages/strategies.ts"
@@ -47,8 +46,8 @@ export type CompactChoices = {
   /** The documents of the prompt stack. */
   readonly documents?: readonly StackDocument[]
   readonly handleOf?: (callId: CallId) => string | undefined
-  /** Facts of messages that are no longer there to be read: they are carried on. */
-  readonly earlier?: Ledger
+  /** What is known of messages that are no longer there to be read: it is carried on. */
+  readonly earlier?: Summary
 }
 
 /** Everything a compaction works on. `request` is as it came in; `messages` are its messages, repaired. */

@@ -41,7 +41,7 @@ const acceptance: Acceptance = {
   waiting: new Set(),
   unread,
   wordsShortened: false,
-  facts: [],
+  lines: [],
   addedTokens: 0,
   onlyAdds: false,
 }
@@ -84,13 +84,16 @@ describe("a draft that is broken in one place", () => {
   const otherRule: PinnedRule = { text: "Answer in German.", channel: "user" }
   const preface = (...rules: readonly PinnedRule[]): ChatMessage =>
     user(pinsMessage(rules, "pins").parts.map(textOf).join(""))
-  const digestText = (ledger: string): string =>
+  const promised = "`cancel_order(order_id=ORD-77120)`: status=cancelled"
+  const digestText = (text: string): string =>
     renderDigest({
       covered: 2,
-      summary: { schema: "handoff", sections: [] },
-      ledger: { text: ledger, facts: [] },
+      summary: {
+        schema: "handoff",
+        sections: [{ name: "acts", lines: [{ text, state: "done", sources: [], channel: "assistant", worth: 8 }] }],
+      },
     })
-  const digest = (ledger = "order: ORD-77120"): ChatMessage => user(digestText(ledger))
+  const digest = (line = promised): ChatMessage => user(digestText(line))
 
   const manual = "<system-reminder>\nThe style guide: two spaces, no tabs.\n</system-reminder>"
   const standing = system("Be brief.")
@@ -117,7 +120,7 @@ describe("a draft that is broken in one place", () => {
     unread: before.messages
       .flatMap(({ parts }) => parts.filter((part) => part.type === "tool-result"))
       .filter((part) => part.callId === "new"),
-    facts: ["ORD-77120"],
+    lines: [promised],
     addedTokens: 20,
   }
   const failuresOf = (
@@ -221,7 +224,7 @@ describe("a draft that is broken in one place", () => {
     },
     {
       broken: "the digest is not closed",
-      draft: replace(digestSent, user(digestText("order: ORD-77120").replace("</summary>", ""))),
+      draft: replace(digestSent, user(digestText(promised).replace("</summary>", ""))),
       failures: [{ code: "fence-broken" }],
     },
     {
@@ -230,9 +233,9 @@ describe("a draft that is broken in one place", () => {
       failures: [{ code: "fence-broken" }],
     },
     {
-      broken: "the digest says another value than it promises",
-      draft: replace(digestSent, digest("order: ORD-77121")),
-      failures: [{ code: "fact-missing", value: "ORD-77120" }],
+      broken: "the digest does not say an act that it promises",
+      draft: replace(digestSent, digest("`cancel_order(order_id=ORD-77121)`: status=cancelled")),
+      failures: [{ code: "line-missing", line: promised }],
     },
   ]
 

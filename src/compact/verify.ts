@@ -16,6 +16,7 @@ import { rulePresence } from "./pins.ts"
 import type { Infrastructure } from "./stack/separate.ts"
 import { isSpokenPart, latestSpoken } from "./stages/spoken.ts"
 import { ownMessage } from "./standing.ts"
+import { parseDigest } from "./summary/digest-text.ts"
 
 /** Why a compacted context may not be sent. */
 export type VerifyFailure =
@@ -28,7 +29,7 @@ export type VerifyFailure =
   | { readonly code: "not-smaller"; readonly beforeTokens: number; readonly afterTokens: number }
   | { readonly code: "over-budget"; readonly tokens: number; readonly limitTokens: number }
   | { readonly code: "fence-broken" }
-  | { readonly code: "fact-missing"; readonly value: string }
+  | { readonly code: "line-missing"; readonly line: string }
 
 /** A context as it would go out, or came in. */
 export type VerifiedContext = {
@@ -48,8 +49,8 @@ export type Acceptance = {
   readonly unread: readonly ToolResultPart[]
   /** Was the middle of the user's latest message left out, because the message alone is larger than the limit? */
   readonly wordsShortened: boolean
-  /** Values that the digest promises. */
-  readonly facts: readonly string[]
+  /** What the digest promises: acts, words and values. */
+  readonly lines: readonly string[]
   /** What the rules take that were added: nothing else may grow. */
   readonly addedTokens: number
   /** Were rules to be added, and nothing to shrink? */
@@ -254,13 +255,12 @@ function sizeFailures(
   ]
 }
 
-function digestFailures({ conversation }: VerifiedContext, { facts }: Acceptance): readonly VerifyFailure[] {
+function digestFailures({ conversation }: VerifiedContext, { lines }: Acceptance): readonly VerifyFailure[] {
   const digest = conversation.find((message) => ownMessage(message) === "digest")
   const text = digest?.parts.map(textOf).join("") ?? ""
-  if (facts.length === 0 && digest === undefined) return []
+  if (lines.length === 0 && digest === undefined) return []
   const inner = unfence(digestTag, text)
   if (inner === undefined) return [{ code: "fence-broken" }]
-  return facts.flatMap((value): readonly VerifyFailure[] =>
-    inner.includes(value) ? [] : [{ code: "fact-missing", value }],
-  )
+  const told = new Set(parseDigest(text)?.summary.sections.flatMap((section) => section.lines.map((line) => line.text)))
+  return lines.flatMap((line): readonly VerifyFailure[] => (told.has(line) ? [] : [{ code: "line-missing", line }]))
 }

@@ -60,7 +60,8 @@ export const pinsTag = "pins"
 export const ownMark: Readonly<Record<string, string>> = { by: "holdfast" }
 
 /** What a digest says of itself, in its first line. */
-export const digestHeading = "Record of earlier messages that are no longer shown. It informs; it does not instruct."
+export const digestHeading =
+  "Handoff: this stands for earlier messages that are no longer shown. Go on from where they stopped and do not do again what was done. What they held beyond this can be read again with the tools: fetch it rather than answer from memory."
 
 /** The lines between which retrieved memory stands. */
 export const memoryStart = "[RETRIEVED MEMORY START]"

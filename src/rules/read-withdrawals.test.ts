@@ -99,7 +99,10 @@ describe("a statement that puts something else in the place of a rule", () => {
     ["a guess", "Maybe the cutoff for deploys should be 7 pm now."],
     ["a quotation", 'The sign says "the cutoff for deploys is 7 pm now, no longer 5".'],
     ["what was", "The deploy took until 7 pm now."],
-    ["a paste", "Can you summarise this?\n\nFrom: Tom\nSubject: Deploys\n\nThe cutoff for deploys is 7 pm now, no longer 5."],
+    [
+      "a paste",
+      "Can you summarise this?\n\nFrom: Tom\nSubject: Deploys\n\nThe cutoff for deploys is 7 pm now, no longer 5.",
+    ],
     ["another subject", "The cutoff for expense reports is Friday now, no longer Monday."],
   ])("%s leaves it", (_name, said) => {
     expect(replaced(said, "Don't deploy after 5 pm.")).toBe(false)

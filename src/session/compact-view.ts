@@ -5,7 +5,7 @@ import type { PlanEvent } from "../compact/plan/event.ts"
 import { shortenResults } from "../compact/shorten-results.ts"
 import { type Separation, separateMade } from "../compact/stack/separate.ts"
 import { applyEdits, type Edit, isEdit } from "../compact/stages/edit.ts"
-import { writeExtractive } from "../compact/summary/extractive.ts"
+import { writeExtractive } from "../compact/state/extractive.ts"
 import type { Summary, SummarySection } from "../compact/summary/summary.ts"
 import type { CompactChoices, CompactTask, Summarizer, SummaryQuestion } from "../compact/task.ts"
 import { HoldfastError } from "../message/errors.ts"
@@ -232,7 +232,7 @@ async function choicesFor(
     live.options.recall === true && live.journal.isDurable() ? await handles(preparing, messages) : undefined
   const rules = [...operatorRules(live), ...pins].map(({ text }) => text)
   const { documents } = call.stack.inForce ?? {}
-  return { ...choices, pins, ownPins: true, rules, earlier, ...present({ summarizer, handleOf, documents }) }
+  return { ...choices, pins, ownPins: true, rules, ...present({ earlier, summarizer, handleOf, documents }) }
 }
 
 type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">

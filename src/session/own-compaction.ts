@@ -1,13 +1,13 @@
-import { fitLedger } from "../compact/facts/fit.ts"
-import { buildLedger, emptyLedger, type Ledger, mergeLedgers } from "../compact/facts/ledger.ts"
-import { parseLedger } from "../compact/facts/parse.ts"
+import { composeDigest } from "../compact/compose-digest.ts"
+import { readConversation } from "../compact/knowledge.ts"
 import { isSpokenPart } from "../compact/stages/spoken.ts"
+import { parseDigest } from "../compact/summary/digest-text.ts"
+import type { SchemaName, Summary } from "../compact/summary/summary.ts"
 import { lineageKey } from "../message/lineage.ts"
-import { type Message, messageId, type Transcript } from "../message/message.ts"
+import type { Message, Transcript } from "../message/message.ts"
 import { commonLength } from "../message/recall.ts"
 import { createMeter } from "../tokens/meter.ts"
 import type { Live } from "./live.ts"
-import { entryId } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 import { readMessages } from "./view.ts"
 
@@ -213,14 +213,14 @@ export function leftBehind(outline: Outline, from: number, path: readonly number
   return left
 }
 
-/** The facts of a way not taken, at most: two pages, of which a digest shows what still matters. */
+/** What is kept of a way not taken, at most: two pages, of which a digest shows what still matters. */
 const inheritedTokens = 2000
 /** Of a very long way the newest messages say what still holds. */
 const inheritedMessages = 2000
 /** Ways not taken, at most, that are looked back at. */
 const inheritedBranches = 4
 
-/** What the messages say that this history leaves behind, as a ledger's text; empty if it leaves none. */
+/** What the messages say that this history leaves behind, as a digest's text; empty if it leaves none. */
 export async function inheritance(live: Live, conversation: Transcript): Promise<string> {
   const outline = live.journal.outline()
   const path = matchHistory(outline, conversation)
@@ -228,16 +228,25 @@ export async function inheritance(live: Live, conversation: Transcript): Promise
   const left = leftBehind(outline, live.at, path).filter((seq) => !live.unconfirmed.has(seq))
   if (left.length === 0) return ""
   const messages = await readMessages(live, left.slice(0, inheritedMessages).reverse())
-  return fitLedger(buildLedger(messages), inheritedTokens, { count: createMeter().text }).text
+  const { schema = "handoff" } = live.options
+  const composed = composeDigest(readConversation(messages, { schema }), {
+    budgetTokens: inheritedTokens,
+    covered: messages.length,
+    shown: new Set(),
+    stands: () => false,
+    meter: createMeter(),
+    arguments: new Set(),
+  })
+  return composed?.text ?? ""
 }
 
-/** The facts that a session carries on from ways not taken. */
-export async function readInherited({ journal }: Live): Promise<Ledger> {
+/** What a session carries on from ways not taken; nothing where there are none. */
+export async function readInherited({ journal, options }: Live): Promise<Summary | undefined> {
   const branches = journal.outline().ofType("branch-opened").slice(-inheritedBranches)
   const entries = await journal.entries(branches)
-  return [...entries.values()].reduce((ledger, { seq, body }) => {
-    if (body.type !== "branch-opened" || body.ledger === "") return ledger
-    const text = parseLedger(body.ledger, { messageId: messageId(entryId(seq)), position: ledger.length + 1 })
-    return mergeLedgers(ledger, text)
-  }, emptyLedger)
+  const schema: SchemaName = options.schema ?? "handoff"
+  const sections = [...entries.values()].flatMap(({ body }) =>
+    body.type === "branch-opened" && body.ledger !== "" ? (parseDigest(body.ledger)?.summary.sections ?? []) : [],
+  )
+  return sections.length === 0 ? undefined : { schema, sections }
 }

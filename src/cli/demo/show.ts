@@ -1,5 +1,6 @@
 import type { ShortenReason } from "../../compact/stages/edit.ts"
 import { parseDigest } from "../../compact/summary/digest-text.ts"
+import { factsSection } from "../../compact/summary/summary.ts"
 import type { Message } from "../../message/message.ts"
 import { type CheckpointBody, seqOf } from "../../session/log/entry.ts"
 import type { Session } from "../../session/session.ts"
@@ -150,14 +151,13 @@ const shortenedRows = ({ shortened, shortenedTo, shortenedWhy }: ToldCompaction)
 }
 
 function digestRows(told: ToldCompaction, ledgerLine: string | undefined): readonly ScreenRow[] {
-  const { covered, summaryLines, factLines, goalWhole } = told
+  const { covered, summaryLines, factLines } = told
   if (covered === 0) return []
-  const goal = goalWhole ? "your first request verbatim, and " : ""
   const such = ledgerLine === undefined ? "" : `, such as "${ledgerLine}"`
   return [
     [
       "summed up",
-      `${countedNoun(covered, "message")}: ${goal}${countedNoun(summaryLines, "line")} of what was asked and done`,
+      `${countedNoun(covered, "message")}: ${countedNoun(summaryLines, "line")} of what was asked and done`,
     ],
     ["ledger", `${countedNoun(factLines, "line")} of exact values from them${such}`],
   ]
@@ -238,8 +238,6 @@ export type ToldCompaction = {
   /** Messages that the digest stands for, those of earlier digests included. */
   readonly covered: number
   readonly digest: string
-  /** Does it say the first request of the user verbatim? */
-  readonly goalWhole: boolean
   readonly summaryLines: number
   readonly factLines: number
 }
@@ -260,6 +258,7 @@ function tell(checkpoint: string, { items, trace, beforeTokens, afterTokens }: C
   const texts = items.flatMap((item) => (item.type === "made" ? textsOf(item.message) : []))
   const digest = texts.find((text) => parseDigest(text) !== undefined) ?? ""
   const read = parseDigest(digest)
+  const sections = read?.summary.sections ?? []
   const reason = reasonIn(tryParse(trace))
   return {
     checkpoint,
@@ -276,9 +275,8 @@ function tell(checkpoint: string, { items, trace, beforeTokens, afterTokens }: C
     shortenedWhy: [...new Set(edits.map((edit) => edit.reason))],
     covered: read?.covered ?? 0,
     digest,
-    goalWhole: read?.goal?.whole === true,
-    summaryLines: read?.summary.sections.reduce((all, { lines }) => all + lines.length, 0) ?? 0,
-    factLines: read === undefined || read.ledger.text === "" ? 0 : read.ledger.text.split("\n").length,
+    summaryLines: sections.reduce((all, { name, lines }) => all + (name === factsSection ? 0 : lines.length), 0),
+    factLines: sections.find(({ name }) => name === factsSection)?.lines.length ?? 0,
     ...(reason === undefined ? {} : { reason }),
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import { bareDigestShare, defaultShares, digestShare, leastDigestTokens, ledgerShare } from "./share.ts"
+import { bareDigestShare, defaultShares, digestShare, leastDigestTokens, mostDigestTokens } from "./share.ts"
 
 test.each([
   ["a hundred tokens: all for the digest", 100, 1000, 1],
@@ -13,11 +13,11 @@ test.each([
 })
 
 test.each([
-  ["a few lines: nearly all of it exact values", 150, 0.95],
-  ["half a page: most of it", 600, 0.75],
-  ["pages: about half", 4000, 0.55],
-])("%s", (_why, digestTokens, share) => {
-  expect(ledgerShare(digestTokens)).toBeCloseTo(share, 2)
+  ["a small context: two pages, if it has that much", 8_000, 2760],
+  ["a long session at a quarter of its size: not much more", 40_000, 3400],
+  ["a very large one: no more than a short document", 2_000_000, 20_000],
+])("the most that a digest takes of %s", (_why, limitTokens, most) => {
+  expect(mostDigestTokens(limitTokens)).toBe(most)
 })
 
 test.each([
@@ -31,16 +31,12 @@ test.each([
 })
 
 test("every share is one, and every number of tokens is more than none", () => {
-  const { rulesShare, goalShare, easyShare, largestShare, ...counts } = defaultShares
-  for (const share of [rulesShare, goalShare, easyShare, largestShare, bareDigestShare]) {
+  const { easyShare, largestShare, briefTokens } = defaultShares
+  for (const share of [easyShare, largestShare, bareDigestShare]) {
     expect(share).toBeGreaterThan(0)
     expect(share).toBeLessThan(1)
   }
-  const { leastGoalTokens, briefTokens, mostDigestTokens } = counts
-  expect([0, leastGoalTokens, briefTokens, mostDigestTokens]).toEqual(
-    [0, leastGoalTokens, briefTokens, mostDigestTokens].toSorted((one, other) => one - other),
-  )
-  expect(leastGoalTokens).toBeGreaterThan(0)
+  expect(briefTokens).toBeGreaterThan(0)
 })
 
 test("a larger budget never gives the digest a larger share, and both stay shares", () => {
@@ -48,11 +44,10 @@ test("a larger budget never gives the digest a larger share, and both stay share
   fc.assert(
     fc.property(tokens, tokens, tokens, (limit, more, old) => {
       expect(digestShare(limit + more, limit + more, old)).toBeLessThanOrEqual(digestShare(limit, limit, old))
-      expect(ledgerShare(limit + more)).toBeLessThanOrEqual(ledgerShare(limit))
-      for (const share of [digestShare(limit, limit, old), ledgerShare(limit)]) {
-        expect(share).toBeGreaterThanOrEqual(0)
-        expect(share).toBeLessThanOrEqual(1)
-      }
+      expect(mostDigestTokens(limit + more)).toBeGreaterThanOrEqual(mostDigestTokens(limit))
+      const share = digestShare(limit, limit, old)
+      expect(share).toBeGreaterThanOrEqual(0)
+      expect(share).toBeLessThanOrEqual(1)
     }),
   )
 })

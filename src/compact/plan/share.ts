@@ -1,13 +1,5 @@
 /** How the room of a compacted context is shared out, each piece with its most and, where it needs one, its least. */
 type SharePolicy = {
-  /** A handoff of this size says what a person would read; more is better spent on the messages themselves. */
-  readonly mostDigestTokens: number
-  /** Of a digest, the user's standing rules come first, up to this share. */
-  readonly rulesShare: number
-  /** The goal's most, of a digest: it says what all the rest is for, and may still be a pasted page. */
-  readonly goalShare: number
-  /** Shorter than this a goal says little, so it may take more than its share of a very small digest. */
-  readonly leastGoalTokens: number
   /** Below this a digest goes without its headings and its sentence on what it is. */
   readonly briefTokens: number
   /** While so much of what there is may stay, the newest rounds stay whole, and shortening results may be enough. */
@@ -17,14 +9,18 @@ type SharePolicy = {
 }
 
 export const defaultShares: SharePolicy = {
-  mostDigestTokens: 12_000,
-  rulesShare: 0.3,
-  goalShare: 0.2,
-  leastGoalTokens: 14,
   briefTokens: 500,
   easyShare: 0.65,
   largestShare: 0.25,
 }
+
+/** A handoff of two pages says what a person would read; a larger context is better spent on the messages themselves, and a little on it. */
+const softMost = 2600
+const furtherShare = 0.02
+const hardMost = 20_000
+
+export const mostDigestTokens = (limitTokens: number): number =>
+  Math.floor(Math.min(hardMost, softMost + limitTokens * furtherShare))
 
 /** A digest takes at most this share of what it stands for: where little has to go, little has to be said about it. */
 const mostOfCovered = 0.35
@@ -49,9 +45,3 @@ export const leastDigestTokens = (limitTokens: number): number =>
 
 /** A digest without content needs little. */
 export const bareDigestShare = 0.1
-
-/**
- * The exact values' share of a digest. A line of summary can be said again from them, but not the other way round: the smaller a
- * digest, the more of it they are; a page has room for both.
- */
-export const ledgerShare = (digestTokens: number): number => Math.min(0.95, Math.max(0.55, 1.05 - digestTokens / 2000))

@@ -1,5 +1,5 @@
 import { type ToolResultPart, textOf } from "../../message/message.ts"
-import { readTree, type Tree } from "../facts/json-tree.ts"
+import { readTree, type Tree } from "./json-tree.ts"
 
 /** Where shells and test runners say how it went: so many characters from the end. */
 const edge = 1_000

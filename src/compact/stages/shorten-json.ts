@@ -1,4 +1,4 @@
-import type { Tree } from "../facts/json-tree.ts"
+import type { Tree } from "./json-tree.ts"
 import { escapeMarkers, headAndTail, leftOut, shareOut } from "./marker.ts"
 
 /** A value with the length of its JSON, so that room is shared out before anything is written. */

@@ -1,14 +1,18 @@
 import { startOfText } from "../../language/cut-text.ts"
 import type { Channel, MessageId, Transcript } from "../../message/message.ts"
-import type { Fact } from "../facts/fact.ts"
 
-/** How far the thing is that a line speaks of. Printed as [Done], [Failed attempt], [Pending confirmation], [Next]. */
-export type LineState = "done" | "failed" | "pending" | "next"
+/**
+ * How far the thing is that a line speaks of, printed before it. Words of the user always have a state: a request is open, done, waits for
+ * the user's answer or was taken back; everything else was said.
+ */
+export type LineState = "open" | "done" | "failed" | "pending" | "next" | "withdrawn" | "said"
 
 /** One line of a summary: what it says, what it rests on, and with whose authority. */
 export type SummaryLine = {
-  /** On one line. A quotation of a person is verbatim. */
+  /** On one line; the user's own words are verbatim and may have several. */
   readonly text: string
+  /** The same with the pasted parts shortened, for where there is no room for all of it. */
+  readonly short?: string
   /** Ids of the messages that it rests on. */
   readonly sources: readonly string[]
   readonly state?: LineState
@@ -38,60 +42,83 @@ export const rulesSection = "standing_rules"
 
 const rules: SchemaSection = { name: rulesSection, title: "Standing rules of the user", short: "Rules", worth: 9 }
 
+/** Values with their owner, each line a record. Read from what tools said, and never through a model. */
+export const factsSection = "facts"
+
+const facts: SchemaSection = { name: factsSection, title: "Known values", short: "Values", worth: 4 }
+
 const handoff: readonly SchemaSection[] = [
   rules,
-  { name: "primary_requests", title: "Primary requests and intent", short: "Requests", worth: 8 },
-  { name: "key_concepts", title: "Key technical concepts", short: "Concepts", worth: 5 },
-  { name: "files_and_code", title: "Files and code", short: "Files", worth: 5 },
-  { name: "errors_and_fixes", title: "Errors and fixes", short: "Errors", worth: 6 },
-  { name: "status", title: "Problem-solving status", short: "Status", worth: 4.5 },
-  { name: "user_messages", title: "User messages", short: "User", worth: 6 },
-  { name: "pending_tasks", title: "Pending tasks", short: "Pending", worth: 7 },
-  { name: "current_work", title: "Current work", short: "Current", worth: 7 },
+  { name: "primary_requests", title: "What the user wants now", short: "Wanted", worth: 8 },
+  { name: "user_messages", title: "What the user said, in order", short: "Said", worth: 6 },
+  { name: "acts", title: "What was done", short: "Done", worth: 8 },
+  { name: "errors_and_fixes", title: "What failed", short: "Failed", worth: 6 },
+  { name: "files_and_code", title: "Files", short: "Files", worth: 5 },
+  { name: "pending_tasks", title: "Tasks", short: "Tasks", worth: 7 },
+  { name: "current_work", title: "Where it stopped", short: "Stopped", worth: 7 },
   { name: "next_steps", title: "Next steps", short: "Next", worth: 7 },
+  { name: "key_concepts", title: "Decisions and findings", short: "Decided", worth: 5 },
+  { name: "status", title: "Checks and lookups", short: "Checked", worth: 4.5 },
+  facts,
 ]
 
 const snapshot: readonly SchemaSection[] = [
   rules,
-  { name: "overall_goal", title: "Overall goal", short: "Goal", worth: 8 },
-  { name: "key_knowledge", title: "Key knowledge", short: "Knowledge", worth: 6 },
-  { name: "file_system_state", title: "File system state", short: "Files", worth: 5 },
-  { name: "recent_actions", title: "Recent actions", short: "Actions", worth: 5 },
-  { name: "current_plan", title: "Current plan", short: "Plan", worth: 7 },
+  { name: "overall_goal", title: "What the user wants and said", short: "Wanted", worth: 8 },
+  { name: "recent_actions", title: "What was done", short: "Done", worth: 8 },
+  { name: "file_system_state", title: "Files", short: "Files", worth: 5 },
+  { name: "current_plan", title: "Plan and where it stopped", short: "Plan", worth: 7 },
+  { name: "key_knowledge", title: "Key knowledge", short: "Known", worth: 6 },
+  facts,
 ]
 
 /** The sections of each schema in the order in which they are shown. */
 export const schemas: Readonly<Record<SchemaName, readonly SchemaSection[]>> = { handoff, snapshot }
 
+/** Sections that nobody but the log writes: rules, acts and values do not pass through a model. */
+const ofTheLog: ReadonlySet<string> = new Set([rulesSection, factsSection, "acts"])
+
+export const isOfTheLog = (section: string): boolean => ofTheLog.has(section)
+
 /** The sections that a summarizer may write. */
 export const writtenSections = (schema: SchemaName): readonly SchemaSection[] =>
-  schemas[schema].filter(({ name }) => name !== rulesSection)
+  schemas[schema].filter(({ name }) => !isOfTheLog(name))
+
+/** Sections in the user's own words: they stand in a fence of their own. */
+export const isUsersSection = (name: string): boolean =>
+  name === rulesSection || name === "primary_requests" || name === "user_messages" || name === "overall_goal"
 
 /** How a state is printed before its line. */
 export const stateLabels: Readonly<Record<LineState, string>> = {
+  open: "[Open]",
   done: "[Done]",
   failed: "[Failed attempt]",
   pending: "[Pending confirmation]",
   next: "[Next]",
+  withdrawn: "[Withdrawn]",
+  said: "[Said]",
 }
 
 /** What a note is about. `reply` is what the user said beside requests; `wish` is one that is meant to last. */
 export type NoteKind =
   | ("request" | "correction" | "wish" | "reply")
   | ("decision" | "finding" | "conclusion" | "current" | "next" | "question")
-  | ("command" | "file" | "error" | "task" | "transaction" | "lookup")
+  | ("command" | "file" | "error" | "task" | "act" | "lookup" | "record")
 
 /** Something worth knowing of a transcript, on one line, with what it rests on. */
 export type Note = {
   readonly kind: NoteKind
-  /** On one line. The user's words are verbatim but for line breaks, and are shortened at the end only. */
+  /** On one line, but for the user's words, which are verbatim. */
   readonly text: string
+  readonly short?: string
   /** Ids of the messages that it rests on, in order. */
   readonly sources: readonly string[]
   readonly state?: LineState
   readonly channel: Channel
   /** Position of the message in which it became so. */
   readonly at: number
+  /** Of a record: somebody spoke of it or asked for it by its name. */
+  readonly named?: true
   /** How much is lost without it, before anybody asks how long ago it was. */
   readonly worth: number
 }
@@ -102,8 +129,8 @@ export const maxNotes = 500
 /** Longest line that is not the user's: two lines on a screen. */
 export const maxLineLength = 280
 
-/** Longest line of the user's words: a full page would crowd out everything else, and the first request is kept apart as the goal. */
-export const maxUserLineLength = 1_500
+/** Longest message of the user that is looked at whole: a longer one is a document. */
+export const maxUserTextLength = 40_000
 
 /** Characters read from either end of a text: people and models say what matters at the ends of longer ones. */
 export const maxReadPerEnd = 12_000
@@ -116,6 +143,18 @@ const breaking = /[\s\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
 
 /** Half of a character that takes two units; alone it is none. */
 const lone = /[\ud800-\udfff]/gu
+
+/** What has no place in a text that is shown as it was written: controls but for line ends and tabs, overrides of direction. */
+const unprintable = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+
+/** The user's words as they stand in a record: line ends of one kind, no control characters, nothing before or behind them. */
+export const plainWords = (text: string): string =>
+  text
+    .slice(0, maxUserTextLength)
+    .replace(/\r\n?|[\u2028\u2029]/g, "\n")
+    .replace(unprintable, (sign) => (sign === "\n" || sign === "\t" ? sign : ""))
+    .replace(lone, "\ufffd")
+    .trim()
 
 /** How much longer than its limit a text may be before it is cut unread: blanks fold to one. */
 const slack = 4
@@ -141,17 +180,11 @@ export const code = (value: string): string => `\`${value.replaceAll("`", "'")}\
 export const weightOf = (text: string): number =>
   text.length + 2 * (text.match(/[\u2e80-\u9fff\uac00-\ud7af]/g)?.length ?? 0)
 
-/** The first thing that the user asked for, verbatim as far as it is shown. */
-export type Goal = { readonly text: string; readonly source: string; readonly whole: boolean }
-
 /** What stands in place of messages that are no longer shown: one text, fenced, of the user's role and no one's authority. */
 export type Digest = {
   /** How many messages it stands for, those of the digests that it took over included. */
   readonly covered: number
-  readonly goal?: Goal
   readonly summary: Summary
-  /** The fact ledger's text and the facts that stand in it. */
-  readonly ledger: { readonly text: string; readonly facts: readonly Fact[] }
   /** Printed in as few words as it can be read back from. */
   readonly brief?: true
 }

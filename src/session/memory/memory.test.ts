@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { text, transcript } from "../../../test/support/transcripts.ts"
-import { flush, type MemoryEntry, type MemoryKind } from "../../compact/stages/flush.ts"
+import { flush, type MemoryEntry, type MemoryKind } from "../../compact/state/flush.ts"
 import { type Channel, instructs } from "../../message/message.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
 import type { MemoryRow } from "../../store/store.ts"

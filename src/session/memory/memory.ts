@@ -1,4 +1,4 @@
-import type { MemoryEntry } from "../../compact/stages/flush.ts"
+import type { MemoryEntry } from "../../compact/state/flush.ts"
 import { type Channel, trust } from "../../message/message.ts"
 import type {
   DayCounts,

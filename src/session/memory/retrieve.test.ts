@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
-import type { MemoryEntry, MemoryKind } from "../../compact/stages/flush.ts"
+import type { MemoryEntry, MemoryKind } from "../../compact/state/flush.ts"
 import { memoryEnd, memoryStart } from "../../message/fence.ts"
 import { type Channel, instructs } from "../../message/message.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"

@@ -1,7 +1,7 @@
 import { claimIn, steers } from "../../compact/gate/claim.ts"
 import { fitForData } from "../../compact/gate/gate-summary.ts"
 import { mergeSpans, withheldMark, withhold } from "../../compact/gate/mark-data.ts"
-import { admits } from "../../compact/summary/draft.ts"
+import { admits } from "../../compact/state/note-draft.ts"
 import { directs } from "../../language/imperative.ts"
 import {
   foldCharacter,

@@ -1,4 +1,4 @@
-import type { MemoryEntry, MemoryKind } from "../../compact/stages/flush.ts"
+import type { MemoryEntry, MemoryKind } from "../../compact/state/flush.ts"
 import { clipText } from "../../language/cut-text.ts"
 import { instructs } from "../../message/message.ts"
 import { present } from "../../message/present.ts"

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { MemoryKind } from "../../compact/stages/flush.ts"
+import type { MemoryKind } from "../../compact/state/flush.ts"
 import { subjectOf } from "./row-of.ts"
 
 type Case = readonly [why: string, kind: MemoryKind, trusted: boolean, text: string, subject: string | undefined]

@@ -147,12 +147,13 @@ describe("what must stay does", () => {
     expect(JSON.stringify(json)).toContain("Mind the lexer.")
   })
 
-  test("a picture in the latest message, with a digest standing behind it", async () => {
+  test("a picture in the latest message, with a digest standing before it", async () => {
     const picture = { type: "image_url", image_url: { url: "data:image/png;base64,aGk=" } }
     const latest = user([{ type: "text", text: "What is this?" }, picture])
     const answers = (word: string): Item => assistant(words(1500, word))
     const once = await sent("openai-chat", chat(user("hi"), latest, answers("a")), { budgetTokens: 2500 })
-    expect(once.json.messages.at(-1).content).toContain("<summary")
+    expect(once.json.messages[0].content).toContain("<summary")
+    expect(once.json.messages.at(-1)).toEqual(latest)
     const grown = chat(...once.json.messages, answers("b"))
     const twice = await sent("openai-chat", grown, { budgetTokens: 2500 })
     expect(twice.json.messages).toContainEqual(latest)

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { goodTranscript, text, transcript } from "../../../test/support/transcripts.ts"
 import { callId, type Part, type Role } from "../../message/message.ts"
-import { parseDigest, renderDigest } from "./digest-text.ts"
+import { parseDigest, renderDigest } from "../summary/digest-text.ts"
+import { type LineState, type SchemaName, type Summary, schemas } from "../summary/summary.ts"
 import { writeExtractive } from "./extractive.ts"
-import { type LineState, type SchemaName, type Summary, schemas } from "./summary.ts"
 
 type Turn = readonly [Role, ...Part[]]
 let calls = 0
@@ -46,7 +46,7 @@ describe("lines of an earlier digest", () => {
     const summary = writeExtractive(goOn(), { schema: "handoff", carried })
     expect(linesOf(summary, "key_concepts")).toEqual(["We use SQLite because it is small"])
     expect(linesOf(summary, "user_messages")).toEqual(["not that one"])
-    expect(linesOf(summary, "primary_requests")).toEqual(["Go on with the parser"])
+    expect(linesOf(summary, "primary_requests")).toEqual(["open: Go on with the parser"])
   })
 
   test("of a file become one with the new one", () => {
@@ -57,7 +57,7 @@ describe("lines of an earlier digest", () => {
       ...used("read", { path: "c.ts" }, "text"),
     )
     expect(linesOf(writeExtractive(messages, { schema: "handoff", carried }), "files_and_code")).toEqual([
-      "`a.ts`: created, edited",
+      "`a.ts`: created, edited (+1 −1)",
       "`b.ts`: deleted",
       "`c.ts`: edited",
     ])
@@ -113,6 +113,7 @@ describe("lines of an earlier digest", () => {
     const messages = goOn(["assistant", text("The lexer is finished. Next I will write the parser.")])
     expect(linesOf(writeExtractive(messages, { schema: "snapshot", carried }), "current_plan")).toEqual([
       "next: Write the docs",
+      "The lexer is finished.",
       "next: Next I will write the parser.",
     ])
   })
@@ -126,8 +127,57 @@ describe("lines of an earlier digest", () => {
   })
 })
 
-test("the first request is the digest's goal and no line, unless an earlier digest has a goal already", () => {
-  expect(writeExtractive(goOn(), { schema: "handoff" }).sections).toEqual([])
+describe("what the user wanted before", () => {
+  const before: Summary = {
+    schema: "handoff",
+    sections: [
+      {
+        name: "primary_requests",
+        lines: [{ text: "Write the lexer", state: "open", sources: [], channel: "user", worth: 8 }],
+      },
+    ],
+  }
+
+  test("stays open while the user asks for nothing else", () => {
+    const summary = writeExtractive(transcript(["assistant", text("I go on.")]), { schema: "handoff", carried: before })
+    expect(linesOf(summary, "primary_requests")).toEqual(["open: Write the lexer"])
+  })
+
+  test("is one of the things said once the user asks for something else, and keeps its place before them", () => {
+    const summary = writeExtractive(goOn(), { schema: "handoff", carried: before })
+    expect(linesOf(summary, "user_messages")).toEqual(["said: Write the lexer"])
+    expect(linesOf(summary, "primary_requests")).toEqual(["open: Go on with the parser"])
+  })
+})
+
+describe("what was done before", () => {
+  test("and again is told once, with how often", () => {
+    const carried = carriedOf({ acts: [["`send_mail(to=a@b.example)`: sent", "done"]] })
+    const messages = goOn(...used("send_mail", { to: "a@b.example" }, "Mail sent."))
+    expect(linesOf(writeExtractive(messages, { schema: "handoff", carried }), "acts")).toEqual([
+      "done: `send_mail(to=a@b.example)` ×2",
+    ])
+  })
+
+  test("is not lost over ten rounds", () => {
+    let carried: Summary | undefined
+    for (let round = 0; round < 10; round++) {
+      const messages = goOn(...used("cancel_order", { order_id: `W${round}` }, '{"status":"cancelled"}'))
+      const summary = writeExtractive(messages, { schema: "handoff", ...(carried === undefined ? {} : { carried }) })
+      carried = parseDigest(renderDigest({ covered: 3, summary }))?.summary
+    }
+    const acts = carried === undefined ? [] : linesOf(carried, "acts")
+    expect(acts).toHaveLength(10)
+    for (let round = 0; round < 10; round++) expect(acts.join("\n")).toContain(`cancel_order(order_id=W${round})`)
+  })
+
+  test("of a record the later value holds, and what nobody read again stays", () => {
+    const carried = carriedOf({ facts: [["order W1: status=open; total=12"]] })
+    const messages = goOn(...used("get_order", { order_id: "W1" }, '{"order_id":"W1","status":"shut"}'))
+    expect(linesOf(writeExtractive(messages, { schema: "handoff", carried }), "facts")).toEqual([
+      "order W1: status=shut; total=12",
+    ])
+  })
 })
 
 test("what the reader cares about is worth more", () => {
@@ -152,9 +202,7 @@ test("for any transcript, sections stand in the schema's order, none is empty, a
         order.filter((name) => summary.sections.some((section) => section.name === name)),
       )
       expect(summary.sections.every(({ lines }) => lines.length > 0)).toBe(true)
-      const carried = parseDigest(
-        renderDigest({ covered: messages.length, summary, ledger: { text: "", facts: [] } }),
-      )?.summary
+      const carried = parseDigest(renderDigest({ covered: messages.length, summary }))?.summary
       expect(carried).toBeDefined()
       if (carried === undefined) return
       for (const next of [[], messages]) {

@@ -1,7 +1,8 @@
-import type { CallDeed, FileDeed } from "./call-deed.ts"
-import { distinct } from "./draft.ts"
+import { code, type LineState, maxLineLength, oneLine } from "../summary/summary.ts"
+import type { CallDeed } from "./call-deed.ts"
+import { changeText, type FileChange, type FileDeed, joinChanges, readChange } from "./file-change.ts"
+import { distinct } from "./note-draft.ts"
 import type { Outcome } from "./outcome-of.ts"
-import { code, type LineState, maxLineLength, oneLine } from "./summary.ts"
 
 /** Where something was done. */
 export type Doing = { readonly at: number; readonly source: string }
@@ -9,7 +10,9 @@ export type Doing = { readonly at: number; readonly source: string }
 /** Something that was run or called, and how it went the last time. */
 export type Run = {
   readonly text: string
-  readonly kind: "command" | "transaction" | "lookup"
+  readonly kind: "command" | "act" | "lookup"
+  /** So often it was done in the same words, with the same end. */
+  readonly times: number
   /** A tool by its own name, not a command in a shell. */
   readonly calls: boolean
   readonly little: boolean
@@ -25,6 +28,9 @@ export type Run = {
 
 export type FileState = {
   readonly deeds: readonly FileDeed["deed"][]
+  readonly change?: FileChange
+  /** So often it was edited. */
+  readonly edits: number
   readonly at: number
   readonly sources: readonly string[]
 }
@@ -62,24 +68,18 @@ export function recordCall(work: Work, deed: CallDeed, outcome: Outcome | undefi
   if (deed.type === "files" && outcome?.failed === true)
     recordRun(work, failedFileRun(work, deed.files), outcome, doing)
   if (deed.type === "command" && deed.command !== "") {
+    const wrote = deed.files.some(({ deed: done }) => done !== "read")
     // What a command did to files is said of the files.
-    const kind = onlyLooks(deed.command) || deed.files.length > 0 ? "lookup" : "command"
-    recordRun(
-      work,
-      { text: code(deed.command), kind, calls: false, little: false, same: sameRun(deed.command) },
-      outcome,
-      doing,
-    )
+    const kind = deed.changes === "yes" ? "act" : wrote || deed.changes === "no" ? "lookup" : "command"
+    const text = code(deed.command)
+    recordRun(work, { text, kind, calls: false, little: false, same: sameRun(deed.command) }, outcome, doing)
   }
   if (deed.type === "call") {
-    const kind = deed.changes === "no" ? "lookup" : "transaction"
+    const isAct = deed.changes === "yes" || (deed.changes === "maybe" && outcome?.says === true)
+    const kind = isAct ? "act" : "lookup"
     const same = deed.text.split(",", 1)[0] ?? ""
-    recordRun(
-      work,
-      { text: code(deed.text), kind, calls: true, little: deed.changes === "little", same },
-      outcome,
-      doing,
-    )
+    const text = code(deed.text)
+    recordRun(work, { text, kind, calls: true, little: deed.changes === "little", same }, outcome, doing)
   }
 }
 
@@ -108,8 +108,9 @@ function recordRun(work: Work, { same, ...named }: Named, outcome: Outcome | und
     work.failures.set(same, named.text)
   }
   const sources = distinct([...(known?.sources ?? []), source])
+  const times = known?.outcome !== undefined && known.outcome.failed === outcome?.failed ? known.times + 1 : 1
   work.runs.delete(named.text)
-  work.runs.set(named.text, { ...named, at, sources, ...(outcome === undefined ? {} : { outcome }) })
+  work.runs.set(named.text, { ...named, times, at, sources, ...(outcome === undefined ? {} : { outcome }) })
 }
 
 function resolve(work: Work, failed: string, by: string, at: number): void {
@@ -125,7 +126,7 @@ function resolve(work: Work, failed: string, by: string, at: number): void {
   work.runs.set(`failed ${failed}`, { ...run, fixed: { at, files: [...files], by } })
 }
 
-function recordFile(work: Work, { path: named, deed }: FileDeed, { at, source }: Doing): void {
+function recordFile(work: Work, { path: named, deed, change }: FileDeed, { at, source }: Doing): void {
   const path = named === "" ? work.openFile : named
   if (path === "") return
   work.openFile = path
@@ -135,8 +136,11 @@ function recordFile(work: Work, { path: named, deed }: FileDeed, { at, source }:
   }
   const known = work.files.get(path)
   work.files.delete(path)
+  const joined = deed === "deleted" ? undefined : joinChanges(known?.change, change)
   work.files.set(path, {
     deeds: joinDeeds(known?.deeds ?? [], deed),
+    edits: (known?.edits ?? 0) + (deed === "edited" ? 1 : 0),
+    ...(joined === undefined ? {} : { change: joined }),
     at: deed === "read" ? (known?.at ?? at) : at,
     sources: distinct([...(known?.sources ?? []), source]),
   })
@@ -145,7 +149,7 @@ function recordFile(work: Work, { path: named, deed }: FileDeed, { at, source }:
 const order: readonly FileDeed["deed"][] = ["created", "edited", "deleted", "read"]
 
 /** What was done to a file so far: a deletion wipes out what came before it, and making it again wipes out the deletion. */
-export function joinDeeds(known: readonly FileDeed["deed"][], deed: FileDeed["deed"]): readonly FileDeed["deed"][] {
+function joinDeeds(known: readonly FileDeed["deed"][], deed: FileDeed["deed"]): readonly FileDeed["deed"][] {
   if (deed === "deleted") return ["deleted"]
   const kept: readonly FileDeed["deed"][] = known.filter((one) => one !== "deleted")
   const rewritten =
@@ -153,14 +157,41 @@ export function joinDeeds(known: readonly FileDeed["deed"][], deed: FileDeed["de
   return order.filter((one) => kept.includes(one) || one === (rewritten ? "edited" : deed))
 }
 
-/** Programs that look and change nothing. */
-const looks = new Set(
-  "cd export set ls cat head tail grep rg find fd pwd echo which wc tree file stat less more awk env ps df du type sed date whoami open id sort uniq diff jq history xxd strings hexdump man code".split(
-    " ",
-  ),
-)
+/** What became of a file, as a line says it: `` `a.ts`: edited 3× (+12 −4: parseDate) ``. */
+export function fileText(
+  path: string,
+  { deeds, edits, change }: Pick<FileState, "deeds" | "edits" | "change">,
+  mostNames?: number,
+): string {
+  const changed = deeds.filter((deed) => deed !== "read")
+  const shown = changed.length > 0 ? changed : deeds
+  const words = shown.map((deed) => (deed === "edited" && edits > 1 ? `edited ${edits}×` : deed)).join(", ")
+  return `${code(path)}: ${words}${change === undefined || changed.length === 0 ? "" : ` (${changeText(change, mostNames)})`}`
+}
 
-const gitLooks = new Set("status log diff show branch blame remote rev-parse ls-files stash".split(" "))
+const deedWord = /^(created|edited|deleted|read)(?: (\d{1,6})×)?$/
+
+const isDeed = (word: string): word is FileDeed["deed"] => order.some((deed) => deed === word)
+
+/** Read what `fileText` wrote. */
+function readFileText(text: string): Pick<FileState, "deeds" | "edits" | "change"> | undefined {
+  const [, words = "", change] = /^`[^`]+`: ([^()]+?)(?: \((.+)\))?$/.exec(text) ?? []
+  const found = words.split(", ").map((word) => deedWord.exec(word))
+  const deeds = found.flatMap((match) => (match?.[1] !== undefined && isDeed(match[1]) ? [match[1]] : []))
+  if (deeds.length === 0 || deeds.length !== found.length) return undefined
+  const edits = found.reduce((sum, match) => sum + (match?.[1] === "edited" ? Number(match[2] ?? 1) : 0), 0)
+  const read = change === undefined ? undefined : readChange(change)
+  return { deeds, edits, ...(read === undefined ? {} : { change: read }) }
+}
+
+/** What was done to a file before and after, as if it had been read in one go. */
+export function joinFileTexts(path: string, older: string, newer: string): string {
+  const [before, after] = [readFileText(older), readFileText(newer)]
+  if (before === undefined || after === undefined) return newer
+  const deeds = after.deeds.reduce(joinDeeds, before.deeds)
+  const change = deeds.includes("deleted") ? undefined : joinChanges(before.change, after.change)
+  return fileText(path, { deeds, edits: before.edits + after.edits, ...(change === undefined ? {} : { change }) })
+}
 
 /** Steps of one command line that are looked at. */
 const maxSteps = 12
@@ -173,16 +204,6 @@ function wordsOf(step: string): readonly string[] {
     .trim()
     .replace(/^\s{0,4}(?:(?:[A-Z_][A-Z0-9_]{0,40}=\S{0,80}|sudo|time|npx|bunx|uv|poetry|timeout \d{1,6})\s{1,4})+/, "")
   return bare.trim().split(/\s+/, 12)
-}
-
-/** Does a command only look? */
-const onlyLooks = (command: string): boolean => stepsOf(command).every(stepLooks)
-
-function stepLooks(step: string): boolean {
-  const [program = "", verb = ""] = wordsOf(step)
-  if (program === "git") return gitLooks.has(verb)
-  if (program === "sed") return !/\s-i/.test(step)
-  return looks.has(program) && !/[^>&\d]>{1,2}\s{0,3}[\w./~]/.test(step)
 }
 
 /** What makes two commands runs of the same thing: the program of the last step and its first words that are no options. */

@@ -2,7 +2,7 @@ import { directs } from "../../language/imperative.ts"
 import { type Channel, instructs } from "../../message/message.ts"
 import { claimIn } from "../gate/claim.ts"
 import { scan } from "../gate/scan.ts"
-import { maxLineLength, maxNoteSources, type Note, oneLine } from "./summary.ts"
+import { maxLineLength, maxNoteSources, type Note, oneLine } from "../summary/summary.ts"
 
 /** A note in the making: what it quotes of a tool's output is judged only once the note is known to be kept. */
 export type NoteDraft = Note & {

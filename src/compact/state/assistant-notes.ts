@@ -1,6 +1,6 @@
+import { maxLineLength, type NoteKind, oneLine, weightOf } from "../summary/summary.ts"
 import { announces, asksUser, courteous, decides, finds, sentencesOf } from "./cues.ts"
-import type { NoteDraft } from "./draft.ts"
-import { maxLineLength, type NoteKind, oneLine, weightOf } from "./summary.ts"
+import type { NoteDraft } from "./note-draft.ts"
 import type { Doing } from "./work.ts"
 
 /** What the assistant said at one place. */
@@ -105,7 +105,7 @@ export function conclusionDrafts(answer: AssistantStatement): readonly NoteDraft
   const text = concludingText(answer.sentences, (sentence) => noted.has(sentence) || passing.test(sentence))
   if (weightOf(text) < leastConclusion) return []
   // What led up to a question was settled with its answer.
-  const worth = questionIn(answer) === undefined && !asksUser.test(answer.text.slice(-maxAsked)) ? 4.5 : 2
+  const worth = waitsForUser(answer) ? 2 : 4.5
   return [draft("conclusion", text, answer, worth)]
 }
 
@@ -114,6 +114,10 @@ export function questionIn({ sentences }: AssistantStatement): string | undefine
   const found = sentences.findLast((sentence) => isQuestion(sentence) && !courteous.test(sentence))
   return found === undefined ? undefined : oneLine(found, maxLineLength / 2)
 }
+
+/** Does an answer wait for the user, with or without a question? */
+export const waitsForUser = (answer: AssistantStatement): boolean =>
+  questionIn(answer) !== undefined || asksUser.test(answer.text.slice(-maxAsked))
 
 /** Where the assistant stood when it last spoke: what it was at, what it was about to do, what it asked and got no answer to. */
 export function lastDrafts(answer: AssistantStatement): readonly NoteDraft[] {

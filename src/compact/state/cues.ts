@@ -1,4 +1,4 @@
-import { maxReadPerEnd } from "./summary.ts"
+import { maxReadPerEnd } from "../summary/summary.ts"
 
 /** Words in the languages that most people write to agents in; where none of them is known, structure decides. */
 const cue = (...words: readonly string[]): RegExp => new RegExp(words.join("|"), "iu")
@@ -16,6 +16,11 @@ export const corrects = cue(
     "en (?:vez|lugar) de|no quiero|mejor|equivocad[oa]|stattdessen|sondern|falsch|plutôt|au lieu|ne (?:fais|faites) pas|вместо|неправильно|не надо",
   ),
   "不对|不是|不要|别再|而是|错了|改成|應該|应该是|違う|じゃなく|아니",
+)
+
+/** The user takes back what was asked for. */
+export const withdraws = cue(
+  "^(?:never ?mind|forget (?:it|that|about)|stop(?![\\p{L}])|cancel that|scratch that|don['’]?t bother|leave it|no need|skip (?:it|that)|drop it|abort|vergiss|lass (?:es|das)|oublie|olvid[ae]|déjalo|забудь|не надо|算了|不用了|やめて|もういい|됐어)",
 )
 
 /** The user wants something from now on, whatever is asked next. */

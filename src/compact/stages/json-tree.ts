@@ -1,4 +1,5 @@
-import { maxMentionsPerPart } from "./fact.ts"
+/** Records read from one text: one flooding output gives so many and no more. */
+const maxRecordsRead = 1_500
 
 /** A JSON-like value with its literals verbatim: numbers and strings as they were written. */
 export type Tree =
@@ -44,17 +45,6 @@ export function embeddedTree(text: string): Tree | undefined {
     if (read?.tree.type === "list" && read.tree.items.some(({ type }) => type === "record")) return read.tree
   }
   return undefined
-}
-
-/** A parsed value as a tree, each text cut at `maxLength`. */
-export function treeOf(value: unknown, maxLength: number, depth = 0): Tree {
-  if (typeof value === "string") return { type: "scalar", text: value.slice(0, maxLength), quoted: true }
-  if (typeof value !== "object" || value === null || depth > maxDepth) {
-    return { type: "scalar", text: typeof value === "object" ? "" : String(value), quoted: false }
-  }
-  if (Array.isArray(value)) return { type: "list", items: value.map((item) => treeOf(item, maxLength, depth + 1)) }
-  const entries = Object.entries(value).map(([key, item]) => [key, treeOf(item, maxLength, depth + 1)] as const)
-  return { type: "record", entries }
 }
 
 function skip(text: string, at: number): number {
@@ -127,7 +117,7 @@ function readRecord(text: string, start: number, depth: number): Read | undefine
   return { tree: { type: "record", entries }, end: at + 1 }
 }
 
-/** Records that are written out rather than encoded: `key: value` line by line, `key='value'` in one, tags around values. */
+/** Records that are written out rather than encoded: `key: value` line by line, and tables. */
 
 type Entry = readonly [key: string, value: Tree]
 
@@ -151,7 +141,7 @@ export function readPairLines(text: string): readonly Tree[] {
     if (entries.length > 1) records.push({ type: "record", entries })
     entries = []
   }
-  for (let start = 0; start < text.length && records.length + entries.length < maxMentionsPerPart; ) {
+  for (let start = 0; start < text.length && records.length + entries.length < maxRecordsRead; ) {
     const lineBreak = text.indexOf("\n", start)
     const end = lineBreak < 0 ? text.length : lineBreak
     const line = end - start > maxLineLength ? "" : text.slice(start, end).trimEnd()
@@ -181,48 +171,88 @@ const scalarOf = (text: string): Tree => {
   return { type: "scalar", text: text.replace(/[,;]$/, ""), quoted: !number.test(text) }
 }
 
-/** Found by its equals sign, which is rarer than a letter; the key is looked for before it. */
-const attribute = /= ?(?:"([^"\n]{2,64})"|'([^'\n]{2,64})')/g
-/** How far back a key may start. */
-const reach = 34
-const keyBefore = /(?<![\w.-])[\p{L}_][\w.-]{0,31} ?$/u
-const tag = /<([\p{L}_][\w:.-]{0,31})(?: [^<>\n]{0,200})?>([^<>\n]{2,120})<\/([\w:.-]{1,32})>/gu
+/** The line under a header: dashes, with the signs that part columns. */
+const rule = /^[ \t]{0,8}[|+]?[ :]{0,2}-{2,}[-\s|+:]*$/
 
-/** What stands as `key="value"` or between a tag and its end, each record up to where its first key comes again. */
-export function readMarkup(text: string): readonly Tree[] {
+/** A line longer than this is no table row that anyone reads. */
+const maxRowLength = 2_000
+
+/** Tables drawn with bars, as in Markdown and SQL shells, rows parted by commas or tabs, and columns in line: each a list of records under its header's names. */
+export function readTables(text: string): readonly Tree[] {
+  const barred = text.includes("|") && text.includes("--")
+  const first = text.slice(0, text.indexOf("\n") + 1)
+  const parting = first.includes("\t") ? "\t" : first.includes(",") ? "," : undefined
+  const aligned = first.length <= maxRowLength && alignedHeader.test(first)
+  if (!barred && !aligned && parting === undefined) return []
+  const lines = text.split("\n")
   return [
-    ...(text.includes("</") ? recordsOf(tagsIn(text)) : []),
-    ...(/=\s?["']/.test(text) ? recordsOf(attributesIn(text)) : []),
+    ...(barred ? barredTables(lines) : []),
+    ...(aligned ? alignedTable(lines) : parting === undefined ? [] : partedTable(lines, parting)),
   ]
 }
 
-function tagsIn(text: string): readonly Entry[] {
-  const entries: Entry[] = []
-  for (const { 1: key = "", 2: value = "", 3: end } of text.matchAll(tag)) {
-    if (key === end && entries.push([key, scalarOf(value.trim())]) >= maxMentionsPerPart) break
-  }
-  return entries
+/** Names in capitals with blanks between them, as programs print them above columns. */
+const alignedHeader =
+  /^[A-Z][A-Z0-9_%/().-]*(?: [A-Z0-9_%/().-]+)*(?: {2,80}[A-Z][A-Z0-9_%/().-]*(?: [A-Z0-9_%/().-]+)*)+\s*$/
+
+/** Columns that only blanks keep apart. */
+function alignedTable(lines: readonly string[]): readonly Tree[] {
+  const split = (line: string): readonly string[] =>
+    line.length > maxRowLength ? [] : line.trim().split(/(?: {2,}|\t)\s*/)
+  const items = rowsUnder(split(lines[0] ?? ""), lines, 1, split)
+  return items.length === 0 ? [] : [{ type: "list", items }]
 }
 
-function attributesIn(text: string): readonly Entry[] {
-  const entries: Entry[] = []
-  for (const { 1: one, 2: other = "", index } of text.matchAll(attribute)) {
-    const key = keyBefore.exec(text.slice(Math.max(0, index - reach), index))?.[0].trim()
-    if (key !== undefined && entries.push([key, scalarOf(one ?? other)]) >= maxMentionsPerPart) break
+function barredTables(lines: readonly string[]): readonly Tree[] {
+  const tables: Tree[] = []
+  for (let at = 1; at < lines.length; at++) {
+    const header = cellsOf(lines[at - 1] ?? "")
+    if (header.length < 2 || !rule.test(lines[at] ?? "")) continue
+    const rows = rowsUnder(header, lines, at + 1, cellsOf)
+    at += rows.length
+    tables.push({ type: "list", items: rows })
   }
-  return entries
+  return tables
 }
 
-function recordsOf(entries: readonly Entry[]): readonly Tree[] {
-  const records: Entry[][] = []
-  let keys = new Set<string>()
-  for (const entry of entries) {
-    if (records.length === 0 || keys.has(entry[0])) {
-      records.push([])
-      keys = new Set()
-    }
-    keys.add(entry[0])
-    records.at(-1)?.push(entry)
+/** A name of a column. */
+const columnName = /^[\p{L}_#][\p{L}\p{N}_ ./#-]{0,40}$/u
+
+/** A first line of names and at least one line of as many cells below it. */
+function partedTable(lines: readonly string[], parting: string): readonly Tree[] {
+  const split = (line: string): readonly string[] => (line.length > maxRowLength ? [] : splitRow(line, parting))
+  const header = split(lines[0] ?? "")
+  if (header.length < 2 || !header.every((name) => columnName.test(name))) return []
+  const items = rowsUnder(header, lines, 1, split)
+  return items.length === 0 ? [] : [{ type: "list", items }]
+}
+
+function splitRow(line: string, parting: string): readonly string[] {
+  if (!line.includes('"')) return line.split(parting).map((cell) => cell.trim())
+  const cells = parting === "," ? line.match(/(?:"(?:[^"]|"")*"|[^",])+|(?<=,)(?=,|$)/g) : line.split(parting)
+  return (cells ?? []).map((cell) => cell.trim().replace(/^"(.*)"$/s, "$1"))
+}
+
+function rowsUnder(
+  header: readonly string[],
+  lines: readonly string[],
+  start: number,
+  cellsIn: (line: string) => readonly string[],
+): readonly Tree[] {
+  const items: Tree[] = []
+  for (let at = start; at < lines.length && items.length < maxRecordsRead; at++) {
+    const cells = cellsIn(lines[at] ?? "")
+    if (cells.length !== header.length) break
+    items.push({ type: "record", entries: cells.map((cell, n) => [header[n] ?? "", scalar(cell)] as const) })
   }
-  return records.map((found) => ({ type: "record", entries: found }))
+  return items
+}
+
+const scalar = (text: string): Tree => ({ type: "scalar", text, quoted: !/^-?\d[\d.]*$/.test(text) })
+
+function cellsOf(line: string): readonly string[] {
+  if (line.length > maxRowLength || !line.includes("|") || rule.test(line)) return []
+  const trimmed = line.trim()
+  const inner = trimmed.slice(trimmed.startsWith("|") ? 1 : 0, trimmed.endsWith("|") ? -1 : undefined)
+  return inner.split("|").map((cell) => cell.trim())
 }

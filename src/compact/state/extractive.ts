@@ -1,9 +1,8 @@
 import type { Transcript } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
-import type { FileDeed } from "./call-deed.ts"
-import { announces } from "./cues.ts"
-import { notesOf } from "./notes.ts"
 import {
+  factsSection,
+  isUsersSection,
   maxNotes,
   type Note,
   type NoteKind,
@@ -12,8 +11,11 @@ import {
   type Summary,
   type SummaryLine,
   schemas,
-} from "./summary.ts"
-import { joinDeeds } from "./work.ts"
+} from "../summary/summary.ts"
+import { announces } from "./cues.ts"
+import { notesOf } from "./notes.ts"
+import { joinRecords, readRecord, recordText } from "./records.ts"
+import { joinFileTexts } from "./work.ts"
 
 type ExtractiveOptions = {
   readonly schema: SchemaName
@@ -25,25 +27,34 @@ type ExtractiveOptions = {
   readonly notes?: readonly Note[]
 }
 
-/**
- * Every line that a summary of these messages might have, each with its worth; no model, no budget. The first request is not among them
- * unless there is an earlier summary, because it stands in the digest as the goal.
- */
+/** Every line that a summary of these messages might have, each with its worth; no model, no budget. */
 export function writeExtractive(
   messages: Transcript,
   { schema, focus = "", carried, notes = notesOf(messages) }: ExtractiveOptions,
 ): Summary {
-  const goal =
-    carried === undefined ? notes.find(({ kind, channel }) => kind === "request" && channel === "user") : undefined
   const cares = focusOf(focus)
-  const fresh = latestOfEach(notes.filter((note) => note !== goal).map((note) => place(note, schema, cares)))
-  return inOrder(schema, carried === undefined ? fresh : mergeCarried(fresh, carried, cares))
+  const fresh = latestOfEach(notes.map((note) => place(note, schema, cares)))
+  return inOrder(schema, carried === undefined ? fresh : mergeCarried(fresh, carried, cares, schema))
 }
 
-function place({ kind, text, sources, state, channel, worth }: Note, schema: SchemaName, focus: Focus): Placed {
-  const line = { text, sources, ...present({ state }), channel, worth: raised(worth, text, focus) }
-  return { section: sectionOf(schema, kind), kind, line }
+function place({ kind, text, short, sources, state, channel, worth }: Note, schema: SchemaName, focus: Focus): Placed {
+  const line = {
+    text,
+    ...present({ short }),
+    sources,
+    ...present({ state }),
+    channel,
+    worth: raised(worth, text, focus),
+  }
+  const isOpen = state === "open" || state === "pending"
+  return {
+    section: schema === "handoff" && isRequest(kind) && isOpen ? "primary_requests" : sectionOf(schema, kind),
+    kind,
+    line,
+  }
 }
+
+const isRequest = (kind: NoteKind): boolean => kind === "request" || kind === "correction"
 
 /** What is said twice in a section stands there once, where it was said last. */
 function latestOfEach(placed: readonly Placed[]): readonly Placed[] {
@@ -64,20 +75,21 @@ function inOrder(schema: SchemaName, placed: readonly Placed[]): Summary {
 }
 
 const handoff: Readonly<Record<NoteKind, string>> = {
-  request: "primary_requests",
+  request: "user_messages",
   wish: rulesSection,
   decision: "key_concepts",
   finding: "key_concepts",
   file: "files_and_code",
   error: "errors_and_fixes",
-  conclusion: "status",
+  conclusion: "key_concepts",
   command: "status",
-  transaction: "status",
+  act: "acts",
   lookup: "status",
+  record: factsSection,
   correction: "user_messages",
   reply: "user_messages",
   task: "pending_tasks",
-  question: "pending_tasks",
+  question: "current_work",
   current: "current_work",
   next: "next_steps",
 }
@@ -88,14 +100,15 @@ const snapshot: Readonly<Record<NoteKind, string>> = {
   decision: "key_knowledge",
   finding: "key_knowledge",
   conclusion: "key_knowledge",
-  correction: "key_knowledge",
-  reply: "key_knowledge",
+  correction: "overall_goal",
+  reply: "overall_goal",
   lookup: "key_knowledge",
+  record: factsSection,
   file: "file_system_state",
-  command: "recent_actions",
-  transaction: "recent_actions",
+  command: "key_knowledge",
+  act: "recent_actions",
   error: "recent_actions",
-  current: "recent_actions",
+  current: "current_plan",
   task: "current_plan",
   question: "current_plan",
   next: "current_plan",
@@ -107,10 +120,14 @@ const sections: Readonly<Record<SchemaName, Readonly<Record<NoteKind, string>>>>
 const sectionOf = (schema: SchemaName, kind: NoteKind): string => sections[schema][kind]
 
 /** What a line is about, so that a later line about the same takes its place: the code it opens with, or else all of it. */
-function subjectOf(text: string): string {
+function subjectOf(text: string, section = ""): string {
+  if (section === factsSection) return (readRecord(text)?.name ?? text).replace(readBefore, "")
   const end = text.startsWith("`") ? text.indexOf("`", 1) : -1
   return end < 0 ? text.toLowerCase() : text.slice(0, end + 1)
 }
+
+/** Said of a record that something was done to since it was read. */
+const readBefore = / \(read before [^()]{1,60}\)$/
 
 /** Does the line open with a command, a call or a file? */
 const isNamed = (text: string): boolean => text.startsWith("`") && text.indexOf("`", 1) > 0
@@ -128,37 +145,46 @@ const listing = new Set(["pending_tasks", "current_plan"])
 const oldest = 0.6
 const newest = 0.9
 
-/** Sections of the user's own words, which age more slowly. */
-const ofUser = new Set(["primary_requests", "overall_goal", "user_messages"])
-
-/** Lines of an earlier summary and new ones as one list: the same file, command, call or task once, as it stood last; no word of a carried line is changed. */
-function mergeCarried(fresh: readonly Placed[], carried: Summary, focus: Focus): readonly Placed[] {
-  const news = new Map(fresh.map((placed) => [subjectOf(placed.line.text), placed]))
-  const past = {
+/** Lines of an earlier summary and new ones as one list: the same file, command, call, record or task once, as it stood last; no word of a carried line is changed. */
+function mergeCarried(fresh: readonly Placed[], carried: Summary, focus: Focus, schema: SchemaName): readonly Placed[] {
+  const keyOf = ({ section, line }: Placed): string => subjectOf(line.text, section)
+  const news = new Map(fresh.map((placed) => [keyOf(placed), placed]))
+  const past: Past = {
     momentary: fresh.some(({ section }) => momentary.has(section)),
     planned: fresh.some(({ kind }) => kind === "next" || kind === "task"),
     tasks: fresh.some(({ kind }) => kind === "task"),
     heard: fresh.some(({ line }) => line.channel === "user"),
+    asked: fresh.some(({ kind }) => kind !== undefined && isRequest(kind)),
   }
   const kept: Placed[] = []
   const updated = new Map<string, SummaryLine>()
   const seen = new Set<string>()
   for (const placed of carriedLines(carried)) {
-    const subject = subjectOf(placed.line.text)
+    const subject = keyOf(placed)
     const key = `${placed.section}\n${subject}`
     if (seen.has(key) || isPast(placed, past)) continue
     seen.add(key)
     const newer = news.get(subject)
-    if (newer === undefined)
-      kept.push({ ...placed, line: { ...placed.line, worth: raised(placed.line.worth, placed.line.text, focus) } })
-    else if (newer.kind === "file") updated.set(subject, joinFiles(placed.line, newer.line))
+    if (newer === undefined) kept.push(aged(placed, past, focus, schema))
+    else if (newer.kind === "file" || newer.kind === "record" || newer.kind === "act")
+      updated.set(subject, joinLines(placed.line, newer, subject))
     else if (isOvercome(placed, newer)) kept.push({ ...placed, line: { ...placed.line, state: "done" } })
   }
   const renewed = fresh.map((placed) => {
-    const line = placed.kind === "file" ? updated.get(subjectOf(placed.line.text)) : undefined
+    const line = placed.kind === undefined ? undefined : updated.get(keyOf(placed))
     return line === undefined ? placed : { ...placed, line }
   })
   return [...kept, ...renewed]
+}
+
+/** A request that was open is one of those before, once the user asked for something else. */
+function aged(placed: Placed, { asked }: Past, focus: Focus, schema: SchemaName): Placed {
+  const { line, section } = placed
+  const worth = raised(line.worth, line.text, focus)
+  const isOpen = line.state === "open" || line.state === "pending"
+  if (!asked || !isOpen || !isUsersSection(section) || section === rulesSection)
+    return { ...placed, line: { ...line, worth } }
+  return { section: sectionOf(schema, "request"), line: { ...line, worth, state: "said" } }
 }
 
 /** Lines of a section stand in the order of their age. */
@@ -167,16 +193,22 @@ const carriedLines = ({ sections }: Summary): readonly Placed[] =>
     .flatMap(({ name, lines }) =>
       lines.map((line, n): Placed => {
         const left = oldest + ((newest - oldest) * (n + 1)) / lines.length
-        const share = name === rulesSection ? 1 : ofUser.has(name) ? Math.sqrt(left) : left
+        const share = name === rulesSection ? 1 : isUsersSection(name) ? Math.sqrt(left) : left
         return { section: name, line: { ...line, worth: line.worth * share } }
       }),
     )
     .slice(-maxNotes)
 
-type Past = { readonly momentary: boolean; readonly planned: boolean; readonly tasks: boolean; readonly heard: boolean }
+type Past = {
+  readonly momentary: boolean
+  readonly planned: boolean
+  readonly tasks: boolean
+  readonly heard: boolean
+  readonly asked: boolean
+}
 
 function isPast({ section, line }: Placed, past: Past): boolean {
-  if (momentary.has(section)) return past.momentary
+  if (momentary.has(section)) return past.momentary || (line.state === "pending" && past.heard)
   if (!listing.has(section)) return false
   // A question waits for the user only until he speaks; a new list stands for the whole of the old one but for what was done.
   if (line.state === "pending") return past.heard
@@ -188,27 +220,25 @@ function isPast({ section, line }: Placed, past: Past): boolean {
 const isOvercome = ({ section, line }: Placed, newer: Placed): boolean =>
   line.state === "failed" && newer.kind !== "error" && section !== newer.section && isNamed(line.text)
 
-const deedWords: ReadonlySet<string> = new Set(["created", "edited", "deleted", "read"])
-const isDeed = (word: string): word is FileDeed["deed"] => deedWords.has(word)
+/** A file, record or act as it was known and as it was heard of since, as if both had been read in one go. */
+function joinLines(older: SummaryLine, { kind, line: newer }: Placed, subject: string): SummaryLine {
+  const worth = Math.max(older.worth, newer.worth)
+  const joined = { ...newer, worth, sources: [...older.sources, ...newer.sources] }
+  if (kind === "file") return { ...joined, text: joinFileTexts(subject.slice(1, -1), older.text, newer.text) }
+  if (kind === "act") return { ...joined, text: joinActs(subject, older.text, newer.text) }
+  const [before, after] = [readRecord(older.text), readRecord(newer.text)]
+  return before === undefined || after === undefined
+    ? joined
+    : { ...joined, text: recordText(joinRecords(before, after)) }
+}
 
-/** What was done to a file before and after, as if it had been read in one go. */
-function joinFiles(older: SummaryLine, newer: SummaryLine): SummaryLine {
-  const subject = subjectOf(newer.text)
-  const deedsIn = ({ text }: SummaryLine): readonly FileDeed["deed"][] =>
-    text
-      .slice(subject.length + 2)
-      .split(", ")
-      .filter(isDeed)
-  const joined = deedsIn(newer).reduce(joinDeeds, deedsIn(older))
-  const changed = joined.filter((deed) => deed !== "read")
-  const shown = changed.length > 0 ? changed : joined
-  if (shown.length === 0) return newer
-  return {
-    ...newer,
-    text: `${subject}: ${shown.join(", ")}`,
-    worth: Math.max(older.worth, newer.worth),
-    sources: [...older.sources, ...newer.sources],
-  }
+const timesIn = (subject: string, text: string): number =>
+  Number(/^ ×(\d{1,6})/.exec(text.slice(subject.length))?.[1] ?? 1)
+
+/** Done again: the last end of it, and how often. */
+function joinActs(subject: string, older: string, newer: string): string {
+  const rest = newer.slice(subject.length).replace(/^ ×\d{1,6}/, "")
+  return `${subject} ×${timesIn(subject, older) + timesIn(subject, newer)}${rest}`
 }
 
 /** Words that raise the worth of a line. */

@@ -1,10 +1,20 @@
 import { directs } from "../../language/imperative.ts"
 import type { Part, ToolResultPart } from "../../message/message.ts"
+import { oneLine } from "../summary/summary.ts"
 import { valueText } from "./call-deed.ts"
-import { oneLine } from "./summary.ts"
 
-/** How a call ended. `line` is the one line of the output that says so; `value` what a look-up gave, if it gave short values. */
-export type Outcome = { readonly failed: boolean; readonly line?: string; readonly value?: string }
+/**
+ * How a call ended, as far as its result tells. `line` is the one line of the output that says so; `value` what a look-up gave, if it gave
+ * short values. Not failed and not sure: nobody can tell.
+ */
+export type Outcome = {
+  readonly failed: boolean
+  readonly sure?: true
+  /** It says in words that something was done. */
+  readonly says?: true
+  readonly line?: string
+  readonly value?: string
+}
 
 /** Longest line of a tool's output that a note may quote. */
 const maxQuoted = 160
@@ -17,12 +27,20 @@ const exitWell = /\bexit(?:ed)?(?: with)?[ _-]?(?:code|status)"?[:= ]{1,3}0\b/i
 const errorLine =
   /^(?!\W{0,8}(?:E|e)rror:\s{0,3}\(?(?:none|null|n\/a)?\)?\s{0,3}$)\W{0,8}(?:[\w.]{0,60}(?:Error|Exception|Warning as error)\b|error(?:\[\w{1,12}\])?[: ]|fatal[: ]|FAILED\b|FAIL\b|panic[: ]|E {3}|ERROR\b|failed to\b|npm ERR!|\S{1,80}\(\d{1,6},\d{1,5}\): error|\S{1,120}:\d{1,6}:(?:\d{1,5}:)? (?:fatal )?error\b)/
 const shellError =
-  /command not found|No such file or directory|Permission denied|cannot access|is not recognized|not found\b|Cannot find|Could not find|syntax error|timed out|does not exist|No replacement was performed/i
+  /command not found|No such file or directory|Permission denied|cannot access|is not recognized|not found\b|Cannot find|Could not find|syntax error|timed out|does not exist|No replacement was performed|Connection (?:refused|reset|timed out)|Could not resolve host|Operation not permitted|Access denied|Authentication failed|invalid option|unrecognized (?:option|argument)|No route to host|Killed$/im
 /** What build tools and shells print last when they give up. */
 const brokenOff =
   /^\S{0,20}make(?:\[\d{1,3}\])?: \*\*\*|\berrors? occurred|^error: |^npm ERR!|ELIFECYCLE|[Bb]uild failed|[Cc]ompilation (?:failed|terminated)|[Ss]egmentation fault|core dumped|^FAIL/m
 const flagged =
-  /"(?:error|errors)"\s{0,3}:\s{0,3}(?:"[^"]|\{|\[\s{0,3}["{])|"(?:success|ok)"\s{0,3}:\s{0,3}false|"(?:status|state)"\s{0,3}:\s{0,3}"(?:error|failed|failure)"|^\W{0,3}(?:error|fehler|erreur|ошибка|错误|失败)\b/i
+  /"(?:error|errors)"\s{0,3}:\s{0,3}(?:"[^"]|\{|\[\s{0,3}["{])|"(?:success|ok)"\s{0,3}:\s{0,3}false|"(?:status|state)"\s{0,3}:\s{0,3}"(?:error|failed|failure)"|"(?:is_?error|isError)"\s{0,3}:\s{0,3}true|"(?:exit_?code|returncode)"\s{0,3}:\s{0,3}[1-9]|"status(?:_?code)?"\s{0,3}:\s{0,3}[45]\d\d\b|\\"error\\"\s{0,3}:|^\W{0,3}(?:error|fehler|erreur|ошибка|错误|失败|오류|エラー)(?![\p{L}-])/iu
+/** How a short answer begins that says that nothing came of it. */
+const refused =
+  /^\W{0,3}(?:(?:the )?(?:request|operation|command|tool|call|action|task|search|query|edit|file|page|url|user)?\s?(?:has |was |is |were |had )?(?:failed|failure|denied|rejected|blocked|refused|aborted|cancell?ed by|interrupted|timed out|not (?:found|allowed|permitted|supported|available|possible)|forbidden|unauthorized|invalid|unknown tool|no such)\b|(?:could ?n[o']t|cannot|can['’]t|unable to|failed to|no (?:match|results?|such|replacement|changes?|permission)|missing (?:required|parameter|argument)|unknown (?:tool|command|option|argument)|invalid \w+|traceback|exception|timeout|(?:http )?(?:error )?(?:4\d\d|5\d\d)\b[: ]|the user (?:doesn['’]t|does not|declined|rejected|denied)|access denied|permission denied))/i
+const blockedHead =
+  /\b(?:is|are|was|were|has been) (?:blocked|denied|not (?:allowed|permitted)|disabled|forbidden|rejected)\b|\b(?:doesn['’]t|does not) want to proceed\b/i
+/** How one begins that says that it was done. */
+const saysDone =
+  /\b(?:success(?:ful(?:ly)?)?|succeeded|completed?|created|updated|saved|sent|deleted|removed|added|modified|applied|booked|cancell?ed|confirmed|installed|written|wrote|done|ok|passed|finished|submitted|transferr?ed|has been|have been|erfolgreich|correctamente|exitosamente|réussi|成功|已|完了)\b|成功|已完成|完了|완료/i
 const tally =
   /(?<![\w:.])\d{1,6} (?:tests? )?(?:passed|passing|failed|failing|failures?|errors?|warnings?)(?![\w/-]|\.\w)|\b(?:Tests?|Ran|Test Suites)[: ]+\d|^OK\b|BUILD (?:SUCCESS|FAILED)|\b0 errors\b|test result:/
 const failedTally =
@@ -52,16 +70,49 @@ export function outcomeOf(text: ResultText, runs: boolean, flag?: boolean): Outc
     flag ?? (counted === undefined ? saysFailed(text, runs) : failedTally.test(counted) || exit.test(text.tail))
   // A long answer of anything but a program is content, whatever its first word says.
   if (failed) return runs || text.length <= brief ? { failed, ...quoted(failureLine(text, counted)) } : { failed }
-  if (counted !== undefined) return { failed, ...quoted(counted) }
+  const says = saysDone.test(text.head.slice(0, 300)) && !doubts.test(text.head.slice(0, 300))
+  const sure = {
+    ...(flag === false || says || isSure(text, runs) ? { sure: true as const } : {}),
+    ...(says ? { says: true as const } : {}),
+  }
+  if (counted !== undefined) return { failed, ...sure, ...quoted(counted) }
   const value = runs ? shortOutput(text) : valueIn(text)
-  return value === undefined ? { failed } : { failed, value }
+  // One line or two say how it went; more is content.
+  const isSaid = value === undefined && text.length <= brief && !noOutput.test(text.head.slice(0, 60))
+  const lines = isSaid ? text.head.split("\n").filter((each) => /[\p{L}\p{N}]/u.test(each)) : []
+  const line =
+    lines.length > 0 && lines.length <= (runs ? 1 : 3) ? quoted(lines[0]) : runs ? quoted(lastWord(text)) : {}
+  return value === undefined ? { failed, ...sure, ...line } : { failed, ...sure, value }
 }
+
+/** What a build or a run says last, where that tells how it went. */
+const lastWord = ({ tail }: ResultText): string | undefined => {
+  const line = tail.trimEnd().split("\n").at(-1)?.trim()
+  return line !== undefined && ended.test(line) ? line : undefined
+}
+const ended =
+  /\b(?:done|complete[d]?|finished|built|success\w*|passed|failed|written|saved|up to date|up-to-date|compiled|created|ready|listening|total|took|elapsed|OK|in \d+(?:\.\d+)? ?m?s)\b|✓|✔|成功|완료/
+
+/** Does the result say that it went well: by its exit code, as data without an error in it, in words, or as a shell that has nothing to say? */
+function isSure({ head, tail, length }: ResultText, runs: boolean): boolean {
+  if (exitWell.test(tail.slice(-400)) || exitWell.test(head.slice(0, 200))) return true
+  if (/^\s{0,20}[[{]\s{0,8}["[{\]}\d]/.test(head)) return true
+  return runs && (length === 0 || noOutput.test(head.slice(0, 40)))
+}
+
+/** What a harness puts where a command printed nothing. */
+const noOutput =
+  /^\s*(?:\(?(?:no output|empty|no content|command (?:completed|ran|executed)[^\n]{0,40}no output)\)?\.?)?\s*$/i
+/** Words of what was not done, or may not be. */
+const doubts =
+  /\b(?:can(?:not|['’]t)?|could(?:n['’]t)?|must|should|only|not|no|nothing|fail\w*|errors?|escapes?|invalid|unable|denied|unless|please|without|missing|warning|refus\w*|reject\w*|timeout)\b/i
 
 function saysFailed({ head, tail, length }: ResultText, runs: boolean): boolean {
   if (exit.test(tail.slice(-400)) || exit.test(head.slice(0, 200))) return true
   if (exitWell.test(tail.slice(-400)) || exitWell.test(head.slice(0, 200))) return false
   if (/^Traceback \(most recent/m.test(tail)) return true
   if (flagged.test(head.slice(0, 300))) return true
+  if (length <= brief && (refused.test(head.slice(0, 200)) || blockedHead.test(head.slice(0, 300)))) return true
   if (runs && brokenOff.test(tail.slice(-300))) return true
   return length <= brief && runs && (shellError.test(head) || firstLine(head, errorLine) !== undefined)
 }

@@ -2,10 +2,8 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { text, transcript } from "../../../test/support/transcripts.ts"
 import { callId } from "../../message/message.ts"
-import type { Fact } from "../facts/fact.ts"
-import { buildLedger } from "../facts/ledger.ts"
-import { notesOf } from "../summary/notes.ts"
 import { flush, memoryOf } from "./flush.ts"
+import { notesOf } from "./notes.ts"
 
 const messages = transcript(
   ["user", text("Repair the login page of https://shop.example")],
@@ -27,7 +25,7 @@ const messages = transcript(
 )
 
 describe("what is saved before anything is compacted", () => {
-  const entries = memoryOf(notesOf(messages), [...buildLedger(messages).facts.values()])
+  const entries = memoryOf(notesOf(messages))
 
   test("requests, corrections, decisions and errors are there with their sources", () => {
     expect(entries).toContainEqual({
@@ -59,27 +57,6 @@ describe("what is saved before anything is compacted", () => {
       trusted: false,
     })
   })
-
-  test("an exact value that the user gave is trusted; a command that a note names is not said twice", () => {
-    expect(
-      entries.some(
-        ({ kind, text: line, trusted }) => kind === "identifier" && line.endsWith("https://shop.example") && trusted,
-      ),
-    ).toBe(true)
-    expect(entries.filter(({ text: line }) => line.endsWith("npm test"))).toEqual([])
-  })
-})
-
-test("a value that a later one replaced is not saved", () => {
-  const facts = [...buildLedger(transcript(["user", text("Call me at 17:30 on 2030-01-02")])).facts.values()]
-  expect(facts.length).toBeGreaterThan(0)
-  expect(memoryOf([], facts)).toHaveLength(facts.length)
-  expect(
-    memoryOf(
-      [],
-      facts.map((fact): Fact => ({ ...fact, state: "superseded" })),
-    ),
-  ).toEqual([])
 })
 
 describe("exact values of some output", () => {
@@ -104,13 +81,13 @@ describe("exact values of some output", () => {
 
   test("that nobody used are not worth a line, and it is said how many they were", () => {
     expect(valuesIn()).not.toMatch(/ORD-77/)
-    const { worthless } = flush(transcript(["user", result(listed)]))
+    const { worthless } = flush(transcript(["assistant", call({})], ["user", result(listed)]))
     expect(worthless).toBeGreaterThanOrEqual(4)
   })
 
   test("that a call passed on or an answer spoke of are, with what is told of them", () => {
     expect(valuesIn({ order_id: "ORD-77241" })).toMatch(/ORD-77241/)
-    expect(valuesIn({ order_id: "ORD-77241" })).toMatch(/total of ORD-77241: 21/)
+    expect(valuesIn({ order_id: "ORD-77241" })).toMatch(/order ORD-77241: status=open; total=21/)
     expect(valuesIn({ order_id: "ORD-77241" })).not.toMatch(/ORD-77341/)
     expect(valuesIn({}, "Your order ORD-77341 is shipped.")).toMatch(/ORD-77341/)
   })

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../test/support/property.ts"
+import type { Channel } from "../message/message.ts"
+import { createMeter } from "../tokens/meter.ts"
+import { composeDigest } from "./compose-digest.ts"
+import { parseDigest } from "./summary/digest-text.ts"
+import {
+  factsSection,
+  type LineState,
+  type SchemaName,
+  type Summary,
+  type SummaryLine,
+  schemas,
+} from "./summary/summary.ts"
+
+const meter = createMeter({ model: "gpt-4o" })
+
+const line = (text: string, worth: number, channel: Channel = "assistant", state?: LineState): SummaryLine => {
+  return { text, sources: [`of ${text}`], channel, worth, ...(state === undefined ? {} : { state }) }
+}
+
+const compose = (summary: Summary, budgetTokens: number, shown: readonly string[] = []) =>
+  composeDigest(
+    { notes: [], summary, covered: 0 },
+    { budgetTokens, covered: 9, shown: new Set(shown), stands: () => false, meter, arguments: new Set() },
+  )
+
+const linesIn = (composed: ReturnType<typeof compose>, section: string): readonly string[] =>
+  composed?.digest.summary.sections.find(({ name }) => name === section)?.lines.map(({ text }) => text) ?? []
+
+const handoff = (sections: Readonly<Record<string, readonly SummaryLine[]>>): Summary => ({
+  schema: "handoff",
+  sections: schemas.handoff.flatMap(({ name }) =>
+    sections[name] === undefined ? [] : [{ name, lines: sections[name] }],
+  ),
+})
+
+const records = (count: number): readonly SummaryLine[] =>
+  Array.from({ length: count }, (_, n) =>
+    line(
+      `order W${n}77${n}: status=pending; total=${n * 11}.50; address=${n} Elm Street; sku=SKU-${n}a${n}b`,
+      4,
+      "tool",
+    ),
+  )
+
+describe("what gives way first", () => {
+  const acts = Array.from({ length: 12 }, (_, n) =>
+    line(`\`cancel_order(order_id=W${n}000)\`: cancelled`, 10, "assistant", "done"),
+  )
+  const said = Array.from({ length: 12 }, (_, n) =>
+    line(`Please look at order number ${n} as well, it is late.`, 6, "user", "said"),
+  )
+  const summary = handoff({
+    primary_requests: [line("Cancel what is late.", 8, "user", "open")],
+    user_messages: said,
+    acts,
+    current_work: [line("Waiting for the warehouse.", 7)],
+    key_concepts: Array.from({ length: 20 }, (_, n) =>
+      line(`The warehouse number ${n} is closed on Mondays because of the tide.`, 5),
+    ),
+    facts: records(40),
+  })
+
+  test("is never an act: they all stand there before any value does", () => {
+    for (const budget of [300, 500, 800, 1500]) {
+      const composed = compose(summary, budget)
+      const count = linesIn(composed, "acts").length
+      if (linesIn(composed, factsSection).length > 0) expect(count).toBe(acts.length)
+    }
+    expect(linesIn(compose(summary, 700), "acts")).toHaveLength(12)
+  })
+
+  test("is neither what the user wants nor where it stopped", () => {
+    for (const budget of [120, 200, 400]) {
+      const composed = compose(summary, budget)
+      expect(linesIn(composed, "primary_requests")).toEqual(["Cancel what is late."])
+      expect(linesIn(composed, "current_work")).toEqual(["Waiting for the warehouse."])
+    }
+  })
+
+  test("values take at most about a quarter of a digest of pages", () => {
+    const composed = compose(summary, 2000)
+    const facts = linesIn(composed, factsSection).join("\n")
+    expect(facts).not.toBe("")
+    expect(meter.text(facts)).toBeLessThanOrEqual(0.3 * 2000)
+  })
+})
+
+test("a message of the user that is too long keeps its beginning and its end", () => {
+  const text = `Please repair the login. ${"It has been slow for a while now. ".repeat(60)}Do not touch billing.`
+  const composed = compose(handoff({ user_messages: [line(text, 6, "user", "said")] }), 300)
+  const [cut = ""] = linesIn(composed, "user_messages")
+  expect(cut.startsWith("Please repair the login.")).toBe(true)
+  expect(cut.endsWith("Do not touch billing.")).toBe(true)
+  expect(cut).toMatch(/\[… \d+ characters\]/)
+})
+
+test("a value stands in the line of its owner, and one that is in sight is not said again", () => {
+  const summary = handoff({ facts: [line("user mia_3668: email=mia@example.org; dob=1990-04-05", 6, "tool")] })
+  expect(linesIn(compose(summary, 400), factsSection)).toEqual(["user mia_3668: email=mia@example.org; dob=1990-04-05"])
+  const seen = composeDigest(
+    { notes: [], summary, covered: 0 },
+    {
+      ...{ budgetTokens: 400, covered: 9, shown: new Set<string>(), meter, arguments: new Set<string>() },
+      stands: (value) => value === "1990-04-05",
+    },
+  )
+  expect(linesIn(seen, factsSection)).toEqual(["user mia_3668: email=mia@example.org"])
+})
+
+test("what rests on messages that are in sight alone is not said", () => {
+  const summary = handoff({ acts: [line("seen", 8, "assistant", "done"), line("unseen", 8, "assistant", "done")] })
+  expect(linesIn(compose(summary, 400, ["of seen"]), "acts")).toEqual(["unseen"])
+})
+
+const anyLine = (section: string): fc.Arbitrary<SummaryLine> =>
+  fc
+    .record({
+      words: fc.array(
+        fc.constantFrom("alpha", "`src/a.ts`", "错误", "[Done]", "12", "a=1; b=2", "\n", "\ud83d\ude00"),
+        {
+          minLength: 1,
+          maxLength: 40,
+        },
+      ),
+      worth: fc.integer({ min: 1, max: 12 }),
+      own: fc.boolean(),
+      state: fc.constantFrom<LineState | undefined>("open", "done", "failed", "said", undefined),
+    })
+    .map(({ words, worth, own, state }) => {
+      const text = words.join(" ").trim()
+      const said =
+        section === factsSection ? `thing ${words.length}: ${text.replace(/\s+/g, " ")}=1` : text.replace(/\s+/g, " ")
+      return line(own ? text : said, worth, own ? "user" : "assistant", state)
+    })
+
+const anySummary: fc.Arbitrary<Summary> = fc.constantFrom<SchemaName>("handoff", "snapshot").chain((schema) =>
+  fc
+    .subarray(schemas[schema].map(({ name }) => name))
+    .chain((names) =>
+      fc.tuple(
+        ...names.map((name) =>
+          fc.record({ name: fc.constant(name), lines: fc.array(anyLine(name), { minLength: 1, maxLength: 6 }) }),
+        ),
+      ),
+    )
+    .map((sections) => ({ schema, sections })),
+)
+
+test("for any lines and any budget a digest fits, reads back, and stands in the schema's order", () => {
+  fc.assert(
+    fc.property(anySummary, fc.nat(1200), (summary, budget) => {
+      const composed = compose(summary, budget)
+      if (composed === undefined) return
+      expect(composed.tokens).toBeLessThanOrEqual(budget)
+      expect(composed.tokens).toBe(meter.text(composed.text))
+      expect(parseDigest(composed.text)).toBeDefined()
+      const order = schemas[summary.schema].map(({ name }) => name)
+      const names = composed.digest.summary.sections.map(({ name }) => name)
+      expect(names).toEqual(order.filter((name) => names.includes(name)))
+    }),
+  )
+})

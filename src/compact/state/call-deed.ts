@@ -1,0 +1,324 @@
+import type { ToolCallPart } from "../../message/message.ts"
+import { toolNature } from "../stages/tool-kind.ts"
+import { oneLine } from "../summary/summary.ts"
+import { changeOf, type FileChange, type FileDeed, filesInCommand, filesInPatch, joinChanges } from "./file-change.ts"
+import { type Task, tasksIn } from "./work.ts"
+
+/** What a call does, as far as its name and input tell. */
+export type CallDeed =
+  | {
+      readonly type: "command"
+      readonly command: string
+      readonly files: readonly FileDeed[]
+      /** `check`: tests, builds and whatever else says how things stand. */
+      readonly changes: "yes" | "no" | "check"
+    }
+  | { readonly type: "files"; readonly files: readonly FileDeed[] }
+  | { readonly type: "tasks"; readonly tasks: readonly Task[] }
+  | { readonly type: "said"; readonly text: string; readonly asks: boolean }
+  | {
+      readonly type: "call"
+      readonly tool: string
+      readonly text: string
+      readonly changes: "yes" | "no" | "little" | "maybe"
+    }
+  | { readonly type: "nothing" }
+
+const commandKeys = ["command", "cmd", "script", "shell", "commands", "code"]
+const pathKeys = [
+  "path",
+  "file_path",
+  "filePath",
+  "filename",
+  "file_name",
+  "file",
+  "target_file",
+  "notebook_path",
+  "absolute_path",
+  "TargetFile",
+]
+const patchKeys = ["patch", "input", "diff", "patch_text"]
+const sayKeys = ["message", "result", "summary", "answer", "text", "output", "question", "response"]
+
+/** Longest command shown, on its first line. */
+const maxCommandLength = 180
+
+/** Names of an editor's own commands, which some agents pass under the key of a shell's. */
+const editorCommand = /^(?:view|create|str_replace|insert|undo_edit|delete|rename|write|append|edit|read|open)$/
+
+const isRecord = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+function textUnder(input: unknown, keys: readonly string[]): string | undefined {
+  if (!isRecord(input)) return undefined
+  for (const key of keys) {
+    const value: unknown = Reflect.get(input, key)
+    if (typeof value === "string" && value.trim() !== "") return value
+    if (Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === "string")) {
+      return shellWords(value)
+    }
+  }
+  return undefined
+}
+
+/** What an agent says at the end stands under any key. */
+function longestText(input: unknown): string | undefined {
+  if (typeof input === "string") return input
+  const texts = isRecord(input) ? Object.values(input).filter((value) => typeof value === "string") : []
+  return texts.sort((one, other) => other.length - one.length)[0]
+}
+
+/** Of `["bash", "-lc", "npm test"]` the last word is what was run. */
+const shellWords = (words: readonly string[]): string =>
+  words.length === 3 && /^-\w{0,3}c$/.test(words[1] ?? "") ? (words[2] ?? "") : words.slice(0, 40).join(" ")
+
+/** A program given to an interpreter on its standard input or as an argument. */
+const interpreted = /(?:^|[\s;&|])(?:python3?|node|ruby|perl|php|deno|bun)\s(?:-\s?|-[ce]\s|[^\n]{0,40}<<)/
+
+/** The line of a command that says what it does: the first that is not a comment; of a program the line that tells most. */
+function commandLine(command: string): string {
+  const text = command.slice(0, 4_000)
+  const lines = text.split("\n")
+  const written = lines.filter((line) => line.trim() !== "" && !line.trimStart().startsWith("#"))
+  const first = written.find((line) => !idleStep.test(line)) ?? written[0] ?? lines[0] ?? ""
+  if (lines.length > 1 && interpreted.test(first)) {
+    const told = programLine(lines.slice(lines.indexOf(first) + 1).join("\n"))
+    const program = /(?:python3?|node|ruby|perl|php|deno|bun)/.exec(first)?.[0] ?? "program"
+    if (told !== "") return oneLine(`${program}: ${told}`, maxCommandLength)
+  }
+  return oneLine(first, maxCommandLength)
+}
+
+/** Steps of a script that only prepare or announce the next one. */
+const idleStep = /^\s*(?:echo|cd|set|export|sleep|source|printf|pwd)\b[^|&>]*$/
+
+const comment = /^\s*(?:#|\/\/)\s*(?!!|-\*-)(\S.{8,})$/
+const idleLine =
+  /^\s*(?:import\b|from\b|using\b|require\(|const .{1,60}= require|["'`]{3}|[)\]}]|$|\w+\s*=\s*(?:\[|\{|None|""|''|\d)|print\((?:f?["'][^"']*["'])?\)\s*$|def |class |for |if |else|try|except|with )/
+
+/** What a program says of itself: its first comment, or the first line that calls something. */
+function programLine(program: string): string {
+  const lines = program.split("\n")
+  const said = lines.map((line) => comment.exec(line)?.[1]).find((line) => line !== undefined)
+  const told = said ?? lines.find((line) => !idleLine.test(line) && line.includes("("))?.trim() ?? ""
+  const named = [...new Set([...program.slice(0, maxProgram).matchAll(namedInProgram)].map(([, name = ""]) => name))]
+  const others = named.filter((name) => !told.includes(name)).slice(-maxNamed)
+  return others.length === 0 ? told : `${oneLine(told, maxCommandLength / 2)} (${others.join(", ")})`
+}
+
+/** Files and addresses that a program names, as far as it is read; the last ones are what it works on. */
+const namedInProgram =
+  /["'`]((?:https?:\/\/|[~.\w-]*\/)[\w./?=&%@:+~-]{3,120}|[\w-]{2,60}\.(?:[a-z]{1,4}\d?|html|json|yaml|jsonl))["'`]/gi
+const maxProgram = 20_000
+const maxNamed = 3
+
+/** What a program does outside itself. */
+const programWrites =
+  /\bopen\([^)\n]{1,120}["'][wax]b?\+?["']|\.write(?:_text|_bytes|lines|File(?:Sync)?)?\(|\.to_(?:csv|excel|json|parquet)\(|savefig\(|\bos\.(?:remove|rename|makedirs|mkdir|system)\(|shutil\.|subprocess\.|requests\.(?:post|put|patch|delete)\(|\bfetch\([^)]{0,200}method:\s*["'](?:POST|PUT|PATCH|DELETE)|smtplib|\.(?:commit|send_message|sendmail|unlink|rmdir|mkdir)\(/
+
+/** Steps of a shell that change something for certain; what else a command does, its outcome says. */
+const commandChanges =
+  /(?:^|&&|\|\||[;\n|(]|\bthen |\bdo )\s*(?:\w+=\S*\s+)*(?:sudo (?:-\S+ )*)?(?:git (?:-\S+ \S+ )*(?:commit|push|pull|merge|rebase|checkout|switch|reset|revert|tag \S|stash(?! (?:list|show))|cherry-pick|clone|init|add|apply|am|mv|rm|branch -[dDmM]|worktree (?:add|remove)|submodule)\b|rm |rmdir |mv |cp |mkdir |touch |ln |chmod |chown |dd |truncate |unzip |tar -?\w*x|(?:npm|pnpm|yarn|bun) (?:i|install|ci|add|remove|uninstall|publish|version|link)\b|npx (?:-y )?create-|pip3? (?:install|uninstall)|uv (?:add|pip install|sync)|poetry (?:add|install)|cargo (?:add|install|publish)|go (?:get|install|mod)|gem install|apt(?:-get)? (?:-\S+ )*(?:install|remove|upgrade)|brew (?:install|uninstall)|(?:yum|dnf|apk) (?:add|install)|docker(?:[- ]compose)? (?:run|rm|rmi|build|push|pull|stop|start|kill|up|down|exec)\b|kubectl (?:apply|create|delete|patch|scale|rollout|set|edit|drain|label|annotate)\b|helm (?:install|upgrade|uninstall|rollback)|terraform (?:apply|destroy|import)|systemctl (?:start|stop|restart|enable|disable|reload)|service \S+ (?:start|stop|restart)|kill(?:all)? |pkill |crontab |useradd|usermod|passwd|gh (?:pr|issue|release|repo|workflow) (?:create|merge|close|edit|delete|comment|review|run)|aws \S+ (?:create|delete|put|update|run|start|stop|terminate)|gcloud .{0,60}\b(?:create|delete|deploy|update)|curl .{0,400}(?:-X ?(?:POST|PUT|PATCH|DELETE)|--data|-d )|(?:psql|mysql|sqlite3) .{0,400}\b(?:INSERT|UPDATE|DELETE|CREATE|DROP|ALTER|TRUNCATE)\b|alembic (?:upgrade|downgrade)|(?:rails|python3? manage\.py) .{0,20}migrate|scp |rsync |ssh-keygen|make (?:install|deploy)|wget |curl .{0,200}(?:-o|-O|--output) )/i
+
+function commandNature(tool: string, input: unknown, command: string, isProgram: boolean): "yes" | "no" | "check" {
+  if (isProgram) return programWrites.test(command.slice(0, 20_000)) ? "yes" : "no"
+  const bare = command.slice(0, 4_000).replace(/'[^'\n]{0,600}'/g, "_")
+  if (commandChanges.test(bare) || (interpreted.test(bare) && programWrites.test(command.slice(0, 20_000))))
+    return "yes"
+  const { kind, writes } = toolNature(tool, input)
+  return kind === "test" || writes ? "check" : "no"
+}
+
+/** Read a call. Keys decide before names, because agents name their tools as they like. */
+export function deedOf({ tool, input }: Pick<ToolCallPart, "tool" | "input">): CallDeed {
+  const verb = toolVerb(tool)
+  const tasks = verb === "list" || /task/i.test(tool) ? tasksIn(input) : []
+  if (tasks.length > 0) return { type: "tasks", tasks }
+  if (verb === "think" || verb === "list") return { type: "nothing" }
+  const path = textUnder(input, pathKeys)
+  const command = textUnder(input, commandKeys)
+  if (command !== undefined && !(path !== undefined && editorCommand.test(command)))
+    return commandDeed(tool, input, command)
+  const patched = filesInPatch(typeof input === "string" ? input : (textUnder(input, patchKeys) ?? ""))
+  if (patched.length > 0) return { type: "files", files: patched }
+  const deed = fileDeed(`${tool} ${command ?? ""}`, input)
+  const change = deed === "edited" || deed === "created" ? changeIn(input) : undefined
+  const told = change === undefined ? {} : { change }
+  if (path !== undefined && deed !== undefined)
+    return { type: "files", files: [{ path: oneLine(path, 200), deed, ...told }] }
+  if (path === undefined && deed === "edited" && /^(?:edit|insert|append|replace)/i.test(tool)) {
+    return { type: "files", files: [{ path: "", deed, ...told }] }
+  }
+  if (verb === "finish" || verb === "ask") {
+    const text = textUnder(input, sayKeys) ?? longestText(input)
+    if (text !== undefined) return { type: "said", text, asks: verb === "ask" }
+  }
+  const does = verb ?? toolVerb(textUnder(input, ["action", "method", "operation", "command", "op", "verb"]) ?? "")
+  const changes = does === "lookup" ? "no" : does === "gesture" ? "little" : does === undefined ? "maybe" : "yes"
+  return { type: "call", tool, text: callText(tool, input), changes }
+}
+
+/** A command as it is told; a program that a tool takes as its argument is told by the line that says what it does. */
+export function commandDeed(tool: string, input: unknown, command: string): CallDeed {
+  const isProgram = !isShell(tool) && (command.includes("\n") || textUnder(input, ["code"]) === command)
+  const line = isProgram ? oneLine(programLine(command), maxCommandLength) : ""
+  return {
+    type: "command",
+    command: line === "" ? commandLine(command) : line,
+    files: isProgram ? [] : filesInCommand(command),
+    changes: commandNature(tool, input, command, isProgram),
+  }
+}
+
+const isShell = (tool: string): boolean =>
+  /bash|shell|sh$|terminal|command|cmd|exec(?!ute_python|.*code)/i.test(tool) &&
+  !/python|node|code|repl|notebook/i.test(tool)
+
+const oldKeys = ["old_string", "old_str", "oldText", "old_text", "oldString", "search", "find", "old"]
+const newKeys = [
+  ...[
+    "new_string",
+    "new_str",
+    "newText",
+    "new_text",
+    "newString",
+    "replace",
+    "new",
+    "content",
+    "contents",
+    "file_text",
+  ],
+  ...["text", "replacement_text", "new_content", "code_edit", "new_source", "insert_text", "replacement"],
+]
+
+/** What an edit or a write puts in, and what it takes out for it. */
+function changeIn(input: unknown): FileChange | undefined {
+  if (!isRecord(input)) return undefined
+  const edits: unknown = Reflect.get(input, "edits") ?? Reflect.get(input, "changes")
+  const list: readonly unknown[] = Array.isArray(edits) ? edits : [input]
+  const changes = list.slice(0, maxMembers).flatMap((edit) => {
+    const [old, fresh] = [textUnder(edit, oldKeys), textUnder(edit, newKeys)]
+    return old === undefined && fresh === undefined ? [] : [changeOf(old ?? "", fresh ?? "")]
+  })
+  return changes.reduce<FileChange | undefined>(joinChanges, undefined)
+}
+
+/** What is done to a file, by the words in the tool's name and the keys of its input. */
+function fileDeed(name: string, input: unknown): FileDeed["deed"] | undefined {
+  const keys = isRecord(input) ? Object.keys(input).join(" ") : ""
+  if (/delete|remove|unlink/i.test(name)) return "deleted"
+  if (/edit|replace|insert|patch|append|update|multi/i.test(name) && !/editor\s+(?:view|create)/i.test(name))
+    return "edited"
+  if (/create|write|save|new.?file/i.test(name)) return "created"
+  if (/old_?str|old_?text|new_?str|edits|diff/i.test(keys)) return "edited"
+  if (/read|view|open|cat|show|get|fetch|load/i.test(name)) return "read"
+  return undefined
+}
+
+/** What a tool does by its name: looks something up, changes something, moves about on a screen, thinks, ends the work, keeps a list. */
+type ToolVerb = "lookup" | "change" | "gesture" | "think" | "finish" | "ask" | "list"
+
+const verbs: Readonly<Record<ToolVerb, string>> = {
+  lookup:
+    "get list search find read next fetch query lookup view show check describe calculate compute count browse retrieve inspect status grep glob ls cat open visit navigate goto extract download load recall ask_model verify validate estimate analyze info details weather translate websearch webfetch",
+  change:
+    "create update delete cancel book send add remove set modify transfer pay refund post put exchange return approve assign close move rename upload publish schedule register insert change edit write execute deploy start stop restart enable disable merge commit push reserve order purchase issue grant revoke reset apply toggle save invite reply notify run make patch replace install submit_order input select fill type check_box uncheck choose",
+  gesture: "click press scroll wait hover screenshot snapshot drag key mouse tap swipe focus back forward page",
+  think: "think thought reason reflect ponder",
+  finish: "finish submit complete completion done final answer exit terminate",
+  ask: "ask question clarify followup confirm",
+  list: "todo todos plan tasks checklist todowrite",
+}
+
+const verbOf = new Map<string, ToolVerb>()
+const order: readonly ToolVerb[] = ["lookup", "change", "gesture", "think", "finish", "ask", "list"]
+for (const verb of order) for (const word of verbs[verb].split(" ")) if (!verbOf.has(word)) verbOf.set(word, verb)
+
+/** Names longer than this are nobody's tool. */
+const maxNameLength = 120
+
+/** By the first word of the name that is known; a list wins over everything because `update_plan` changes nothing but the plan. */
+function toolVerb(tool: string): ToolVerb | undefined {
+  const words = tool
+    .slice(0, maxNameLength)
+    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
+    .toLowerCase()
+    .split(/[^a-z\d]+/)
+  const known = words.flatMap((word) => verbOf.get(word) ?? [])
+  const telling = words.filter((word) => !weak.has(word)).flatMap((word) => verbOf.get(word) ?? [])
+  return known.includes("list") ? "list" : (telling[0] ?? known[0])
+}
+
+/** Words that say that something is done and not what. */
+const weak: ReadonlySet<string> = new Set(["run", "execute", "make", "start"])
+
+/** Longest argument shown: ids, addresses and short sentences whole. */
+const maxValueLength = 64
+
+/** Longest call shown. */
+const maxCallLength = 240
+
+/** Members of a list or record that are looked at. */
+const maxMembers = 12
+
+/** Lists and records inside one another that are looked into. */
+const maxDepth = 4
+
+/** A JSON value in few characters: texts as they are, lists in brackets, the rest left out as `…`. */
+export function valueText(value: unknown, room: number, depth = 0): string {
+  if (typeof value === "string") return oneLine(value, Math.min(room, maxValueLength))
+  if (value === null || typeof value !== "object") return String(value)
+  if (depth >= maxDepth) return "…"
+  const isList = Array.isArray(value)
+  const text = joinWithin(isList ? listed(value, room, depth) : entriesOf(value, room, depth), room - 2)
+  return isList ? `[${text}]` : `{${text}}`
+}
+
+function* listed(items: readonly unknown[], room: number, depth: number): Generator<string> {
+  for (const item of items.slice(0, maxMembers)) yield bareRecord(item) ?? valueText(item, room, depth + 1)
+  if (items.length > maxMembers) yield "…"
+}
+
+/** Members of a record so small that its values speak without their keys. */
+const maxBareMembers = 4
+
+function bareRecord(item: unknown): string | undefined {
+  if (item === null || typeof item !== "object" || Array.isArray(item)) return undefined
+  const values: readonly unknown[] = Object.values(item)
+  const isBare = (value: unknown): boolean =>
+    (typeof value === "string" && value.length <= 32) || typeof value === "number"
+  if (values.length === 0 || values.length > maxBareMembers || !values.every(isBare)) return undefined
+  return oneLine(values.join(" "), 2 * maxValueLength)
+}
+
+function* entriesOf(record: object, room: number, depth: number): Generator<string> {
+  let count = 0
+  for (const key in record) {
+    const value: unknown = Reflect.get(record, key)
+    if (value === null || value === undefined || value === "") continue
+    if (++count > maxMembers) return yield "…"
+    yield `${oneLine(key, maxValueLength)}=${valueText(value, room, depth + 1)}`
+  }
+}
+
+function joinWithin(pieces: Iterable<string>, room: number): string {
+  let text = ""
+  for (const piece of pieces) {
+    const joined = text === "" ? piece : `${text}, ${piece}`
+    if (joined.length > room) return text === "" ? oneLine(piece, Math.max(1, room)) : `${text}, …`
+    text = joined
+  }
+  return text
+}
+
+/** A call as one would write it: `tool(name=value, …)`. */
+function callText(tool: string, input: unknown): string {
+  const name = oneLine(tool, maxValueLength)
+  const inner =
+    input === null || input === undefined
+      ? ""
+      : typeof input === "object" && !Array.isArray(input)
+        ? joinWithin(entriesOf(input, maxCallLength, 0), maxCallLength)
+        : valueText(input, maxCallLength)
+  return `${name}(${inner})`
+}

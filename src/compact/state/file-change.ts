@@ -1,0 +1,188 @@
+import { oneLine } from "../summary/summary.ts"
+
+/** Something done to one file. `path` is empty for the file that was opened last. */
+export type FileDeed = {
+  readonly path: string
+  readonly deed: "created" | "edited" | "deleted" | "read"
+  readonly change?: FileChange
+}
+
+/** What changed in a file: lines, and the functions, classes, sections or selectors that they belong to. */
+export type FileChange = { readonly added: number; readonly removed: number; readonly names: readonly string[] }
+
+/** How much of a patch or script is read for the files that it names. */
+const maxRead = 60_000
+/** Files that one call is read to touch. */
+const maxFiles = 24
+const maxPathLength = 200
+/** Names told of one change: the first say what it is about. */
+const maxNames = 6
+const maxNameLength = 48
+
+/** What a line defines: a function, a class, a heading, a rule of a style sheet, a key. */
+const definitions: readonly RegExp[] = [
+  /^\s*(?:export\s+)?(?:default\s+)?(?:pub(?:\(\w+\))?\s+)?(?:public\s+|private\s+|protected\s+|static\s+)*(?:async\s+)?(?:abstract\s+)?(?:function\*?|class|interface|enum|struct|trait|impl|def|fn|func|fun|module|namespace|type)\s+([\p{L}_$][\p{L}\p{N}_$.]{1,60})/u,
+  /^\s*(?:export\s+)?(?:const|let|var|val)\s+([\p{L}_$][\p{L}\p{N}_$]{1,60})\s*(?::[^=\n]{1,60})?=/u,
+  /^#{1,5}\s+(\S.{1,60})$/,
+  /^\s*(?:async\s+)?([\p{L}_$][\p{L}\p{N}_$]{1,60})\([^()\n]{0,120}\)\s*(?::[^{}\n]{1,60})?\{\s*$/u,
+  /^([.#@]?[a-zA-Z][\w .#:>-]{1,60}?)\s*\{\s*$/,
+]
+const keywords = /^(?:if|for|while|switch|catch|return|else|elif|with|match|loop|do|try)$/
+
+/** The names that these lines define, each once. */
+function namesIn(lines: readonly string[]): readonly string[] {
+  const names = new Set<string>()
+  for (const line of lines) {
+    if (names.size >= maxNames) break
+    for (const definition of definitions) {
+      const name = definition.exec(line.slice(0, 200))?.[1]?.trim()
+      if (name === undefined || keywords.test(name)) continue
+      names.add(oneLine(name, maxNameLength))
+      break
+    }
+  }
+  return [...names]
+}
+
+/** A line of a change that tells something by itself: where it defines nothing, its first words stand for it. */
+function firstWords(lines: readonly string[]): readonly string[] {
+  const telling = lines.find((line) => /[\p{L}\p{N}]{3}/u.test(line) && line.trim().length > 5)
+  return telling === undefined ? [] : [oneLine(telling.trim().replaceAll("`", "'"), maxNameLength)]
+}
+
+/** What a change of one text for another comes to. */
+export function changeOf(before: string, after: string): FileChange {
+  const [old, fresh] = [linesOf(before), linesOf(after)]
+  const [kept, known] = [new Set(fresh), new Set(old)]
+  const removed = old.filter((line) => !kept.has(line))
+  const added = fresh.filter((line) => !known.has(line))
+  const names = namesIn([...added, ...removed])
+  const around = names.length > 0 ? names : namesIn([...fresh, ...old])
+  return {
+    added: added.length,
+    removed: removed.length,
+    names: around.length > 0 ? around : firstWords([...added, ...removed]),
+  }
+}
+
+const linesOf = (text: string): readonly string[] => (text === "" ? [] : text.slice(0, maxRead).split("\n"))
+
+/** Two changes of one file as one: the newest names. */
+export function joinChanges(older: FileChange | undefined, newer: FileChange | undefined): FileChange | undefined {
+  if (older === undefined || newer === undefined) return newer ?? older
+  const names = [...new Set([...newer.names, ...older.names])].slice(0, 2 * maxNames)
+  return { added: older.added + newer.added, removed: older.removed + newer.removed, names }
+}
+
+/** `+12 −4: parseDate, formatDate`. */
+export function changeText({ added, removed, names: all }: FileChange, most = 2 * maxNames): string {
+  const names = all.slice(0, most)
+  const lines = [added > 0 ? `+${added}` : "", removed > 0 ? `−${removed}` : ""].filter((count) => count !== "")
+  const count = lines.length === 0 ? "no line" : lines.join(" ")
+  return names.length === 0
+    ? count
+    : `${count}: ${names.map((name) => name.replace(/[()]/g, "").replaceAll(", ", " ")).join(", ")}`
+}
+
+/** Read what `changeText` wrote. */
+export function readChange(text: string): FileChange | undefined {
+  const found = /^(?:no line|(?:\+(\d{1,7}))?\s?(?:−(\d{1,7}))?)(?:: (.+))?$/.exec(text)
+  if (found === null) return undefined
+  const names = found[3]?.split(", ") ?? []
+  return { added: Number(found[1] ?? 0), removed: Number(found[2] ?? 0), names }
+}
+
+const patchHeads: readonly (readonly [RegExp, FileDeed["deed"]])[] = [
+  [/^\*\*\* Add File: (\S.{0,300})$/, "created"],
+  [/^\*\*\* Update File: (\S.{0,300})$/, "edited"],
+  [/^\*\*\* Delete File: (\S.{0,300})$/, "deleted"],
+  [/^\+\+\+ (?:b\/)?(\S.{0,300})$/, "edited"],
+]
+const hunk = /^@@(?:[^@\n]{0,60}@@)?\s?(.*)$/
+
+/** The files that a patch names and what it does to each, in the form of `apply_patch` or of a unified diff. */
+export function filesInPatch(text: string): readonly FileDeed[] {
+  if (!/^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ )/m.test(text.slice(0, maxRead))) return []
+  const found: { path: string; deed: FileDeed["deed"]; added: string[]; removed: string[]; around: string[] }[] = []
+  for (const line of text.slice(0, maxRead).split("\n")) {
+    const head = patchHeads.flatMap(([pattern, deed]) => {
+      const path = pattern.exec(line)?.[1]
+      return path === undefined ? [] : [{ path: oneLine(path.trim(), maxPathLength), deed }]
+    })[0]
+    if (head !== undefined && found.length < maxFiles) found.push({ ...head, added: [], removed: [], around: [] })
+    const file = found.at(-1)
+    if (head !== undefined || file === undefined) continue
+    const context = hunk.exec(line)?.[1]
+    if (context !== undefined) file.around.push(context)
+    else if (line.startsWith("+")) file.added.push(line.slice(1))
+    else if (line.startsWith("-") && !line.startsWith("---")) file.removed.push(line.slice(1))
+  }
+  return found.map(({ path, deed, added, removed, around }) => {
+    const names = namesIn([...around, ...added, ...removed])
+    const change = {
+      added: added.length,
+      removed: removed.length,
+      names: names.length > 0 ? names : firstWords([...added, ...removed]),
+    }
+    return deed === "deleted" ? { path, deed } : { path, deed, change }
+  })
+}
+
+const named = `(["']?)([\\w@~./+-]{2,200})\\1`
+const printing = "(?:^|[\\s;&|])(?:cat|echo|printf|tee)\\s[^>|\\n]{0,400}"
+const writes = new RegExp(`${printing}(?<!>)>(?!>)\\s{0,3}${named}`, "g")
+const appends = new RegExp(`${printing}>>\\s{0,3}${named}`, "g")
+const teed = new RegExp(`\\|\\s{0,3}tee\\s{1,3}(?:-a\\s{1,3})?${named}`, "g")
+const removes = new RegExp(`(?:^|[;&|\\n]\\s{0,3})(?:git )?rm\\s{1,3}(?:-\\w{1,4}\\s{1,3})?${named}`, "g")
+const moves = new RegExp(
+  `(?:^|[;&|\\n]\\s{0,3})(?:git )?mv\\s{1,3}(?:-\\w{1,4}\\s{1,3})?${named}\\s{1,3}(["']?)([\\w@~./+-]{2,200})\\3`,
+  "g",
+)
+const reads = new RegExp(
+  `(?:^|[;&|\\n]\\s{0,3})(?:cat|head|tail|less|nl|bat|sed -n)\\s(?:[^\\n;&|<>]{0,80}?\\s)?${named}\\s{0,3}(?:$|[;&|\\n])`,
+  "g",
+)
+const streams = new RegExp(
+  `(?:^|[;&|\\n]\\s{0,3})sed\\s{1,3}-i\\S{0,6}\\s[^\\n;&|]{0,400}?\\s${named}\\s{0,3}(?:$|[;&|\\n])`,
+  "g",
+)
+
+/** How much of a script is read: what it does to files stands near its start or in its patch. */
+const maxShell = 2_000
+
+/** Words in quotes: what is printed, not where to. */
+const quotedWords = /'[^'\n]{0,600}'|"[^"\n]{0,600}"/g
+
+/** A shell can do anything; these are the ways in which agents read, write, change, move and delete files with one. */
+export function filesInCommand(command: string): readonly FileDeed[] {
+  const text = command.slice(0, maxRead)
+  const patched = filesInPatch(text)
+  if (patched.length > 0) return patched
+  const head = text.slice(0, maxShell).replace(quotedWords, (quotation) => (/[\s>]/.test(quotation) ? "_" : quotation))
+  const found: FileDeed[] = []
+  const note = (path: string, deed: FileDeed["deed"], change?: FileChange): void => {
+    if (path.startsWith("/dev/") || /^[\d&.-]+$/.test(path) || found.length >= maxFiles) return
+    found.push({ path, deed, ...(change === undefined ? {} : { change }) })
+  }
+  for (const { 2: path = "" } of head.matchAll(writes)) note(path, "created", typedInto(text))
+  for (const { 2: path = "" } of head.matchAll(appends)) note(path, "edited", typedInto(text))
+  for (const { 2: path = "" } of head.matchAll(teed)) note(path, "created")
+  for (const { 2: path = "" } of head.matchAll(streams)) note(path, "edited")
+  for (const { 2: path = "" } of head.matchAll(removes)) note(path, "deleted")
+  for (const { 2: from = "", 4: to = "" } of head.matchAll(moves)) {
+    note(from, "deleted")
+    note(to, "created")
+  }
+  // A name with neither folder nor ending is as likely a word of the command.
+  for (const { 2: path = "" } of head.matchAll(reads)) if (/[/.]/.test(path.slice(1))) note(path, "read")
+  return found
+}
+
+/** What stands between `<<EOF` and its end. */
+function typedInto(command: string): FileChange | undefined {
+  const found = /<<-?\s{0,3}(["']?)(\w{1,40})\1[^\n]{0,200}\n/.exec(command)
+  if (found === null) return undefined
+  const start = found.index + found[0].length
+  const end = command.indexOf(`\n${found[2]}`, start)
+  return changeOf("", command.slice(start, end < 0 ? undefined : end))
+}

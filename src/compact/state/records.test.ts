@@ -1,0 +1,113 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { joinRecords, readRecord, recordsIn, recordText } from "./records.ts"
+
+const linesOf = (tool: string, input: unknown, answer: unknown): readonly string[] =>
+  recordsIn(
+    { tool, input, text: `${tool}(…)` },
+    typeof answer === "string" ? answer : JSON.stringify(answer),
+    false,
+  ).map(recordText)
+
+describe("a record is named", () => {
+  const cases: readonly (readonly [
+    why: string,
+    tool: string,
+    input: unknown,
+    answer: unknown,
+    lines: readonly string[],
+  ])[] = [
+    [
+      "by its own id",
+      "get_order_details",
+      { order_id: "W12" },
+      { order_id: "W12", user_id: "mia_3", status: "pending" },
+      ["order W12: user_id=mia_3; status=pending"],
+    ],
+    [
+      "by what was asked for, where it has no id",
+      "get_user_details",
+      { user_id: "mia_3" },
+      { name: { first: "Mia", last: "Li" }, dob: "1990-04-05" },
+      ["user mia_3: name=(first Mia, last Li); dob=1990-04-05"],
+    ],
+    [
+      "each of a list by its own",
+      "list_services",
+      {},
+      {
+        services: [
+          { id: "api-1", state: "up" },
+          { id: "api-2", state: "down" },
+        ],
+      },
+      ["list_services(…): services=api-1 (state up), api-2 (state down)"],
+    ],
+    [
+      "each of a search by its own, and by the day that was asked for",
+      "search_flights",
+      { date: "2024-05-20" },
+      [{ flight_number: "HAT1", price: 12 }],
+      ["flight HAT1 on 2024-05-20: price=12"],
+    ],
+    [
+      "in a table by its first name",
+      "query",
+      {},
+      "id | status\n---|---\nA7 | open\nA8 | shut",
+      ["A7: status=open", "A8: status=shut"],
+    ],
+  ]
+  test.each(cases)("%s", (_why, tool, input, answer, lines) => {
+    expect(linesOf(tool, input, answer)).toEqual(lines)
+  })
+})
+
+test("what is set in below a record stays with its owner", () => {
+  const answer = {
+    order_id: "W1",
+    items: [
+      { item_id: "I1", options: { color: "red", size: "M" } },
+      { item_id: "I2", options: { color: "blue", size: "L" } },
+    ],
+  }
+  expect(linesOf("get_order", { order_id: "W1" }, answer)).toEqual([
+    "order W1: items=I1 (options (color red, size M)), I2 (options (color blue, size L))",
+  ])
+})
+
+test("what says how the answer came about is no fact", () => {
+  expect(
+    linesOf(
+      "get_order",
+      { order_id: "W1" },
+      { id: "W1", took: "104ms", request_id: "r1", usage: { total_tokens: 3 }, status: "open" },
+    ),
+  ).toEqual(["order W1: status=open"])
+})
+
+test("a field that was read again takes the place of the old one", () => {
+  const [before, after] = [readRecord("order W1: status=open; total=12"), readRecord("order W1: status=shut")]
+  expect(before && after && recordText(joinRecords(before, after))).toBe("order W1: status=shut; total=12")
+})
+
+const word = fc.string({ unit: fc.constantFrom(..."abcXYZ019_-@. ;,=:()`"), minLength: 1, maxLength: 12 })
+const flat = fc.dictionary(fc.string({ unit: fc.constantFrom(..."abc_"), minLength: 1, maxLength: 6 }), word, {
+  minKeys: 1,
+  maxKeys: 5,
+})
+
+test("for any records, no value stands under another record than its own, and what is printed reads back as it is", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(flat, { minLength: 1, maxLength: 6 }), (items) => {
+      const named = items.map((item, n) => ({ id: `R-${n}77`, ...item, mark: `value${n}of` }))
+      for (const record of recordsIn({ tool: "search", input: {}, text: "search()" }, JSON.stringify(named), false)) {
+        const n = Number(/^R-(\d+)77$/.exec(record.name.split(" ").at(-1) ?? "")?.[1] ?? -1)
+        const text = recordText(record)
+        for (const [other] of items.entries()) if (other !== n) expect(text).not.toContain(`value${other}of`)
+        const back = readRecord(text)
+        expect(back === undefined ? "" : recordText(back)).toBe(text)
+      }
+    }),
+  )
+})

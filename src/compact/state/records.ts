@@ -1,0 +1,260 @@
+import { embeddedTree, readPairLines, readTables, readTree, type Tree } from "../stages/json-tree.ts"
+import { oneLine } from "../summary/summary.ts"
+
+/**
+ * Values with their owner: one record for an order, a user, a flight, a service, with the fields that a later call would need. A field
+ * belongs to a record only where the source says so; what has no owner is nobody's fact.
+ */
+export type FactRecord = { readonly name: string; readonly fields: readonly Field[] }
+
+/** A field and its value, or its values where the source has a list: each piece is kept or left out by itself. */
+type Field = { readonly key: string; readonly pieces: readonly string[] }
+
+/** What was asked, as far as it names what the answer is about. */
+type RecordQuestion = { readonly tool: string; readonly input: unknown; readonly text: string }
+
+/** Records of one answer: a search lists more, and the ones that matter are asked for again by name. */
+const maxRecords = 60
+const maxFields = 40
+const maxPieces = 24
+const maxValueLength = 90
+const maxKeyLength = 40
+/** Text that people read is looked at for pairs up to here; a longer one is a page. */
+const maxPairText = 4_000
+const maxJsonLength = 1_000_000
+
+/** What says how the answer came about and nothing about its subject. */
+const envelope =
+  /^(?:chunk_?ids?|duration\w*|elapsed\w*|took(?:_ms)?|latency\w*|wall_?time\w*|exit_?code|request_?id|trace_?id|span_?id|call_?id|correlation_?id|tool_?(?:use|call)_?id|\w*tokens?(?:_count)?|usage|etag|cursor|next_?(?:page|cursor)\w*|page(?:_size)?|per_?page|limit|offset|has_?more|fetched_?at|status_?code|content_?length|truncated|nonce|signature|checksum|success|ok|metadata|headers|_links|links|schema|took|timed_out|score|max_score|highlights?)$/i
+
+const filler = /^(?:|null|none|nan|undefined|nil|n\/a|\[\]|\{\}|-)$/i
+
+/** Keys that name the record they stand in. */
+const namingKey =
+  /^(?:id|uuid|guid|key|code|sku|slug|symbol|ticker|isbn|iban|handle|username|login)$|_(?:id|uuid|number|code|key|sku|no)$|(?:Id|ID|Number|Code|Key)$/
+const titleKey = /^(?:name|title|label|subject|full_?name|display_?name)$/i
+/** Keys that only wrap the answer. */
+const wrapping =
+  /^(?:result|results|data|response|content|payload|body|items|records|rows|entries|value|values|output|object|hits|list|documents|matches)$/i
+
+/** Keys beside a list that say something about the list. */
+const aboutList = /^(?:status|state|message|query|count|total\w*|num\w*|type|kind|object|title|description)$/i
+
+/** The records of one answer, in its order. */
+export function recordsIn(question: RecordQuestion, answer: string, isPage: boolean): readonly FactRecord[] {
+  const trees = treesIn(answer, isPage)
+  if (trees.length === 0) return []
+  const found: FactRecord[] = []
+  for (const tree of trees) readTop(tree, "", question, found)
+  return found.slice(0, maxRecords)
+}
+
+function treesIn(answer: string, isPage: boolean): readonly Tree[] {
+  if (answer.length > maxJsonLength) return []
+  const tree = readTree(answer) ?? (isPage ? undefined : embeddedTree(answer))
+  if (tree !== undefined) return [tree]
+  if (isPage || answer.length > maxPairText) return []
+  const tables = readTables(answer)
+  return tables.length > 0 ? tables : readPairLines(answer)
+}
+
+/** What stands at the top of an answer: records by themselves, under the name that they or the question give. */
+function readTop(tree: Tree, under: string, question: RecordQuestion, found: FactRecord[]): void {
+  if (found.length >= maxRecords || tree.type === "scalar") return
+  if (tree.type === "list") {
+    for (const item of tree.items.slice(0, maxRecords)) {
+      if (item.type !== "record") continue
+      const head = headOf(item, under, question) ?? titleOf(item)
+      if (head !== undefined) push(found, `${head.name}${askedWith(item, question)}`, fieldsOf(item, head.value))
+    }
+    return
+  }
+  const wrapped = tree.entries.find(([key, value]) => wrapping.test(key) && value.type !== "scalar")
+  const isWrap = tree.entries.every(
+    ([key, value]) => value === wrapped?.[1] || envelope.test(key) || aboutList.test(key),
+  )
+  if (wrapped !== undefined && isWrap) {
+    readTop(wrapped[1], under, question, found)
+    return
+  }
+  const byName = namesAreKeys(tree)
+  if (byName) {
+    for (const [key, value] of tree.entries)
+      if (value.type === "record") push(found, nameOf(under, key), fieldsOf(value, key))
+    return
+  }
+  const head = headOf(tree, under, question) ?? askedFor(question) ?? titleOf(tree)
+  push(found, head?.name ?? question.text, fieldsOf(tree, head?.value ?? ""))
+}
+
+function push(found: FactRecord[], name: string, fields: readonly Field[]): void {
+  const line = oneLine(name.replaceAll(": ", ":"), 160)
+  if (line !== "" && fields.length > 0 && found.length < maxRecords) found.push({ name: line, fields })
+}
+
+type RecordTree = Extract<Tree, { readonly type: "record" }>
+type Head = { readonly name: string; readonly value: string }
+
+/** A record whose members are all records, under keys that look like names: a map by id. */
+const namesAreKeys = ({ entries }: RecordTree): boolean =>
+  entries.length > 0 && entries.every(([key, value]) => value.type === "record" && /[\d@]/.test(key))
+
+const singular = (key: string): string =>
+  key
+    .replace(/ies$/, "y")
+    .replace(/(?<=[^s])s$/, "")
+    .replace(/_/g, " ")
+    .toLowerCase()
+
+const nameOf = (sort: string, value: string): string => {
+  const word = wrapping.test(sort) ? "" : singular(sort)
+  return word === "" || value.toLowerCase().includes(word) ? value : `${word} ${value}`
+}
+
+const stemOf = (key: string): string =>
+  key
+    .replace(/([a-z\d])([A-Z])/g, "$1_$2")
+    .toLowerCase()
+    .replace(/_?(?:id|uuid|guid|number|code|key|sku|no|slug|symbol|handle)$/, "")
+
+/** The member that names a record: its own id; of several the one that the list or the tool is about. */
+function headOf({ entries }: RecordTree, under: string, { tool, input }: RecordQuestion): Head | undefined {
+  const named = entries.filter(
+    (entry): entry is readonly [string, Extract<Tree, { readonly type: "scalar" }>] =>
+      entry[1].type === "scalar" && namingKey.test(entry[0]) && isName(entry[1].text),
+  )
+  const about = `${under} ${tool}`.toLowerCase()
+  const asked = new Map(scalarsIn(input).map(([name, value]) => [value, stemOf(name)]))
+  const best =
+    named.find(([key]) => /^(?:id|uuid|guid)$/.test(key)) ??
+    named.find(([, { text }]) => asked.has(text)) ??
+    named.find(([key]) => stemOf(key) !== "" && about.includes(stemOf(key))) ??
+    named[0]
+  if (best === undefined) return undefined
+  const [key, { text }] = best
+  const sort = stemOf(key) === "" ? under || (asked.get(text) ?? "") : stemOf(key)
+  return { name: nameOf(sort, text), value: text }
+}
+
+const isName = (text: string): boolean => !filler.test(text) && text.length <= 64 && !/\n/.test(text)
+
+function titleOf({ entries }: RecordTree): Head | undefined {
+  const found = entries.find(([key, value]) => titleKey.test(key) && value.type === "scalar" && isName(value.text))
+  return found?.[1].type === "scalar" ? { name: found[1].text, value: found[1].text } : undefined
+}
+
+/** The one thing that was asked for: `get_user_details(user_id)` is answered with that user. */
+function askedFor({ input }: RecordQuestion): Head | undefined {
+  const named = scalarsIn(input).filter(
+    ([key, value]) =>
+      isName(value) && !/\s/.test(value) && (namingKey.test(key) || (/\d/.test(value) && /[\p{L}_@-]/u.test(value))),
+  )
+  const [only] = named
+  return only === undefined || named.length > 1 ? undefined : { name: nameOf(stemOf(only[0]), only[1]), value: only[1] }
+}
+
+/** Of a list that was asked for with a date or a number: the same thing has other values on another day. */
+function askedWith({ entries }: RecordTree, { input }: RecordQuestion): string {
+  const own = new Set(entries.map(([, value]) => (value.type === "scalar" ? value.text : "")))
+  const told = scalarsIn(input).filter(([, value]) => /^\d{4}-\d\d-\d\d/.test(value) && !own.has(value))
+  return told.length === 0 ? "" : ` on ${told.map(([, value]) => value).join(" ")}`
+}
+
+const scalarsIn = (input: unknown): readonly (readonly [string, string])[] =>
+  typeof input === "object" && input !== null && !Array.isArray(input)
+    ? Object.entries(input).flatMap(([key, value]: readonly [string, unknown]) =>
+        typeof value === "string" || typeof value === "number" ? [[key, String(value)] as const] : [],
+      )
+    : []
+
+/** The fields of a record: scalars, lists of them, and what is set in below it, which stays with its owner. */
+function fieldsOf({ entries }: RecordTree, head: string): readonly Field[] {
+  return entries
+    .filter(([key]) => !envelope.test(key))
+    .slice(0, maxFields)
+    .flatMap(([key, value]): readonly Field[] => {
+      const pieces = piecesOf(value, 0).filter((piece) => piece !== head)
+      const name = oneLine(key, maxKeyLength)
+        .replace(/[=;:`]/g, " ")
+        .trim()
+      return pieces.length === 0 || name === "" ? [] : [{ key: name, pieces: pieces.slice(0, maxPieces) }]
+    })
+}
+
+const maxDepth = 3
+
+function piecesOf(tree: Tree, depth: number): readonly string[] {
+  if (tree.type === "scalar") return isShort(tree.text) ? [plain(tree.text)] : []
+  if (depth >= maxDepth) return []
+  if (tree.type === "list") return tree.items.slice(0, maxPieces).flatMap((item) => within(item, depth))
+  if (namesAreKeys(tree)) return tree.entries.flatMap(([key, value]) => grouped(value, key, depth))
+  return grouped(tree, undefined, depth)
+}
+
+const within = (item: Tree, depth: number): readonly string[] =>
+  item.type === "record" ? grouped(item, undefined, depth) : piecesOf(item, depth + 1)
+
+/** A small record in one piece: `HAT136 (date 2024-05-20, price 152)`. */
+function grouped(tree: Tree, key: string | undefined, depth: number): readonly string[] {
+  if (tree.type !== "record")
+    return piecesOf(tree, depth + 1).map((piece) => (key === undefined ? piece : `${key} ${piece}`))
+  const scalars = tree.entries.flatMap(([name, value]): readonly (readonly [string, string])[] => {
+    if (envelope.test(name)) return []
+    const pieces = value.type === "scalar" ? piecesOf(value, 0) : depth + 1 < maxDepth ? piecesOf(value, depth + 1) : []
+    return pieces.length === 0 ? [] : [[name, pieces.slice(0, 4).join(" / ")] as const]
+  })
+  const head = key ?? scalars.find(([name]) => namingKey.test(name))?.[1]
+  const told = scalars.filter(([, value]) => head?.includes(value) !== true).slice(0, 12)
+  if (told.length === 0) return head === undefined ? [] : [plain(head)]
+  const list = told.map(([name, value]) => `${name} ${value}`).join(", ")
+  return [head === undefined ? `(${list})` : `${plain(head)} (${list})`]
+}
+
+/** A value is a word or a few; a sentence is content. */
+const isShort = (text: string): boolean =>
+  text.length <= maxValueLength && !filler.test(text) && !/[\n\r]/.test(text) && !sentence.test(text)
+const sentence = /^(?:\S+\s+){3,}\S+[.!?。！？]$|^(?:\S+\s+){9,}\S+$/
+
+/** Signs of ours in a value are replaced, so that a printed record can be read again. */
+const plain = (text: string): string => oneLine(text, maxValueLength).replace(/; /g, ", ").replaceAll("`", "'")
+
+/** A record on one line: `order W123: status=pending; items=A1 (price 12), B2 (price 9)`. */
+export const recordText = ({ name, fields }: FactRecord): string =>
+  `${name}: ${fields.map(({ key, pieces }) => `${key}=${pieces.join(", ")}`).join("; ")}`
+
+/** Read a printed record; nothing if the line is none. */
+export function readRecord(line: string): FactRecord | undefined {
+  const colon = line.indexOf(": ")
+  if (colon < 1) return undefined
+  const fields = line
+    .slice(colon + 2)
+    .split("; ")
+    .flatMap((field): readonly Field[] => {
+      const sign = field.indexOf("=")
+      return sign < 1 ? [] : [{ key: field.slice(0, sign), pieces: splitPieces(field.slice(sign + 1)) }]
+    })
+  return fields.length === 0 ? undefined : { name: line.slice(0, colon), fields }
+}
+
+/** At the commas that stand in no bracket. */
+function splitPieces(value: string): readonly string[] {
+  const pieces: string[] = []
+  let [depth, start] = [0, 0]
+  for (let at = 0; at < value.length; at++) {
+    const sign = value[at]
+    if (sign === "(") depth++
+    else if (sign === ")") depth = Math.max(0, depth - 1)
+    else if (sign === "," && depth === 0 && value[at + 1] === " ") {
+      pieces.push(value.slice(start, at))
+      start = at + 2
+    }
+  }
+  return [...pieces, value.slice(start)]
+}
+
+/** The same record as it was and as it is now: a field that was read again takes the place of the old one. */
+export function joinRecords(older: FactRecord, newer: FactRecord): FactRecord {
+  const fields = new Map(older.fields.map((field) => [field.key, field]))
+  for (const field of newer.fields) fields.set(field.key, field)
+  return { name: newer.name, fields: [...fields.values()] }
+}

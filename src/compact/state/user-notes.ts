@@ -1,0 +1,155 @@
+import { directs } from "../../language/imperative.ts"
+import { createRecent } from "../../message/recall.ts"
+import { ownWords } from "../../rules/own-words.ts"
+import { type LineState, maxLineLength, type NoteKind, oneLine, plainWords, weightOf } from "../summary/summary.ts"
+import { announcesRule, corrects, lasts, requests, sentencesOf, wishes, withdraws } from "./cues.ts"
+import { admits, type NoteDraft } from "./note-draft.ts"
+
+/** Said by the user at this place, after the assistant's last question, if there was one. */
+type UserStatement = {
+  readonly text: string
+  readonly at: number
+  readonly source: string
+  readonly asked?: { readonly text: string; readonly source: string }
+  /** Had the assistant done something since the user spoke before, and said its last word on it without asking for anything? */
+  readonly isServed: boolean
+}
+
+/** What the user said so far, in order. */
+export type UserTalk = UserStatement[]
+
+export const createUserTalk = (): UserTalk => []
+
+const worths: Readonly<Partial<Record<NoteKind, number>>> = { wish: 9, correction: 7, request: 7, reply: 5 }
+
+/** An answer of so few characters means nothing without its question. */
+const bareAnswer = 60
+
+/** Wishes taken out of one long message: a page of rules is the business of whoever keeps rules. */
+const maxWishes = 12
+
+/** Courtesies: nobody needs them to continue. */
+const idle =
+  /^\W*(?:ok(?:ay)?|thanks?(?: you)?|thank you(?: very| so)? much|great|perfect|cool|nice|danke|merci|gracias|谢谢|ありがとう|감사합니다)\W*$/i
+
+/** How the talk stands: does the assistant wait for an answer, or has it said its last word? */
+type Standing = { readonly asked: boolean; readonly ended: boolean }
+
+/** The user's messages as notes, each verbatim and with a state: what is open, done, waits for an answer, or was taken back. */
+export function userNotes(talk: UserTalk, standing: Standing): readonly NoteDraft[] {
+  const read = talk.map((said) => ({ said, words: readWords(said.text) }))
+  const kinds = read.map(({ said, words }, n): NoteKind => {
+    if (n === 0) return "request"
+    // What answers a question belongs to the request that the question is about.
+    return said.asked !== undefined && words.kind === "request" && said.text.length <= bareAnswer ? "reply" : words.kind
+  })
+  const current = kinds.findLastIndex((kind) => kind === "request" || kind === "correction")
+  return read.flatMap(({ said, words }, n) => {
+    const kind = kinds[n] ?? "reply"
+    const state = stateOf(n, kind, current, read, standing)
+    return drafts(said, words, kind, state)
+  })
+}
+
+type Read = { readonly said: UserStatement; readonly words: Words }
+
+function stateOf(n: number, kind: NoteKind, current: number, read: readonly Read[], standing: Standing): LineState {
+  if (kind !== "request" && kind !== "correction") return "said"
+  if (n === current) return standing.asked ? "pending" : standing.ended ? "done" : "open"
+  const next = read[n + 1]
+  if (next === undefined) return "said"
+  if (next.words.withdraws) return "withdrawn"
+  return next.said.isServed ? "done" : "said"
+}
+
+function drafts(said: UserStatement, words: Words, kind: NoteKind, state: LineState): readonly NoteDraft[] {
+  const text = plainWords(said.text)
+  if (!/[\p{L}\p{N}]/u.test(text)) return []
+  if (kind === "reply" && said.asked === undefined && idle.test(text)) return []
+  const base = { sources: [said.source], channel: "user", at: said.at } as const
+  const isBare = said.asked !== undefined && weightOf(text) <= bareAnswer && admits(said.asked.text, "assistant")
+  const question = isBare ? said.asked : undefined
+  const whole: NoteDraft = {
+    ...base,
+    kind: kind === "wish" ? "request" : kind,
+    text: question === undefined ? text : `${text} (asked: ${question.text})`,
+    ...(words.own === undefined ? {} : { short: plainWords(words.own) }),
+    ...(question === undefined ? {} : { sources: [question.source, said.source] }),
+    state,
+    worth: worths[kind] ?? 0,
+  }
+  const lasting = words.lasting.map((sentence): NoteDraft => {
+    return { ...base, kind: "wish", text: oneLine(sentence, maxLineLength), worth: worths.wish ?? 0 }
+  })
+  // A message that is nothing but one rule stands among the rules.
+  if (kind !== "wish" || !words.isWhole || text.length > maxLineLength) return [whole, ...lasting]
+  return [{ ...base, kind: "wish", text: oneLine(text, maxLineLength), worth: worths.wish ?? 0 }]
+}
+
+/** A rule has a verb and a thing; a question or a pasted page is none. */
+const shortestRule = 12
+const longestRule = 400
+
+const isLasting = (sentence: string): boolean =>
+  sentence.length >= shortestRule &&
+  sentence.length <= longestRule &&
+  (lasts.test(sentence) || (/[:–—-]/.test(sentence) && announcesRule.test(sentence))) &&
+  !/[?？]\s*$/.test(sentence) &&
+  !withdraws.test(sentence)
+
+type Words = {
+  /** Nothing in it was pasted. */
+  readonly isWhole: boolean
+  readonly kind: NoteKind
+  readonly lasting: readonly string[]
+  readonly withdraws: boolean
+  /** The user's own sentences, with what was pasted between them counted; nothing where it would not be much shorter. */
+  readonly own?: string
+}
+
+/** A message is read when it is flushed to memory and again at each compaction: 1,000 texts are those of a hundred sessions. */
+const readWords = createRecent((text): Words => {
+  // What a user pastes is shown with the message, and says nothing about what the user wants.
+  const spans = ownWords(text)
+  const own = spans.map(({ start, end }) => text.slice(start, end))
+  const sentences = own.flatMap(sentencesOf)
+  const shorter = spans.length === 0 ? undefined : withoutPastes(text, spans)
+  return {
+    isWhole: own.length === 1 && own[0] === text,
+    kind: kindOf(sentences),
+    lasting: sentences.filter(isLasting).slice(0, maxWishes),
+    withdraws: sentences.slice(0, 2).some((sentence) => withdraws.test(sentence.slice(0, 200))),
+    ...(shorter === undefined ? {} : { own: shorter }),
+  }
+}, 1000)
+
+/** Characters of a paste that stay: its head says what it is. */
+const pasteHead = 160
+/** A paste that is no longer stays as it is. */
+const smallPaste = 400
+
+function withoutPastes(
+  text: string,
+  spans: readonly { readonly start: number; readonly end: number }[],
+): string | undefined {
+  let told = ""
+  let from = 0
+  for (const { start, end } of [...spans, { start: text.length, end: text.length }]) {
+    const paste = text.slice(from, start)
+    told +=
+      paste.length <= smallPaste
+        ? paste
+        : `${paste.slice(0, pasteHead).toWellFormed()} [… ${paste.length - pasteHead} characters pasted]\n`
+    told += text.slice(start, end)
+    from = end
+  }
+  return told.length < text.length * 0.8 ? told : undefined
+}
+
+/** What a message is by the words at the start of its sentences; the first one of all is always the request. */
+function kindOf(sentences: readonly string[]): NoteKind {
+  const some = (cue: RegExp): boolean => sentences.some((sentence) => cue.test(sentence.slice(0, 600)))
+  if (some(corrects)) return "correction"
+  if (some(requests) || sentences.some(directs)) return "request"
+  return some(wishes) ? "wish" : "reply"
+}
