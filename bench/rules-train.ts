@@ -9,7 +9,7 @@ import { statementsIn } from "../src/rules/statements.ts"
 /**
  * Trains the rule finder and writes `src/rules/generated/rule-weights.ts`: `node bench/rules-train.ts`. Deterministic. It learns from
  * sentences that were written for it (`bench/rules/*.txt`, `test/fixtures/pin`) and from real lines, of which only the numbers of their
- * features and their label are kept (`bench/rules/real-lines.bin.gz`, written by `bench/rules-lines.ts`).
+ * features and their label are kept (`bench/rules/real-lines.bin.gz`; what changes the features needs the lines again).
  */
 
 /** One sentence: whether it is a rule, how much it counts, and what it is made of. */

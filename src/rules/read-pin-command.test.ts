@@ -42,7 +42,6 @@ test.each([
   ["with a blank line before the rule", "/pin\n\nNever push."],
   ["with marks only", "/pin ---"],
   ["with a page behind it", `/pin ${"word ".repeat(2000)}`],
-  ["unpin with a sentence", "/unpin that rule please"],
   ["unpin with nothing", "/unpin "],
   ["nothing", ""],
 ])("%s it is text like any other", (_how, message) => {
@@ -86,4 +85,12 @@ test.each([
   ["a command and one long line", `/pin ${"a".repeat(5_000_000)}`],
 ])("%s in number are read through once", (_what, message) => {
   expect(readPinCommand(message)).toBeUndefined()
+})
+
+test("unpin with words of a rule is a command as well", () => {
+  expect(readPinCommand("/unpin the metric rule\nGo on.")).toEqual({
+    type: "unpin",
+    id: "the metric rule",
+    rest: "Go on.",
+  })
 })

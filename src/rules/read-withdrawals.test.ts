@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { fc } from "../../test/support/property.ts"
 import { kindOfRule } from "./find-rules.ts"
 import type { Pin } from "./pin.ts"
-import { readReplacements, readWithdrawals, withdrawnBy } from "./read-withdrawals.ts"
+import { readReplacements, readWithdrawals, ruleNamed, withdrawnBy } from "./read-withdrawals.ts"
 
 const pinOf = (text: string, n: number): Pin => ({
   id: `e${n}`,
@@ -111,5 +111,24 @@ describe("a statement that puts something else in the place of a rule", () => {
   test("if two rules could be meant, both stay", () => {
     const pins = [pinOf("Never deploy to staging after 5 pm.", 1), pinOf("Never deploy to live after 5 pm.", 1)]
     expect(readReplacements("You can deploy after 5 pm now.", pins)).toEqual([])
+  })
+})
+
+describe("a rule that is named", () => {
+  const pins = [
+    pinOf("Always use metric units.", 1),
+    pinOf("Never email outsiders.", 2),
+    pinOf("Never call outsiders.", 3),
+  ]
+  test.each([
+    ["e2", "Never email outsiders."],
+    ["metric units", "Always use metric units."],
+    ["the metric rule", "Always use metric units."],
+    ["never EMAIL", "Never email outsiders."],
+  ])("%s", (name, text) => {
+    expect(ruleNamed(name, pins)?.text).toBe(text)
+  })
+  test.each(["outsiders", "e9", "weather"])("%s names none, or more than one", (name) => {
+    expect(ruleNamed(name, pins)).toBeUndefined()
   })
 })

@@ -200,18 +200,19 @@ function isReplaced(rule: string, said: readonly string[], seen: string): boolea
 /** What a user asks for at the head of a message: a rule to pin, or a pin to take away. `rest` is what stands behind it, verbatim. */
 type PinCommand =
   | { readonly type: "pin"; readonly text: string; readonly rest: string }
-  | { readonly type: "unpin"; readonly id: string; readonly rest: string }
+  | { readonly type: "unpin" /** The id of a rule, or words of it. */; readonly id: string; readonly rest: string }
 
 const command = /^\s*\/(pin|unpin)(?=\s)[^\S\n\r]*/i
 const lineEnd = /\r\n|[\n\r]/g
-const id = /^[\w.:-]{1,128}$/
+/** A rule is named by its id, or by words of it. */
+const maxName = 300
 
 /** A pin is a rule, not a page; a longer text is a message like any other. */
 const maxPin = 4000
 
 /**
  * The command that a message begins with, if it does: `/pin` with the rule behind it on its line, or alone on its line with the rule on the
- * next ones up to a blank one; `/unpin` with an id. Anywhere else, behind a quotation mark or in code, it is text.
+ * next ones up to a blank one; `/unpin` with an id or words of the rule. Anywhere else, behind a quotation mark or in code, it is text.
  */
 export function readPinCommand(message: string): PinCommand | undefined {
   const [head = "", name = ""] = command.exec(message) ?? []
@@ -219,7 +220,9 @@ export function readPinCommand(message: string): PinCommand | undefined {
   const line = lineFrom(message, head.length)
   const own = message.slice(head.length, line.end).trim()
   if (name.toLowerCase() === "unpin")
-    return id.test(own) ? { type: "unpin", id: own, rest: message.slice(line.next) } : undefined
+    return own !== "" && own.length <= maxName && /[\p{L}\p{N}]/u.test(own)
+      ? { type: "unpin", id: own, rest: message.slice(line.next) }
+      : undefined
   if (own !== "") return pinOf(own, message.slice(line.next))
   const next = paragraphFrom(message, line.next)
   return pinOf(message.slice(line.next, next.end).trim(), message.slice(next.next))
@@ -227,6 +230,21 @@ export function readPinCommand(message: string): PinCommand | undefined {
 
 const pinOf = (text: string, rest: string): PinCommand | undefined =>
   text === "" || text.length > maxPin || !/[\p{L}\p{N}]/u.test(text) ? undefined : { type: "pin", text, rest }
+
+/** The rule that is meant by its id or by words of it: one that has them as they stand, or else all that they are about. In doubt none. */
+export function ruleNamed<Rule extends Pick<Pin, "id" | "text">>(
+  name: string,
+  pins: readonly Rule[],
+): Rule | undefined {
+  const byId = pins.find(({ id }) => id === name)
+  if (byId !== undefined) return byId
+  const fold = (text: string): string => normalize(text).text.replace(/\s+/g, " ").trim()
+  const literal = pins.filter(({ text }) => fold(text).includes(fold(name)))
+  if (literal.length > 0) return literal.length === 1 ? literal[0] : undefined
+  const topic = topicOf(name).filter((word) => !telling.has(word))
+  const alike = pins.filter(({ text }) => topic.length > 0 && topic.every((word) => topicOf(text).includes(word)))
+  return alike.length === 1 ? alike[0] : undefined
+}
 
 /** Where the line at a place ends, and where the next one starts. */
 function lineFrom(text: string, start: number): { readonly end: number; readonly next: number } {

@@ -4,7 +4,7 @@ import { type Message, type Transcript, trust } from "../message/message.ts"
 import { kindOfRule } from "../rules/find-rules.ts"
 import type { Pin } from "../rules/pin.ts"
 import { sameSubject } from "../rules/pin-ledger.ts"
-import { readPinCommand, readReplacements, readWithdrawals, withdrawnBy } from "../rules/read-withdrawals.ts"
+import { readPinCommand, readReplacements, readWithdrawals, ruleNamed, withdrawnBy } from "../rules/read-withdrawals.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
@@ -106,7 +106,7 @@ function withdrawnIn(message: Message, standing: ReadonlyMap<string, Pin>): read
 const nameOf = ({ channel, text, source = "" }: Pick<RuleBody, "channel" | "text" | "source">): string =>
   JSON.stringify([channel, channel === "user" ? "" : source, text])
 
-/** What a user takes back at the head of a message, `/unpin e12`: a rule of theirs, or one of less trust; never the operator's. */
+/** What a user takes back at the head of a message, `/unpin e12` or `/unpin the metric rule`: a rule of theirs, or one of less trust; never the operator's. */
 export function takenBackIn(
   pins: readonly SessionPin[],
   messages: Transcript,
@@ -119,8 +119,11 @@ export function takenBackIn(
     }),
   )
   return ids.flatMap((id): readonly EntryBody[] => {
-    const known = pins.find((pin) => pin.id === id && isInForce(pin) && trust(pin.channel) <= trust("user"))
-    const pin = known === undefined ? undefined : seqOf(id)
+    const known = ruleNamed(
+      id,
+      pins.filter((pin) => isInForce(pin) && trust(pin.channel) <= trust("user")),
+    )
+    const pin = known === undefined ? undefined : seqOf(known.id)
     return pin === undefined ? [] : [{ type: "rule-unpinned", pin }]
   })
 }

@@ -3,12 +3,18 @@ import { compact } from "../../compact/compact.ts"
 import { isHeld } from "../../compact/held.ts"
 import type { PlanEvent } from "../../compact/plan/event.ts"
 import { type Separation, separate, separateMade } from "../../compact/stack/separate.ts"
+import { isSpoken, isSpokenPart } from "../../compact/stages/spoken.ts"
+import { ownMessage } from "../../compact/standing.ts"
 import { flush } from "../../compact/state/flush.ts"
 import { type CheckOptions, checkTranscript } from "../../message/check.ts"
 import { HoldfastError } from "../../message/errors.ts"
-import type { ModelRequest, Wire } from "../../message/message.ts"
+import type { Message, ModelRequest, Transcript, Wire } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { type Repaired, repair } from "../../message/repair.ts"
+import { findRules, kindOfRule } from "../../rules/find-rules.ts"
+import { carryPins, type Pin, type PinnedRule, type PinPlace, pinsHeading } from "../../rules/pin.ts"
+import { pinLedger } from "../../rules/pin-ledger.ts"
+import { readReplacements, readWithdrawals, withdrawnBy } from "../../rules/read-withdrawals.ts"
 import type { Meter } from "../../tokens/meter.ts"
 import { decodeRequest } from "../../wire/decode.ts"
 import { encodeRequest } from "../../wire/encode.ts"
@@ -100,7 +106,10 @@ async function perform(performing: Performing): Promise<Performed> {
     return { wire: encodeRequest(request, { messages: repaired.messages }), trace: [made, ...repaired.events] }
   }
   const { messages, events } = repairRequest(request)
-  const choices = { ...choicesOf(options, meter), ...present({ documents }) }
+  const own = choicesOf(options, meter)
+  const said = rulesOf(messages, limits.targetTokens * ruleShare, (text) => meter.text(text))
+  const pins = [...own.pins, ...said.filter(({ text }) => !own.pins.some((pin) => pin.text === text))]
+  const choices = { ...own, pins, ...present({ documents }) }
   const separation = separateMade(performing.separation, { ...request, messages })
   const compacted = await compact({ format: request.format, request, messages, separation, meter, limits, choices })
   const decided: PlanEvent = { ...made, weighing: weighCompaction(compacted, planned, meter) }
@@ -135,4 +144,55 @@ function textOfBody(body: object): string {
       found: "one that JSON cannot hold",
     })
   }
+}
+
+/** Of what a request may take, so much is for rules that were found in it. */
+const ruleShare = 0.1
+
+/** The rules that hold in a request by itself: those that an earlier compaction handed over, and those that its user says since. */
+function rulesOf(messages: Transcript, budgetTokens: number, count: (text: string) => number): readonly PinnedRule[] {
+  let pins: readonly Pin[] = messages.filter((message) => ownMessage(message) === "pins").flatMap(carriedRules)
+  for (const message of messages.filter(isSpoken))
+    for (const part of message.parts) {
+      if (part.type !== "text" || !isSpokenPart(message, part)) continue
+      const changed = readReplacements(part.text, pins)
+      const gone = new Set([
+        ...readWithdrawals(part.text).flatMap((withdrawal) => withdrawnBy(withdrawal, pins)),
+        ...changed.map(({ pin }) => pin),
+      ])
+      const found = findRules(part.text, { channel: "user" })
+      const stated = changed.filter(({ text }) => !found.some((rule) => rule.text.includes(text)))
+      pins = [
+        ...pins.filter((pin) => !gone.has(pin)),
+        ...[...found, ...stated].map(({ text, start }) => pinnedAt(text, { entry: message.id, part: 0, start })),
+      ]
+    }
+  const standing = pinLedger(pins).filter(({ state }) => state === "in-force")
+  return carryPins(standing, { budgetTokens, count }).carried
+}
+
+const pinnedAt = (text: string, place: PinPlace): Pin => ({
+  id: JSON.stringify([place, text]),
+  text,
+  hash: "",
+  channel: "user",
+  by: "found",
+  kind: kindOfRule(text),
+  scope: "session",
+  explicitness: "stated",
+  place,
+})
+
+/** The user's rules in a message of ours, as they stand there. */
+function carriedRules({ parts }: Message): readonly Pin[] {
+  const lines = parts.flatMap((part) => (part.type === "text" ? part.text.split("\n") : []))
+  const start = lines.indexOf(pinsHeading) + 1
+  if (start === 0) return []
+  const end = lines.findIndex((line, n) => n >= start && /^(?:<\/|\S.*:$)/.test(line) && !line.startsWith("- "))
+  const rules = lines
+    .slice(start, end < 0 ? lines.length : end)
+    .join("\n")
+    .split(/^- /m)
+    .slice(1)
+  return rules.map((rule, n) => pinnedAt(rule.trimEnd(), { document: String(n) }))
 }

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest"
+import { compactRequest } from "./compact-request.ts"
+
+type Said = { readonly role: "user" | "assistant"; readonly content: string }
+
+const framings: readonly (readonly [why: string, said: string, rule: string])[] = [
+  ["said alone", "Never open the sluice at night.", "Never open the sluice at night."],
+  ["announced", "This is an important constraint: never include my name.", "never include my name"],
+  [
+    "at the end of a task",
+    "Please make a table of the boats in the harbour with their length. From now on, always give lengths in metres.",
+    "From now on, always give lengths in metres.",
+  ],
+  [
+    "as a correction",
+    "No, that is wrong. We always answer customers in German.",
+    "We always answer customers in German.",
+  ],
+  ["asking first", "Looks good. Ask me before you delete anything.", "Ask me before you delete anything."],
+]
+
+const round = (n: number): readonly Said[] => [
+  { role: "user", content: `Tell me about boat ${n}.` },
+  {
+    role: "assistant",
+    content: `Boat ${n} is painted in colour ${n}. ${"It lies at the quay and waits. ".repeat(60)}`,
+  },
+]
+
+/** Ten compactions of one request by itself, each of what the one before left and what was said since. */
+async function afterTen(first: string): Promise<string> {
+  let messages: readonly unknown[] = [
+    { role: "user", content: first },
+    { role: "assistant", content: "Understood." },
+  ]
+  for (let n = 0; n < 10; n++) {
+    const grown = [
+      ...messages,
+      ...[1, 2, 3, 4].flatMap((k) => round(4 * n + k)),
+      { role: "user", content: `Go on with ${n}.` },
+    ]
+    const { body } = await compactRequest(
+      { model: "gpt-5", messages: grown },
+      { format: "openai-chat", budgetTokens: 900 },
+    )
+    messages = [...body.messages, { role: "assistant", content: "Done." }]
+  }
+  return JSON.stringify(messages)
+}
+
+test.each(framings)(
+  "a rule %s is there verbatim after ten compactions of a request by itself",
+  async (_why, said, rule) => {
+    expect(await afterTen(said)).toContain(JSON.stringify(rule).slice(1, -1))
+  },
+)
+
+test("a rule that was taken back is not handed on", async () => {
+  const messages = [
+    { role: "user", content: "Never open the sluice at night." },
+    { role: "assistant", content: "Understood." },
+    { role: "user", content: "Forget what I said about the sluice." },
+    ...[1, 2, 3, 4, 5, 6].flatMap(round),
+    { role: "user", content: "Go on." },
+  ]
+  const { body } = await compactRequest({ model: "gpt-5", messages }, { format: "openai-chat", budgetTokens: 500 })
+  expect(JSON.stringify(body)).not.toContain("- Never open the sluice at night.")
+})
