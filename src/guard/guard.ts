@@ -19,7 +19,7 @@ import { type CompiledMatcher, compileMatcher, type Matcher } from "./policy/mat
 import { readPolicySet } from "./policy/policies.ts"
 import type { AttributeName } from "./policy/schema.ts"
 import { shown } from "./policy/template.ts"
-import type { PolicyInput } from "./policy/templates.ts"
+import { isDeclarations, type PolicyInput } from "./policy/templates.ts"
 
 export type Decision = "allow" | "deny" | "ask"
 
@@ -88,7 +88,10 @@ function checkOptions(options: GuardOptions): void {
 
 /** Make a guard of policies and templates. They are parsed and checked against the schema here, once. */
 export function createGuard(policies: readonly PolicyInput[], options: GuardOptions = {}): Guard {
-  checkOptions(options)
+  const declared = Array.isArray(policies) ? policies.filter(isDeclarations) : []
+  const own = options.tools ?? []
+  const given = { ...options, tools: [...declared.flatMap(({ tools }) => tools), ...(Array.isArray(own) ? own : [])] }
+  checkOptions(Array.isArray(options.tools ?? []) ? given : options)
   const cedar = loadCedar()
   const { policies: read, matchers } = readPolicySet(cedar, policies, options.matchers ?? {})
   const judging: Judging = {
@@ -96,12 +99,17 @@ export function createGuard(policies: readonly PolicyInput[], options: GuardOpti
     engine: createEngine(cedar, read, options.mode ?? "forbid-only"),
     matchers: new Map(Object.entries(matchers).map(([name, matcher]) => [name, compileMatcher(matcher)])),
     kinds: new Map(Object.entries(matchers).map(([name, { of }]) => [name, of])),
-    contracts: contractsOf(options.tools ?? []),
-    undeclared: options.undeclared ?? "infer",
+    contracts: contractsOf(given.tools),
+    undeclared: strictest([options.undeclared, ...declared.map(({ undeclared }) => undeclared)]),
     mode: options.mode ?? "forbid-only",
     onFailure: options.onFailure ?? "deny",
   }
   return { policies: read, judge: (call, circumstances = {}) => judge(judging, call, circumstances) }
+}
+
+/** The strictest of what several say about tools that nobody has declared. */
+function strictest(said: readonly (Undeclared | undefined)[]): Undeclared {
+  return said.includes("deny") ? "deny" : said.includes("ask") ? "ask" : "infer"
 }
 
 type Judging = {

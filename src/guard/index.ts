@@ -1,5 +1,6 @@
 export type { Action } from "./facts/action.ts"
 export { actions } from "./facts/action.ts"
+export type { ToolContract, Undeclared } from "./facts/contracts.ts"
 export type { CallFacts, ToolCall } from "./facts/facts.ts"
 export { factsOf } from "./facts/facts.ts"
 export type { Mark } from "./facts/leaf.ts"

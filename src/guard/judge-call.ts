@@ -131,6 +131,9 @@ function shownValue(value: AttributeValue): string {
   return value.length > maxShown ? `${shown} and ${value.length - maxShown} more` : shown
 }
 
+/** A reason of ours, in which the name of a program of the call may stand. */
+const plainWords = (text: string): string => text.slice(0, 200).replace(/[^\w .,:'-]/g, "_")
+
 /** Rules are written by the operator; still, each stays on its line. */
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, 1_000)
 
@@ -143,12 +146,16 @@ export function deniedResult({ decision, reasons, facts }: Verdict): string {
       : `The call of ${tool} was refused. It was not run; nothing was sent, read or changed by it.`
   const seen = new Set<string>()
   const lines = reasons.flatMap(({ rule, instead, facts: met }) => {
-    const told = Object.entries(met).map(([name, value]) => `${name}: ${shownValue(value)}`)
+    const told = Object.entries(met)
+      .filter(([name]) => name !== "unresolved")
+      .map(([name, value]) => `${name}: ${shownValue(value)}`)
+    const open = typeof met.unresolved === "object" ? met.unresolved : []
     const known = seen.has(rule)
     seen.add(rule)
     return [
       ...(known ? [] : [`Rule: ${oneLine(rule)}`]),
       ...(told.length === 0 ? [] : [`What it met: ${told.join("; ")}`]),
+      ...open.map((why) => `The call may break it; that cannot be told: ${plainWords(why)}.`),
       ...(known || instead === undefined ? [] : [`Instead: ${oneLine(instead)}`]),
     ]
   })

@@ -89,6 +89,9 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
   const found = new Set([...own, ...told])
   if (wordsOf(tool.slice(0, 200)).some((word) => noMoney.test(word)) && !leaves.some(({ role }) => role === "amount"))
     found.delete("purchase")
+  const [first = ""] = wordsOf(tool.slice(0, 200)).filter((word) => !/^(?:mcp|api|tool)$/.test(word))
+  if (/^(?:get|list|search|find|lookup|check|view|show|describe|read|fetch|calculate)$/.test(first))
+    found.delete("purchase")
   const noun = wordsOf(tool.slice(0, 200)).some((word) => /^(?:email|mail|message|sms|notify)$/.test(word))
   if (noun && found.size === 0) found.add("send")
   if (found.size === 0) found.add("other")
@@ -96,7 +99,7 @@ export function namedActions(tool: string, leaves: readonly Leaf[]): ReadonlySet
 }
 
 const paying = setOf(
-  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire ticket tickets",
+  "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense expenses escrow quote payroll bonus salary zahle zahlen kaufen acheter payer comprar pagar comprare pagare",
 )
 const reads = /^(?:read|query)$/
 
@@ -117,8 +120,13 @@ export function possibleActions(
   // What its statements and commands do is known from them.
   if ((!isReading && !isRead) || addressed)
     for (const action of ["send", "disclose", "write", "other"] as const) may.add(action)
-  const telling = leaves.some(({ role, keys }) => role === "amount" && keys.length <= 2 && !isReading)
-  const pays = words.some((word) => paying.has(word)) && !words.some((word) => noMoney.test(word))
+  const telling = leaves.some(
+    ({ role, keys, text }) =>
+      role === "amount" && keys.length <= 2 && !isReading && keys.at(-1) !== "value" && /\d/.test(text),
+  )
+  const pays =
+    words.some((word) => paying.has(word)) &&
+    !words.some((word) => noMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
   const first = words.find((word) => !/^(?:mcp|api|tool|v\d)$/.test(word)) ?? ""
   const asks = isReading || verbs.some(([action, known]) => action === "read" && known.has(first))
   if ((pays && !asks) || telling) may.add("purchase")

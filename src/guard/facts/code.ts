@@ -1,7 +1,7 @@
 import type { Effect } from "./command-table.ts"
 
 /** What a program in a language other than a shell's does as far as its calls say, with the texts quoted in it. */
-export type CodeFacts = {
+type CodeFacts = {
   readonly effects: ReadonlySet<Effect>
   readonly literals: readonly string[]
   /** Addresses that it calls, as far as they are written out. */
@@ -9,6 +9,8 @@ export type CodeFacts = {
   /** Commands that it hands to a shell. */
   readonly scripts: readonly string[]
   readonly destructive: boolean
+  /** It has a call whose name says that something is taken away. */
+  readonly takesAway: boolean
   /** What shows only when it runs, with the reason. */
   readonly unresolved: readonly {
     readonly what: "everything" | "hosts" | "paths" | "changedPaths" | "statements" | "recipients"
@@ -30,7 +32,7 @@ const calls: readonly (readonly [Effect, RegExp])[] = [
   ],
   [
     "write",
-    /\bopen\s*\([^)\n]{0,300}["'](?:[wax]\+?[bt]?|r\+)["']|\bopen\s*\(?[^;\n]{0,100}["']\s*>|\bwrite(?:File|FileSync|_text|_bytes|lines|TextFile|Text)?\s*\(|\b(?:os\.(?:rename|chmod|mkdir|makedirs|symlink|link)|shutil\.(?:copy\w*|move)|fs\.\w*(?:append|rename|mkdir|copy|symlink|chmod|truncate|write)\w*|File\.(?:write|rename)|IO\.write|file_put_contents|appendFile(?:Sync)?|Bun\.write)\s*\(|\bprint\s*>>?\s*"/,
+    /\bopen\s*\([^)\n]{0,300}["'](?:[wax]\+?[bt]?|r\+)["']|\bopen\s*\(?[^;\n]{0,100}["']\s*>|\bwrite(?:File|FileSync|_text|_bytes|lines|TextFile|Text)?\s*\(|\b(?:os\.(?:rename|chmod|mkdir|makedirs|symlink|link)|shutil\.(?:copy\w*|move)|fs\.\w*(?:append|rename|mkdir|copy|symlink|chmod|truncate|write)\w*|File\.(?:write|rename)|IO\.write|file_put_contents|appendFile(?:Sync)?|Bun\.write)\s*\(|\bprint\s*>>?\s*"|\b(?:Dir\.mkdir|mkdir|rename|symlink)\b\s*[("']|\.(?:touch|mkdir|rename|symlink_to|chmod)\s*\(/,
   ],
   [
     "read",
@@ -38,7 +40,7 @@ const calls: readonly (readonly [Effect, RegExp])[] = [
   ],
   [
     "network",
-    /\b(?:requests|httpx|aiohttp|urllib|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net\.createConnection|dgram|dns|tls\.connect)\b\s*[.(:]/,
+    /\b(?:requests|httpx|aiohttp|urllib|urllib2|urllib3|urlopen|axios|fetch|http\.client|http\.get|https\.get|http\.request|https\.request|socket|paramiko|sendBeacon|EventSource|HTTPSConnection|HTTPConnection|ftplib|telnetlib|WebClient|WebSocket|XMLHttpRequest|Net::HTTP|LWP|HTTParty|Faraday|got|ky|superagent|curl_init|curl_exec|net\.connect|net['"]?\)\.connect|net\.createConnection|dgram|dns|tls\.connect)\b\s*[.(:]/,
   ],
   [
     "send",
@@ -128,13 +130,16 @@ const changeCalls =
 const statementCalls =
   /\.(?:execute|executemany|executescript|raw|query|exec_driver_sql|\$executeRawUnsafe|\$queryRawUnsafe)\s*\(/g
 const shellCalls =
-  /(?:os\.(?:system|popen|exec\w*|spawn\w*)|subprocess\.\w{1,30}|exec(?:Sync|File|FileSync)|(?:child_process['"]?\)?|cp|childProcess)\.exec|(?<![.\w])exec(?=\s*\(\s*["'`])|spawn(?:Sync)?|popen|shell_exec|passthru|proc_open|(?<![.\w])system|Popen|check_output|check_call|getoutput|Deno\.Command|Bun\.spawn)\s{0,20}\(\s{0,20}/g
+  /(?:os\.(?:system|popen|exec\w*|spawn\w*)|subprocess\.\w{1,30}|exec(?:Sync|File|FileSync)|(?:child_process['"]?\)?|cp|childProcess)\.exec|(?<![.\w])exec(?=\s*\(\s*["'`])|spawn(?:Sync)?|popen|shell_exec|passthru|proc_open|(?<!\w)system|Popen|check_output|check_call|getoutput|Deno\.Command|Bun\.spawn)\s{0,20}\(\s{0,20}/g
 const evaluations =
   /(?<![.\w])(?:eval|exec|Function|compile|execfile|instance_eval|class_eval|loadstring|create_function|assert_options)\s*\(\s*/g
 
 /** Ways to call something by a name that is put together, or to read a program out of data. */
 const dynamic =
   /\bgetattr\s*\(|\bglobals\s*\(\)|\b__builtins__\b|\b__import__\s*\(\s*(?!["'])|\bimportlib\b|\b(?:globalThis|window|process\.mainModule|module\.constructor|Reflect)\s*[[.]\s*(?:["'`]|apply|get)|\[\s*(?:["'`][^"'`\n]*["'`]\s*\+|atob|String\.fromCharCode)|\bfromCharCode\b[\s\S]{0,200}\b(?:eval|exec|Function)\b|\b(?:marshal|pickle)\.loads?\b|\bconstructor\s*\(\s*["'`]return|\bvm\.run\w+\s*\(|\bctypes\b|\bcffi\b/
+
+const hostLiteral =
+  /^(?:[a-z][a-z\d+.-]*:\/\/\S+|(?:[\w-]+\.)+(?!(?:py|js|ts|json|txt|csv|md|html?|ya?ml|toml|xml|log|sql|db|png|jpe?g|pdf|sh)$)[a-z]{2,}(?::\d+)?)$/i
 
 /** Read program text of any language by the calls that most of them have. */
 export function codeFacts(code: string, language = "other"): CodeFacts {
@@ -148,7 +153,12 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
   }
   const unresolved: CodeFacts["unresolved"][number][] = []
   const scripts = scriptsIn(text, language, names, unresolved)
-  const urls = readCalls(text, names, effects, unresolved)
+  const urls = [
+    ...readCalls(text, names, effects, unresolved),
+    ...literals.filter(
+      (one) => /^[a-z][a-z\d+.-]*:\/\/\S+$/i.test(one) || (effects.has("network") && hostLiteral.test(one)),
+    ),
+  ]
   if (dynamic.test(text))
     unresolved.push({ what: "everything", why: "the program calls something whose name is put together when it runs" })
   for (const argument of argumentsOf(text, evaluations))
@@ -161,6 +171,10 @@ export function codeFacts(code: string, language = "other"): CodeFacts {
     scripts,
     destructive:
       /\brmtree\s*\(|\brimraf\b|\bdropDatabase\b|\bdeleteMany\(\s*(?:\{\s*\})?\s*\)|\.drop\(\s*\)|recursive\s*:\s*true[^)]{0,80}force|\bflush(?:all|db)\b|\.drop_?(?:database|collection|all)\(/i.test(
+        text,
+      ),
+    takesAway:
+      /(?:\b|[._])(?:delete\w*|unlink\w*|rm|rm_?rf?|rmSync|removeSync|remove\w*|drop\w*|destroy\w*|purge\w*|truncate\w*|rmtree|flush\w*)\s*[("'\s]/i.test(
         text,
       ),
     unresolved,
@@ -209,7 +223,7 @@ function readCalls(
     /^\s*(?:select|show|describe)\s/i,
   )
   if (
-    /\b(?:smtplib|nodemailer|sendMail|sendmail)\b/.test(text) &&
+    /\b(?:smtplib|nodemailer|sendMail|sendmail|send_e?mail)\b/.test(text) &&
     (!/@[\w-]+\.\w/.test(text) || mailsUnknown(text, names))
   )
     unresolved.push({ what: "recipients", why: "the program sends mail to someone who is not written in it" })
@@ -217,12 +231,12 @@ function readCalls(
 }
 
 const mailTargets =
-  /\bsendmail\s*\([^,()]{0,300},\s*(\[[^\]]*\]|[^,)\n]+)|(?:\bto|\bcc|\bbcc|\[["'](?:To|Cc|Bcc)["']\])\s*[:=](?!=)\s*(\[[^\]]*\]|[^,;)}\n]+)/gi
+  /\bsendmail\s*\([^,()]{0,300},\s*(\[[^\]]*\]|[^,)\n]+)|\bsend_(?:e?mail)\w*\s*\(\s*([^,)\n]+)|(?:\bto|\bcc|\bbcc|\[["'](?:To|Cc|Bcc)["']\])\s*[:=](?!=)\s*(\[[^\]]*\]|[^,;)}\n]+)/gi
 
 /** Does a program send mail to someone whom it finds out when it runs? */
 function mailsUnknown(text: string, names: Names): boolean {
-  return [...text.matchAll(mailTargets)].some(([, called, field]) =>
-    (called ?? field ?? "")
+  return [...text.matchAll(mailTargets)].some(([, called, given, field]) =>
+    (called ?? given ?? field ?? "")
       .replace(/^\[|\]$/g, "")
       .split(",")
       .some((one) => one.trim() !== "" && textsOf(one.trim(), names) === undefined),
@@ -263,6 +277,8 @@ function scriptsIn(
   if (/^(?:perl|ruby|php|lua|raku)/.test(language))
     for (const [, ticks, quoted] of text.matchAll(/`([^`]+)`|(?:qx|%x)\s*[{([/|]([^})\]/|]+)/g))
       scripts.push(ticks ?? quoted ?? "")
+  for (const [, script] of text.matchAll(/do shell script\s+"([^"]+)"/g)) scripts.push(script ?? "")
+  if (language === "tclsh") for (const [, script] of text.matchAll(/\bexec\s+([^\n;\]]+)/g)) scripts.push(script ?? "")
   if (/awk$/.test(language))
     for (const [, before, after] of text.matchAll(/"([^"]+)"\s*\|\s*getline|print[^|;}]*\|\s*"([^"]+)"/g))
       scripts.push(before ?? after ?? "")

@@ -10,6 +10,7 @@ export type Effect =
   | "deploy"
   | "execute"
   | "remote-code"
+  | "pay"
   | "unknown"
 
 const setOf = (names: string): ReadonlySet<string> => new Set(names.split(" "))
@@ -27,7 +28,7 @@ const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
   [
     "write",
     setOf(
-      "cp mv touch mkdir ln install tee dd truncate chmod chown chgrp chattr setfacl rsync tar unzip zip gzip gunzip patch ed ex vi vim nano emacs set-content sc add-content ac out-file new-item ni copy-item move-item rename-item mkfifo mktemp split csplit crontab at xattr sponge dos2unix createdb psql mysql mariadb sqlite3 mongosh mongo redis-cli sqlcmd cqlsh bq snowsql clickhouse-client",
+      "cp mv touch mkdir ln install tee dd truncate chmod chown chgrp chattr setfacl rsync tar unzip zip gzip gunzip patch ed ex vi vim nano emacs set-content sc add-content ac out-file new-item ni copy-item move-item rename-item mkfifo mktemp split csplit crontab at xattr sponge dos2unix createdb",
     ),
   ],
   [
@@ -65,7 +66,7 @@ const table: readonly (readonly [Effect, ReadonlySet<string>])[] = [
 const phrases: readonly (readonly [Effect, RegExp])[] = [
   [
     "write",
-    /^(?:sed|perl|gawk|awk) (?:\S+ )*(?:-i|--in-place|-pi)|^awk .*(?:system\(|print\s*>)|^sort .*-o\b|^yq .*-i\b/,
+    /^(?:sed|perl|gawk|awk) (?:\S+ )*(?:-i|--in-place|-pi)|^[gm]?awk .*(?:system\(|print[^|;}]*>)|^sed .*(?:[\s;'"/}\d]w \S)|^sort .*-o\b|^yq .*-i\b/,
   ],
   [
     "delete",
@@ -95,7 +96,7 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
   ["install", /^(?:npx|bunx|uvx|pipx run) /],
   [
     "send",
-    /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
+    /^curl .*(?:--mail-rcpt|smtps?:)|^curl .*(?:-d|--data\S*|-F|--form|-T|--upload-file|--json)[ =@]?|^(?:curl|http|xh|wget) .*(?:-X|--request|--method)[ =]?"?(?:post|put|patch|delete)\b|^(?:curl|http|xh|wget) .*-X(?:POST|PUT|PATCH|DELETE)\b|^https? (?:post|put|patch|delete)\b|^wget .*--(?:post|body)|^invoke-\w+ .*-method (?:post|put|patch|delete)|^(?:nc|ncat|netcat|socat|scp|sftp|rsync|ftp) .*[\w.]|^aws s3 (?:cp|mv|sync) \S+ s3:|^gsutil .*(?:cp|mv) \S+ gs:|^rclone (?:copy|sync|move)\b/,
   ],
   [
     "write",
@@ -108,7 +109,7 @@ const phrases: readonly (readonly [Effect, RegExp])[] = [
 ]
 
 const lookOnly: readonly RegExp[] = [
-  /^git (?:-\S+ )*(?:status|log|diff|show|blame|branch(?! -[dDmM])|remote(?! add| set| remove)|rev-parse|ls-files|grep|describe|config --get|ls-remote|shortlog|reflog)\b/,
+  /^git (?:-\S+ )*(?:status|log|diff|show|blame|branch(?! -[dDmM])|remote(?! add| set| remove)|rev-parse|ls-files|grep|describe|config --get|shortlog|reflog)\b/,
   /^(?:kubectl|oc) (?:-\S+(?: \S+)? )*(?:get|describe|logs|top|explain|version|config view|cluster-info|api-resources)\b/,
   /^(?:docker|podman) (?:ps|images|logs|inspect|version|info|stats|top)\b/,
   /^(?:terraform|tofu) (?:plan|show|validate|output|fmt -check|version|state list)\b|^helm (?:list|status|get|history|template)\b|^pulumi preview\b/,
@@ -125,6 +126,11 @@ const local = setOf(
   "make cmake ninja gradle gradlew mvn mvnw tsc vite webpack rollup esbuild rolldown jest mocha ava vitest pytest py.test tox nox rustc rustfmt gcc g++ cc clang clang-format javac dotnet swift bazel eslint prettier ruff black mypy pyright flake8 pylint isort biome playwright cypress phpunit rspec rake mix sbt ant composer artisan django-admin shellcheck hadolint yamllint markdownlint pre-commit coverage sphinx-build mkdocs jekyll hugo next nuxt ng expo flutter dart xcodebuild protoc buf sqlc prisma alembic just task meson autoreconf configure ld ar nm objdump ldd strip gofmt golangci-lint gdb lldb valgrind java kotlinc perl6 pdflatex latex pandoc convert ffmpeg imagemagick dot gnuplot jupyter nbconvert turbo nx lerna changeset husky lint-staged commitlint stylelint tailwindcss postcss sass swc babel c8 nyc tap knip depcheck tsup tsdown storybook nodemon ts-node tsx cloc tokei scc hyperfine time open xdg-open code subl apply_patch applypatch str_replace_editor edit submit search_file search_dir find_file goto scroll_up scroll_down create",
 )
 
+/** Programs that do what their statements say. */
+const clients = setOf(
+  "sqlite3 sqlite duckdb litecli sqlcmd cqlsh bq snowsql clickhouse-client usql isql sqlplus mariadb mongo",
+)
+
 /** Programs that act on something far away, and change it unless they are known to look. */
 const clouds = setOf(
   "aws gcloud az gsutil s3cmd rclone kubectl oc helm docker podman nerdctl terraform tofu pulumi heroku vercel netlify flyctl fly wrangler gh glab hub doctl firebase supabase",
@@ -135,7 +141,8 @@ export const isLocalProgram = (name: string): boolean => local.has(name)
 
 /** What a command does, by its name and its first words. Of what is not known, that is what it does. */
 export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
-  const seen = line.slice(0, 2_000)
+  const bare = clouds.has(name) ? line.replace(/^(\S+)(?: --?[\w-]+(?:=\S*| (?!-)\S+(?= ))?)+/, "$1") : line
+  const seen = bare.slice(0, 2_000)
   const effects = new Set<Effect>()
   if (lookOnly.some((pattern) => pattern.test(seen))) {
     effects.add("read")
@@ -143,8 +150,21 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
     return effects
   }
   for (const [effect, names] of table) if (names.has(name)) effects.add(effect)
+  if (clouds.has(name)) effects.add("network")
+  if (effects.size === 0 && clients.has(name)) effects.add("read")
   for (const [effect, pattern] of phrases) if (pattern.test(seen)) effects.add(effect)
   if (clouds.has(name) && !effects.has("delete") && !effects.has("deploy")) effects.add("write")
+  // Cmdlets say what they do.
+  const [verb = ""] = /^[a-z]+(?=-[a-z]{3})/.exec(name) ?? []
+  if (/^(?:remove|clear|uninstall|stop|disable)$/.test(verb)) effects.add("delete")
+  else if (/^(?:set|new|add|out|copy|move|rename|enable|start|restart|update|publish|import|install)$/.test(verb))
+    effects.add("write")
+  if (
+    /^(?:get|select|test|measure|compare|where|sort|format|convertto|convertfrom|write|read|find|show)$/.test(verb) &&
+    effects.size === 0
+  )
+    effects.add("read")
+  if (/^(?:test-netconnection|test-connection|resolve-dnsname)$/.test(name)) effects.add("network")
   if (readers.has(name)) effects.add("read")
   else if (local.has(name)) {
     effects.add("write")
@@ -157,7 +177,7 @@ export function effectsOf(name: string, line: string): ReadonlySet<Effect> {
 export const destructions: readonly (readonly [kind: "files" | "data" | "infrastructure" | "repository", RegExp])[] = [
   [
     "files",
-    /^(?:rm|remove-item|ri|del|rd) (?:.* )?(?:-\w*[rR]\w*|--recursive|-recurse|\/s)\b|^(?:shred|srm|wipefs|mkfs\S*)\b|^dd .*\bof=\/dev\/|^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred)\b)|^git clean -\w*f/i,
+    /^(?:rm|remove-item|ri|del|rd|rmdir) (?:.* )?(?:-\w*[rR]\w*|--recursive|-recurse|\/s)(?= |$)|^(?:shred|srm|wipefs|mkfs\S*)\b|^dd .*\bof=\/dev\/|^find .*(?:-delete\b|-exec(?:dir)? (?:rm|shred)\b)|^git clean -\w*f/i,
   ],
   [
     "data",
@@ -167,5 +187,8 @@ export const destructions: readonly (readonly [kind: "files" | "data" | "infrast
     "infrastructure",
     /^(?:kubectl|oc|k) (?:\S+ )*(?:delete|drain)\b|^(?:terraform|tofu|pulumi|cdk|sls|serverless) (?:\S+ )*(?:destroy|remove|-destroy)\b|^helm (?:\S+ )*(?:uninstall|delete)\b|^aws (?:\S+ )*(?:delete-|terminate-|rb\b|rm (?:\S+ )*--recursive|purge-)|^(?:gcloud|az|gsutil|doctl|flyctl|heroku) (?:\S+ )*(?:delete|destroy|purge|rm -r|apps:destroy)|^(?:docker|podman) (?:volume rm|system prune|volume prune)/,
   ],
-  ["repository", /^git push (?:\S+ )*(?:--force(?!-with-lease)\b|-f\b|--delete\b|--mirror\b|:\S)/],
+  [
+    "repository",
+    /^git push (?:.* )?(?:--force\S*|-[a-z]*[fd][a-z]*|--delete|--mirror|--prune|[+:]\S*)(?: |$)|^(?:gh|glab) repo delete\b|^gh api .*-X ?delete/i,
+  ],
 ]

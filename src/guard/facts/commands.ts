@@ -21,10 +21,10 @@ export type RunCommand = ShellCommand & {
 /** A program in another language that a command runs. */
 export type RunCode = { readonly language: string; readonly text: string; readonly directory?: string }
 
-export type Unresolved = { readonly what: "everything" | "statements"; readonly why: string }
+type Unresolved = { readonly what: "everything" | "statements"; readonly why: string }
 
 /** All that a script runs, scripts within scripts included. */
-export type Run = {
+export type RunScript = {
   readonly commands: readonly RunCommand[]
   readonly code: readonly RunCode[]
   /** Texts for a database client, each with the command that hands it over. */
@@ -50,7 +50,7 @@ type Running = {
 type Around = { readonly around: readonly string[]; readonly places: readonly string[]; readonly depth: number }
 
 /** What a shell script runs. Never throws; what it cannot tell is `unresolved`, with the reason. */
-export function runOf(text: string): Run {
+export function runOf(text: string): RunScript {
   const running: Running = {
     commands: [],
     code: [],
@@ -89,7 +89,7 @@ function runScript(running: Running, text: string, where: Around, names: ShellCo
 const maxPieces = 200
 
 /** The last part of a program's path, as programs are known by. */
-export const baseName = (word: string): string =>
+const baseName = (word: string): string =>
   fold(word.slice(-300))
     .replace(/^.*[/\\]/, "")
     .replace(/\.exe$/, "")
@@ -168,7 +168,18 @@ function runPrograms(running: Running, command: ShellCommand, name: string, wher
       { language: "document", text: command.words.slice(1).join(" ") },
       ...command.given.map((text) => ({ language: "document", text })),
     )
-    if (command.piped || command.words.some(isUnknown))
+    const isRead = command.words
+      .slice(1)
+      .some((word) =>
+        /^(?:get|mget|keys|info|ttl|scan|hget|hgetall|lrange|llen|smembers|zrange|dbsize|ping|exists|type|strlen|select)$/i.test(
+          word,
+        ),
+      )
+    if (
+      command.piped ||
+      command.words.some(isUnknown) ||
+      (/^(?:redis|valkey)-cli$/.test(name) && !isRead && command.words.length > 1)
+    )
       unresolved(running, `what ${name} is told is known only when it runs`, "statements")
   }
 }
@@ -247,7 +258,9 @@ function runInterpreter(running: Running, command: ShellCommand, name: string): 
   const option = inlineOptions.find(([programs]) => programs.test(name))?.[1]
   const texts =
     option === undefined ? [] : words.flatMap((word, at) => (option.test(word) ? [words[at + 1] ?? ""] : []))
-  for (const text of texts) add(text)
+  // Modules that options load are part of the program.
+  const modules = words.flatMap((word) => /^-[Mr]([\w:./-]+)/.exec(word)?.[1] ?? [])
+  for (const text of texts) add(`${modules.map((module) => `${module}::\n`).join("")}${text}`)
   if (texts.length > 0) return
   const file = words.find((word) => !word.startsWith("-") && word !== "run")
   const readsInput = file === undefined || file === "/dev/stdin"

@@ -6,7 +6,7 @@ import { globMatches } from "./words.ts"
 
 /** What a tool does, in words for people who declare it. */
 const deeds = ["read", "write", "delete", "send", "pay", "run", "deploy", "query", "disclose"] as const
-export type Deed = (typeof deeds)[number]
+type Deed = (typeof deeds)[number]
 
 /**
  * What a tool does, and which of its fields hold what. Fields that are not named are words for people: nothing in them is taken for a
@@ -36,6 +36,8 @@ export type ToolContract = {
   readonly code?: readonly string[]
   readonly regions?: readonly string[]
   readonly environments?: readonly string[]
+  /** Its paths are taken with all that is below them. */
+  readonly below?: boolean
   /** Other fields that it has. */
   readonly texts?: readonly string[]
   /** The way on which it reaches people, such as email or slack. */
@@ -121,7 +123,8 @@ function compile(contract: ToolContract): Compiled {
     server === undefined
       ? own
       : own.flatMap((name) => [`mcp_${server}_${name}`, `mcp_*_${server}_${name}`, `${server}_${name}`, name])
-  return { contract, names, roles: new Map(fields) }
+  // A field that is named twice is what it is named first.
+  return { contract, names, roles: new Map(fields.reverse()) }
 }
 
 const keysOf = (input: unknown): readonly string[] =>
@@ -186,7 +189,9 @@ export const mainRole = (contract: ToolContract): Leaf["role"] =>
         ? "code"
         : contract.sql !== undefined
           ? "sql"
-          : "body"
+          : contract.paths !== undefined
+            ? "path"
+            : "body"
 
 /** Arguments that came as a text, as the object that they are. */
 function parsedInput(input: unknown): unknown {
@@ -240,6 +245,7 @@ const otherFields: Readonly<Record<string, string>> = {
   server: "string",
   hundredths: "boolean",
   medium: "string",
+  below: "boolean",
   network: "boolean",
 }
 

@@ -31,7 +31,7 @@ const pairs: readonly (readonly [control: string, RegExp])[] = [
 ]
 
 const off =
-  /^(?:disable|disables|disabled|disabling|off|false|none|stop|stopped|stopping|suspend|suspended|pause|paused|remove|removing|delete|deleting|drop|dropping|truncate|detach|bypass|bypassing|skip|skipping|noaudit|deactivate|deactivated|deactivating|mute|muted|silence|silenced|unset|kill|killall|pkill|mask|uninstall|terminate|turnoff|no|insecure|permissive|noverify|nullify|purge|flush|destroy|deaktivieren|desactivar|desactiver|desativar)$/
+  /^(?:disable|disables|disabled|disabling|off|false|none|stop|stopped|stopping|suspend|suspended|pause|paused|remove|removing|delete|deleting|drop|dropping|truncate|detach|bypass|bypassing|skip|skipping|noaudit|deactivate|deactivated|deactivating|mute|muted|silence|silenced|unset|kill|killall|pkill|mask|uninstall|terminate|turnoff|no|insecure|permissive|noverify|nullify|purge|flush|destroy|never|clear|rm|deaktivieren|desactivar|desactiver|desativar)$/
 
 const on = /^(?:enable|enabled|enabling|on|start|restart|create|true|activate)$/
 
@@ -43,19 +43,19 @@ const distances = Array.from({ length: 2 * reach + 1 }, (_, at) => at - reach)
 const sayings: readonly (readonly [control: string, RegExp])[] = [
   [
     "access",
-    /\bsetenforce (?:0|permissive)\b|\bcsrutil disable\b|\bspctl (?:master|global) disable\b|\bselinux (?:0|permissive|disabled)\b|\bexecutionpolicy (?:bypass|unrestricted)\b/,
+    /\bsetenforce (?:0|permissive)\b|\bselinux enforce\b|\bcsrutil disable\b|\bspctl (?:master|global) disable\b|\bselinux (?:0|permissive|disabled)\b|\bexecutionpolicy (?:bypass|unrestricted)\b/,
   ],
   [
     "network",
-    /\bufw (?:force )?(?:disable|reset)\b|\biptables (?:t \w+ )?(?:f|flush|x|p (?:input|forward|output) accept)\b|\bnft flush\b|\bfirewall (?:cmd )?(?:state off|disable)\b|\badvfirewall set \w+ state off\b/,
+    /\bufw (?:force )?(?:disable|reset)\b|\biptables (?:t \w+ )?(?:f|flush|x|p (?:input|forward|output) accept)\b|\bnft flush\b|\bpfctl d\b|\bnet ?firewall ?profile\b.{0,40}\bfalse\b|\b0 0 0 0 0\b|\bfirewall (?:cmd )?(?:state off|disable)\b|\badvfirewall set \w+ state off\b/,
   ],
   [
     "audit",
-    /\bauditctl (?:e 0|d)\b|\bstop logging\b|\bdelete trail\b|\bnoaudit\b|\baudit trail (?:none|false|0)\b|\bupdate trail\b.{0,80}\bno (?:include|enable|is)\b/,
+    /\bauditctl (?:e 0|d)\b|\bstop logging\b|\bdelete trail\b|\bnoaudit\b|\bauditpol clear\b|\baudit trail (?:none|false|0)\b|\bupdate trail\b.{0,80}\bno (?:include|enable|is)\b/,
   ],
   [
     "logging",
-    /\b(?:sql log bin|general log|log statement|log connections|slow query log|log min \w+ statement|logging collector|log bin|log duration) (?:to )?(?:0|1|off|none|false|no)\b|\bhistory c\b|\bunset histfile\b|\bhistfile dev null\b|\bset o history\b|\blog level (?:none|off|silent)\b/,
+    /\b(?:sql log bin|general log|log statement|log connections|slow query log|log min \w+ statement|logging collector|log bin|log duration) (?:to )?(?:0|1|off|none|false|no)\b|\bhistory c\b|\bunset histfile\b|\bhistfile dev null\b|\bdev null\b.{0,20}\bhistory\b|\bset o history\b|\blog level (?:none|off|silent)\b/,
   ],
   ["detection", /\bdisable(?:realtimemonitoring| realtime monitoring)\b|\bdelete detector\b|\bno enable\b/],
   [
@@ -64,7 +64,7 @@ const sayings: readonly (readonly [control: string, RegExp])[] = [
   ],
   [
     "security",
-    /\bno verify\b|\bdangerously \w+(?: \w+)?\b|\bdisable \w{0,20}security\w*\b|\bdelete public access block\b|\bdrop policy\b/,
+    /\bno verify\b|\bdangerously \w+(?: \w+)?\b|\bdisable \w{0,20}security\w*\b|\bdelete public access block\b|\bpublic access block\b.{0,80}\bfalse\b|\bvalidatingwebhookconfiguration\b|\bask ?for ?password 0\b|\bchmod 777 etc\b|\bdrop policy\b/,
   ],
 ]
 

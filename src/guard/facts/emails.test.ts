@@ -89,7 +89,13 @@ describe("recipients of a message", () => {
   test("letters of another script make another domain, and are told", () => {
     const { emails, marks } = factsOf({ tool: "send_email", input: { to: "bob@\u0430cme.example" } })
     expect(emails).toEqual([
-      { address: "bob@xn--cme-5cd.example", domain: "xn--cme-5cd.example", recipient: true, suspect: true },
+      {
+        address: "bob@xn--cme-5cd.example",
+        domain: "xn--cme-5cd.example",
+        recipient: true,
+        field: true,
+        suspect: true,
+      },
     ])
     expect(marks.has("look-alike")).toBe(true)
   })

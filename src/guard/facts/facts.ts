@@ -225,10 +225,15 @@ function factsWith(
 ): CallFacts {
   const tool = fold(name)
   const addressed = allEmails(emailsOf(leaves), programs)
-  const { emails, unresolved, tooMany } = addressed
+  const { unresolved, tooMany } = addressed
   const hosts = [...hostsOf(leaves), ...programs.hosts]
   const actions = allActions(may, programs, hosts)
   const opaque = actions.has("execute") && programs.commands.length + programs.statements.length + programs.read === 0
+  // An address outside of a field for recipients is where it goes only if it goes anywhere.
+  const goes = actions.has("send") || actions.has("disclose") || actions.has("execute") || programs.mailed.length > 0
+  const emails = goes
+    ? addressed.emails
+    : addressed.emails.map((one) => (one.field ? one : { ...one, recipient: false }))
   const open = openOf({ tool, leaves, named, declared }, programs, addressed, hosts)
   const sure: Sure = {
     tool,
@@ -238,7 +243,12 @@ function factsWith(
     unresolvedRecipients: unresolved || open.has("recipients"),
     hosts,
     network: programs.network || declared?.contract.network === true || hosts.some(({ contacted }) => contacted),
-    paths: [...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions)), ...programs.paths],
+    paths: [
+      ...pathsOf(programs.commands.length > 0 ? programs.rest : leaves, accessOf(actions)).map((path) =>
+        declared?.contract.below === true ? { ...path, tree: "files" as const } : path,
+      ),
+      ...programs.paths,
+    ],
     statements: programs.statements,
     commands: programs.commands,
     destructive: programs.destructive,
@@ -266,7 +276,8 @@ function openOf(
   const media = medium === undefined ? mediaOf(tool, leaves, [], false) : new Set([medium])
   const byOther = media.size > 0 && !media.has("email") && !media.has("calendar")
   const isAddressed = emails.some(({ recipient }) => recipient)
-  if (unresolved && !byOther) open(into, "recipients", "a recipient is named without an address")
+  const isMail = declared === undefined ? mayMail(tool) || named.has("send") : true
+  if (unresolved && !byOther && isMail) open(into, "recipients", "a recipient is named without an address")
   const sends = declared === undefined ? mayMail(tool) && !isReading : medium === "email" && named.has("send")
   if (sends && !byOther && !isAddressed && programs.commands.length === 0)
     open(into, "recipients", "it does not say to which address it goes")
@@ -288,12 +299,39 @@ function openOf(
     )
   )
     open(into, "amounts", "a sum of money is not given as a number")
+  const pays =
+    named.has("purchase") || (declared === undefined && possibleActions(tool, named, leaves, false).has("purchase"))
+  if (pays && hasFactors(leaves)) open(into, "amounts", "a sum of money comes of several figures")
   if (named.has("execute") && programs.read === 0 && declared === undefined) {
     open(into, "changes", "what it runs is not in the call")
     open(into, "network", "what it runs is not in the call")
     open(into, "statements", "what it runs is not in the call")
   }
   return into
+}
+
+/** Figures that multiply or add to a sum: a rate, a number of times, a fee beside a price. */
+function hasFactors(leaves: readonly Leaf[]): boolean {
+  const amounts = leaves.filter(({ role }) => role === "amount")
+  const rates = leaves.some(
+    ({ text, role }) =>
+      role !== "body" &&
+      text.length < 200 &&
+      /\d\s*[x×*]\s*\d|\d\s?\/\s?(?:mo|month|yr|year|week|day|seat|user|unit)|\bper (?:month|year|seat|user)/i.test(
+        text,
+      ),
+  )
+  const times = leaves.some(
+    ({ keys, role, value }) =>
+      (role === "quantity" || /^(?:installments|term|each|periods|repeat|times)$/.test(keys.at(-1) ?? "")) &&
+      value !== 1 &&
+      value !== "1",
+  )
+  const keys = new Set(amounts.map(({ keys }) => keys.at(-1) ?? ""))
+  const groups = new Set(amounts.map(({ group }) => group))
+  const isTotal = [...keys].some((key) => /total|sum/.test(key))
+  const isPriced = times && !leaves.some(({ role, group }) => role === "quantity" && groups.has(group))
+  return rates || isPriced || (!isTotal && (keys.size > 1 || groups.size > 1))
 }
 
 /** What the name says, less what turned out to be something else, and what its statements and commands do. */

@@ -64,7 +64,7 @@ function addressesIn({ text, role }: Leaf): readonly string[] {
 /** The hosts that a call names. Those in a text that is sent or written are links; all others may be talked to. */
 export function hostsOf(leaves: readonly Leaf[]): readonly HostFact[] {
   return leaves.flatMap((leaf) => {
-    const contacted = leaf.role !== "body" && leaf.role !== "subject" && leaf.role !== "recipient"
+    const contacted = !/^(?:body|subject|recipient|patch|command|code|sql)$/.test(leaf.role)
     if (!/[:/\\.]/.test(leaf.text) && leaf.role !== "url") return []
     return addressesIn(leaf).flatMap((written) => {
       // A script's own reading fills these in.
@@ -100,6 +100,8 @@ export type EmailFact = {
   readonly address: string
   readonly domain: string
   readonly recipient: boolean
+  /** It stands in a field for recipients. */
+  readonly field: boolean
   /** The domain is written in other letters than plain ones, or the address routes through another host. */
   readonly suspect: boolean
 }
@@ -152,7 +154,7 @@ function recipientText({ role, text, encoded }: Leaf): string | undefined {
   const head = headerBlock.exec(text.slice(0, 20_000))?.[0]
   if (head !== undefined && /^(?:from|subject|mime-version|content-type)[ \t]*:/im.test(head))
     return [...head.matchAll(headerLine)].map(([, list]) => list).join(",")
-  if (role === "sender" || role === "subject" || role === "body") return undefined
+  if (role === "sender" || role === "subject" || role === "body" || role === "patch") return undefined
   if (role === "command" || role === "code" || role === "sql") return undefined
   return text.length <= 1_000 || encoded ? text : undefined
 }
@@ -177,10 +179,10 @@ const injectedIn = ({ role, text }: Leaf): string =>
     ? ""
     : [...text.matchAll(injected)].map(([, list]) => list).join(",")
 
-function factOf({ local, domain }: Raw, recipient: boolean): readonly EmailFact[] {
+function factOf({ local, domain }: Raw, recipient: boolean, field = false): readonly EmailFact[] {
   const plain = hostName(domain)
   const suspect = plain !== domain.toLowerCase() || plain.includes("xn--")
-  const own = { address: `${local.toLowerCase()}@${plain}`, domain: plain, recipient, suspect }
+  const own = { address: `${local.toLowerCase()}@${plain}`, domain: plain, recipient, field, suspect }
   // `bob%evil.example@relay` and `evil.example!bob@relay` go on to the inner host.
   const inner = /[%!]/.test(local) ? local.split(/[%!]/).filter((piece) => /^[\w-]+(?:\.[\w-]+)+$/.test(piece)) : []
   const routed = inner.map((host) => ({ ...own, domain: hostName(host), suspect: true }))
@@ -197,17 +199,25 @@ export type Addressed = {
 /** The addresses that a call names, and those that it goes to. */
 export function emailsOf(leaves: readonly Leaf[]): Addressed {
   const emails: EmailFact[] = []
-  let unresolved = false
+  // A name beside an address is the name of who has it.
+  const addressed = new Set<number>()
+  const unnamed: number[] = []
   for (const leaf of leaves) {
     if (emails.length > maxAddresses) break
     const target = recipientText(leaf)
     const listed = leaf.role === "recipient" ? addressList(leaf.text) : undefined
     const reached = listed ?? (target === undefined ? [] : emailAddressesIn(target))
     for (const raw of emailAddressesIn(injectedIn(leaf))) emails.push(...factOf(raw, true))
-    for (const raw of reached) emails.push(...factOf(raw, true))
-    if (leaf.role === "recipient" && !leaf.encoded && reached.length === 0 && /[\p{L}\p{N}]/u.test(leaf.text))
-      unresolved = true
+    for (const raw of reached) emails.push(...factOf(raw, true, leaf.role === "recipient"))
+    if (leaf.role !== "recipient" || leaf.encoded) continue
+    if (reached.length > 0) addressed.add(leaf.group)
+    else if (/[\p{L}\p{N}]/u.test(leaf.text)) unnamed.push(leaf.group)
+  }
+  for (const leaf of leaves) {
+    if (emails.length > maxAddresses) break
+    const target = recipientText(leaf)
     if (target !== leaf.text) for (const raw of emailAddressesIn(leaf.text)) emails.push(...factOf(raw, false))
   }
+  const unresolved = unnamed.some((group) => !addressed.has(group))
   return { emails, unresolved, tooMany: emails.length > maxAddresses }
 }

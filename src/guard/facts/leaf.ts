@@ -73,11 +73,20 @@ function wait(reading: Reading, visit: Visit): void {
 const quoted = (text: string): string => (/^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
 
 function visitList(reading: Reading, list: readonly unknown[], place: Place): void {
+  const role = roleOf(place.keys)
+  const words = list.filter((word) => typeof word === "string" || typeof word === "number")
+  if (
+    list.length > 1 &&
+    list.length <= 1_000 &&
+    words.length === list.length &&
+    (role === "command" || role === "path")
+  ) {
+    // A command in words is one command; a path in names may be one path.
+    visitText(reading, role === "path" ? words.join("/") : words.map((word) => quoted(String(word))).join(" "), place)
+    if (role === "command" && /^[\w./-]+$/.test(String(words[0]))) return
+  }
   for (const value of list.slice(0, maxLeaves)) wait(reading, { ...place, value, depth: place.depth + 1 })
   if (list.length > maxLeaves) reading.marks.add("too-many")
-  if (list.length < 2 || list.length > 1_000 || roleOf(place.keys) !== "command") return
-  const words = list.filter((word) => typeof word === "string" || typeof word === "number")
-  if (words.length === list.length) visitText(reading, words.map((word) => quoted(String(word))).join(" "), place)
 }
 
 const nameFields = ["name", "key", "field", "header", "param", "parameter"]
@@ -251,7 +260,7 @@ function unfold(text: string): Unfolded {
 }
 
 /** What a field of a call is for, as its name says. */
-export type Role =
+type Role =
   | "recipient"
   | "sender"
   | "subject"
@@ -281,7 +290,7 @@ const roles: readonly (readonly [Role, RegExp])[] = [
   ["currency", word("currency|currencies|ccy")],
   ["sql", word("sql|query|queries|statements?|stmt")],
   ["code", word("code|python|javascript|snippet|program|cell")],
-  ["command", word("commands?|cmd|cmdline|shell|bash|script|argv|exec|stdin|keystrokes")],
+  ["command", word("commands?|cmd|cmdline|shell|bash|script|argv|exec|stdin|keystrokes|chars")],
   ["subject", word("subject|title|topic|headline")],
   [
     "body",
@@ -291,7 +300,9 @@ const roles: readonly (readonly [Role, RegExp])[] = [
   ],
   [
     "amount",
-    word("amounts?|price|total|costs?|sum|subtotal|fees?|payment|budget|spend|charge|deposit|usd|eur|gbp|cents|value"),
+    word(
+      "amounts?|price|prix|precio|preco|preis|betrag|importe|montant|total|costs?|sum|subtotal|fees?|tip|bonus|salary|payment|budget|spend|charge|deposit|usd|eur|gbp|cents|value",
+    ),
   ],
   ["quantity", word("quantity|qty|count|units?|seats?|licen[sc]es?|copies|pieces|nights|months|times")],
   ["region", word("regions?|zones?|location|datacenter|az")],
@@ -359,7 +370,7 @@ export type Mark =
  * Facts that are unresolved: a call may have more of them than it says, or may do what it does not say. `everything` is a call that runs
  * what shows only when it runs.
  */
-export const openKinds = [
+const openKinds = [
   "everything",
   "recipients",
   "hosts",
@@ -371,6 +382,7 @@ export const openKinds = [
   "amounts",
   "environments",
   "secrets",
+  "regions",
 ] as const
 export type OpenKind = (typeof openKinds)[number]
 

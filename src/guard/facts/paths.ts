@@ -25,7 +25,7 @@ export function normalPath(written: string): string {
   const bare = written
     .trim()
     .replace(/^["'`]+|(?<!["'`])["'`]+$/g, "")
-    .replace(/^(?:file:\/\/(?:localhost)?|@)(?=[/~.])/i, "")
+    .replace(/^(?:file:(?:\/\/(?:localhost)?)?|vscode:\/\/file|@)(?=[/~.])/i, "")
     .replace(/^\\\\\?\\/, "")
     .replace(/::\$data$/i, "")
     .replaceAll("\\", "/")

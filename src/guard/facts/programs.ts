@@ -2,7 +2,7 @@ import { type Action, type Environment, environmentsIn, targetEnvironments } fro
 import { codeFacts } from "./code.ts"
 import type { Declared } from "./contracts.ts"
 import { controlsOff } from "./controls.ts"
-import type { HostFact } from "./hosts.ts"
+import { type HostFact, hostOfWord } from "./hosts.ts"
 import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
 import { type PathFact, patchedFiles, pathFact } from "./paths.ts"
 import { type CommandFact, type Destruction, shellFacts } from "./shell.ts"
@@ -80,7 +80,7 @@ const readSqlInto = (reading: Reading, text: string, environments: readonly Envi
   reading.tooMany ||= tooMany
   for (const statement of statements) {
     reading.statements.push(statement)
-    reading.changes ||= statement.writes
+    reading.changes ||= statement.writes || scripts.length > 0
     if (statement.destructive) reading.destructions.push({ kind: "data", environments })
     reading.actions.add(statement.writes ? (statement.destructive ? "delete" : "write") : "query")
     if (statement.unresolved === undefined) continue
@@ -99,6 +99,7 @@ const actionOf: Readonly<Record<string, Action | undefined>> = {
   delete: "delete",
   send: "send",
   deploy: "deploy",
+  pay: "purchase",
 }
 
 const scriptFile =
@@ -136,13 +137,35 @@ function readShellInto(reading: Reading, text: string): void {
     if (looksLikeSql(sql) || startsLikeSql(sql)) readSqlInto(reading, sql, environments)
   for (const { text: code, language } of facts.code) readCodeInto(reading, code, language)
   for (const [path, content] of facts.written)
-    if (content !== undefined && isScript(path, content)) reading.written.push(content)
+    if (content !== undefined) reading.written.push(...scriptsOf(path, content))
+}
+
+function readUrlInto(reading: Reading, url: string): void {
+  const host = hostOfWord(url)
+  if (host !== undefined) reading.hosts.push({ host, contacted: true, suspect: false })
 }
 
 const changing = ["write", "delete", "send", "deploy", "install"] as const
 
 const isScript = (path: string, content: string): boolean =>
   scriptFile.test(path) || /^#!.*\b(?:ba|z|da|k)?sh\b/.test(content)
+
+/** The shell scripts that a file holds: itself, the recipes of a Makefile, the scripts of a package. */
+function scriptsOf(path: string, content: string): readonly string[] {
+  if (isScript(path, content)) return [content]
+  if (/(?:^|\/)(?:gnu)?makefile$|\.mk$|(?:^|\/)justfile$/i.test(path))
+    return [
+      content
+        .split("\n")
+        .filter((line) => /^[\t ]/.test(line))
+        .map((line) => line.replace(/^\s+[@-]?/, ""))
+        .join("\n"),
+    ]
+  if (!/(?:^|\/)package\.json$/.test(path)) return []
+  return [...content.matchAll(/"[\w:-]+"\s*:\s*"((?:[^"\\]|\\.)*)"/g)]
+    .map(([, script = ""]) => script.replaceAll('\\"', '"'))
+    .filter((script) => /\s/.test(script))
+}
 
 /** A command quoted in a program may open a secret, whatever runs it. */
 function readSecretWords(reading: Reading, literal: string): void {
@@ -152,18 +175,34 @@ function readSecretWords(reading: Reading, literal: string): void {
   }
 }
 
+/** Lines of a notebook that are commands, and not code. */
+const magics = /^\s*(?:!|%%?(?:bash|sh|script|system|sx)\b)(.*(?:\n(?!\s*[!%]).*)*)/gm
+
 function readCodeInto(reading: Reading, code: string, language = "other"): void {
+  for (const [whole, script = ""] of code.matchAll(magics))
+    readShellInto(reading, whole.trimStart().startsWith("!") ? (script.split("\n")[0] ?? "") : script)
   const facts = codeFacts(code, language)
   reading.read++
   for (const { what, why } of facts.unresolved) open(reading.open, what, why)
   reading.tooMany ||= facts.tooMany
   reading.network ||= facts.effects.has("network")
   reading.changes ||= facts.effects.has("write") || facts.effects.has("delete") || facts.effects.has("send")
-  if (facts.destructive) reading.destructions.push({ kind: "data", environments: targetEnvironments(facts.literals) })
+  const targets = targetEnvironments(facts.literals)
+  if (facts.destructive || (targets.includes("production") && facts.takesAway))
+    reading.destructions.push({ kind: "data", environments: targets })
+  if (
+    /\bos\.environ(?!\s*[[.])|\bprocess\.env(?!\s*[.[])|\bENV\.to_h|\bkeyring\.get_password|\$ENV\b(?!\.)|^-n env$/.test(
+      code,
+    )
+  )
+    reading.paths.push(pathFact("/proc/self/environ", "read"))
+  for (const url of facts.urls) readUrlInto(reading, url)
   for (const effect of facts.effects) {
     const action = actionOf[effect]
     if (action !== undefined) reading.actions.add(action)
   }
+  const takesFolders =
+    /\b(?:copytree|rglob|os\.walk|make_archive|cpSync|readdirSync|Dir\.glob|iterdir|scandir|listdir)\b/.test(code)
   const access = facts.effects.has("delete")
     ? "delete"
     : facts.effects.has("write")
@@ -175,7 +214,7 @@ function readCodeInto(reading: Reading, code: string, language = "other"): void 
     if (looksLikeSql(literal))
       readSqlInto(reading, literal, targetEnvironments(facts.literals.filter((one) => one !== literal)))
     if (/^[^\s(|+^\\{}]+$/.test(literal) && !/[.\]]\*|\*\?/.test(literal) && /[/\\~]|^\.|\.\w{1,6}$/.test(literal))
-      reading.paths.push(pathFact(literal, access))
+      reading.paths.push(takesFolders ? { ...pathFact(literal, access), tree: "files" } : pathFact(literal, access))
     else if (/[/~.]/.test(literal)) readSecretWords(reading, literal)
     if (facts.effects.has("send") && literal.includes("@")) reading.mailed.push(literal)
   }
@@ -217,7 +256,8 @@ function kindOf(leaf: Leaf, tool: readonly string[], runs: boolean, inShell: boo
   if (programs && role === "command") return "either"
   // `source` names a file in most calls, and holds the program itself in some.
   if (role === "code" || (programs && (role !== "path" || /\s/.test(text.trim())))) return inShell ? "either" : "code"
-  if (role === "command" && tool.some((word) => documentTool.test(word))) return "either"
+  if (role === "command" && tool.some((word) => documentTool.test(word)))
+    return /(?:command|cmd|script|query)$/.test(leaf.keys.at(-1) ?? "") ? "either" : "none"
   if (role === "command") return startsLikeSql(text) && looks() ? "sql" : "shell"
   if (!runs) return startsLikeSql(text) && looks() && role !== "body" && role !== "subject" ? "sql" : "none"
   if (role === "path" || role === "url" || role === "environment" || role === "recipient" || role === "region")
@@ -236,6 +276,7 @@ const deedField = /^(?:action|operation|op|verb|method|command|task|http_method|
 /** The language of a field that a contract names. */
 const declaredKind = ({ role, value, text }: Leaf): Kind => {
   if (typeof value !== "string" || text.trim() === "") return "none"
+  if (role === "command" && startsLikeSql(text) && looksLikeSql(text)) return "sql"
   return role === "sql" ? "sql" : role === "command" ? "shell" : role === "code" ? "code" : "none"
 }
 
@@ -276,7 +317,8 @@ function laterPrograms(reading: Reading, named: ReadonlySet<Action>, leaves: rea
   const paths = named.has("write") ? leaves.filter(({ role }) => role === "path").map(({ text }) => text.trim()) : []
   for (const { role, text } of leaves) {
     if (role !== "body" || text.length < 8) continue
-    if (paths.some((path) => isScript(path, text))) scripts.push(text)
+    const held = paths.flatMap((path) => scriptsOf(path, text))
+    if (held.length > 0) scripts.push(...held)
     else if (paths.some((path) => codeFile.test(path))) code.push(text)
   }
   if (scripts.length + code.length === 0) return undefined
@@ -343,6 +385,14 @@ function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, 
     )
     reading.destructions.push({ kind: structured || fields ? "data" : "infrastructure", environments: [] })
   }
+  readRepository(reading, wordsOf(tool), said)
+  const isReading = [...named].every((action) => action === "read" || action === "query")
+  if (
+    reading.placed.has("production") &&
+    (!isReading || wordsOf(tool).some((word) => /^(?:flush\w*|zap|nuke|reset|wipe)$/.test(word))) &&
+    reading.read === 0
+  )
+    open(reading.open, "statements", "it acts on production, and nobody has said what it does")
   const looks = [...named].every((action) => action === "read" || action === "query" || action === "send")
   if (looks || reading.statements.length + reading.commands.length > 0) return
   const settings = said.filter(({ text }) => text.length <= 200).slice(0, 200)
@@ -351,4 +401,18 @@ function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, 
     role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
   const line = `${tool} ${settings.map((leaf) => `${leaf.keys.slice(-3).join(" ")} ${shown(leaf)}`).join(" ; ")}`
   for (const control of controlsOff(line)) reading.controlsOff.add(control)
+}
+
+/** A tool for repositories that is told to use force, or to delete. */
+function readRepository(reading: Reading, words: readonly string[], said: readonly Leaf[]): void {
+  if (!words.some((word) => /^(?:git|github|gitlab|bitbucket|repo|repos|repository|branch|push|ref)$/.test(word)))
+    return
+  const forced = said.some(
+    ({ keys, value, text }) =>
+      (/force|mirror|prune/.test(keys.at(-1) ?? "") && (value === true || text === "true")) ||
+      /^(?:-f|--force\S*|--delete|--mirror)$/.test(text.trim()),
+  )
+  const deletes =
+    words.includes("delete") && words.some((word) => /^(?:branch|repo|repos|repository|tag|ref)$/.test(word))
+  if (forced || deletes) reading.destructions.push({ kind: "repository", environments: [] })
 }

@@ -43,7 +43,7 @@ export type ShellCommand = {
 /** A word as a pattern, in which what is known only when it runs may be anything. */
 export const asPattern = (word: string): string => word.replaceAll(unknownPart, "*").replaceAll(shortPart, "*")
 
-export type ShellScript = {
+type ShellScript = {
   readonly commands: readonly ShellCommand[]
   /** The text is no script in the grammar of a POSIX shell or bash, so that a shell may read it in another way. */
   readonly unparsed: boolean
@@ -72,7 +72,7 @@ const maxValues = 64
 const split = "\u0002"
 
 /** Paths of Windows are no escapes. */
-const windowsPath = /(?<![\w\\])[A-Za-z]:\\[^\s"';|&<>()]*/g
+const windowsPath = /(?<![\w\\])(?:[A-Za-z]:|%\w+%|\$env:\w+|\$HOME|~|\.{1,2})\\[^\s"';|&<>()]*/gi
 
 /** The commands of a script, those within substitutions, functions, loops and here-documents included. Never throws. */
 export function readScript(text: string, names: ReadonlyMap<string, readonly string[]> = new Map()): ShellScript {
@@ -86,8 +86,12 @@ export function readScript(text: string, names: ReadonlyMap<string, readonly str
     unparsed: false,
     tooMany: false,
   }
-  const readable = text.includes(":\\") ? text.replace(windowsPath, (path) => path.replaceAll("\\", "/")) : text
-  readParsed(walk, parsed(readable))
+  const readable = text.includes("\\") ? text.replace(windowsPath, (path) => path.replaceAll("\\", "/")) : text
+  // An assignment of PowerShell.
+  readParsed(
+    walk,
+    parsed(readable.includes("$env:") ? readable.replace(/(^|[;\n]\s*)\$env:(\w+)\s*=\s*/gi, "$1$2=") : readable),
+  )
   return { commands: walk.commands, unparsed: walk.unparsed, tooMany: walk.tooMany }
 }
 

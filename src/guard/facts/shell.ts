@@ -1,10 +1,10 @@
 import { type Environment, environmentsIn, targetEnvironments } from "./action.ts"
+import { filesOf } from "./command-files.ts"
 import { destructions, type Effect, effectsOf, isLocalProgram } from "./command-table.ts"
-import { type Run, type RunCode, type RunCommand, runOf } from "./commands.ts"
+import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
 import { hostOfWord } from "./hosts.ts"
 import { type Open, type OpenFacts, open } from "./leaf.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
-import { foundBy } from "./shell-output.ts"
 import { asPattern, unknownPart } from "./shell-syntax.ts"
 import { fold } from "./words.ts"
 
@@ -19,7 +19,7 @@ export type CommandFact = {
 /** Something that is taken away for good, and where. */
 export type Destruction = { readonly kind: string; readonly environments: readonly Environment[] }
 
-export type ShellFacts = {
+type ShellFacts = {
   readonly commands: readonly CommandFact[]
   readonly paths: readonly PathFact[]
   readonly hosts: readonly string[]
@@ -65,8 +65,13 @@ export function shellFacts(text: string): ShellFacts {
 }
 
 /** The environment is full of keys, and goes where the network leads. */
-function readEnvironmentDump(reading: Reading, { commands }: Run): void {
-  const dumps = reading.commands.some(({ line }) => /^(?:printenv|env|set|export -p|declare -x)$/.test(line))
+function readEnvironmentDump(reading: Reading, { commands }: RunScript): void {
+  const dumps = reading.commands.some(({ line }) =>
+    /^(?:printenv|env|set|export -p|declare -[px]+|export|typeset -p)$/.test(line),
+  )
+  const sought = reading.commands.find(({ name }) => /^(?:[ef]?grep|rg|awk|sed|findstr|select-string)$/.test(name))
+  if (dumps && sought !== undefined && /key|secret|token|passw|credential|auth/i.test(sought.line))
+    reading.paths.push(pathFact("/proc/self/environ", "read"))
   const leaves = reading.commands.some(({ effects }) => effects.has("network"))
   if (dumps && leaves) reading.paths.push(pathFact("/proc/self/environ", "read"))
   if (!leaves) return
@@ -88,16 +93,24 @@ const plainWord = (word: string): string => {
   return /^-[\w.=-]*$/.test(known) && !known.startsWith("--") ? known : fold(known)
 }
 
+/** A command as one line; of git, its verb comes first, whatever options stand before it. */
+function lineOf(name: string, words: readonly string[]): string {
+  if (name !== "git" && name !== "hub") return [name, ...words.map(plainWord)].join(" ")
+  const valued = /^(?:-[cC]|--(?:git-dir|work-tree|namespace|exec-path))$/
+  const at = words.findIndex((word, index) => !word.startsWith("-") && !valued.test(words[index - 1] ?? ""))
+  return ["git", ...(at < 0 ? words : words.slice(at)).map(plainWord)].join(" ")
+}
+
 /** Commands that print what a store of secrets holds. */
 const secretStores =
-  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|ssh-add -L|aws configure get|gcloud auth print-\w+-token|az account get-access-token)/
+  /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|ssh-add -L|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
 const secretStore: PathFact = { path: "secret-store", access: "read", secret: true, glob: false }
 const mailers = /^(?:mail|mailx|sendmail|mutt|neomutt|swaks|msmtp|ssmtp|s-nail|nail|mpack|himalaya)$/
 
 function readCommand(reading: Reading, command: RunCommand): void {
   const { name, around, writesTo, readsFrom } = command
   const words = command.words.slice(1)
-  const line = [name, ...words.map(plainWord)].join(" ")
+  const line = lineOf(name, words)
   const effects = new Set(
     command.wraps
       ? [...effectsOf(name, line)].filter(
@@ -114,19 +127,92 @@ function readCommand(reading: Reading, command: RunCommand): void {
   reading.environments.push(...environments)
   for (const [kind, pattern] of destructions)
     if (pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
+  if (!isInline(name, words)) readProductionActs(reading, line, effects, environments)
   readUnknownEffects(reading, command, effects)
   readFiles(reading, command, effects)
   if (effects.has("network") || effects.has("install")) readHosts(reading, command, words)
+  else if (!wordless.test(name) && (effects.has("unknown") || effects.has("execute")))
+    for (const word of words)
+      if (/^[a-z][a-z\d+.-]*:\/\/[^/]/i.test(word)) readHost(reading, word, { name, before: "", isFirst: false })
+  // A proxy is who is really called.
+  for (const [key, values] of command.sets)
+    if (/_proxy$/i.test(key)) for (const value of values) readHost(reading, value, { name, before: "", isFirst: false })
+  for (const word of words) {
+    const proxy = /^\w*_proxy=(.+)$/i.exec(word)?.[1] ?? /^url\.(.+)\.insteadof=/i.exec(word)?.[1]
+    if (proxy !== undefined) readHost(reading, proxy, { name, before: "", isFirst: false })
+  }
+  for (const to of [...writesTo, ...readsFrom]) {
+    const host = /^\/dev\/(?:tcp|udp)\/([^/]+)/.exec(to)?.[1]
+    if (host?.includes(unknownPart) === true) open(reading.open, "hosts", "the host of a connection is in a variable")
+    else if (host !== undefined) reading.hosts.push(host)
+    if (host !== undefined) effects.add("network")
+  }
   if (secretStores.test(line)) reading.paths.push(secretStore)
   readMail(reading, command, words, line)
+  for (const [at, word] of words.entries())
+    if (/^(?:--(?:region|location|zone)|-l)$/.test(words[at - 1] ?? "") || /^--(?:region|location|zone)=/.test(word))
+      if (word.includes(unknownPart))
+        open(reading.open, "regions", `the region that ${name} is told is known only when it runs`)
+  if (
+    words.some((word) => /^--(?:amount|price|total|unit-amount)\b/.test(word)) ||
+    /^(?:stripe|paypal|braintree)$/.test(name)
+  ) {
+    effects.add("pay")
+    if (
+      words.some(
+        (word, at) => /^--(?:amount|price|total|unit-amount)/.test(words[at - 1] ?? word) && word.includes(unknownPart),
+      )
+    )
+      open(reading.open, "amounts", `the sum that ${name} is told is known only when it runs`)
+  }
 }
+
+/** A shell or an interpreter that is given its program in its words: that is read by itself. */
+const isInline = (name: string, words: readonly string[]): boolean =>
+  /^(?:\w*sh|cmd|python[\d.]*|node|nodejs|bun|deno|ruby|perl|php|lua|rscript|osascript|julia|pwsh|powershell)$/.test(
+    name,
+  ) && words.some((word) => /^(?:-\w*[ceEpr]|--(?:eval|print|command)|-command|\/c|eval)$/i.test(word))
+
+const takesAway =
+  /(?:^|[\s_:-])(?:delete\w*|destroy|drop|purge|prune|wipe|flush\w*|remove|rm|truncate|teardown|terminate|del|erase|forget|uninstall|deprovision|decommission|nuke|lvremove|vgremove|clean|reset)(?:[\s_:-]|$)|-X ?delete|--clean\b|\bdown\b.*-v\b|--delete\b/i
+
+/** What acts on production and is not known to look may destroy something there; by its words it surely does. */
+function readProductionActs(
+  reading: Reading,
+  line: string,
+  effects: ReadonlySet<Effect>,
+  environments: readonly Environment[],
+): void {
+  const acts =
+    effects.has("unknown") ||
+    effects.has("deploy") ||
+    effects.has("send") ||
+    (effects.has("network") && effects.has("write")) ||
+    effects.has("execute")
+  const isFile = /^(?:rm|rmdir|unlink|del|rd|shred|remove-item|ri|find|git)\b/.test(line)
+  if (!environments.includes("production") || !acts || isFile || isBuild(line)) return
+  if (takesAway.test(line)) reading.destructions.push({ kind: "infrastructure", environments })
+  else open(reading.open, "statements", "it acts on production, and nobody has said what it does")
+}
+
+/** Building and testing for production is none of production's business. */
+const isBuild = (line: string): boolean =>
+  /^(?:npm|pnpm|yarn|bun|npx|docker build|docker compose build|make|git|node|vite|webpack|tsc|next|rake assets|go|cargo|pip3?|mvn|gradle|echo|helm template|kubectl diff)\b/.test(
+    line,
+  ) && !/^git push/.test(line)
 
 /** Programs that nobody has told of may change something or use the network; so may a file that is run. */
 function readUnknownEffects({ open: into }: Reading, { name, words }: RunCommand, effects: Set<Effect>): void {
   if (effects.has("unknown")) {
     open(into, "changes", `what ${name} does is not known`)
     open(into, "network", `what ${name} does is not known`)
-  } else if (effects.size === 1 && effects.has("execute") && words.length > 1 && !isLocalProgram(name)) {
+  } else if (
+    effects.size === 1 &&
+    effects.has("execute") &&
+    words.length > 1 &&
+    !isLocalProgram(name) &&
+    !isInline(name, words)
+  ) {
     open(into, "changes", `${name} runs a program`)
     open(into, "network", `${name} runs a program`)
   }
@@ -140,8 +226,12 @@ const connection = /^[a-z][a-z\d+]{2,20}:\/\//i
 
 /** The environments that a command names: production anywhere, others only where it says what it acts on. */
 function environmentsOf({ name, words, places, sets }: RunCommand): readonly Environment[] {
+  if (isBuild([name, ...words.slice(1)].join(" "))) return []
   const values = [...sets].flatMap(([key, values]) => [key, ...values])
-  const line = [...words, ...places, ...values].join(" ").slice(0, 20_000)
+  const line = [...words, ...places, ...values]
+    .join(" ")
+    .slice(0, 20_000)
+    .replace(/(?<![\w/])(?:\.\/)?(?:build|dist|out|target|node_modules|\.next|coverage|public)\/\S*/g, " ")
   const found = new Set<Environment>(environmentsIn(line, false).filter((one) => one === "production"))
   const targets = [...places, ...[...sets.values()].flat()]
   for (const [at, word] of words.entries()) {
@@ -189,7 +279,7 @@ function readHosts(reading: Reading, { name, places }: RunCommand, words: readon
     const before = words[at - 1] ?? ""
     const option =
       /^(?:--(?:connect-to|resolve|proxy|preproxy|socks5\S*|url|host|endpoint-url|registry|index-url|extra-index-url|server|doh-url|remote|uri)|-x|-J|-i|-h)$/
-    if (/^(?:-K|--config)$/.test(before) && name === "curl") {
+    if ((/^(?:-K|--config)$/.test(before) || /^-\w*K./.test(word)) && name === "curl") {
       open(reading.open, "hosts", "the addresses that curl calls are in a file")
       continue
     }
@@ -255,6 +345,9 @@ function readHost(reading: Reading, word: string, { name, before, isFirst }: Hos
 
 function readMail(reading: Reading, { name, given, piped }: RunCommand, words: readonly string[], line: string): void {
   const curled = name === "curl" && /--mail-rcpt|smtps?:/.test(line)
+  // A mail server spoken to by hand.
+  if (/^(?:telnet|nc|ncat|netcat|openssl|socat)$/.test(name))
+    reading.mailed.push(...[...given.join("\n").matchAll(/^\s*rcpt to:\s*<?([^>\s]+)/gim)].map(([, to]) => to ?? ""))
   if (!mailers.test(name) && !curled) return
   const valued =
     /^-[srSaAFtqX]$|^--(?:subject|attach|from|server|header|body|auth\S*|port|mail-from|upload-file|user|url)$/
@@ -277,17 +370,14 @@ function readMail(reading: Reading, { name, given, piped }: RunCommand, words: r
 
 /** Programs whose words are no files. */
 const wordless =
-  /^(?:echo|printf|true|false|:|test|\[|\[\[|exit|return|sleep|date|seq|expr|let|wait|jobs|kill|killall|pkill|pgrep|shift|export|set|unset|local|declare|typeset|readonly|alias|unalias|read|break|continue|pwd|whoami|hostname|uname|id|ps|which|type|command|trap|ulimit|umask|history|man|help|tput|clear|yes|bc|getent|groups|w|who|last|lsof|ss|netstat|ping|dig|nslookup|whois|systemctl|service|journalctl|mail|mailx|mutt|sendmail|basename|dirname|tr|cut|column|rev|fold|top|free|uptime|df|xargs|sudo|env|nohup|time|timeout)$/
-const filters = /^(?:e|f|z)?grep$|^(?:rg|ag|ack|sed|awk|gawk|mawk|jq|yq|perl)$/
-const textOptions =
-  /^(?:-[mnkeEABCtjdscwulFiIpxyr]|--(?:message|author|format|pretty|grep|jobs|title|body|tag|name|label|since|until|depth|max-count|context|type|glob|include|exclude|regexp|filter|reporter|timeout|port|user|branch|base|head))$/
-
+  /^(?:echo|printf|true|false|:|test|\[|\[\[|exit|return|sleep|date|seq|expr|let|wait|jobs|kill|killall|pkill|pgrep|shift|export|set|unset|local|declare|typeset|readonly|alias|unalias|read|break|continue|pwd|whoami|hostname|uname|id|ps|which|command|trap|ulimit|umask|history|man|help|tput|clear|yes|bc|getent|groups|w|who|last|lsof|ss|netstat|ping|dig|nslookup|whois|systemctl|service|journalctl|mail|mailx|mutt|sendmail|basename|dirname|tr|cut|column|rev|fold|top|free|uptime|df|xargs|sudo|env|nohup|time|timeout)$/
 function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<Effect>): void {
   const { name, directory, writesTo, readsFrom } = command
   const words = command.words.slice(1)
   const add = (written: string, access: Access, tree?: PathFact["tree"]): void => {
     if (written === "" || written === "-" || written.length > 4_096) return
-    if (written.includes(unknownPart)) {
+    // A name with a known beginning is a pattern.
+    if (written.startsWith(unknownPart) || (written.includes(unknownPart) && written.includes(".."))) {
       open(reading.open, "paths", `a file that ${name || "it"} uses is known only when it runs`)
       if (access !== "read")
         open(reading.open, "changedPaths", `a file that ${name || "it"} changes is known only when it runs`)
@@ -317,207 +407,4 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
     return
   }
   for (const { word, access, tree } of filesOf(name, words, effects)) add(word, access, tree)
-}
-
-type FileWord = { readonly word: string; readonly access: Access; readonly tree?: PathFact["tree"] }
-
-/** Words of a command that name files, with what it does to each. */
-function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
-  if (name === "git") return gitFiles(words)
-  if (name === "find") return foundFiles(words, effects)
-  if (name === "patch") return [{ word: ".", access: "write", tree: "files" }]
-  if (/^(?:curl|wget)$/.test(name)) return downloads(name, words)
-  const access: Access = effects.has("delete") ? "delete" : effects.has("write") ? "write" : "read"
-  const isFileProgram =
-    effects.has("read") ||
-    effects.has("delete") ||
-    (effects.has("write") && !effects.has("execute") && !effects.has("network"))
-  const pattern =
-    filters.test(name) && !words.some((word) => /^-[ef]$|^--(?:regexp|file)/.test(word))
-      ? words.findIndex((word) => !word.startsWith("-"))
-      : -1
-  const operands: { readonly word: string; readonly at: number }[] = []
-  const found: FileWord[] = []
-  for (const [at, word] of words.entries()) {
-    // `--file=x`, `if=x` and `@x` name a file too.
-    const option = /^(--?[\w-]+=|(?:if|of)=|[^@\s]*?=?@(?=[/~.\w]))(.*)$/s.exec(word)
-    if (option !== null)
-      found.push({
-        word: option[2] ?? "",
-        access:
-          option[1] === "of=" || /out|dest|write/.test(option[1] ?? "")
-            ? "write"
-            : option[1] === "if="
-              ? "read"
-              : access,
-      })
-    else if (word.startsWith("-") || at === pattern || word.includes("\n")) continue
-    else if (isFileProgram ? !(textOptions.test(words[at - 1] ?? "") && !looksLikeFile(word)) : looksLikeFile(word))
-      operands.push({ word, at })
-  }
-  const isRecursive =
-    words.some((word) => /^-\w*[rRa]\w*$|^--(?:recursive|archive)$/.test(word)) ||
-    /^(?:rg|ag|ack|tar|zip|7z|rsync|du|tree)$/.test(name)
-  const hasTarget =
-    /^(?:cp|mv|install|rsync|scp|ln|copy-item|move-item)$/.test(name) &&
-    !words.some((word) => /^(?:-t|--target-directory)/.test(word))
-  const packs = /^(?:tar|zip|7z|cp|rsync|scp|mv|copy-item)$/.test(name)
-  const searches = filters.test(name)
-  const telling = (word: string): boolean =>
-    searches &&
-    /^(?:\.{1,2}|~|\/|\$\w+|\/(?:etc|home|root|users)\b.*|~\/.*)\/?$/i.test(word) &&
-    /passw|secret|token|api.?key|credential|private|begin /i.test(words[pattern] ?? "")
-  for (const [at, { word }] of operands.entries()) {
-    const isLast = at === operands.length - 1
-    const own: Access =
-      hasTarget && operands.length > 1
-        ? isLast
-          ? "write"
-          : /^mv|^move/.test(name)
-            ? "delete"
-            : name === "ln"
-              ? "unknown"
-              : "read"
-        : tarAccess(name, words, word, access)
-    const tree =
-      isRecursive && !isPlainFile(word) && !(hasTarget && isLast && operands.length > 1)
-        ? packs || telling(word)
-          ? "secrets"
-          : "files"
-        : undefined
-    found.push({
-      word: searches && tree !== undefined ? included(words, word) : word,
-      access: own,
-      ...(tree === undefined || hasInclude(words) ? {} : { tree }),
-    })
-  }
-  if (
-    searches &&
-    operands.length === 0 &&
-    isRecursive &&
-    !(/^(?:rg|ag|ack)$/.test(name) && !words.some((word) => /^-\w*u|^--(?:hidden|no-ignore|unrestricted)/.test(word)))
-  )
-    found.push({
-      word: included(words, "."),
-      access: "read",
-      ...(hasInclude(words) ? {} : { tree: telling(".") ? "secrets" : "files" }),
-    })
-  return found
-}
-
-const looksLikeFile = (word: string): boolean =>
-  (/[/\\~]|^\.|\.\w{1,8}$/.test(word) || word.includes(unknownPart)) && !/^[a-z]+:\/\/|\s/.test(word)
-const isPlainFile = (word: string): boolean => /[^/.]\.[a-z]\w{0,5}$/i.test(word)
-
-/** An archive is read or written as its options say; what is packed is read. */
-function tarAccess(name: string, words: readonly string[], word: string, access: Access): Access {
-  if (!/^(?:tar|bsdtar|zip|7z|unzip)$/.test(name)) return access
-  const archive = words.findIndex((one) => /^-?\w*f$|^--file$/.test(one))
-  const unpacks = words.some((one) => /^-?\w*x\w*$|^--extract$/.test(one)) || name === "unzip"
-  if (name === "zip" || name === "7z")
-    return word === words.find((one) => !one.startsWith("-") && one !== "a") ? "write" : "read"
-  if (words[archive + 1] === word)
-    return unpacks || words.some((one) => /^-?\w*t\w*$/.test(one) && one !== word) ? "read" : "write"
-  return unpacks ? "write" : "read"
-}
-
-const hasInclude = (words: readonly string[]): boolean =>
-  words.some((word) => /^--include|^-g$|^--glob|^-t$|^--type/.test(word))
-
-/** Where a search looks: below a folder, at names that an option limits it to. */
-function included(words: readonly string[], folder: string): string {
-  const glob = words
-    .map(
-      (word, at) =>
-        /^(?:--include|--glob|-g)=?(.*)$/.exec(word)?.[1] ||
-        (/^(?:--include|-g|--glob)$/.test(words[at - 1] ?? "") ? word : ""),
-    )
-    .find((one) => one !== "" && !one.startsWith("!"))
-  return glob === undefined ? folder : `${folder}/**/${glob}`
-}
-
-function foundFiles(words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
-  const { roots, names } = foundBy(words)
-  if (effects.has("delete"))
-    return roots.flatMap((root) =>
-      names.map(
-        (name): FileWord => ({
-          word: `${root}/**/${name}`,
-          access: "delete",
-          ...(name === "*" ? { tree: "files" } : {}),
-        }),
-      ),
-    )
-  // It prints names alone; what is done to them is a command of its own.
-  const written = words.flatMap((word, at): readonly FileWord[] =>
-    /^-fprint\w*$/.test(word) ? [{ word: words[at + 1] ?? "", access: "write" }] : [],
-  )
-  return [...roots.map((root): FileWord => ({ word: root, access: "read" })), ...written]
-}
-
-/** Ways of git that put other contents into the files of the working folder. */
-const treeVerbs = /^(?:pull|merge|rebase|cherry-pick|revert|apply|am|stash|reset|checkout|switch|restore|clean)$/
-const wholeTree = /^(?:pull|merge|rebase|cherry-pick|revert|apply|am|stash|reset|switch)$/
-const gitTexts = /^(?:-[mFnLSGUbB]|--(?:author|grep|since|until|format|pretty|max-count|message|date|branch|depth))$/
-
-function gitFiles(words: readonly string[]): readonly FileWord[] {
-  const folder = words.indexOf("-C") >= 0 ? `${words[words.indexOf("-C") + 1] ?? ""}/` : ""
-  const at = words.findIndex(
-    (word, index) => !word.startsWith("-") && !/^-[cC]$|^--(?:git-dir|work-tree)$/.test(words[index - 1] ?? ""),
-  )
-  const verb = words[at] ?? ""
-  const rest = words.slice(at + 1)
-  const split = rest.indexOf("--")
-  const changes = /^(?:checkout|restore|rm|mv|clean|apply|am|reset)$/.test(verb)
-  const found: FileWord[] = []
-  for (const [index, word] of rest.entries()) {
-    if (word.startsWith("-") || gitTexts.test(rest[index - 1] ?? "")) continue
-    const inside = /^[^:\s]*:(?!\/\/)(.+)$/.exec(word)?.[1]
-    if (
-      /^(?:show|cat-file|archive|grep|diff|log|blame|ls-tree|rev-parse|checkout|restore)$/.test(verb) &&
-      inside !== undefined
-    )
-      found.push({ word: inside, access: "read" })
-    else if ((split >= 0 && index > split) || looksLikeFile(word) || /^(?:add|rm|mv|blame|restore)$/.test(verb))
-      found.push({
-        word: `${folder}${word}`,
-        access: changes ? (verb === "rm" || verb === "mv" ? "delete" : "write") : "read",
-      })
-  }
-  const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
-  const isTree = treeVerbs.test(verb) && !rest.some((word) => spares.test(word))
-  const isWhole =
-    wholeTree.test(verb) || (verb === "checkout" && split < 0 && !rest.some(isPlainFile)) || found.length === 0
-  if (isTree && isWhole)
-    found.push({ word: folder === "" ? "." : folder, access: verb === "clean" ? "delete" : "write", tree: "files" })
-  if (/^(?:grep|archive)$/.test(verb) && found.every(({ word }) => !/[/.]/.test(word)))
-    found.push({ word: ".", access: "read", tree: verb === "archive" ? "secrets" : "files" })
-  return found
-}
-
-/** Files that a download writes or an upload reads. */
-function downloads(name: string, words: readonly string[]): readonly FileWord[] {
-  return words.flatMap((word, at): readonly FileWord[] => {
-    const before = words[at - 1] ?? ""
-    if (
-      /^(?:-o|--output|-O|--output-document|-c|--cookie-jar|-D|--dump-header|-P|--directory-prefix|--output-dir|--trace\S*|--stderr|-a|--append-output)$/.test(
-        before,
-      ) &&
-      !(name === "curl" && before === "-O") &&
-      !(name === "curl" && before === "-a")
-    )
-      return word === "-" || word === "/dev/null" ? [] : [{ word, access: "write" }]
-    if (
-      /^(?:-T|--upload-file|-K|--config|-E|--cert|--key|--cacert|-b|--cookie|--post-file|--body-file|-i|--input-file|--netrc-file)$/.test(
-        before,
-      )
-    )
-      return before === "-b" && word.includes("=") ? [] : [{ word, access: "read" }]
-    const sent = /^(?:-d|--data\S*|-F|--form\S*|--json|-H|--header|--url-query)$/.test(before)
-      ? /(?:^|=)[@<](.+)$/.exec(word)?.[1]
-      : /^--(?:data\S*|form)=(?:.*=)?@(.+)$/.exec(word)?.[1]
-    if (sent !== undefined) return [{ word: sent.replace(/;type=.*$/, ""), access: "read" }]
-    const local = /^file:\/\/(?:localhost)?(.+)$/i.exec(word)?.[1]
-    return local === undefined ? [] : [{ word: local, access: "read" }]
-  })
 }

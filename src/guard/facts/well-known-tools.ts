@@ -104,15 +104,18 @@ export const wellKnownTools: readonly ToolContract[] = [
   },
   {
     tools: list(
-      "glob find ls list list_dir list_directory list_directory_with_sizes directory_tree find_files list_files list_allowed_directories find_file",
+      "glob find ls list list_dir list_directory list_directory_with_sizes find_files list_files list_allowed_directories find_file",
     ),
     does: ["read"],
-    paths: list("path dir_path directory dir"),
+    paths: list("pattern path dir_path directory dir"),
     texts: searching,
   },
   {
-    tools: list("grep search_files search_file_content grep_files grep_search codebase_search search_dir search_file"),
+    tools: list(
+      "grep directory_tree search_files search_file_content grep_files grep_search codebase_search search_dir search_file",
+    ),
     does: ["read"],
+    below: true,
     paths: list("path dir_path directory dir file include target_directories"),
     texts: [...searching, "search_term", "explanation"],
   },

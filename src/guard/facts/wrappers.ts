@@ -58,6 +58,8 @@ const prefixes: Readonly<Record<string, readonly [valued: RegExp, operands: numb
   aws_vault: [/^$/, 2],
   "with-contenv": [/^$/, 0],
   tini: [/^$/, 0],
+  wsl: [/^-[du]$|^--(?:distribution|user|cd)$/, 0],
+  "start-process": [/^-(?:verb|workingdirectory|windowstyle)$/i, 0],
   npx: [/^-[pcw]$|^--package$/, 0],
   bunx: [/^-p$/, 0],
   uvx: [/^--(?:from|with|python)$/, 0],
@@ -98,89 +100,49 @@ export function wrapperOf(name: string, words: readonly string[], command: Shell
     if (name === "flock" && script !== undefined) return { ...none, scripts: [script] }
     return { ...none, argv: rest.length === 0 ? [] : [rest] }
   }
-  switch (name) {
-    case "env":
-      return envCommand(words)
-    case "xargs":
-      return fedCommand(
-        afterOptions(words, /^-[aEeIidLlnPs]$|^--(?:arg-file|delimiter|max-\w+|replace)$/, 0),
-        command,
-        words,
-      )
-    case "watch":
-      return { ...none, scripts: [afterOptions(words, /^-n$|^--interval$/, 0).join(" ")] }
-    case "script":
-    case "su":
-    case "runuser":
-    case "nix-shell":
-    case "nix":
-    case "scl":
-    case "sg":
-      return {
-        ...none,
-        scripts: [optionText(words, /^-\w*c$|^--(?:command|run)$/) ?? ""].filter((text) => text !== ""),
-      }
-    case "ssh":
-    case "mosh":
-    case "autossh":
-      return sshCommand(words)
-    case "docker":
-    case "podman":
-    case "nerdctl":
-    case "docker-compose":
-    case "kubectl":
-    case "oc":
-    case "lxc":
-      return containerCommand(words)
-    case "vagrant":
-    case "gcloud":
-    case "heroku":
-    case "flyctl":
-    case "fly": {
-      const text = optionText(words, /^(?:-c|-C|--command)$/) ?? afterEqual(words, "--command")
-      const behind = words.includes("--") ? [words.slice(words.indexOf("--") + 1)] : []
-      return { ...none, argv: behind, scripts: text === undefined ? [] : [text] }
-    }
-    case "find":
-      return findCommand(words)
-    case "fd":
-    case "fdfind": {
-      const at = words.findIndex((word) => /^-[xX]$|^--exec/.test(word))
-      return at < 0 ? undefined : { ...none, argv: [[...words.slice(at + 1), "**"]] }
-    }
-    case "git":
-      return gitCommand(words)
-    case "tmux":
-    case "screen":
-      return terminalCommand(words)
-    case "trap":
-    case "alias":
-    case "eval":
-    case "at":
-    case "batch":
-      return evaluated(name, words, command)
-    case "tar":
-    case "rsync":
-    case "man":
-    case "less":
-    case "vim":
-    case "vi":
-    case "nvim":
-    case "ex":
-    case "ed":
-    case "gdb":
-    case "socat":
-    case "nc":
-    case "ncat":
-    case "netcat":
-    case "crontab":
-    case "make":
-    case "expect":
-      return hiddenCommand(name, words, command)
-    default:
-      if (projectRunners.test(name)) return projectCommand(name, words)
-      return undefined
-  }
+  const known = readers.find(([names]) => names.test(name))?.[1]
+  if (known !== undefined) return known(words, command, name)
+  return projectRunners.test(name) ? projectCommand(name, words) : undefined
+}
+
+type Reader = (words: readonly string[], command: ShellCommand, name: string) => Wrapped | undefined
+
+/** Programs that run others in ways of their own. */
+const readers: readonly (readonly [names: RegExp, read: Reader])[] = [
+  [/^env$/, envCommand],
+  [/^xargs$/, (words, command) => fedCommand(afterOptions(words, xargsValued, 0), command, words)],
+  [/^watch$/, (words) => ({ ...none, scripts: [afterOptions(words, /^-n$|^--interval$/, 0).join(" ")] })],
+  [/^(?:script|su|runuser|nix-shell|nix|scl|sg)$/, (words) => optionScript(words, /^-\w*c$|^--(?:command|run)$/)],
+  [/^(?:ssh|mosh|autossh)$/, sshCommand],
+  [/^(?:docker|podman|nerdctl|docker-compose|kubectl|oc|lxc)$/, containerCommand],
+  [/^(?:vagrant|gcloud|heroku|flyctl|fly)$/, cloudCommand],
+  [/^find$/, findCommand],
+  [/^fd(?:find)?$/, fdCommand],
+  [/^git$/, gitCommand],
+  [/^(?:tmux|screen)$/, terminalCommand],
+  [/^(?:trap|alias|eval|iex|invoke-expression|at|batch)$/, (words, command, name) => evaluated(name, words, command)],
+  [
+    /^(?:tar|rsync|man|less|vim|vi|nvim|ex|ed|gdb|socat|nc|ncat|netcat|crontab|make|expect)$/,
+    (words, command, name) => hiddenCommand(name, words, command),
+  ],
+]
+
+const xargsValued = /^-[aEeIidLlnPs]$|^--(?:arg-file|delimiter|max-\w+|replace)$/
+
+const optionScript = (words: readonly string[], option: RegExp): Wrapped => ({
+  ...none,
+  scripts: [optionText(words, option) ?? ""].filter((text) => text !== ""),
+})
+
+function cloudCommand(words: readonly string[]): Wrapped {
+  const text = optionText(words, /^(?:-c|-C|--command)$/) ?? afterEqual(words, "--command")
+  const behind = words.includes("--") ? [words.slice(words.indexOf("--") + 1)] : []
+  return { ...none, argv: behind, scripts: text === undefined ? [] : [text] }
+}
+
+function fdCommand(words: readonly string[]): Wrapped | undefined {
+  const at = words.findIndex((word) => /^-[xX]$|^--exec/.test(word))
+  return at < 0 ? undefined : { ...none, argv: [[...words.slice(at + 1), "**"]] }
 }
 
 /** `env -S "a b"`, `env X=1 a b`. */
@@ -219,7 +181,7 @@ function optionText(words: readonly string[], option: RegExp): string | undefine
 const afterEqual = (words: readonly string[], option: string): string | undefined =>
   words.find((word) => word.startsWith(`${option}=`))?.slice(option.length + 1)
 
-function sshCommand(words: readonly string[]): Wrapped {
+function sshCommand(words: readonly string[], { given, piped }: ShellCommand): Wrapped {
   const rest = afterOptions(words, /^-[bBcDEeFIiJLlmOoPpQRSWw]$/, 0)
   const [host = "", ...behind] = rest[0] === "--" ? rest.slice(1) : rest
   const options = words
@@ -229,7 +191,14 @@ function sshCommand(words: readonly string[]): Wrapped {
     (word) => /ProxyCommand[= ](.*)/i.exec(word)?.[1] ?? /LocalCommand[= ](.*)/i.exec(word)?.[1] ?? [],
   )
   const script = (behind[0] === "--" ? behind.slice(1) : behind).join(" ")
-  return { argv: [], scripts: [...proxied, script].filter((text) => text !== ""), places: [host] }
+  const scripts = [...proxied, script, ...(script === "" ? given : [])].filter((text) => text !== "")
+  const isFed = script === "" && piped
+  return {
+    argv: [],
+    scripts,
+    places: [host],
+    ...(isFed ? { unresolved: "what is run on the other machine is known only when it runs" } : {}),
+  }
 }
 
 const containerVerbs = /^(?:exec|run|debug)$/
@@ -296,6 +265,11 @@ function gitCommand(words: readonly string[]): Wrapped | undefined {
         .filter((word) => !/^--/.test(word))
         .join(" "),
     )
+  for (const [at, word] of words.entries())
+    if (/^alias\./i.test(word) && words[at - 1] !== "-c" && words.includes("config")) {
+      const value = words[at + 1] ?? ""
+      scripts.push(value.startsWith("!") ? value.slice(1) : `git ${value}`)
+    }
   const config = words.indexOf("config")
   if (config >= 0 && words.slice(config).some((word) => /^!|sshcommand|hookspath|fsmonitor/i.test(word)))
     scripts.push(
@@ -329,7 +303,8 @@ function terminalCommand(words: readonly string[]): Wrapped | undefined {
 }
 
 function evaluated(name: string, words: readonly string[], { given, piped }: ShellCommand): Wrapped | undefined {
-  if (name === "eval") return { ...none, scripts: [words.join(" ")].filter((text) => text !== "") }
+  if (/^(?:eval|iex|invoke-expression)$/.test(name))
+    return { ...none, scripts: [words.join(" ")].filter((text) => text !== "") }
   if (name === "trap") return { ...none, scripts: words.slice(0, 1).filter((text) => !/^(?:-\w?|)$/.test(text)) }
   if (name === "alias") return { ...none, scripts: words.flatMap((word) => /^[\w-]+=(.*)$/s.exec(word)?.[1] ?? []) }
   return {

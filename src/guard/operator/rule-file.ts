@@ -4,7 +4,7 @@ import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import { createGuard, type Guard } from "../guard.ts"
 import type { PolicyInput } from "../policy/templates.ts"
-import { templateNames } from "../policy/templates.ts"
+import { isDeclarations, templateNames } from "../policy/templates.ts"
 import { isName, isTemplateUse, maxRuleLength } from "./command.ts"
 
 type Scope = Pick<OperatorRule, "agent" | "session" | "expiresAtMs">
@@ -242,7 +242,8 @@ export function readPolicyFile(name: string, text: string): readonly PolicyInput
 
 function readUses(name: string, text: string): readonly PolicyInput[] {
   const value = parse(name, text)
-  return [value].flat().map((use, at) => {
+  return [value].flat().map((use, at): PolicyInput => {
+    if (isDeclarations(use)) return { ...use, name: use.name ?? name }
     if (isTemplateUse(use)) return { ...use, name: use.name ?? `${name}:${at + 1}` }
     const known = `a use of a template (${templateNames.join(", ")})`
     const found = isObject(use) && typeof use.template === "string" ? JSON.stringify(use.template) : typeof use

@@ -275,6 +275,7 @@ const opening: Readonly<Partial<Record<AttributeName, readonly OpenKind[]>>> = {
   amountNamed: ["amounts"],
   environments: ["environments"],
   secrets: ["secrets"],
+  regions: ["regions"],
 }
 /** What no program that runs can change: who is called, and what stands in the call. */
 const settled: ReadonlySet<AttributeName> = new Set([
@@ -284,7 +285,6 @@ const settled: ReadonlySet<AttributeName> = new Set([
   "marks",
   "languages",
   "personal",
-  "regions",
   "linkedHosts",
 ])
 

@@ -59,6 +59,7 @@ const maxAbove = 24
 /** Does a pattern in a command stand for what is protected, or for what holds it? `/et*` stands for `/etc`. */
 function reaches(place: string, name: string): boolean {
   if (!/[*?[]/.test(place) || /[*?[]/.test(name)) return false
+  if (place.includes("**")) return globMatches(place, name)
   const names = place.split("/").slice(0, maxAbove)
   return names.some((_, at) => globMatches(names.slice(0, at + 1).join("/"), name))
 }
@@ -83,19 +84,25 @@ const testFor = (of: Matcher["of"], pattern: string): ((value: string) => boolea
 function foldersAbove(of: Matcher["of"], patterns: readonly string[], facts: CallFacts): readonly string[] {
   if (of !== "paths" && of !== "changedPaths") return []
   return facts.paths
-    .filter(({ tree, access }) => tree !== undefined && (of === "paths" || changes(access)))
+    .filter(
+      ({ tree, access, path }) =>
+        (tree !== undefined || /^(?:\.\/)?\*\*\//.test(path)) && (of === "paths" || changes(access)),
+    )
     .map(({ path }) => path)
     .filter((path) => patterns.some((pattern) => isAbove(path, pattern)))
 }
 
 /** May what a pattern stands for be below a folder? A pattern without a root may be, below the folder that one works in. */
 function isAbove(folder: string, pattern: string): boolean {
+  // Files of some name at any depth, and a pattern that stands for a whole folder.
+  if (/^(?:\.\/)?\*\*\//.test(folder))
+    return /(?:\/\*{0,2}|\*\*)$/.test(pattern) && !/^(?:[/~]|[a-z]:)/i.test(pattern) && !/\/[^/*?[]+$/.test(folder)
   const name = fold(folder).replace(/\/+$/, "")
   const normal = fold(normalPath(pattern))
   if (name === "" || name === "." || name === "*" || name === "**")
     return !/^(?:[/~]|[a-z]:)/.test(normal) || folder.startsWith("/")
   if (/^\$(?:pwd|oldpwd)$/.test(name) || /^(?:\.\.\/?)+$/.test(name)) return true
-  return normal.startsWith(`${name}/`) || normal.startsWith("**/")
+  return normal.startsWith(`${name}/`)
 }
 
 /** Make a matcher ready to be asked about many calls. */

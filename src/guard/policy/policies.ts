@@ -9,7 +9,7 @@ import type { Cedar } from "./engine.ts"
 import type { Matcher } from "./matcher.ts"
 import { type AttributeName, attributeNames, schemaText } from "./schema.ts"
 import { cedarString, lineAt, type PolicyDraft, shown } from "./template.ts"
-import { draftOf, type PolicyInput, type TemplateUse } from "./templates.ts"
+import { draftOf, isDeclarations, type PolicyInput, type TemplateUse } from "./templates.ts"
 
 type PolicySet = { readonly policies: readonly GuardPolicy[]; readonly matchers: Readonly<Record<string, Matcher>> }
 
@@ -73,6 +73,7 @@ export function readPolicySet(
   const policies: GuardPolicy[] = []
   const matchers: Record<string, Matcher> = { ...given }
   for (const input of inputs) {
+    if (isDeclarations(input)) continue
     if (typeof input === "string") policies.push(...readPolicies(cedar, nameFor("policy"), input))
     else if (typeof input !== "object" || input === null)
       throw new HoldfastError({

@@ -29,7 +29,7 @@ export const attributes = {
   commands: ["Set<String>", "names of the shell commands that it runs"],
   effects: [
     "Set<String>",
-    "what they do: read, write, delete, network, install, privilege, send, deploy, execute, remote-code",
+    "what they do: read, write, delete, network, install, privilege, send, deploy, execute, remote-code, pay; unknown for a program that is not known",
   ],
   destructive: ["Set<String>", "what it takes away for good: data, files, infrastructure, repository"],
   environments: ["Set<String>", "environments that it names: production, staging, development"],

@@ -1,4 +1,5 @@
 import { HoldfastError } from "../../message/errors.ts"
+import type { ToolContract, Undeclared } from "../facts/contracts.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import { regionName } from "../facts/regions.ts"
 import { searchable } from "../facts/words.ts"
@@ -31,7 +32,17 @@ export type TemplateUse =
   | SpendLimit
 
 /** A text of Cedar policies, with a name for messages or without, or a template by name with its parameters. */
-export type PolicyInput = string | { readonly name: string; readonly text: string } | TemplateUse
+export type PolicyInput = string | { readonly name: string; readonly text: string } | TemplateUse | ToolDeclarations
+
+/** What tools do, and what becomes of those that nobody has declared, beside the policies: as a file of the policy directory has it. */
+type ToolDeclarations = {
+  readonly name?: string
+  readonly tools: readonly ToolContract[]
+  readonly undeclared?: Undeclared
+}
+
+export const isDeclarations = (input: unknown): input is ToolDeclarations =>
+  typeof input === "object" && input !== null && "tools" in input && !("template" in input)
 
 export type TemplateName = TemplateUse["template"]
 
@@ -280,7 +291,7 @@ function noSecrets(): PolicyDraft {
     when: [
       "!context.secretPaths.isEmpty()",
       `context.actions.containsAny(["send", "disclose"]) && !context.secrets.isEmpty()`,
-      "context.network && !context.secrets.isEmpty() && context.changes",
+      "context.network && !context.secrets.isEmpty()",
     ],
   }
 }

@@ -1,0 +1,210 @@
+import type { Effect } from "./command-table.ts"
+import type { Access, PathFact } from "./paths.ts"
+import { foundBy } from "./shell-output.ts"
+
+const filters = /^(?:e|f|z)?grep$|^(?:rg|ag|ack|sed|awk|gawk|mawk|jq|yq|perl)$/
+const textOptions =
+  /^(?:-[mnkeEABCtjdscwulFiIpxyr]|--(?:message|author|format|pretty|grep|jobs|title|body|tag|name|label|since|until|depth|max-count|context|type|glob|include|exclude|regexp|filter|reporter|timeout|port|user|branch|base|head))$/
+
+type FileWord = { readonly word: string; readonly access: Access; readonly tree?: PathFact["tree"] }
+
+/** Words of a command that name files, with what it does to each. */
+export function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
+  if (name === "git") return gitFiles(words)
+  if (name === "find") return foundFiles(words, effects)
+  if (name === "patch") return [{ word: ".", access: "write", tree: "files" }]
+  if (/^(?:curl|wget)$/.test(name)) return downloads(name, words)
+  const access: Access = effects.has("delete") ? "delete" : effects.has("write") ? "write" : "read"
+  const pattern =
+    filters.test(name) && !words.some((word) => /^-[ef]$|^--(?:regexp|file)/.test(word))
+      ? words.findIndex((word) => !word.startsWith("-"))
+      : -1
+  const { operands, found } = namedFiles(words, pattern, access, effects)
+  const looked: Looking = { name, words, sought: words[pattern] ?? "", operands: operands.length }
+  const placed = operands.map((word, at) => placedFile(word, at, looked, access))
+  if (operands.length === 0 && filters.test(name) && isRecursive(looked) && !skipsHidden(looked))
+    placed.push({ word: included(words, "."), access: "read", ...treeOf(".", looked) })
+  return [...found, ...placed]
+}
+
+/** Words that are files by themselves, and those in options: `--file=x`, `if=x`, `@x`. */
+function namedFiles(
+  words: readonly string[],
+  pattern: number,
+  access: Access,
+  effects: ReadonlySet<Effect>,
+): { readonly operands: readonly string[]; readonly found: readonly FileWord[] } {
+  const writes = effects.has("write") && !effects.has("execute") && !effects.has("network")
+  const isFileProgram = effects.has("read") || effects.has("delete") || writes
+  const operands: string[] = []
+  const found: FileWord[] = []
+  for (const [at, word] of words.entries()) {
+    const [, option, value = ""] = /^(--?[\w-]+=|(?:if|of)=|[^@\s]*?=?@(?=[/~.\w]))(.*)$/s.exec(word) ?? []
+    const isText = textOptions.test(words[at - 1] ?? "") && !looksLikeFile(word)
+    if (option !== undefined)
+      found.push({
+        word: value,
+        access: /^of=|out|dest|write/.test(option) ? "write" : option === "if=" ? "read" : access,
+      })
+    else if (word.startsWith("-") || at === pattern || word.includes("\n")) continue
+    else if (isFileProgram ? !isText : looksLikeFile(word)) operands.push(word)
+  }
+  return { operands, found }
+}
+
+type Looking = {
+  readonly name: string
+  readonly words: readonly string[]
+  /** What a search looks for. */
+  readonly sought: string
+  /** How many files it names. */
+  readonly operands: number
+}
+
+const isRecursive = ({ name, words }: Looking): boolean =>
+  words.some((word) => /^-\w*[rRa]\w*$|^--(?:recursive|archive)$/.test(word)) ||
+  /^(?:rg|ag|ack|tar|zip|7z|rsync|du|tree)$/.test(name)
+
+/** Searches that leave hidden files out unless they are told otherwise. */
+const skipsHidden = ({ name, words }: Looking): boolean =>
+  /^(?:rg|ag|ack)$/.test(name) && !words.some((word) => /^-\w*u|^--(?:hidden|no-ignore|unrestricted)/.test(word))
+
+const broad = /^(?:\.{1,2}|~|\*+|\/|\$\w+|\/(?:etc|home|root|users|srv|var|opt)\b.*|~\/.*)\/?$/i
+const secretWords = /passw|secret|token|api.?key|credential|private|begin /i
+
+/** What is below a folder is meant, and secrets are where it is searched for them or carried off as a whole. */
+function treeOf(word: string, { name, words, sought }: Looking): { readonly tree?: "files" | "secrets" } {
+  if (hasInclude(words)) return {}
+  const packs = /^(?:tar|zip|7z|cp|rsync|scp|mv|copy-item)$/.test(name)
+  const isSecret = broad.test(word) && (packs || (filters.test(name) && secretWords.test(sought)))
+  return { tree: isSecret ? "secrets" : "files" }
+}
+
+/** The last of several files may be the one that is written. */
+function placedFile(word: string, at: number, looked: Looking, access: Access): FileWord {
+  const { name, words, operands } = looked
+  const hasTarget =
+    /^(?:cp|mv|install|rsync|scp|ln|copy-item|move-item)$/.test(name) &&
+    operands > 1 &&
+    !words.some((one) => /^(?:-t|--target-directory)/.test(one))
+  const isTarget = hasTarget && at === operands - 1
+  const source: Access = /^mv|^move/.test(name) ? "delete" : name === "ln" ? "unknown" : "read"
+  const own = hasTarget ? (isTarget ? "write" : source) : tarAccess(name, words, word, access)
+  if (!isRecursive(looked) || isPlainFile(word) || isTarget) return { word, access: own }
+  return { word: filters.test(name) ? included(words, word) : word, access: own, ...treeOf(word, looked) }
+}
+
+const looksLikeFile = (word: string): boolean => /[/\\~]|^\.|\.\w{1,8}$/.test(word) && !/^[a-z]+:\/\/|\s/.test(word)
+const isPlainFile = (word: string): boolean => /[^/.]\.[a-z]\w{0,5}$/i.test(word)
+
+/** An archive is read or written as its options say; what is packed is read. */
+function tarAccess(name: string, words: readonly string[], word: string, access: Access): Access {
+  if (!/^(?:tar|bsdtar|zip|7z|unzip)$/.test(name)) return access
+  const archive = words.findIndex((one) => /^-?\w*f$|^--file$/.test(one))
+  const unpacks = words.some((one) => /^-?\w*x\w*$|^--extract$/.test(one)) || name === "unzip"
+  if (name === "zip" || name === "7z")
+    return word === words.find((one) => !one.startsWith("-") && one !== "a") ? "write" : "read"
+  if (words[archive + 1] === word)
+    return unpacks || words.some((one) => /^-?\w*t\w*$/.test(one) && one !== word) ? "read" : "write"
+  return unpacks ? "write" : "read"
+}
+
+const hasInclude = (words: readonly string[]): boolean =>
+  words.some((word) => /^--include|^-g$|^--glob|^-t$|^--type/.test(word))
+
+/** Where a search looks: below a folder, at names that an option limits it to. */
+function included(words: readonly string[], folder: string): string {
+  const glob = words
+    .map(
+      (word, at) =>
+        /^(?:--include|--glob|-g)=?(.*)$/.exec(word)?.[1] ||
+        (/^(?:--include|-g|--glob)$/.test(words[at - 1] ?? "") ? word : ""),
+    )
+    .find((one) => one !== "" && !one.startsWith("!"))
+  return glob === undefined ? folder : `${folder}/**/${glob}`
+}
+
+function foundFiles(words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
+  const { roots, names } = foundBy(words)
+  if (effects.has("delete"))
+    return roots.flatMap((root) =>
+      names.map(
+        (name): FileWord => ({
+          word: `${root}/**/${name}`,
+          access: "delete",
+          ...(name === "*" ? { tree: "files" } : {}),
+        }),
+      ),
+    )
+  // It prints names alone; what is done to them is a command of its own.
+  const written = words.flatMap((word, at): readonly FileWord[] =>
+    /^-fprint\w*$/.test(word) ? [{ word: words[at + 1] ?? "", access: "write" }] : [],
+  )
+  return [...roots.map((root): FileWord => ({ word: root, access: "read" })), ...written]
+}
+
+/** Ways of git that put other contents into the files of the working folder. */
+const treeVerbs = /^(?:apply|am|stash|reset|restore|clean)$/
+const wholeTree = /^(?:apply|am|stash|reset)$/
+const gitTexts = /^(?:-[mFnLSGUbB]|--(?:author|grep|since|until|format|pretty|max-count|message|date|branch|depth))$/
+
+function gitFiles(words: readonly string[]): readonly FileWord[] {
+  const folder = words.indexOf("-C") >= 0 ? `${words[words.indexOf("-C") + 1] ?? ""}/` : ""
+  const at = words.findIndex(
+    (word, index) => !word.startsWith("-") && !/^-[cC]$|^--(?:git-dir|work-tree)$/.test(words[index - 1] ?? ""),
+  )
+  const verb = words[at] ?? ""
+  const rest = words.slice(at + 1)
+  const split = rest.indexOf("--")
+  const changes = /^(?:checkout|restore|rm|mv|clean|apply|am|reset)$/.test(verb)
+  const found: FileWord[] = []
+  for (const [index, word] of rest.entries()) {
+    if (word.startsWith("-") || gitTexts.test(rest[index - 1] ?? "")) continue
+    const inside = /^[^:\s]*:(?!\/\/)(.+)$/.exec(word)?.[1]
+    if (
+      /^(?:show|cat-file|archive|grep|diff|log|blame|ls-tree|rev-parse|checkout|restore)$/.test(verb) &&
+      inside !== undefined
+    )
+      found.push({ word: `${folder}${inside}`, access: "read" })
+    else if ((split >= 0 && index > split) || looksLikeFile(word) || /^(?:add|rm|mv|blame|restore)$/.test(verb))
+      found.push({
+        word: `${folder}${word}`,
+        access: changes ? (verb === "rm" || verb === "mv" ? "delete" : "write") : "read",
+      })
+  }
+  const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
+  const isTree = treeVerbs.test(verb) && !rest.some((word) => spares.test(word))
+  const isWhole = wholeTree.test(verb) || found.length === 0
+  if (isTree && isWhole)
+    found.push({ word: folder === "" ? "." : folder, access: verb === "clean" ? "delete" : "write", tree: "files" })
+  if (/^(?:grep|archive)$/.test(verb) && found.every(({ word }) => !/[/.]/.test(word)))
+    found.push({ word: ".", access: "read", tree: verb === "archive" ? "secrets" : "files" })
+  return found
+}
+
+/** Files that a download writes or an upload reads. */
+function downloads(name: string, words: readonly string[]): readonly FileWord[] {
+  return words.flatMap((word, at): readonly FileWord[] => {
+    const before = words[at - 1] ?? ""
+    if (
+      /^(?:-o|--output|-O|--output-document|-c|--cookie-jar|-D|--dump-header|-P|--directory-prefix|--output-dir|--trace\S*|--stderr|-a|--append-output)$/.test(
+        before,
+      ) &&
+      !(name === "curl" && before === "-O") &&
+      !(name === "curl" && before === "-a")
+    )
+      return word === "-" || word === "/dev/null" ? [] : [{ word, access: "write" }]
+    if (
+      /^(?:-T|--upload-file|-K|--config|-E|--cert|--key|--cacert|-b|--cookie|--post-file|--body-file|-i|--input-file|--netrc-file)$/.test(
+        before,
+      )
+    )
+      return before === "-b" && word.includes("=") ? [] : [{ word, access: "read" }]
+    const sent = /^(?:-d|--data\S*|-F|--form\S*|--json|-H|--header|--url-query)$/.test(before)
+      ? /(?:^|=)[@<](.+)$/.exec(word)?.[1]
+      : /^--(?:data\S*|form)=(?:.*=)?@(.+)$/.exec(word)?.[1]
+    if (sent !== undefined) return [{ word: sent.replace(/;type=.*$/, ""), access: "read" }]
+    const local = /^file:\/\/(?:localhost)?(.+)$/i.exec(word)?.[1]
+    return local === undefined ? [] : [{ word: local, access: "read" }]
+  })
+}
