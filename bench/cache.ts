@@ -5,6 +5,7 @@ import { measureReplays, type ReplayReport } from "./cache-replay.ts"
 import { measureSessions, type SessionReport, windowTokens } from "./cache-sessions.ts"
 import { conditionsNow } from "./conditions.ts"
 import { quantile } from "./quantile.ts"
+import { measureStackSessions, type StackSession } from "./stack-sessions.ts"
 
 /**
  * What a provider's prompt cache would make of what the gateway sends: over long sessions that are compacted, and of real requests that
@@ -15,15 +16,17 @@ export type Options = { readonly quick?: boolean; readonly corpus?: string }
 type Report = {
   readonly conditions: Readonly<Record<string, string | number>>
   readonly sessions: readonly SessionReport[]
+  readonly stacks: readonly StackSession[]
   readonly replays: readonly ReplayReport[]
 }
 
 export async function run({ quick = false, corpus }: Options = {}): Promise<Report> {
   const turns = quick ? 60 : 160
   const sessions = await measureSessions(turns)
+  const stacks = await measureStackSessions(60)
   const hasCorpus = corpus !== undefined && existsSync(join(corpus, "traces")) && existsSync(join(corpus, "requests"))
   const replays = hasCorpus ? await measureReplays(corpus, quick) : []
-  return { conditions: { ...conditionsNow(), cache: "simulated", windowTokens, turns }, sessions, replays }
+  return { conditions: { ...conditionsNow(), cache: "simulated", windowTokens, turns }, sessions, stacks, replays }
 }
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)} %`
@@ -53,6 +56,20 @@ function printSessions(sessions: readonly SessionReport[]): void {
   console.log(table([header, ...lines]))
 }
 
+function printStacks(stacks: readonly StackSession[]): void {
+  console.log("\n  fifty pages of documents in the prompt stack, or read by tools (simulated agent, window 100,000)")
+  const header = "|door|documents|steps|requests|at once|compactions|system parts|stack read|dollars".split("|")
+  const lines = stacks.map((one) => [
+    one.format,
+    one.door,
+    one.documents,
+    ...[one.steps, one.requests, one.atOnce, one.compactions, one.systemParts].map(String),
+    percent(one.stackReadShare),
+    dollars(one.charged.dollars),
+  ])
+  console.log(table([header, ...lines]))
+}
+
 function printReplays(replays: readonly ReplayReport[]): void {
   if (replays.length === 0) {
     console.log("\n  real requests: left out, for there is no corpus (--corpus DIR, or HOLDFAST_CORPUS)")
@@ -72,9 +89,10 @@ function printReplays(replays: readonly ReplayReport[]): void {
   console.log(table([header, ...lines]))
 }
 
-export function print({ conditions, sessions, replays }: Report): void {
+export function print({ conditions, sessions, stacks, replays }: Report): void {
   const told = Object.entries(conditions).map(([key, value]) => `${key} ${value}`)
   console.log(`cache: what a provider's prompt cache would read, simulated (${told.join(", ")})`)
   printSessions(sessions)
+  printStacks(stacks)
   printReplays(replays)
 }

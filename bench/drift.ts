@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises"
 import { conditionsNow } from "./conditions.ts"
 import { optionsFrom, type RunOptions } from "./constraintrot/options.ts"
-import { liveThrough } from "./drift/live.ts"
+import { liveThrough, realWriters, simulatedWriters, type Writers } from "./drift/live.ts"
 import { type Drifted, type DriftReport, driftHtml, driftText, meanOf, whatDriftIs } from "./drift/report.ts"
 import { driftRows } from "./drift/rows.ts"
 
@@ -10,21 +10,22 @@ import { driftRows } from "./drift/rows.ts"
  * prompt stack, behind a plain harness, a framework and Holdfast; reports are checked clause by clause.
  */
 export async function run(given: RunOptions = {}): Promise<DriftReport> {
-  const { quick = false, seed = 1, html } = { ...optionsFrom(process.argv), ...given }
+  const { quick = false, seed = 1, html, models = false } = { ...optionsFrom(process.argv), ...given }
   const start = performance.now()
-  const [cycles, sessions] = quick ? [8, 2] : [20, 6]
+  const [cycles, sessions] = quick ? [8, 2] : models ? [20, 1] : [20, 6]
+  const writersFor = (own: number): Writers => (models ? realWriters() : simulatedWriters(own))
   const rows: Drifted[] = []
   for (const row of driftRows) {
     const lived = await Promise.all(
-      Array.from({ length: sessions }, (_, n) => liveThrough(row, cycles, seed * 100 + n)),
+      Array.from({ length: sessions }, (_, n) => liveThrough(row, cycles, seed * 100 + n, writersFor(seed * 100 + n))),
     )
     rows.push(meanOf(row.name, lived))
     process.stderr.write(`drift: ${row.name}\n`)
   }
   const report: DriftReport = {
     bench: "drift",
-    what: whatDriftIs,
-    simulated: true,
+    what: whatDriftIs(models),
+    simulated: !models,
     conditions: conditionsNow(),
     seed,
     sessions,

@@ -36,7 +36,7 @@ export type StackSession = {
   readonly charged: Charged
 }
 
-export const windowTokens = 100_000
+const windowTokens = 100_000
 const documentCount = 10
 const pagesPerDocument = 5
 /** About 650 tokens: a page of a printed specification. */

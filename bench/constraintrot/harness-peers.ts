@@ -64,14 +64,18 @@ export const langchainHarness: Harness = async (episode, spec, summarizer) => {
 }
 
 /** It prunes tool calls and their results by place, and leaves what people said. */
+export const pruneOnce = (history: readonly ChatMessage[]): readonly ChatMessage[] =>
+  fromModelMessages(
+    pruneMessages({
+      messages: toModelMessages(history),
+      reasoning: "all",
+      toolCalls: "before-last-4-messages",
+      emptyMessages: "remove",
+    }),
+  )
+
 export const aiSdkHarness: Harness = async (episode, spec) => {
   const history = episode.segments.flat(2)
   if (keepsAll(spec)) return { shown: shownWith(episode, history, 0) }
-  const pruned = pruneMessages({
-    messages: toModelMessages(history),
-    reasoning: "all",
-    toolCalls: "before-last-4-messages",
-    emptyMessages: "remove",
-  })
-  return { shown: shownWith(episode, fromModelMessages(pruned), 1) }
+  return { shown: shownWith(episode, pruneOnce(history), 1) }
 }

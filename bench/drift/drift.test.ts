@@ -27,3 +27,12 @@ test("in the stack the specification lasts, and in a plain conversation it does 
   expect(conversation?.at(-1)).toBeLessThan(1)
   expect(lived.flat().every(({ stackSame }) => stackSame)).toBe(true)
 })
+
+test("Holdfast's own row has the specification in the prompt stack, the same bytes in every call", async () => {
+  const row = driftRows.find(({ name }) => name === "Holdfast, spec in the prompt stack")
+  if (row === undefined) throw new Error("the row is gone")
+  const lived = await liveThrough(row, 4, 7)
+  expect(lived.map(({ compliance }) => compliance)).toEqual([1, 1, 1, 1])
+  expect(lived.every(({ stackSame, verbatim }) => stackSame && verbatim)).toBe(true)
+  expect(lived.at(-1)?.compactions).toBeGreaterThan(1)
+})

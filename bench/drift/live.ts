@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto"
+import type { ChatMessage } from "../chat.ts"
 import type { Summarizer } from "../constraintrot/agent.ts"
+import { realAgent, realSummarizer } from "../constraintrot/real-models.ts"
 import { createSimulatedSummarizer, summarizerProfiles } from "../constraintrot/simulated-summarizer.ts"
-import { clauses, specification } from "./clauses.ts"
+import { clauses, type Item, specification } from "./clauses.ts"
 import { cyclesOf } from "./cycles.ts"
 import type { DriftRow } from "./rows.ts"
 import { compliance, readClauses, writeReport } from "./writer.ts"
@@ -21,11 +23,36 @@ export type CycleResult = {
 
 const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-/** One session over many cycles: work, a report that is checked, and on. */
-export async function liveThrough(row: DriftRow, cycles: number, seed: number): Promise<readonly CycleResult[]> {
+/** Who writes the reports and the summaries: simulated, or a real model. */
+export type Writers = {
+  readonly summarizer: Summarizer
+  readonly report: (messages: readonly ChatMessage[], items: readonly Item[]) => string | Promise<string>
+}
+
+export function simulatedWriters(seed: number): Writers {
   let round = 0
   const summarizer: Summarizer = (text, words) =>
     createSimulatedSummarizer(summarizerProfiles.salience, "drift", seed, round++)(text, words)
+  return { summarizer, report: writeReport }
+}
+
+/** The model that the environment names writes both. */
+export function realWriters(): Writers {
+  const [agent, summarizer] = [realAgent(), realSummarizer()]
+  const report: Writers["report"] = async (messages) => {
+    const said = await agent({ messages, tools: [] })
+    return said.type === "text" ? said.text : ""
+  }
+  return { summarizer, report }
+}
+
+/** One session over many cycles: work, a report that is checked, and on. */
+export async function liveThrough(
+  row: DriftRow,
+  cycles: number,
+  seed: number,
+  { summarizer, report: writeOne }: Writers = simulatedWriters(seed),
+): Promise<readonly CycleResult[]> {
   const living = row.open(summarizer)
   const results: CycleResult[] = []
   let first: string | undefined
@@ -44,7 +71,7 @@ export async function liveThrough(row: DriftRow, cycles: number, seed: number): 
       await living.append([ask])
       const { messages, compacted } = await living.show()
       if (compacted) compactions++
-      const report = writeReport(messages, items)
+      const report = await writeOne(messages, items)
       await living.append([{ role: "assistant", content: report }])
       const system = hashOf(
         messages.flatMap(({ role, content }) => (role === "system" ? [content ?? ""] : [])).join("\n"),

@@ -5,7 +5,7 @@ import type { CycleResult } from "./live.ts"
 export type DriftReport = {
   readonly bench: "drift"
   readonly what: string
-  readonly simulated: true
+  readonly simulated: boolean
   readonly conditions: Readonly<Record<string, string | number>>
   readonly seed: number
   readonly sessions: number
@@ -24,8 +24,13 @@ export type Drifted = {
   readonly compactions: number
 }
 
-export const whatDriftIs =
-  "The same task with its specification in the conversation or in the prompt stack, through many compactions: how much of the specification do the reports still keep? SIMULATED: the writer follows exactly the clauses that it can read in its context, and the summarizer is a calibrated stand-in; neither is a real model."
+export const whatDriftIs = (isReal: boolean): string =>
+  `${question} ${isReal ? "Reports and summaries are written by a real model." : simulatedNote}`
+
+const question =
+  "The same task with its specification in the conversation or in the prompt stack, through many compactions: how much of the specification do the reports still keep?"
+const simulatedNote =
+  "SIMULATED: the writer follows exactly the clauses that it can read in its context, and the summarizer is a calibrated stand-in; neither is a real model."
 
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / Math.max(1, values.length)
@@ -60,7 +65,7 @@ export function driftText(report: DriftReport): string {
   return [
     `Drift: ${report.what}`,
     `${report.sessions} sessions of ${report.cycles} cycles a row, seed ${report.seed}, ${report.seconds.toFixed(0)} s; ${Object.values(report.conditions).join(", ")}`,
-    "\nClauses of the specification kept by the report, % (by cycle) [simulated]",
+    `\nClauses of the specification kept by the report, % (by cycle)${report.simulated ? " [simulated]" : ""}`,
     head,
     ...lines,
   ].join("\n")

@@ -1,10 +1,10 @@
-import { createHoldfast } from "../../src/index.ts"
+import { createHoldfast, type StackDefinition } from "../../src/index.ts"
 import { countO200k } from "../../src/tokens/o200k.ts"
 import { type ChatMessage, countMessages } from "../chat.ts"
 import type { Summarizer } from "../constraintrot/agent.ts"
 import { windowTokens } from "../constraintrot/harness.ts"
 import { messagesIn } from "../constraintrot/harness-holdfast.ts"
-import { langchainOnce } from "../constraintrot/harness-peers.ts"
+import { langchainOnce, pruneOnce } from "../constraintrot/harness-peers.ts"
 import { transcriptOf } from "../constraintrot/harness-plain.ts"
 import { specification } from "./clauses.ts"
 
@@ -22,10 +22,10 @@ export type DriftRow = {
   readonly open: (summarizer: Summarizer) => Living
 }
 
-export const baseSystem =
-  "You are the reporting assistant of a help desk. Work with the tools and write reports when asked."
+const baseSystem = "You are the reporting assistant of a help desk. Work with the tools and write reports when asked."
 
-export const systemOf = (holds: DriftRow["holds"]): string =>
+/** Where there is no prompt stack, the system part that the framework sends along is the nearest thing to one. */
+const systemOf = (holds: DriftRow["holds"]): string =>
   holds === "stack" ? `${baseSystem}\n\n${specification}` : baseSystem
 
 /** What every summary may have. */
@@ -40,6 +40,23 @@ const plainCompact: Compact = async (messages, summarizer) => {
   if (countMessages(messages, countO200k) < windowTokens * compactAt) return messages
   const summary = await summarizer(transcriptOf(messages.slice(0, -lastTurn)), budgetWords)
   return [{ role: "user", content: `Summary of the conversation so far:\n${summary}` }, ...messages.slice(-lastTurn)]
+}
+
+/**
+ * Its own pruning by place, of tool calls and their results; what is still too much for the window goes from the oldest on, as its
+ * documentation of long loops does it.
+ */
+const aiSdkCompact: Compact = async (messages) => {
+  if (countMessages(messages, countO200k) < windowTokens * compactAt) return messages
+  let pruned = pruneOnce(messages)
+  while (pruned.length > lastTurn && countMessages(pruned, countO200k) >= windowTokens * compactAt)
+    pruned = pruned.slice(
+      Math.max(
+        1,
+        pruned.findIndex(({ role }, n) => n > 0 && role === "user"),
+      ),
+    )
+  return pruned
 }
 
 const langchainCompact: Compact = (messages, summarizer) => langchainOnce(messages, summarizer, budgetWords)
@@ -62,6 +79,9 @@ const list =
     }
   }
 
+/** The specification as the prompt stack has it. */
+const specificationStack: StackDefinition = [{ layer: "task", name: "specification", source: specification }]
+
 const holdfast =
   (holds: DriftRow["holds"]): DriftRow["open"] =>
   (summarizer) => {
@@ -73,6 +93,7 @@ const holdfast =
       summarizer: ({ text }) => summarizer(text, budgetWords),
       maxWaitMs: 30_000,
       now: () => 0,
+      ...(holds === "stack" ? { stack: specificationStack } : {}),
     })
     const session = kept.session("drift")
     return {
@@ -80,7 +101,7 @@ const holdfast =
         await session.append(messages)
       },
       show: async () => {
-        const { body, trace } = await session.prepare({ system: systemOf(holds), maxOutputTokens: 300 })
+        const { body, trace } = await session.prepare({ system: baseSystem, maxOutputTokens: 300 })
         return { messages: messagesIn(body), compacted: trace.some(({ type }) => type === "checkpoint-installed") }
       },
       close: () => kept.close(),
@@ -93,8 +114,11 @@ export const driftRows: readonly DriftRow[] = [
     holds: "conversation",
     open: list("conversation", plainCompact),
   },
-  { name: "plain summarizer, spec in the stack", holds: "stack", open: list("stack", plainCompact) },
+  { name: "plain summarizer, spec in the system part", holds: "stack", open: list("stack", plainCompact) },
   { name: "LangChain, spec in the conversation", holds: "conversation", open: list("conversation", langchainCompact) },
+  { name: "LangChain, spec in the system part", holds: "stack", open: list("stack", langchainCompact) },
+  { name: "AI SDK, spec in the conversation", holds: "conversation", open: list("conversation", aiSdkCompact) },
+  { name: "AI SDK, spec in the system part", holds: "stack", open: list("stack", aiSdkCompact) },
   { name: "Holdfast, spec in the conversation", holds: "conversation", open: holdfast("conversation") },
-  { name: "Holdfast, spec in the stack", holds: "stack", open: holdfast("stack") },
+  { name: "Holdfast, spec in the prompt stack", holds: "stack", open: holdfast("stack") },
 ]

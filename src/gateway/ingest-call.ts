@@ -75,10 +75,10 @@ export async function ingestCall(
         isNamed: namesItself(incomingCall),
         ...present({ before: fastPath }),
       }
-      deps.fastPaths.put(
-        incomingCall,
-        fastPathOf({ ...seen, ...present({ sent: whole === undefined ? body : undefined }) }),
-      )
+      // Where the provider keeps state, only a body that differs by the stack alone may be the head of the next.
+      const isStackAlone = receipt.checkpoint === undefined && isWritten(located, sent, wire)
+      const head = whole === undefined || isStackAlone ? body : undefined
+      deps.fastPaths.put(incomingCall, fastPathOf({ ...seen, ...present({ sent: head }) }))
     }
     return { ...located, prepared, sent, done, ...present({ body }) }
   } catch (error) {
@@ -89,6 +89,15 @@ export async function ingestCall(
     throw error
   }
 }
+
+/** Was the request sent as its session wrote it, with nothing that the provider holds, or that stands for something else, in it? */
+const isWritten = ({ whole, request }: Located, { form, tried }: Sent, wire: string): boolean =>
+  whole !== undefined &&
+  whole.before === undefined &&
+  whole.text === request.wire &&
+  form.type === "send" &&
+  form.body === wire &&
+  tried.size === 0
 
 /** The request with the messages that its session holds: then they are held once. */
 const asHeld = (request: ModelRequest, { context: { messages } }: Prepared): ModelRequest =>

@@ -1,0 +1,34 @@
+import { expect, test } from "vitest"
+import { measureStackSession } from "../../bench/stack-sessions.ts"
+import { formats } from "../../src/message/message.ts"
+
+const steps = 60
+/** Four sessions are simulated one after the other, each with a count of every request. */
+const timeout = 400_000
+const cases = formats.flatMap((format) => (["gateway", "library"] as const).map((door) => ({ format, door })))
+
+test.each(cases)(
+  "$format through the $door: over 60 turns and at least three compactions every request has the very same system part with all documents, and 95 % of it is read from the simulated cache",
+  async ({ format, door }) => {
+    const session = await measureStackSession(format, door, "stack", steps)
+    expect(session).toMatchObject({ steps, refused: 0, systemParts: 1, withStack: session.requests })
+    expect(session.compactions).toBeGreaterThanOrEqual(3)
+    expect(session.stackReadShare).toBeGreaterThanOrEqual(0.95)
+    if (door === "gateway") expect(session.atOnce, "requests that only go on are not held up").toBeGreaterThan(0)
+  },
+  timeout,
+)
+
+test.each([
+  { format: "anthropic-messages", door: "gateway" },
+  { format: "openai-chat", door: "library" },
+] as const)(
+  "$format through the $door: fifty pages in the stack cost less than the same files read by tools",
+  async ({ format, door }) => {
+    const stack = await measureStackSession(format, door, "stack", steps)
+    const tools = await measureStackSession(format, door, "tools", steps)
+    expect([stack.steps, tools.steps]).toEqual([steps, steps])
+    expect(stack.charged.dollars).toBeLessThan(tools.charged.dollars)
+  },
+  timeout,
+)
