@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process"
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { rolldown } from "rolldown"
+import { build as buildPages } from "vite"
 import { hashFile, root, sourceHash } from "./source-hash.ts"
 
 /**
@@ -107,6 +108,24 @@ function trimMaps(outDir: string): void {
   }
 }
 
+/** The inspector, as static files that the gateway serves below /inspector. */
+async function packInspector(outDir: string): Promise<void> {
+  await buildPages({
+    root: join(root, "inspector"),
+    base: "/inspector/",
+    configFile: false,
+    logLevel: "warn",
+    build: {
+      outDir: join(outDir, "inspector"),
+      emptyOutDir: true,
+      target: "es2023",
+      modulePreload: { polyfill: false },
+      assetsInlineLimit: 0,
+      reportCompressedSize: false,
+    },
+  })
+}
+
 type SourceMap = { readonly sources: readonly string[]; readonly sourcesContent: readonly (string | null)[] }
 
 /** Declarations as the compiler writes them, one for each source file; those that no door leads to are not shipped. */
@@ -135,6 +154,7 @@ try {
   await bundle(next)
   trimMaps(next)
   declare(next)
+  await packInspector(next)
   writeFileSync(join(next, hashFile), hash)
   if (existsSync(dist)) renameSync(dist, last)
   renameSync(next, dist)

@@ -12,10 +12,16 @@ const builders = ["package.json", "tsconfig.json", "tsconfig.build.json", "scrip
 
 /** A hash of everything that a build depends on: the same hash, the same `dist`. */
 export function sourceHash(folder: string = root): string {
-  const sources = readdirSync(join(folder, "src"), { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".ts") && !path.endsWith(".test.ts"))
-    .map((path) => join("src", path))
-    .sort()
+  const below = (part: string, isSource: (path: string) => boolean): readonly string[] =>
+    existsSync(join(folder, part))
+      ? readdirSync(join(folder, part), { recursive: true, encoding: "utf8" })
+          .filter(isSource)
+          .map((path) => join(part, path))
+      : []
+  const sources = [
+    ...below("src", (path) => path.endsWith(".ts") && !path.endsWith(".test.ts")),
+    ...below("inspector", (path) => /\.(?:tsx?|css|html|svg|json)$/.test(path) && !path.includes("node_modules")),
+  ].sort()
   const hash = createHash("sha256")
   for (const path of [...builders, ...sources]) {
     const text = readFileSync(join(folder, path))

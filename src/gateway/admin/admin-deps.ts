@@ -13,6 +13,8 @@ export type AdminDeps = {
   readonly operator?: Operator
   readonly recentExchanges: RecentExchanges
   readonly approvals: Approvals
+  /** How long a call waits for a person. */
+  readonly askTimeoutMs?: number
   readonly upstreams: readonly Upstream[]
   /** What every request has to carry, as `Authorization: Bearer`. Without one nothing is told. */
   readonly token?: string

@@ -10,6 +10,7 @@ import type { Upstream } from "../settings/upstream.ts"
 import { type Activity, watchActivity } from "./activity.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
+import { openApprovalDesk } from "./approval-desk.ts"
 import { type Bounds, boundValue } from "./bound-value.ts"
 import { addChangeRoutes, cookieIn, proofHeader } from "./change-routes.ts"
 import { createEventStreams, type EventStreams } from "./event-streams.ts"
@@ -88,18 +89,21 @@ export function createAdmin(deps: AdminDeps): Admin {
   addRoute(app, "GET", "/admin", (c) => c.json({ name: "holdfast", version: deps.version, links }))
   addRoute(app, "GET", "/admin/status", async (c) => c.json(tellStatus(deps, { activity, streams, madeMs })))
   const find = createFind(deps)
-  const inspection = { ...deps, find, activity, profiles: createProfiles(deps.store) }
+  const profiles = createProfiles(deps.store)
+  const inspection = { ...deps, find, activity, profiles }
+  const desk = openApprovalDesk({ ...deps, profiles })
   addSessionRoutes(app, { ...deps, find, summarize: (row) => summarize(inspection, row) })
   addInspectionRoutes(app, inspection)
   addChangeRoutes(app, { signIns, find, signedInOf: (c) => signedIn.get(c.req.raw) })
   addBookRoutes(app, deps)
-  addOperatorRoutes(app, deps)
+  addOperatorRoutes(app, { ...deps, desk })
   addEvents(app, streams)
   app.notFound(() => refusalResponse(refusals.path))
   app.onError((error) => refuseError(error, deps.onFault ?? (() => {})))
   const close = (): void => {
     stopHearing()
     activity.stop()
+    desk.stop()
     streams.close()
   }
   return Object.assign(async (request: Request): Promise<Response> => app.fetch(request), { close })

@@ -9,6 +9,7 @@ import { readLimited } from "../../model/read-limited.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
+import type { ApprovalDesk } from "./approval-desk.ts"
 import type { Approvals } from "./approvals.ts"
 import { boundValue } from "./bound-value.ts"
 import { readNumber } from "./read-query.ts"
@@ -20,15 +21,15 @@ const lastLine = 999_999_999_999_999
 /** What is told of one line: a command may hold a whole policy. */
 const lineBounds = { text: 4000, items: 200, total: 20_000 }
 
-type Deps = Pick<AdminDeps, "operator" | "approvals">
+type Deps = Pick<AdminDeps, "operator" | "approvals"> & { readonly desk: ApprovalDesk }
 
 /** What the operator laid down, who said so, which calls wait for a person, and the one way to change any of it: a signed command. */
-export function addOperatorRoutes(app: Hono, { operator, approvals }: Deps): void {
+export function addOperatorRoutes(app: Hono, { operator, approvals, desk }: Deps): void {
   const withOperator = (answer: (c: Context, operator: Operator) => Promise<Response>) => (c: Context) =>
     operator === undefined ? refusalResponse(refusals.operator) : answer(c, operator)
   addRoute(app, "GET", "/admin/pins", withOperator(showStanding))
   addRoute(app, "GET", "/admin/audit", withOperator(showAudit))
-  addRoute(app, "GET", "/admin/approvals", (c) => c.json({ approvals: approvals.pending() }))
+  addRoute(app, "GET", "/admin/approvals", async (c) => c.json(await desk.tell()))
   addRoute(
     app,
     "POST",

@@ -1,0 +1,238 @@
+import { useSignal } from "@preact/signals"
+import { clientName, countdown, moment, shortId, span, speakers, titleOf } from "./format.ts"
+import { browserKey, submitCommand, trustCommand } from "./key.ts"
+import { useKeys } from "./keys.ts"
+import { Icon, Key, MessageLine } from "./parts.tsx"
+import { approvals, hrefTo, loadApprovals, nowMs, problemOf, rows, say, sayProblem, settled, status } from "./state.ts"
+import type { Approval } from "./told.ts"
+
+export function ApprovalsPage() {
+  const chosen = useSignal<string | undefined>(undefined)
+  const current = approvals.value.find(({ id }) => id === chosen.value) ?? approvals.value[0]
+  return (
+    <main class="content" id="main">
+      <div class="heading">
+        <h1>Approvals</h1>
+      </div>
+      <div class="sides left-first narrow-left">
+        <section class="card waiting-list" aria-labelledby="waiting">
+          <div class="card-head">
+            <h2 id="waiting">Waiting</h2>
+            <span class="dim">{approvals.value.length}</span>
+          </div>
+          {approvals.value.length === 0 && <p class="nothing">No call waits for a person.</p>}
+          {approvals.value.map((approval) => (
+            <button
+              key={approval.id}
+              type="button"
+              class="waiting-row"
+              aria-current={current?.id === approval.id}
+              onClick={() => {
+                chosen.value = approval.id
+              }}
+            >
+              <span class="attn">
+                <Icon name="waits" />{" "}
+                {approval.expiresAtMs === undefined ? "waits" : `${countdown(approval.expiresAtMs - nowMs.value)} left`}
+              </span>
+              <span class="machine">{approval.tool}</span>
+              <span class="dim">{shortId(approval.session)}</span>
+            </button>
+          ))}
+          {settled.value.length > 0 && <h3 class="sub">Settled lately</h3>}
+          {settled.value.map(({ id, tool, outcome, atMs, waitedMs, session }) => (
+            <div key={id} class="settled-row">
+              <span>
+                <Icon name={outcome === "approved" ? "check" : outcome === "refused" ? "cross" : "idle"} />{" "}
+                {outcome === "approved"
+                  ? "Approved"
+                  : outcome === "refused"
+                    ? "Refused"
+                    : "Nobody answered, or the agent left"}
+                , {moment(atMs)}
+              </span>
+              <span class="machine">{tool}</span>
+              <span class="dim">
+                {shortId(session)} · waited {span(waitedMs)}
+              </span>
+            </div>
+          ))}
+        </section>
+        {current === undefined ? (
+          <section class="card">
+            <p class="nothing">
+              A policy that says <code>ask</code> holds a call here until a person answers. Without an answer it is
+              refused.
+            </p>
+          </section>
+        ) : (
+          <ApprovalCard key={current.id} approval={current} />
+        )}
+      </div>
+    </main>
+  )
+}
+
+function ApprovalCard({ approval }: { readonly approval: Approval }) {
+  const sending = useSignal(false)
+  const untrusted = useSignal(false)
+  const row = rows.value.get(approval.session)
+  const audience = status.value?.operator?.audience
+  const settle = (type: "approve" | "refuse"): void => {
+    if (audience === undefined || sending.value) return
+    sending.value = true
+    submitCommand(audience, { type, call: approval.id }).then(
+      () => {
+        say({
+          text:
+            type === "approve"
+              ? `${approval.tool} was approved.`
+              : `${approval.tool} was refused; the agent reads why.`,
+        })
+        void loadApprovals()
+      },
+      (error: unknown) => {
+        sending.value = false
+        if (problemOf(error).code === "command-refused" && /key/.test(problemOf(error).sentence)) untrusted.value = true
+        else sayProblem(error)
+      },
+    )
+  }
+  useKeys({
+    "shift+a": { words: "approve", run: () => settle("approve") },
+    "shift+r": { words: "refuse", run: () => settle("refuse") },
+  })
+  const left = approval.expiresAtMs === undefined ? undefined : approval.expiresAtMs - nowMs.value
+  return (
+    <article class="card approval" aria-labelledby="asked">
+      <header>
+        <div>
+          <p class="attn">
+            <Icon name="waits" /> Held before it ran
+          </p>
+          <h2 id="asked">
+            May <code>{approval.tool}</code> run?
+          </h2>
+          <p class="meta">
+            {row !== undefined && (
+              <>
+                {clientName(row.client)} · {titleOf(row).slice(0, 80)} ·{" "}
+              </>
+            )}
+            <a href={hrefTo("s", approval.session)}>open the session</a>
+          </p>
+        </div>
+        {left !== undefined && (
+          <p class="big-clock" role="timer">
+            {countdown(left)}
+            <small>then it is a no</small>
+          </p>
+        )}
+      </header>
+      <div class="approval-body">
+        <section>
+          <h3>The call</h3>
+          <Arguments approval={approval} />
+        </section>
+        <section>
+          <h3>What is known</h3>
+          <ul class="known">
+            {approval.evidence?.map(({ name, value, entry, who }) => (
+              <li key={name}>
+                <Icon name={entry === undefined ? "warn" : "check"} class={entry === undefined ? "attn" : "good"} />
+                <div>
+                  <span class="machine">{value}</span>
+                  <small>
+                    {entry === undefined
+                      ? `${name}: no message of the session says it`
+                      : `${name}: stands in ${entry}, ${speakers[who === "person" || who === "model" || who === "call" || who === "result" || who === "client" ? who : "client"].toLowerCase()}`}
+                  </small>
+                </div>
+              </li>
+            ))}
+            {(approval.evidence ?? []).length === 0 && <li class="dim">The call has no values to look for.</li>}
+          </ul>
+        </section>
+      </div>
+      <section class="why">
+        <h3>Why it was held</h3>
+        {approval.reasons.map(({ policy, rule, facts }) => (
+          <blockquote key={policy + rule}>
+            <p class="said">{rule}</p>
+            <footer>
+              policy <code>{policy}</code>
+              {Object.entries(facts)
+                .slice(0, 6)
+                .map(([name, value]) => (
+                  <span key={name}>
+                    {" "}
+                    · {name} <code>{typeof value === "string" ? value : JSON.stringify(value)}</code>
+                  </span>
+                ))}
+            </footer>
+          </blockquote>
+        ))}
+      </section>
+      {(approval.before ?? []).length > 0 && (
+        <section class="led">
+          <h3>What led to it</h3>
+          {approval.before?.map((line) => (
+            <p key={line.entry}>
+              <span class="speaker">{speakers[line.who]}</span> <MessageLine line={line} />
+            </p>
+          ))}
+        </section>
+      )}
+      <footer class="decide">
+        {untrusted.value && (
+          <p class="attn">
+            This browser's key is not trusted by the operator. On the gateway's machine: <code>{trustCommand()}</code>
+          </p>
+        )}
+        {audience === undefined && (
+          <p class="dim">This gateway has no operator's channel, so nobody can answer here.</p>
+        )}
+        <div class="decide-buttons">
+          <button
+            type="button"
+            class="button bad-button"
+            disabled={browserKey.value === undefined || audience === undefined || sending.value}
+            onClick={() => settle("refuse")}
+          >
+            Refuse <Key>⇧R</Key>
+          </button>
+          <button
+            type="button"
+            class="button primary"
+            disabled={browserKey.value === undefined || audience === undefined || sending.value}
+            onClick={() => settle("approve")}
+          >
+            Approve <Key>⇧A</Key>
+          </button>
+        </div>
+        <p class="note">
+          Signed with the key in this browser, <code>{browserKey.value?.fingerprint.slice(0, 12)}…</code>, and kept in
+          the audit log.
+        </p>
+      </footer>
+    </article>
+  )
+}
+
+function Arguments({ approval }: { readonly approval: Approval }) {
+  const input: unknown = JSON.parse(approval.input === "" ? "null" : approval.input)
+  if (typeof input !== "object" || input === null) return <pre class="machine">{String(input)}</pre>
+  return (
+    <>
+      <dl class="arguments">
+        {Object.entries(input).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd class="machine">{typeof value === "string" ? value : JSON.stringify(value)}</dd>
+          </div>
+        ))}
+      </dl>
+      {approval.cut && <p class="cut">Shown in part: the call says more.</p>}
+    </>
+  )
+}

@@ -1,0 +1,143 @@
+import type { Line, Row } from "./told.ts"
+
+/** `161,204`: a number that is looked at closely. */
+export const whole = (tokens: number): string => Math.round(tokens).toLocaleString("en-US")
+
+/** `71.0k`: a number in a list. */
+export function short(tokens: number): string {
+  if (tokens < 1000) return String(Math.round(tokens))
+  if (tokens < 100_000) return `${(tokens / 1000).toFixed(1)}k`
+  if (tokens < 1_000_000) return `${Math.round(tokens / 1000)}k`
+  return `${(tokens / 1_000_000).toFixed(tokens < 10_000_000 ? 2 : 1)}M`
+}
+
+export function money(dollars: number): string {
+  const size = Math.abs(dollars)
+  const digits = size >= 0.1 || size === 0 ? 2 : size >= 0.001 ? 3 : 4
+  return `${dollars < 0 ? "−" : ""}$${size.toFixed(digits)}`
+}
+
+export const share = (part: number, of: number): string => `${of === 0 ? 0 : Math.round((100 * part) / of)} %`
+
+export const count = (n: number, one: string, many = `${one}s`): string => `${whole(n)} ${n === 1 ? one : many}`
+
+const two = (n: number): string => String(n).padStart(2, "0")
+
+export function clock(atMs: number): string {
+  const date = new Date(atMs)
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`
+}
+
+/** The time today, the day before that. */
+export function moment(atMs: number): string {
+  const date = new Date(atMs)
+  if (date.toDateString() === new Date().toDateString()) return clock(atMs)
+  return `${date.getDate()} ${date.toLocaleString("en", { month: "short" })}, ${clock(atMs).slice(0, 5)}`
+}
+
+/** How long ago, in one unit. */
+export function ago(atMs: number, nowMs: number): string {
+  const seconds = Math.max(0, Math.round((nowMs - atMs) / 1000))
+  if (seconds < 10) return "now"
+  if (seconds < 60) return `${seconds} s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`
+  return `${Math.floor(seconds / 86_400)} d`
+}
+
+export function span(ms: number): string {
+  const minutes = Math.round(ms / 60_000)
+  if (ms < 60_000) return `${Math.max(1, Math.round(ms / 1000))} s`
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+export function countdown(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000))
+  return `${Math.floor(seconds / 60)}:${two(seconds % 60)}`
+}
+
+/** Programs by the names that people know them by; any other by its own. */
+const clients: readonly (readonly [RegExp, string])[] = [
+  [/^claude-(?:cli|code)/i, "Claude Code"],
+  [/^codex/i, "Codex"],
+  [/^gemini-?cli/i, "Gemini CLI"],
+  [/^opencode/i, "opencode"],
+  [/^qwen/i, "Qwen Code"],
+  [/^pi\//i, "pi"],
+  [/^anthropic\//i, "Anthropic SDK"],
+  [/^openai\//i, "OpenAI SDK"],
+  [/^google-genai/i, "Google SDK"],
+  [/^ai(?:-sdk)?\//i, "AI SDK"],
+]
+
+export function clientName(client: string | undefined): string | undefined {
+  if (client === undefined) return undefined
+  return clients.find(([start]) => start.test(client))?.[1] ?? client.split("/")[0]
+}
+
+/** The end of an id is what tells it from others. */
+export const shortId = (id: string): string => {
+  const name = id.replace(/^[^.]{1,32}\./, "")
+  return name.length <= 12 ? name : name.slice(-8)
+}
+
+const liveMs = 5 * 60_000
+
+export type RowState = "waits" | "unsaved" | "live" | "idle"
+
+export function stateOf(row: Row, waiting: ReadonlySet<string>, nowMs: number): RowState {
+  if (waiting.has(row.id)) return "waits"
+  if (row.unsaved !== undefined) return "unsaved"
+  return row.inFlight > 0 || nowMs - row.updatedMs < liveMs ? "live" : "idle"
+}
+
+export const titleOf = (row: Row): string => {
+  if (row.title !== "") return row.title
+  if (row.role === "side") return "A side call of its client"
+  return row.turns === 0 ? "Nothing was said yet" : "No words of a person in it"
+}
+
+/** Who speaks, in a word. */
+export const speakers: Readonly<Record<Line["who"], string>> = {
+  person: "You",
+  model: "Model",
+  call: "Call",
+  result: "Result",
+  client: "Client",
+  holdfast: "Holdfast",
+}
+
+/** Why less is shown of a message, in a sentence. */
+const reasons: Readonly<Record<string, string>> = {
+  "over-budget": "Longer than a result of its tool may be once the model has read it",
+  superseded: "A later result shows the same thing as it is now",
+  repeated: "The same stands elsewhere in the context",
+  media: "A picture or file, described instead",
+  "older-round": "From an older round of tool calls",
+  "no-room": "It did not fit the window, and nothing older was left to give way",
+  staged: "Older than what stays beside the newest messages",
+  hierarchical: "Older than what stays beside the newest messages",
+  recency: "Only the newest messages stay whole",
+  "tool-rounds": "Only the newest rounds of tool calls stay whole",
+  "oldest-drop": "The oldest messages go first",
+  "middle-drop": "The middle of the conversation goes first",
+  "head-tail": "Beginning and end stay, the middle goes",
+  hybrid: "The strategy weighed it against what stays",
+}
+
+export const reasonWords = (reason: string | undefined): string =>
+  reason === undefined ? "" : (reasons[reason] ?? reason)
+
+const triggers: Readonly<Record<string, string>> = {
+  "window-share": "the context passed the mark at which this session compacts",
+  "token-limit": "the context passed the limit in tokens",
+  "phase-end": "a phase of the work had ended",
+  asked: "someone asked for it",
+}
+
+/** Why a compaction was made, from its plan. */
+export function whyWords(plan: readonly Readonly<Record<string, unknown>>[]): string {
+  const text = JSON.stringify(plan)
+  for (const [trigger, words] of Object.entries(triggers)) if (text.includes(`"${trigger}"`)) return words
+  return "the context had to become smaller"
+}

@@ -1,0 +1,120 @@
+import { useSignal } from "@preact/signals"
+import { get } from "./api.ts"
+import { whole } from "./format.ts"
+import { browserKey, submitChange } from "./key.ts"
+import { Speaker } from "./parts.tsx"
+import { say, sayProblem } from "./state.ts"
+import type { HandoffLine, LineSource, OpenedCompaction } from "./told.ts"
+
+type HandoffProps = {
+  readonly handoff: NonNullable<OpenedCompaction["handoff"]>
+  /** Of the compaction, at the admin API. */
+  readonly path: string
+  readonly session: string
+  readonly onMark: (entries: readonly string[]) => void
+  readonly onShow: (entry: string) => void
+}
+
+/** The handoff as the model reads it. Each line leads to the words that it comes from. */
+export function Handoff({ handoff, path, session, onMark, onShow }: HandoffProps) {
+  const opened = useSignal<number | undefined>(undefined)
+  return (
+    <section class="card handoff" aria-labelledby="handoff">
+      <div class="card-head">
+        <h2 id="handoff">
+          The handoff, as the model reads it <span class="dim">{whole(handoff.tokens)} tokens</span>
+        </h2>
+        <span class="dim">a line opens its source</span>
+      </div>
+      <div class="handoff-text">
+        {handoff.lines.map((line, n) => {
+          if (line.text === "") return <div key={n} class="gap" />
+          if (line.kind === "frame")
+            return (
+              <p key={n} class="machine dim">
+                {line.text}
+              </p>
+            )
+          if (line.kind === "heading") return <h3 key={n}>{line.text}</h3>
+          return (
+            <div key={n}>
+              <button
+                type="button"
+                class={`handoff-line said ${line.text.startsWith("  ") ? "deep" : ""}`}
+                aria-expanded={opened.value === n}
+                onClick={() => {
+                  opened.value = opened.value === n ? undefined : n
+                }}
+                onMouseEnter={() => onMark(line.sources)}
+                onMouseLeave={() => onMark([])}
+                onFocus={() => onMark(line.sources)}
+                onBlur={() => onMark([])}
+              >
+                <span class="line-text">{line.text.trim()}</span>
+                {line.sources.length > 0 && (
+                  <span class="source-ids">
+                    <span class="hidden">from </span>
+                    {line.sources.join(" ")}
+                  </span>
+                )}
+              </button>
+              {opened.value === n && (
+                <SourceCard line={line} path={`${path}/lines/${n}`} session={session} onShow={onShow} />
+              )}
+            </div>
+          )
+        })}
+      </div>
+    </section>
+  )
+}
+
+function SourceCard({
+  line,
+  path,
+  session,
+  onShow,
+}: {
+  readonly line: HandoffLine
+  readonly path: string
+  readonly session: string
+  readonly onShow: (entry: string) => void
+}) {
+  const sources = useSignal<readonly LineSource[] | undefined>(undefined)
+  if (sources.value === undefined)
+    void get<{ readonly sources: readonly LineSource[] }>(path).then((told) => {
+      sources.value = told.sources
+    }, sayProblem)
+  const pin = (): void =>
+    void submitChange({ type: "pin", session, text: line.text.replace(/^\s*- /, "") }).then(
+      () => say({ text: "Pinned as a rule: it stands in every request from now on." }),
+      sayProblem,
+    )
+  return (
+    <div class="source-card" role="group" aria-label="Where this line comes from">
+      {line.since !== undefined && <p class="dim">Carried over from the handoff of {line.since}.</p>}
+      {sources.value?.length === 0 && <p class="dim">Written by the compaction itself; no message says these words.</p>}
+      {sources.value?.map((source) => (
+        <div key={source.entry} class="source">
+          <p class="meta">
+            <code>{source.entry}</code> · <Speaker line={source.line} />, turn {source.turn}
+            {source.used !== "" && " · word for word"}
+          </p>
+          <p class={source.line.who === "person" || source.line.who === "model" ? "said" : "machine"}>
+            {source.before}
+            <mark>{source.used}</mark>
+            {source.used === "" ? source.line.text : source.after}
+          </p>
+          <button type="button" class="link" onClick={() => onShow(source.entry)}>
+            Show the entry
+          </button>
+        </div>
+      ))}
+      {line.text.startsWith("- ") && browserKey.value !== undefined && (
+        <button type="button" class="button small" onClick={pin}>
+          Pin as a rule
+        </button>
+      )}
+    </div>
+  )
+}

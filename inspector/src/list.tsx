@@ -1,0 +1,353 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import {
+  ago,
+  clientName,
+  count,
+  money,
+  type RowState,
+  share,
+  short,
+  shortId,
+  stateOf,
+  titleOf,
+  whole,
+} from "./format.ts"
+import { moveFocus, useKeys } from "./keys.ts"
+import { Icon, Key, ProblemBox, Skeleton } from "./parts.tsx"
+import {
+  approvals,
+  goTo,
+  hrefTo,
+  loaded,
+  loadProblem,
+  loadRows,
+  moreRows,
+  nowMs,
+  rows,
+  sayProblem,
+  totals,
+  waiting,
+} from "./state.ts"
+import type { Row } from "./told.ts"
+import { Virtual } from "./virtual.tsx"
+import { Welcome } from "./welcome.tsx"
+
+const stateWords: Readonly<Record<RowState, readonly [icon: string, word: string]>> = {
+  waits: ["waits", "Waits for you"],
+  unsaved: ["warn", "Not saved"],
+  live: ["live", "Live"],
+  idle: ["idle", "Idle"],
+}
+
+const tabs = ["all", "live", "waits", "unsaved"] as const
+const tabWords: Readonly<Record<(typeof tabs)[number], string>> = {
+  all: "All",
+  live: "Live",
+  waits: "Needs you",
+  unsaved: "Not saved",
+}
+
+/** Above this many rows only those in sight are in the page. */
+const virtualFrom = 100
+
+export function List() {
+  const tab = useSignal<(typeof tabs)[number]>("all")
+  const filter = useSignal("")
+  const over = useSignal(false)
+  const order = useRef<readonly string[]>([])
+  const field = useRef<HTMLInputElement>(null)
+  useKeys({
+    j: { words: "next", run: () => moveFocus("a.row", 1) },
+    k: { words: "previous", run: () => moveFocus("a.row", -1) },
+    "/": { words: "filter", run: () => field.current?.focus() },
+  })
+  const now = nowMs.value
+  const all = ordered([...rows.value.values()], over.value ? order.current : [])
+  useEffect(() => {
+    if (!over.value) order.current = all.map(({ id }) => id)
+  })
+  const stateFor = (row: Row): RowState => stateOf(row, waiting.value, now)
+  const words = filter.value
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "")
+  const found = all.filter(
+    (row) =>
+      (tab.value === "all" || stateFor(row) === tab.value) && words.every((word) => searchText(row).includes(word)),
+  )
+  if (loaded.value && loadProblem.value === undefined && rows.value.size === 0) return <Welcome />
+  return (
+    <main class="content" id="main">
+      <WaitingBanner />
+      <div class="heading">
+        <h1>Sessions</h1>
+      </div>
+      <Today />
+      {loadProblem.value !== undefined && <ProblemBox problem={loadProblem.value} />}
+      <div class="tabs" role="tablist" aria-label="Which sessions">
+        {tabs.map((name) => {
+          const n = name === "all" ? all.length : all.filter((row) => stateFor(row) === name).length
+          return (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              aria-selected={tab.value === name}
+              class="tab"
+              onClick={() => {
+                tab.value = name
+              }}
+            >
+              {tabWords[name]} <span class="dim">{n}</span>
+            </button>
+          )
+        })}
+        <label class="filter">
+          <span class="hidden">Filter sessions</span>
+          <input
+            ref={field}
+            type="search"
+            placeholder="Filter"
+            value={filter.value}
+            onInput={(event) => {
+              filter.value = event.currentTarget.value
+            }}
+          />
+          <Key>/</Key>
+        </label>
+      </div>
+      <div class="rows-head" aria-hidden="true">
+        <span>State</span>
+        <span>First words</span>
+        <span>Context of window</span>
+        <span class="wide">Since it began</span>
+        <span class="right">Cost</span>
+        <span class="right">Last</span>
+      </div>
+      {!loaded.value && <Skeleton rows={6} />}
+      <section
+        aria-label="Sessions"
+        class="rows"
+        onMouseEnter={() => {
+          over.value = true
+        }}
+        onMouseLeave={() => {
+          over.value = false
+        }}
+      >
+        {found.length > virtualFrom ? (
+          <Virtual
+            total={found.length}
+            height={62}
+            label={`${found.length} sessions`}
+            class="rows-virtual"
+            renderRow={(n) => {
+              const row = found[n]
+              return row === undefined ? null : <SessionRow row={row} state={stateFor(row)} now={now} />
+            }}
+          />
+        ) : (
+          found.map((row) => <SessionRow key={row.id} row={row} state={stateFor(row)} now={now} />)
+        )}
+      </section>
+      {loaded.value && found.length === 0 && rows.value.size > 0 && (
+        <p class="nothing">
+          Nothing found; {count(rows.value.size, "session")} hidden by the filter.{" "}
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              filter.value = ""
+              tab.value = "all"
+            }}
+          >
+            Show all
+          </button>
+        </p>
+      )}
+      {moreRows.value !== undefined && (
+        <button type="button" class="button more" onClick={() => void loadRows(moreRows.value).catch(sayProblem)}>
+          Older sessions
+        </button>
+      )}
+      <Legend />
+    </main>
+  )
+}
+
+/** Last used first; while someone points at the list, in the order that it had. */
+function ordered(all: readonly Row[], before: readonly string[]): readonly Row[] {
+  const newest = all.toSorted((one, other) => other.updatedMs - one.updatedMs)
+  if (before.length === 0) return newest
+  const places = new Map(before.map((id, n) => [id, n]))
+  return newest.toSorted((one, other) => (places.get(one.id) ?? -1) - (places.get(other.id) ?? -1))
+}
+
+const searchText = (row: Row): string =>
+  `${titleOf(row)} ${clientName(row.client) ?? ""} ${row.model ?? ""} ${row.agent} ${row.id}`.toLowerCase()
+
+function WaitingBanner() {
+  const [first, ...others] = approvals.value
+  if (first === undefined) return null
+  const left = first.expiresAtMs === undefined ? undefined : first.expiresAtMs - nowMs.value
+  return (
+    <div class="banner attn" role="status">
+      <Icon name="waits" />
+      <p>
+        <strong>{others.length === 0 ? "One call waits for you." : `${others.length + 1} calls wait for you.`}</strong>{" "}
+        <code>{first.tool}</code>
+        {left !== undefined && left > 0 && <> Without an answer it is refused in {Math.ceil(left / 1000)} s.</>}
+      </p>
+      <button type="button" class="button" onClick={() => goTo("approvals")}>
+        Look at it <Key>A</Key>
+      </button>
+    </div>
+  )
+}
+
+function Today() {
+  const told = totals.value
+  if (told === undefined) return null
+  const { tokens, cachedTokens, calls } = told
+  const priced = told.prices !== undefined
+  return (
+    <dl class="figures" aria-label="Today">
+      <div>
+        <dt>{priced ? "Spent today" : "Sent today"}</dt>
+        <dd>
+          <b>{priced ? money(told.dollars) : short(tokens)}</b>
+          {priced ? <small>estimate</small> : <small>tokens</small>}
+        </dd>
+        <dd class="note">
+          {priced ? `${short(tokens)} tokens, ` : ""}
+          {share(cachedTokens, tokens)} from cache
+        </dd>
+      </div>
+      <div>
+        <dt>{priced ? "Not spent" : "Taken out"}</dt>
+        <dd>
+          <b class="accent">{priced ? money(told.savedDollars) : short(told.removedTokens)}</b>
+          {priced ? <small>estimate</small> : <small>tokens</small>}
+        </dd>
+        <dd class="note">
+          {priced ? `against no compaction; ${told.prices}` : "by compactions, from every request since"}
+        </dd>
+      </div>
+      <div>
+        <dt>Compactions</dt>
+        <dd>
+          <b>{whole(told.compactions)}</b>
+        </dd>
+        <dd class="note">in {count(told.turns, "request")}</dd>
+      </div>
+      <div>
+        <dt>Calls judged</dt>
+        <dd>
+          <b>{whole(calls.judged)}</b>
+        </dd>
+        <dd class="note">
+          {calls.denied} denied, {approvals.value.length} waiting
+        </dd>
+      </div>
+    </dl>
+  )
+}
+
+function SessionRow({ row, state, now }: { readonly row: Row; readonly state: RowState; readonly now: number }) {
+  const [icon, word] = stateWords[state]
+  const client = clientName(row.client)
+  const meta = [client, row.subagent === undefined ? undefined : `agent ${row.subagent}`, row.model].filter(
+    (one) => one !== undefined,
+  )
+  return (
+    <a class={`row state-${state} ${row.role === "agent" ? "inner" : ""}`} href={hrefTo("s", row.id)}>
+      <span class={`state ${state}`}>
+        <Icon name={icon} /> {word}
+      </span>
+      <span class="what">
+        <span class={row.title === "" ? "title dim" : "title said"}>{titleOf(row)}</span>
+        <span class="meta">
+          {state === "unsaved" && <b class="bad">in memory only · </b>}
+          {meta.join(" · ")}
+          {meta.length > 0 && " · "}
+          <code>{shortId(row.id)}</code>
+        </span>
+      </span>
+      <ContextBar row={row} />
+      <Spark row={row} />
+      <span class="cost right">
+        {row.cost === undefined ? <span class="dim">{count(row.turns, "turn")}</span> : money(row.cost.dollars)}
+        <small>
+          {row.cost === undefined
+            ? row.denied > 0
+              ? `${row.denied} denied`
+              : ""
+            : row.cost.savedDollars > 0
+              ? `saved ${money(row.cost.savedDollars)}`
+              : "–"}
+        </small>
+      </span>
+      <span class="last right dim">{row.inFlight > 0 ? "now" : ago(row.updatedMs, now)}</span>
+    </a>
+  )
+}
+
+/** The whole width is the window: solid was read from cache, stripes are new, the tick is where it compacts. */
+export function ContextBar({ row }: { readonly row: Row }) {
+  const { contextTokens, windowTokens, compactAtTokens, cachedTokens = 0, compactions } = row
+  if (contextTokens === undefined) return <span class="bar-cell dim">–</span>
+  const part = (tokens: number): string => `${Math.min(100, (100 * tokens) / (windowTokens ?? contextTokens))}%`
+  const last = compactions.filter(({ undone }) => !undone)
+  return (
+    <span class="bar-cell">
+      <span class="bar-words">
+        <span>
+          <b>{short(contextTokens)}</b>
+          {windowTokens !== undefined && <span class="dim"> of {short(windowTokens)}</span>}
+        </span>
+        {compactions.length > 0 && <span class="dim">{count(compactions.length, "compaction")}</span>}
+      </span>
+      {windowTokens !== undefined && (
+        <span class="bar" aria-hidden="true">
+          <span class="bar-cached" style={{ width: part(Math.min(cachedTokens, contextTokens)) }} />
+          <span
+            class="bar-new"
+            style={{
+              left: part(Math.min(cachedTokens, contextTokens)),
+              width: part(Math.max(0, contextTokens - cachedTokens)),
+            }}
+          />
+          {compactAtTokens !== undefined && <span class="bar-tick" style={{ left: part(compactAtTokens) }} />}
+          {last.slice(-4).map(({ id, afterTokens }) => (
+            <span key={id} class="bar-drop" style={{ left: part(afterTokens) }} />
+          ))}
+        </span>
+      )}
+    </span>
+  )
+}
+
+function Spark({ row: { points } }: { readonly row: Row }) {
+  if (points.length < 2) return <span class="wide" />
+  const most = Math.max(...points, 1)
+  const x = (n: number): number => (n * 110) / (points.length - 1)
+  const y = (value: number): number => 27 - (24 * value) / most
+  const isDrop = (n: number): boolean => n > 0 && (points[n] ?? 0) < 0.75 * (points[n - 1] ?? 0)
+  return (
+    <svg class="wide spark" viewBox="0 0 110 30" width="110" height="30" aria-hidden="true">
+      <polyline points={points.map((value, n) => `${x(n).toFixed(1)},${y(value).toFixed(1)}`).join(" ")} />
+      {points.map(
+        (value, n) =>
+          isDrop(n) && <line key={n} class="drop" x1={x(n)} x2={x(n)} y1={y(points[n - 1] ?? 0)} y2={y(value)} />,
+      )}
+    </svg>
+  )
+}
+
+const Legend = () => (
+  <p class="legend dim" aria-hidden="true">
+    <span class="swatch bar-cached" /> read from cache <span class="swatch bar-new" /> new in the last request{" "}
+    <span class="tick-sample" /> compacts here <span class="drop-sample">▲</span> a compaction came down to here
+  </p>
+)

@@ -1,0 +1,56 @@
+import { signal } from "@preact/signals"
+import { render } from "preact"
+import { type Problem, signedIn } from "./api.ts"
+import { browserKey, enterWith, openKey } from "./key.ts"
+import { HoldfastMark } from "./parts.tsx"
+import { Shell } from "./shell.tsx"
+import { goTo, problemOf, start } from "./state.ts"
+import "./style.css"
+
+const problem = signal<Problem | undefined>(undefined)
+
+/** The page of someone who is not signed in: the one command that is needed. */
+function SignIn() {
+  return (
+    <main class="sign-in" id="main">
+      <HoldfastMark />
+      <h1 class="display said">Open it from the machine that the gateway runs on.</h1>
+      <p>
+        <code>holdfast open</code>
+      </p>
+      <p class="dim">
+        It opens this page with a code that works once. The browser makes a key of its own and stays signed in for eight
+        hours.
+      </p>
+      {problem.value !== undefined && (
+        <p class="bad" role="alert">
+          {problem.value.sentence} {problem.value.next}
+        </p>
+      )}
+      {browserKey.value === undefined && <p class="attn">This browser has no Ed25519 in WebCrypto: use a newer one.</p>}
+    </main>
+  )
+}
+
+const App = () => (signedIn.value === "out" ? <SignIn /> : <Shell />)
+
+/** The code stands behind the hash, which browsers send to nobody; it goes out of the address as soon as it was read. */
+async function begin(): Promise<void> {
+  const code = /^#code=([\w-]{10,100})$/.exec(location.hash)?.[1]
+  if (code !== undefined) {
+    history.replaceState(null, "", location.pathname)
+    goTo()
+  }
+  const keyed = openKey()
+  if (code !== undefined) {
+    await keyed
+    await enterWith(code).catch((error: unknown) => {
+      problem.value = problemOf(error)
+    })
+  }
+  await start()
+}
+
+const root = document.getElementById("app")
+if (root !== null) render(<App />, root)
+void begin()

@@ -1,0 +1,176 @@
+import { batch, computed, effect, signal } from "@preact/signals"
+import { ApiError, connection, get, listen, type Problem, signedIn } from "./api.ts"
+import type { Approval, Row, SettledApproval, Status, Totals } from "./told.ts"
+
+/** Sessions by id. */
+export const rows = signal<ReadonlyMap<string, Row>>(new Map())
+export const moreRows = signal<string | undefined>(undefined)
+export const totals = signal<Totals | undefined>(undefined)
+export const status = signal<Status | undefined>(undefined)
+export const approvals = signal<readonly Approval[]>([])
+export const settled = signal<readonly SettledApproval[]>([])
+export const loaded = signal(false)
+export const loadProblem = signal<Problem | undefined>(undefined)
+/** The clock of the page: one tick a second, for ages and countdowns. */
+export const nowMs = signal(Date.now())
+
+/** Sessions in which a call waits for a person. */
+export const waiting = computed(() => new Set(approvals.value.map(({ session }) => session)))
+
+/** Something happened in these sessions since they were last looked at. A page that shows one watches its number. */
+export const changes = signal<ReadonlyMap<string, number>>(new Map())
+
+/** A line at the bottom, with something to do about it. */
+export type Notice = {
+  readonly text: string
+  readonly act?: { readonly label: string; readonly run: () => void }
+  readonly bad?: true
+}
+export const notice = signal<Notice | undefined>(undefined)
+let noticeTimer: ReturnType<typeof setTimeout> | undefined
+
+export function say(next: Notice): void {
+  clearTimeout(noticeTimer)
+  notice.value = next
+  noticeTimer = setTimeout(() => {
+    notice.value = undefined
+  }, 10_000)
+}
+
+export const problemOf = (error: unknown): Problem =>
+  error instanceof ApiError
+    ? error.problem
+    : { code: "page", sentence: error instanceof Error ? error.message : String(error), next: "Load the page again." }
+
+export const sayProblem = (error: unknown): void => {
+  const { sentence, next } = problemOf(error)
+  say({ text: `${sentence} ${next}`, bad: true })
+}
+
+type Page = { readonly sessions: readonly Row[]; readonly next?: string }
+
+export async function loadRows(path = "/admin/sessions?limit=100"): Promise<void> {
+  const page = await get<Page>(path)
+  batch(() => {
+    rows.value = new Map([...rows.value, ...page.sessions.map((row) => [row.id, row] as const)])
+    moreRows.value = page.next
+  })
+}
+
+const startOfDay = (): number => new Date().setHours(0, 0, 0, 0)
+
+async function loadTotals(): Promise<void> {
+  totals.value = await get<Totals>(`/admin/totals?from=${startOfDay()}`)
+}
+
+export async function loadApprovals(): Promise<void> {
+  const told = await get<{ readonly approvals: readonly Approval[]; readonly settled?: readonly SettledApproval[] }>(
+    "/admin/approvals",
+  )
+  approvals.value = told.approvals
+  settled.value = told.settled ?? []
+}
+
+async function loadAll(): Promise<void> {
+  try {
+    await Promise.all([
+      loadRows(),
+      get<Status>("/admin/status").then((told) => {
+        status.value = told
+      }),
+      loadTotals(),
+      loadApprovals(),
+    ])
+    loadProblem.value = undefined
+    signedIn.value = "in"
+  } catch (error) {
+    loadProblem.value = problemOf(error)
+  }
+  loaded.value = true
+}
+
+const dirty = new Set<string>()
+let fetching = false
+
+/** Rows that changed are asked for together, twice a second at most: 200 live sessions cost two requests. */
+async function refreshDirty(): Promise<void> {
+  if (fetching || dirty.size === 0) return
+  fetching = true
+  const ids = [...dirty].slice(0, 50)
+  for (const id of ids) dirty.delete(id)
+  try {
+    const page = await get<Page>(`/admin/rows?ids=${encodeURIComponent(ids.join(" "))}`)
+    batch(() => {
+      rows.value = new Map([...rows.value, ...page.sessions.map((row) => [row.id, row] as const)])
+      const counted = new Map(changes.value)
+      for (const id of ids) counted.set(id, (counted.get(id) ?? 0) + 1)
+      changes.value = counted
+    })
+  } catch {
+    for (const id of ids) dirty.add(id)
+  } finally {
+    fetching = false
+  }
+}
+
+/** Load what the list shows, and keep it as it is at the gateway. */
+export async function start(): Promise<void> {
+  await loadAll()
+  if (signedIn.value !== "in") return
+  setInterval(() => void refreshDirty(), 500)
+  setInterval(() => {
+    nowMs.value = Date.now()
+  }, 1000)
+  setInterval(() => void loadTotals().catch(() => {}), 15_000)
+  await listen(
+    ({ name, data }) => {
+      const session = typeof data.session === "string" ? data.session : undefined
+      if (name === "approval" || name === "operator") void loadApprovals().catch(() => {})
+      const asked = typeof data.approval === "object" && data.approval !== null && "session" in data.approval
+      if (session !== undefined) dirty.add(session)
+      else if (asked) void loadApprovals().catch(() => {})
+      if (name === "session" && /^durability/.test(String(data.type)))
+        void get<Status>("/admin/status").then((told) => {
+          status.value = told
+        })
+    },
+    () => void loadAll(),
+  )
+}
+
+const themeKey = "holdfast-theme"
+export const theme = signal<"light" | "dark">(
+  localStorage.getItem(themeKey) === "dark" || localStorage.getItem(themeKey) === "light"
+    ? localStorage.getItem(themeKey) === "dark"
+      ? "dark"
+      : "light"
+    : matchMedia("(prefers-color-scheme: dark)").matches
+      ? "dark"
+      : "light",
+)
+effect(() => {
+  document.documentElement.dataset.theme = theme.value
+})
+export function toggleTheme(): void {
+  theme.value = theme.value === "dark" ? "light" : "dark"
+  localStorage.setItem(themeKey, theme.value)
+}
+
+/** Where the page is: the words of the hash. Ids are percent-encoded in it. */
+export const route = signal<readonly string[]>(readRoute())
+function readRoute(): readonly string[] {
+  return location.hash
+    .replace(/^#\/?/, "")
+    .split("/")
+    .map(decodeURIComponent)
+    .filter((word) => word !== "")
+}
+addEventListener("hashchange", () => {
+  route.value = readRoute()
+})
+export const hrefTo = (...words: readonly string[]): string => `#/${words.map(encodeURIComponent).join("/")}`
+export const goTo = (...words: readonly string[]): void => {
+  location.hash = hrefTo(...words)
+}
+
+export const isLive = computed(() => connection.value.state !== "lost")

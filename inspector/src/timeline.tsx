@@ -1,0 +1,342 @@
+import { useSignal } from "@preact/signals"
+import { useEffect, useRef } from "preact/hooks"
+import uPlot from "uplot"
+import "uplot/dist/uPlot.min.css"
+import { clock, count, moment, money, share, short, whole } from "./format.ts"
+import { useKeys } from "./keys.ts"
+import { Icon } from "./parts.tsx"
+import { theme } from "./state.ts"
+import type { Compaction, Decision, Turns } from "./told.ts"
+
+/** What is drawn beside the lines: places in the plot, in pixels, as the plot says them. */
+type Place = { readonly left: number; readonly top: number }
+type Marks = {
+  readonly drops: readonly (Place & { readonly number: number; readonly compaction: Compaction })[]
+  readonly judged: readonly (Place & { readonly decision: Decision })[]
+  readonly window?: number
+  readonly compactAt?: number
+  readonly lane: string
+  readonly width: number
+}
+
+const laneHeight = 26
+const height = 230
+
+export const cssColour = (name: string): string =>
+  getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
+/** Context over turns, with every compaction and every call that was not simply let through; what was read from cache below, on the same scale. */
+export function Timeline({ turns, onOpen }: { readonly turns: Turns; readonly onOpen: (id: string) => void }) {
+  const box = useRef<HTMLDivElement>(null)
+  const plot = useRef<uPlot | undefined>(undefined)
+  const marks = useSignal<Marks | undefined>(undefined)
+  const at = useSignal<number | undefined>(undefined)
+  const asTable = useSignal(false)
+  const most = Math.max(
+    ...turns.contextTokens,
+    turns.windowTokens ?? 0,
+    ...turns.compactions.map(({ beforeTokens }) => beforeTokens),
+  )
+  useKeys({
+    "shift+t": {
+      words: "the timeline as a table",
+      run: () => {
+        asTable.value = !asTable.value
+      },
+    },
+    ArrowLeft: { words: "turn before", run: () => step(-1) },
+    ArrowRight: { words: "next turn", run: () => step(1) },
+  })
+  const step = (by: number): void => {
+    const next = Math.min(turns.turn.length - 1, Math.max(0, (at.value ?? turns.turn.length) + by))
+    at.value = next
+    const u = plot.current
+    if (u !== undefined) u.setCursor({ left: u.valToPos(turns.turn[next] ?? 0, "x"), top: 10 })
+  }
+  useEffect(() => {
+    const element = box.current
+    if (element === null || asTable.value) return
+    const made = draw(element, turns, most, {
+      onMarks: (next) => {
+        marks.value = next
+      },
+      onCursor: (index) => {
+        at.value = index
+      },
+    })
+    plot.current = made
+    const observer = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height }))
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      made.destroy()
+      plot.current = undefined
+    }
+  }, [turns, theme.value, asTable.value])
+  const denied = turns.decisions.filter(({ decision, approved }) => decision === "deny" || approved === false)
+  const approved = turns.decisions.filter((decision) => decision.approved === true)
+  return (
+    <section class="card timeline" aria-label="Context over turns">
+      {asTable.value ? (
+        <TurnTable turns={turns} />
+      ) : (
+        <div class="plot-box">
+          <div class="plot-label">Context</div>
+          <div ref={box} class="plot" aria-hidden="true" />
+          {marks.value !== undefined && <Overlay marks={marks.value} turns={turns} onOpen={onOpen} />}
+          <Readout turns={turns} index={at.value} />
+        </div>
+      )}
+      <p class="legend">
+        <span>
+          <span class="drop-sample" aria-hidden="true">
+            ▼
+          </span>{" "}
+          {count(turns.compactions.length, "compaction")}
+        </span>
+        {denied.length > 0 && (
+          <span class="bad">
+            <Icon name="cross" /> {count(denied.length, "call")} denied
+          </span>
+        )}
+        {approved.length > 0 && (
+          <span class="attn">
+            <Icon name="waits" /> {approved.length} approved
+          </span>
+        )}
+        <span class="dim">{whole(turns.judged)} judged</span>
+        <button
+          type="button"
+          class="link right"
+          onClick={() => {
+            asTable.value = !asTable.value
+          }}
+        >
+          {asTable.value ? "As a drawing" : "As a table"}
+        </button>
+      </p>
+    </section>
+  )
+}
+
+type Heard = { readonly onMarks: (marks: Marks) => void; readonly onCursor: (index: number | undefined) => void }
+
+function draw(element: HTMLElement, turns: Turns, most: number, { onMarks, onCursor }: Heard): uPlot {
+  const [ink, line, dim, accent] = [
+    cssColour("--ink"),
+    cssColour("--line"),
+    cssColour("--text3"),
+    cssColour("--accent"),
+  ]
+  const { xs, ys } = withDrops(turns)
+  const axis = {
+    stroke: dim,
+    font: "12px Inter, system-ui, sans-serif",
+    grid: { stroke: line, width: 1 },
+    ticks: { show: false },
+  }
+  const options: uPlot.Options = {
+    width: element.clientWidth,
+    height,
+    padding: [14, 8, 0, 0],
+    legend: { show: false },
+    cursor: { y: false, points: { size: 6, fill: accent }, drag: { x: true, y: false } },
+    scales: {
+      x: { time: false, range: (_u, min, max) => [min, Math.max(max, min + 1)] },
+      y: { range: [0, most * 1.06] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 28,
+        values: (_u, splits) => splits.map((value) => (Number.isInteger(value) ? String(value) : "")),
+      },
+      { ...axis, size: 54, values: (_u, splits) => splits.map((value) => (value === 0 ? "" : short(value))) },
+    ],
+    series: [{}, { stroke: ink, width: 1.5, fill: cssColour("--fill"), points: { show: false } }],
+    hooks: {
+      draw: [(u) => onMarks(marksOf(u, turns))],
+      setCursor: [
+        (u) => {
+          const x = u.cursor.left === undefined || u.cursor.left < 0 ? undefined : u.posToVal(u.cursor.left, "x")
+          onCursor(x === undefined ? undefined : nearest(turns.turn, x))
+        },
+      ],
+    },
+  }
+  return new uPlot(options, [xs, ys], element)
+}
+
+/** The line falls straight down where a compaction was made: its two sizes stand at one place. */
+function withDrops({ turn, contextTokens, compactions }: Turns): { readonly xs: number[]; readonly ys: number[] } {
+  const points = turn.map((x, n) => [x, contextTokens[n] ?? 0, 0] as const)
+  const drops = compactions
+    .filter(({ undone }) => !undone)
+    .flatMap(({ turn: x, beforeTokens, afterTokens }) => [
+      [x + 0.5, beforeTokens, 1] as const,
+      [x + 0.5, afterTokens, 2] as const,
+    ])
+  const all = [...points, ...drops].sort((one, other) => one[0] - other[0] || one[2] - other[2])
+  return { xs: all.map(([x]) => x), ys: all.map(([, y]) => y) }
+}
+
+function nearest(list: readonly number[], value: number): number {
+  let best = 0
+  list.forEach((one, n) => {
+    if (Math.abs(one - value) < Math.abs((list[best] ?? 0) - value)) best = n
+  })
+  return best
+}
+
+function marksOf(u: uPlot, turns: Turns): Marks {
+  const origin = { left: u.bbox.left / devicePixelRatio, top: u.bbox.top / devicePixelRatio }
+  const inside = (x: number): boolean => x >= (u.scales.x?.min ?? 0) - 0.6 && x <= (u.scales.x?.max ?? 0) + 0.6
+  const place = (x: number, y: number): Place => ({
+    left: origin.left + u.valToPos(x, "x"),
+    top: origin.top + u.valToPos(y, "y"),
+  })
+  const { windowTokens, compactAtTokens } = turns
+  const bottom = height + laneHeight
+  const lane = turns.turn.flatMap((x, n) => {
+    if (!inside(x)) return []
+    const part = (turns.cachedTokens[n] ?? 0) / Math.max(1, turns.contextTokens[n] ?? 1)
+    return [
+      `${(origin.left + u.valToPos(x, "x")).toFixed(1)},${(laneHeight - laneHeight * Math.min(1, part)).toFixed(1)}`,
+    ]
+  })
+  const [first = "0,0", last = "0,0"] = [lane[0], lane.at(-1)]
+  return {
+    drops: turns.compactions.flatMap((compaction, n) =>
+      inside(compaction.turn) && !compaction.undone
+        ? [{ ...place(compaction.turn + 0.5, compaction.afterTokens), number: n + 1, compaction }]
+        : [],
+    ),
+    judged: turns.decisions
+      .filter(({ turn }) => inside(turn))
+      .map((decision) => ({ left: place(decision.turn, 0).left, top: bottom, decision })),
+    lane:
+      lane.length === 0
+        ? ""
+        : `${first.split(",")[0]},${laneHeight} ${lane.join(" ")} ${last.split(",")[0]},${laneHeight}`,
+    width: u.width,
+    ...(windowTokens === undefined ? {} : { window: place(0, windowTokens).top }),
+    ...(compactAtTokens === undefined ? {} : { compactAt: place(0, compactAtTokens).top }),
+  }
+}
+
+/** Labels and marks are HTML: crisp, read aloud, and reached by the keyboard. */
+function Overlay({
+  marks,
+  turns,
+  onOpen,
+}: {
+  readonly marks: Marks
+  readonly turns: Turns
+  readonly onOpen: (id: string) => void
+}) {
+  const { windowTokens, compactAtTokens } = turns
+  const crowded = marks.drops.length > 12
+  return (
+    <>
+      <div class="overlay">
+        {marks.window !== undefined && (
+          <div class="hline" style={{ top: `${marks.window}px` }}>
+            <span>Window {short(windowTokens ?? 0)}</span>
+          </div>
+        )}
+        {marks.compactAt !== undefined && (
+          <div class="hline dashed" style={{ top: `${marks.compactAt}px` }}>
+            <span>compacts at {short(compactAtTokens ?? 0)}</span>
+          </div>
+        )}
+        {marks.drops.map(({ left, top, number, compaction }) => (
+          <button
+            key={compaction.id}
+            type="button"
+            class="drop-mark"
+            style={{ left: `${left}px`, top: `${top}px` }}
+            onClick={() => onOpen(compaction.id)}
+            aria-label={`Compaction ${number}, after turn ${compaction.turn}: ${whole(compaction.beforeTokens)} to ${whole(compaction.afterTokens)} tokens`}
+          >
+            {!crowded && (
+              <span class="drop-words">
+                {short(compaction.beforeTokens)} → {short(compaction.afterTokens)}
+              </span>
+            )}
+            <span class="drop-number">{number}</span>
+          </button>
+        ))}
+      </div>
+      <div class="lane">
+        <div class="plot-label">From cache</div>
+        <svg width={marks.width} height={laneHeight} aria-hidden="true">
+          <polygon points={marks.lane} />
+        </svg>
+      </div>
+      <div class="lane judged">
+        <div class="plot-label">Judged</div>
+        {marks.judged.map(({ left, decision }) => (
+          <span
+            key={decision.callId}
+            class={`judged-mark ${decision.approved === true ? "attn" : "bad"}`}
+            style={{ left: `${left}px` }}
+            title={`${decision.tool}: ${decision.approved === true ? "approved" : decision.decision === "ask" ? "refused" : "denied"} by ${decision.policies.join(", ")}`}
+          >
+            <Icon name={decision.approved === true ? "waits" : "cross"} />
+          </span>
+        ))}
+      </div>
+    </>
+  )
+}
+
+function Readout({ turns, index }: { readonly turns: Turns; readonly index: number | undefined }) {
+  const n = index ?? turns.turn.length - 1
+  const context = turns.contextTokens[n] ?? 0
+  const dollars = turns.dollars[n]
+  return (
+    <p class="readout" aria-live="polite">
+      Turn <b>{turns.turn[n]}</b>, {moment(turns.atMs[n] ?? 0)}: <b>{whole(context)}</b> tokens,{" "}
+      {share(turns.cachedTokens[n] ?? 0, context)} from cache, answer {whole(turns.outputTokens[n] ?? 0)}
+      {typeof dollars === "number" && <>, {money(dollars)}</>}
+    </p>
+  )
+}
+
+const maxTableRows = 500
+
+function TurnTable({ turns }: { readonly turns: Turns }) {
+  const rows = turns.turn
+    .map((turn, n) => ({ turn, n }))
+    .slice(-maxTableRows)
+    .reverse()
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by the keyboard
+    <div class="table-box" tabIndex={0} role="region" aria-label="Turns">
+      <table>
+        <caption class="hidden">Turns, newest first</caption>
+        <thead>
+          <tr>
+            <th>Turn</th>
+            <th>Time</th>
+            <th>Context</th>
+            <th>From cache</th>
+            <th>Answer</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ turn, n }) => (
+            <tr key={turn}>
+              <td>{turn}</td>
+              <td>{clock(turns.atMs[n] ?? 0)}</td>
+              <td>{whole(turns.contextTokens[n] ?? 0)}</td>
+              <td>{share(turns.cachedTokens[n] ?? 0, turns.contextTokens[n] ?? 0)}</td>
+              <td>{whole(turns.outputTokens[n] ?? 0)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,59 @@
+import type { ComponentChildren } from "preact"
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks"
+
+type VirtualProps = {
+  readonly total: number
+  readonly height: number
+  readonly label: string
+  readonly renderRow: (index: number) => ComponentChildren
+  /** Rows that are shown now, to be loaded. */
+  readonly onRange?: (from: number, to: number) => void
+  readonly class?: string
+}
+
+/** More rows than are seen, so that a fast scroll shows no gap. */
+const spare = 12
+
+/** A list of rows of one height of which only those in sight are in the page, however many there are. */
+export function Virtual({ total, height, label, renderRow, onRange, class: name = "" }: VirtualProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const [top, setTop] = useState(0)
+  const [seen, setSeen] = useState(600)
+  useLayoutEffect(() => {
+    const element = box.current
+    if (element === null) return
+    const observer = new ResizeObserver(() => setSeen(element.clientHeight))
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [])
+  const from = Math.max(0, Math.floor(top / height) - spare)
+  const to = Math.min(total, Math.ceil((top + seen) / height) + spare)
+  useEffect(() => onRange?.(from, to), [from, to, total, onRange])
+  const shown = Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n)
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by the keyboard
+    <div
+      ref={box}
+      class={`virtual ${name}`}
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+    >
+      <div class="virtual-body" role="list" aria-label={label} style={{ height: `${total * height}px` }}>
+        {shown.map((index) => (
+          <div
+            key={index}
+            role="listitem"
+            aria-setsize={total}
+            aria-posinset={index + 1}
+            class="virtual-row"
+            style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
+          >
+            {renderRow(index)}
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
