@@ -4,8 +4,10 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { startGateway } from "../gateway/gateway.ts"
 import { describe, HoldfastError } from "../message/errors.ts"
 import { present } from "../message/present.ts"
+import type { Session } from "../session/session.ts"
+import type { SessionRow, Store } from "../store/store.ts"
 import { isObject } from "../wire/json.ts"
-import { dataPlace, placeWords } from "./ask-store.ts"
+import { dataPlace, openPlace, openSession, placeWords } from "./ask-store.ts"
 import {
   type Arguments,
   type Command,
@@ -15,10 +17,10 @@ import {
   type Options,
   unusable,
 } from "./command.ts"
-import { type CountedCall, callOfLine, callOfRecord, tallyCalls, tallyWords } from "./exchange-tally.ts"
-import { jsonLine, sentenceOf } from "./output.ts"
+import { tallyLogs, tallyWords } from "./log-tally.ts"
+import { count, jsonLine, number, sentenceOf } from "./output.ts"
 import { askAdmin, clientsOf, findGateways, joinGateway, noteGateway, type RunningGateway } from "./running-gateway.ts"
-import { openGround, type ServeResources } from "./serve-open.ts"
+import { openGround } from "./serve-open.ts"
 import { failedSettings, gatewayOptions, readSettings, type ServeSettings, settingOptions } from "./serve-settings.ts"
 import { readVersion, stopSignal, type World } from "./world.ts"
 import { clientNames, type Launch, setupOf, upstreamOf } from "./wrap-clients.ts"
@@ -48,12 +50,16 @@ client. Options stand before the client, and all after it is the client's. Signa
   run: wrap,
 }
 
+/** A model call of the client. */
+type WrappedCall = { readonly session?: string; readonly status: number }
+
 /** A gateway to go through, and what is known of the calls since. */
 type Way = {
   readonly url: string
   readonly words: string
-  readonly calls: () => Promise<readonly CountedCall[]>
-  readonly rules: (sessions: readonly string[]) => Promise<number>
+  readonly calls: () => Promise<readonly WrappedCall[]>
+  readonly store: Store
+  readonly sessionOf: (row: SessionRow) => Session
   readonly faults: () => readonly string[]
   readonly close: () => Promise<void>
 }
@@ -75,6 +81,7 @@ async function wrap(args: Arguments, world: World): Promise<number | CommandFail
     )
   const way = await openWay(withUpstream(args, upstream), world, program, upstream !== undefined)
   if (isFailure(way)) return way
+  const sinceMs = world.dateMs()
   let launch: Launch | undefined
   try {
     launch = setup.launch(way.url, world.env)
@@ -82,7 +89,7 @@ async function wrap(args: Arguments, world: World): Promise<number | CommandFail
     if (!isQuiet) await world.stderr.write(`holdfast: ${sentenceOf(program)} goes through ${way.words}.\n`)
     const code = await runProgram(program, [...launch.args, ...rest], { ...world.env, ...launch.env })
     if (isFailure(code)) return code
-    if (!isQuiet) await tellDone(way, args, world)
+    if (!isQuiet) await tellDone(way, sinceMs, args, world)
     return code.exitCode
   } finally {
     launch?.clear?.()
@@ -96,13 +103,23 @@ const withUpstream = (args: Arguments, upstream: string | undefined): Arguments 
     ? args
     : { ...args, valueOf: (option) => (option === "upstream" ? upstream : args.valueOf(option)) }
 
-async function tellDone(way: Way, args: Arguments, world: World): Promise<void> {
-  const tally = tallyCalls(await way.calls())
-  const rules = await way.rules(tally.sessions)
+/** Titles, checks and subagents are sessions too; so many are looked at. */
+const maxSessions = 200
+
+async function tellDone(way: Way, sinceMs: number, args: Arguments, world: World): Promise<void> {
+  const calls = await way.calls()
+  const sessions: Session[] = []
+  for (const id of [...new Set(calls.flatMap(({ session }) => session ?? []))].slice(0, maxSessions)) {
+    const row = await way.store.session(id)
+    if (row !== undefined) sessions.push(way.sessionOf(row))
+  }
+  const tally = { ...(await tallyLogs(sessions, sinceMs)), calls: calls.length }
+  const failed = calls.filter(({ status }) => status >= 400).length
   for (const fault of way.faults()) await world.stderr.write(`holdfast: ${sentenceOf(fault)}\n`)
-  if (args.valueOf("summary") === "json") return await world.stderr.write(jsonLine({ ...tally, rules }))
-  const look = tally.sessions.length === 0 ? "" : ` See: holdfast sessions show @last`
-  await world.stderr.write(`holdfast: ${tallyWords(tally, rules)}.${look}\n`)
+  if (args.valueOf("summary") === "json") return await world.stderr.write(jsonLine({ ...tally, failed }))
+  const words = `${count(calls.length, "model call")}${failed === 0 ? "" : ` (${number(failed)} failed)`}`
+  const look = sessions.length === 0 ? "" : " See: holdfast sessions show @last"
+  await world.stderr.write(`holdfast: ${tallyWords(tally, words)}.${look}\n`)
 }
 
 async function openWay(
@@ -120,42 +137,46 @@ async function openWay(
   const running = isElsewhere || asks ? [] : findGateways(place)
   for (const gateway of running) {
     const leave = joinGateway(place, gateway)
-    if ((await askAdmin(gateway, "/admin/status")) !== undefined) return joinWay(gateway, world, leave)
+    if ((await askAdmin(gateway, "/admin/status")) !== undefined) return await joinWay(gateway, place, world, leave)
     leave()
   }
   return await startWay(settings, args, world, program)
 }
 
 /** Through one that runs: others may use it at the same time, so that what is told is what it did since. */
-function joinWay(gateway: RunningGateway, { dateMs }: World, leave: () => void): Way {
-  const sinceMs = dateMs()
-  const read = async (path: string): Promise<Readonly<Record<string, unknown>>> => {
-    const value: unknown = await (await askAdmin(gateway, path))?.json()
-    return isObject(value) ? value : {}
+async function joinWay(
+  gateway: RunningGateway,
+  place: string,
+  { dateMs }: World,
+  leave: () => void,
+): Promise<Way | CommandFailure> {
+  const store = await openPlace(place)
+  if (isFailure(store)) {
+    leave()
+    return store
   }
+  const sinceMs = dateMs()
   return {
     url: gateway.url,
     words: `the gateway at ${gateway.url}`,
+    store,
     calls: async () => {
-      const { traces } = await read("/admin/traces?limit=1000")
-      const calls = (Array.isArray(traces) ? traces : []).flatMap((line) => callOfLine(line) ?? [])
-      return calls.filter(({ atMs }) => atMs >= sinceMs).reverse()
+      const told: unknown = await (await askAdmin(gateway, "/admin/traces?limit=1000"))?.json()
+      const lines = isObject(told) && Array.isArray(told.traces) ? told.traces.filter(isObject) : []
+      return lines.flatMap(({ atMs, session, status, format, how }): readonly WrappedCall[] => {
+        if (typeof atMs !== "number" || atMs < sinceMs || typeof format !== "string" || how === "passed") return []
+        return [{ status: Number(status), ...(typeof session === "string" ? { session } : {}) }]
+      })
     },
-    rules: async (sessions) => {
-      const texts = new Set<unknown>()
-      for (const id of sessions.slice(0, maxSessions)) {
-        const { pins } = await read(`/admin/sessions/${encodeURIComponent(id)}/pins`)
-        for (const pin of Array.isArray(pins) ? pins.filter(isObject) : []) texts.add(pin.text)
-      }
-      return texts.size
-    },
+    sessionOf: (row) => openSession(store, row),
     faults: () => [],
-    close: async () => leave(),
+    close: async () => {
+      leave()
+      await store.close()
+    },
   }
 }
 
-/** Rules are looked for in so many sessions of a run; side calls are sessions too. */
-const maxSessions = 100
 /** Faults that are told at the end, when the client has left the terminal. */
 const maxFaults = 5
 
@@ -169,7 +190,7 @@ async function startWay(
   const { dateMs: now, env } = world
   const ground = await openGround(settings, { now, env, port: () => port, withoutPolicyFolder: false })
   if (isFailure(ground)) return ground
-  const calls: CountedCall[] = []
+  const calls: WrappedCall[] = []
   const faults: string[] = []
   const onFault = (error: unknown): void => {
     if (faults.length < maxFaults)
@@ -182,9 +203,8 @@ async function startWay(
       ...base,
       port: args.isOn("port") ? base.port : 0,
       ...{ version, now, onFault },
-      onRecord: (record) => {
-        const call = callOfRecord(record)
-        if (call !== undefined) calls.push(call)
+      onRecord: ({ format, how, session, status }) => {
+        if (format !== undefined && how !== "passed") calls.push({ status, ...present({ session }) })
       },
     })
     port = gateway.port
@@ -194,7 +214,8 @@ async function startWay(
       url: gateway.url,
       words: `${gateway.url}, with ${placeWords(ground.place)}`,
       calls: async () => calls,
-      rules: (sessions) => rulesIn(ground, sessions),
+      store: ground.store,
+      sessionOf: ({ id, tenant, agent }) => ground.holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }),
       faults: () => faults,
       close: async () => {
         await whileUsed(ground.place, world)
@@ -219,18 +240,6 @@ async function whileUsed(place: string, { stderr }: World): Promise<void> {
   while (!stop.signal.aborted && clientsOf(place) > 0)
     await sleep(lookMs, undefined, { signal: stop.signal }).catch(() => undefined)
   stop.release()
-}
-
-async function rulesIn({ holdfast, store }: ServeResources, sessions: readonly string[]): Promise<number> {
-  const texts = new Set<string>()
-  for (const id of sessions.slice(0, maxSessions)) {
-    const row = await store.session(id)
-    if (row === undefined) continue
-    const { tenant, agent } = row
-    const pins = await holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }).pins()
-    for (const { text } of pins) texts.add(text)
-  }
-  return texts.size
 }
 
 /** Signals that are the client's to act upon. A terminal sends the first two to it as well; then they are not sent again. */
