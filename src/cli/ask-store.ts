@@ -205,11 +205,45 @@ function damagedLog(error: unknown): CommandFailure | undefined {
 
 export type AskedSession = OpenedStore & { readonly row: SessionRow; readonly session: Session }
 
+/** Beside a conversation: titles, checks, and the agents within it. */
+const besideMain = /~(?:side-|agent-|tools)/
+/** A gateway's names begin with a fingerprint of the credential, which nobody types. */
+const tenantPart = /^[A-Za-z0-9_-]{1,32}\.~?/
+/** So many sessions are named where a beginning fits several. */
+const maxNamed = 5
+
+/** The session that is meant: by its name, by the only beginning that fits, or `@last`, the conversation that was written to last. */
+export async function findSession(store: Store, given: string): Promise<SessionRow | CommandFailure> {
+  const exact = given === "@last" ? undefined : await store.session(given)
+  if (exact !== undefined) return exact
+  const rows = await store.sessions()
+  if (given === "@last") {
+    const last = rows.find(({ id }) => !besideMain.test(id)) ?? rows[0]
+    return last ?? unusable("session-unknown", "There is no session yet.", "One is made when a client first asks.")
+  }
+  const fitting = rows.filter(({ id }) => id.startsWith(given) || id.replace(tenantPart, "").startsWith(given))
+  const main = fitting.filter(({ id }) => !besideMain.test(id))
+  const [only, ...others] = main.length === 1 ? main : fitting
+  if (only === undefined) throw new HoldfastError({ code: "session-unknown", session: given })
+  if (others.length === 0) return only
+  const named = [only, ...others].slice(0, maxNamed).map(({ id }) => id)
+  return misuse(
+    `${fitting.length} sessions begin with ${given}: ${named.join(", ")}${fitting.length > maxNamed ? ", …" : ""}.`,
+    "Write more of the name.",
+  )
+}
+
 /** The name that was given first, or what to do to know one. */
 export const sessionNamed = ({ positionals: [id] }: Arguments): string | CommandFailure =>
   id === undefined || id === ""
-    ? misuse("It was not said which session.", "Write its ID; holdfast sessions list names them.")
+    ? misuse(
+        "It was not said which session.",
+        "Write its ID, its beginning or @last; holdfast sessions list names them.",
+      )
     : id
+
+export const openSession = (store: Store, { id, agent, tenant }: SessionRow): Session =>
+  createHoldfast({ store, ...(agent === "" ? {} : { agent }) }).session(id, { tenant })
 
 /** Ask about the session that was named, which has to be there. */
 export async function askSession(
@@ -220,9 +254,7 @@ export async function askSession(
   const id = sessionNamed(args)
   if (isFailure(id)) return id
   return askStore(args, world, async ({ store, place }) => {
-    const row = await store.session(id)
-    if (row === undefined) throw new HoldfastError({ code: "session-unknown", session: id })
-    const holdfast = createHoldfast({ store, ...(row.agent === "" ? {} : { agent: row.agent }) })
-    return ask({ store, place, row, session: holdfast.session(id, { tenant: row.tenant }) })
+    const row = await findSession(store, id)
+    return isFailure(row) ? row : ask({ store, place, row, session: openSession(store, row) })
   })
 }

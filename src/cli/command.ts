@@ -14,8 +14,10 @@ export type Command = {
   readonly notes: string
   readonly options: Options
   readonly maxPositionals: number
-  /** 0, or why not. A Problem may be thrown. */
-  readonly run: (args: Arguments, world: World) => Promise<0 | CommandFailure>
+  /** The first word that is no option, and all after it, are another program's. */
+  readonly passesOn?: true
+  /** The exit code, or why it could not be done. A Problem may be thrown. */
+  readonly run: (args: Arguments, world: World) => Promise<number | CommandFailure>
 }
 
 /** Things that are done to one kind of thing, by name: `holdfast sessions list`. */
@@ -51,6 +53,17 @@ export type Arguments = {
   /** The value of an option; the last where it is given more than once. */
   readonly valueOf: (option: string) => string | undefined
   readonly valuesOf: (option: string) => readonly string[]
+}
+
+/** A command line in which all from the first word on that is no option of ours stands behind `--`. */
+export function partedFromProgram(argv: readonly string[], options: Options): readonly string[] {
+  let at = 0
+  while (at < argv.length && argv[at]?.startsWith("-") === true && argv[at] !== "--") {
+    const [name = "", inline] = (argv[at] ?? "").replace(/^--?/, "").split("=", 2)
+    const takesNext = inline === undefined && Object.hasOwn(options, name) && options[name]?.value !== undefined
+    at += takesNext ? 2 : 1
+  }
+  return argv[at] === "--" ? argv : [...argv.slice(0, at), "--", ...argv.slice(at)]
 }
 
 /** Read what follows a command's name, or say what of it cannot be meant. */

@@ -69,7 +69,7 @@ async function doctor(argv: readonly string[], env: Record<string, string> = {})
     debug: false,
   }
   const outcome = await doctorCommand.run(args, world)
-  const exit = outcome === 0 ? 0 : await tellFailure(outcome, argv.includes("--json"), world)
+  const exit = typeof outcome === "number" ? outcome : await tellFailure(outcome, argv.includes("--json"), world)
   return { exit, stdout: out.join(""), stderr: err.join("") }
 }
 

@@ -1,7 +1,5 @@
 import { writeFile } from "node:fs/promises"
-import type { Message } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { ownWords } from "../rules/own-words.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Conversation, FileKind } from "../transcript/conversation.ts"
 import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount, unusable } from "./command.ts"
@@ -34,7 +32,7 @@ import {
   totalsOf,
 } from "./replay/report.ts"
 import { agentFolders, type FoundFile, findFiles, readTranscript } from "./replay-files.ts"
-import { kindWords } from "./words.ts"
+import { kindWords, ownTextOf } from "./words.ts"
 import { readVersion, type World } from "./world.ts"
 
 /** Of someone's own sessions so many are replayed unless asked otherwise, the newest. */
@@ -171,23 +169,14 @@ function about(file: string, kind: FileKind, index: number, conversation: Conver
   const { id, title, messages, compactions, notes } = conversation
   const notTyped = new Set(notes.map(({ message }) => message))
   const first = messages.find(
-    (message) => message.role === "user" && !notTyped.has(message.id) && ownText(message) !== "",
+    (message) => message.role === "user" && !notTyped.has(message.id) && ownTextOf(message) !== "",
   )
   return {
     ...{ file, kind: kindWords[kind], index, ownCompactions: compactions.length },
     ...present({ id }),
-    title: clip(title ?? (first === undefined ? (id ?? file) : ownText(first)), titleLength),
+    title: clip(title ?? (first === undefined ? (id ?? file) : ownTextOf(first)), titleLength),
   }
 }
-
-/** What of a message the user typed, without pastes. */
-const ownText = ({ parts }: Message): string =>
-  parts
-    .flatMap((part) =>
-      part.type === "text" ? ownWords(part.text).map(({ start, end }) => part.text.slice(start, end)) : [],
-    )
-    .join(" ")
-    .trim()
 
 /** A bar on the terminal, once it takes more than two seconds. */
 type Progress = {

@@ -9,24 +9,25 @@ import {
   type Listed,
   misuse,
   type Options,
+  partedFromProgram,
   readArguments,
   tellFailure,
 } from "./command.ts"
 import { readVersion, type World } from "./world.ts"
 
-/** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant. */
+/** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant; `wrap` its program's. */
 export async function run(argv: readonly string[], world: World): Promise<number> {
   const json = argv.includes("--json")
   try {
     const outcome = await dispatch(argv, world)
-    return outcome === 0 ? 0 : await tellFailure(outcome, json, world)
+    return typeof outcome === "number" ? outcome : await tellFailure(outcome, json, world)
   } catch (error) {
     if (world.debug && error instanceof Error) await world.stderr.write(`${error.stack}\n`)
     return await tellFailure(commandFailure(error), json, world)
   }
 }
 
-async function dispatch([first, ...rest]: readonly string[], world: World): Promise<0 | CommandFailure> {
+async function dispatch([first, ...rest]: readonly string[], world: World): Promise<number | CommandFailure> {
   const { stdout, stderr } = world
   if (first === undefined) {
     await stderr.write(programHelp(commands))
@@ -64,7 +65,7 @@ async function choose(
   group: CommandGroup,
   argv: readonly string[],
   world: World,
-): Promise<0 | CommandFailure> {
+): Promise<number | CommandFailure> {
   const [first, ...rest] = argv
   if (first !== undefined && isHelp(first)) {
     await world.stdout.write(groupHelp(name, group))
@@ -85,7 +86,8 @@ async function choose(
   )
 }
 
-async function perform(command: Command, argv: readonly string[], world: World): Promise<0 | CommandFailure> {
+async function perform(command: Command, given: readonly string[], world: World): Promise<number | CommandFailure> {
+  const argv = command.passesOn === true ? partedFromProgram(given, command.options) : given
   const end = argv.indexOf("--")
   if (argv.slice(0, end < 0 ? argv.length : end).some(isHelp)) {
     await world.stdout.write(commandHelp(command))
@@ -159,6 +161,13 @@ function optionLines(options: Options): readonly string[] {
 
 /** Every command by name, loaded when it is asked for: one does not wait for the rooms of another. A new one is a file and an entry here. */
 export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
+  [
+    "wrap",
+    {
+      summary: "Run a client through a gateway of its own, and say at the end what was done",
+      load: async () => (await import("./wrap-command.ts")).wrapCommand,
+    },
+  ],
   [
     "compact",
     {

@@ -73,7 +73,7 @@ async function serve(argv: readonly string[], { env = {}, whileServing = async (
   }
   const args = readArguments(argv, command.options, command.maxPositionals)
   const outcome = isFailure(args) ? args : await command.run(args, world).catch(commandFailure)
-  const exit = outcome === 0 ? 0 : await tellFailure(outcome, argv.includes("--json"), world)
+  const exit = typeof outcome === "number" ? outcome : await tellFailure(outcome, argv.includes("--json"), world)
   return { exit, outcome, stdout: out.join(""), stderr: err.join(""), options: told[0], telemetry, doings }
 }
 

@@ -22,6 +22,7 @@ import { configJsonSchema, logLevels } from "./config/config-schema.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
 import { escapeActing } from "./output.ts"
+import { noteGateway } from "./running-gateway.ts"
 import {
   type ConsoleEntry,
   faultEntry,
@@ -340,6 +341,8 @@ async function serveOn(
     })
     if (isFailure(gateway)) return gateway
     onListening(gateway.port)
+    const noted = { url: gateway.url, pid: process.pid, startedMs: world.dateMs(), version }
+    const forget = noteGateway(ground.place, { ...noted, ...present({ tokenFile: ground.admin.file }) })
     try {
       const wantsToken = config.listen.token !== undefined
       const started: Started = {
@@ -360,6 +363,7 @@ async function serveOn(
       if (format === "text") await sink.write(lastWords)
       await shown
     } finally {
+      forget()
       await gateway.close()
     }
   } finally {

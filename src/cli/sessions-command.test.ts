@@ -178,6 +178,89 @@ describe("list", () => {
   })
 })
 
+describe("a session by less than its name", () => {
+  test("a beginning that fits no other, and @last, are enough for every command", async () => {
+    expect((await sessions(["show", "nor"])).stdout).toContain("Session north")
+    expect((await sessions(["show", "@last"])).stdout).toMatch(/^Session (?:north|south|east) /)
+    expect((await sessions(["export", "nor"])).stdout).toContain('"north"')
+    const copy = copyOfStore()
+    expect((await sessions(["delete", "ea"], copy)).stderr).toContain("Session east has")
+    expect((await sessions(["delete", "ea", "--yes"], copy)).stdout).toContain("Deleted: east")
+    expect(await idsIn(copy)).toHaveLength(2)
+  })
+
+  test("one that fits several names them, and one that fits none is unknown", async () => {
+    const copy = copyOfStore()
+    await sessions(["fork", "north", "north-2"], copy)
+    expect((await sessions(["show", "north"], copy)).stdout).toContain("Session north ")
+    const { exit, stderr } = await sessions(["show", "nort"], copy)
+    expect(exit).toBe(2)
+    expect(stderr).toContain("2 sessions begin with nort")
+    expect(stderr).toContain("north-2")
+    expect((await sessions(["show", "west"])).stderr).toContain("west")
+  })
+
+  test("a gateway's session is named by what its client calls it, and what stands beside it does not count", async () => {
+    const path = join(folder, "gateway-names.db")
+    const store = await openStore(path)
+    const holdfast = createHoldfast({ store, format: "openai-chat" })
+    for (const id of ["0123456789abcdef.4f1c", "0123456789abcdef.4f1c~side-00ff"])
+      await holdfast.session(id).append([{ role: "user", content: `Where is ${id}?` }])
+    await holdfast.close()
+    await store.close()
+    expect((await sessions(["show", "4f"], path)).stdout).toContain("Session 0123456789abcdef.4f1c")
+    expect((await sessions(["show", "4f"], path)).stdout).not.toContain("~side")
+    expect((await sessions(["show", "@last"], path)).stdout).not.toContain("~side")
+  })
+})
+
+describe("list, as a person reads it", () => {
+  test("has the first words, the compactions, and what the model was last reported to have read", async () => {
+    const path = join(folder, "read.db")
+    const store = await openStore(path)
+    const holdfast = createHoldfast({ store, format: "openai-chat", model: "gpt-5" })
+    const session = holdfast.session("s")
+    await session.append([{ role: "user", content: "Where do the crates stand?" }])
+    await session.prepare()
+    const message = { role: "assistant", content: "In the hall." }
+    await session.record({
+      choices: [{ index: 0, finish_reason: "stop", message }],
+      usage: { prompt_tokens: 4321, completion_tokens: 5 },
+    })
+    await holdfast.close()
+    await store.close()
+    const { stdout } = await sessions(["list"], path)
+    expect(stdout).toMatch(/4,321 +0 +\S+ +Where do the crates stand\? +s\n/)
+    expect(JSON.parse((await sessions(["list", "--json"])).stdout).sessions[0]).toMatchObject({
+      compactions: 1,
+      firstWords: expect.stringContaining("Read the plan of"),
+    })
+  })
+})
+
+describe("a compaction", () => {
+  test("is shown with its sizes, what it left out, and the handoff as the model reads it", async () => {
+    const { exit, stdout } = await sessions(["show", "north", "--compaction", "last"])
+    expect(exit).toBe(0)
+    const { compaction, handoff, dropped } = JSON.parse(
+      (await sessions(["show", "north", "--compaction", "last", "--json"])).stdout,
+    )
+    expect(stdout).toContain(
+      `${compaction.beforeTokens.toLocaleString("en")} -> ${compaction.afterTokens.toLocaleString("en")} tokens`,
+    )
+    expect(dropped.length).toBeGreaterThan(0)
+    expect(stdout).toContain("What the model reads in their place")
+    expect(handoff).toContain("quay 7")
+    expect(stdout.replace(/\n\| /g, " ").replace(/\s+/g, " ")).toContain("close quay 7 of north")
+    expect(stdout).not.toMatch(acting)
+    expect((await sessions(["show", "north", "--compaction", compaction.id])).stdout).toBe(stdout)
+  })
+
+  test("that is none is told", async () => {
+    expect((await sessions(["show", "north", "--compaction", "e1"])).exit).toBe(1)
+  })
+})
+
 describe("show", () => {
   test("tells what a session is, and nothing of it acts on a terminal", async () => {
     const { exit, stdout } = await sessions(["show", "north", "--log"])

@@ -14,6 +14,7 @@ import {
   damagedPlace,
   dataOption,
   dataPlace,
+  findSession,
   openPlace,
   placeWords,
   sessionNamed,
@@ -30,9 +31,9 @@ import {
   unusable,
 } from "./command.ts"
 import { unwritable } from "./deliver.ts"
-import { count, escapeActing, moment, number, sentenceOf, startProgress, table } from "./output.ts"
+import { clip, count, escapeActing, moment, number, sentenceOf, startProgress, table } from "./output.ts"
 import { sessionsImport } from "./sessions-import.ts"
-import { sessionsShow } from "./sessions-show.ts"
+import { type ListedSession, listedSession, sessionsShow } from "./sessions-show.ts"
 import { sessionsVerify } from "./sessions-verify.ts"
 import type { World } from "./world.ts"
 
@@ -120,9 +121,13 @@ holdfast sessions vacuum.
 
   holdfast sessions delete 4f1c --yes`,
   run: async (args, world) => {
-    const id = sessionNamed(args)
-    if (isFailure(id)) return id
+    const named = sessionNamed(args)
+    if (isFailure(named)) return named
     return askStore(args, world, async ({ store }) => {
+      // What is left of a session without a log goes by its whole name alone.
+      const found = (await store.holdings(named)).memory.length > 0 ? undefined : await findSession(store, named)
+      if (found !== undefined && isFailure(found)) return found
+      const id = found?.id ?? named
       const had = await holdingsOf(store, id)
       const { entries, memory, summaries } = had
       const what = [
@@ -161,7 +166,10 @@ const sessionsList: Command = {
     ...storeOptions,
   },
   maxPositionals: 0,
-  notes: `Times are in UTC. With --json: { "sessions": [{ id, agent, head, createdMs, updatedMs }], "more": false }
+  notes: `Times are in UTC. CONTEXT is what the model was last reported to have read. A session is named by its ID, by a
+beginning that fits no other, or by @last.
+With --json: { "sessions": [{ id, agent, head, createdMs, updatedMs, firstWords, contextTokens, compactions }],
+"more": false }
 
   holdfast sessions list
   holdfast sessions list --agent harbour --json`,
@@ -169,13 +177,16 @@ const sessionsList: Command = {
     const limit = readCount("--limit", args.valueOf("limit"), { least: 1, most: maxLimit }) ?? usualLimit
     return askStore(args, world, async ({ store }) => {
       const found = await store.sessions({ limit: limit + 1, ...present({ agent: args.valueOf("agent") }) })
-      const sessions = found.slice(0, limit)
+      const sessions: ListedSession[] = []
+      for (const row of found.slice(0, limit)) sessions.push(await listedSession(store, row))
       const more = found.length > limit
-      const rows = sessions.map(({ id, agent, head, createdMs, updatedMs }) => [
+      const rows = sessions.map(({ id, agent, head, updatedMs, firstWords, contextTokens, compactions }) => [
         moment(updatedMs),
-        moment(createdMs),
         number(head.seq),
+        contextTokens === undefined ? "-" : number(contextTokens),
+        compactions === undefined ? "?" : number(compactions),
         agent === "" ? "-" : agent,
+        clip(firstWords ?? "-", firstWordsWidth),
         id,
       ])
       return {
@@ -192,11 +203,15 @@ const sessionsList: Command = {
 
 const columns = [
   { title: "LAST WRITTEN" },
-  { title: "BEGUN" },
   { title: "ENTRIES", align: "right" },
+  { title: "CONTEXT", align: "right" },
+  { title: "COMPACTED", align: "right" },
   { title: "AGENT" },
+  { title: "FIRST WORDS" },
   { title: "SESSION" },
 ] as const
+
+const firstWordsWidth = 34
 
 /** So many are named before it is done. */
 const maxListed = 20
@@ -278,14 +293,15 @@ with. It is as private as the session was. A file that broke off is told by its 
   holdfast sessions export 4f1c --out 4f1c.jsonl
   holdfast sessions export 4f1c | ssh box holdfast sessions import -`,
   run: async (args, world) => {
-    const id = sessionNamed(args)
-    if (isFailure(id)) return id
+    const named = sessionNamed(args)
+    if (isFailure(named)) return named
     const place = dataPlace(args.valueOf("data"), world.env)
     if (isFailure(place)) return place
     const store = await openPlace(place)
     if (isFailure(store)) return store
     try {
-      return await deliverLines(exportSession(store, id), args, world)
+      const found = await findSession(store, named)
+      return isFailure(found) ? found : await deliverLines(exportSession(store, found.id), args, world)
     } catch (error) {
       return damagedPlace(error, place)
     } finally {

@@ -5,11 +5,19 @@ import type { Branch, Checkpoint, Explanation, HistoryEntry, Overview, Shown } f
 import { type CallVerdict, type EntryType, seqOf } from "../session/log/entry.ts"
 import type { SessionPin } from "../session/pins.ts"
 import type { Session } from "../session/session.ts"
-import type { SessionRow } from "../store/store.ts"
-import { type AskedSession, askSession, type CommandAnswer, placeWords, storeOptions } from "./ask-store.ts"
+import type { SessionRow, Store } from "../store/store.ts"
+import { isObject } from "../wire/json.ts"
+import {
+  type AskedSession,
+  askSession,
+  type CommandAnswer,
+  openSession,
+  placeWords,
+  storeOptions,
+} from "./ask-store.ts"
 import type { Arguments, Command } from "./command.ts"
 import { clip, count, indent, moment, number, type Paper, paragraph, sentenceOf, wrap } from "./output.ts"
-import { shortenWords } from "./words.ts"
+import { ownTextOf, shortenWords } from "./words.ts"
 
 const stateWords: Readonly<Record<Explanation["state"], string>> = {
   shown: "whole, as it came in",
@@ -233,10 +241,47 @@ function partWords(part: Part): string {
   return `[${part.type}]${text === "" ? "" : ` ${text}`}`
 }
 
+/** A session as a list tells of it. Figures that could not be read are left out. */
+export type ListedSession = SessionRow & {
+  readonly firstWords?: string
+  /** What the model was last reported to have read. */
+  readonly contextTokens?: number
+  readonly compactions?: number
+}
+
+/** Entries at the beginning and at the end of a log in which first words and the last report are looked for. */
+const lookedAt = 40
+
+/** A session that is damaged is listed all the same: its own command says what is wrong. */
+export async function listedSession(store: Store, row: SessionRow): Promise<ListedSession> {
+  try {
+    const session = openSession(store, row)
+    const first = await session.history({ limit: lookedAt })
+    const last = await session.history({ from: Math.max(1, row.head.seq - lookedAt), limit: lookedAt + 1 })
+    const spoken = first.flatMap(({ message }) => (message?.role === "user" ? [ownTextOf(message)] : []))
+    const report = last.findLast(({ body }) => body?.type === "usage-reported")?.body
+    const { types } = await session.overview()
+    return {
+      ...row,
+      compactions: types["checkpoint-installed"] ?? 0,
+      ...present({
+        firstWords: spoken.find((text) => text !== "")?.slice(0, firstWordsLength),
+        contextTokens: report?.type === "usage-reported" ? report.usage.inputTokens : undefined,
+      }),
+    }
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    return row
+  }
+}
+
+const firstWordsLength = 200
+
 export const sessionsShow: Command = {
   summary: "What a session is: entries, branches, compactions, what is shown now, pins",
-  usage: "sessions show ID [--entry eN | --log] [--json]",
+  usage: "sessions show ID|@last [--compaction eN | --entry eN | --log] [--json]",
   options: {
+    compaction: { value: "eN", help: "one compaction with its handoff, as the model reads it; last for the newest" },
     entry: { value: "eN", help: "explain one entry: what it says, how it is shown now, and why" },
     log: { help: "list the log as well, an entry a line" },
     ...storeOptions,
@@ -245,12 +290,14 @@ export const sessionsShow: Command = {
   notes: `Nothing that was said in a session is lost by a compaction: the log has it whole, and --entry shows it. Rules that
 a gateway or program pins in every session are not in the log, and so not here.
 
-  holdfast sessions show 4f1c
+  holdfast sessions show @last
+  holdfast sessions show 4f1c --compaction last
   holdfast sessions show 4f1c --entry e12
   holdfast sessions show 4f1c --log | less`,
   run: (args, world) =>
     askSession(args, world, (asked) => {
-      const entry = args.valueOf("entry")
+      const [entry, compaction] = [args.valueOf("entry"), args.valueOf("compaction")]
+      if (compaction !== undefined) return showCompaction(asked, compaction)
       return entry === undefined ? showSession(asked, args) : showEntry(asked, entry)
     }),
 }
@@ -288,4 +335,63 @@ async function showEntry({ row, session }: AskedSession, id: string): Promise<Co
   const [entry] = await session.history({ from: seqOf(id) ?? 0, limit: 1 })
   if (entry === undefined) throw new HoldfastError({ code: "entry-unknown", session: row.id, entry: id })
   return { json: { entry, explanation }, text: (paper) => accountEntry(entry, explanation, paper) }
+}
+
+/** One compaction: its sizes, what it left out and shortened, and what stands for that. */
+async function showCompaction(asked: AskedSession, named: string): Promise<CommandAnswer> {
+  const { row, session } = asked
+  const { checkpoints } = await session.overview()
+  const found = named === "last" ? checkpoints[0] : checkpoints.find(({ id }) => id === named)
+  if (found === undefined && checkpoints.length === 0)
+    return { json: { compactions: [] }, text: () => ["Nothing was compacted in this session."] }
+  if (found === undefined) throw new HoldfastError({ code: "entry-unknown", session: row.id, entry: named })
+  const trace = tracePieces((await session.explain(found.id)).trace)
+  const older = checkpoints.length > 1 ? `Others: ${checkpoints.map(({ id }) => id).join(", ")}` : ""
+  return {
+    json: { compaction: found, ...trace },
+    text: (paper) => [
+      paper.bold(sentenceOf(`Compaction ${checkpointLine(found)}`)),
+      "",
+      ...paragraph(
+        "Left out",
+        `${count(trace.dropped.length, "message")}: ${trace.dropped.join(", ")}`.replace(/: $/, ""),
+        paper,
+      ),
+      ...paragraph("Shortened", shortenedSentence(trace.shortened), paper),
+      ...(older === "" ? [] : paragraph("", clip(older, paper.width * 2), paper)),
+      "",
+      ...(trace.handoff === undefined
+        ? ["There is no handoff: nothing that was said was left out."]
+        : [
+            paper.bold("What the model reads in their place"),
+            ...wrap(trace.handoff, paper.width - 2).map((line) => `${paper.dim("|")} ${line}`.trimEnd()),
+          ]),
+    ],
+  }
+}
+
+type TracePieces = {
+  readonly dropped: readonly string[]
+  readonly shortened: Readonly<Record<string, number>>
+  readonly handoff?: string
+}
+
+/** What the trace of a compaction says was done to messages. */
+function tracePieces(trace: unknown): TracePieces {
+  const events = Array.isArray(trace) ? trace.filter(isObject) : []
+  const shortened: Record<string, number> = {}
+  for (const { type, reason } of events)
+    if (type === "result-shortened" && typeof reason === "string") shortened[reason] = (shortened[reason] ?? 0) + 1
+  const dropped = events.flatMap(({ type, messageIds }) =>
+    type === "messages-dropped" && Array.isArray(messageIds) ? messageIds.map(String) : [],
+  )
+  const digest = events.findLast(({ type, role }) => type === "message-installed" && role === "digest")?.message
+  const parts = isObject(digest) && Array.isArray(digest.parts) ? digest.parts.filter(isObject) : []
+  const handoff = parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n")
+  return { dropped, shortened, ...(handoff === "" ? {} : { handoff }) }
+}
+
+function shortenedSentence(shortened: TracePieces["shortened"]): string {
+  const kinds = Object.entries(shortened).map(([reason, times]) => `${count(times, "result")} (${reasonWords(reason)})`)
+  return kinds.length === 0 ? "no result" : kinds.join(", ")
 }

@@ -1,7 +1,8 @@
 import type { PlanReason, Trigger } from "../compact/plan/plan.ts"
 import { defaultPolicy } from "../compact/plan/policy.ts"
 import type { ShortenReason } from "../compact/stages/edit.ts"
-import type { Format } from "../message/message.ts"
+import type { Format, Message } from "../message/message.ts"
+import { ownWords } from "../rules/own-words.ts"
 import type { Report } from "../session/one-shot/report.ts"
 import { count, number } from "./output.ts"
 import type { OpenedRequest } from "./read-input.ts"
@@ -93,3 +94,12 @@ export function cacheSentence({ weighing, model }: Report): string | undefined {
   if (!pays) return `${costs} In cache alone the rewrite does not pay within these calls.`
   return `${costs} It has paid for itself after ${count(Math.max(1, Math.ceil(breakEvenCalls)), "call")}.`
 }
+
+/** What of a message its user typed, without what was pasted. */
+export const ownTextOf = ({ parts }: Message): string =>
+  parts
+    .flatMap((part) =>
+      part.type === "text" ? ownWords(part.text).map(({ start, end }) => part.text.slice(start, end)) : [],
+    )
+    .join(" ")
+    .trim()

@@ -1,0 +1,119 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { isPostgres } from "../store/open-store.ts"
+import { isObject, tryParse } from "../wire/json.ts"
+
+/** A gateway that runs, as it says of itself in a file beside its store. Only who may write there can say so. */
+export type RunningGateway = {
+  readonly url: string
+  readonly pid: number
+  readonly startedMs: number
+  readonly version: string
+  /** The file that its admin token is kept in. */
+  readonly tokenFile?: string
+  /** It was started by `wrap`, for one client, and ends with it. */
+  readonly wraps?: string
+}
+
+const isNote = (name: string): boolean => /^gateway-\d+\.json$/.test(name)
+
+/** Say beside the store that a gateway runs here; the answer takes it back. A database has no such place. */
+export function noteGateway(place: string, gateway: RunningGateway): () => void {
+  if (isPostgres(place)) return () => {}
+  const folder = dirname(place)
+  const path = join(folder, `gateway-${gateway.pid}.json`)
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(path, `${JSON.stringify(gateway)}\n`, { mode: 0o600 })
+  return () => rmSync(path, { force: true })
+}
+
+const clientName = (gateway: number, client: number): string => `gateway-${gateway}-client-${client}`
+
+/** Say that this process uses a gateway of another one; the answer takes it back. */
+export function joinGateway(place: string, { pid }: RunningGateway): () => void {
+  const path = join(dirname(place), clientName(pid, process.pid))
+  writeFileSync(path, "", { mode: 0o600 })
+  return () => rmSync(path, { force: true })
+}
+
+/** How many other processes use the gateway of this one. */
+export function clientsOf(place: string): number {
+  if (isPostgres(place)) return 0
+  const folder = dirname(place)
+  const mine = clientName(process.pid, 0).slice(0, -1)
+  return namesIn(folder).filter((name) => {
+    const isClient = name.startsWith(mine)
+    if (isClient && isAlive(Number(name.slice(mine.length)))) return true
+    if (isClient) rmSync(join(folder, name), { force: true })
+    return false
+  }).length
+}
+
+/** The gateways that run on a store, the newest first. What a process left behind that was killed is cleared away. */
+export function findGateways(place: string): readonly RunningGateway[] {
+  if (isPostgres(place)) return []
+  const folder = dirname(place)
+  return namesIn(folder)
+    .filter(isNote)
+    .flatMap((name) => {
+      const gateway = readNote(join(folder, name))
+      if (gateway !== undefined && isAlive(gateway.pid)) return [gateway]
+      rmSync(join(folder, name), { force: true })
+      return []
+    })
+    .sort((one, other) => other.startedMs - one.startedMs)
+}
+
+function readNote(path: string): RunningGateway | undefined {
+  const note = tryParse(readFileSync(path, "utf8"))
+  if (!isObject(note)) return undefined
+  const { url, pid, startedMs, version, tokenFile, wraps } = note
+  if (typeof url !== "string" || typeof pid !== "number" || typeof startedMs !== "number") return undefined
+  return {
+    ...{ url, pid, startedMs, version: typeof version === "string" ? version : "" },
+    ...(typeof tokenFile === "string" ? { tokenFile } : {}),
+    ...(typeof wraps === "string" ? { wraps } : {}),
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder)
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return []
+    throw error
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    // A process of somebody else's is alive all the same.
+    return error instanceof Error && "code" in error && error.code === "EPERM"
+  }
+}
+
+/** Ask a gateway's admin API, which is entered by the token in its file; nothing where it cannot be asked. */
+export async function askAdmin(
+  gateway: RunningGateway,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Response | undefined> {
+  try {
+    const token = gateway.tokenFile === undefined ? undefined : readFileSync(gateway.tokenFile, "utf8").trim()
+    if (token === undefined) return undefined
+    const limit = signal ?? AbortSignal.timeout(askMs)
+    const answer = await fetch(`${gateway.url}${path}`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: limit,
+    })
+    return answer.ok ? answer : undefined
+  } catch (error) {
+    if (error instanceof Error) return undefined
+    throw error
+  }
+}
+
+/** A gateway on this machine answers at once, or not at all. */
+const askMs = 3000

@@ -1,0 +1,170 @@
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs"
+import { homedir, tmpdir } from "node:os"
+import { basename, join } from "node:path"
+import { isObject, tryParse } from "../wire/json.ts"
+import type { World } from "./world.ts"
+
+/** How one process is pointed at a gateway: variables and arguments for it alone, and what to clear away after it. */
+export type Launch = {
+  readonly env: Readonly<Record<string, string>>
+  /** Put before the user's own arguments. */
+  readonly args: readonly string[]
+  readonly clear?: () => void
+}
+
+type ClientSetup = {
+  /** The variables by which it is told of another API; one that is set already names the upstream. */
+  readonly addressNames: readonly string[]
+  readonly launch: (url: string, env: World["env"]) => Launch
+  /** The API that it talks to with its own login, where that is none of the usual ones. */
+  readonly ownUpstream?: (env: World["env"]) => string | undefined
+}
+
+const quoted = (value: string): string => JSON.stringify(value)
+const homeOf = (env: World["env"]): string => env.HOME ?? env.USERPROFILE ?? homedir()
+
+/** Codex signed in with ChatGPT, and without a key: its requests go to ChatGPT's own address. */
+function usesChatGpt(env: World["env"]): boolean {
+  if ((env.OPENAI_API_KEY ?? "") !== "") return false
+  const home = env.CODEX_HOME === undefined || env.CODEX_HOME === "" ? join(homeOf(env), ".codex") : env.CODEX_HOME
+  const auth = tryParse(textOf(join(home, "auth.json")) ?? "")
+  return isObject(auth) && isObject(auth.tokens)
+}
+
+const chatGptPath = "/backend-api/codex"
+
+const codex: ClientSetup = {
+  addressNames: ["OPENAI_BASE_URL"],
+  launch: (url, env) => {
+    const access = usesChatGpt(env)
+      ? `base_url=${quoted(url + chatGptPath)},requires_openai_auth=true`
+      : `base_url=${quoted(`${url}/v1`)},env_key="OPENAI_API_KEY"`
+    const provider = `model_providers.holdfast={name="holdfast",${access},wire_api="responses"}`
+    return { env: {}, args: ["-c", "model_provider=holdfast", "-c", provider] }
+  },
+  ownUpstream: (env) => (usesChatGpt(env) ? "https://chatgpt.com" : undefined),
+}
+
+const opencode: ClientSetup = {
+  addressNames: [],
+  launch: (url, { OPENCODE_CONFIG_CONTENT: given = "" }) => {
+    const own = tryParse(given)
+    const provider = isObject(own) && isObject(own.provider) ? own.provider : {}
+    const at = (name: string, baseURL: string): object => {
+      const before = isObject(provider[name]) ? provider[name] : {}
+      const options = isObject(before.options) ? before.options : {}
+      return { [name]: { ...before, options: { ...options, baseURL } } }
+    }
+    const providers = {
+      ...provider,
+      ...at("anthropic", `${url}/v1`),
+      ...at("openai", `${url}/v1`),
+      ...at("google", `${url}/v1beta`),
+    }
+    const config = { ...(isObject(own) ? own : {}), provider: providers }
+    return { env: { OPENCODE_CONFIG_CONTENT: JSON.stringify(config) }, args: [] }
+  },
+}
+
+/** pi reads addresses from a file of its folder: this process gets a folder of its own, in which all else is the user's. */
+const pi: ClientSetup = {
+  addressNames: [],
+  launch: (url, env) => {
+    const own = env.PI_CODING_AGENT_DIR
+    const folder = own === undefined || own === "" ? join(homeOf(env), ".pi", "agent") : own
+    const made = mkdtempSync(join(tmpdir(), "holdfast-pi-"))
+    for (const name of existsSync(folder) ? readdirSync(folder) : [])
+      if (name !== piModels) symlinkSync(join(folder, name), join(made, name))
+    const models = tryParse(textOf(join(folder, piModels)) ?? "{}")
+    writeFileSync(join(made, piModels), JSON.stringify(modelsAt(url, isObject(models) ? models : {})), { mode: 0o600 })
+    return { env: { PI_CODING_AGENT_DIR: made }, args: [], clear: () => returnFiles(made, folder) }
+  },
+}
+
+const piModels = "models.json"
+
+function modelsAt(url: string, models: Readonly<Record<string, unknown>>): object {
+  const providers = isObject(models.providers) ? models.providers : {}
+  const at = (name: string, baseUrl: string): object => {
+    const before = providers[name]
+    return { [name]: { ...(isObject(before) ? before : {}), baseUrl } }
+  }
+  return {
+    ...models,
+    providers: {
+      ...providers,
+      ...at("anthropic", url),
+      ...at("openai", `${url}/v1`),
+      ...at("google", `${url}/v1beta`),
+    },
+  }
+}
+
+/** What the process wrote anew beside the links, a login for one, goes where it belongs. */
+function returnFiles(made: string, folder: string): void {
+  for (const name of existsSync(folder) ? readdirSync(made) : [])
+    if (name !== piModels && lstatSync(join(made, name)).isFile()) copyFileSync(join(made, name), join(folder, name))
+  rmSync(made, { recursive: true, force: true })
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return undefined
+    throw error
+  }
+}
+
+const byVariables = (variables: Readonly<Record<string, string>>): ClientSetup => ({
+  addressNames: Object.keys(variables),
+  launch: (url) => ({
+    env: Object.fromEntries(Object.entries(variables).map(([name, path]) => [name, url + path])),
+    args: [],
+  }),
+})
+
+/** The variables that SDKs and programs of all vendors read. */
+const everyVariable = {
+  ANTHROPIC_BASE_URL: "",
+  OPENAI_BASE_URL: "/v1",
+  OPENAI_API_BASE: "/v1",
+  GOOGLE_GEMINI_BASE_URL: "",
+} as const
+
+const setups: ReadonlyMap<string, ClientSetup> = new Map([
+  ["claude", byVariables({ ANTHROPIC_BASE_URL: "" })],
+  ["codex", codex],
+  ["gemini", byVariables({ GOOGLE_GEMINI_BASE_URL: "" })],
+  ["opencode", opencode],
+  ["pi", pi],
+  ["qwen", byVariables({ OPENAI_BASE_URL: "/v1", ANTHROPIC_BASE_URL: "" })],
+])
+
+export const clientNames: readonly string[] = [...setups.keys()]
+
+/** What a program needs: a client that is known by its name, or any other by the variables that SDKs read. */
+export const setupOf = (program: string): ClientSetup =>
+  setups.get(basename(program).replace(/\.(?:exe|cmd)$/i, "")) ?? byVariables(everyVariable)
+
+/** The API that a client would have talked to without us, where that is not the vendors' own; several at once have no one answer. */
+export function upstreamOf(
+  { addressNames, ownUpstream }: ClientSetup,
+  env: World["env"],
+): string | readonly string[] | undefined {
+  const named = [
+    ...new Set(addressNames.flatMap((name) => (env[name] === undefined || env[name] === "" ? [] : [env[name]]))),
+  ]
+  const distinct = [...new Set(named.map((address) => address.replace(/\/+$/, "").replace(/\/v1$/, "")))]
+  return distinct.length > 1 ? named : (distinct[0] ?? ownUpstream?.(env))
+}

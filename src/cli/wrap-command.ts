@@ -1,0 +1,290 @@
+import { type ChildProcess, spawn } from "node:child_process"
+import { constants } from "node:os"
+import { setTimeout as sleep } from "node:timers/promises"
+import { startGateway } from "../gateway/gateway.ts"
+import { describe, HoldfastError } from "../message/errors.ts"
+import { present } from "../message/present.ts"
+import type { Session } from "../session/session.ts"
+import type { SessionRow, Store } from "../store/store.ts"
+import { isObject } from "../wire/json.ts"
+import { dataPlace, openPlace, openSession, placeWords } from "./ask-store.ts"
+import {
+  type Arguments,
+  type Command,
+  type CommandFailure,
+  isFailure,
+  misuse,
+  type Options,
+  unusable,
+} from "./command.ts"
+import { tallyLogs, tallyWords } from "./log-tally.ts"
+import { count, jsonLine, number, sentenceOf } from "./output.ts"
+import { askAdmin, clientsOf, findGateways, joinGateway, noteGateway, type RunningGateway } from "./running-gateway.ts"
+import { openGround } from "./serve-open.ts"
+import { failedSettings, gatewayOptions, readSettings, type ServeSettings, settingOptions } from "./serve-settings.ts"
+import { readVersion, stopSignal, type World } from "./world.ts"
+import { clientNames, type Launch, setupOf, upstreamOf } from "./wrap-clients.ts"
+
+const options: Options = {
+  ...settingOptions,
+  port: { value: "N", help: "port of the gateway that is started; any free one unless given" },
+  quiet: { help: "say nothing before and after" },
+  summary: { value: "F", help: "how to say at the end what was done; text unless given", oneOf: ["text", "json"] },
+}
+
+/** Run a client through a gateway that is there, or through one of its own. */
+export const wrapCommand: Command = {
+  summary: "Run a client through a gateway of its own, and say at the end what was done",
+  usage: "wrap [OPTIONS] CLIENT|COMMAND [ARGUMENTS]",
+  options,
+  maxPositionals: 100_000,
+  passesOn: true,
+  notes: `CLIENT is ${clientNames.join(", ")}, or any program that reads ANTHROPIC_BASE_URL, OPENAI_BASE_URL or
+GOOGLE_GEMINI_BASE_URL. What the client needs is set for this process only; no file of yours is changed. Its own login or
+key is used. A gateway that runs on the same store is used; otherwise one is started on a free port, and ends with the
+client. Options stand before the client, and all after it is the client's. Signals and the exit code are passed on.
+
+  holdfast wrap claude
+  holdfast wrap --window 60000 codex
+  holdfast wrap --upstream http://127.0.0.1:8000 python agent.py`,
+  run: wrap,
+}
+
+/** A model call of the client. */
+type WrappedCall = { readonly session?: string; readonly status: number }
+
+/** A gateway to go through, and what is known of the calls since. */
+type Way = {
+  readonly url: string
+  readonly words: string
+  readonly calls: () => Promise<readonly WrappedCall[]>
+  readonly store: Store
+  readonly sessionOf: (row: SessionRow) => Session
+  readonly faults: () => readonly string[]
+  readonly close: () => Promise<void>
+}
+
+async function wrap(args: Arguments, world: World): Promise<number | CommandFailure> {
+  const [program, ...rest] = args.positionals
+  if (program === undefined)
+    return misuse(
+      "It was not said what to run.",
+      `Name a client: holdfast wrap ${clientNames.join(" | ")}, or any command.`,
+    )
+  const setup = setupOf(program)
+  const elsewhere = upstreamOf(setup, world.env)
+  const upstream = args.valueOf("upstream") ?? elsewhere
+  if (upstream !== undefined && typeof upstream !== "string")
+    return misuse(
+      `The environment names several APIs: ${upstream.join(", ")}.`,
+      "Say which one is meant with --upstream URL.",
+    )
+  const way = await openWay(withUpstream(args, upstream), world, program, upstream !== undefined)
+  if (isFailure(way)) return way
+  const sinceMs = world.dateMs()
+  let launch: Launch | undefined
+  try {
+    launch = setup.launch(way.url, world.env)
+    const isQuiet = args.isOn("quiet")
+    if (!isQuiet) await world.stderr.write(`holdfast: ${sentenceOf(program)} goes through ${way.words}.\n`)
+    const code = await runProgram(program, [...launch.args, ...rest], { ...world.env, ...launch.env })
+    if (isFailure(code)) return code
+    if (!isQuiet) await tellDone(way, sinceMs, args, world)
+    return code.exitCode
+  } finally {
+    launch?.clear?.()
+    await way.close()
+  }
+}
+
+/** The client's own API in place of the vendor's, where it was set to another. */
+const withUpstream = (args: Arguments, upstream: string | undefined): Arguments =>
+  upstream === undefined
+    ? args
+    : { ...args, valueOf: (option) => (option === "upstream" ? upstream : args.valueOf(option)) }
+
+/** Titles, checks and subagents are sessions too; so many are looked at. */
+const maxSessions = 200
+
+async function tellDone(way: Way, sinceMs: number, args: Arguments, world: World): Promise<void> {
+  const calls = await way.calls()
+  const sessions: Session[] = []
+  for (const id of [...new Set(calls.flatMap(({ session }) => session ?? []))].slice(0, maxSessions)) {
+    const row = await way.store.session(id)
+    if (row !== undefined) sessions.push(way.sessionOf(row))
+  }
+  const tally = { ...(await tallyLogs(sessions, sinceMs)), calls: calls.length }
+  const failed = calls.filter(({ status }) => status >= 400).length
+  for (const fault of way.faults()) await world.stderr.write(`holdfast: ${sentenceOf(fault)}\n`)
+  if (args.valueOf("summary") === "json") return await world.stderr.write(jsonLine({ ...tally, failed }))
+  const words = `${count(calls.length, "model call")}${failed === 0 ? "" : ` (${number(failed)} failed)`}`
+  const look = sessions.length === 0 ? "" : " See: holdfast sessions show @last"
+  await world.stderr.write(`holdfast: ${tallyWords(tally, words)}.${look}\n`)
+}
+
+async function openWay(
+  args: Arguments,
+  world: World,
+  program: string,
+  isElsewhere: boolean,
+): Promise<Way | CommandFailure> {
+  const settings = await readSettings(args, world.env)
+  if ("faults" in settings) return await failedSettings(settings.faults, false, world)
+  const { data } = settings.config
+  const place = dataPlace(data === undefined ? undefined : "place" in data ? data.place : data.secret, {})
+  if (isFailure(place)) return place
+  const asks = ["port", "host", "window", "policy", "config"].some((name) => args.isOn(name))
+  const running = isElsewhere || asks ? [] : findGateways(place)
+  for (const gateway of running) {
+    const leave = joinGateway(place, gateway)
+    if ((await askAdmin(gateway, "/admin/status")) !== undefined) return await joinWay(gateway, place, world, leave)
+    leave()
+  }
+  return await startWay(settings, args, world, program)
+}
+
+/** Through one that runs: others may use it at the same time, so that what is told is what it did since. */
+async function joinWay(
+  gateway: RunningGateway,
+  place: string,
+  { dateMs }: World,
+  leave: () => void,
+): Promise<Way | CommandFailure> {
+  const store = await openPlace(place)
+  if (isFailure(store)) {
+    leave()
+    return store
+  }
+  const sinceMs = dateMs()
+  return {
+    url: gateway.url,
+    words: `the gateway at ${gateway.url}`,
+    store,
+    calls: async () => {
+      const told: unknown = await (await askAdmin(gateway, "/admin/traces?limit=1000"))?.json()
+      const lines = isObject(told) && Array.isArray(told.traces) ? told.traces.filter(isObject) : []
+      return lines.flatMap(({ atMs, session, status, format, how }): readonly WrappedCall[] => {
+        if (typeof atMs !== "number" || atMs < sinceMs || typeof format !== "string" || how === "passed") return []
+        return [{ status: Number(status), ...(typeof session === "string" ? { session } : {}) }]
+      })
+    },
+    sessionOf: (row) => openSession(store, row),
+    faults: () => [],
+    close: async () => {
+      leave()
+      await store.close()
+    },
+  }
+}
+
+/** Faults that are told at the end, when the client has left the terminal. */
+const maxFaults = 5
+
+async function startWay(
+  settings: ServeSettings,
+  args: Arguments,
+  world: World,
+  program: string,
+): Promise<Way | CommandFailure> {
+  let port: number | undefined
+  const { dateMs: now, env } = world
+  const ground = await openGround(settings, { now, env, port: () => port, withoutPolicyFolder: false })
+  if (isFailure(ground)) return ground
+  const calls: WrappedCall[] = []
+  const faults: string[] = []
+  const onFault = (error: unknown): void => {
+    if (faults.length < maxFaults)
+      faults.push(error instanceof HoldfastError ? describe(error.problem).sentence : String(error))
+  }
+  const base = gatewayOptions(settings.config, ground)
+  const version = await readVersion()
+  try {
+    const gateway = await startGateway({
+      ...base,
+      port: args.isOn("port") ? base.port : 0,
+      ...{ version, now, onFault },
+      onRecord: ({ format, how, session, status }) => {
+        if (format !== undefined && how !== "passed") calls.push({ status, ...present({ session }) })
+      },
+    })
+    port = gateway.port
+    const noted = { url: gateway.url, pid: process.pid, startedMs: now(), version, wraps: program }
+    const forget = noteGateway(ground.place, { ...noted, ...present({ tokenFile: ground.admin.file }) })
+    return {
+      url: gateway.url,
+      words: `${gateway.url}, with ${placeWords(ground.place)}`,
+      calls: async () => calls,
+      store: ground.store,
+      sessionOf: ({ id, tenant, agent }) => ground.holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }),
+      faults: () => faults,
+      close: async () => {
+        await whileUsed(ground.place, world)
+        forget()
+        await gateway.close()
+        await ground.close()
+      },
+    }
+  } catch (error) {
+    await ground.close()
+    throw error
+  }
+}
+
+const lookMs = 500
+
+/** Another client that found this gateway goes on with it: it ends with the last of them, or when it is told to. */
+async function whileUsed(place: string, { stderr }: World): Promise<void> {
+  if (clientsOf(place) === 0) return
+  await stderr.write("holdfast: another client still uses this gateway, which ends with it. Ctrl-C ends it now.\n")
+  const stop = stopSignal()
+  while (!stop.signal.aborted && clientsOf(place) > 0)
+    await sleep(lookMs, undefined, { signal: stop.signal }).catch(() => undefined)
+  stop.release()
+}
+
+/** Signals that are the client's to act upon. A terminal sends the first two to it as well; then they are not sent again. */
+const passedSignals = ["SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGCONT", "SIGWINCH"] as const
+const keyboardSignals = ["SIGINT", "SIGQUIT"] as const
+
+/** Run a program in this terminal to its end, and say how it ended, as a shell would. */
+async function runProgram(
+  program: string,
+  args: readonly string[],
+  env: World["env"],
+): Promise<{ readonly exitCode: number } | CommandFailure> {
+  const child = spawn(program, args, { stdio: "inherit", env, shell: false })
+  const release = passSignals(child)
+  const { promise, resolve } = Promise.withResolvers<{ readonly exitCode: number } | CommandFailure>()
+  child.on("error", (error) => resolve(notStarted(program, error)))
+  child.on("close", (code, signal) =>
+    resolve({ exitCode: code ?? 128 + (signal === null ? 1 : (constants.signals[signal] ?? 1)) }),
+  )
+  try {
+    return await promise
+  } finally {
+    release()
+  }
+}
+
+function passSignals(child: ChildProcess): () => void {
+  const pass = (signal: NodeJS.Signals): void => void child.kill(signal)
+  const fromKeyboard = (signal: NodeJS.Signals): void => {
+    if (process.stdin.isTTY !== true) child.kill(signal)
+  }
+  for (const signal of passedSignals) process.on(signal, pass)
+  for (const signal of keyboardSignals) process.on(signal, fromKeyboard)
+  return () => {
+    for (const signal of passedSignals) process.off(signal, pass)
+    for (const signal of keyboardSignals) process.off(signal, fromKeyboard)
+  }
+}
+
+function notStarted(program: string, error: Error): CommandFailure {
+  const code = "code" in error ? String(error.code) : error.message
+  const isMissing = code === "ENOENT"
+  return unusable(
+    "program-unusable",
+    isMissing ? `There is no program ${program}.` : `The program ${program} could not be started (${code}).`,
+    isMissing ? "Install it, or check the name and PATH." : "Check that it may be run.",
+  )
+}
