@@ -145,8 +145,10 @@ const mostOf: Readonly<Record<Exclude<Tier, "facts">, number>> = {
 const factsShare = 0.25
 const smallDigestTokens = 1500
 
-/** Files and failed attempts have at least this share of a digest, if they take so much. */
-const workShare = 0.15
+/** Changed files and failed attempts have at least this share of a digest, if they take so much. */
+const workShare = 0.04
+/** A file that was only looked at is not among them. */
+const isRead = /^`[^`]+`: read$/
 
 /** The most of one message of the user beside others: a longer one is shown with its beginning and end. */
 const mostOfWords = 0.25
@@ -178,6 +180,7 @@ function fill(
   const takeTier = (tier: Exclude<Tier, "facts">, reserved = 0): void => {
     let budget = Math.max(0, (left - reserved) * mostOf[tier])
     for (const whole of rankedIn(candidates, tier)) {
+      if (chosen.some(({ at, section }) => at === whole.at && section === whole.section)) continue
       const isWords = tier === "words" || tier === "stop"
       const most = isWords ? Math.max(Math.min(wholeWords, allowance * mostOfAll), allowance * mostOfWords) : budget
       // One that could stand whole is not cut to fill a gap.
@@ -194,8 +197,18 @@ function fill(
   )
   takeTier("rules")
   takeTier("stop")
+  // Some of the user's words stand there in any case, so that a reader knows what the acts were for.
+  const [spoken] = rankedIn(candidates, "words").filter(isSaid)
+  if (spoken !== undefined && !chosen.some(isSaid)) {
+    const most =
+      Math.max(Math.min(wholeWords, allowance * mostOfAll), allowance * mostOfWords) - headCost(spoken.section)
+    take(fitted(spoken, most, meter), allowance)
+  }
   takeTier("acts")
-  const work = candidates.reduce((sum, { tier, cost }) => sum + (tier === "work" ? cost : 0), 0)
+  const work = candidates.reduce(
+    (sum, { tier, cost, line }) => sum + (tier === "work" && !isRead.test(line.text) ? cost : 0),
+    0,
+  )
   takeTier("words", reserve + Math.min(work, allowance * workShare))
   takeTier("work", reserve)
   const spare = Math.max(0, 1 - allowance / smallDigestTokens)
