@@ -26,10 +26,10 @@ import {
   money,
   type ReplayedConversation,
   type ReplayReport,
+  replayTotals,
   sampled,
   shortenedIn,
   spentSoFar,
-  totalsOf,
 } from "./replay/report.ts"
 import { agentFolders, type FoundFile, findFiles, readTranscript } from "./replay-files.ts"
 import { kindWords, ownTextOf } from "./words.ts"
@@ -241,7 +241,7 @@ async function tell(report: ReplayReport, args: Arguments, world: World): Promis
     }
   }
   if (args.isOn("json")) {
-    await world.stdout.write(jsonLine({ ...report, totals: totalsOf(report.conversations) }))
+    await world.stdout.write(jsonLine({ ...report, totals: replayTotals(report.conversations) }))
     return 0
   }
   const paper = createPaper(world.stdout)
@@ -422,7 +422,7 @@ function manyAccount(conversations: readonly ReplayedConversation[], paper: Pape
       clip(title, 40),
     ]
   })
-  const sums = totalsOf(conversations)
+  const sums = replayTotals(conversations)
   const costs = arms.map((arm) => `${armWords[arm]} ${money(sums.arms[arm]?.dollars ?? 0)}`).join(", ")
   const kept = arms.map((arm) => `${armWords[arm]} ${number(sums.arms[arm]?.valuesKept ?? 0)}`).join(", ")
   return [

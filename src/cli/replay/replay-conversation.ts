@@ -367,7 +367,7 @@ async function summary(run: Run, contexts: Contexts): Promise<Replay> {
   const notTyped = new Set(conversation.notes.map(({ message }) => message))
   const sentences = userSentences(conversation.messages, ({ id }) => !notTyped.has(id))
   const stack = conversation.system.map(textOfPart).join("\n")
-  const totalsOf = (arm: Arm): ArmTotals => {
+  const replayTotals = (arm: Arm): ArmTotals => {
     const text = oneBlank([stack, ...contexts[arm].map(saidIn)].join("\n"))
     const standing = rules.filter(({ text: rule }) => text.includes(oneBlank(rule))).length
     const kept: Kept = {
@@ -383,7 +383,7 @@ async function summary(run: Run, contexts: Contexts): Promise<Replay> {
     pricesFrom: model.source,
     ...{ windowTokens, turns, compactions, rules, neededValues: needed.count, answerTokens },
     answerDollars: (answerTokens * model.prices.output) / 1_000_000,
-    totals: { none: totalsOf("none"), truncate: totalsOf("truncate"), holdfast: totalsOf("holdfast") },
+    totals: { none: replayTotals("none"), truncate: replayTotals("truncate"), holdfast: replayTotals("holdfast") },
     ...present({ refusal }),
   }
 }

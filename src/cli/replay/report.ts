@@ -122,7 +122,7 @@ export function spentSoFar(turns: readonly ReplayTurn[], arm: Arm): readonly num
 }
 
 /** The sums over all conversations. */
-export function totalsOf(conversations: readonly ReplayedConversation[]) {
+export function replayTotals(conversations: readonly ReplayedConversation[]) {
   const sum = (value: (replay: Replay) => number): number =>
     conversations.reduce((total, { replay }) => total + value(replay), 0)
   const dollars = (arm: Arm): number => sum((replay) => (replay.modelKnown ? replay.totals[arm].dollars : 0))
