@@ -176,6 +176,27 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     },
   ],
   [
+    "demo",
+    {
+      summary: "Watch a scripted agent outgrow its window through a real gateway; nothing is left behind",
+      load: async () => (await import("./demo-command.ts")).demoCommand,
+    },
+  ],
+  [
+    "status",
+    {
+      summary: "What runs, what it saved today, which rules hold, on one screen",
+      load: async () => (await import("./status-command.ts")).statusCommand,
+    },
+  ],
+  [
+    "tail",
+    {
+      summary: "Follow what the gateway does, as it does it",
+      load: async () => (await import("./status-command.ts")).tailCommand,
+    },
+  ],
+  [
     "replay",
     {
       summary: "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
@@ -243,6 +264,17 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     {
       summary: "Let an agent recall what was compacted away, over MCP",
       load: async () => (await import("./mcp-command.ts")).mcpCommand,
+    },
+  ],
+  [
+    "completion",
+    {
+      summary: "Print what a shell needs to complete these commands",
+      load: async () => {
+        const { createCompletionCommand } = await import("./completion-command.ts")
+        const { clientNames } = await import("./wrap-clients.ts")
+        return createCompletionCommand(commands, { wrap: clientNames, completion: ["bash", "zsh", "fish"] })
+      },
     },
   ],
 ])
