@@ -17,7 +17,8 @@ import { readVersion, type World } from "./world.ts"
 
 /** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant; `wrap` its program's. */
 export async function run(argv: readonly string[], world: World): Promise<number> {
-  const json = argv.includes("--json")
+  // What stands behind `wrap` is another program's.
+  const json = argv[0] !== "wrap" && argv.includes("--json")
   try {
     const outcome = await dispatch(argv, world)
     return typeof outcome === "number" ? outcome : await tellFailure(outcome, json, world)
@@ -250,6 +251,13 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     {
       summary: "Serve as a gateway between agents and their models",
       load: async () => (await import("./serve-command.ts")).serveCommand,
+    },
+  ],
+  [
+    "service",
+    {
+      summary: "Keep a gateway running for this user, by systemd or launchd",
+      load: async () => (await import("./service-command.ts")).serviceCommand,
     },
   ],
   [
