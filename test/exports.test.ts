@@ -218,6 +218,50 @@ try { decodeRequest("gemini", "{") } catch (error) { console.log(error.stack) }`
     expect(run(program, ["compact", "request.json", "--quiet"])).toBe(body)
   })
 
+  test("npx holdfast wrap runs a client through a gateway, and replay reads a transcript", {
+    timeout: 120_000,
+  }, async () => {
+    const model = await startModelServer({ script: () => ({ text: "In the hall." }) })
+    try {
+      const body = { model: "claude-sonnet-4-5", max_tokens: 50, messages: [{ role: "user", content: "Where?" }] }
+      const client = join(project, "client.mjs")
+      const asked = `{ method: "POST", headers: { "content-type": "application/json", "x-api-key": "k" }, body: ${JSON.stringify(JSON.stringify(body))} }`
+      writeFileSync(
+        client,
+        `const answer = await fetch(process.env.ANTHROPIC_BASE_URL + "/v1/messages", ${asked})
+console.log((await answer.json()).content[0].text)
+process.exitCode = 5
+`,
+      )
+      const argv = [
+        "--offline",
+        "holdfast",
+        "wrap",
+        "--upstream",
+        model.url,
+        "--data",
+        join(project, "wrapped"),
+        "node",
+        client,
+      ]
+      const child = spawn("npx", argv, { cwd: project, env: { ...process.env, PATH: `${bin}:${process.env.PATH}` } })
+      const said = { stdout: "", stderr: "" }
+      child.stdout.on("data", (data: Buffer) => (said.stdout += data))
+      child.stderr.on("data", (data: Buffer) => (said.stderr += data))
+      const [code] = await once(child, "close")
+      expect({ code, stdout: said.stdout }).toEqual({ code: 5, stdout: "In the hall.\n" })
+      expect(said.stderr).toContain("1 model call, 0 compactions")
+      expect(model.requests).toHaveLength(1)
+      writeFileSync(join(project, "talk.json"), JSON.stringify(body))
+      expect(
+        run(join(project, "node_modules/.bin/holdfast"), ["replay", "talk.json", "--html", "talk.html"]),
+      ).toContain("whole history")
+      expect(readFileSync(join(project, "talk.html"), "utf8")).toContain("<svg ")
+    } finally {
+      await model.close()
+    }
+  })
+
   test("npx holdfast serve listens, is ready, and ends when it is told to", async () => {
     const child = spawn("npx", ["--offline", "holdfast", "serve", "--no-demo", "--port", "0"], {
       cwd: project,

@@ -17,7 +17,8 @@ import { readVersion, type World } from "./world.ts"
 
 /** Do what a command line says. Answers with the exit code: 0 done, 1 could not, 2 the command line cannot be meant; `wrap` its program's. */
 export async function run(argv: readonly string[], world: World): Promise<number> {
-  const json = argv.includes("--json")
+  // What stands behind `wrap` is another program's.
+  const json = argv[0] !== "wrap" && argv.includes("--json")
   try {
     const outcome = await dispatch(argv, world)
     return typeof outcome === "number" ? outcome : await tellFailure(outcome, json, world)
@@ -176,6 +177,27 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     },
   ],
   [
+    "demo",
+    {
+      summary: "Watch a scripted agent outgrow its window through a real gateway; nothing is left behind",
+      load: async () => (await import("./demo-command.ts")).demoCommand,
+    },
+  ],
+  [
+    "status",
+    {
+      summary: "What runs, what it saved today, which rules hold, on one screen",
+      load: async () => (await import("./status-command.ts")).statusCommand,
+    },
+  ],
+  [
+    "tail",
+    {
+      summary: "Follow what the gateway does, as it does it",
+      load: async () => (await import("./status-command.ts")).tailCommand,
+    },
+  ],
+  [
     "replay",
     {
       summary: "Replay transcripts turn by turn, and say what would have been kept, dropped and saved",
@@ -246,6 +268,13 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     },
   ],
   [
+    "service",
+    {
+      summary: "Keep a gateway running for this user, by systemd or launchd",
+      load: async () => (await import("./service-command.ts")).serviceCommand,
+    },
+  ],
+  [
     "doctor",
     {
       summary: "Check what the gateway needs, and say how to fix what is wrong",
@@ -257,6 +286,17 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     {
       summary: "Let an agent recall what was compacted away, over MCP",
       load: async () => (await import("./mcp-command.ts")).mcpCommand,
+    },
+  ],
+  [
+    "completion",
+    {
+      summary: "Print what a shell needs to complete these commands",
+      load: async () => {
+        const { createCompletionCommand } = await import("./completion-command.ts")
+        const { clientNames } = await import("./wrap-clients.ts")
+        return createCompletionCommand(commands, { wrap: clientNames, completion: ["bash", "zsh", "fish"] })
+      },
     },
   ],
 ])

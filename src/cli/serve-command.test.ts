@@ -12,8 +12,9 @@ import { type GatewayOptions, usualTimes } from "../gateway/settings/gateway-opt
 import type { OpenTelemetryOptions } from "../gateway/telemetry/open-telemetry.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { commandFailure, isFailure, readArguments, tellFailure } from "./command.ts"
+import type { DemoPlace, ShowDemo } from "./demo-command.ts"
 import { commandHelp } from "./run.ts"
-import { createServeCommand, type DemoPlace, type ShowDemo, serveCommand } from "./serve-command.ts"
+import { createServeCommand, serveCommand } from "./serve-command.ts"
 import type { Sink, World } from "./world.ts"
 
 const root = await mkdtemp(join(tmpdir(), "holdfast-serve-"))
@@ -262,9 +263,10 @@ const demoOf =
   }
 
 const demoCases: [why: string, argv: readonly string[], env: Record<string, string>, isShown: boolean][] = [
-  ["without a key", [], {}, true],
+  ["without a key, as whoever has a login of a client is", [], {}, false],
   ["with a key", [], { OPENAI_API_KEY: "k" }, false],
   ["with a key, asked for", ["--demo"], { OPENAI_API_KEY: "k" }, true],
+  ["without a key, asked for", ["--demo"], {}, true],
   ["without a key, not wanted", ["--no-demo"], {}, false],
   ["with an upstream", ["--upstream", "http://127.0.0.1:9"], {}, false],
   ["with an upstream in a variable", [], { HOLDFAST_UPSTREAM: "http://127.0.0.1:9" }, false],

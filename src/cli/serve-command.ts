@@ -8,7 +8,6 @@ import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { createMask } from "../model/secret.ts"
 import type { SessionEvent } from "../session/events.ts"
-import type { Store } from "../store/store.ts"
 import {
   type Arguments,
   type Command,
@@ -21,6 +20,7 @@ import {
 import { configJsonSchema, logLevels } from "./config/config-schema.ts"
 import { usualPort } from "./config/resolve-config.ts"
 import type { LogFormat, LogLevel } from "./config/resolved-config.ts"
+import { type ShowDemo, showDemo } from "./demo-command.ts"
 import { escapeActing } from "./output.ts"
 import { noteGateway } from "./running-gateway.ts"
 import {
@@ -43,41 +43,6 @@ import {
 } from "./serve-settings.ts"
 import { type Started, welcomeLine, welcomeText } from "./serve-welcome.ts"
 import { inspectorFolder, readVersion, type StopSignal, stopSignal, type World } from "./world.ts"
-
-/** Where a demo plays: beside a gateway that listens. */
-export type DemoPlace = {
-  /** The gateway's address, for real agents. */
-  readonly url: string
-  readonly store: Store
-  readonly version: string
-  readonly world: World
-  /** Aborts when the gateway is to end. */
-  readonly signal: AbortSignal
-  readonly onFault: (error: unknown) => void
-}
-
-/** Something to see without a key. It ends when it has been seen. */
-export type ShowDemo = (place: DemoPlace) => Promise<void>
-
-const usualColumns = 80
-
-/** A scripted agent at work, at a pace to read along where someone does. */
-const showDemo: ShowDemo = async ({ url, store, version, world, signal, onFault }) => {
-  const { playDemo } = await import("./demo/play-demo.ts")
-  const { stdout, dateMs: now } = world
-  const { write, hasColour: colour, columns = usualColumns } = stdout
-  const pace = stdout.isTerminal ? "read" : "none"
-  await playDemo({ connectUrl: url, store, version, now, write, colour, columns, pace, signal, onFault })
-}
-
-/** Without one of these nobody here could ask a real model by what is known. */
-const keyNames = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"]
-
-/** Is a demo to be shown: where it is asked for, and where nothing else could be done here. */
-function wantsDemo(args: Arguments, env: World["env"], { config, file }: ServeSettings): boolean {
-  if (args.isOn("demo") || args.isOn("no-demo")) return args.isOn("demo")
-  return file === undefined && config.isUsual && keyNames.every((name) => (env[name] ?? "") === "")
-}
 
 /** What a gateway stands on, and its settings: a port that was any free one is the one that it waited at. */
 type Opened = { readonly ground: ServeResources; readonly settings: ServeSettings }
@@ -217,8 +182,8 @@ export type ServeDeps = {
 
 const options: Options = {
   ...settingOptions,
-  demo: { help: "show a scripted agent at work, also where there is a key" },
-  "no-demo": { help: "show none, also where there is no key" },
+  demo: { help: "show a scripted agent at work beside it, whose session stays in the store" },
+  "no-demo": { help: "show none, as without it" },
   "without-policy-folder": {
     help: "serve also without the rules and policies of a policy folder, or of keys in it, that are gone",
   },
@@ -267,7 +232,7 @@ async function serve(args: Arguments, world: World, deps: ServeDeps): Promise<0 
     return misuse("--demo and --no-demo exclude one another.", "Choose one.")
   const settings = await readSettings(args, world.env)
   if ("faults" in settings) return await failedSettings(settings.faults, args.isOn("json"), world)
-  const isDemo = wantsDemo(args, world.env, settings)
+  const isDemo = args.isOn("demo")
   const stop = (deps.stop ?? stopSignal)()
   try {
     const version = await deps.version()

@@ -45,7 +45,7 @@ export function welcomeText({ url, version, ground, upstreams, config, wantsToke
     ["operator", refusal === undefined ? operatorWords(operator, directory) : wordsOf(refusal)],
     ["inspector", admin.token === undefined ? undefined : `${url}/  (holdfast open signs in)`],
     ["admin", adminWords(admin)],
-    ["demo", isDemo ? "no key was found, so a scripted agent is shown; --no-demo leaves it out" : undefined],
+    ["demo", isDemo ? "a scripted agent is shown; holdfast demo plays it alone" : undefined],
   ]
   const lines = facts.flatMap(([name, text]) =>
     text === undefined ? [] : [`  ${name.padEnd(9)}  ${sentenceOf(text)}`],

@@ -1,0 +1,128 @@
+import { type Command, isGroup, type Listed, misuse, type Options } from "./command.ts"
+
+const shells = ["bash", "zsh", "fish"] as const
+type Shell = (typeof shells)[number]
+
+/** What may stand behind a command's name: `path` is the name, or group and name. */
+type Completed = {
+  readonly path: string
+  readonly summary: string
+  readonly options: Options
+  /** Names that come next: those of a group's commands, or of the clients that can be wrapped. */
+  readonly words: readonly string[]
+}
+
+/** Print a script by which a shell completes the commands that there are; it asks nobody while someone types. */
+export const createCompletionCommand = (
+  commands: ReadonlyMap<string, Listed>,
+  wordsOf: Readonly<Record<string, readonly string[]>>,
+): Command => ({
+  summary: "Print what a shell needs to complete these commands",
+  usage: "completion bash|zsh|fish",
+  options: {},
+  maxPositionals: 1,
+  notes: `For bash, in ~/.bashrc:   eval "$(holdfast completion bash)"
+For zsh, in ~/.zshrc:     eval "$(holdfast completion zsh)"
+For fish:                 holdfast completion fish > ~/.config/fish/completions/holdfast.fish`,
+  run: async ({ positionals: [name] }, { stdout }) => {
+    const shell = shells.find((known) => known === name)
+    if (shell === undefined)
+      return misuse(
+        name === undefined ? "It was not said for which shell." : `There is no completion for ${name}.`,
+        `Write holdfast completion ${shells.join(" | ")}`,
+      )
+    await stdout.write(scripts[shell](await readCompleted(commands, wordsOf)))
+    return 0
+  },
+})
+
+async function readCompleted(
+  commands: ReadonlyMap<string, Listed>,
+  wordsOf: Readonly<Record<string, readonly string[]>>,
+): Promise<readonly Completed[]> {
+  const found: Completed[] = []
+  for (const [path, { summary, load }] of commands) {
+    const loaded = await load()
+    if (!isGroup(loaded)) {
+      found.push({ path, summary, options: loaded.options, words: wordsOf[path] ?? [] })
+      continue
+    }
+    found.push({ path, summary, options: {}, words: [...loaded.commands.keys()] })
+    for (const [name, command] of loaded.commands)
+      found.push({ path: `${path} ${name}`, summary: command.summary, options: command.options, words: [] })
+  }
+  return found
+}
+
+const optionNames = (options: Options): readonly string[] =>
+  [...Object.keys(options), "help"].map((name) => `--${name}`)
+const valuesIn = (options: Options): readonly (readonly [string, readonly string[]])[] =>
+  Object.entries(options).flatMap(([name, { oneOf }]) => (oneOf === undefined ? [] : [[`--${name}`, oneOf] as const]))
+
+const isInner = ({ path }: Completed): boolean => path.includes(" ")
+
+function bashScript(completed: readonly Completed[]): string {
+  const top = completed.filter((one) => !isInner(one)).map(({ path }) => path)
+  const cases = completed.map(({ path, words, options }) => {
+    const values = valuesIn(options).map(([name, oneOf]) => `${name}) values="${oneOf.join(" ")}" ;;`)
+    return `    "${path}") words="${words.join(" ")}" options="${optionNames(options).join(" ")}"
+      case "$before" in ${values.join(" ")} *) ;; esac ;;`
+  })
+  return `_holdfast() {
+  local cur="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" path="\${COMP_WORDS[1]}" words="" options="" values=""
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W "${top.join(" ")} help --help --version" -- "$cur"))
+    return
+  fi
+  case "$path" in ${completed
+    .filter(({ path }) => completed.some((one) => one.path.startsWith(`${path} `)))
+    .map(({ path }) => path)
+    .join("|")}) [ "$COMP_CWORD" -gt 2 ] && path="$path \${COMP_WORDS[2]}" ;; esac
+  case "$path" in
+${cases.join("\n")}
+  esac
+  if [ -n "$values" ]; then COMPREPLY=($(compgen -W "$values" -- "$cur"))
+  elif [[ "$cur" == -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$cur"))
+  elif [ -n "$words" ] && [ "$COMP_CWORD" -eq 2 ]; then COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  else COMPREPLY=()
+  fi
+}
+complete -o default -F _holdfast holdfast
+`
+}
+
+const zshScript = (completed: readonly Completed[]): string =>
+  `autoload -U +X compinit && compinit -u\nautoload -U +X bashcompinit && bashcompinit\n${bashScript(completed)}`
+
+const fishText = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`
+
+function fishScript(completed: readonly Completed[]): string {
+  const lines = completed.flatMap((one) => {
+    const { path, summary, options, words } = one
+    const [outer = "", inner] = path.split(" ")
+    const seen =
+      inner === undefined
+        ? `__fish_seen_subcommand_from ${outer}`
+        : `__fish_seen_subcommand_from ${outer}; and __fish_seen_subcommand_from ${inner}`
+    const named = isInner(one)
+      ? `complete -c holdfast -n '__fish_seen_subcommand_from ${outer}' -a ${inner} -d ${fishText(summary)}`
+      : `complete -c holdfast -n __fish_use_subcommand -a ${outer} -d ${fishText(summary)}`
+    return [
+      named,
+      ...(words.length === 0 || completed.some(({ path: other }) => other.startsWith(`${path} `))
+        ? []
+        : [`complete -c holdfast -n '${seen}' -a '${words.join(" ")}'`]),
+      ...Object.entries(options).map(([name, { help, value, oneOf }]) => {
+        const takes = value === undefined ? "" : oneOf === undefined ? " -r" : ` -x -a '${oneOf.join(" ")}'`
+        return `complete -c holdfast -n '${seen}' -l ${name}${takes} -d ${fishText(help)}`
+      }),
+    ]
+  })
+  return `${lines.join("\n")}\n`
+}
+
+const scripts: Readonly<Record<Shell, (completed: readonly Completed[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+}

@@ -1,0 +1,76 @@
+import { createMemoryStore } from "../store/memory-store.ts"
+import type { Store } from "../store/store.ts"
+import { type Command, unusable } from "./command.ts"
+import { usualPort } from "./config/resolve-config.ts"
+import { jsonLine, sentenceOf } from "./output.ts"
+import { readVersion, stopSignal, type World } from "./world.ts"
+
+const usualColumns = 80
+
+/** Where a demo plays: beside a gateway that listens. */
+export type DemoPlace = {
+  /** The gateway's address, for real agents. */
+  readonly url: string
+  readonly store: Store
+  readonly version: string
+  readonly world: World
+  /** Aborts when the gateway is to end. */
+  readonly signal: AbortSignal
+  readonly onFault: (error: unknown) => void
+}
+
+/** Something to see without a key. It ends when it has been seen. */
+export type ShowDemo = (place: DemoPlace) => Promise<void>
+
+/** A scripted agent at work, at a pace to read along where someone does. */
+export const showDemo: ShowDemo = async ({ url, store, version, world, signal, onFault }) => {
+  const { playDemo } = await import("./demo/play-demo.ts")
+  const { stdout, dateMs: now } = world
+  const { write, hasColour: colour, columns = usualColumns } = stdout
+  const pace = stdout.isTerminal ? "read" : "none"
+  await playDemo({ connectUrl: url, store, version, now, write, colour, columns, pace, signal, onFault })
+}
+
+/** The demo by itself: a gateway, a model and an agent in this process, and a store in its memory. */
+export const demoCommand: Command = {
+  summary: "Watch a scripted agent outgrow its window through a real gateway; nothing is left behind",
+  usage: "demo [--fast] [--json]",
+  options: {
+    fast: { help: "do not wait for anyone who reads along" },
+    json: { help: "only what was seen, as one JSON object on stdout" },
+  },
+  maxPositionals: 0,
+  notes: `It takes half a minute, needs no key and reaches nothing outside this machine. The model is a script; the gateway is
+the real one. Its session is kept in memory, and is gone at the end.
+
+  holdfast demo`,
+  run: async (args, { stdout, stderr, dateMs: now }) => {
+    const json = args.isOn("json")
+    const { signal, release } = stopSignal()
+    const { playDemo } = await import("./demo/play-demo.ts")
+    try {
+      const outcome = await playDemo({
+        connectUrl: `http://127.0.0.1:${usualPort}`,
+        ...{ store: createMemoryStore(), version: await readVersion(), now, signal },
+        write: json ? async () => {} : stdout.write,
+        colour: stdout.hasColour && !json,
+        columns: stdout.columns ?? usualColumns,
+        pace: stdout.isTerminal && !json && !args.isOn("fast") ? "read" : "none",
+        onFault: (error) => void stderr.write(`holdfast: ${sentenceOf(String(error))}\n`),
+      })
+      if (json) await stdout.write(jsonLine(outcome))
+      if (outcome.asPromised) return 0
+      return unusable(
+        "demo-failed",
+        "The demo did not show what it promises.",
+        "Please report it, with what it printed.",
+      )
+    } catch (error) {
+      // Ctrl-C is a way to end it.
+      if (signal.aborted) return 130
+      throw error
+    } finally {
+      release()
+    }
+  },
+}

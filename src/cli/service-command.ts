@@ -1,0 +1,199 @@
+import { spawnSync } from "node:child_process"
+import { mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { homedir } from "node:os"
+import { dirname, join, resolve } from "node:path"
+import { dataOption } from "./ask-store.ts"
+import { type Arguments, type Command, type CommandFailure, type CommandGroup, isFailure, unusable } from "./command.ts"
+import { unwritable } from "./deliver.ts"
+import { jsonLine, sentenceOf } from "./output.ts"
+import type { World } from "./world.ts"
+
+/** How a gateway is kept running for one user: the file that says so, and the commands that act on it. */
+type Manager = {
+  readonly name: string
+  readonly file: string
+  readonly text: (argv: readonly string[], folder: string) => string
+  readonly start: readonly (readonly string[])[]
+  readonly stop: readonly (readonly string[])[]
+  readonly ask: readonly string[]
+}
+
+const label = "dev.holdfast.gateway"
+const unit = "holdfast.service"
+
+/** systemd splits at blanks, takes `%` and `$` for its own, and reads quotes as C does. */
+const unitWord = (word: string): string => JSON.stringify(word).replaceAll("%", "%%").replaceAll("$", "$$$$")
+
+function systemd(home: string, env: World["env"]): Manager {
+  const config =
+    env.XDG_CONFIG_HOME === undefined || env.XDG_CONFIG_HOME === "" ? join(home, ".config") : env.XDG_CONFIG_HOME
+  const control = (...words: readonly string[]): readonly string[] => ["systemctl", "--user", ...words]
+  return {
+    name: "systemd",
+    file: join(config, "systemd", "user", unit),
+    text: (argv, folder) => `[Unit]
+Description=Holdfast gateway
+After=network.target
+
+[Service]
+ExecStart=${argv.map(unitWord).join(" ")}
+WorkingDirectory=${folder.replaceAll("%", "%%")}
+Restart=on-failure
+
+[Install]
+WantedBy=default.target
+`,
+    start: [control("daemon-reload"), control("enable", "--now", unit)],
+    stop: [control("disable", "--now", unit)],
+    ask: control("is-active", unit),
+  }
+}
+
+const xml = (text: string): string => text.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+
+function launchd(home: string): Manager {
+  const file = join(home, "Library", "LaunchAgents", `${label}.plist`)
+  return {
+    name: "launchd",
+    file,
+    text: (argv, folder) => `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0"><dict>
+<key>Label</key><string>${label}</string>
+<key>ProgramArguments</key><array>${argv.map((word) => `<string>${xml(word)}</string>`).join("")}</array>
+<key>WorkingDirectory</key><string>${xml(folder)}</string>
+<key>RunAtLoad</key><true/>
+<key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+</dict></plist>
+`,
+    start: [["launchctl", "load", "-w", file]],
+    stop: [["launchctl", "unload", "-w", file]],
+    ask: ["launchctl", "list", label],
+  }
+}
+
+/** The one of this system; on others there is none. */
+export function managerOf(platform: string, env: World["env"]): Manager | CommandFailure {
+  const home = env.HOME === undefined || env.HOME === "" ? homedir() : env.HOME
+  if (platform === "linux") return systemd(home, env)
+  if (platform === "darwin") return launchd(home)
+  return unusable(
+    "service-unknown",
+    `On ${platform} holdfast cannot install itself as a service.`,
+    "Run holdfast serve by what your system has for that, or holdfast wrap for one client.",
+  )
+}
+
+type Ran = { readonly code: number | null; readonly said: string }
+
+function runLine([program = "", ...args]: readonly string[], env: World["env"]): Ran {
+  const { status, stdout, stderr, error } = spawnSync(program, args, { encoding: "utf8", env: { ...env } })
+  return { code: status, said: error === undefined ? `${stdout}${stderr}`.trim() : error.message }
+}
+
+/** Run lines until one fails, which is told with what it said. */
+function runLines(lines: readonly (readonly string[])[], env: World["env"]): CommandFailure | undefined {
+  for (const line of lines) {
+    const { code, said } = runLine(line, env)
+    if (code !== 0)
+      return unusable(
+        "service-failed",
+        `${line.join(" ")} failed: ${sentenceOf(said).slice(0, 300)}.`,
+        "Run it by hand to see more.",
+      )
+  }
+  return undefined
+}
+
+/** The program as it was started: links followed, so that it outlives the folder that a link stood in. */
+const ownArguments = (): readonly string[] => [process.execPath, realpathSync(process.argv[1] ?? "")]
+
+const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
+
+const options = { ...dataOption, json: { help: "one JSON object on stdout, and nothing else" } }
+
+async function tell(args: Arguments, { stdout }: World, json: object, words: string): Promise<0> {
+  await stdout.write(args.isOn("json") ? jsonLine(json) : `${sentenceOf(words)}\n`)
+  return 0
+}
+
+const install: Command = {
+  summary: "Keep a gateway running for this user, from the next login on and now",
+  usage: "service install [--data PLACE] [--json]",
+  options,
+  maxPositionals: 0,
+  notes: `A systemd user unit, or an agent of launchd, runs holdfast serve with its store in ~/.holdfast unless --data says
+otherwise. It reads the configuration in that folder, if there is one.
+
+  holdfast service install`,
+  run: async (args, world) => {
+    const manager = managerOf(process.platform, world.env)
+    if (isFailure(manager)) return manager
+    const folder = resolve(args.valueOf("data") ?? join(world.env.HOME ?? homedir(), ".holdfast"))
+    const text = manager.text([...ownArguments(), "serve", "--data", folder], folder)
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      mkdirSync(dirname(manager.file), { recursive: true })
+      writeFileSync(manager.file, text)
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error)) throw error
+      return unwritable(manager.file, String(error.code))
+    }
+    const failure = runLines(manager.start, world.env)
+    if (failure !== undefined) return failure
+    return tell(
+      args,
+      world,
+      { installed: manager.file, data: folder },
+      `Installed and started: ${manager.file}. holdfast status --data ${folder} shows it.`,
+    )
+  },
+}
+
+const remove: Command = {
+  summary: "Stop that gateway and keep it from starting again; its data stays",
+  usage: "service remove [--json]",
+  options,
+  maxPositionals: 0,
+  notes: `  holdfast service remove`,
+  run: async (args, world) => {
+    const manager = managerOf(process.platform, world.env)
+    if (isFailure(manager)) return manager
+    if (!isThere(manager.file)) return tell(args, world, { removed: false }, "No service is installed.")
+    const failure = runLines(manager.stop, world.env)
+    rmSync(manager.file, { force: true })
+    return (
+      failure ?? tell(args, world, { removed: manager.file }, `Removed: ${manager.file}. Its data is where it was.`)
+    )
+  },
+}
+
+const status: Command = {
+  summary: "Say whether it is installed and runs",
+  usage: "service status [--json]",
+  options,
+  maxPositionals: 0,
+  notes: `  holdfast service status`,
+  run: async (args, world) => {
+    const manager = managerOf(process.platform, world.env)
+    if (isFailure(manager)) return manager
+    const installed = isThere(manager.file)
+    const running = installed && runLine(manager.ask, world.env).code === 0
+    const words = installed
+      ? `${manager.file}: ${running ? "it runs" : "it does not run"}.`
+      : "No service is installed."
+    return tell(args, world, { installed, running, manager: manager.name }, words)
+  },
+}
+
+/** A gateway that runs as long as its user's machine does. */
+export const serviceCommand: CommandGroup = {
+  summary: "Keep a gateway running for this user, by systemd or launchd",
+  notes: `Nothing is done as root, and no client's settings are changed.`,
+  usual: "status",
+  commands: new Map([
+    ["install", install],
+    ["remove", remove],
+    ["status", status],
+  ]),
+}

@@ -1,0 +1,263 @@
+import { present } from "../message/present.ts"
+import type { SessionRow, Store } from "../store/store.ts"
+import { isObject, tryParse } from "../wire/json.ts"
+import { sseStep, startSse } from "../wire/sse.ts"
+import { dataPlace, openPlace, openSession, placeWords, storeOptions, tellAnswer } from "./ask-store.ts"
+import { type Arguments, type Command, type CommandFailure, isFailure, unusable } from "./command.ts"
+import { type LogTally, tallyLogs, tallyWords } from "./log-tally.ts"
+import { clip, count, jsonLine, moment, number, type Paper, paragraph, sentenceOf, table } from "./output.ts"
+import { askAdmin, findGateways, type RunningGateway } from "./running-gateway.ts"
+import { type ListedSession, listedSession } from "./sessions-show.ts"
+import { stopSignal, type World } from "./world.ts"
+
+/** Sessions that the screen lists, and that today's figures are read from at most. */
+const maxListed = 5
+const maxTallied = 200
+
+const dayMs = 86_400_000
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A gateway that runs, as its admin API tells of it. */
+type GatewayState = {
+  readonly gateway: RunningGateway
+  readonly status?: Fields
+  readonly standing?: Fields
+  readonly ready?: Fields
+}
+
+type Status = {
+  readonly place: string
+  readonly gateways: readonly GatewayState[]
+  readonly sessions: number
+  readonly today: number
+  readonly tally?: LogTally
+  readonly latest: readonly ListedSession[]
+}
+
+/** One screen for whoever asks what is going on. */
+export const statusCommand: Command = {
+  summary: "What runs, what it saved today, which rules hold, on one screen",
+  usage: "status [--data PLACE] [--json]",
+  options: storeOptions,
+  maxPositionals: 0,
+  notes: `Gateways are those that serve the same store. Days are in UTC. What was saved is an estimate: tokens that later calls
+did not send because of compactions, at the model table's price of cache reads, less what rewriting the cache cost.
+
+  holdfast status`,
+  run: async (args, world) => {
+    const place = dataPlace(args.valueOf("data"), world.env)
+    if (isFailure(place)) return place
+    const gateways: GatewayState[] = []
+    for (const gateway of findGateways(place)) gateways.push(await stateOf(gateway))
+    const store = await openPlace(place)
+    if (isFailure(store) && store.code !== "store-missing") return store
+    const status = isFailure(store)
+      ? { place, gateways, sessions: 0, today: 0, latest: [] }
+      : await readStatus(store, place, gateways, world.dateMs()).finally(() => store.close())
+    const json = { ...status, place: placeWords(place), running: gateways.length > 0 }
+    return tellAnswer({ json, text: (paper) => screenOf(status, paper) }, args.isOn("json"), world)
+  },
+}
+
+async function stateOf(gateway: RunningGateway): Promise<GatewayState> {
+  const read = async (path: string): Promise<Fields | undefined> => {
+    const value: unknown = await (await askAdmin(gateway, path))?.json()
+    return isObject(value) ? value : undefined
+  }
+  const ready = await askReady(gateway.url)
+  return { gateway, ...present({ status: await read("/admin/status"), standing: await read("/admin/pins"), ready }) }
+}
+
+/** A gateway that is not ready says why with another status. */
+async function askReady(url: string): Promise<Fields | undefined> {
+  try {
+    const value: unknown = await (await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3000) })).json()
+    return isObject(value) ? value : undefined
+  } catch (error) {
+    if (error instanceof Error) return undefined
+    throw error
+  }
+}
+
+async function readStatus(
+  store: Store,
+  place: string,
+  gateways: readonly GatewayState[],
+  nowMs: number,
+): Promise<Status> {
+  const rows = await store.sessions()
+  const sinceMs = nowMs - (nowMs % dayMs)
+  const today = rows.filter(({ updatedMs }) => updatedMs >= sinceMs)
+  const opened = (row: SessionRow) => openSession(store, row)
+  const tally = await tallyLogs(today.slice(0, maxTallied).map(opened), sinceMs)
+  const latest: ListedSession[] = []
+  for (const row of rows.slice(0, maxListed)) latest.push(await listedSession(store, row))
+  return { place, gateways, sessions: rows.length, today: today.length, tally, latest }
+}
+
+const listLength = (value: unknown): number => (Array.isArray(value) ? value.length : 0)
+
+function screenOf({ place, gateways, sessions, today, tally, latest }: Status, paper: Paper): readonly string[] {
+  const running =
+    gateways.length === 0
+      ? paragraph("Gateway", "none runs on this store. holdfast wrap claude, or holdfast serve, starts one.", paper)
+      : gateways.flatMap((state, n) => paragraph(n === 0 ? "Gateway" : "", gatewayWords(state), paper))
+  const standing = gateways.find((state) => state.standing !== undefined)?.standing
+  const rules =
+    standing === undefined
+      ? []
+      : [
+          `${count(listLength(standing.rules), "rule")} and ${count(listLength(standing.policies), "policy", "policies")} of the operator`,
+        ]
+  const held = tally === undefined ? [] : [`${count(tally.rules, "rule")} in the sessions of today`]
+  const words = [...rules, ...held].join("; ")
+  return [
+    ...running,
+    ...paragraph("Store", placeWords(place).replace(/^the (?:store )?/, ""), paper),
+    ...paragraph("Sessions", `${number(sessions)}, ${number(today)} written to today`, paper),
+    ...(tally === undefined ? [] : paragraph("Today", `${tallyWords(tally)}.`, paper)),
+    ...(words === "" ? [] : paragraph("Rules", words, paper)),
+    ...paragraph("Degraded", degradedWords(gateways), paper),
+    ...(latest.length === 0 ? [] : ["", ...latestTable(latest, paper)]),
+  ]
+}
+
+function gatewayWords({ gateway, status }: GatewayState): string {
+  const { url, startedMs, wraps, version } = gateway
+  const whom = wraps === undefined ? "" : `, for ${sentenceOf(wraps)} alone`
+  const load = status === undefined ? "" : `, ${count(Number(status.requestsInFlight ?? 0), "request")} under way`
+  const waiting = Number(status?.approvals ?? 0)
+  const asked = waiting === 0 ? "" : `, ${count(waiting, "approval")} waiting for an answer`
+  return `${url} since ${moment(startedMs)} (UTC), version ${version}${whom}${load}${asked}`
+}
+
+/** What stands in the way of serving, by what each gateway says of itself. */
+function degradedWords(gateways: readonly GatewayState[]): string {
+  if (gateways.length === 0) return "nothing runs"
+  const reasons = gateways.flatMap(({ gateway, status, ready }) => {
+    if (ready === undefined) return [`${gateway.url} does not answer`]
+    const told = Array.isArray(ready.reasons) ? ready.reasons.filter(isObject) : []
+    const durability = isObject(status?.durability) ? status.durability : {}
+    const unsaved = durability.durable === false ? ["the store does not take what is written"] : []
+    return [...told.map(({ part, code }) => `${String(part)}: ${String(code)}`), ...unsaved]
+  })
+  return reasons.length === 0 ? "no" : `yes: ${reasons.join("; ")}`
+}
+
+function latestTable(latest: readonly ListedSession[], paper: Paper): readonly string[] {
+  const columns = [
+    { title: "LAST WRITTEN" },
+    { title: "CONTEXT", align: "right" as const },
+    { title: "COMPACTED", align: "right" as const },
+    { title: "FIRST WORDS" },
+    { title: "SESSION" },
+  ]
+  const rows = latest.map(({ updatedMs, contextTokens, compactions, firstWords, id }) => [
+    moment(updatedMs),
+    contextTokens === undefined ? "-" : number(contextTokens),
+    compactions === undefined ? "?" : number(compactions),
+    clip(firstWords ?? "-", 40),
+    id,
+  ])
+  return table(columns, rows, paper)
+}
+
+/** What happens, line by line. */
+export const tailCommand: Command = {
+  summary: "Follow what the gateway does, as it does it",
+  usage: "tail [--data PLACE] [--json]",
+  options: { ...storeOptions, json: { help: "each event as a line of JSON" } },
+  maxPositionals: 0,
+  notes: `Follows the newest gateway that serves the store, until Ctrl-C or until it ends. No word of a conversation is in it.
+
+  holdfast tail`,
+  run: tail,
+}
+
+async function tail(args: Arguments, world: World): Promise<number | CommandFailure> {
+  const place = dataPlace(args.valueOf("data"), world.env)
+  if (isFailure(place)) return place
+  const [gateway] = findGateways(place)
+  if (gateway === undefined)
+    return unusable(
+      "gateway-missing",
+      `No gateway serves ${placeWords(place)}.`,
+      "Start one with holdfast serve or holdfast wrap, or say which store with --data.",
+    )
+  const stop = stopSignal()
+  try {
+    const stream = await askAdmin(gateway, "/admin/events", stop.signal)
+    if (stream?.body === null || stream === undefined)
+      return stop.signal.aborted
+        ? 0
+        : unusable("gateway-missing", `The gateway at ${gateway.url} does not answer.`, "See holdfast status.")
+    if (!args.isOn("json")) await world.stderr.write(`holdfast: following ${gateway.url}. Ctrl-C ends this.\n`)
+    let state = startSse()
+    for await (const chunk of stream.body) {
+      const [next, events] = sseStep(state, chunk)
+      state = next
+      for (const event of events) {
+        const value = event.type === "event" ? tryParse(event.data) : undefined
+        if (!isObject(value)) continue
+        const line = args.isOn("json") ? jsonLine(value) : eventLine(value, world.dateMs())
+        if (line !== undefined) await world.stdout.write(line)
+      }
+    }
+    return 0
+  } catch (error) {
+    if (stop.signal.aborted) return 0
+    if (error instanceof TypeError) return 0 // The gateway ended.
+    throw error
+  } finally {
+    stop.release()
+  }
+}
+
+const textIn = (value: unknown): string => (typeof value === "string" ? value : "")
+const numberIn = (value: unknown): string => (typeof value === "number" ? number(value) : "?")
+
+/** Events worth a line; others are for programs. */
+function eventLine(event: Fields, nowMs: number): string | undefined {
+  const words = eventWords(event)
+  if (words === undefined) return undefined
+  const atMs = typeof event.atMs === "number" ? event.atMs : nowMs
+  const time = new Date(atMs).toISOString().slice(11, 19)
+  const session = clip(textIn(event.session).replace(/^[A-Za-z0-9_-]{16,32}\./, ""), 14).padEnd(14)
+  return `${time}  ${session}  ${sentenceOf(words)}\n`
+}
+
+function eventWords(event: Fields): string | undefined {
+  const receipt = isObject(event.receipt) ? event.receipt : {}
+  const judged = Array.isArray(event.judged) ? event.judged.filter(isObject) : []
+  switch (event.type) {
+    case "exchange-ended": {
+      const denied = judged.filter(({ decision }) => decision !== "allow").map(({ tool }) => `denied ${textIn(tool)}`)
+      const size =
+        receipt.contextTokens === undefined
+          ? []
+          : [`${numberIn(receipt.contextTokens)} of ${numberIn(receipt.windowTokens)} tokens`]
+      return [
+        `${String(event.status)} ${textIn(event.model) || textIn(event.path)}`,
+        textIn(event.how),
+        ...size,
+        `${numberIn(event.totalMs)} ms`,
+        ...denied,
+      ].join(", ")
+    }
+    case "compaction-installed":
+      return `compacted ${numberIn(event.beforeTokens)} -> ${numberIn(event.afterTokens)} tokens (${textIn(event.remedy)}, ${textIn(event.checkpoint)})`
+    case "compaction-undone":
+      return `the compaction ${textIn(event.checkpoint)} is taken back`
+    case "rules-found":
+      return `${count(listLength(event.pins), "rule")} found and pinned`
+    case "call-judged":
+      return event.decision === "allow" ? undefined : `${textIn(event.decision)}: ${textIn(event.tool)}`
+    case "durability-degraded":
+      return "the store does not take what is written; it is kept in memory"
+    case "durability-restored":
+      return "the store takes it again"
+    default:
+      return undefined
+  }
+}
