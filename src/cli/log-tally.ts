@@ -5,7 +5,7 @@ import { findModel } from "../tokens/models.ts"
 import { count, number } from "./output.ts"
 
 /** What sessions came to since a moment, read from their logs: the same figures on every screen. */
-type LogTally = {
+export type LogTally = {
   /** Model calls whose usage was reported. */
   readonly calls: number
   readonly compactions: number
