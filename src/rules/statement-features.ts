@@ -233,10 +233,14 @@ const telling = placesOf("past i we you this the now maybe wh aux thanks shall n
 const definite = placesOf("this the i")
 const [never, always, dont] = placesOf("never always dont")
 
+/** The same in Chinese, where no blank stands between the word and what it forbids. */
+const forbidsFirst = /^请?(?:不得|不准|不许|不允许|严禁|切勿|绝不|永远不|禁止)/
+
 /** Does the sentence start as a command: "never" or "always" before a verb, or "do not" before one and a thing of a kind or at hand? */
 function orderOf(tokens: readonly string[]): number | undefined {
   const start = tokens.findIndex((word) => !openers.has(word) && !joint.test(word))
   const first = classesAt(tokens, Math.max(0, start))
+  if (forbidsFirst.test(tokens[start] ?? "")) return 3
   const length = tokens[start] === "do" || tokens[start] === "does" ? 2 : 1
   const verb = tokens[start + length] ?? ""
   if (start < 0 || !/^\p{L}/u.test(verb) || isUnspacedToken(verb) || verb.length < 2 || /(?:ed|ing)$/.test(verb))
