@@ -310,6 +310,9 @@ export function programsOf(
   return later === undefined ? { now } : { now, later }
 }
 
+/** Without any of these, a program has no file, mail or production of which a later run would have to be known. */
+const telling = /["'`](?:\/|~)|\.ssh|\.env|secret|credential|passw|smtp|mail|prod|\bkey/i
+
 /** What the files that a call writes would do when they are run. Programs are read for files, mail and data, and not for the network. */
 function laterPrograms(reading: Reading, named: ReadonlySet<Action>, leaves: readonly Leaf[]): Programs | undefined {
   const scripts = [...reading.written]
@@ -319,7 +322,7 @@ function laterPrograms(reading: Reading, named: ReadonlySet<Action>, leaves: rea
     if (role !== "body" || text.length < 8) continue
     const held = paths.flatMap((path) => scriptsOf(path, text))
     if (held.length > 0) scripts.push(...held)
-    else if (paths.some((path) => codeFile.test(path))) code.push(text)
+    else if (paths.some((path) => codeFile.test(path)) && telling.test(text)) code.push(text)
   }
   if (scripts.length + code.length === 0) return undefined
   const later = newReading()
