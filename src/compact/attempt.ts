@@ -2,7 +2,7 @@ import type { Wire } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { encodeRequest } from "../wire/encode.ts"
-import { addedTokens, type CompactionDraft, pinEdits } from "./draft.ts"
+import { addedTokens, type CompactionDraft, longWire, pinEdits } from "./draft.ts"
 import type { GateEvent } from "./gate/gate-summary.ts"
 import type { Remedy } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
@@ -44,15 +44,18 @@ export type Compacted = {
 export type Attempt = { readonly task: CompactTask; readonly scene: Scene; readonly events: CompactEvent[] }
 
 /** Write a draft as it would be sent, read it back, and put it to the acceptance test. A failure is noted, and the next remedy's turn. */
-export function install(
+export async function install(
   attempt: Attempt,
   remedy: Remedy,
   draft: CompactionDraft,
   limitTokens: number,
-): Compacted | undefined {
+): Promise<Compacted | undefined> {
   const { task, scene, events } = attempt
+  const pause = task.request.wire.length > longWire ? task.pause : undefined
   const wire = writeEdits(task, scene, draft.edits)
+  await pause?.()
   const context = outgoingContext(task, scene, wire)
+  await pause?.()
   const before: VerifiedContext = { ...scene.separation, messages: task.messages }
   const failures = verify(before, context, {
     format: task.format,

@@ -1,15 +1,16 @@
 import { channelOf } from "../message/fence.ts"
 import { type Message, type Transcript, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { runInSteps } from "../message/steps.ts"
 import { linesAgainst } from "../rules/lines-against.ts"
 import { type Attempt, type Compacted, install } from "./attempt.ts"
 import { addedTokens, type CompactionDraft, draftDigest, pinEdits, savedBy } from "./draft.ts"
 import { impossible, installFallback, installRecord, unreadFitting } from "./fallback.ts"
 import type { SummarySource } from "./gate/attribute.ts"
 import { type GateEvent, gateSummary } from "./gate/gate-summary.ts"
-import { type Knowledge, readConversation, withoutContent } from "./knowledge.ts"
+import { type Knowledge, readingSteps, withoutContent } from "./knowledge.ts"
 import { bareDigestShare, leastDigestTokens } from "./plan/share.ts"
-import { isEasy, microEdits, microMayDo, pressureFor, relaxEdits, unreadTokens } from "./pressure.ts"
+import { isEasy, microEditSteps, microMayDo, pressureFor, relaxEdits, unreadTokens } from "./pressure.ts"
 import { type Scene, setScene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
 import { type MemoryEntry, memoryOf } from "./stages/flush.ts"
@@ -26,18 +27,20 @@ import type { CompactTask } from "./task.ts"
 export async function compact(task: CompactTask): Promise<Compacted> {
   const attempt: Attempt = { task, scene: setScene(task), events: [] }
   await task.pause?.()
-  const light = installPins(attempt)
+  const light = await installPins(attempt)
   if (light !== undefined) return light
-  const knowledge = readConversation(attempt.scene.conversation, task.choices)
+  const knowledge = await runInSteps(readingSteps(attempt.scene.conversation, task.choices), task.pause)
   await task.pause?.()
-  const installed = installMicro(attempt, knowledge) ?? (await installHeavier(attempt, knowledge))
-  if (installed === undefined) throw impossible(attempt)
+  const installed = (await installMicro(attempt, knowledge)) ?? (await installHeavier(attempt, knowledge))
+  if (installed === undefined) throw await impossible(attempt)
   return installed.remedy === "micro" ? installed : { ...installed, memory: flush(knowledge) }
 }
 
 async function installHeavier(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
   await attempt.task.pause?.()
-  const summarized = installRecord(attempt, knowledge) ?? (await installSummary(attempt, knowledge))
+  const recorded = await installRecord(attempt, knowledge)
+  await attempt.task.pause?.()
+  const summarized = recorded ?? (await installSummary(attempt, knowledge))
   if (summarized !== undefined) return summarized
   await attempt.task.pause?.()
   return installFallback(attempt, knowledge)
@@ -47,7 +50,7 @@ async function installHeavier(attempt: Attempt, knowledge: Knowledge): Promise<C
 const flush = ({ notes, ledger }: Knowledge): readonly MemoryEntry[] => memoryOf(notes, [...ledger.facts.values()])
 
 /** It fits; only the pinned rules may have to be added. */
-function installPins(attempt: Attempt): Compacted | undefined {
+async function installPins(attempt: Attempt): Promise<Compacted | undefined> {
   const { task, scene } = attempt
   if (scene.outsideTokens > task.limits.targetTokens) return undefined
   return install(attempt, "pins", { edits: pinEdits(task, scene) }, task.limits.targetTokens)
@@ -57,11 +60,11 @@ function installPins(attempt: Attempt): Compacted | undefined {
  * Stage 1 alone: older results shortened just as far as it takes. Only if no value that is worth knowing goes out of sight by it;
  * otherwise a digest has to say what results no longer show.
  */
-function installMicro(attempt: Attempt, knowledge: Knowledge): Compacted | undefined {
+async function installMicro(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
   const { task, scene } = attempt
   const { targetTokens } = task.limits
   if (!isEasy(scene, targetTokens) || !microMayDo(scene, targetTokens)) return undefined
-  const all = pressed(attempt, targetTokens)
+  const all = await pressed(attempt, targetTokens)
   const pins = pinEdits(task, scene)
   const unused = targetTokens - scene.outsideTokens - addedTokens(pins, task.meter) + savedBy(all)
   if (all.length === 0 || unused < 0) return undefined
@@ -80,9 +83,9 @@ function losesFacts({ conversation }: Scene, { ledger }: Knowledge, micro: reado
 }
 
 /** Older results shortened as far as the limit asks for. */
-function pressed({ task, scene }: Attempt, limitTokens: number): readonly Edit[] {
+function pressed({ task, scene }: Attempt, limitTokens: number): Promise<readonly Edit[]> {
   const pressure = pressureFor(scene, limitTokens, task.choices.strategyOptions.keepRounds)
-  return microEdits(task, scene, pressure, limitTokens)
+  return runInSteps(microEditSteps(task, scene, pressure, limitTokens), task.pause)
 }
 
 /**
@@ -122,10 +125,10 @@ async function installDigest(
     strategyOptions: choices.strategyOptions,
     ...(choices.digest === "none" ? { digestShare: bareDigestShare } : {}),
     reason: choices.strategy,
-    micro: [...pressed(attempt, limitTokens), ...unread],
+    micro: [...(await pressed(attempt, limitTokens)), ...unread],
     mayKeepAll: choices.entry.micro === "none" || choices.digest === "none",
   }
-  const draft = draftDigest(task, scene, known, plan)
+  const draft = await draftDigest(task, scene, known, plan)
   await task.pause?.()
   if (draft === undefined) return undefined
   if (draft.digest === undefined) return install(attempt, "micro", draft, limitTokens)
@@ -134,11 +137,16 @@ async function installDigest(
   const better =
     written.summary === undefined
       ? undefined
-      : draftDigest(task, scene, { ...knowledge, summary: written.summary }, plan)
+      : await draftDigest(task, scene, { ...knowledge, summary: written.summary }, plan)
   const installed =
     better === undefined
       ? undefined
-      : install(attempt, "summary", { ...better, ...present({ writer: choices.summarizer?.writer }) }, limitTokens)
+      : await install(
+          attempt,
+          "summary",
+          { ...better, ...present({ writer: choices.summarizer?.writer }) },
+          limitTokens,
+        )
   return installed ?? install(attempt, "summary", draft, limitTokens)
 }
 

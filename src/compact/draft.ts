@@ -1,6 +1,7 @@
 import { type Format, type Message, messageId, type Transcript, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import { createFreshIds } from "../message/repair.ts"
+import { runInSteps, type Steps } from "../message/steps.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { type Composed, composeDigest } from "./compose-digest.ts"
 import { argumentsOf } from "./facts/fit.ts"
@@ -77,12 +78,23 @@ const sameText = (one: Message, other: Message): boolean => {
 }
 
 /** Choose what stays, and say the rest in a digest. Nothing if even the mandatory does not fit. */
-export function draftDigest(
+export const draftDigest = (
   task: CompactTask,
   scene: Scene,
   knowledge: Knowledge,
   plan: DraftPlan,
-): CompactionDraft | undefined {
+): Promise<CompactionDraft | undefined> =>
+  runInSteps(draftSteps(task, scene, knowledge, plan), task.request.wire.length > longWire ? task.pause : undefined)
+
+/** A draft of a longer body takes some ten milliseconds. */
+export const longWire = 1_000_000
+
+function* draftSteps(
+  task: CompactTask,
+  scene: Scene,
+  knowledge: Knowledge,
+  plan: DraftPlan,
+): Steps<CompactionDraft | undefined> {
   const { meter } = task
   const pressed = applyEdits(scene.conversation, plan.micro)
   const carried = messagesOf(scene, pressed, "digests")
@@ -92,17 +104,21 @@ export function draftDigest(
   const beside = scene.documentTokens + mandatory + addedTokens(pins, meter) + framingTokens
   const free = plan.limitTokens - beside
   if (free <= 0) return undefined
-  const compose = (shown: Transcript, budgetTokens: number): Composed | undefined =>
-    composeDigest(knowledge, {
+  function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {
+    const stands = standingIn(shown.flatMap(({ parts }) => parts.map(textOf)))
+    yield
+    return composeDigest(knowledge, {
       budgetTokens: Math.min(mostDigestTokens, budgetTokens),
       covered: scene.conversation.length - shown.length - carried.length,
       shown: new Set(shown.map(({ id }) => id)),
-      stands: standingIn(shown.flatMap(({ parts }) => parts.map(textOf))),
+      stands,
       meter,
       arguments: argumentsOf(task.request.tools),
     })
+  }
   const share = plan.digestShare ?? digestShare(plan.limitTokens, free, scene.outsideTokens - mandatory)
-  const chosen = choose({
+  yield
+  const chosen = yield* choose({
     sized,
     free,
     plan,
@@ -118,6 +134,7 @@ export function draftDigest(
       compose(messagesOf(scene, applyEdits(scene.conversation, micro), kept), budgetTokens),
   })
   if (chosen === undefined) return undefined
+  yield
   return {
     edits: [...pins, ...editsOf(task, scene, chosen, plan)],
     ...present({ digest: chosen.composed?.digest }),
@@ -144,14 +161,18 @@ type Choosing = {
   readonly carriedTokens: number
   /** The shortenings among the groups that stay, taken back as far as this much room goes. */
   readonly show: (kept: ReadonlySet<number>, unusedTokens: number) => readonly Edit[]
-  readonly compose: (kept: ReadonlySet<number>, micro: readonly Edit[], budgetTokens: number) => Composed | undefined
+  readonly compose: (
+    kept: ReadonlySet<number>,
+    micro: readonly Edit[],
+    budgetTokens: number,
+  ) => Steps<Composed | undefined>
 }
 
 /**
  * First with the digest's share held back; then with what the digest leaves of it, for more messages and for more of their results. A
  * digest stands for something: where all groups would stay, the oldest goes.
  */
-function choose(choosing: Choosing): Chosen | undefined {
+function* choose(choosing: Choosing): Steps<Chosen | undefined> {
   const { sized, free, plan, reserve, mayKeepAll, carriedTokens, show, compose } = choosing
   const select = (roomTokens: number): ReadonlySet<number> => withMandatory(sized, plan, roomTokens)
   const all = select(free - carriedTokens)
@@ -160,15 +181,20 @@ function choose(choosing: Choosing): Chosen | undefined {
   const kept = withoutOldest(sized, select(free - reserve))
   const room = free - tokensOf(sized, kept)
   if (kept.size === sized.length) return { kept, micro: show(kept, room) }
-  const composed = compose(kept, plan.micro, room)
+  yield
+  const composed = yield* compose(kept, plan.micro, room)
+  yield
   if (composed === undefined) return undefined
   const more = withoutOldest(sized, select(free - composed.tokens - 2))
   const best = more.size > kept.size ? more : kept
   const left = free - tokensOf(sized, best)
-  const [pressed, relaxed] = [show(best, 0), show(best, left - composed.tokens - 2)]
+  const pressed = show(best, 0)
+  yield
+  const relaxed = show(best, left - composed.tokens - 2)
+  yield
   const shownTokens = savedBy(pressed) - savedBy(relaxed)
   if (best === kept && shownTokens === 0) return { kept, micro: pressed, composed }
-  const again = compose(best, relaxed, left - shownTokens)
+  const again = yield* compose(best, relaxed, left - shownTokens)
   return again === undefined
     ? { kept, micro: show(kept, 0), composed }
     : { kept: best, micro: relaxed, composed: again }

@@ -1,10 +1,11 @@
 import { HoldfastError } from "../message/errors.ts"
 import type { Part } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { runInSteps } from "../message/steps.ts"
 import { type Attempt, type CompactEvent, type Compacted, install, outgoingContext, writeEdits } from "./attempt.ts"
 import { addedTokens, draftDigest, framingTokens, pinEdits } from "./draft.ts"
 import { type Knowledge, readConversation, withoutContent } from "./knowledge.ts"
-import { fitUnread, fullPressure, microEdits, unreadTokens } from "./pressure.ts"
+import { fitUnread, fullPressure, microEditSteps, microEdits, unreadTokens } from "./pressure.ts"
 import { lastGroup } from "./remedy.ts"
 import type { Scene } from "./scene.ts"
 import { applyEdits, type Edit } from "./stages/edit.ts"
@@ -22,18 +23,18 @@ const barestDigestTokens = 60
  * gives way in this order: results that the model has not read, a last tool round whose calls alone are too much, and at the very last
  * the middle of a latest message of the user that is larger than all that may be sent.
  */
-export function installFallback(attempt: Attempt, knowledge: Knowledge): Compacted | undefined {
+export async function installFallback(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
   const { task, scene } = attempt
   const { hardTokens } = task.limits
   const barest = fitUnread(task, scene, 0)
   const answered = { ...attempt, scene: withoutLastRound(scene) }
   return (
-    installLast(attempt, knowledge, []) ??
-    installLast(attempt, knowledge, unreadFitting(attempt, hardTokens, barestDigestTokens)) ??
-    installLast(attempt, knowledge, barest) ??
-    installLast(answered, knowledge, []) ??
-    installLast(attempt, knowledge, [...barest, ...fitWords(task, scene, barest)]) ??
-    installLast(answered, knowledge, fitWords(task, answered.scene, []))
+    (await installLast(attempt, knowledge, () => [])) ??
+    (await installLast(attempt, knowledge, () => unreadFitting(attempt, hardTokens, barestDigestTokens))) ??
+    (await installLast(attempt, knowledge, () => barest)) ??
+    (await installLast(answered, knowledge, () => [])) ??
+    (await installLast(attempt, knowledge, () => [...barest, ...fitWords(task, scene, barest)])) ??
+    (await installLast(answered, knowledge, () => fitWords(task, answered.scene, [])))
   )
 }
 
@@ -42,13 +43,13 @@ export function installFallback(attempt: Attempt, knowledge: Knowledge): Compact
  * again: the middle of the message gives way to a short record. So a budget a little too small for the message keeps no more of the work
  * than one that is just large enough.
  */
-export function installRecord(attempt: Attempt, knowledge: Knowledge): Compacted | undefined {
+export async function installRecord(attempt: Attempt, knowledge: Knowledge): Promise<Compacted | undefined> {
   const { task, scene } = attempt
   for (const unread of [[], fitUnread(task, scene, 0)]) {
     const edited = applyEdits(scene.conversation, unread)
     const free = task.limits.hardTokens - mandatoryTokens(task, scene, edited)
     const words = free < 0 || free >= besideTokens ? [] : fitWords(task, scene, unread)
-    if (words.length > 0) return installLast(attempt, knowledge, [...unread, ...words])
+    if (words.length > 0) return installLast(attempt, knowledge, () => [...unread, ...words])
   }
   return undefined
 }
@@ -60,21 +61,30 @@ const maxRedrafts = 3
  * As it is sent a draft may be larger than it was drafted, where a format has a message of its own for each result: then it is drafted
  * again for less.
  */
-function installLast(attempt: Attempt, knowledge: Knowledge, more: readonly Edit[]): Compacted | undefined {
+async function installLast(
+  attempt: Attempt,
+  knowledge: Knowledge,
+  moreOf: () => readonly Edit[],
+): Promise<Compacted | undefined> {
   const { task, scene, events } = attempt
+  await task.pause?.()
+  const more = moreOf()
+  await task.pause?.()
   const { hardTokens } = task.limits
   const known = task.choices.digest === "none" ? withoutContent(knowledge) : knowledge
   for (let limitTokens = hardTokens, drafts = 0; drafts <= maxRedrafts; drafts++) {
-    const draft = draftDigest(task, scene, known, {
+    const micro = await runInSteps(microEditSteps(task, scene, fullPressure, limitTokens), task.pause)
+    const draft = await draftDigest(task, scene, known, {
       limitTokens,
       select: lastGroup,
       strategyOptions: task.choices.strategyOptions,
       digestShare: 0.5,
       reason: "fallback",
-      micro: [...microEdits(task, scene, fullPressure, limitTokens), ...more],
+      micro: [...micro, ...more],
       mayKeepAll: false,
     })
-    const installed = draft === undefined ? undefined : install(attempt, "fallback", draft, hardTokens)
+    await task.pause?.()
+    const installed = draft === undefined ? undefined : await install(attempt, "fallback", draft, hardTokens)
     const tooMany = draft === undefined || installed !== undefined ? 0 : overshootIn(events.at(-1))
     if (tooMany === 0) return installed
     limitTokens -= tooMany
@@ -104,7 +114,7 @@ export function unreadFitting({ task, scene }: Attempt, limitTokens: number, dig
 }
 
 /** Nothing fits: say what takes the room once every result is down to what it was, and what budget would be enough. */
-export function impossible(attempt: Attempt): HoldfastError {
+export async function impossible(attempt: Attempt): Promise<HoldfastError> {
   const { task, scene } = attempt
   const { meter, limits } = task
   const barest = applyEdits(scene.conversation, microEdits(task, scene, fullPressure, limits.hardTokens))
@@ -121,7 +131,7 @@ export function impossible(attempt: Attempt): HoldfastError {
   return new HoldfastError({
     code: "budget-impossible",
     budgetTokens: limits.hardTokens,
-    neededTokens: smallestBudget(attempt),
+    neededTokens: await smallestBudget(attempt),
     largest: `${largest[0]} (${largest[1]} tokens)`,
   })
 }
@@ -132,22 +142,22 @@ const budgetPrecision = 0.04
 const firstStepTokens = 32
 
 /** The smallest budget at which the fallback passes the acceptance test, to a few percent, found by trying. */
-function smallestBudget(attempt: Attempt): number {
+async function smallestBudget(attempt: Attempt): Promise<number> {
   const { task, scene } = attempt
   const { hardTokens } = task.limits
   const most = Math.min(wholeTokens(attempt), untouchedTokens(attempt))
   const knowledge = readConversation(scene.conversation, task.choices)
-  const passes = (budgetTokens: number): boolean => passesAt(attempt, knowledge, budgetTokens)
+  const passes = (budgetTokens: number): Promise<boolean> => passesAt(attempt, knowledge, budgetTokens)
   if (most <= hardTokens + 1) return hardTokens + 1
   let low = hardTokens
   let high = Math.min(most, low + firstStepTokens)
-  for (let step = firstStepTokens; high < most && !passes(high); step *= 2) {
+  for (let step = firstStepTokens; high < most && !(await passes(high)); step *= 2) {
     low = high
     high = Math.min(most, high + step * 2)
   }
   while (high - low > Math.max(1, budgetPrecision * high)) {
     const middle = Math.floor((low + high) / 2)
-    if (passes(middle)) high = middle
+    if (await passes(middle)) high = middle
     else low = middle
   }
   return high
@@ -170,9 +180,9 @@ function untouchedTokens({ task, scene }: Attempt): number {
 }
 
 /** Would the fallback pass within this budget? */
-function passesAt({ task, scene }: Attempt, knowledge: Knowledge, budgetTokens: number): boolean {
+async function passesAt({ task, scene }: Attempt, knowledge: Knowledge, budgetTokens: number): Promise<boolean> {
   const limits = { targetTokens: budgetTokens, hardTokens: budgetTokens }
-  return installFallback({ task: { ...task, limits }, scene, events: [] }, knowledge) !== undefined
+  return (await installFallback({ task: { ...task, limits }, scene, events: [] }, knowledge)) !== undefined
 }
 
 /** A text of fewer tokens is left whole: it is what the user says rather than what they pasted. */

@@ -1,12 +1,13 @@
 import { type Message, type Transcript, textOf } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { emptyLedger, extendLedger, type Ledger, mergeLedgers } from "./facts/ledger.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
+import { emptyLedger, extendLedger, extendSteps, type Ledger, mergeLedgers } from "./facts/ledger.ts"
 import { parseLedger } from "./facts/parse.ts"
 import { isSpoken, isSpokenPart } from "./stages/spoken.ts"
 import { ownMessage } from "./standing.ts"
 import { parseDigest } from "./summary/digest-text.ts"
 import { writeExtractive } from "./summary/extractive.ts"
-import { notesOf } from "./summary/notes.ts"
+import { noteSteps } from "./summary/notes.ts"
 import { type Digest, type Goal, type Note, rulesSection, type Summary } from "./summary/summary.ts"
 import type { CompactChoices } from "./task.ts"
 
@@ -25,10 +26,14 @@ export type Knowledge = {
 type LearnChoices = Pick<CompactChoices, "schema" | "focus" | "earlier">
 
 /** Read a conversation. What an earlier digest in it says goes on as it is: never read as words, never summarized again. */
-export function readConversation(
+export const readConversation = (conversation: Transcript, choices: LearnChoices): Knowledge =>
+  runSteps(readingSteps(conversation, choices))
+
+/** The same, some messages at a time. */
+export function* readingSteps(
   conversation: Transcript,
   { schema, focus, earlier: before = emptyLedger }: LearnChoices,
-): Knowledge {
+): Steps<Knowledge> {
   const carried = conversation.flatMap(digestOf)
   const spoken = conversation.filter((message) => ownMessage(message) === undefined)
   const earlier = carried.reduce((ledger, { digest, message }) => {
@@ -45,10 +50,11 @@ export function readConversation(
           schema,
         )
   const goal = carried.find(({ digest }) => digest.goal !== undefined)?.digest.goal ?? firstGoal(spoken)
-  const notes = notesOf(spoken)
+  const notes = yield* noteSteps(spoken)
+  const ledger = yield* extendSteps(earlier, spoken)
   return {
     notes,
-    ledger: extendLedger(earlier, spoken),
+    ledger,
     summary: writeExtractive(spoken, {
       schema,
       notes,

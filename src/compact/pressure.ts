@@ -1,9 +1,10 @@
 import { present } from "../message/present.ts"
+import { runSteps, type Steps } from "../message/steps.ts"
 import { defaultShares } from "./plan/share.ts"
 import type { Scene } from "./scene.ts"
 import type { Edit } from "./stages/edit.ts"
 import { shareOut } from "./stages/marker.ts"
-import { fitResults, microcompact, type ResultBudget } from "./stages/microcompact.ts"
+import { fitResults, microSteps, type ResultBudget } from "./stages/microcompact.ts"
 import type { CompactTask } from "./task.ts"
 
 /** How hard tool results are pressed: budgets times `scale`, except in the newest `keepRounds`, where only one over `largest` is. */
@@ -48,14 +49,18 @@ function keepable({ groups, barestTokens }: Scene, limitTokens: number): Scene["
 }
 
 /** Nothing, one press for all that may stay, or a harder one for the older half of it. Results that the model has not read stay whole. */
-export function microEdits(
+export const microEdits = (...given: Parameters<typeof microEditSteps>): readonly Edit[] =>
+  runSteps(microEditSteps(...given))
+
+/** The same, result by result. */
+export function* microEditSteps(
   { meter, choices }: CompactTask,
   scene: Scene,
   pressure: Pressure,
   limitTokens: number,
-): readonly Edit[] {
-  const press = (groups: Scene["groups"], { scale, keepRounds, largest }: Pressure): readonly Edit[] =>
-    microcompact(scene.conversation, {
+): Steps<readonly Edit[]> {
+  const press = (groups: Scene["groups"], { scale, keepRounds, largest }: Pressure): Steps<readonly Edit[]> =>
+    microSteps(scene.conversation, {
       groups,
       scale,
       keepRounds,
@@ -74,11 +79,11 @@ export function microEdits(
   const mandatory = new Set(scene.groups.filter((_, at) => scene.duties[at] !== undefined))
   const newest = new Set(keepable(scene, limitTokens))
   const groups = scene.groups.filter((group) => newest.has(group) || mandatory.has(group))
-  if (choices.entry.micro !== "aged") return press(groups, pressure)
+  if (choices.entry.micro !== "aged") return yield* press(groups, pressure)
   const half = Math.floor(groups.length / 2)
-  const older = press(groups.slice(0, half), fullPressure)
+  const older = yield* press(groups.slice(0, half), fullPressure)
   const pictures = new Set(older.flatMap((edit) => (edit.type === "part-replaced" ? [edit.messageId] : [])))
-  const newer = press(groups.slice(half), pressure)
+  const newer = yield* press(groups.slice(half), pressure)
   return [...older, ...newer.filter((edit) => edit.type !== "part-replaced" || !pictures.has(edit.messageId))]
 }
 

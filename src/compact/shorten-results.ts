@@ -9,7 +9,10 @@ import type { CompactTask } from "./task.ts"
 type Excess = { readonly largestTokens: number; readonly keepRounds: number }
 
 /** Stage 1 and no more: outputs that are too large or too old show less, and everything else stays. Nothing if that saves nothing. */
-export function shortenResults(task: CompactTask, { largestTokens, keepRounds }: Excess): Compacted | undefined {
+export async function shortenResults(
+  task: CompactTask,
+  { largestTokens, keepRounds }: Excess,
+): Promise<Compacted | undefined> {
   const scene = setScene(task)
   const limitTokens = Math.max(task.limits.hardTokens, scene.outsideTokens)
   const micro = microEdits(task, scene, { scale: 1, keepRounds, largest: largestTokens }, limitTokens)

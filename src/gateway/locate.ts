@@ -1,8 +1,11 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import type { ModelRequest } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { longBody } from "../session/compact-view.ts"
 import type { SessionOwner } from "../session/options.ts"
+import { messageKey } from "../session/own-compaction.ts"
 import type { Session } from "../session/session.ts"
+import { forEachInSlices, othersServed } from "../store/pace.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { decodeNext } from "../wire/resume.ts"
 import { hasMorePieces } from "../wire/tape.ts"
@@ -45,8 +48,12 @@ export async function locate(
   const text = incomingCall.bytes.toString("utf8")
   if (text.length > manyPiecesLength && hasMorePieces(text, maxPieces)) throw tooManyPieces(`more than ${maxPieces}`)
   const earlier = fastPath?.request
+  const isLong = text.length > longBody
+  if (isLong) await othersServed()
   const request = earlier?.format === format ? decodeNext(earlier, text) : decodeRequest(format, text)
   checkSize(request)
+  if (isLong) await othersServed()
+  if (isLong) await forEachInSlices(request.messages, messageKey)
   // It may go on from something by which its session is known, a summary in its first message included: that has to be written down first.
   if (!isSure) await Promise.all(deps.held.ended(tenant).map(deps.lines.idle))
   const identity = identityOf(headers, request)

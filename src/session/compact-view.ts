@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Compacted } from "../compact/attempt.ts"
 import { compact } from "../compact/compact.ts"
 import { isTripped, noteCompaction } from "../compact/plan/breaker.ts"
@@ -13,6 +12,7 @@ import { HoldfastError } from "../message/errors.ts"
 import { type CallId, type Message, type Transcript, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
+import { createPace } from "../store/pace.ts"
 import { predict } from "../tokens/calibrate.ts"
 import { beginSummary, currentSpeculation, readSummary } from "./background.ts"
 import { carriedPins } from "./check-pins.ts"
@@ -86,6 +86,7 @@ export async function compactView(preparing: Preparing, budgeted: Budgeted, asse
   if (preparing.call.kind === "held") {
     return { type: "sent", wire: compacted.wire, messages: compacted.context.messages, trace }
   }
+  await task.pause?.()
   const installed = await commitCheckpoint(preparing, task, told, trace)
   live.breaker = noteCompaction(compacted.beforeTokens, compacted.afterTokens)
   return installed
@@ -112,6 +113,14 @@ const isFresh = ({ live, call }: Preparing): boolean =>
 /** A smaller request is compacted in some ten milliseconds. */
 export const longBody = 100_000
 
+/** Lets others be served where it is due. */
+function pausing(): () => Promise<void> {
+  const pace = createPace()
+  return async () => {
+    if (pace.isDue()) await pace.rest()
+  }
+}
+
 type ViewTask = CompactTask & {
   readonly known: ReturnType<typeof assemble>["known"]
   readonly repairs: ReturnType<typeof assemble>["events"]
@@ -136,7 +145,7 @@ async function taskFor(
     meter,
     limits,
     choices: await choicesFor(preparing, messages, pins, before),
-    ...(call.frame.wire.length > longBody ? { pause: nextTurn } : {}),
+    ...(call.frame.wire.length > longBody ? { pause: pausing() } : {}),
     known,
     repairs: events,
   }

@@ -1,5 +1,6 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
+import { createPace } from "../store/pace.ts"
 import type { Head, MemoryOwner, SessionId, Store, StoredEntry } from "../store/store.ts"
 import { chainEntries, payloadsOf, readBody } from "./log/chain.ts"
 import type { Entry, EntryBody } from "./log/entry.ts"
@@ -67,12 +68,13 @@ export function createJournal(options: JournalOptions): Journal {
 
   const refresh = async (): Promise<void> => {
     if (backlog.size() > 0) return
-    const read = await noting(() => readOutline(options, outline)).finally(() => backlog.advance(outline.head()))
+    const advance = (): void => (backlog.size() > 0 ? undefined : backlog.advance(outline.head()))
+    const read = await noting(() => readOutline(options, outline)).finally(advance)
     if (read === "another-log") await startOver().then(() => options.onMoved(new Map()))
     begun = true
   }
 
-  /** Others wrote while the store was out of reach: their log goes on, and what waited here is to be written behind it. */
+  /** Others wrote while the store was away: their log goes on, and what waited here is to be written behind it. */
   const startOver = async (): Promise<readonly Stranded[]> => {
     const { fresh, there } = await readAgain(options, backlog)
     // Only now that all of it was read is anything let go of.
@@ -95,14 +97,14 @@ export function createJournal(options: JournalOptions): Journal {
   }
 
   const write: Committing["write"] = async (written, away) => {
-    const chained = chainEntries(outline.head(), written.map(options.redact), options.now())
+    const chaining = chainBehind(() => outline, written, options)
+    const chained = chaining instanceof Promise ? await chaining : chaining
+    if (chained === undefined) return undefined
     backlog.add(chained.entries, chained.payloads)
     const saving = away === undefined ? await attempt(() => noting(backlog.save)) : { problem: away }
     if ("value" in saving && saving.value === "conflict") {
       backlog.withdraw()
-      // If this fails, so does the next try to write, and there it is dealt with.
-      await attempt(refresh)
-      return undefined
+      return attempt(refresh).then(() => undefined)
     }
     const failed = problemIn(saving)
     if (failed !== undefined) events.push(degraded(failed, backlog))
@@ -124,6 +126,42 @@ export function createJournal(options: JournalOptions): Journal {
     takeEvents: () => events.splice(0),
     release: (isKept) => bodies.release((seq) => isKept(seq) || seq > backlog.saved().seq),
   }
+}
+
+/** Bodies that are chained at once: with more, others are served in between. */
+const chainedAtOnce = 50
+
+type Chained = ReturnType<typeof chainEntries>
+
+/** Chain bodies behind the end of a log. Many are chained in slices; nothing if someone else wrote in between. */
+function chainBehind(
+  outline: () => Outline,
+  bodies: readonly EntryBody[],
+  { redact, now }: JournalOptions,
+): Chained | Promise<Chained | undefined> {
+  const head = outline().head()
+  if (bodies.length <= chainedAtOnce) return chainEntries(head, bodies.map(redact), now())
+  const atMs = now()
+  return chainInSlices(head, bodies, (slice, behind) => chainEntries(behind, slice.map(redact), atMs)).then(
+    (chained) => (outline().head().hash === head.hash ? chained : undefined),
+  )
+}
+
+async function chainInSlices(
+  head: Head,
+  bodies: readonly EntryBody[],
+  chain: (slice: readonly EntryBody[], behind: Head) => Chained,
+): Promise<Chained> {
+  const entries: StoredEntry[] = []
+  const payloads = new Map<string, string>()
+  const pace = createPace()
+  for (let at = 0; at < bodies.length; at += chainedAtOnce) {
+    const chained = chain(bodies.slice(at, at + chainedAtOnce), entries.at(-1) ?? head)
+    entries.push(...chained.entries)
+    for (const [hash, text] of chained.payloads) payloads.set(hash, text)
+    if (pace.isDue()) await pace.rest()
+  }
+  return { entries, payloads }
 }
 
 const degraded = (problem: Problem, backlog: Backlog): LogEvent => ({
@@ -307,6 +345,22 @@ type Backlog = {
 
 type Withdrawn = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
+/** Entries that are saved in one go: an embedded store holds up its process while it writes. What was begun is gone on with. */
+const savedAtOnce = 1000
+
+const payloadsIn = (
+  entries: readonly StoredEntry[],
+  payloads: ReadonlyMap<string, string>,
+): ReadonlyMap<string, string> =>
+  new Map(
+    entries
+      .flatMap(({ body }) => payloadsOf(body))
+      .flatMap((hash) => {
+        const text = payloads.get(hash)
+        return text === undefined ? [] : [[hash, text] as const]
+      }),
+  )
+
 function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwner): Backlog {
   let saved: Head = { seq: 0, hash: "" }
   let entries: readonly StoredEntry[] = []
@@ -317,13 +371,15 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
     entries = entries.filter(({ seq }) => seq > head.seq)
     if (entries.length === 0) payloads = new Map()
   }
-  const save = async (): Promise<"saved" | "conflict"> => {
-    const last = entries.at(-1)
+  const save = async (upTo = entries.at(-1)?.seq ?? 0): Promise<"saved" | "conflict"> => {
+    const part = entries.filter(({ seq }) => seq <= upTo).slice(0, savedAtOnce)
+    const last = part.at(-1)
     if (last === undefined) return "saved"
-    const written = await store.append(session, { after: saved.seq, entries, payloads, ...owner() })
+    const texts = part.length === entries.length ? payloads : payloadsIn(part, payloads)
+    const written = await store.append(session, { after: saved.seq, entries: part, payloads: texts, ...owner() })
     if (written.type === "appended") {
       advance({ seq: last.seq, hash: last.hash })
-      return "saved"
+      return save(upTo)
     }
     // Someone else recorded the same message: it is matched to theirs.
     if (written.type === "duplicate") return "conflict"
@@ -331,7 +387,7 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
     const { head } = written
     if (!entries.some(({ seq, hash }) => seq === head.seq && hash === head.hash)) return "conflict"
     advance(head)
-    return save()
+    return save(upTo)
   }
   return {
     size: () => entries.length,

@@ -1,14 +1,15 @@
-import { setImmediate as nextTurn } from "node:timers/promises"
 import type { PlanEvent } from "../compact/plan/event.ts"
 import { documentsIn, markMessages } from "../compact/stack/place-stack.ts"
 import { separate } from "../compact/stack/separate.ts"
-import { flush } from "../compact/stages/flush.ts"
+import { flushSteps } from "../compact/stages/flush.ts"
 import { isSpoken } from "../compact/stages/spoken.ts"
 import { assert } from "../message/assert.ts"
 import { HoldfastError } from "../message/errors.ts"
 import { type Message, type ModelRequest, messageId, type Transcript, textOf, tokens } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { runInSteps } from "../message/steps.ts"
 import type { Pin } from "../rules/pin.ts"
+import { createPace, forEachInSlices, othersServed } from "../store/pace.ts"
 import { predict } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { encodeRequest } from "../wire/encode.ts"
@@ -59,11 +60,12 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   const { moves } = live
   const { call, events } = await retrieveFor(live, opened)
   const isLong = call.frame.wire.length > longBody
-  if (isLong) await nextTurn()
+  if (isLong) await othersServed()
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
   const pins = [...operatorRules(live), ...(await standingPins(live))]
   const preparing: Preparing = { live, call, meter, pins, options, notes: [] }
-  if (isLong) await nextTurn()
+  // Counted once each; afterwards they are only added up.
+  if (isLong) await forEachInSlices(call.frame.messages, meter.message)
   const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))
   // What the call goes by has other places now: the store came back in the midst of it, and others had written there.
   if (live.moves !== moves && call.kind !== "held") return prepare(live, options)
@@ -119,6 +121,7 @@ async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
     const sent = { ...assembled, messages: compaction.messages }
     return { assembled: sent, wire: compaction.wire, budgeted: budgetOf(preparing, sent), trace: compaction.trace }
   }
+  if (call.frame.wire.length > longBody) await othersServed()
   const changed = await withNewView(live, call)
   const again = assemble(changed)
   const after = budgetOf(preparing, again)
@@ -260,7 +263,7 @@ function afterwards(preparing: Preparing, { plan }: Budgeted, compacted: boolean
   const flushes = compacted || plan.type === "compact" || (plan.type === "leave" && plan.flush)
   if (flushes && live.options.memory?.flush !== false) {
     live.later("memory", async () => {
-      await flushMemory(live)
+      await flushMemory(live, preparing.call.separation.conversation)
     })
   }
   if (plan.type === "leave" && plan.speculate && live.queue !== undefined) {
@@ -273,22 +276,35 @@ function afterwards(preparing: Preparing, { plan }: Budgeted, compacted: boolean
 /** Of a very long stretch the newest messages are written down; the rest was, when it was new. */
 const maxMessages = 5000
 
-/** Stage 0: write down for good what was said since the last time, before anything of it is compacted. */
-async function flushMemory(live: Live): Promise<number> {
+/**
+ * Stage 0: write down for good what was said since the last time, before anything of it is compacted. What the request shows of it need
+ * not be read from the log.
+ */
+async function flushMemory(live: Live, shown: Transcript): Promise<number> {
   const { journal, at } = live
   const outline = journal.outline()
   const last = outline.ofType("memory-flushed").at(-1)
   const upTo = last === undefined ? 0 : (outline.reference(last) ?? 0)
   const path = outline.path(at, upTo) ?? outline.path(at) ?? []
   if (path.length === 0) return 0
-  const messages = await readMessages(live, path.slice(-maxMessages))
-  const { conversation } = separate({ system: [], tools: [], messages }, { standing: live.documents })
-  const { entries, worthless } = flush(conversation)
+  const newest = path.slice(-maxMessages)
+  const byId = new Map<string, Message>(shown.map((message) => [message.id, message]))
+  const isShown = newest.every((seq) => byId.has(entryId(seq)))
+  const conversation = isShown ? newest.flatMap((seq) => byId.get(entryId(seq)) ?? []) : await readSaid(live, newest)
+  const pace = createPace()
+  const { entries, worthless } = await runInSteps(flushSteps(conversation), () =>
+    pace.isDue() ? pace.rest() : undefined,
+  )
   const { written, known, leftOut, limit } = await live.memory.remember(live.id, live.redact(entries))
   await journal.commit(() => [{ type: "memory-flushed", upTo: at, rows: written.length }])
   const skipped = Object.fromEntries(Object.entries({ worthless, known, leftOut }).filter(([, count]) => count > 0))
   live.emit({ type: "memory-flushed", rows: written.length, ...skipped, ...present({ limit }) })
   return written.length
+}
+
+async function readSaid(live: Live, seqs: readonly number[]): Promise<Transcript> {
+  const messages = await readMessages(live, seqs)
+  return separate({ system: [], tools: [], messages }, { standing: live.documents }).conversation
 }
 
 type RetrievedFor = { readonly call: Call; readonly events: readonly LogEvent[] }

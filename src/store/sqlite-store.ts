@@ -2,6 +2,7 @@ import { resolve } from "node:path"
 import { HoldfastError } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
+import { createPace } from "./pace.ts"
 import { type PackedText, packAtOnce, packText, toStorable } from "./packed-text.ts"
 import { reserveLog } from "./reserved-log.ts"
 import { openSqliteDatabase, type SqliteDatabase, type SqliteTables } from "./sqlite-database.ts"
@@ -184,8 +185,7 @@ async function appendToSqlite(
   atMs: number,
 ): Promise<Appended> {
   checkBatch(batch)
-  const bodies = await Promise.all(batch.entries.map(({ body }) => packText(body)))
-  const ready: Ready = { session, batch, bodies, payloads: packedAtOnce(batch), atMs }
+  const ready: Ready = { session, batch, ...(await pack(batch)), atMs }
   for (;;) {
     const answer = await database.write(session, (tables) => append(tables, ready))
     if (answer.type !== "wanting") return answer
@@ -193,13 +193,21 @@ async function appendToSqlite(
   }
 }
 
-function packedAtOnce({ payloads = new Map() }: Batch): Map<string, PackedText> {
+/** Pack every body, and the payloads that are small, in slices: there may be thousands. */
+async function pack({ entries, payloads = new Map() }: Batch): Promise<Pick<Ready, "bodies" | "payloads">> {
+  const bodies: PackedText[] = []
   const packed = new Map<string, PackedText>()
+  const pace = createPace()
+  for (const { body } of entries) {
+    bodies.push(packAtOnce(body) ?? (await packText(body)))
+    if (pace.isDue()) await pace.rest()
+  }
   for (const [hash, text] of payloads) {
     const small = packAtOnce(text)
     if (small !== undefined) packed.set(hash, small)
+    if (pace.isDue()) await pace.rest()
   }
-  return packed
+  return { bodies, payloads: packed }
 }
 
 function append(tables: SqliteTables, ready: Ready): Appended | Wanting {

@@ -270,8 +270,9 @@ function writeOther({ role, parts, wire }: Message): readonly Wire[] {
   const rest = parts.filter((part) => part.type !== "tool-result")
   if (results.length === 0) {
     // What was a tool's message and holds no result any more is no tool's message.
-    const base = parsed(wire).tool_call_id === undefined && parsed(wire).role !== "function" ? wire : undefined
-    return [overlay(base, { ...roleField(base, role), ...contentField(rest, base) })]
+    const was = parsed(wire)
+    const base = was.tool_call_id === undefined && was.role !== "function" ? wire : undefined
+    return [overlay(base, { ...roleField(base, role), ...contentField(rest, base, was) })]
   }
   const [first, ...more] = results.map((result, n) => writeResult(result, n === 0 ? wire : undefined))
   const after = rest.length === 0 ? [] : [writeObject({ role: write(role), content: writeContent(rest) })]
@@ -280,7 +281,7 @@ function writeOther({ role, parts, wire }: Message): readonly Wire[] {
 
 function writeResult(result: ToolResultPart, wire: Wire | undefined): Wire {
   const was = parsed(wire)
-  const content = contentField(result.content, wire)
+  const content = contentField(result.content, wire, was)
   if (was.role === "function") return overlay(wire, content)
   if (wire === undefined && isPlaceId(result.callId)) {
     return writeObject({ role: write("function"), name: write(result.tool ?? "unknown"), ...content })
@@ -299,7 +300,7 @@ function writeAssistant({ parts, wire }: Message): Wire {
   const reasoning = parts.find((part) => part.type === "reasoning")?.text
   return overlay(wire, {
     ...roleField(wire, "assistant"),
-    ...(content.length === 0 && wire === undefined ? { content: write(null) } : contentField(content, wire)),
+    ...(content.length === 0 && wire === undefined ? { content: write(null) } : contentField(content, wire, was)),
     ...reasoningFields(was, reasoning),
     ...callFields(was, calls),
   })
@@ -330,8 +331,11 @@ function callFields(
 }
 
 /** No content may be absent, null or an empty list on the wire: whichever it was stays. */
-function contentField(parts: readonly Part[], wire: Wire | undefined): Fields {
-  const { content: was } = parsed(wire)
+function contentField(
+  parts: readonly Part[],
+  wire: Wire | undefined,
+  { content: was }: Readonly<Record<string, unknown>>,
+): Fields {
   const stays = wire !== undefined && (was === undefined || was === null || (Array.isArray(was) && was.length === 0))
   return parts.length === 0 && stays ? {} : { content: writeContent(parts) }
 }

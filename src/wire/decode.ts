@@ -4,8 +4,11 @@ import {
   type Message,
   type ModelRequest,
   type ModelResponse,
+  type Part,
+  type Role,
   type Span,
   tokens,
+  type Wire,
   wireText,
 } from "../message/message.ts"
 import { present } from "../message/present.ts"
@@ -20,7 +23,7 @@ export function decodeRequest(format: Format, text: string): ModelRequest {
   const list = memberOf(body, codec.names.messages)
   const items = list === undefined ? noList(codec, body) : itemsOf(codec, list)
   const messages: Message[] = []
-  for (const item of items) messages.push(codec.readMessage(item, messages))
+  for (const item of items) messages.push(readNextMessage(codec, item, messages))
   const placed = list === undefined ? undefined : { ...spanOf(list), elements: items.map(spanOf) }
   return {
     ...decodeRest(codec, body),
@@ -28,6 +31,21 @@ export function decodeRequest(format: Format, text: string): ModelRequest {
     messages,
     layout: { ...layoutOf(codec, body), ...present({ messages: placed }) },
   }
+}
+
+const readFrom = new WeakMap<readonly Part[], { readonly role: Role; readonly wire: Wire | undefined }>()
+
+/** Read one message, given those before it. */
+export function readNextMessage(codec: Codec, item: Json, earlier: readonly Message[]): Message {
+  const message = codec.readMessage(item, earlier)
+  readFrom.set(message.parts, { role: message.role, wire: message.wire })
+  return message
+}
+
+/** Does a message say what was read from its wire text, and was nothing of it changed since? */
+export function isAsRead({ parts, role, wire }: Message): boolean {
+  const read = readFrom.get(parts)
+  return read !== undefined && read.wire === wire && read.role === role
 }
 
 /** All of a request but its messages and where they stand. */

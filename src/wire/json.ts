@@ -196,8 +196,15 @@ export function writeObject(fields: Fields): Wire {
   return overlay(undefined, fields)
 }
 
-const sameValue = (one: string, other: string): boolean =>
-  one === other || JSON.stringify(JSON.parse(one)) === JSON.stringify(JSON.parse(other))
+function sameValue(one: string, other: string): boolean {
+  if (one === other) return true
+  const isText = one.startsWith('"')
+  if (isText !== other.startsWith('"')) return false
+  // Without these escapes there is but one way to write a text, and `other` is written by us.
+  if (isText && !one.includes("\\u") && !one.includes("\\/") && one.isWellFormed()) return false
+  const [value, wanted]: readonly [unknown, unknown] = [JSON.parse(one), JSON.parse(other)]
+  return isText ? value === wanted : JSON.stringify(value) === JSON.stringify(wanted)
+}
 
 /** One member of an object as it stands: `"name": value`. */
 type Member = { readonly name: string; readonly start: number; readonly valueStart: number; readonly end: number }

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../message/errors.ts"
 import { type Layout, type Message, type ModelRequest, messageId, type Span, wireText } from "../message/message.ts"
 import { codecs } from "./codecs.ts"
-import { decodeRequest, decodeRest, layoutOf } from "./decode.ts"
+import { decodeRequest, decodeRest, layoutOf, readNextMessage } from "./decode.ts"
 import { elements, readJson, requireObject, spanOf } from "./json.ts"
 import { closeOfList } from "./tape.ts"
 
@@ -108,7 +108,7 @@ function decodeNews(
   const items = elements(readJson(`[null${news}]`, "request")).slice(1)
   const offset = at - "[null".length
   const earlier = previous.messages.slice(0, kept)
-  for (const item of items) earlier.push(codecs[previous.format].readMessage(item, earlier))
+  for (const item of items) earlier.push(readNextMessage(codecs[previous.format], item, earlier))
   return {
     messages: earlier.slice(kept),
     spans: items.map(spanOf).map(({ start, end }) => ({ start: start + offset, end: end + offset })),

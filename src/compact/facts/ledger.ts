@@ -8,6 +8,7 @@ import {
   type Transcript,
   textOf,
 } from "../../message/message.ts"
+import type { Steps } from "../../message/steps.ts"
 import {
   type Emit,
   type Fact,
@@ -241,6 +242,23 @@ export function extendLedger(ledger: Ledger, newMessages: Transcript): Ledger {
   const draft: Draft = { facts: new Map(ledger.facts), running: new Map(running), length, start: length }
   for (const message of newMessages) readMessage(draft, message)
   return { facts: markSuperseded(draft.facts), running: draft.running, length: draft.length }
+}
+
+/** Read so much of a transcript in one step: some milliseconds' work, beside the pass over the ledger. */
+const stepMessages = 100
+const stepLength = 200_000
+
+/** The same, some messages at a time. */
+export function* extendSteps(ledger: Ledger, newMessages: Transcript): Steps<Ledger> {
+  let read = ledger
+  for (let from = 0, to = 0; from < newMessages.length; from = to) {
+    let length = 0
+    do length += newMessages[to++]?.wire?.length ?? 0
+    while (to < newMessages.length && to - from < stepMessages && length < stepLength)
+    read = extendLedger(read, newMessages.slice(from, to))
+    yield
+  }
+  return read
 }
 
 /** Two ledgers of one transcript as one, whichever stretches of it they saw. */

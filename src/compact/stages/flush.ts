@@ -1,8 +1,9 @@
 import { clipText } from "../../language/cut-text.ts"
 import { type Channel, instructs, type Transcript } from "../../message/message.ts"
+import { runSteps, type Steps } from "../../message/steps.ts"
 import type { Fact, FactKind } from "../facts/fact.ts"
-import { buildLedger } from "../facts/ledger.ts"
-import { notesOf } from "../summary/notes.ts"
+import { emptyLedger, extendSteps } from "../facts/ledger.ts"
+import { noteSteps } from "../summary/notes.ts"
 import { type Note, type NoteKind, stateLabels } from "../summary/summary.ts"
 
 /** What a memory is of: what somebody wanted, settled on or found out, what was done, and the exact values. */
@@ -52,9 +53,13 @@ const kindOfFact: Readonly<Partial<Record<FactKind, MemoryKind>>> = {
 }
 
 /** Stage 0 on a conversation: everything in it that is worth writing down. */
-export function flush(messages: Transcript): Flushed {
-  const facts = [...buildLedger(messages).facts.values()]
-  const entries = memoryOf(notesOf(messages), facts)
+export const flush = (messages: Transcript): Flushed => runSteps(flushSteps(messages))
+
+/** The same, some messages at a time. */
+export function* flushSteps(messages: Transcript): Steps<Flushed> {
+  const ledger = yield* extendSteps(emptyLedger, messages)
+  const facts = [...ledger.facts.values()]
+  const entries = memoryOf(yield* noteSteps(messages), facts)
   return { entries, worthless: facts.length - worthStoring(facts).length }
 }
 

@@ -8,6 +8,7 @@ import {
   textOf,
 } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import { runSteps, type Steps } from "../../message/steps.ts"
 import { inlineImageSize } from "../../tokens/image-size.ts"
 import type { StackDocument } from "../stack/place-stack.ts"
 import { repeatedDocument } from "../stack/repeated-document.ts"
@@ -139,7 +140,11 @@ const minFocusLength = 4
 const maxPasses = 8
 
 /** Show less of tool results that the model has read: each edit says what stands there instead. Pairs, ids and what was said stay. */
-export function microcompact(messages: Transcript, options: MicroOptions): readonly Edit[] {
+export const microcompact = (messages: Transcript, options: MicroOptions): readonly Edit[] =>
+  runSteps(microSteps(messages, options))
+
+/** The same, result by result. */
+export function* microSteps(messages: Transcript, options: MicroOptions): Steps<readonly Edit[]> {
   const results = microResults(messages, options.groups)
   const superseded = findSuperseded(results, ({ part }) => options.partTokens(part))
   const mentions = mentionsIn(messages, results.at(-1)?.at ?? messages.length)
@@ -166,7 +171,12 @@ export function microcompact(messages: Transcript, options: MicroOptions): reado
     const first = gone !== undefined && smaller === true ? gone : contentOf(result)
     return settle(result, first, contentOf, options.partTokens)
   }
-  const shown = joinRepeats(results, results.map(settled), options)
+  const each: Shown[] = []
+  for (const result of results) {
+    each.push(settled(result))
+    yield
+  }
+  const shown = joinRepeats(results, each, options)
   const edits = results.flatMap((result, n) => resultEdit(result, shown[n], options))
   return [...imageEdits(messages, options.partTokens), ...edits.toReversed()]
 }

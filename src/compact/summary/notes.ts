@@ -2,6 +2,7 @@ import { channelOf } from "../../message/fence.ts"
 import type { Message, ToolCallPart, ToolResultPart, Transcript } from "../../message/message.ts"
 import { pairKey } from "../../message/pair.ts"
 import { present } from "../../message/present.ts"
+import { runSteps, type Steps } from "../../message/steps.ts"
 import {
   type AssistantStatement,
   answerOf,
@@ -65,7 +66,11 @@ type Reading = {
  * What is worth knowing of a transcript, found in one pass and without a model, in order of position. Words of the user are his own; what
  * is quoted of a tool is a line or a value and stands in a note only if it steers nobody.
  */
-export function notesOf(messages: Transcript, { limit = maxNotes }: NotesOptions = {}): readonly Note[] {
+export const notesOf = (messages: Transcript, options: NotesOptions = {}): readonly Note[] =>
+  runSteps(noteSteps(messages, options))
+
+/** The same, message by message. */
+export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOptions = {}): Steps<readonly Note[]> {
   const reading: Reading = {
     work: createWork(),
     drafts: [],
@@ -75,7 +80,10 @@ export function notesOf(messages: Transcript, { limit = maxNotes }: NotesOptions
     heardUser: false,
   }
   const inText = actsInText(messages)
-  for (const [at, message] of messages.entries()) readMessage(reading, message, at, inText)
+  for (const [at, message] of messages.entries()) {
+    readMessage(reading, message, at, inText)
+    yield
+  }
   const { work, drafts, open, answer } = reading
   for (const { deed, doing } of open.values()) recordCall(work, deed, undefined, doing)
   if (answer !== undefined) drafts.push(...lastDrafts(answer))

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http"
-import { setImmediate as nextTurn } from "node:timers/promises"
 import type { Format } from "../../message/message.ts"
+import { createPace, type Pace } from "../../store/pace.ts"
 import { type SseEvent, sseEnd, sseStep, startSse } from "../../wire/sse.ts"
 import { arrayEnd, arrayStep, startArray } from "../../wire/sse-array.ts"
 import type { Ending } from "../settings/exchange-record.ts"
@@ -173,26 +173,4 @@ async function* paced(events: readonly SseEvent[], pace: Pace): AsyncGenerator<S
     yield event
   }
   if (pace.isDue()) await pace.rest()
-}
-
-/** Cuts long work into slices, between which others are served. */
-type Pace = {
-  /** Has this slice taken as long as it may? */
-  readonly isDue: () => boolean
-  /** Let others be served, and begin the next slice. */
-  readonly rest: () => Promise<void>
-}
-
-/** Nobody notices a pause of this length. */
-const sliceMs = 15
-
-function createPace(now: () => number = () => performance.now()): Pace {
-  let begunMs = now()
-  return {
-    isDue: () => now() - begunMs >= sliceMs,
-    rest: async () => {
-      await nextTurn()
-      begunMs = now()
-    },
-  }
 }

@@ -1,5 +1,5 @@
 import { type Format, type Message, messageId, wireText } from "../../message/message.ts"
-import { decodeMessage } from "../../wire/decode.ts"
+import { decodeMessage, isAsRead } from "../../wire/decode.ts"
 
 /** A message as the log keeps it: its wire text where that says all, otherwise the whole message. */
 export type FrozenMessage =
@@ -18,7 +18,9 @@ export function freeze(message: Message): FrozenMessage {
 }
 
 /** Only a message that nobody changed since it was read is what its wire text says. */
-function readsBack({ parts, role }: Message, format: Format, wire: string): boolean {
+function readsBack(message: Message, format: Format, wire: string): boolean {
+  const { parts, role } = message
+  if (isAsRead(message)) return true
   const again = decodeMessage(format, wire)
   return again.role === role && JSON.stringify(again.parts) === JSON.stringify(parts)
 }

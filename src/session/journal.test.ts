@@ -1,0 +1,48 @@
+import { expect, test } from "vitest"
+import { HoldfastError } from "../message/errors.ts"
+import { createMemoryStore } from "../store/memory-store.ts"
+import type { Store } from "../store/store.ts"
+import { createJournal } from "./journal.ts"
+import type { EntryBody } from "./log/entry.ts"
+
+const away = new HoldfastError({ code: "store-unavailable", store: "test", reason: "it is switched off" })
+const rule = (text: string): EntryBody => ({
+  type: "rule-pinned",
+  text,
+  channel: "user",
+  by: "asked",
+  kind: "obligation",
+})
+
+test("a look at the store that fails late does not count what waits for the store as saved", async () => {
+  const inner = createMemoryStore()
+  const looked = Promise.withResolvers<never>()
+  let isAway = false
+  const store: Store = {
+    ...inner,
+    append: (session, batch) => (isAway ? Promise.reject(away) : inner.append(session, batch)),
+    outline: (...given) => (isAway ? looked.promise : inner.outline(...given)),
+  }
+  const journal = createJournal({
+    store,
+    session: "s",
+    owner: () => ({ tenant: "", agent: "" }),
+    now: () => 1,
+    opening: () => ({ type: "session-opened", agent: "", secret: "" }),
+    follows: () => true,
+    redact: (data) => data,
+    maxUnsaved: 10,
+    onMoved: () => {},
+  })
+  await journal.commit(() => [rule("Never push.")])
+  isAway = true
+  const looking = journal.refresh().catch((error: unknown) => error)
+  expect(await journal.commit(() => [rule("Never merge.")])).toMatchObject({ durable: false })
+  looked.reject(away)
+  expect(await looking).toBe(away)
+  expect(journal.isDurable()).toBe(false)
+  isAway = false
+  await journal.commit(() => [])
+  expect(journal.isDurable()).toBe(true)
+  expect((await inner.outline("s")).filter(({ type }) => type === "rule-pinned").length).toBe(2)
+})
