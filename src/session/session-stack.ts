@@ -190,9 +190,16 @@ export async function installStack(
     return { ...present({ inForce: theirs }), events: [] }
   }
   const { stack, source } = fitted
+  const changes = live.promptStack === undefined ? [] : diffStacks(live.promptStack.source, source)
   const inForce: StackInForce = { seq, stack, source, ttl, documents: documentsIn(stack) }
   live.promptStack = inForce
-  const event: LogEvent = { type: "stack-installed", ...versionsOf(stack), stackTokens: fitted.stackTokens, reason }
+  const event: LogEvent = {
+    type: "stack-installed",
+    ...versionsOf(stack),
+    stackTokens: fitted.stackTokens,
+    reason,
+    changes,
+  }
   live.emit(event)
   return { inForce, events: [...fitted.events, event] }
 }

@@ -55,6 +55,8 @@ export type LogEvent =
       readonly layers: readonly { readonly layer: Layer; readonly hash: string }[]
       readonly stackTokens: number
       readonly reason: "first" | "compaction" | "now" | "window"
+      /** What it has other than the one before. */
+      readonly changes: readonly StackChange[]
     }
   /** The sources of the stack say something else: which sections, and when that takes effect. */
   | {
