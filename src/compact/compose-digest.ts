@@ -28,6 +28,8 @@ type DigestNeeds = {
   readonly meter: Pick<Meter, "text" | "truncate">
   /** Names of the arguments that the request's tools take: a value that fits is likelier needed. */
   readonly arguments: ReadonlySet<string>
+  /** The rules that hold, where that is known: what is none of them, or was taken back, is not told as one. */
+  readonly rules?: readonly string[]
 }
 
 export type Composed = { readonly digest: Digest; readonly text: string; readonly tokens: number }
@@ -114,14 +116,15 @@ function tierOf(section: string, { state, channel }: SummaryLine): Tier {
 }
 
 /** The lines that rest on something that will be out of sight, each once, with its price. */
-function candidatesIn({ sections }: Summary, { shown, meter }: DigestNeeds): readonly Candidate[] {
+function candidatesIn({ sections }: Summary, { shown, meter, rules }: DigestNeeds): readonly Candidate[] {
   const said = new Set<string>()
   return sections.flatMap(({ name, lines }) =>
     lines.flatMap((line, at): readonly Candidate[] => {
       const { text, sources } = line
       const isSeen = sources.length > 0 && sources.every((source) => shown.has(source))
       const key = `${name}\n${text}`
-      if (isSeen || said.has(key)) return []
+      const isRule = rules === undefined || rules.some((rule) => rule.includes(text) || text.includes(rule))
+      if (isSeen || said.has(key) || (name === rulesSection && !isRule)) return []
       said.add(key)
       return [{ section: name, line, tier: tierOf(name, line), cost: costOf(name, line, meter), at }]
     }),

@@ -104,6 +104,7 @@ function* draftSteps(
   const free = plan.limitTokens - beside
   if (free <= 0) return undefined
   const taken = argumentNames(task.request.tools)
+  const { rules = task.choices.pins.map(({ text }) => text) } = task.choices
   const mostTokens = mostDigestTokens(plan.limitTokens)
   function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {
     const stands = standingIn(shown.flatMap(({ parts }) => parts.map(textOf)))
@@ -115,6 +116,7 @@ function* draftSteps(
       stands,
       meter,
       arguments: taken,
+      rules,
     })
   }
   const share = plan.digestShare ?? digestShare(plan.limitTokens, free, scene.outsideTokens - mandatory)
