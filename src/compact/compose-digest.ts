@@ -141,9 +141,10 @@ const mostOf: Readonly<Record<Exclude<Tier, "facts">, number>> = {
   rest: 1,
 }
 
-/** Values take at most a quarter of a digest; of a small one more, once everything else has its place. */
+/** While words need the room, values take at most a quarter of a digest; once everything else has its place, what is left. */
 const factsShare = 0.25
-const smallDigestTokens = 1500
+/** Of that, lookups and what the assistant found take so much. */
+const restShare = 0.2
 
 /** Changed files and failed attempts have at least this share of a digest, if they take so much. */
 const workShare = 0.04
@@ -211,9 +212,9 @@ function fill(
   )
   takeTier("words", reserve + Math.min(work, allowance * workShare))
   takeTier("work", reserve)
-  const spare = Math.max(0, 1 - allowance / smallDigestTokens)
-  const share = factsShare + (1 - factsShare) * spare
-  const room = Math.min(left, allowance * share) - (facts.length === 0 ? 0 : headCost(factsSection))
+  // What acts and words leave belongs to values, but for a little of the rest.
+  const rest = candidates.reduce((sum, { tier, cost }) => sum + (tier === "rest" ? cost : 0), 0)
+  const room = left - Math.min(rest, left * restShare) - (facts.length === 0 ? 0 : headCost(factsSection))
   const said = standingIn(chosen.map(({ line }) => line.text))
   const values = fitRecords(factLines, room, {
     count: (text) => meter.text(text),

@@ -103,7 +103,7 @@ function* draftSteps(
   const beside = scene.documentTokens + mandatory + addedTokens(pins, meter) + framingTokens
   const free = plan.limitTokens - beside
   if (free <= 0) return undefined
-  const taken = argumentNames(task.request.tools)
+  const taken = argumentNames(task.request.tools, scene.conversation)
   const mostTokens = mostDigestTokens(plan.limitTokens)
   function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {
     const stands = standingIn(shown.flatMap(({ parts }) => parts.map(textOf)))

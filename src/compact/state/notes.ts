@@ -97,6 +97,8 @@ type RecordState = {
   readonly record: FactRecord
   readonly at: number
   readonly sources: readonly string[]
+  /** It came only as one of many. */
+  readonly listed: boolean
   /** Something was done to it since it was read. */
   readonly changedBy?: string
 }
@@ -275,6 +277,7 @@ function readRecords(reading: Reading, { call, deed }: OpenCall, result: ToolRes
       record: known === undefined ? record : joinRecords(known.record, record),
       at: doing.at,
       sources: [...(known?.sources ?? []).slice(-3), doing.source],
+      listed: (known?.listed ?? true) && found.length > manyListed,
     })
   }
   return found.length > 0
@@ -294,10 +297,14 @@ function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCal
 }
 
 const recordWorth = 4
+/** One of many that a search listed: of those that nobody spoke of since, few matter. */
+const listedWorth = 0.5
+const manyListed = 3
 
 function recordDrafts({ records, mentioned }: Reading): readonly NoteDraft[] {
-  return [...records.values()].map(({ record, at, sources, changedBy }): NoteDraft => {
-    const id = record.name.split(" ")
+  return [...records.values()].map(({ record, at, sources, changedBy, listed }): NoteDraft => {
+    // The day that something was asked for names nothing.
+    const id = record.name.replace(/ on \d{4}-.*$/, "").split(" ")
     const isNamed = id.some((word) => (mentioned.get(word) ?? -1) >= 0 && /[\p{N}_@-]/u.test(word))
     const isLater = id.some((word) => (mentioned.get(word) ?? -1) > at)
     const stale =
@@ -308,7 +315,7 @@ function recordDrafts({ records, mentioned }: Reading): readonly NoteDraft[] {
       sources,
       channel: "tool",
       at,
-      worth: recordWorth + (isNamed ? 3 : 0) + (isLater ? 2 : 0),
+      worth: (isNamed || !listed ? recordWorth : listedWorth) + (isNamed ? 3 : 0) + (isLater ? 2 : 0),
       ...(isNamed ? { named: true as const } : {}),
     }
   })
