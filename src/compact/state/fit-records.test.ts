@@ -10,7 +10,7 @@ const line = (text: string, worth = 4): SummaryLine => ({ text, sources: ["m1"],
 /** A word for a token. */
 const count = (text: string): number => text.split(/[^\p{L}\p{N}]+/u).length
 
-const fit = (lines: readonly SummaryLine[], budget: number, more: Partial<Parameters<typeof fitRecords>[2]> = {}) =>
+const keep = (lines: readonly SummaryLine[], budget: number, more: Partial<Parameters<typeof fitRecords>[2]> = {}) =>
   fitRecords(lines, budget, { count, stands: () => false, admits: () => true, arguments: new Set(), ...more }).map(
     ({ text }) => text,
   )
@@ -22,7 +22,7 @@ const booking = line(
 
 describe("where room is short", () => {
   test("a name goes before its price, and each stays with its owner", () => {
-    const [text = ""] = fit([booking], 16)
+    const [text = ""] = keep([booking], 16)
     expect(text).toContain("XY1")
     expect(text).toContain("XY2")
     expect(text).toContain("card_77")
@@ -33,26 +33,26 @@ describe("where room is short", () => {
     const hits = Array.from({ length: 6 }, (_, n) =>
       line(`flight QQ${n}: seats=(first ${n}, second 1${n}, third 2${n})`, 1),
     )
-    const text = fit([...hits, booking], 24).join("\n")
+    const text = keep([...hits, booking], 24).join("\n")
     expect(text).toContain("card_77")
     expect(text).toContain("XY2")
   })
 
   test("a value under the name of an argument goes first", () => {
     const order = line("order W1: colour=blue; lining=grey; thread=white; button=black")
-    expect(fit([order], 8, { arguments: new Set(["thread"]) })).toEqual(["order W1: thread=white"])
+    expect(keep([order], 8, { arguments: new Set(["thread"]) })).toEqual(["order W1: thread=white"])
   })
 
   test("a list that is not whole says so", () => {
     const list = line("user U1: orders=W11, W22, W33, W44, W55")
-    const [text = ""] = fit([list], 10)
+    const [text = ""] = keep([list], 10)
     expect(text).toMatch(/^user U1: orders=W11.*, …$/)
-    expect(fit([list], 50)).toEqual([list.text])
+    expect(keep([list], 50)).toEqual([list.text])
   })
 
   test("a list keeps what stands elsewhere too, if there is room; a single value does not", () => {
     const list = line("user U1: orders=W11, W22; mail=a@b.example")
-    expect(fit([list], 50, { stands: (value) => value !== "W22" })).toEqual(["user U1: orders=W11, W22"])
+    expect(keep([list], 50, { stands: (value) => value !== "W22" })).toEqual(["user U1: orders=W11, W22"])
   })
 })
 
@@ -89,7 +89,7 @@ test("for any records and budget, what is kept is under its own record and field
       const lines = all.map((own, n) =>
         line(`record R${n}: ${own.map(([key, pieces]) => `${key}=${pieces.join(", ")}`).join("; ")}`),
       )
-      for (const text of fit(lines, budget)) {
+      for (const text of keep(lines, budget)) {
         const kept = readRecord(text)
         const own = all[Number(/^record R(\d)/.exec(text)?.[1])] ?? []
         for (const { key, pieces } of kept?.fields ?? []) {

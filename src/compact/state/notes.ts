@@ -20,6 +20,7 @@ import { changeOf, type FileDeed } from "./file-change.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
 import { madeBy, type Outcome, outcomeOf, type ResultText, resultText, textEnds } from "./outcome-of.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
+import { addValues, programValues, type SourceState, settingsIn, sourceRecord, sourceTexts } from "./source-values.ts"
 import { createUserTalk, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   checkboxesIn,
@@ -81,6 +82,8 @@ type Reading = {
   /** Words that someone said or passed to a tool: a record that one of them names is what the work is about. */
   readonly mentioned: Map<string, number>
   readonly habits: Map<string, Habit>
+  /** What was set in written files and named in programs. */
+  readonly inSource: Map<string, SourceState>
   /** Calls whose result did not come yet. */
   readonly open: Map<string, OpenCall>
   /** Was a tool called since the user spoke? */
@@ -120,6 +123,7 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
     records: new Map(),
     mentioned: new Map(),
     habits: new Map(),
+    inSource: new Map(),
     open: new Map(),
     worked: false,
     answer: undefined,
@@ -138,7 +142,14 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
     ended: isEnded(messages),
   })
   return keep(
-    [...said, ...drafts, ...workDrafts(work), ...recordDrafts(reading), ...habitDrafts(reading.habits)],
+    [
+      ...said,
+      ...drafts,
+      ...workDrafts(work),
+      ...recordDrafts(reading),
+      ...habitDrafts(reading.habits),
+      ...sourceDrafts(reading.inSource),
+    ],
     messages.length,
     Math.min(limit, maxNotes),
   )
@@ -204,7 +215,38 @@ function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
   else reading.open.set(pairKey(call), { call, deed, doing })
   if (deed.type === "call") mention(reading, deed.text, doing.at)
   noteArguments(reading.habits, call, doing)
+  noteSource(reading.inSource, call, deed, doing)
 }
+
+/** Values in what was written go to the file, those of a program to the tool that ran it. */
+function noteSource(
+  states: Map<string, SourceState>,
+  { tool, input }: ToolCallPart,
+  deed: CallDeed,
+  doing: Doing,
+): void {
+  const [file] =
+    deed.type === "files" ? deed.files.filter(({ deed: done }) => done !== "read" && done !== "deleted") : []
+  if (file === undefined && deed.type !== "command" && deed.type !== "call") return
+  const texts = sourceTexts(input)
+  const values = file === undefined ? texts.flatMap(programValues) : texts.flatMap(settingsIn)
+  const name = file === undefined ? `passed to ${oneLine(tool, maxHabitLength * 2)}` : file.path
+  if (values.length === 0 || name === "") return
+  const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at: doing.at }
+  states.set(name, state)
+  state.at = doing.at
+  state.sources.push(doing.source)
+  addValues(state, values)
+}
+
+const sourceDrafts = (states: ReadonlyMap<string, SourceState>): readonly NoteDraft[] =>
+  [...states].flatMap(([name, state]): readonly NoteDraft[] => {
+    const record = sourceRecord(name, state)
+    const { sources, at } = state
+    return record === undefined
+      ? []
+      : [{ kind: "record", text: recordText(record), sources, channel: "assistant", at, worth: worths.source }]
+  })
 
 /** Short arguments that a tool was given again and again: how it is called here. */
 type Habit = { readonly counts: Map<string, Map<string, number>>; calls: number; at: number; source: string }
@@ -474,6 +516,7 @@ const worths = {
   readFile: 2,
   task: 8,
   doneTask: 4,
+  source: 2,
 }
 
 /** The lines of all that was done: runs, errors with their fixes, files, and the items of the latest list. */
