@@ -6,13 +6,13 @@ import { ClosingLine } from "./test/support/closing-line.ts"
 
 /**
  * Files share processes and the modules that one of them has read, which is half of what most of them take. These do not: they measure
- * their own memory or fill it, or build and install the package.
+ * their own memory or fill it, put counters in the place of modules, or build and install the package.
  */
 const apart = [
   "test/{exports,tidy,docs-examples}.test.ts",
   "test/corpus/*.test.ts",
   "test/e2e/npm-start.test.ts",
-  "test/gateway/{half-sent,hostile-bodies,hostile-limits}.test.ts",
+  "test/gateway/{half-sent,hostile-bodies,hostile-limits,once-per-request}.test.ts",
 ]
 
 /** These take half a minute or more, most of it waiting: begun last, they would keep everyone waiting at the end. */

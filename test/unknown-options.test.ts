@@ -151,7 +151,7 @@ test.each(cases)("%s takes %s for left out where its value is undefined", async 
 
 test("the names there are, where none is near", async () => {
   const problem = await problemOf(() => createGuard([], plain({ colour: "red" })))
-  expect(problem).toMatchObject({ option: "colour", expected: "one of mode, onFailure, matchers, tools" })
+  expect(problem).toMatchObject({ option: "colour", expected: "one of mode, onFailure, matchers, tools, undeclared" })
 })
 
 test.each([null, [], "memory", 7])("options that are %j are no options", async (given) => {

@@ -79,11 +79,38 @@ describe("what gives way first", () => {
     }
   })
 
-  test("values take at most about a quarter of a digest of pages", () => {
-    const composed = compose(summary, 2000)
+  const long = Array.from({ length: 60 }, (_, n) =>
+    line(
+      `Please look at order number ${n} as well, it is late and the customer of street ${n} has called twice.`,
+      6,
+      "user",
+      "said",
+    ),
+  )
+  test("values take at most about a quarter of a digest of pages while the user's words need the room", () => {
+    const composed = compose(
+      {
+        ...summary,
+        sections: summary.sections.map((one) => (one.name === "user_messages" ? { ...one, lines: long } : one)),
+      },
+      2000,
+    )
     const facts = linesIn(composed, factsSection).join("\n")
     expect(facts).not.toBe("")
     expect(meter.text(facts)).toBeLessThanOrEqual(0.3 * 2000)
+  })
+
+  test("values take more than a quarter only where every act and every word of the user stands", () => {
+    let most = 0
+    for (const budget of [300, 500, 800, 1200, 2000, 3000]) {
+      const composed = compose(summary, budget)
+      const share = meter.text(linesIn(composed, factsSection).join("\n")) / budget
+      most = Math.max(most, share)
+      if (share <= 0.3) continue
+      expect(linesIn(composed, "acts")).toHaveLength(acts.length)
+      expect(linesIn(composed, "user_messages")).toHaveLength(said.length)
+    }
+    expect(most).toBeGreaterThan(0.3)
   })
 })
 

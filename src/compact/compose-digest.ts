@@ -137,16 +137,17 @@ const costOf = (section: string, line: SummaryLine, meter: DigestNeeds["meter"])
 /** Of what is left when its turn comes, the most that a tier may take; values have their own share. */
 const mostOf: Readonly<Record<Exclude<Tier, "facts">, number>> = {
   rules: 0.25,
-  stop: 0.45,
+  stop: 0.6,
   acts: 1,
   words: 0.85,
   work: 1,
   rest: 1,
 }
 
-/** Values take at most a quarter of a digest; of a small one more, once everything else has its place. */
+/** While words need the room, values take at most a quarter of a digest; once everything else has its place, what is left. */
 const factsShare = 0.25
-const smallDigestTokens = 1500
+/** Of that, lookups and what the assistant found take so much. */
+const restShare = 0.2
 
 /** Changed files and failed attempts have at least this share of a digest, if they take so much. */
 const workShare = 0.04
@@ -194,9 +195,10 @@ function fill(
   }
   const facts = candidates.filter(({ tier }) => tier === "facts")
   const factLines = facts.map(({ line }) => line)
+  // What the assistant itself wrote into files and programs waits for room that is left over.
   const reserve = Math.min(
     allowance * factsShare,
-    facts.reduce((sum, { cost }) => sum + cost, 0),
+    costOfAll(facts, ({ line }) => line.channel !== "assistant"),
   )
   takeTier("rules")
   takeTier("stop")
@@ -208,15 +210,12 @@ function fill(
     take(fitted(spoken, most, meter), allowance)
   }
   takeTier("acts")
-  const work = candidates.reduce(
-    (sum, { tier, cost, line }) => sum + (tier === "work" && !isRead.test(line.text) ? cost : 0),
-    0,
-  )
+  const work = costOfAll(candidates, ({ tier, line }) => tier === "work" && !isRead.test(line.text))
   takeTier("words", reserve + Math.min(work, allowance * workShare))
   takeTier("work", reserve)
-  const spare = Math.max(0, 1 - allowance / smallDigestTokens)
-  const share = factsShare + (1 - factsShare) * spare
-  const room = Math.min(left, allowance * share) - (facts.length === 0 ? 0 : headCost(factsSection))
+  // What acts and words leave belongs to values, but for a little of the rest.
+  const rest = costOfAll(candidates, ({ tier }) => tier === "rest")
+  const room = left - Math.min(rest, left * restShare) - (facts.length === 0 ? 0 : headCost(factsSection))
   const said = standingIn(chosen.map(({ line }) => line.text))
   const values = fitRecords(factLines, room, {
     count: (text) => meter.text(text),
@@ -229,6 +228,9 @@ function fill(
   takeTier("rest")
   return inOrder(schema, chosen, values)
 }
+
+const costOfAll = (candidates: readonly Candidate[], isMeant: (candidate: Candidate) => boolean): number =>
+  candidates.reduce((sum, one) => sum + (isMeant(one) ? one.cost : 0), 0)
 
 /** Shorter than this the beginning of what someone said tells little. */
 const leastWords = 40

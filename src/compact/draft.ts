@@ -103,7 +103,7 @@ function* draftSteps(
   const beside = scene.documentTokens + mandatory + addedTokens(pins, meter) + framingTokens
   const free = plan.limitTokens - beside
   if (free <= 0) return undefined
-  const taken = argumentNames(task.request.tools)
+  const taken = argumentNames(task.request.tools, scene.conversation)
   const { rules = task.choices.pins.map(({ text }) => text) } = task.choices
   const mostTokens = mostDigestTokens(plan.limitTokens)
   function* compose(shown: Transcript, budgetTokens: number): Steps<Composed | undefined> {

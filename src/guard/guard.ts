@@ -88,10 +88,10 @@ function checkOptions(options: GuardOptions): void {
 
 /** Make a guard of policies and templates. They are parsed and checked against the schema here, once. */
 export function createGuard(policies: readonly PolicyInput[], options: GuardOptions = {}): Guard {
+  checkOptions(options)
   const declared = Array.isArray(policies) ? policies.filter(isDeclarations) : []
-  const own = options.tools ?? []
-  const given = { ...options, tools: [...declared.flatMap(({ tools }) => tools), ...(Array.isArray(own) ? own : [])] }
-  checkOptions(Array.isArray(options.tools ?? []) ? given : options)
+  const given = { ...options, tools: [...declared.flatMap(({ tools }) => tools), ...(options.tools ?? [])] }
+  checkContracts(given.tools)
   const cedar = loadCedar()
   const { policies: read, matchers } = readPolicySet(cedar, policies, options.matchers ?? {})
   const judging: Judging = {

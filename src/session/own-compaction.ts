@@ -3,6 +3,7 @@ import { readConversation } from "../compact/knowledge.ts"
 import { isSpokenPart } from "../compact/stages/spoken.ts"
 import { parseDigest } from "../compact/summary/digest-text.ts"
 import type { SchemaName, Summary } from "../compact/summary/summary.ts"
+import { HoldfastError } from "../message/errors.ts"
 import { lineageKey } from "../message/lineage.ts"
 import type { Message, Transcript } from "../message/message.ts"
 import { commonLength } from "../message/recall.ts"
@@ -227,7 +228,8 @@ export async function inheritance(live: Live, conversation: Transcript): Promise
   if (path.length === conversation.length) return ""
   const left = leftBehind(outline, live.at, path).filter((seq) => !live.unconfirmed.has(seq))
   if (left.length === 0) return ""
-  const messages = await readMessages(live, left.slice(0, inheritedMessages).reverse())
+  const messages = await knownMessages(live, left.slice(0, inheritedMessages).reverse())
+  if (messages.length === 0) return ""
   const { schema = "handoff" } = live.options
   const composed = composeDigest(readConversation(messages, { schema }), {
     budgetTokens: inheritedTokens,
@@ -238,6 +240,16 @@ export async function inheritance(live: Live, conversation: Transcript): Promise
     arguments: new Set(),
   })
   return composed?.text ?? ""
+}
+
+/** The messages of these entries; while the store is away, those that are in memory: what is handed on binds nobody, and rules stand by themselves. */
+async function knownMessages(live: Live, seqs: readonly number[]): Promise<readonly Message[]> {
+  try {
+    return await readMessages(live, seqs)
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || !error.problem.code.startsWith("store-")) throw error
+    return seqs.flatMap((seq) => live.messages.get(seq) ?? [])
+  }
 }
 
 /** What a session carries on from ways not taken; nothing where there are none. */

@@ -20,6 +20,7 @@ import { changeOf, type FileDeed } from "./file-change.ts"
 import { finish, type NoteDraft } from "./note-draft.ts"
 import { madeBy, type Outcome, outcomeOf, type ResultText, resultText, textEnds } from "./outcome-of.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
+import { addValues, programValues, type SourceState, settingsIn, sourceRecord, sourceTexts } from "./source-values.ts"
 import { createUserTalk, type UserTalk, userNotes } from "./user-notes.ts"
 import {
   checkboxesIn,
@@ -81,6 +82,8 @@ type Reading = {
   /** Words that someone said or passed to a tool: a record that one of them names is what the work is about. */
   readonly mentioned: Map<string, number>
   readonly habits: Map<string, Habit>
+  /** What was set in written files and named in programs. */
+  readonly inSource: Map<string, SourceState>
   /** Calls whose result did not come yet. */
   readonly open: Map<string, OpenCall>
   /** Was a tool called since the user spoke? */
@@ -97,6 +100,8 @@ type RecordState = {
   readonly record: FactRecord
   readonly at: number
   readonly sources: readonly string[]
+  /** It came only as one of many. */
+  readonly listed: boolean
   /** Something was done to it since it was read. */
   readonly changedBy?: string
 }
@@ -118,6 +123,7 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
     records: new Map(),
     mentioned: new Map(),
     habits: new Map(),
+    inSource: new Map(),
     open: new Map(),
     worked: false,
     answer: undefined,
@@ -136,7 +142,14 @@ export function* noteSteps(messages: Transcript, { limit = maxNotes }: NotesOpti
     ended: isEnded(messages),
   })
   return keep(
-    [...said, ...drafts, ...workDrafts(work), ...recordDrafts(reading), ...habitDrafts(reading.habits)],
+    [
+      ...said,
+      ...drafts,
+      ...workDrafts(work),
+      ...recordDrafts(reading),
+      ...habitDrafts(reading.habits),
+      ...sourceDrafts(reading.inSource),
+    ],
     messages.length,
     Math.min(limit, maxNotes),
   )
@@ -202,7 +215,38 @@ function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
   else reading.open.set(pairKey(call), { call, deed, doing })
   if (deed.type === "call") mention(reading, deed.text, doing.at)
   noteArguments(reading.habits, call, doing)
+  noteSource(reading.inSource, call, deed, doing)
 }
+
+/** Values in what was written go to the file, those of a program to the tool that ran it. */
+function noteSource(
+  states: Map<string, SourceState>,
+  { tool, input }: ToolCallPart,
+  deed: CallDeed,
+  doing: Doing,
+): void {
+  const [file] =
+    deed.type === "files" ? deed.files.filter(({ deed: done }) => done !== "read" && done !== "deleted") : []
+  if (file === undefined && deed.type !== "command" && deed.type !== "call") return
+  const texts = sourceTexts(input)
+  const values = file === undefined ? texts.flatMap(programValues) : texts.flatMap(settingsIn)
+  const name = file === undefined ? `passed to ${oneLine(tool, maxHabitLength * 2)}` : file.path
+  if (values.length === 0 || name === "") return
+  const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at: doing.at }
+  states.set(name, state)
+  state.at = doing.at
+  state.sources.push(doing.source)
+  addValues(state, values)
+}
+
+const sourceDrafts = (states: ReadonlyMap<string, SourceState>): readonly NoteDraft[] =>
+  [...states].flatMap(([name, state]): readonly NoteDraft[] => {
+    const record = sourceRecord(name, state)
+    const { sources, at } = state
+    return record === undefined
+      ? []
+      : [{ kind: "record", text: recordText(record), sources, channel: "assistant", at, worth: worths.source }]
+  })
 
 /** Short arguments that a tool was given again and again: how it is called here. */
 type Habit = { readonly counts: Map<string, Map<string, number>>; calls: number; at: number; source: string }
@@ -275,6 +319,7 @@ function readRecords(reading: Reading, { call, deed }: OpenCall, result: ToolRes
       record: known === undefined ? record : joinRecords(known.record, record),
       at: doing.at,
       sources: [...(known?.sources ?? []).slice(-3), doing.source],
+      listed: (known?.listed ?? true) && found.length > manyListed,
     })
   }
   return found.length > 0
@@ -294,10 +339,14 @@ function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCal
 }
 
 const recordWorth = 4
+/** One of many that a search listed: of those that nobody spoke of since, few matter. */
+const listedWorth = 0.5
+const manyListed = 3
 
 function recordDrafts({ records, mentioned }: Reading): readonly NoteDraft[] {
-  return [...records.values()].map(({ record, at, sources, changedBy }): NoteDraft => {
-    const id = record.name.split(" ")
+  return [...records.values()].map(({ record, at, sources, changedBy, listed }): NoteDraft => {
+    // The day that something was asked for names nothing.
+    const id = record.name.replace(/ on \d{4}-.*$/, "").split(" ")
     const isNamed = id.some((word) => (mentioned.get(word) ?? -1) >= 0 && /[\p{N}_@-]/u.test(word))
     const isLater = id.some((word) => (mentioned.get(word) ?? -1) > at)
     const stale =
@@ -308,7 +357,7 @@ function recordDrafts({ records, mentioned }: Reading): readonly NoteDraft[] {
       sources,
       channel: "tool",
       at,
-      worth: recordWorth + (isNamed ? 3 : 0) + (isLater ? 2 : 0),
+      worth: (isNamed || !listed ? recordWorth : listedWorth) + (isNamed ? 3 : 0) + (isLater ? 2 : 0),
       ...(isNamed ? { named: true as const } : {}),
     }
   })
@@ -467,6 +516,7 @@ const worths = {
   readFile: 2,
   task: 8,
   doneTask: 4,
+  source: 2,
 }
 
 /** The lines of all that was done: runs, errors with their fixes, files, and the items of the latest list. */

@@ -237,7 +237,7 @@ export function readRecord(line: string): FactRecord | undefined {
 }
 
 /** At the commas that stand in no bracket. */
-function splitPieces(value: string): readonly string[] {
+export function splitPieces(value: string): readonly string[] {
   const pieces: string[] = []
   let [depth, start] = [0, 0]
   for (let at = 0; at < value.length; at++) {

@@ -218,10 +218,11 @@ function entityOf(constraint: PolicyJson["resource"] | PolicyJson["principal"]):
   return "__entity" in entity ? entity.__entity.id : entity.id
 }
 
-/** The session whose agents a head means. */
+/** The session whose agents a head means: `principal in Session::"…"`, or `principal is Agent in Session::"…"`. */
 function sessionOf(constraint: PolicyJson["principal"]): string | undefined {
-  if (constraint.op !== "in" || !("entity" in constraint)) return undefined
-  const { entity } = constraint
+  const within = constraint.op === "is" ? constraint.in : constraint.op === "in" ? constraint : undefined
+  if (within === undefined || !("entity" in within)) return undefined
+  const { entity } = within
   return "__entity" in entity ? entity.__entity.id : entity.id
 }
 

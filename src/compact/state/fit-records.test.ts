@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest"
+import { fc } from "../../../test/support/property.ts"
+import { callId, messageId } from "../../message/message.ts"
+import type { SummaryLine } from "../summary/summary.ts"
+import { argumentNames, fitRecords } from "./fit-records.ts"
+import { readRecord } from "./records.ts"
+
+const line = (text: string, worth = 4): SummaryLine => ({ text, sources: ["m1"], channel: "tool", worth })
+
+/** A word for a token. */
+const count = (text: string): number => text.split(/[^\p{L}\p{N}]+/u).length
+
+const keep = (lines: readonly SummaryLine[], budget: number, more: Partial<Parameters<typeof fitRecords>[2]> = {}) =>
+  fitRecords(lines, budget, { count, stands: () => false, admits: () => true, arguments: new Set(), ...more }).map(
+    ({ text }) => text,
+  )
+
+const booking = line(
+  "booking B7: flights=XY1 (origin AAA, date 2030-01-02, price 152), XY2 (origin BBB, date 2030-01-03, price 99); paid=card_77",
+  9,
+)
+
+describe("where room is short", () => {
+  test("a name goes before its price, and each stays with its owner", () => {
+    const [text = ""] = keep([booking], 16)
+    expect(text).toContain("XY1")
+    expect(text).toContain("XY2")
+    expect(text).toContain("card_77")
+    expect(text).not.toContain("price")
+  })
+
+  test("numbers in a group do not make an id of it", () => {
+    const hits = Array.from({ length: 6 }, (_, n) =>
+      line(`flight QQ${n}: seats=(first ${n}, second 1${n}, third 2${n})`, 1),
+    )
+    const text = keep([...hits, booking], 24).join("\n")
+    expect(text).toContain("card_77")
+    expect(text).toContain("XY2")
+  })
+
+  test("a value under the name of an argument goes first", () => {
+    const order = line("order W1: colour=blue; lining=grey; thread=white; button=black")
+    expect(keep([order], 8, { arguments: new Set(["thread"]) })).toEqual(["order W1: thread=white"])
+  })
+
+  test("a list that is not whole says so", () => {
+    const list = line("user U1: orders=W11, W22, W33, W44, W55")
+    const [text = ""] = keep([list], 10)
+    expect(text).toMatch(/^user U1: orders=W11.*, …$/)
+    expect(keep([list], 50)).toEqual([list.text])
+  })
+
+  test("a list keeps what stands elsewhere too, if there is room; a single value does not", () => {
+    const list = line("user U1: orders=W11, W22; mail=a@b.example")
+    expect(keep([list], 50, { stands: (value) => value !== "W22" })).toEqual(["user U1: orders=W11, W22"])
+  })
+})
+
+test("names of arguments come from the tools and from the calls there were", () => {
+  const call = {
+    id: messageId("m1"),
+    role: "assistant",
+    parts: [
+      {
+        type: "tool-call",
+        callId: callId("c1"),
+        tool: "book",
+        kind: "function",
+        input: { legs: [{ flightNumber: "X1" }] },
+      },
+    ],
+  } as const
+  expect([...argumentNames([], [call])]).toEqual(["legs", "flightnumber"])
+})
+
+const word = fc.string({ unit: fc.constantFrom(..."abcXYZ019_-"), minLength: 1, maxLength: 8 })
+const group = fc
+  .tuple(word, fc.array(fc.tuple(word, word), { maxLength: 4 }))
+  .map(([head, parts]) => (parts.length === 0 ? head : `${head} (${parts.map((part) => part.join(" ")).join(", ")})`))
+const fields = fc.uniqueArray(fc.tuple(word, fc.array(group, { minLength: 1, maxLength: 4 })), {
+  minLength: 1,
+  maxLength: 4,
+  selector: ([key]) => key,
+})
+
+test("for any records and budget, what is kept is under its own record and field, in order, and takes no more than there is", () => {
+  fc.assert(
+    fc.property(fc.array(fields, { maxLength: 5 }), fc.integer({ min: 0, max: 80 }), (all, budget) => {
+      const lines = all.map((own, n) =>
+        line(`record R${n}: ${own.map(([key, pieces]) => `${key}=${pieces.join(", ")}`).join("; ")}`),
+      )
+      for (const text of keep(lines, budget)) {
+        const kept = readRecord(text)
+        const own = all[Number(/^record R(\d)/.exec(text)?.[1])] ?? []
+        for (const { key, pieces } of kept?.fields ?? []) {
+          const whole = own.find(([name]) => name === key)?.[1] ?? []
+          let from = 0
+          for (const piece of pieces.filter((one) => one !== "…")) {
+            const [head = ""] = piece.split(" (")
+            const at = whole.findIndex((one, n) => n >= from && one.split(" (")[0] === head && hasParts(one, piece))
+            expect(at).toBeGreaterThanOrEqual(from)
+            from = at + 1
+          }
+          expect(pieces.includes("…")).toBe(pieces.length - (pieces.includes("…") ? 1 : 0) < whole.length)
+        }
+      }
+    }),
+  )
+})
+
+const partsIn = (piece: string): readonly string[] => / \((.*)\)$/.exec(piece)?.[1]?.split(", ") ?? []
+const hasParts = (whole: string, kept: string): boolean => partsIn(kept).every((part) => partsIn(whole).includes(part))

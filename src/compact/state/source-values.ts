@@ -1,0 +1,103 @@
+import { oneLine } from "../summary/summary.ts"
+import type { FactRecord } from "./records.ts"
+
+/**
+ * Values in what calls wrote and ran: settings of a written file under their names, and of programs the files that they name and what they
+ * define, which an interpreter still knows. The owner is the file, or the tool that was given the program.
+ */
+type SourceValue = { readonly key: string; readonly value: string }
+
+/** Longer texts are read up to here. */
+const maxSourceText = 60_000
+/** A shorter argument stands in the line of its call. */
+const minProgramLength = 60
+const maxKeyLength = 40
+const maxValueLength = 48
+const maxEachKey = 40
+const maxKeys = 60
+
+const filePath =
+  /(?<![\w/.@-])(?:~\/|\.{1,2}\/|\/)?(?:[\w.@+-]{1,80}\/){1,12}[\w.@+-]{0,80}\w|(?<![\w/.@-])[\w-]{1,60}\.(?:[cm]?[jt]sx?|py|json|ya?ml|toml|mdx?|txt|html?|s?css|sh|sql|csv|rs|go|java|rb|php|c|h|cc|[ch]pp|cs|kt|swift|ini|cfg|conf|lock|xml|ipynb|vue|svelte|log|env)\b(?!\()/g
+
+/** One slash between two words (`and/or`) makes no path. */
+const isPath = /^[~./]|\.\w|\/.*\//
+
+/** What a program defines where no block begins: functions, classes and variables. */
+const defined =
+  /^(?:export |async |pub |static ){0,3}(?:(?:def|class|function|fn|func|struct|enum|interface)\s{1,4}([A-Za-z_$][\w$]{2,40})|(?:const |let |var )?([A-Za-z_$][\w$]{2,40})\s{0,4}=(?![=~>]))/gm
+
+/** A name and its value in source text of any language: `padding: 50px`, `PORT=3000`, `"version": "1.2"`, `const limit = 25 * 60`. */
+const setting =
+  /(?:^|[\s{,(;"'])([A-Za-z_-][\w.-]{1,40})["']?\s{0,3}(?::|=(?![=>]))\s{0,3}["'`]?([#\w./@%+*$: -]{1,60}?)["'`]?\s{0,3}(?:[;,\n})]|$)/gm
+
+const isTelling = (value: string): boolean => /\d/.test(value) && value.length > 1 && value.length <= maxValueLength
+
+/** The values that a written text sets, under their names. */
+export const settingsIn = (text: string): readonly SourceValue[] =>
+  [...text.slice(0, maxSourceText).matchAll(setting)].flatMap(([, key = "", value = ""]) =>
+    isTelling(value.trim()) ? [{ key, value: value.trim() }] : [],
+  )
+
+/** What a program names and defines. */
+export function programValues(text: string): readonly SourceValue[] {
+  if (text.length < minProgramLength) return []
+  const read = text.slice(0, maxSourceText)
+  const paths = [...read.matchAll(filePath)]
+    .filter(([value]) => isPath.test(value))
+    .map(([value]) => ({ key: "path", value }))
+  const names = [...read.matchAll(defined)].map(([, block, variable]) => ({
+    key: "defined",
+    value: block ?? variable ?? "",
+  }))
+  return [...paths, ...names].filter(({ value }) => value.length > 3 && value.length <= 2 * maxValueLength)
+}
+
+/** All values of one owner, newest last. */
+export type SourceState = {
+  readonly values: Map<string, Map<string, number>>
+  readonly sources: string[]
+  at: number
+}
+
+export function addValues(state: SourceState, values: readonly SourceValue[]): void {
+  for (const { key, value } of values) {
+    const name = oneLine(key, maxKeyLength)
+      .replace(/[=;:`]/g, " ")
+      .trim()
+    const text = oneLine(value, 2 * maxValueLength)
+      .replace(/; /g, ", ")
+      .replaceAll("`", "'")
+    const own = state.values.get(name) ?? new Map<string, number>()
+    const times = own.get(text) ?? 0
+    own.delete(text)
+    state.values.set(name, own.set(text, times + 1))
+  }
+}
+
+/** The record of an owner: what came up most often first, and of that the newest. */
+export function sourceRecord(name: string, { values }: SourceState): FactRecord | undefined {
+  const fields = [...values].slice(-maxKeys).map(([key, own]) => ({
+    key,
+    pieces: [...own]
+      .reverse()
+      .toSorted(([, one], [, other]) => other - one)
+      .slice(0, maxEachKey)
+      .map(([value]) => value),
+  }))
+  return fields.length === 0 ? undefined : { name: oneLine(name.replaceAll(": ", ":"), 160), fields }
+}
+
+/** The texts of a call's arguments that are written or run; what an edit takes out is not among them. */
+export function sourceTexts(input: unknown): readonly string[] {
+  if (typeof input === "string") return [withoutRemoved(input)]
+  if (typeof input !== "object" || input === null) return []
+  return Object.entries(input).flatMap(([key, value]: readonly [string, unknown]): readonly string[] => {
+    if (/^old/i.test(key)) return []
+    if (typeof value === "string") return [withoutRemoved(value)]
+    return Array.isArray(value) ? value.slice(0, 20).flatMap(sourceTexts) : []
+  })
+}
+
+/** Of a patch, what it puts in. */
+const withoutRemoved = (text: string): string =>
+  /^(?:\*\*\* Begin Patch|--- |diff |@@ )/m.test(text) ? text.replace(/^-.*\n?/gm, "").replace(/^\+/gm, "") : text
