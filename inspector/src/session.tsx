@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals"
 import { lazy, Suspense } from "preact/compat"
 import { useCallback, useEffect, useRef } from "preact/hooks"
 import { download, get, sessionPath } from "./api.ts"
-import { clientName, count, moment, money, shortId, span, stateOf, titleOf, whole } from "./format.ts"
+import { clientName, count, moment, money, pricesOf, shortId, span, stateOf, titleOf, whole } from "./format.ts"
 import { browserKey, submitChange } from "./key.ts"
 import { moveFocus, useKeys } from "./keys.ts"
 import { ActionMark, Icon, Key, MessageLine, ProblemBox, Skeleton, useTold } from "./parts.tsx"
@@ -106,7 +106,7 @@ function Meta({ row }: { readonly row: Row }) {
               , about <b>{money(row.cost.savedDollars)}</b> not
             </>
           )}{" "}
-          <small>estimate, {row.cost.prices}</small>
+          <small>estimate, {pricesOf(row.cost.prices)}</small>
         </span>
       )}
       {row.unsaved !== undefined && <span class="bad">{row.unsaved.sentence}</span>}

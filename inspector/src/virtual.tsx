@@ -31,11 +31,11 @@ export function Virtual({ total, height, label, renderRow, onRange, class: name 
   useEffect(() => onRange?.(from, to), [from, to, total, onRange])
   const shown = Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by the keyboard
     <div
       ref={box}
       class={`virtual ${name}`}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by the keyboard
       tabIndex={0}
       role="region"
       aria-label={label}
