@@ -3,7 +3,7 @@ import { readFile, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { join, resolve } from "node:path"
 import { gzipSync } from "node:zlib"
-import { type Browser, chromium, type Page } from "playwright-core"
+import { type Browser, chromium, type Locator, type Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
 import { type InspectedGateway, openInspectedGateway, writeLongSession } from "./open-inspector.ts"
 
@@ -56,9 +56,7 @@ beforeEach(() => {
 })
 
 const go = async (hash: string): Promise<void> => {
-  await page.evaluate((next) => {
-    location.hash = next
-  }, hash)
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
 }
 
 const demoHash = (rest = ""): string => `#/s/${encodeURIComponent(house.demoSession)}${rest}`
@@ -81,7 +79,7 @@ test("a page that is not signed in shows nothing but how to, and a code works on
   expect(await stranger.locator("a.row").count()).toBe(0)
   await stranger.goto(link)
   await stranger.locator("a.row").first().waitFor()
-  expect(await stranger.evaluate(() => location.href)).not.toContain("code=")
+  expect(await stranger.evaluate("location.href")).not.toContain("code=")
   const third = await (await browser.newContext()).newPage()
   await third.goto(link)
   await third.getByText("does not sign in").waitFor()
@@ -115,7 +113,8 @@ test("a session has its timeline with every compaction and the denied call, and 
   expect(await page.locator(".judged-mark").count()).toBe(1)
   expect(await page.locator(".timeline .legend").innerText()).toContain("1 call denied")
   await page.getByRole("button", { name: "As a table" }).click()
-  expect(await page.locator(".timeline tbody tr").count()).toBe(21)
+  const { total } = await house.admin(`sessions/${encodeURIComponent(house.demoSession)}/turns`)
+  expect(await page.locator(".timeline tbody tr").count()).toBe(total)
   await page.getByRole("button", { name: "As a drawing" }).click()
   await page.locator(".drop-mark").first().click()
   await page.getByRole("heading", { name: /13,372 → 7,091 tokens/ }).waitFor()
@@ -128,19 +127,15 @@ test("a compaction says what became of each message, and its parts add up to its
   await page.locator(".diff-row").first().waitFor()
   const sizes = await page.locator("h1").innerText()
   const [before = 0, after = 0] = sizes.split("→").map((text) => Number(text.replace(/\D/g, "")))
-  const shown = await page.evaluate(() => {
-    const figures = [...document.querySelectorAll(".diff-row")].map((row) => {
-      const cells = [...row.querySelectorAll(".cell")]
-      const tokens = (cell: Element | undefined): number =>
-        Number((cell?.querySelector(".size")?.textContent ?? "0").replace(/\D/g, ""))
-      return [tokens(cells[0]), tokens(cells[2])]
-    })
-    const handoff = Number((document.querySelector("#handoff .dim")?.textContent ?? "0").replace(/\D/g, ""))
-    return {
-      before: figures.reduce((sum, [one = 0]) => sum + one, 0),
-      after: figures.reduce((sum, [, two = 0]) => sum + two, handoff),
-    }
-  })
+  const figure = async (row: Locator, cell: number): Promise<number> => {
+    const size = row.locator(".cell").nth(cell).locator(".size")
+    return (await size.count()) === 0 ? 0 : Number((await size.innerText()).replace(/\D/g, ""))
+  }
+  const shown = { before: 0, after: Number((await page.locator("#handoff .dim").innerText()).replace(/\D/g, "")) }
+  for (const row of await page.locator(".diff-row").all()) {
+    shown.before += await figure(row, 0)
+    shown.after += await figure(row, 2)
+  }
   // Each is rounded on its own.
   expect(Math.abs(shown.before - before)).toBeLessThan(25)
   expect(Math.abs(shown.after - after)).toBeLessThan(25)
@@ -167,7 +162,7 @@ test("a line of the handoff leads to the words that it comes from", async () => 
   await page.getByRole("dialog").getByText("Check all three warehouses").waitFor()
   await page.keyboard.press("Escape")
   // A value of the facts, which no line of the summary names a source for.
-  await page.getByRole("button", { name: /more lines/ }).click()
+  await page.locator(".handoff-text > button", { hasText: "more lines" }).click()
   await page.locator(".handoff-line", { hasText: "batch: LOT-7Q2-0931-KX" }).click()
   await page.locator(".source-card mark", { hasText: "LOT-7Q2-0931-KX" }).waitFor()
   expect(complaints).toEqual([])
@@ -201,16 +196,12 @@ test("a rule is added and taken back, signed by the browser's key, and a copied 
   await page.getByRole("button", { name: "Remove: Never touch order TC-4409." }).click()
   await page.locator(".rule", { hasText: "Never touch order TC-4409." }).waitFor({ state: "detached" })
   expect((await session.pins()).map(({ text }) => text)).not.toContain("Never touch order TC-4409.")
-  const forged = await page.evaluate(async () => {
-    const proof = localStorage.getItem("holdfast-proof") ?? ""
-    const change = `hc1.${btoa("{}").replace(/=+$/, "")}.${"A".repeat(86)}`
-    const answer = await fetch("/admin/changes", {
-      method: "POST",
-      headers: { "content-type": "application/json", "x-holdfast-proof": proof },
-      body: JSON.stringify({ change }),
-    })
-    return answer.status
-  })
+  const change = `hc1.${Buffer.from("{}").toString("base64url")}.${"A".repeat(86)}`
+  const forged = await page.evaluate(`fetch("/admin/changes", {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-holdfast-proof": localStorage.getItem("holdfast-proof") },
+    body: ${JSON.stringify(JSON.stringify({ change }))},
+  }).then(({ status }) => status)`)
   expect(forged).toBe(409)
   // The browser says so itself: a refused request is a line in its console.
   expect(complaints.filter((text) => !text.includes("409"))).toEqual([])
@@ -244,30 +235,35 @@ test("a call that waits is approved by a browser whose key the operator trusts",
   expect(await (await answer).text()).toContain("issue_refund")
 })
 
-test("ten thousand turns are scrolled through without a long frame", async () => {
+/** A fast scroll: 9,000 pixels, 250 events, in a second. */
+const [frames, pixels] = [120, 150]
+
+test("ten thousand turns are scrolled through at sixty frames a second", async () => {
   await go("#/s/one.long")
   await page.locator(".event").first().waitFor()
-  const frames = await page.evaluate(async () => {
+  await page.locator(".drop-mark").first().waitFor()
+  await page.locator(".seen-legend").waitFor()
+  // The time that the page's own code and its layout took of their thread: other programs have the cores as well, and here the
+  // browser paints without a graphics card.
+  const own = new Set(["ScriptDuration", "LayoutDuration", "RecalcStyleDuration"])
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send("Performance.setTimeDomain", { timeDomain: "threadTicks" })
+  await devtools.send("Performance.enable")
+  const worked = async (): Promise<number> => {
+    const { metrics } = await devtools.send("Performance.getMetrics")
+    return metrics.reduce((sum, { name, value }) => sum + (own.has(name) ? value : 0), 0)
+  }
+  const before = await worked()
+  await page.evaluate(`(async () => {
     const list = document.querySelector(".events-list")
-    if (list === null) return []
-    const times: number[] = []
-    let last = performance.now()
-    for (let n = 0; n < 90; n++) {
-      list.scrollTop += 800
+    for (let n = 0; n < ${frames}; n++) {
+      list.scrollTop += ${pixels}
       await new Promise(requestAnimationFrame)
-      const now = performance.now()
-      times.push(now - last)
-      last = now
     }
-    return times
-  })
-  const sorted = frames.toSorted((one, other) => one - other)
-  expect(sorted[Math.floor(sorted.length / 2)]).toBeLessThan(25)
+  })()`)
+  expect((1000 * ((await worked()) - before)) / frames).toBeLessThan(1000 / 60)
   expect(await page.locator(".event").count()).toBeLessThan(80)
-  await page.evaluate(() => {
-    const list = document.querySelector(".events-list")
-    if (list !== null) list.scrollTop = list.scrollHeight
-  })
+  await page.evaluate(`{ const list = document.querySelector(".events-list"); list.scrollTop = list.scrollHeight }`)
   await page.getByText("Port the importer, one table at a time.").last().waitFor()
   await page.locator(".event", { hasText: "Port the importer" }).waitFor()
   expect(complaints).toEqual([])
@@ -278,26 +274,27 @@ test("what a session says stays text, and the policy of the page holds", async (
     await go(hash)
     await page.getByText('<img src=x onerror="window.owned=1">').first().waitFor()
   }
-  await page.locator("button.event").first().click()
+  await page.locator("button.event", { hasText: "onerror" }).click()
   await page.getByRole("dialog").getByText("onerror").first().waitFor()
   await page.keyboard.press("Escape")
-  expect(await page.evaluate(() => "owned" in window)).toBe(false)
+  expect(await page.evaluate(`"owned" in window`)).toBe(false)
   expect(await page.locator("#app img, #app b:has-text('prod')").count()).toBe(0)
   expect(complaints).toEqual([])
-  const blocked = await page.evaluate(() => {
-    const element = document.createElement("div")
+  const blocked = await page.evaluate(`(() => {
     try {
-      element.innerHTML = "<img src=x>"
+      document.createElement("div").innerHTML = "<img src=x>"
       return "taken"
     } catch {
       return "refused"
     }
-  })
+  })()`)
   expect(blocked).toBe("refused")
   const policy = (await fetch(`${house.url}/`)).headers.get("content-security-policy") ?? ""
   expect(policy).toContain("default-src 'none'")
   expect(policy).not.toContain("unsafe")
 })
+
+type AxeTold = { readonly violations: readonly string[]; readonly sideways: boolean }
 
 const places = (): readonly (readonly [string, string])[] => [
   ["list", "#/"],
@@ -326,31 +323,16 @@ test("axe finds nothing serious, and nothing scrolls sideways, on any page, at a
   ] as const) {
     await checked.setViewportSize({ width, height })
     for (const [name, hash] of places()) {
-      await checked.evaluate(
-        (next) => {
-          location.hash = next
-        },
-        name === "compaction" ? `${hash}${id}` : hash,
-      )
+      await checked.evaluate(`location.hash = ${JSON.stringify(name === "compaction" ? `${hash}${id}` : hash)}`)
       await checked.locator("main").waitFor()
-      await checked.waitForTimeout(400)
       if (width !== 1024) await checked.keyboard.press("t")
-      const told = await checked.evaluate(async () => {
-        const run: (options: object) => Promise<{
-          readonly violations: readonly {
-            readonly id: string
-            readonly impact: string
-            readonly nodes: readonly { readonly html: string }[]
-          }[]
-        }> = Reflect.get(Reflect.get(window, "axe"), "run")
-        const { violations } = await run({ resultTypes: ["violations"] })
-        return {
-          violations: violations
-            .filter(({ impact }) => impact === "serious" || impact === "critical")
-            .map(({ id: rule, nodes }) => `${rule}: ${nodes[0]?.html.slice(0, 120)}`),
-          sideways: document.documentElement.scrollWidth > document.documentElement.clientWidth,
-        }
-      })
+      await checked.waitForTimeout(500)
+      const told: AxeTold = await checked.evaluate(`axe.run({ resultTypes: ["violations"] }).then(({ violations }) => ({
+        violations: violations
+          .filter(({ impact }) => impact === "serious" || impact === "critical")
+          .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" | ").slice(0, 300)),
+        sideways: document.documentElement.scrollWidth > document.documentElement.clientWidth,
+      }))`)
       found.push(
         ...told.violations.map((text) => `${name} ${width}: ${text}`),
         ...(told.sideways ? [`${name} ${width}: scrolls sideways`] : []),
@@ -363,12 +345,9 @@ test("axe finds nothing serious, and nothing scrolls sideways, on any page, at a
 
 test("dark mode is kept, and the list of keys opens by its key", async () => {
   await go("#/")
-  const before = await page.evaluate(() => document.documentElement.dataset.theme)
+  const before = await page.evaluate("document.documentElement.dataset.theme")
   await page.keyboard.press("t")
-  const after = await page.evaluate(() => [
-    document.documentElement.dataset.theme,
-    localStorage.getItem("holdfast-theme"),
-  ])
+  const after = await page.evaluate(`[document.documentElement.dataset.theme, localStorage.getItem("holdfast-theme")]`)
   expect(after).toEqual([before === "dark" ? "light" : "dark", before === "dark" ? "light" : "dark"])
   await page.keyboard.press("Shift+?")
   await page.getByRole("dialog", { name: "Keys" }).waitFor()
