@@ -112,7 +112,9 @@ describe("the packed package, installed", () => {
     const told = ["package.json", "README.md", "LICENSE", "CHANGELOG.md", "docs/gateway.md"]
     expect(shipped).toEqual(expect.arrayContaining(told))
     expect(shipped.filter((path) => /\.test\.|(^|\/)(src|test|bench|scripts)\//.test(path))).toEqual([])
-    const programs = shipped.filter((path) => path.endsWith(".js"))
+    expect(shipped).toContain("dist/inspector/index.html")
+    // The pages of the inspector are for browsers: small, and without maps.
+    const programs = shipped.filter((path) => path.endsWith(".js") && !path.startsWith("dist/inspector/"))
     // Where there is no source map there is no code: such a file only passes on what others export.
     const unmapped = programs.filter((path) => !shipped.includes(`${path}.map`))
     const statements = unmapped.flatMap((path) =>

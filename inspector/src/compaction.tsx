@@ -1,17 +1,27 @@
 import { useComputed, useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
 import { sessionPath } from "./api.ts"
+import { Checks, Flow, Receipt } from "./compaction-figures.tsx"
 import { type DiffPiece, diffLines, foldDiff } from "./diff.ts"
-import { count, moment, money, reasonWords, share, shortId, titleOf, whole, whyWords } from "./format.ts"
+import { count, moment, reasonWords, shortId, titleOf, whole, whyWords } from "./format.ts"
 import { Handoff } from "./handoff.tsx"
 import { browserKey, submitChange } from "./key.ts"
 import { moveFocus, useKeys } from "./keys.ts"
-import { ActionMark, actionWords, Icon, Key, MessageLine, ProblemBox, Skeleton, Speaker, useTold } from "./parts.tsx"
+import {
+  ActionMark,
+  actions,
+  actionWords,
+  Icon,
+  Key,
+  MessageLine,
+  ProblemBox,
+  Skeleton,
+  Speaker,
+  useTold,
+} from "./parts.tsx"
 import { EntryDialog } from "./session.tsx"
 import { changes, goTo, hrefTo, rows, say, sayProblem } from "./state.ts"
 import type { Action, Item, OpenedCompaction, Turns } from "./told.ts"
-
-const actions: readonly Action[] = ["kept", "shortened", "summarized", "dropped"]
 
 /** Messages that follow one another and had the same done to them; a person's words and what was shortened stand alone. */
 type Run = { readonly action: Action; readonly items: readonly Item[] }
@@ -205,128 +215,6 @@ function UndoButton({
     >
       {sure.value ? `Undo: ${whole(beforeTokens)} tokens again?` : "Undo"} <Key>U</Key>
     </button>
-  )
-}
-
-type Sums = Readonly<Record<Action, { readonly messages: number; readonly before: number; readonly after: number }>>
-
-function sumsOf(items: readonly Item[]): Sums {
-  const of = (action: Action) => {
-    const own = items.filter((item) => item.action === action)
-    return {
-      messages: own.length,
-      before: own.reduce((sum, one) => sum + one.beforeTokens, 0),
-      after: own.reduce((sum, one) => sum + one.afterTokens, 0),
-    }
-  }
-  return { kept: of("kept"), shortened: of("shortened"), summarized: of("summarized"), dropped: of("dropped") }
-}
-
-/** Before and after on one scale, with ribbons from what was to what it became. */
-function Flow({ told }: { readonly told: OpenedCompaction }) {
-  const { compaction, stackTokens, handoff, items, since } = told
-  const sums = sumsOf(items)
-  const total = Math.max(1, compaction.beforeTokens)
-  const before: readonly (readonly [kind: string, word: string, tokens: number])[] = [
-    ["stack", "System prompt, tools", stackTokens.before],
-    ["kept", "Kept", sums.kept.before],
-    ["shortened", "Shortened", sums.shortened.before],
-    ["summarized", "Summarized", sums.summarized.before],
-    ["dropped", "Dropped", sums.dropped.before],
-  ]
-  const fresh = told.rulesTokens > 0 && !items.some(({ id }) => id === "pins") ? told.rulesTokens : 0
-  const after: readonly (readonly [kind: string, tokens: number])[] = [
-    ["stack", stackTokens.after + fresh],
-    ["kept", sums.kept.after],
-    ["shortened", sums.shortened.after],
-    ["handoff", handoff?.tokens ?? 0],
-  ]
-  const starts = (list: readonly number[]): readonly number[] =>
-    list.map((_, n) => list.slice(0, n).reduce((sum, one) => sum + one, 0))
-  const [top, bottom] = [starts(before.map(([, , tokens]) => tokens)), starts(after.map(([, tokens]) => tokens))]
-  const pair: readonly (readonly [number, number])[] = [
-    [0, 0],
-    [1, 1],
-    [2, 2],
-    [3, 3],
-  ]
-  const x = (tokens: number): number => (1000 * tokens) / total
-  const saved = compaction.beforeTokens - compaction.afterTokens
-  return (
-    <section
-      class="card flow"
-      aria-label={`${whole(compaction.beforeTokens)} tokens before, ${whole(compaction.afterTokens)} after`}
-    >
-      <div class="flow-names" aria-hidden="true">
-        {before.map(
-          ([kind, word, tokens], n) =>
-            tokens / total > 0.07 && (
-              <span key={kind} style={{ left: `${x(top[n] ?? 0) / 10}%` }}>
-                <b>{word}</b>
-                {whole(tokens)}
-              </span>
-            ),
-        )}
-      </div>
-      <div class="flow-bar" aria-hidden="true">
-        {before.map(
-          ([kind, , tokens]) =>
-            tokens > 0 && (
-              <span
-                key={kind}
-                class={`fill fill-${kind}-before fill-${kind}`}
-                style={{ width: `${x(tokens) / 10}%` }}
-              />
-            ),
-        )}
-      </div>
-      <svg class="flow-ribbons" viewBox="0 0 1000 60" preserveAspectRatio="none" aria-hidden="true">
-        {pair.map(([from, to]) => {
-          const [a, b] = [x(top[from] ?? 0), x((top[from] ?? 0) + (before[from]?.[2] ?? 0))]
-          const [c, d] = [x(bottom[to] ?? 0), x((bottom[to] ?? 0) + (after[to]?.[1] ?? 0))]
-          return (
-            <path
-              key={from}
-              class={`ribbon ribbon-${before[from]?.[0]}`}
-              d={`M${a} 0H${b}C${b} 30 ${d} 30 ${d} 60H${c}C${c} 30 ${a} 30 ${a} 0Z`}
-            />
-          )
-        })}
-      </svg>
-      <div class="flow-after">
-        <div class="flow-bar" aria-hidden="true">
-          {after.map(
-            ([kind, tokens]) =>
-              tokens > 0 && <span key={kind} class={`fill fill-${kind}`} style={{ width: `${x(tokens) / 10}%` }} />,
-          )}
-        </div>
-        <p class="flow-result">
-          <b>−{share(saved, compaction.beforeTokens)}</b>
-          <span>
-            {whole(saved)} tokens less in every request
-            {since?.dollars !== undefined && since.dollars > 0 && <>, {money(since.dollars)} saved since</>}
-          </span>
-        </p>
-      </div>
-      <ul class="flow-legend">
-        {actions.map(
-          (action) =>
-            sums[action].messages > 0 && (
-              <li key={action}>
-                <ActionMark action={action} />{" "}
-                <b>
-                  {sums[action].messages} {actionWords[action].toLowerCase()}
-                </b>{" "}
-                <span class="dim">
-                  {action === "kept"
-                    ? `to the letter, ${whole(sums.kept.before)}`
-                    : `${whole(sums[action].before)} → ${whole(action === "summarized" ? (handoff?.tokens ?? 0) : sums[action].after)}`}
-                </span>
-              </li>
-            ),
-        )}
-      </ul>
-    </section>
   )
 }
 
@@ -586,150 +474,53 @@ function Difference({
       : unfolded.value
         ? lines
         : foldDiff(lines)
+  const unfold = (): void => {
+    unfolded.value = true
+  }
   return (
     <div class="difference" role="group" aria-label={`Difference of ${entry}`}>
       {told.cut && <p class="cut">Shown in part: it is longer than a page should be.</p>}
-      <pre class="machine">
-        {pieces.map((piece, n) =>
-          piece.kind === "fold" ? (
-            <button
-              key={n}
-              type="button"
-              class="fold"
-              onClick={() => {
-                unfolded.value = true
-              }}
-            >
-              {piece.of === "out" ? "−" : "="} … {count(piece.lines.length, "more line")}{" "}
-              {piece.of === "out" ? "left out" : "as before"}
-            </button>
-          ) : (
-            <span key={n} class={`line-${piece.kind}`}>
-              <i aria-hidden="true">{piece.kind === "same" ? "=" : piece.kind === "out" ? "−" : "+"}</i>
-              <span class="hidden">
-                {piece.kind === "same" ? "" : piece.kind === "out" ? "left out: " : "put in: "}
-              </span>
-              {piece.text}
-              {"\n"}
-            </span>
-          ),
-        )}
-      </pre>
-    </div>
-  )
-}
-
-function Receipt({ told }: { readonly told: OpenedCompaction }) {
-  const { compaction, since } = told
-  const lines: readonly (readonly [string, string] | undefined)[] = [
-    ["Sent before", whole(compaction.beforeTokens)],
-    ["Sent after", whole(compaction.afterTokens)],
-    since?.cachedTokens === undefined ? undefined : ["Read from cache, first time", whole(since.cachedTokens)],
-    since?.writtenTokens === undefined
-      ? undefined
-      : [
-          "Written anew, first time",
-          `${whole(since.writtenTokens)}${since.prices === undefined ? "" : ` · ${money((since.writtenTokens * since.prices.cacheWrite) / 1e6)}`}`,
-        ],
-    [
-      "Less in every request since",
-      `${whole(compaction.beforeTokens - compaction.afterTokens)}${since?.prices === undefined ? "" : ` · ${money(((compaction.beforeTokens - compaction.afterTokens) * since.prices.cacheRead) / 1e6)}`}`,
-    ],
-  ]
-  return (
-    <section class="card receipt" aria-labelledby="receipt">
-      <div class="card-head">
-        <h2 id="receipt">Receipt</h2>
-        {since?.prices !== undefined && <span class="dim">estimate</span>}
-      </div>
-      <dl>
-        {lines.map(
-          (line) =>
-            line !== undefined && (
-              <div key={line[0]}>
-                <dt>{line[0]}</dt>
-                <dd>{line[1]}</dd>
-              </div>
-            ),
-        )}
-        {since?.dollars !== undefined && (
-          <div class="sum">
-            <dt>Saved in {count(since.calls, "call")} since</dt>
-            <dd>{money(since.dollars)}</dd>
-          </div>
-        )}
-        {since !== undefined && since.dollars === undefined && (
-          <div class="sum">
-            <dt>Calls since</dt>
-            <dd>{whole(since.calls)}</dd>
-          </div>
-        )}
-      </dl>
-      <p class="note">
-        {since?.prices === undefined
-          ? `The price of ${since?.model ?? "its model"} is not in the model table, so no money is told.`
-          : `${since.model} at $${since.prices.input} in, $${since.prices.cacheRead} from cache, $${since.prices.cacheWrite} to cache per million; ${since.source}.`}
-      </p>
-    </section>
-  )
-}
-
-function Checks({ told }: { readonly told: OpenedCompaction }) {
-  const { checks, compaction, plan } = told
-  const refused = plan.filter(({ type }) => type === "remedy-rejected")
-  const { rules, pairs, targetTokens } = checks
-  return (
-    <section class="card checks" aria-labelledby="checks">
-      <div class="card-head">
-        <h2 id="checks">Checked before it was sent</h2>
-      </div>
-      <ul>
-        {rules.total > 0 && (
-          <Check
-            good={rules.verbatim === rules.total}
-            words={`${rules.verbatim} of ${count(rules.total, "rule")} to the letter`}
-            note={
-              rules.verbatim === rules.total
-                ? "in the messages themselves"
-                : "the others were superseded, or stand in the system prompt"
-            }
-          />
-        )}
-        <Check
-          good={pairs.calls === pairs.results}
-          words={`${count(pairs.calls, "call")}, ${count(pairs.results, "result")}`}
-          note="no call without its result"
+      <DiffSide label="Before" pieces={pieces.filter(({ kind }) => kind !== "in")} onUnfold={unfold} />
+      {told.after !== undefined && (
+        <DiffSide
+          label="After"
+          pieces={pieces.filter((piece) => piece.kind !== "out" && !(piece.kind === "fold" && piece.of === "out"))}
+          onUnfold={unfold}
         />
-        {targetTokens !== undefined && (
-          <Check
-            good={compaction.afterTokens <= targetTokens}
-            words={
-              compaction.afterTokens <= targetTokens
-                ? `${whole(compaction.afterTokens)} is below the target of ${whole(targetTokens)}`
-                : `${whole(compaction.afterTokens)} is above the target of ${whole(targetTokens)}`
-            }
-            note={compaction.afterTokens <= targetTokens ? "" : "what has to stay left no more to take"}
-          />
-        )}
-        {refused.map((event, n) => (
-          <Check
-            key={n}
-            good={false}
-            words={`A first draft (${String(event.remedy)}) was refused`}
-            note={JSON.stringify(event.failures).slice(0, 200)}
-          />
-        ))}
-      </ul>
-    </section>
+      )}
+    </div>
   )
 }
 
-const Check = ({ good, words, note }: { readonly good: boolean; readonly words: string; readonly note: string }) => (
-  <li>
-    <Icon name={good ? "check" : "warn"} class={good ? "good" : "attn"} />
-    <div>
-      {words}
-      <small>{note}</small>
-    </div>
-  </li>
-)
+const signs = { same: "=", out: "−", in: "+" } as const
+const signWords = { same: "", out: "left out: ", in: "put in: " } as const
+
+function DiffSide({
+  label,
+  pieces,
+  onUnfold,
+}: {
+  readonly label: string
+  readonly pieces: readonly DiffPiece[]
+  readonly onUnfold: () => void
+}) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by the keyboard
+    <pre class="machine" role="region" aria-label={label} tabIndex={0}>
+      {pieces.map((piece, n) =>
+        piece.kind === "fold" ? (
+          <button key={n} type="button" class="fold" onClick={onUnfold}>
+            {signs[piece.of]} … {count(piece.lines.length, "more line")} {piece.of === "out" ? "left out" : "as before"}
+          </button>
+        ) : (
+          <span key={n} class={`line-${piece.kind}`}>
+            <i aria-hidden="true">{signs[piece.kind]}</i>
+            <span class="hidden">{signWords[piece.kind]}</span>
+            {piece.text}
+            {"\n"}
+          </span>
+        ),
+      )}
+    </pre>
+  )
+}

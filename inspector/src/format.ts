@@ -14,7 +14,14 @@ export function short(tokens: number): string {
 export function money(dollars: number): string {
   const size = Math.abs(dollars)
   const digits = size >= 0.1 || size === 0 ? 2 : size >= 0.001 ? 3 : 4
-  return `${dollars < 0 ? "−" : ""}$${size.toFixed(digits)}`
+  const figure = size.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+  return `${dollars < 0 ? "−" : ""}$${figure}`
+}
+
+/** When the prices were read, from the words that the model table has of its source. */
+export const pricesOf = (source: string): string => {
+  const day = /\d{4}-\d\d-\d\d/.exec(source)?.[0]
+  return day === undefined ? source : `prices of ${day}`
 }
 
 export const share = (part: number, of: number): string => `${of === 0 ? 0 : Math.round((100 * part) / of)} %`

@@ -15,9 +15,13 @@ type HandoffProps = {
   readonly onShow: (entry: string) => void
 }
 
+/** A handoff is read from its beginning; what is behind these lines is asked for. */
+const firstLines = 44
+
 /** The handoff as the model reads it. Each line leads to the words that it comes from. */
 export function Handoff({ handoff, path, session, onMark, onShow }: HandoffProps) {
   const opened = useSignal<number | undefined>(undefined)
+  const all = useSignal(false)
   return (
     <section class="card handoff" aria-labelledby="handoff">
       <div class="card-head">
@@ -27,7 +31,7 @@ export function Handoff({ handoff, path, session, onMark, onShow }: HandoffProps
         <span class="dim">a line opens its source</span>
       </div>
       <div class="handoff-text">
-        {handoff.lines.map((line, n) => {
+        {handoff.lines.slice(0, all.value ? undefined : firstLines).map((line, n) => {
           if (line.text === "") return <div key={n} class="gap" />
           if (line.kind === "frame")
             return (
@@ -64,6 +68,17 @@ export function Handoff({ handoff, path, session, onMark, onShow }: HandoffProps
             </div>
           )
         })}
+        {!all.value && handoff.lines.length > firstLines && (
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              all.value = true
+            }}
+          >
+            {handoff.lines.length - firstLines} more lines
+          </button>
+        )}
       </div>
     </section>
   )

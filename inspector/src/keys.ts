@@ -28,6 +28,8 @@ let before: string | undefined
 
 addEventListener("keydown", (event) => {
   const { key, target } = event
+  // A dialog has its own keys, and Escape closes it.
+  if (document.querySelector("dialog[open]") !== null) return
   const name =
     (event.metaKey || event.ctrlKey ? "mod+" : "") +
     (event.shiftKey && key.length === 1 ? `shift+${key.toLowerCase()}` : key)
@@ -49,7 +51,7 @@ addEventListener("keydown", (event) => {
 /** Move the focus to the next or the previous of the elements that a page lists. */
 export function moveFocus(selector: string, step: 1 | -1): void {
   const all = [...document.querySelectorAll<HTMLElement>(selector)]
-  const at = all.findIndex((element) => element === document.activeElement)
+  const at = all.findIndex((element) => element.matches(":focus"))
   const next = all[at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + step))]
   next?.focus()
   next?.scrollIntoView({ block: "nearest" })

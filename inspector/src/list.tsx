@@ -5,6 +5,7 @@ import {
   clientName,
   count,
   money,
+  pricesOf,
   type RowState,
   share,
   short,
@@ -85,24 +86,26 @@ export function List() {
       </div>
       <Today />
       {loadProblem.value !== undefined && <ProblemBox problem={loadProblem.value} />}
-      <div class="tabs" role="tablist" aria-label="Which sessions">
-        {tabs.map((name) => {
-          const n = name === "all" ? all.length : all.filter((row) => stateFor(row) === name).length
-          return (
-            <button
-              key={name}
-              type="button"
-              role="tab"
-              aria-selected={tab.value === name}
-              class="tab"
-              onClick={() => {
-                tab.value = name
-              }}
-            >
-              {tabWords[name]} <span class="dim">{n}</span>
-            </button>
-          )
-        })}
+      <div class="tabs">
+        <div class="tabs" role="tablist" aria-label="Which sessions">
+          {tabs.map((name) => {
+            const n = name === "all" ? all.length : all.filter((row) => stateFor(row) === name).length
+            return (
+              <button
+                key={name}
+                type="button"
+                role="tab"
+                aria-selected={tab.value === name}
+                class="tab"
+                onClick={() => {
+                  tab.value = name
+                }}
+              >
+                {tabWords[name]} <span class="dim">{n}</span>
+              </button>
+            )
+          })}
+        </div>
         <label class="filter">
           <span class="hidden">Filter sessions</span>
           <input
@@ -231,7 +234,9 @@ function Today() {
           {priced ? <small>estimate</small> : <small>tokens</small>}
         </dd>
         <dd class="note">
-          {priced ? `against no compaction; ${told.prices}` : "by compactions, from every request since"}
+          {priced
+            ? `against no compaction, ${pricesOf(told.prices ?? "")}`
+            : "by compactions, from every request since"}
         </dd>
       </div>
       <div>
@@ -306,7 +311,7 @@ export function ContextBar({ row }: { readonly row: Row }) {
           <b>{short(contextTokens)}</b>
           {windowTokens !== undefined && <span class="dim"> of {short(windowTokens)}</span>}
         </span>
-        {compactions.length > 0 && <span class="dim">{count(compactions.length, "compaction")}</span>}
+        {row.compactionCount > 0 && <span class="dim">{count(row.compactionCount, "compaction")}</span>}
       </span>
       {windowTokens !== undefined && (
         <span class="bar" aria-hidden="true">

@@ -65,6 +65,8 @@ export function HoldfastMark() {
   )
 }
 
+export const actions: readonly Action[] = ["kept", "shortened", "summarized", "dropped"]
+
 export const actionWords: Readonly<Record<Action, string>> = {
   kept: "Kept",
   shortened: "Shortened",

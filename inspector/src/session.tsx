@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals"
-import { lazy, Suspense } from "preact/compat"
+import { lazy, memo, Suspense } from "preact/compat"
 import { useCallback, useEffect, useRef } from "preact/hooks"
 import { download, get, sessionPath } from "./api.ts"
-import { clientName, count, moment, money, shortId, span, stateOf, titleOf, whole } from "./format.ts"
+import { clientName, count, moment, money, pricesOf, shortId, span, stateOf, titleOf, whole } from "./format.ts"
 import { browserKey, submitChange } from "./key.ts"
 import { moveFocus, useKeys } from "./keys.ts"
 import { ActionMark, Icon, Key, MessageLine, ProblemBox, Skeleton, useTold } from "./parts.tsx"
@@ -106,7 +106,7 @@ function Meta({ row }: { readonly row: Row }) {
               , about <b>{money(row.cost.savedDollars)}</b> not
             </>
           )}{" "}
-          <small>estimate, {row.cost.prices}</small>
+          <small>estimate, {pricesOf(row.cost.prices)}</small>
         </span>
       )}
       {row.unsaved !== undefined && <span class="bad">{row.unsaved.sentence}</span>}
@@ -221,6 +221,9 @@ function Events({
     },
     [load],
   )
+  const open = (entry: string): void => {
+    opened.value = entry
+  }
   const denied = new Map(decisions.map((decision) => [decision.turn, decision]))
   return (
     <section class="card events" aria-labelledby="events">
@@ -264,9 +267,7 @@ function Events({
               decision={
                 event.type === "message-appended" && event.line.who === "call" ? denied.get(event.turn) : undefined
               }
-              onOpen={() => {
-                opened.value = event.id
-              }}
+              onOpen={open}
             />
           )
         }}
@@ -284,7 +285,9 @@ function Events({
   )
 }
 
-function EventRow({
+const EventRow = memo(ShownEvent, (one, other) => one.event === other.event && one.decision === other.decision)
+
+function ShownEvent({
   id,
   event,
   decision,
@@ -293,7 +296,7 @@ function EventRow({
   readonly id: string
   readonly event: Event
   readonly decision: Decision | undefined
-  readonly onOpen: () => void
+  readonly onOpen: (entry: string) => void
 }) {
   const head = (
     <>
@@ -304,7 +307,7 @@ function EventRow({
   switch (event.type) {
     case "message-appended":
       return (
-        <button type="button" class="event" onClick={onOpen}>
+        <button type="button" class="event" onClick={() => onOpen(event.id)}>
           {head}
           <span class="event-what">
             <MessageLine line={event.line} />

@@ -73,17 +73,17 @@ export function Shell() {
   const here = route.value[0] === "s" ? "" : (route.value[0] ?? "")
   return (
     <div class="shell">
-      <a
+      <button
+        type="button"
         class="skip"
-        href="#main"
-        onClick={(event) => {
-          event.preventDefault()
-          document.querySelector<HTMLElement>("main")?.setAttribute("tabindex", "-1")
-          document.querySelector<HTMLElement>("main")?.focus()
+        onClick={() => {
+          const main = document.querySelector<HTMLElement>("main")
+          main?.setAttribute("tabindex", "-1")
+          main?.focus()
         }}
       >
         To the content
-      </a>
+      </button>
       <header class="side">
         <a class="brand" href={hrefTo()}>
           <HoldfastMark />
@@ -204,8 +204,8 @@ function Dialog({
 }) {
   const box = useRef<HTMLDialogElement>(null)
   useEffect(() => box.current?.showModal(), [])
-  // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
     <dialog
       ref={box}
       class={name}
@@ -268,7 +268,6 @@ function Finder({ onClose }: { readonly onClose: () => void }) {
     <Dialog label="Search" class="finder" onClose={onClose}>
       <label>
         <span class="hidden">Search sessions, pages and memory</span>
-        {/* biome-ignore lint/a11y/noAutofocus: the dialog is opened to type in it */}
         <input
           autofocus
           type="search"

@@ -237,6 +237,7 @@ function Overlay({
 }) {
   const { windowTokens, compactAtTokens } = turns
   const crowded = marks.drops.length > 12
+  const tiny = marks.drops.length * 24 > marks.width
   return (
     <>
       <div class="overlay">
@@ -257,14 +258,19 @@ function Overlay({
             class="drop-mark"
             style={{ left: `${left}px`, top: `${top}px` }}
             onClick={() => onOpen(compaction.id)}
-            aria-label={`Compaction ${number}, after turn ${compaction.turn}: ${whole(compaction.beforeTokens)} to ${whole(compaction.afterTokens)} tokens`}
           >
+            <span class="hidden">
+              Compaction {number}, after turn {compaction.turn}: {whole(compaction.beforeTokens)} to{" "}
+              {whole(compaction.afterTokens)} tokens
+            </span>
             {!crowded && (
-              <span class="drop-words">
+              <span class="drop-words" aria-hidden="true">
                 {short(compaction.beforeTokens)} → {short(compaction.afterTokens)}
               </span>
             )}
-            <span class="drop-number">{number}</span>
+            <span class={tiny ? "drop-dot" : "drop-number"} aria-hidden="true">
+              {tiny ? "" : number}
+            </span>
           </button>
         ))}
       </div>

@@ -27,6 +27,7 @@ export type Row = {
   readonly windowTokens?: number
   readonly compactAtTokens?: number
   readonly points: readonly number[]
+  readonly compactionCount: number
   readonly compactions: readonly {
     readonly id: string
     readonly turn: number

@@ -12,7 +12,7 @@ type VirtualProps = {
 }
 
 /** More rows than are seen, so that a fast scroll shows no gap. */
-const spare = 12
+const spare = 6
 
 /** A list of rows of one height of which only those in sight are in the page, however many there are. */
 export function Virtual({ total, height, label, renderRow, onRange, class: name = "" }: VirtualProps) {
@@ -29,13 +29,15 @@ export function Virtual({ total, height, label, renderRow, onRange, class: name 
   const from = Math.max(0, Math.floor(top / height) - spare)
   const to = Math.min(total, Math.ceil((top + seen) / height) + spare)
   useEffect(() => onRange?.(from, to), [from, to, total, onRange])
+  // Elements that leave at one end come in again at the other, so that scrolling makes none.
+  const pool = Math.ceil(seen / height) + 2 * spare + 1
   const shown = Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by the keyboard
     <div
       ref={box}
       class={`virtual ${name}`}
       onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls has to be reached by the keyboard
       tabIndex={0}
       role="region"
       aria-label={label}
@@ -43,7 +45,7 @@ export function Virtual({ total, height, label, renderRow, onRange, class: name 
       <div class="virtual-body" role="list" aria-label={label} style={{ height: `${total * height}px` }}>
         {shown.map((index) => (
           <div
-            key={index}
+            key={index % pool}
             role="listitem"
             aria-setsize={total}
             aria-posinset={index + 1}

@@ -18,6 +18,8 @@ type SessionSummary = {
   readonly compactAtTokens?: number
   /** The sizes of its requests over its life, at most 32. */
   readonly points: readonly number[]
+  readonly compactionCount: number
+  /** The newest of them. */
   readonly compactions: readonly Pick<CompactionFigures, "id" | "turn" | "beforeTokens" | "afterTokens" | "undone">[]
   readonly denied: number
   readonly cost?: Cost
@@ -40,6 +42,7 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, poli
     turns: turns.length,
     inFlight,
     points: thin(turns, summaryPoints, ({ contextTokens }) => contextTokens).map(({ contextTokens }) => contextTokens),
+    compactionCount: compactions.length,
     compactions: compactions
       .slice(-summaryCompactions)
       .map(({ id, turn, beforeTokens, afterTokens, undone }) => ({ id, turn, beforeTokens, afterTokens, undone })),
@@ -79,39 +82,50 @@ function costOf(profile: Profile): Cost | undefined {
 }
 
 /**
- * What each turn cost less than the same turn without any compaction: what was taken out would have been read from the cache again; the
- * first turn behind a compaction wrote anew what it no longer found there.
+ * What each turn cost less because of the compaction in force: what was taken out would have been read from the cache again, as far as it
+ * fits the window; the first turn behind it wrote anew what it no longer found there. Each turn is credited to one compaction, so the
+ * sums of compactions and of turns are the same.
  */
-function savedPerTurn({ turns, compactions }: Pick<Profile, "turns" | "compactions">): readonly number[] {
-  const done = compactions.filter(({ undone }) => !undone)
-  return turns.map((turn) =>
-    done.reduce((sum, compaction) => sum + (compaction.turn < turn.turn ? savedIn(turn, compaction) : 0), 0),
-  )
+function savedPerTurn(profile: Pick<Profile, "turns" | "compactions" | "window">): readonly number[] {
+  const done = profile.compactions.filter(({ undone }) => !undone)
+  let next = 0
+  return profile.turns.map((turn) => {
+    while (next < done.length && (done[next]?.turn ?? 0) < turn.turn) next++
+    const inForce = done[next - 1]
+    return inForce === undefined ? 0 : savedIn(turn, inForce, profile.window?.windowTokens)
+  })
 }
 
-function savedIn(turn: Turn, { turn: before, beforeTokens, afterTokens }: CompactionFigures): number {
+function savedIn(turn: Turn, compaction: CompactionFigures, windowTokens: number | undefined): number {
   const prices = pricesOf(turn.model, turn.contextTokens)
   if (prices === undefined) return 0
-  const removed = (beforeTokens - afterTokens) * prices.cacheRead
-  const isFirst = turn.turn === before + 1
-  const rewritten = isFirst ? Math.max(0, afterTokens - turn.cacheReadTokens) : 0
+  const { turn: before, beforeTokens, afterTokens } = compaction
+  const room = Math.max(0, (windowTokens ?? findModel(turn.model).windowTokens) - turn.contextTokens)
+  const removed = Math.min(beforeTokens - afterTokens, room) * prices.cacheRead
+  const rewritten = turn.turn === before + 1 ? Math.max(0, afterTokens - turn.cacheReadTokens) : 0
   return (removed - rewritten * Math.max(0, prices.cacheWrite - prices.cacheRead)) / 1_000_000
 }
 
-/** What one compaction saved in the calls since. */
-export function savingsSince(profile: Pick<Profile, "turns">, compaction: CompactionFigures) {
-  const since = profile.turns.filter(({ turn }) => turn > compaction.turn)
+/** What one compaction saved in the calls that it was in force for. */
+export function savingsSince(
+  profile: Pick<Profile, "turns" | "compactions" | "window">,
+  compaction: CompactionFigures,
+) {
+  const { turns, compactions } = profile
+  const end = compactions.find(({ turn, undone }) => !undone && turn > compaction.turn)?.turn ?? turns.length
+  const since = turns.slice(compaction.turn, end)
+  const saved = savedPerTurn(profile).slice(compaction.turn, end)
   const known = since.length > 0 && since.every(({ dollars }) => dollars !== undefined)
-  const dollars = since.reduce((sum, turn) => sum + savedIn(turn, compaction), 0)
   const [first] = since
+  const model = first && findModel(first.model)
   return {
     calls: since.length,
     ...present({
-      dollars: known && !compaction.undone ? dollars : undefined,
+      dollars: known && !compaction.undone ? saved.reduce((sum, one) => sum + one, 0) : undefined,
       cachedTokens: first?.cacheReadTokens,
       writtenTokens: first && Math.max(0, first.contextTokens - first.cacheReadTokens),
       prices: first && pricesOf(first.model, first.contextTokens),
-      source: first && findModel(first.model).known ? findModel(first.model).source : undefined,
+      source: model?.known ? model.source : undefined,
       model: first?.model,
     }),
   }

@@ -1,0 +1,126 @@
+import { generateKeyPairSync, sign } from "node:crypto"
+import { expect, test } from "vitest"
+import { openAdminHouse, token } from "../../../test/fixtures/gateway/admin-house.ts"
+import { fc } from "../../../test/support/property.ts"
+import { createSignIns, type SignedIn, type SignIns } from "./sign-in.ts"
+
+const origin = "http://127.0.0.1:4141"
+
+const newKey = () => {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519")
+  return { privateKey, publicKey: publicKey.export({ type: "spki", format: "der" }).toString("base64") }
+}
+
+type Clock = { nowMs: number }
+
+function enter(signIns: SignIns, key = newKey()) {
+  const entered = signIns.enter(signIns.newCode().code, key.publicKey, origin)
+  if (typeof entered === "string") throw new Error(entered)
+  const signedIn = signIns.find(entered.cookie, entered.proof, origin)
+  if (signedIn === undefined) throw new Error("not signed in")
+  const signed = (payload: object, domain = "holdfast session change 1\n"): string => {
+    const before = `hc1.${Buffer.from(JSON.stringify(payload)).toString("base64url")}`
+    return `${before}.${sign(null, Buffer.from(`${domain}${before}`), key.privateKey).toString("base64url")}`
+  }
+  return { entered, signedIn, signed }
+}
+
+const nonce = (n: number): string => `nonce-${String(n).padStart(16, "0")}`
+const change = { type: "undo", session: "s", checkpoint: "e9" }
+
+test("a code signs in once, within its time, and only with a key that can sign", () => {
+  const clock: Clock = { nowMs: 1000 }
+  const signIns = createSignIns(() => clock.nowMs)
+  const { code } = signIns.newCode()
+  expect(signIns.enter(code, "bm8ga2V5IGF0IGFsbCwgcmVhbGx5", origin)).toBe("key-wrong")
+  expect(signIns.enter(code, newKey().publicKey, origin)).toMatchObject({ cookie: expect.any(String) })
+  expect(signIns.enter(code, newKey().publicKey, origin)).toBe("code-wrong")
+  const late = signIns.newCode()
+  clock.nowMs = late.expiresAtMs
+  expect(signIns.enter(late.code, newKey().publicKey, origin)).toBe("code-wrong")
+})
+
+test("neither the cookie nor the proof alone, nor both at another origin or too late, is someone", () => {
+  const clock: Clock = { nowMs: 1000 }
+  const signIns = createSignIns(() => clock.nowMs)
+  const { entered } = enter(signIns)
+  const { cookie, proof, expiresAtMs } = entered
+  expect(signIns.find(cookie, null, origin)).toBeUndefined()
+  expect(signIns.find(undefined, proof, origin)).toBeUndefined()
+  expect(signIns.find(proof, cookie, origin)).toBeUndefined()
+  expect(signIns.find(cookie, proof, "http://127.0.0.1:4142")).toBeUndefined()
+  clock.nowMs = expiresAtMs
+  expect(signIns.find(cookie, proof, origin)).toBeUndefined()
+})
+
+test("a change is taken once, in time, from the key that signed in, and for this origin", () => {
+  const clock: Clock = { nowMs: 1_000_000 }
+  const signIns = createSignIns(() => clock.nowMs)
+  const { signedIn, signed } = enter(signIns)
+  const payload = { origin, issuedAtMs: clock.nowMs, nonce: nonce(1), change }
+  expect(signIns.readSigned(signedIn, signed(payload))).toEqual({ type: "genuine", change })
+  expect(signIns.readSigned(signedIn, signed(payload))).toMatchObject({ found: "it was sent before" })
+  const refused: readonly (readonly [SignedIn, string])[] = [
+    [signedIn, signed({ ...payload, nonce: nonce(2), origin: "http://127.0.0.1:1" })],
+    [signedIn, signed({ ...payload, nonce: nonce(3), issuedAtMs: clock.nowMs - 121_000 })],
+    [signedIn, signed({ ...payload, nonce: nonce(4) }, "holdfast operator command 1\n")],
+    [signedIn, enter(signIns).signed({ ...payload, nonce: nonce(5) })],
+    [signedIn, signed({ ...payload, nonce: "short" })],
+  ]
+  for (const [who, text] of refused) expect(signIns.readSigned(who, text).type).toBe("refused")
+})
+
+test("for any text, nothing but what was signed is taken", () => {
+  const signIns = createSignIns(() => 1_000_000)
+  const { signedIn, signed } = enter(signIns)
+  const text = signed({ origin, issuedAtMs: 1_000_000, nonce: nonce(1), change })
+  fc.assert(
+    fc.property(fc.nat(text.length - 1), fc.constantFrom("A", "b", "-", ".", "0"), (at, letter) => {
+      const changed = `${text.slice(0, at)}${letter}${text.slice(at + 1)}`
+      // The last letter of a signature has bits that nobody reads.
+      if (changed === text || at === text.length - 1) return
+      expect(signIns.readSigned(signedIn, changed).type).toBe("refused")
+    }),
+  )
+})
+
+const json = { "content-type": "application/json" }
+
+test("a page signs in with a code of the token's, and then changes a session by what it signs", async () => {
+  const { ask, holdfast } = await openAdminHouse()
+  await holdfast.session("s").append([{ role: "user", content: "Good morning." }])
+  const key = newKey()
+  const { code } = JSON.parse(await (await ask("/admin/sign-in-codes", { method: "POST" })).text())
+  const body = JSON.stringify({ code, publicKey: key.publicKey })
+  const foreign = await ask("/admin/sign-in", {
+    method: "POST",
+    headers: { ...json, origin: "http://evil.example" },
+    body,
+  })
+  expect(foreign.status).toBe(403)
+  const answer = await ask("/admin/sign-in", { method: "POST", headers: { ...json, origin }, body })
+  const { proof } = JSON.parse(await answer.text())
+  const cookie = answer.headers.get("set-cookie")?.split(";")[0] ?? ""
+  expect(answer.headers.get("set-cookie")).toMatch(/HttpOnly; SameSite=Strict; Path=\/admin/)
+  const page = { cookie, "x-holdfast-proof": proof, origin, "sec-fetch-site": "same-origin" }
+  expect((await ask("/admin/status", { headers: page })).status).toBe(200)
+  expect((await ask("/admin/status", { headers: { cookie, origin } })).status).toBe(401)
+  // A page cannot give codes to others.
+  expect((await ask("/admin/sign-in-codes", { method: "POST", headers: page })).status).toBe(403)
+  const payload = { origin, issuedAtMs: 0, nonce: nonce(1), change: { type: "pin", session: "s", text: "Never sell." } }
+  const before = (issuedAtMs: number): string =>
+    `hc1.${Buffer.from(JSON.stringify({ ...payload, issuedAtMs })).toString("base64url")}`
+  const { nowMs } = JSON.parse(await (await ask("/admin/status", { headers: page })).text())
+  const text = before(nowMs)
+  const signature = sign(null, Buffer.from(`holdfast session change 1\n${text}`), key.privateKey).toString("base64url")
+  const submit = (headers: Record<string, string>) =>
+    ask("/admin/changes", {
+      method: "POST",
+      headers: { ...json, ...headers },
+      body: JSON.stringify({ change: `${text}.${signature}` }),
+    })
+  expect((await submit({ authorization: `Bearer ${token}` })).status).toBe(403)
+  expect((await submit(page)).status).toBe(200)
+  expect((await submit(page)).status).toBe(409)
+  expect((await holdfast.session("s").pins()).map(({ text: rule }) => rule)).toEqual(["Never sell."])
+})

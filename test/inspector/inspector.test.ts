@@ -1,0 +1,389 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readFile, writeFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { join, resolve } from "node:path"
+import { gzipSync } from "node:zlib"
+import { type Browser, chromium, type Locator, type Page } from "playwright-core"
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
+import { type InspectedGateway, openInspectedGateway, writeLongSession } from "./open-inspector.ts"
+
+/** Debian's, or the one that CHROMIUM names. A missing browser fails the test: nobody may take a page for tested that was not opened. */
+const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium"
+const switches = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+]
+const built = resolve(import.meta.dirname, "../../dist/inspector")
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+const hostile = `<img src=x onerror="window.owned=1"><script>window.owned=1</script> Never delete <b>prod</b>. </script><svg onload="window.owned=1">`
+
+let house: InspectedGateway
+let browser: Browser
+let page: Page
+/** What the browser complained about: each is a fault of the page. */
+const complaints: string[] = []
+
+beforeAll(async () => {
+  expect(existsSync(executablePath), `no browser at ${executablePath}: apt-get install -y chromium`).toBe(true)
+  expect(existsSync(join(built, "index.html")), "npm run build makes the pages").toBe(true)
+  house = await openInspectedGateway()
+  await writeLongSession(house.store, "one.long", 10_000)
+  await (await house.ask("hostile", [{ role: "user", content: hostile }])).text()
+  browser = await chromium.launch({ executablePath, args: switches })
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "light" })
+  page = await context.newPage()
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text())
+  })
+  page.on("pageerror", (error) => complaints.push(error.message))
+  await page.goto(await house.link())
+  await page.locator("a.row").first().waitFor()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await house?.close()
+})
+
+beforeEach(() => {
+  complaints.length = 0
+})
+
+const go = async (hash: string): Promise<void> => {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`)
+}
+
+const demoHash = (rest = ""): string => `#/s/${encodeURIComponent(house.demoSession)}${rest}`
+
+type Told = { readonly compactions: readonly { readonly id: string }[] }
+
+async function newestCompaction(): Promise<string> {
+  const told: Told = JSON.parse(
+    JSON.stringify(await house.admin(`sessions/${encodeURIComponent(house.demoSession)}/compactions`)),
+  )
+  return told.compactions[0]?.id ?? ""
+}
+
+test("a page that is not signed in shows nothing but how to, and a code works once", async () => {
+  const link = await house.link()
+  const other = await browser.newContext()
+  const stranger = await other.newPage()
+  await stranger.goto(`${house.url}/`)
+  await stranger.getByText("holdfast open").waitFor()
+  expect(await stranger.locator("a.row").count()).toBe(0)
+  await stranger.goto(link)
+  await stranger.locator("a.row").first().waitFor()
+  expect(await stranger.evaluate("location.href")).not.toContain("code=")
+  const third = await (await browser.newContext()).newPage()
+  await third.goto(link)
+  await third.getByText("does not sign in").waitFor()
+  const cookies = await other.cookies(`${house.url}/admin`)
+  expect(cookies[0]).toMatchObject({ httpOnly: true, sameSite: "Strict", path: "/admin" })
+  // The cookie alone opens nothing: browsers send it to every port of a host.
+  const bare = await fetch(`${house.url}/admin/status`, {
+    headers: { cookie: `${cookies[0]?.name}=${cookies[0]?.value}` },
+  })
+  expect(bare.status).toBe(401)
+  await other.close()
+})
+
+test("the demo's session is in the list, with its figures, and its row is live", async () => {
+  await go("#/")
+  const row = page.locator("a.row", { hasText: "order desk of Tern Coffee" })
+  await row.waitFor()
+  expect(await row.innerText()).toMatch(/of 14\.0k[\s\S]*2 compactions/)
+  const before = await page.locator("a.row").count()
+  await (await house.ask("while-it-is-open", [{ role: "user", content: "Good morning from an agent." }])).text()
+  await page.locator("a.row", { hasText: "Good morning from an agent." }).waitFor({ timeout: 5000 })
+  expect(await page.locator("a.row").count()).toBe(before + 1)
+  expect(await page.locator("a.row", { hasText: "Good morning" }).innerText()).toContain("Claude Code")
+  expect(complaints).toEqual([])
+})
+
+test("a session has its timeline with every compaction and the denied call, and a table of the same", async () => {
+  await go(demoHash())
+  await page.locator(".drop-mark").first().waitFor()
+  expect(await page.locator(".drop-mark").count()).toBe(2)
+  expect(await page.locator(".judged-mark").count()).toBe(1)
+  expect(await page.locator(".timeline .legend").innerText()).toContain("1 call denied")
+  await page.getByRole("button", { name: "As a table" }).click()
+  const { total } = await house.admin(`sessions/${encodeURIComponent(house.demoSession)}/turns`)
+  expect(await page.locator(".timeline tbody tr").count()).toBe(total)
+  await page.getByRole("button", { name: "As a drawing" }).click()
+  await page.locator(".drop-mark").first().click()
+  await page.getByRole("heading", { name: /13,372 → 7,091 tokens/ }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test("a compaction says what became of each message, and its parts add up to its two sizes", async () => {
+  const id = await newestCompaction()
+  await go(demoHash(`/c/${id}`))
+  await page.locator(".diff-row").first().waitFor()
+  const sizes = await page.locator("h1").innerText()
+  const [before = 0, after = 0] = sizes.split("→").map((text) => Number(text.replace(/\D/g, "")))
+  const figure = async (row: Locator, cell: number): Promise<number> => {
+    const size = row.locator(".cell").nth(cell).locator(".size")
+    return (await size.count()) === 0 ? 0 : Number((await size.innerText()).replace(/\D/g, ""))
+  }
+  const shown = { before: 0, after: Number((await page.locator("#handoff .dim").innerText()).replace(/\D/g, "")) }
+  for (const row of await page.locator(".diff-row").all()) {
+    shown.before += await figure(row, 0)
+    shown.after += await figure(row, 2)
+  }
+  // Each is rounded on its own.
+  expect(Math.abs(shown.before - before)).toBeLessThan(25)
+  expect(Math.abs(shown.after - after)).toBeLessThan(25)
+  await page.locator(".action-shortened button.entries").first().click()
+  await page.locator(".difference .line-out").first().waitFor()
+  expect(await page.locator(".difference .line-in").count()).toBeGreaterThan(0)
+  await page.keyboard.press("2")
+  expect(await page.locator(".diff-row:not(.action-shortened)").count()).toBe(0)
+  await page.keyboard.press("2")
+  expect(complaints).toEqual([])
+})
+
+test("a line of the handoff leads to the words that it comes from", async () => {
+  await go(demoHash(`/c/${await newestCompaction()}`))
+  const line = page.locator(".handoff-line", { hasText: "Is there stock for the three orders" })
+  await line.focus()
+  expect(await page.locator(".diff-row.marked").count()).toBe(1)
+  await line.press("Enter")
+  await page.locator(".source-card mark").waitFor()
+  expect(await page.locator(".source-card mark").innerText()).toContain(
+    "Is there stock for the three orders that hang?",
+  )
+  await page.getByRole("button", { name: "Show the entry" }).click()
+  await page.getByRole("dialog").getByText("Check all three warehouses").waitFor()
+  await page.keyboard.press("Escape")
+  // A value of the facts, which no line of the summary names a source for.
+  await page.locator(".handoff-text > button", { hasText: "more lines" }).click()
+  await page.locator(".handoff-line", { hasText: "batch: LOT-7Q2-0931-KX" }).click()
+  await page.locator(".source-card mark", { hasText: "LOT-7Q2-0931-KX" }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test("the session is played again with another window", { timeout: 120_000 }, async () => {
+  await go(demoHash("/what-if"))
+  await page.locator(".verdict").waitFor({ timeout: 60_000 })
+  expect(await page.locator(".verdict").innerText()).toMatch(
+    /tokens fewer than it was, with \d+ compactions where there were 2/,
+  )
+  expect(complaints).toEqual([])
+})
+
+test("memory is searched", async () => {
+  await page.keyboard.press("g")
+  await page.keyboard.press("m")
+  await page.getByRole("searchbox", { name: "Search memory" }).fill("batch TC-4417")
+  await page.locator(".memory-list li", { hasText: "TC-4417" }).first().waitFor()
+  expect(complaints).toEqual([])
+})
+
+test("a rule is added and taken back, signed by the browser's key, and a copied cookie cannot do it", async () => {
+  await go(demoHash())
+  await page.getByRole("button", { name: /^Add/ }).click()
+  await page.getByLabel("The rule, in words").fill("Never touch order TC-4409.")
+  await page.getByRole("button", { name: "Pin it in this session" }).click()
+  await page.locator(".rule", { hasText: "Never touch order TC-4409." }).waitFor()
+  const session = house.holdfast.session(house.demoSession)
+  expect((await session.pins()).map(({ text }) => text)).toContain("Never touch order TC-4409.")
+  await page.getByRole("button", { name: "Remove: Never touch order TC-4409." }).click()
+  await page.locator(".rule", { hasText: "Never touch order TC-4409." }).waitFor({ state: "detached" })
+  expect((await session.pins()).map(({ text }) => text)).not.toContain("Never touch order TC-4409.")
+  const change = `hc1.${Buffer.from("{}").toString("base64url")}.${"A".repeat(86)}`
+  const forged = await page.evaluate(`fetch("/admin/changes", {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-holdfast-proof": localStorage.getItem("holdfast-proof") },
+    body: ${JSON.stringify(JSON.stringify({ change }))},
+  }).then(({ status }) => status)`)
+  expect(forged).toBe(409)
+  // The browser says so itself: a refused request is a line in its console.
+  expect(complaints.filter((text) => !text.includes("409"))).toEqual([])
+})
+
+test("a call that waits is approved by a browser whose key the operator trusts", { timeout: 60_000 }, async () => {
+  const words = "I was charged twice for booking M05KNL, card credit_card_4421, and I want both amounts back today."
+  const answer = house.ask("refunds", [{ role: "user", content: words }])
+  await go("#/approvals")
+  await page.getByRole("heading", { name: /May issue_refund run/ }).waitFor()
+  const card = page.locator(".approval")
+  expect(await card.innerText()).toMatch(/Refunds above \$500 need a supervisor/)
+  expect(await card.innerText()).toMatch(/M05KNL\s+reservation_id: stands in e\d+, you/)
+  expect(await card.innerText()).toMatch(/1284\s+amount: no message of the session says it/)
+  await page.getByRole("button", { name: /^Approve/ }).click()
+  const trust = await card.locator("code", { hasText: "holdfast keys trust" }).innerText()
+  const [, publicKey = ""] = /echo (\S+) >/.exec(trust) ?? []
+  await writeFile(join(house.keys, "browser.pub"), `${publicKey}\n`)
+  await expect
+    .poll(
+      async () => {
+        await page
+          .getByRole("button", { name: /^Approve/ })
+          .click({ timeout: 1000 })
+          .catch(() => {})
+        return page.locator(".settled-row", { hasText: "Approved" }).count()
+      },
+      { timeout: 20_000, interval: 500 },
+    )
+    .toBe(1)
+  expect(await (await answer).text()).toContain("issue_refund")
+})
+
+/** A fast scroll: 9,000 pixels, 250 events, in a second. */
+const [frames, pixels] = [120, 150]
+
+test("ten thousand turns are scrolled through at sixty frames a second", async () => {
+  await go("#/s/one.long")
+  await page.locator(".event").first().waitFor()
+  await page.locator(".drop-mark").first().waitFor()
+  await page.locator(".seen-legend").waitFor()
+  // The time that the page's own code and its layout took of their thread: other programs have the cores as well, and here the
+  // browser paints without a graphics card.
+  const own = new Set(["ScriptDuration", "LayoutDuration", "RecalcStyleDuration"])
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send("Performance.setTimeDomain", { timeDomain: "threadTicks" })
+  await devtools.send("Performance.enable")
+  const worked = async (): Promise<number> => {
+    const { metrics } = await devtools.send("Performance.getMetrics")
+    return metrics.reduce((sum, { name, value }) => sum + (own.has(name) ? value : 0), 0)
+  }
+  const before = await worked()
+  await page.evaluate(`(async () => {
+    const list = document.querySelector(".events-list")
+    for (let n = 0; n < ${frames}; n++) {
+      list.scrollTop += ${pixels}
+      await new Promise(requestAnimationFrame)
+    }
+  })()`)
+  expect((1000 * ((await worked()) - before)) / frames).toBeLessThan(1000 / 60)
+  expect(await page.locator(".event").count()).toBeLessThan(80)
+  await page.evaluate(`{ const list = document.querySelector(".events-list"); list.scrollTop = list.scrollHeight }`)
+  await page.getByText("Port the importer, one table at a time.").last().waitFor()
+  await page.locator(".event", { hasText: "Port the importer" }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test("what a session says stays text, and the policy of the page holds", async () => {
+  for (const hash of ["#/", "#/s/one.hostile"]) {
+    await go(hash)
+    await page.getByText('<img src=x onerror="window.owned=1">').first().waitFor()
+  }
+  await page.locator("button.event", { hasText: "onerror" }).click()
+  await page.getByRole("dialog").getByText("onerror").first().waitFor()
+  await page.keyboard.press("Escape")
+  expect(await page.evaluate(`"owned" in window`)).toBe(false)
+  expect(await page.locator("#app img, #app b:has-text('prod')").count()).toBe(0)
+  expect(complaints).toEqual([])
+  const blocked = await page.evaluate(`(() => {
+    try {
+      document.createElement("div").innerHTML = "<img src=x>"
+      return "taken"
+    } catch {
+      return "refused"
+    }
+  })()`)
+  expect(blocked).toBe("refused")
+  const policy = (await fetch(`${house.url}/`)).headers.get("content-security-policy") ?? ""
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).not.toContain("unsafe")
+})
+
+type AxeTold = { readonly violations: readonly string[]; readonly sideways: boolean }
+
+const places = (): readonly (readonly [string, string])[] => [
+  ["list", "#/"],
+  ["session", demoHash()],
+  ["compaction", demoHash("/c/")],
+  ["approvals", "#/approvals"],
+  ["rules", "#/rules"],
+  ["memory", "#/memory"],
+]
+
+test("axe finds nothing serious, and nothing scrolls sideways, on any page, at any width, in either theme", {
+  timeout: 180_000,
+}, async () => {
+  const id = await newestCompaction()
+  // The page's own policy keeps scripts out, so axe is brought in beside it.
+  const context = await browser.newContext({ bypassCSP: true, storageState: await page.context().storageState() })
+  const checked = await context.newPage()
+  await checked.goto(await house.link())
+  await checked.locator("a.row").first().waitFor()
+  await checked.addScriptTag({ content: axe })
+  const found: string[] = []
+  for (const [width, height] of [
+    [1440, 900],
+    [1024, 800],
+    [390, 844],
+  ] as const) {
+    await checked.setViewportSize({ width, height })
+    for (const [name, hash] of places()) {
+      await checked.evaluate(`location.hash = ${JSON.stringify(name === "compaction" ? `${hash}${id}` : hash)}`)
+      await checked.locator("main").waitFor()
+      if (width !== 1024) await checked.keyboard.press("t")
+      await checked.waitForTimeout(500)
+      const told: AxeTold = await checked.evaluate(`axe.run({ resultTypes: ["violations"] }).then(({ violations }) => ({
+        violations: violations
+          .filter(({ impact }) => impact === "serious" || impact === "critical")
+          .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html.slice(0, 120)).join(" | ").slice(0, 300)),
+        sideways: document.documentElement.scrollWidth > document.documentElement.clientWidth,
+      }))`)
+      found.push(
+        ...told.violations.map((text) => `${name} ${width}: ${text}`),
+        ...(told.sideways ? [`${name} ${width}: scrolls sideways`] : []),
+      )
+    }
+  }
+  await context.close()
+  expect(found).toEqual([])
+})
+
+test("dark mode is kept, and the list of keys opens by its key", async () => {
+  await go("#/")
+  const before = await page.evaluate("document.documentElement.dataset.theme")
+  await page.keyboard.press("t")
+  const after = await page.evaluate(`[document.documentElement.dataset.theme, localStorage.getItem("holdfast-theme")]`)
+  expect(after).toEqual([before === "dark" ? "light" : "dark", before === "dark" ? "light" : "dark"])
+  await page.keyboard.press("Shift+?")
+  await page.getByRole("dialog", { name: "Keys" }).waitFor()
+  await page.keyboard.press("Escape")
+  await page.keyboard.press("Control+k")
+  await page.getByPlaceholder("Sessions, pages, memory").fill("Tern Coffee")
+  await page.keyboard.press("Enter")
+  await page.getByRole("heading", { name: /order desk of Tern Coffee/ }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test("a session is saved whole, without the secret of its recall handles", async () => {
+  await go(demoHash())
+  const [saved] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: /^Export/ }).click(),
+  ])
+  const lines = (await readFile(await saved.path(), "utf8")).trim().split("\n")
+  expect(lines.length).toBeGreaterThan(90)
+  expect(JSON.parse(lines[2] ?? "")).toMatchObject({ id: "e3", type: "message-appended" })
+  expect(lines.join("")).not.toContain('"secret"')
+})
+
+test("the compaction in force is taken back, signed, and shown as taken back", async () => {
+  const id = await newestCompaction()
+  await go(demoHash(`/c/${id}`))
+  await page.getByRole("button", { name: /^Undo/ }).click()
+  await page.getByRole("button", { name: /tokens again\?/ }).click()
+  await page.getByText("Taken back").first().waitFor()
+  const { checkpoints } = await house.holdfast.session(house.demoSession).overview()
+  expect(checkpoints.find((one) => one.id === id)).toMatchObject({ undone: true, inForce: false })
+  expect(complaints).toEqual([])
+})
+
+test("all files together are small", () => {
+  const files = readdirSync(built, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("."))
+  const packed = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(built, name))).length, 0)
+  expect(packed).toBeLessThan(250_000)
+})
