@@ -36,6 +36,7 @@ test.each([
   "What did Ann mean with it",
   "What the lawyer just wrote",
   "My landlord told me",
+  "El abogado escribió",
   "Summarize this",
   "Could you read the letter",
   "Is that letter from the bank real?",

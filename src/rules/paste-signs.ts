@@ -250,8 +250,8 @@ const told =
  * pattern of them takes tens of milliseconds to compile, so that most are never compiled.
  */
 const asksFor = any(reads, handles)
-const namesText = any(`\\s${texts}\\b`)
-const tells = any(` ${told}\\b`)
+const namesText = any(`\\s${texts}`)
+const tells = any(` ${told}`)
 
 /** Words of a paragraph that announce the text in the next one. */
 const announced: RegExp = any(
@@ -377,8 +377,8 @@ const leadsInNaming = any(
   `\\b(?:${texts}) (?:was|is|were|are)$`,
 )
 const asksReading = any(reads)
-const tellsLead = any(`\\b${told}`)
-const namesLead = any(`\\b${textOrData}`)
+const tellsLead = any(told)
+const namesLead = any(textOrData)
 
 const leads = (said: string, isLast: boolean): boolean =>
   leadsIn.test(said) ||

@@ -121,7 +121,7 @@ for (const [name, entry] of Object.entries(table)) {
 }
 
 /** A word or a joint, with what is known of it by itself. */
-export type Word = {
+type Word = {
   readonly text: string
   readonly hash: number
   /** The hash of its first letters; none of a short word. */
