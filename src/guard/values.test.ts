@@ -1,5 +1,7 @@
+import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { factsOf } from "./facts/facts.ts"
+import { runsIn, signSet } from "./facts/words.ts"
 
 const most = (input: unknown): number =>
   Math.max(0, ...factsOf({ tool: "purchase", input }).amounts.map(({ minor }) => minor))
@@ -189,4 +191,19 @@ describe("what a call is", () => {
   ])("%s %j reaches people by %j", (tool, input, media) => {
     expect([...factsOf({ tool, input }).media]).toEqual(media)
   })
+})
+
+test("runs of signs are those that a pattern finds", () => {
+  const signs = signSet(/[\w+/=-]/)
+  const sign = fc.constantFrom("a", "Z", "7", "+", "/", "=", "-", " ", ".", "é", "中", "\n")
+  const text = fc
+    .array(fc.oneof({ weight: 6, arbitrary: fc.constantFrom("a", "Q", "0") }, sign))
+    .map((all) => all.join(""))
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 12 }), (given, least) => {
+      const pattern = new RegExp(`(?<![\\w+/=-])[\\w+/=-]{${least},}`, "g")
+      const found = runsIn(given, signs, least).map(({ start, end }) => given.slice(start, end))
+      expect(found).toEqual(given.match(pattern) ?? [])
+    }),
+  )
 })

@@ -210,6 +210,8 @@ export function originalSpan(view: NormalizedText, { start, end }: Span): Span {
 
 /** Replace each match and keep the map. A view without a match comes back as the same object. */
 export function rewrite(view: NormalizedText, pattern: RegExp, replace: (match: string) => string): NormalizedText {
+  // Most patterns are not in a text, and walking over matches costs more than looking for the first.
+  if (view.text.search(pattern) < 0) return view
   const edits: { readonly at: number; readonly length: number; readonly text: string }[] = []
   for (const match of view.text.matchAll(pattern)) {
     const text = replace(match[0])

@@ -32,6 +32,21 @@ test.each(introductions)("what follows in the same line is announced too: %s", (
   expect(own(`Hello. ${introduction} ${planted}`)).not.toContain(planted)
 })
 
+test.each([
+  "What did Ann mean with it",
+  "What the lawyer just wrote",
+  "My landlord told me",
+  "El abogado escribió",
+  "Summarize this",
+  "Could you read the letter",
+  "Is that letter from the bank real?",
+  "Ann's letter",
+  "Here is my report",
+  "These are the bank’s terms",
+])("a sentence hands over the text behind it: %s", (sentence) => {
+  expect(own(`${sentence}\n\n${planted}`)).not.toContain(planted)
+})
+
 describe("the user's own points stay the user's", () => {
   test.each([
     "Rules:\n- never push to main\n- always run the tests",

@@ -9,15 +9,16 @@ const mailField =
 const mailHead =
   /^[\s*_]{0,6}(?:From|Subject|Von|Betreff|Asunto|Objet|发件人|主题|差出人|件名)[*_]{0,2}[:：]\s\S.{0,120}$/u
 
-/** Lines with which a document starts that goes on to who knows where: a handed-on mail, a comment, a file with a head, a page. */
+/**
+ * Lines with which a document starts that goes on to who knows where: a handed-on mail, a file with a head, a page. Each pattern is bound
+ * to the start of the line, so that no other place is tried; what may stand anywhere has a pattern of its own.
+ */
 const opensDocument: RegExp = any(
   "^[\\s>*]*[-_=*~]{2,}\\s*(?:begin |start of )?(?:original|forwarded|ursprüngliche|weitergeleitete|mensaje|mensagem|message|messaggio)\\b[^\\n]{0,60}$",
   "^\\s*(?:begin forwarded message|anfang der weitergeleiteten|début du message)",
   "^\\s*(?:fwd?|fw|wg|rv|aw|re)\\s?:\\s\\S",
   // On Monday, Ann wrote:
   "^\\s*(?:on|am|le|el|em|il)\\s.{6,160}(?:wrote|schrieb|a écrit|escribió|escreveu|ha scritto)\\b.{0,60}:?\\s*$",
-  // ann commented 2 hours ago · asked 3 years ago
-  "\\b(?:commented|replied|reviewed|posted|asked|answered|edited|opened this (?:issue|pull request)|requested changes|started a thread)\\b.{0,60}\\b(?:ago|yesterday|today|on [a-z]{3,9} \\d|at \\d|on \\d)",
   "^commit [0-9a-f]{7,40}\\b|^author:\\s.{1,80}<[^>]*@",
   "^<(?:!doctype|html|\\?xml|body|rss|feed)\\b",
   // Home | Products | About
@@ -32,29 +33,43 @@ const opensDocument: RegExp = any(
   "^[\\w./\\\\-]{1,80}\\.[a-z]{1,5}:\\s*$",
 )
 
+/** ann commented 2 hours ago · asked 3 years ago */
+const commentHead = any(
+  "\\b(?:commented|replied|reviewed|posted|asked|answered|edited|opened this (?:issue|pull request)|requested changes|started a thread)\\b.{0,60}\\b(?:ago|yesterday|today|on [a-z]{3,9} \\d|at \\d|on \\d)",
+)
+
 /** Lines that sites, trackers and mail programs put around what people write: a text has them somewhere, and its start may be before them. */
 const trimmings: RegExp = any(
   "^\\s*(?:share|reply|like|upvote|follow|report|reply to this (?:email|thread) directly|improve this answer|attachments?|activity|acceptance criteria|comments?(?: \\(?\\d+\\)?)?|unsubscribe|view in browser|sent from my .{2,30}|maintainer|contributor)\\s*$",
   "^.{0,60}(?:[·•|–—-] ?|\\bby .{2,40} )(?:\\d+ ?(?:s|m|min|h|hr|d|w|mo|y)\\b|(?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b)",
   "^(?:u\\/)?[\\w.@-]{2,30} (?:\\d+|an?|one|two) (?:minute|hour|day|week|month|year)s? ago\\b",
-  "\\b(?:asked|answered|added a comment|left a comment|wrote a review|reviewed|modified|posted)\\b.{0,40}(?:\\bat \\d|\\bago\\b|\\(\\S|\\bon [a-z]{3,9} \\d)",
-  "^by \\p{L}.{1,40} on \\p{L}{3,9} \\d{1,2}|[★☆⭐]{2,}|^patch set \\d|^\\(\\d+ comments?\\)|^file \\S+\\.\\w{1,5}:$|^line \\d+: ",
+  "^by \\p{L}.{1,40} on \\p{L}{3,9} \\d{1,2}|^patch set \\d|^\\(\\d+ comments?\\)|^file \\S+\\.\\w{1,5}:$|^line \\d+: ",
   "^\\d+ (?:likes?|replies|comments|upvotes|retweets|views|points)\\b",
 )
 
+/** The same, anywhere in a line. */
+const trimmingsWithin = any(
+  "\\b(?:asked|answered|added a comment|left a comment|wrote a review|reviewed|modified|posted)\\b.{0,40}(?:\\bat \\d|\\bago\\b|\\(\\S|\\bon [a-z]{3,9} \\d)",
+  "[★☆⭐]{2,}",
+)
+const isTrimming = (line: string): boolean =>
+  line.length <= maxTrimming && (trimmings.test(line) || trimmingsWithin.test(line))
+
 /** Does a paragraph have such lines? */
-export const hasTrimmings = (lines: readonly string[]): boolean =>
-  lines.some((line) => line.length <= maxTrimming && trimmings.test(line))
+export const hasTrimmings = (lines: readonly string[]): boolean => lines.some(isTrimming)
 /** They are short: what is longer is somebody's sentence. */
 const maxTrimming = 120
 
 const docTitle =
   /^(?:usage|install(?:ation)?|getting started|licen[cs]e|contributing|change ?log|overview|name|synopsis|description)\s*$/i
 
+const underline = /^[=-]{3,}\s*$/
+
 /** The line of a paragraph at which a document starts. */
 export function documentLine(lines: readonly string[], isFirst: boolean): number | undefined {
   const isHead = (line: string, n: number): boolean => {
-    if (docTitle.test(line) && /^[=-]{3,}\s*$/.test(lines[n + 1] ?? "")) return true
+    if (underline.test(lines[n + 1] ?? "") && docTitle.test(line)) return true
+    if (!colon.test(line)) return false
     if (mailHead.test(line) && (lines.length === n + 1 || mailField.test(lines[n + 1] ?? ""))) return true
     return mailField.test(line) && lines.slice(n + 1, n + 4).some((next) => mailField.test(next))
   }
@@ -64,8 +79,9 @@ export function documentLine(lines: readonly string[], isFirst: boolean): number
       n === record ||
       isHead(line, n) ||
       opensDocument.test(line) ||
+      commentHead.test(line) ||
       isFrontMatter(lines, n) ||
-      (isFirst && line.length <= maxTrimming && trimmings.test(line)),
+      (isFirst && isTrimming(line)),
   )
   if (found >= 0) return found
   // The page of a project: its title, and nothing of rules in it.
@@ -114,7 +130,8 @@ const logLine =
 
 /** Lines of code without a fence, and of data. Two make a block. */
 const codeLine =
-  /^\s*(?:\/\/|--\s|\/\*|"""|\*\/|\* @|#include\b|#!\/|import .{1,80} from |from \S+ import |(?:async )?def \w+\(|class \w+[^.]*[:{]\s*$|(?:export )?(?:async )?function \w*\(|(?:const|let|var) \w+ ?=|public |private |return\b.*;\s*$|if \(.*\) ?\{|<\?php|SELECT\b.*\bFROM\b|[}\])]+[;,]?\s*$|"[\w$-]{1,60}"\s?:)|[;{}]\s*$/
+  /^\s*(?:\/\/|--\s|\/\*|"""|\*\/|\* @|#include\b|#!\/|import .{1,80} from |from \S+ import |(?:async )?def \w+\(|class \w+[^.]*[:{]\s*$|(?:export )?(?:async )?function \w*\(|(?:const|let|var) \w+ ?=|public |private |return\b.*;\s*$|if \(.*\) ?\{|<\?php|SELECT\b.*\bFROM\b|[}\])]+[;,]?\s*$|"[\w$-]{1,60}"\s?:)/
+const isCode = (line: string): boolean => codeLine.test(line) || /[;{}]/.test(line.trimEnd().slice(-1))
 const markup =
   /<\/?(?:html|head|body|div|p|span|table|tr|td|th|ul|ol|li|h[1-6]|br|script|style|meta|section|article|nav|footer|header|img|form|button|blockquote|iframe)\b[^<>]{0,200}>/i
 
@@ -135,9 +152,14 @@ export function pasteShape(lines: readonly string[]): { readonly at: number; rea
   return found.toSorted((one, two) => one.at - two.at || Number(two.isTalk) - Number(one.isTalk))[0]
 }
 
+/** Without a colon, a time or a name in brackets a line has nobody who says it. */
+const maySpeak = /[:<]|\d\.\d\d/
+
 function chatStart(lines: readonly string[]): number {
-  const plain = lines.findIndex((line) => chatLine.test(line))
+  if (!lines.some((line) => maySpeak.test(line))) return -1
+  const plain = lines.findIndex((line) => maySpeak.test(line) && chatLine.test(line))
   const speakers = lines.map((line) => {
+    if (!maySpeak.test(line)) return undefined
     const [, nick, label] = speaker.exec(line) ?? []
     return nick ?? (label !== undefined && !topicLabel.test(label) ? label : undefined)
   })
@@ -150,8 +172,8 @@ function chatStart(lines: readonly string[]): number {
 }
 
 function dataStart(lines: readonly string[]): number {
-  const code = lines.filter((line) => codeLine.test(line)).length
-  if (code > 1) return lines.findIndex((line) => codeLine.test(line))
+  const code = lines.findIndex(isCode)
+  if (code >= 0 && lines.some((line, n) => n > code && isCode(line))) return code
   if (/^\s*[[{]/.test(lines[0] ?? "") && /"\s*:|^\s*\[\s*["{[\d]/.test(lines[0] ?? "")) return 0
   if (lines.length > 1 && lines.every((line) => /^(?: {4}|\t)/.test(line) && !/^\s+(?:[-*+•]|\d+[.)])\s/.test(line)))
     return 0
@@ -164,7 +186,9 @@ function dataStart(lines: readonly string[]): number {
 const lineNumber = /^(?:\s+\d{1,5}\s|\d{1,5}(?:\t|→|\|\s))/u
 
 /** Cells of a row of CSV; commas of prose have a blank behind them. */
-const cells = (line: string): number => line.replace(/"[^"]*"/g, "").split(/,(?! )|;(?! )|\t/).length
+const cells = (line: string): number =>
+  cellEnd.test(line) ? line.replace(/"[^"]*"/g, "").split(/,(?! )|;(?! )|\t/).length : 1
+const cellEnd = /[,;](?! )|\t/
 const isRow = (line: string): boolean => cells(line) > 2
 
 /** Fields of a record in one paragraph from which on it is one. */
@@ -221,30 +245,78 @@ const others =
 const told =
   "(?:wrote|writes|says?|said|suggested|recommended|proposed|mentions?|mentioned|emailed|warned|explained|sent|replied|answered|told(?! us\\b)|posted|asked|reads|states|stated|commented|mailed|texted|reported|printed|returned|complained|claims?|schrieb|sagte|a écrit|escribió|dijo)"
 
+/**
+ * The words of the lists above, alone: a pattern that is built of a list cannot match without one of them. The lists are long, and each
+ * pattern of them takes tens of milliseconds to compile, so that most are never compiled.
+ */
+const asksFor = any(reads, handles)
+const namesText = any(`\\s${texts}`)
+const tells = any(` ${told}`)
+
 /** Words of a paragraph that announce the text in the next one. */
 const announced: RegExp = any(
   // The start of the sentence is looked for once a word is found: the other way round it costs a third of all reading.
   "(?<!\\p{L})(?:reword|rephrase|paraphrase|proof-?read|translate|tl;? ?dr)(?!\\p{L})(?<=^[^.!\\n]{0,60})[^.!\\n]{0,50}$",
   "\\b(?:this|these|it|that)(?:'s|’s| is| are| was)? (?:taken |copied |quoted )?from (?:the|an?|my|our|his|her|their)\\b|^\\W*from (?:the|our|my|his|her|their) [^.?!\\n]{2,60}$|\\bpaste of\\b",
-  `(?<!\\p{L})${reads}\\b[^.?!\\n]{0,60}\\b(?:${these}|that|it)\\b${sentenceEnd}`,
-  `(?<!\\p{L})${handles}\\b[^.?!\\n]{0,40}\\b${these}\\b${sentenceEnd}`,
-  `(?<!\\p{L})(?:${reads}|${handles})\\b[^.?!\\n]{0,40}\\b(?:this|these|that|those|his|her|their|my|the|each|following|attached)\\s(?:[\\p{L}-]{2,20}\\s)?${texts}\\b`,
-  `\\b(?:this|these|that|those|following|attached)\\s(?:[\\p{L}-]{2,20}\\s)?${texts}\\b[^.!\\n]{0,80}\\?`,
-  `\\b(?!(?:today|it|that|what|here|there|let|who)['’]s)[\\p{L}]{2,24}['’]s (?:[\\p{L}-]{2,20} ){0,2}${texts}\\s*[.:：]?\\s*$`,
-  `\\b(?:this is|these are|here is|here are) (?:the |my |our )?[\\p{L}]{2,24}['’]s? (?:[\\p{L}-]{2,20} )?${texts}\\b`,
-  `\\bwhat (?:do|does|did|is|are|would|should) (?:${others}) (?:want|mean|say|ask|need|think|tell|asking|saying|trying|wanting|like|expect)`,
-  `\\bwhat (?:${others}) (?:just |also |really )?${told}\\b`,
-  `\\b(?:${others}) (?:just |also )?${told}(?: (?:me|us|this|back|that|something like))?\\s*[.:：]?\\s*$`,
   "\\b(?:is|are|was|were) (?:this|that|these|it) (?:really |actually |even |all )?(?:ok|okay|correct|true|right|legit|legal|fine|spam|a scam|phishing|normal|fair|good|safe|accurate|wrong|a joke)\\b[^.!\\n]{0,60}\\?",
   "\\b(?:do|should|must|can|could) (?:we|i) (?:have to |need to )?(?:react|reply|answer|respond|ignore|trust|agree|accept|sign|use (?:it|this))\\b[^.!\\n]{0,60}\\?",
   "\\b(?:what|how) (?:should|do|would|could|can) (?:i|we|you) (?:answer|reply|respond|react|say|tell)\\b",
   "\\b(?:got|received|found|saw|read|came across|copied|grabbed) (?:this|these|the following|it (?:from|on|in))\\b",
-  `\\b(?:this|here)(?:'s| is) (?:their|his|her|what (?!i\\b|we\\b|you\\b|to\\b)|(?:the|an?|my) (?:[\\p{L}-]{2,20} ){0,3}${texts}\\b)`,
+  "\\b(?:this|here)(?:'s| is) (?:their|his|her|what (?!i\\b|we\\b|you\\b|to\\b))",
   "\\b(?:see|as|quoted|copied|pasted|shown|text|mail|message|listed) below\\b|\\bbelow[.:：]?\\s*$|\\b(?:pasted|pasting|copy-?pasted|forwarding|forwarded|quoting)\\b",
 )
+/** What is asked for is done with a text that a demonstrative stands for. */
+const asksForThis = any(
+  `(?<!\\p{L})${reads}\\b[^.?!\\n]{0,60}\\b(?:${these}|that|it)\\b${sentenceEnd}`,
+  `(?<!\\p{L})${handles}\\b[^.?!\\n]{0,40}\\b${these}\\b${sentenceEnd}`,
+)
+/** What is asked for is done with a text that is named. */
+const asksForText = any(
+  `(?<!\\p{L})(?:${reads}|${handles})\\b[^.?!\\n]{0,40}\\b(?:this|these|that|those|his|her|their|my|the|each|following|attached)\\s(?:[\\p{L}-]{2,20}\\s)?${texts}\\b`,
+)
+const asksAboutText = any(
+  `\\b(?:this|these|that|those|following|attached)\\s(?:[\\p{L}-]{2,20}\\s)?${texts}\\b[^.!\\n]{0,80}\\?`,
+)
+const textOfOthers = any(
+  `\\b(?!(?:today|it|that|what|here|there|let|who)['’]s)[\\p{L}]{2,24}['’]s (?:[\\p{L}-]{2,20} ){0,2}${texts}\\s*[.:：]?\\s*$`,
+)
+const handsText = any(
+  `\\b(?:this is|these are|here is|here are) (?:the |my |our )?[\\p{L}]{2,24}['’]s? (?:[\\p{L}-]{2,20} )?${texts}\\b`,
+  `\\b(?:this|here)(?:'s| is) (?:the|an?|my) (?:[\\p{L}-]{2,20} ){0,3}${texts}\\b`,
+)
+const asksWhatOthersWant = any(
+  `\\bwhat (?:do|does|did|is|are|would|should) (?:${others}) (?:want|mean|say|ask|need|think|tell|asking|saying|trying|wanting|like|expect)`,
+)
+const othersTell = any(
+  `\\bwhat (?:${others}) (?:just |also |really )?${told}\\b`,
+  `\\b(?:${others}) (?:just |also )?${told}(?: (?:me|us|this|back|that|something like))?\\s*[.:：]?\\s*$`,
+)
+const asksWhat = any("\\bwhat (?:do|did|is|are|would|should)")
+const possessive = any("['’]s")
+const hands = any("\\b(?:this|here|these)(?: is | are |'s )")
+
+/** Does a sentence hand over the text behind it? The patterns of long lists come behind the words that they need. */
+function handsOver(sentence: string): boolean {
+  if (announced.test(sentence)) return true
+  if (asksWhat.test(sentence) && asksWhatOthersWant.test(sentence)) return true
+  const asks = asksFor.test(sentence)
+  if (asks && asksForThis.test(sentence)) return true
+  if (tells.test(sentence) && othersTell.test(sentence)) return true
+  if (!namesText.test(sentence)) return false
+  return (
+    (asks && asksForText.test(sentence)) ||
+    (sentence.includes("?") && asksAboutText.test(sentence)) ||
+    (possessive.test(sentence) && textOfOthers.test(sentence)) ||
+    (hands.test(sentence) && handsText.test(sentence))
+  )
+}
+
 /** The same in languages without blanks or with other letters. */
 const announcedElsewhere =
   /(?:总结|翻译|解释|回复|看看|看一下|分析|润色|改写).{0,12}(?:这|下面|以下)|(?:下面|以下|这[封段篇条个份]).{0,12}(?:邮件|文字|文章|内容|消息|评论|合同|日志|报错)|(?:これ|以下|次の|この(?:メール|文章|文)).{0,20}(?:要約|翻訳|訳|説明|返信|見て|どう)|(?:переведи|перескажи|суммируй|объясни|ответь на|посмотри).{0,30}(?:это|этот|эту|ниже)|(?:이|다음|아래).{0,12}(?:요약|번역|설명|답장)/iu
+
+/** Letters of other scripts than the Latin one. */
+const foreign = /[\u0400-\u04ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/
 
 /** A question about what is at hand, or none but a nod for it: "thoughts?" */
 const asksAbout = any(
@@ -268,9 +340,9 @@ const binds = /\b(?:always|never|must|from now on|whenever|don['’]?t|do not|ev
 export function announcesPaste(paragraph: string, ahead: number): boolean {
   if (ahead === 0) return false
   return paragraph.split(/(?<=[.?!])\s+/).some((sentence) => {
-    if (announcedElsewhere.test(sentence)) return true
+    if (foreign.test(sentence) && announcedElsewhere.test(sentence)) return true
     if (binds.test(sentence)) return false
-    if (announced.test(sentence) || (asksAbout.test(sentence) && !works.test(sentence))) return true
+    if (handsOver(sentence) || (asksAbout.test(sentence) && !works.test(sentence))) return true
     return ahead > minLetter && repliesTo.test(sentence)
   })
 }
@@ -286,16 +358,38 @@ const ofOthers = any(
 
 const textOrData = `(?:${texts}|code|error|file|config|diff|issue|bug|data|json|csv|table|conversation|context|contents?)`
 
-/** A lead before a colon that names a text, says who said it, asks to read it, or points at it. */
+/** A lead before a colon that points at a text or says how it was come by. */
 const leadsIn: RegExp = any(
-  `(?<!\\p{L})${reads}\\b[^.?!]{0,60}$`,
-  `(?<!\\b(?:i|we|you|to|ll) (?:just |already )?)\\b${told}(?:\\s(?:to )?(?:me|us|him|her|them|back|this|that|earlier|yesterday|today|on [^.?!]{2,30}|in [^.?!]{2,30}))?(?:,? [\\p{L}]{3,12})?$`,
-  `\\bhere(?:'s|’s| is| are| comes)\\b[^.?!]{0,40}\\b(?:what (?!i\\b|we\\b|you\\b|to\\b)|${textOrData})\\b[^.?!]{0,60}$`,
   "\\b(?:context|message|mail|note|text|copied|pasted|quote|news|update|ticket|comment) from [^.?!]{2,40}$|^from (?:the|his|her|their|my|our) [^.?!]{2,40}$",
   "^(?!\\W*(?:this|that|these|those|it)(?: one)? (?:is|are|goes|has|must|will)\\b).*\\b(?:this|these|the following|below)\\b[^.?!]{0,30}$",
-  `^(?!\\W*(?:in|for|when|if|on|before|after|with|to)\\b).*\\b(?:an?|the|this)(?: \\p{L}{2,20})? ${textOrData}(?: (?:was|is|were|said|shows?|looks like))?$`,
-  `\\b(?:i|we) (?:just )?(?:got|get|received|see|found|scanned|copied|heard)\\b[^.?!]{0,60}$|\\b(?:${texts}) (?:was|is|were|are)$`,
+  "\\b(?:i|we) (?:just )?(?:got|get|received|see|found|scanned|copied|heard)\\b[^.?!]{0,60}$",
 )
+/** One that asks to read a text, says who said it, or names it; the last word of some is the text itself. */
+const leadsInAsking = any(`(?<!\\p{L})${reads}\\b[^.?!]{0,60}$`)
+const leadsInTelling = any(
+  `(?<!\\b(?:i|we|you|to|ll) (?:just |already )?)\\b${told}(?:\\s(?:to )?(?:me|us|him|her|them|back|this|that|earlier|yesterday|today|on [^.?!]{2,30}|in [^.?!]{2,30}))?(?:,? [\\p{L}]{3,12})?$`,
+)
+const leadsInHanding = any(
+  `\\bhere(?:'s|’s| is| are| comes)\\b[^.?!]{0,40}\\b(?:what (?!i\\b|we\\b|you\\b|to\\b)|${textOrData})\\b[^.?!]{0,60}$`,
+)
+const leadsInNaming = any(
+  `^(?!\\W*(?:in|for|when|if|on|before|after|with|to)\\b).*\\b(?:an?|the|this)(?: \\p{L}{2,20})? ${textOrData}(?: (?:was|is|were|said|shows?|looks like))?$`,
+  `\\b(?:${texts}) (?:was|is|were|are)$`,
+)
+const asksReading = any(reads)
+const tellsLead = any(told)
+const namesLead = any(textOrData)
+
+const leads = (said: string, isLast: boolean): boolean =>
+  leadsIn.test(said) ||
+  leadsInElsewhere.test(said) ||
+  textLabel.test(said) ||
+  (isLast && anyTextLabel.test(said)) ||
+  (asksReading.test(said) && leadsInAsking.test(said)) ||
+  (tellsLead.test(said) && leadsInTelling.test(said)) ||
+  (/\bhere/i.test(said) && leadsInHanding.test(said)) ||
+  (namesLead.test(said) && leadsInNaming.test(said))
+
 /** A word for a text and nothing else; before a sentence in the same line many of them are the topics of people's own points. */
 const label = "^\\W{0,4}(?:(?:the|an?|his|her|their|original|full|whole|incoming|customer|client)\\s){0,2}"
 const source = "(?:\\s(?:from|of|by|in|on|text|follows)\\b[^.?!]{0,40})?$"
@@ -311,6 +405,7 @@ const maxColons = 3
 
 /** Where in a line the words end that introduce a paste with a colon. `next` is the line behind it. */
 export function colonCut(line: string, next: string | undefined): number | undefined {
+  if (!colon.test(line)) return undefined
   const colons = [...line.matchAll(/[:：](?=\s|$)|：/g)].slice(0, maxColons)
   for (const { index } of colons) {
     const rest = line.slice(index + 1)
@@ -325,8 +420,7 @@ function introduces(lead: string, behind: string | undefined, isLast: boolean): 
   const isOthers = ofOthers.test(said)
   if (!isOthers && ownLead.test(said)) return false
   if (/^\W*(?:their|his|her)\s/i.test(said)) return true
-  if (![leadsIn, leadsInElsewhere, textLabel, ...(isLast ? [anyTextLabel] : [])].some((pattern) => pattern.test(said)))
-    return false
+  if (!leads(said, isLast)) return false
   // A list under a word for texts is the author's: "Commit message:" and how it is to be.
   return behind === undefined || isOthers || !listed.test(behind) || pointsAt.test(said)
 }

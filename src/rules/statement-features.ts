@@ -1,4 +1,4 @@
-import { classesAt, classNames, isUnspacedToken, tokensOf } from "./word-classes.ts"
+import { classNames, hashOf, type Reading, readWords } from "./word-classes.ts"
 
 /** A sentence of a speaker as the model reads it, with what stands around it. */
 export type StatementView = {
@@ -28,14 +28,6 @@ const mask = tableSize - 1
 
 /** Features of one sentence; what is longer is no sentence. */
 const maxFeatures = 2048
-
-const joint = /^[:;,(：；，、—–-]/
-
-function hashOf(word: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193)
-  return hash
-}
 
 const mix = (one: number, two: number): number => {
   const mixed = Math.imul(one ^ (two + 0x9e3779b9 + (one << 6) + (one >>> 2)), 0x85ebca6b)
@@ -84,17 +76,34 @@ function add(kind: number, value: number): void {
 export function featuresOf(view: StatementView): Features {
   turn = (turn + 1) >>> 0
   length = 0
-  const tokens = tokensOf(view.text)
-  const kinds = wordFeatures(tokens)
-  kindFeatures(kinds)
-  leadFeatures(tokens)
-  aroundFeatures(view, kinds)
-  shapeFeatures(view, tokens)
+  kindCount = 0
+  classCount = 0
+  const reading = readWords(view.text)
+  wordFeatures(reading)
+  kindFeatures()
+  leadFeatures(reading)
+  aroundFeatures(view)
+  shapeFeatures(view, reading)
   return { ids, sorts, length }
 }
 
-/** The class of one word in its place: `at` is where its clause starts, `gap` whether other words stand before it. */
-type Kind = { readonly of: number; readonly opens: boolean; readonly gap: boolean }
+/** The classes of the words in their order: the class, whether its word opens a clause, and whether other words stand before it. */
+const maxKinds = 4096
+const kinds = new Uint16Array(maxKinds)
+const [opening, behindGap, kindBits] = [1, 2, 2]
+let kindCount = 0
+/** The same classes, each once. */
+const classes = new Uint8Array(classNames.length)
+let classCount = 0
+
+function addKind(of: number, flags: number): void {
+  if (kindCount === maxKinds) return
+  kinds[kindCount++] = (of << kindBits) | flags
+  for (let at = 0; at < classCount; at++) if (classes[at] === of) return
+  classes[classCount++] = of
+}
+
+const classAt = (at: number): number => (kinds[at] ?? 0) >> kindBits
 
 /** Words that stand before what a sentence starts with and say nothing of it. */
 const openers: ReadonlySet<string> = new Set(
@@ -103,60 +112,65 @@ const openers: ReadonlySet<string> = new Set(
   ),
 )
 
-function wordFeatures(tokens: readonly string[]): readonly Kind[] {
-  const kinds: Kind[] = []
+function wordFeatures({ words, places: classesOf }: Reading): void {
   let [before, opens, gap, places] = [0, true, false, 0]
-  for (const [at, word] of tokens.entries()) {
-    if (joint.test(word)) {
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at]
+    const own = classesOf[at]
+    if (word === undefined || own === undefined) break
+    const { text, hash, stem } = word
+    if (word.isJoint) {
       opens = true
       before = 0
-      add(tag.word, hashOf(word))
+      add(tag.word, hash)
       continue
     }
-    if (isUnspacedToken(word)) {
-      wideFeatures(word, classesAt(tokens, at), kinds)
+    if (word.isUnspaced) {
+      wideFeatures(text)
+      for (const of of own) addKind(of, 0)
       opens = false
       continue
     }
-    const hash = hashOf(word)
+    const isOpener = openers.has(text)
     add(tag.word, hash)
     if (before !== 0) add(tag.pair, mix(before, hash))
-    if (word.length > 6) add(tag.stem, hashOf(word.slice(0, 5)))
-    if (places < 3 && !(opens && openers.has(word))) add(tag.first + 32 * ++places, hash)
+    if (stem !== undefined) add(tag.stem, stem)
+    if (places < 3 && !(opens && isOpener)) add(tag.first + 32 * ++places, hash)
     if (opens) add(tag.clauseWord, hash)
-    const own = classesAt(tokens, at)
-    for (const of of own) kinds.push({ of, opens, gap })
+    for (const of of own) addKind(of, (opens ? opening : 0) | (gap ? behindGap : 0))
     gap = own.length === 0
     before = hash
-    if (!openers.has(word)) opens = false
+    if (!isOpener) opens = false
   }
-  return kinds
 }
 
-/** Pairs of signs, and the classes of what they spell. */
-function wideFeatures(run: string, classes: readonly number[], kinds: Kind[]): void {
+/** Pairs of signs. */
+function wideFeatures(run: string): void {
   for (let at = 0; at < run.length; at++) {
     add(tag.wide, run.charCodeAt(at))
     if (at + 2 <= run.length) add(tag.wide + 32, mix(run.charCodeAt(at), run.charCodeAt(at + 1)))
   }
   add(tag.last, hashOf(run.slice(-3)))
-  for (const of of classes) kinds.push({ of, opens: false, gap: false })
 }
 
-function kindFeatures(kinds: readonly Kind[]): void {
-  for (const [at, { of, opens, gap }] of kinds.entries()) {
+function kindFeatures(): void {
+  for (let at = 0; at < kindCount; at++) {
+    const of = classAt(at)
+    const opens = ((kinds[at] ?? 0) & opening) !== 0
     add(tag.kind, of)
     if (opens) add(tag.clause, of)
     if (at < 2) add(tag.opening, of * 2 + at)
-    const next = kinds[at + 1]
-    if (next !== undefined) {
-      add(tag.kindPair, of * 64 + next.of)
-      if (!next.gap) add(tag.kindPair + 32, of * 64 + next.of)
-      const third = kinds[at + 2]
-      if (third !== undefined) add(tag.kindTriple, (of * 64 + next.of) * 64 + third.of)
+    if (at + 1 < kindCount) {
+      const pair = of * 64 + classAt(at + 1)
+      add(tag.kindPair, pair)
+      if (((kinds[at + 1] ?? 0) & behindGap) === 0) add(tag.kindPair + 32, pair)
+      if (at + 2 < kindCount) add(tag.kindTriple, pair * 64 + classAt(at + 2))
     }
-    if (gap && opens) add(tag.clause + 32, of)
-    for (const other of kinds) if (other.of > of) add(tag.both, of * 64 + other.of)
+    if (opens && ((kinds[at] ?? 0) & behindGap) !== 0) add(tag.clause + 32, of)
+    for (let n = 0; n < classCount; n++) {
+      const other = classes[n] ?? 0
+      if (other > of) add(tag.both, of * 64 + other)
+    }
   }
 }
 
@@ -165,17 +179,15 @@ const placesOf = (names: string): readonly number[] => names.split(" ").map((nam
 const announcing = placesOf("rule stress remember lasting scope always must")
 const binding = placesOf("never always must dont forbid only limit every ask not lasting")
 
-const placesIn = (tokens: readonly string[]): ReadonlySet<number> =>
-  new Set(tokens.flatMap((_, at) => classesAt(tokens, at)))
-
 /** Words of a lead: what is longer is a sentence of its own. */
 const maxLead = 18
+const leadEnd = /^[:：—–-]/
 
 /** What stands before a colon or a dash, and what behind. */
-function leadFeatures(tokens: readonly string[]): void {
-  const end = tokens.findIndex((word, at) => at > 0 && /^[:：—–-]/.test(word))
-  if (end < 0 || end > maxLead || end >= tokens.length - 1) return
-  const [lead, rest] = [placesIn(tokens.slice(0, end)), placesIn(tokens.slice(end + 1))]
+function leadFeatures({ words, places }: Reading): void {
+  const end = words.findIndex(({ text, isJoint }, at) => at > 0 && isJoint && leadEnd.test(text))
+  if (end < 0 || end > maxLead || end >= words.length - 1) return
+  const [lead, rest] = [new Set(places.slice(0, end).flat()), new Set(places.slice(end + 1).flat())]
   const isAnnounced = announcing.some((of) => lead.has(of))
   const isBinding = binding.some((of) => rest.has(of))
   add(tag.lead, Number(isAnnounced) * 2 + Number(isBinding))
@@ -183,49 +195,55 @@ function leadFeatures(tokens: readonly string[]): void {
   for (const of of rest) add(tag.lead, 128 + of + (isAnnounced ? 128 : 0))
 }
 
-function aroundFeatures({ over, before, isItem }: StatementView, kinds: readonly Kind[]): void {
-  const own = kinds.map(({ of }) => of)
-  for (const [text, kind] of [
-    [over, tag.over],
-    [before, tag.before],
-  ] as const) {
-    if (text === "") continue
-    add(kind, 0)
-    const tokens = tokensOf(text)
-    for (const [at, word] of tokens.entries()) {
-      if (kind === tag.over) add(tag.overOwn, hashOf(word))
-      for (const of of classesAt(tokens, at)) {
-        add(kind, of + 1)
-        if (kind === tag.over) for (const mine of own) add(tag.mixed, of * 64 + mine)
-      }
-    }
-    if (/[:：]$/.test(text)) add(kind, isItem ? 101 : 100)
-    if (/[?？]$/.test(text)) add(kind, 102)
-  }
+function aroundFeatures({ over, before, isItem }: StatementView): void {
+  if (over !== "") neighbourFeatures(over, tag.over, isItem)
+  if (before !== "") neighbourFeatures(before, tag.before, isItem)
 }
 
-function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, tokens: readonly string[]): void {
-  const shapes = [
-    /[?？]\W*$/.test(text),
-    /[!！]\W*$/.test(text),
-    /[:：]\W*$/.test(text),
-    isItem,
-    isFirst && isLast,
-    isFirst,
-    isLast,
-    text.includes("qcode"),
-    text.includes("qquote"),
-    /[:：](?=\s|$)|：/.test(text),
-    /\p{N}/u.test(text),
-    /^\(/.test(text),
-  ]
-  for (const [at, has] of shapes.entries()) if (has) add(tag.shape, at)
-  const order = orderOf(tokens)
+function neighbourFeatures(text: string, kind: number, isItem: boolean): void {
+  const isOver = kind === tag.over
+  add(kind, 0)
+  const { words, places } = readWords(text)
+  for (let at = 0; at < words.length; at++) {
+    if (isOver) add(tag.overOwn, words[at]?.hash ?? 0)
+    for (const of of places[at] ?? []) {
+      add(kind, of + 1)
+      if (isOver) for (let n = 0; n < classCount; n++) add(tag.mixed, of * 64 + (classes[n] ?? 0))
+    }
+  }
+  const last = text.slice(-1)
+  if (last === ":" || last === "：") add(kind, isItem ? 101 : 100)
+  if (last === "?" || last === "？") add(kind, 102)
+}
+
+/** The signs behind the last letter or digit of ASCII. */
+function tailOf(text: string): string {
+  let start = text.length
+  while (start > 0 && /\W/.test(text.charAt(start - 1))) start--
+  return text.slice(start)
+}
+
+const innerColon = /[:：](?=\s|$)|：/
+const number = /\p{N}/u
+
+function shapeFeatures({ text, isItem, isFirst, isLast }: StatementView, reading: Reading): void {
+  const tail = tailOf(text)
+  if (/[?？]/.test(tail)) add(tag.shape, 0)
+  if (/[!！]/.test(tail)) add(tag.shape, 1)
+  if (/[:：]/.test(tail)) add(tag.shape, 2)
+  if (isItem) add(tag.shape, 3)
+  if (isFirst && isLast) add(tag.shape, 4)
+  if (isFirst) add(tag.shape, 5)
+  if (isLast) add(tag.shape, 6)
+  if (text.includes("qcode")) add(tag.shape, 7)
+  if (text.includes("qquote")) add(tag.shape, 8)
+  if (innerColon.test(text)) add(tag.shape, 9)
+  if (number.test(text)) add(tag.shape, 10)
+  if (text.startsWith("(")) add(tag.shape, 11)
+  const order = orderOf(reading)
   if (order !== undefined) add(tag.order, order)
-  add(
-    tag.shape + 32,
-    tokens.length < 4 ? 0 : tokens.length < 8 ? 1 : tokens.length < 16 ? 2 : tokens.length < 32 ? 3 : 4,
-  )
+  const { length: count } = reading.words
+  add(tag.shape + 32, count < 4 ? 0 : count < 8 ? 1 : count < 16 ? 2 : count < 32 ? 3 : 4)
 }
 
 /** Words behind "never" that tell of the past or of somebody, and command nothing. */
@@ -237,16 +255,17 @@ const [never, always, dont] = placesOf("never always dont")
 const forbidsFirst = /^请?(?:不得|不准|不许|不允许|严禁|切勿|绝不|永远不|禁止)/
 
 /** Does the sentence start as a command: "never" or "always" before a verb, or "do not" before one and a thing of a kind or at hand? */
-function orderOf(tokens: readonly string[]): number | undefined {
-  const start = tokens.findIndex((word) => !openers.has(word) && !joint.test(word))
-  const first = classesAt(tokens, Math.max(0, start))
-  if (forbidsFirst.test(tokens[start] ?? "")) return 3
-  const length = tokens[start] === "do" || tokens[start] === "does" ? 2 : 1
-  const verb = tokens[start + length] ?? ""
-  if (start < 0 || !/^\p{L}/u.test(verb) || isUnspacedToken(verb) || verb.length < 2 || /(?:ed|ing)$/.test(verb))
-    return undefined
-  if (classesAt(tokens, start + length).some((of) => telling.includes(of))) return undefined
+function orderOf({ words, places }: Reading): number | undefined {
+  const start = words.findIndex(({ text, isJoint }) => !isJoint && !openers.has(text))
+  if (start < 0) return undefined
+  const first = places[start] ?? []
+  if (forbidsFirst.test(words[start]?.text ?? "")) return 3
+  const length = words[start]?.text === "do" || words[start]?.text === "does" ? 2 : 1
+  const verb = words[start + length]
+  if (verb === undefined || verb.isUnspaced || verb.text.length < 2) return undefined
+  if (!/^\p{L}/u.test(verb.text) || /(?:ed|ing)$/.test(verb.text)) return undefined
+  if (places[start + length]?.some((of) => telling.includes(of))) return undefined
   if (first.some((of) => of === never || of === always)) return 0
   if (!first.some((of) => of === dont)) return undefined
-  return classesAt(tokens, start + length + 1).some((of) => definite.includes(of)) ? 1 : 2
+  return places[start + length + 1]?.some((of) => definite.includes(of)) === true ? 1 : 2
 }

@@ -1,3 +1,5 @@
+import { createRecent } from "../message/recall.ts"
+
 /**
  * Words that say what a sentence does, whatever it is about, by class and in the languages that the finder reads: folded, without accents.
  * The model reads classes beside words, so that what it learnt of one language holds in the others.
@@ -118,12 +120,23 @@ for (const [name, entry] of Object.entries(table)) {
   }
 }
 
-/** The class of the phrase that starts at a word, if one does. */
-function phraseAt(tokens: readonly string[], at: number): number | undefined {
-  for (const { rest, place } of phrases.get(tokens[at] ?? "") ?? [])
-    if (rest.every((word, n) => tokens[at + 1 + n] === word)) return place
-  return undefined
+/** A word or a joint, with what is known of it by itself. */
+type Word = {
+  readonly text: string
+  readonly hash: number
+  /** The hash of its first letters; none of a short word. */
+  readonly stem?: number
+  /** A sign at which a sentence parts. */
+  readonly isJoint: boolean
+  /** In a script that puts no blanks between words. */
+  readonly isUnspaced: boolean
+  /** Its classes by their places in `classNames`. */
+  readonly places: readonly number[]
+  readonly phrases: readonly Phrase[]
 }
+
+/** A folded sentence as its words and joints; `places` has the classes of each, a phrase's at its first word. */
+export type Reading = { readonly words: readonly Word[]; readonly places: readonly (readonly number[])[] }
 
 const wide = Object.entries(wideTable).flatMap(([name, signs]) =>
   signs.split(" ").map((sign) => ({ sign, place: placeOf(name) })),
@@ -146,26 +159,70 @@ const unspaced = /^[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/
 /** Does a token stand in a script that puts no blanks between words? */
 export const isUnspacedToken = (text: string): boolean => unspaced.test(text)
 
+const joint = /^[:;,(：；，、—–-]/
+
+export function hashOf(word: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193)
+  return hash
+}
+
+/** Shorter words are their own stem. */
+const minStemmed = 7
+const stemLength = 5
+
+const none: readonly never[] = []
+
+function makeWord(text: string): Word {
+  const isUnspaced = unspaced.test(text)
+  return {
+    text,
+    hash: hashOf(text),
+    ...(text.length < minStemmed ? {} : { stem: hashOf(text.slice(0, stemLength)) }),
+    isJoint: joint.test(text),
+    isUnspaced,
+    places: isUnspaced ? wideClasses(text) : (words.get(text) ?? none),
+    phrases: isUnspaced ? none : (phrases.get(text) ?? none),
+  }
+}
+
+/** Words that are kept, all let go when there are so many. A longer one would keep the text alive that it was cut from. */
+const maxWords = 20_000
+const maxKept = 12
+const knownWords = new Map<string, Word>()
+
+function wordOf(text: string): Word {
+  const known = knownWords.get(text)
+  if (known !== undefined) return known
+  const made = makeWord(text)
+  if (text.length <= maxKept) {
+    if (knownWords.size >= maxWords) knownWords.clear()
+    knownWords.set(text, made)
+  }
+  return made
+}
+
 /** Tokens of one sentence; what is longer is read at its two ends. */
 const maxTokens = 120
 
 /** The words and joints of a folded sentence. */
 export function tokensOf(text: string): readonly string[] {
-  const found = text.match(token) ?? []
+  const found = text.match(token) ?? none
   return found.length > maxTokens ? [...found.slice(0, maxTokens / 2), ...found.slice(-maxTokens / 2)] : found
 }
 
-/** The classes of the token at a place, by their places in `classNames`. */
-export function classesAt(tokens: readonly string[], at: number): readonly number[] {
-  const word = tokens[at] ?? ""
-  if (unspaced.test(word)) return wideClasses(word)
-  const phrase = phraseAt(tokens, at)
-  const own = words.get(word) ?? []
-  return phrase === undefined ? own : [phrase, ...own]
+/** A sentence is read by itself, as the one before the next, and as the line over those that it leads into. */
+export const readWords = createRecent((text: string): Reading => {
+  const read = tokensOf(text).map(wordOf)
+  return { words: read, places: read.map((word, at) => placesAt(word, read, at)) }
+}, 256)
+
+function placesAt(word: Word, all: readonly Word[], at: number): readonly number[] {
+  for (const { rest, place } of word.phrases)
+    if (rest.every((next, n) => all[at + 1 + n]?.text === next)) return [place, ...word.places]
+  return word.places
 }
 
 /** The names of the classes that the words of a folded text have. */
-export const classesIn = (text: string): ReadonlySet<string> => {
-  const tokens = tokensOf(text)
-  return new Set(tokens.flatMap((_, at) => classesAt(tokens, at).map((place) => classNames[place] ?? "")))
-}
+export const classesIn = (text: string): ReadonlySet<string> =>
+  new Set(readWords(text).places.flatMap((places) => places.map((place) => classNames[place] ?? "")))

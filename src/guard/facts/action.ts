@@ -160,7 +160,8 @@ const maxKnown = 5_000
 
 /** The environment that a word is a name of. */
 function environmentOf(word: string): Environment | undefined {
-  if (known.has(word)) return known.get(word)
+  const met = known.get(word)
+  if (met !== undefined || known.has(word)) return met
   const spelled = word.replaceAll("0", "o")
   const found = names.find(([, name]) => name.test(word) || name.test(spelled))?.[0]
   if (known.size < maxKnown && word.length <= 32) known.set(word, found)

@@ -78,6 +78,8 @@ const scaled = "(?:\\s?(k|mm|mn|m|bn|b|thousand|grand|million|billion|hundred)(?
 const before = new RegExp(`(?:([$€£¥₹₽₩₿])|\\b(${codes})\\b\\s?)\\s?(${figure})${scaled}`, "gi")
 const after = new RegExp(`(?<![\\w.,])(${figure})${scaled}\\s?(?:([€£¥₹₽₩$₿])|(${codes})(?![a-z]))`, "gi")
 const unit = new RegExp(`(?<=[a-z][ -])(${codes})(?![a-z])`, "gi")
+/** Without the sign or the name of a currency none of them is there. */
+const namesMoney = new RegExp(`[$€£¥₹₽₩₿]|${codes}`, "i")
 /** Characters before a currency's name in which a number is spelled out. */
 const spelledLength = 160
 
@@ -115,6 +117,7 @@ const currencyOf = (sign: string | undefined, name: string | undefined): string 
 /** Sums of money in running text: with a sign, with a code, in words. */
 function amountsIn(text: string): readonly AmountFact[] {
   const found: AmountFact[] = []
+  if (!namesMoney.test(text)) return found
   for (const [, sign, name, value = "", times] of text.matchAll(before))
     for (const one of amount(figureValue(value) * (scale[times?.toLowerCase() ?? ""] ?? 1), currencyOf(sign, name)))
       found.push(one)

@@ -143,19 +143,16 @@ function meets({ when }: ToolContract, input: unknown): boolean {
 export function contractsOf(given: readonly ToolContract[]): Contracts {
   const own = given.map(compile)
   const known = shipped()
+  const named = createNamed([own, known])
   return {
     of: (tool, input) => {
-      const name = spelled(tool)
-      const bare = name.replace(/^mcp_[a-z\d]+_/, "")
-      const isNamed = ({ names }: Compiled): boolean =>
-        names.some((one) => (one.includes("*") ? globMatches(one, name) : one === name || one === bare))
-      const declared = own.find((one) => isNamed(one) && meets(one.contract, input))
+      const [ofOwn = [], ofKnown = []] = named(spelled(tool))
+      const declared = ofOwn.find((one) => meets(one.contract, input))
       if (declared !== undefined) return declared
       const parsed = parsedInput(input)
       const keys = keysOf(parsed).map((key) => roleNames(key))
-      const found = known.find(
+      const found = ofKnown.find(
         (one) =>
-          isNamed(one) &&
           meets(one.contract, parsed) &&
           keys.every((key) => one.roles.has(key) || remarks.has(key)) &&
           !hides(one.contract, parsed),
@@ -164,6 +161,30 @@ export function contractsOf(given: readonly ToolContract[]): Contracts {
     },
   }
 }
+
+/** Tools whose contracts are remembered: an agent has some dozens, and calls them again and again. */
+const maxTools = 500
+
+/** The contracts of each list that go by the name of a tool. */
+function createNamed(lists: readonly (readonly Compiled[])[]): (name: string) => readonly (readonly Compiled[])[] {
+  const met = new Map<string, readonly (readonly Compiled[])[]>()
+  return (name) => {
+    const remembered = met.get(name)
+    if (remembered !== undefined) return remembered
+    const bare = name.replace(/^mcp_[a-z\d]+_/, "")
+    const isNamed = ({ names }: Compiled): boolean =>
+      names.some((one) => (one.includes("*") ? isLike(one, name) : one === name || one === bare))
+    const found = lists.map((list) => list.filter(isNamed))
+    if (met.size >= maxTools) met.clear()
+    if (name.length <= maxNameLength) met.set(name, found)
+    return found
+  }
+}
+const maxNameLength = 200
+
+/** Most patterns are of other servers, as their first signs tell. */
+const isLike = (pattern: string, name: string): boolean =>
+  name.startsWith(pattern.slice(0, pattern.search(/[*?[]/))) && globMatches(pattern, name)
 
 /** Fields in which models give their reasons, with any tool. */
 const remarks: ReadonlySet<string> = new Set(

@@ -10,7 +10,7 @@ import { type Programs, programsOf } from "./programs.ts"
 import { regionsOf } from "./regions.ts"
 import type { CommandFact } from "./shell.ts"
 import type { SqlFact } from "./sql.ts"
-import { clean, fold, wordsOf } from "./words.ts"
+import { clean, fold, runsIn, signSet, wordsOf } from "./words.ts"
 
 export type ToolCall = { readonly tool: string; readonly input: unknown }
 
@@ -425,12 +425,17 @@ function entropyOf(word: string): number {
 
 /** Words so long and so random that they are keys; a hash in small hexadecimal digits is more often a commit. */
 const isRandom = (word: string): boolean =>
-  word.length >= 32 &&
-  word.length <= 200 &&
-  /\d/.test(word) &&
-  /[A-Z]/.test(word) &&
-  /[a-z]/.test(word) &&
-  entropyOf(word) > 4.2
+  /\d/.test(word) && /[A-Z]/.test(word) && /[a-z]/.test(word) && entropyOf(word) > 4.2
+
+const keySigns = signSet(/[\w+/=-]/)
+/** A key is so long, and among so many long words one is found. */
+const [minKey, maxKey, maxLongWords] = [32, 200, 200]
+
+const longWordsIn = (text: string): readonly string[] =>
+  runsIn(text, keySigns, minKey)
+    .filter(({ start, end }) => end - start <= maxKey)
+    .slice(0, maxLongWords)
+    .map(({ start, end }) => text.slice(start, end))
 
 function kindsIn({ text, keys, value }: Leaf): readonly string[] {
   if (text.length < 6 || typeof value !== "string") return []
@@ -440,11 +445,7 @@ function kindsIn({ text, keys, value }: Leaf): readonly string[] {
   const key = keys.at(-1) ?? ""
   if (secretKey.test(key) && !/\s/.test(text) && text.length >= 8 && entropyOf(text.slice(0, 200)) > 2.5)
     kinds.push("password")
-  if (
-    kinds.length === 0 &&
-    (text.match(/(?<![\w+/=-])[\w+/=-]{32,200}(?![\w+/=-])/g) ?? []).slice(0, 200).some(isRandom)
-  )
-    kinds.push("random-key")
+  if (kinds.length === 0 && longWordsIn(text).some(isRandom)) kinds.push("random-key")
   return kinds
 }
 

@@ -21,12 +21,19 @@ const smallWords: Readonly<Record<string, string>> = {
   hu: "a az és hogy nem is egy van volt meg de ez mint csak vagy kell köszönöm szia minden",
 }
 
-const languagesOfWord: ReadonlyMap<string, readonly string[]> = (() => {
-  const map = new Map<string, string[]>()
-  for (const [language, words] of Object.entries(smallWords))
-    for (const word of words.split(" ")) map.set(word, [...(map.get(word) ?? []), language])
+/** Their names; below a language is known by its place. */
+const languages: readonly string[] = Object.keys(smallWords)
+
+const languagesOfWord: ReadonlyMap<string, readonly number[]> = (() => {
+  const map = new Map<string, number[]>()
+  for (const [place, words] of Object.values(smallWords).entries())
+    for (const word of words.split(" ")) map.set(word, [...(map.get(word) ?? []), place])
   return map
 })()
+
+/** The scores of one block, and the languages that have one in the order in which they were met. Used again for the next block. */
+const scores = new Uint16Array(languages.length)
+const met = new Uint8Array(languages.length)
 
 const scripts: readonly (readonly [language: string, letters: RegExp, least: number])[] = [
   ["ja", /[\p{Script=Hiragana}\p{Script=Katakana}]/gu, 4],
@@ -49,18 +56,29 @@ const unknownWords = 20
 
 /** The language whose small words a block has most of. */
 function languageOf(words: readonly string[]): string | undefined {
-  const scores = new Map<string, number>()
+  scores.fill(0)
+  let count = 0
   for (const word of words) {
-    const languages = languagesOfWord.get(word) ?? []
-    // A word of one language says more than one that several share.
-    for (const language of languages)
-      scores.set(language, (scores.get(language) ?? 0) + (languages.length === 1 ? 2 : 1))
+    const own = languagesOfWord.get(word)
+    if (own === undefined) continue
+    for (const place of own) {
+      if (scores[place] === 0) met[count++] = place
+      // A word of one language says more than one that several share.
+      scores[place] = (scores[place] ?? 0) + (own.length === 1 ? 2 : 1)
+    }
   }
-  const [first, second] = [...scores].sort(([, one], [, other]) => other - one)
-  if (first === undefined) return words.length >= unknownWords ? "und" : undefined
-  const [language, score] = first
+  if (count === 0) return words.length >= unknownWords ? "und" : undefined
+  // Of languages with the same score the one that was met first.
+  let [best, score, second] = [0, 0, 0]
+  for (let n = 0; n < count; n++) {
+    const place = met[n] ?? 0
+    const own = scores[place] ?? 0
+    if (own > score) [best, score, second] = [place, own, score]
+    else if (own > second) second = own
+  }
+  const language = languages[best] ?? "und"
   const least = Math.max(3, words.length * 0.3)
-  const margin = score - (second?.[1] ?? 0)
+  const margin = score - second
   if (language === "en") return "en"
   return score >= least && margin >= 1 ? language : undefined
 }
@@ -72,12 +90,11 @@ function proseOf(text: string): string {
   return prose.replace(/[\x21-\x7e]+/g, (run) => (/[/\\_=<>{}@\d]/.test(run) ? " " : run))
 }
 
-function blocksOf(prose: string): readonly (readonly string[])[] {
+function blocksOf(prose: string, isPlain: boolean): readonly (readonly string[])[] {
   const blocks: string[][] = []
   const held: string[] = []
-  const plain = !/[\u0080-\uffff]/.test(prose)
   for (const sentence of prose.toLowerCase().split(/[.!?\n;:]+/)) {
-    const words = sentence.match(plain ? /[a-z]+/g : /\p{L}+/gu) ?? []
+    const words = sentence.match(isPlain ? /[a-z]+/g : /\p{L}+/gu) ?? []
     held.push(...words)
     while (held.length >= leastWords) blocks.push(held.splice(0, blockWords))
   }
@@ -93,8 +110,10 @@ function languagesIn(text: string): ReadonlySet<string> {
     for (const [language, letters, least] of scripts)
       if ((prose.match(letters)?.length ?? 0) >= least && !(language === "zh" && found.has("ja"))) found.add(language)
   }
-  for (const block of blocksOf(prose)) {
-    const language = languageOf(block.filter((word) => /^[a-z]|\p{Script=Latin}/u.test(word)))
+  // Every word of a text in ASCII is Latin.
+  const isPlain = !/[\u0080-\uffff]/.test(prose)
+  for (const block of blocksOf(prose, isPlain)) {
+    const language = languageOf(isPlain ? block : block.filter((word) => /^[a-z]|\p{Script=Latin}/u.test(word)))
     if (language !== undefined) found.add(language)
   }
   // What stands behind the part that was read may be in any language.

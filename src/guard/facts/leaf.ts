@@ -1,5 +1,5 @@
 import { decodeBase64, decodeHex } from "../../language/encoding.ts"
-import { clean, fold } from "./words.ts"
+import { clean, fold, runsIn, signSet } from "./words.ts"
 
 /** One value of a call's arguments: where it stood, what it says and how the eye takes it. */
 export type Leaf = {
@@ -234,8 +234,14 @@ function readable(decoded: string): string | undefined {
   return text.length >= 6 && !/\ufffd|(?![\t\n\v\f\r])\p{Cc}/u.test(text) ? text : undefined
 }
 
-/** From where such signs begin: otherwise each sign of a short word would be tried as a beginning. */
-const run = /(?<![A-Za-z\d+/_-])[A-Za-z\d+/_-]{12,}={0,2}/g
+const encodedSigns = signSet(/[A-Za-z\d+/_-]/)
+const minEncoded = 12
+
+/** Runs of signs that may be an encoding, with what fills up the last of them. */
+const encodedRuns = (text: string): readonly string[] =>
+  runsIn(text, encodedSigns, minEncoded).map(({ start, end }) =>
+    text.slice(start, text[end] !== "=" ? end : text[end + 1] === "=" ? end + 2 : end + 1),
+  )
 const wrapped = /^[A-Za-z\d+/_-]{16,}(?:\s+[A-Za-z\d+/_-]+)+={0,2}\s*$/
 const hexRun = /^(?:0x)?(?:[\da-f]{2}){6,}$/i
 
@@ -245,7 +251,7 @@ type Unfolded = { readonly texts: readonly string[]; readonly tooMany: boolean }
 function unfold(text: string): Unfolded {
   const spelled = spellings.reduce((before, [hint, decode]) => (hint.test(before) ? decode(before) : before), text)
   const texts = [spelled]
-  const runs = new Set(text.match(run) ?? [])
+  const runs = new Set(encodedRuns(text))
   if (runs.size > 1 && wrapped.test(text)) runs.add(text.replace(/\s+/g, ""))
   for (const piece of runs) {
     if (texts.length > maxRuns) break

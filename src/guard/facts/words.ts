@@ -1,19 +1,20 @@
 import { foldCharacter, foldWord, normalize } from "../../language/normalize.ts"
+import type { Span } from "../../message/message.ts"
 
 /** A name or text as words: `auditLogging`, `AUDIT_LOGGING` and `audit-logging` are the same two. */
-export const wordsOf = (text: string): readonly string[] =>
-  text
-    .replace(/([a-z\d])([A-Z])/g, "$1 $2")
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== "")
+export const wordsOf = (text: string): readonly string[] => {
+  const parted = /[A-Z]/.test(text) ? text.replace(/([a-z\d])([A-Z])/g, "$1 $2").toLowerCase() : text.toLowerCase()
+  return parted.match(ascii.test(parted) ? /[a-z\d]+/g : /[\p{L}\p{N}]+/gu) ?? []
+}
 
 /** A text as words alone, one blank between them and round them, for rules that search it: disguises undone, signs gone. */
-export const searchable = (text: string): string =>
-  ` ${normalize(text)
-    .text.split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== "")
-    .join(" ")} `
+export const searchable = (text: string): string => {
+  const seen = normalize(text).text
+  return ` ${seen.replace(ascii.test(seen) ? /[^A-Za-z\d]+/g : /[^\p{L}\p{N}]+/gu, " ").trim()} `
+}
+
+/** Letters and digits of other alphabets take far longer to tell apart, and most texts have none. */
+const ascii = /^[\0-\x7f]*$/
 
 const plain = /^[\t\n\r\x20-\x7e]*$/
 const invisible = /[\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]|(?![\t\n\r])\p{Cc}/gu
@@ -68,6 +69,35 @@ function foldSign(sign: string): string {
 export function fold(text: string): string {
   const lowered = text.toLowerCase()
   return plain.test(lowered) ? lowered : lowered.replace(/[^\0-\x7f]/gu, foldSign)
+}
+
+/** The signs of a set, ready to be looked up by their code. */
+export const signSet = (signs: RegExp): Uint8Array =>
+  Uint8Array.from({ length: 128 }, (_, code) => Number(signs.test(String.fromCharCode(code))))
+
+/**
+ * Where signs of a set stand, at least so many of them without another between, in order. A window of that length is read from its end:
+ * a sign that is none of the set rules out all before it, so that most signs of a text of short words are never looked at.
+ */
+export function runsIn(text: string, signs: Uint8Array, least: number): readonly Span[] {
+  const isOne = (at: number): boolean => {
+    const code = text.charCodeAt(at)
+    return code < 128 && signs[code] === 1
+  }
+  const runs: Span[] = []
+  let start = 0
+  while (start + least <= text.length) {
+    let at = start + least - 1
+    while (at >= start && isOne(at)) at--
+    if (at >= start) start = at + 1
+    else {
+      let end = start + least
+      while (end < text.length && isOne(end)) end++
+      runs.push({ start, end })
+      start = end + 1
+    }
+  }
+  return runs
 }
 
 /** Does a pattern of `*`, `**`, `?` and `[…]` match a path? `*` stays within one name, `**` does not. Linear but for backing up to the last star. */
