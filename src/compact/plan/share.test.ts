@@ -13,8 +13,8 @@ test.each([
 })
 
 test.each([
-  ["a small context: two pages, if it has that much", 8_000, 2760],
-  ["a long session at a quarter of its size: not much more", 40_000, 3400],
+  ["a small context: two pages, if it has that much", 8_000, 3230],
+  ["a long session at a quarter of its size: not much more", 40_000, 3550],
   ["a very large one: no more than a short document", 2_000_000, 20_000],
 ])("the most that a digest takes of %s", (_why, limitTokens, most) => {
   expect(mostDigestTokens(limitTokens)).toBe(most)

@@ -15,8 +15,8 @@ export const defaultShares: SharePolicy = {
 }
 
 /** A handoff of two pages says what a person would read; a larger context is better spent on the messages themselves, and a little on it. */
-const softMost = 2600
-const furtherShare = 0.02
+const softMost = 3150
+const furtherShare = 0.01
 const hardMost = 20_000
 
 export const mostDigestTokens = (limitTokens: number): number =>
