@@ -263,7 +263,7 @@ function afterwards(preparing: Preparing, { plan }: Budgeted, compacted: boolean
   const flushes = compacted || plan.type === "compact" || (plan.type === "leave" && plan.flush)
   if (flushes && live.options.memory?.flush !== false) {
     live.later("memory", async () => {
-      await flushMemory(live, preparing.call.separation.conversation)
+      await flushMemory(live, preparing.call)
     })
   }
   if (plan.type === "leave" && plan.speculate && live.queue !== undefined) {
@@ -280,7 +280,7 @@ const maxMessages = 5000
  * Stage 0: write down for good what was said since the last time, before anything of it is compacted. What the request shows of it need
  * not be read from the log.
  */
-async function flushMemory(live: Live, shown: Transcript): Promise<number> {
+async function flushMemory(live: Live, { frame, separation }: Call): Promise<number> {
   const { journal, at } = live
   const outline = journal.outline()
   const last = outline.ofType("memory-flushed").at(-1)
@@ -288,8 +288,14 @@ async function flushMemory(live: Live, shown: Transcript): Promise<number> {
   const path = outline.path(at, upTo) ?? outline.path(at) ?? []
   if (path.length === 0) return 0
   const newest = path.slice(-maxMessages)
-  const byId = new Map<string, Message>(shown.map((message) => [message.id, message]))
+  const byId = new Map<string, Message>(separation.conversation.map((message) => [message.id, message]))
   const isShown = newest.every((seq) => byId.has(entryId(seq)))
+  // Kept at hand: if the store goes away and the client leaves this way, what was said on it is still known.
+  const whole = new Map<string, Message>(isShown ? frame.messages.map((message) => [message.id, message]) : [])
+  for (const seq of newest) {
+    const message = whole.get(entryId(seq))
+    if (message !== undefined) live.messages.set(seq, message)
+  }
   const conversation = isShown ? newest.flatMap((seq) => byId.get(entryId(seq)) ?? []) : await readSaid(live, newest)
   const pace = createPace()
   const { entries, worthless } = await runInSteps(flushSteps(conversation), () =>
