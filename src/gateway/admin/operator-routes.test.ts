@@ -164,7 +164,13 @@ test("a person's word comes by a signed command, and the answer says that the ca
   expect(await answer.json()).toMatchObject({ approval: { id: first, waitedHere: true } })
   await command(signer.sign({ type: "refuse", call: second ?? "" }))
   expect(await Promise.all([yes, no])).toEqual([true, false])
-  expect(await read("/admin/approvals")).toEqual({ approvals: [] })
+  expect(await read("/admin/approvals")).toMatchObject({
+    approvals: [],
+    settled: [
+      { outcome: "refused", tool: "buy" },
+      { outcome: "approved", tool: "buy" },
+    ],
+  })
   expect((await command(signer.sign({ type: "approve", call: second ?? "" }))).status).toBe(409)
 })
 
