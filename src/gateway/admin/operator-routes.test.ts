@@ -167,8 +167,8 @@ test("a person's word comes by a signed command, and the answer says that the ca
   expect(await read("/admin/approvals")).toMatchObject({
     approvals: [],
     settled: [
-      { id: second, tool: "buy", outcome: "refused" },
-      { id: first, tool: "buy", outcome: "approved" },
+      { outcome: "refused", tool: "buy" },
+      { outcome: "approved", tool: "buy" },
     ],
   })
   expect((await command(signer.sign({ type: "approve", call: second ?? "" }))).status).toBe(409)
