@@ -26,7 +26,7 @@ export function handoffLines(
   return text.split("\n").map((line): HandoffLine => {
     if (/^<\/?[a-z]+\b[^>]*>$/.test(line.trim())) return { text: line, kind: "frame", sources: [] }
     if (line.startsWith("## ")) return { text: line, kind: "heading", sources: [] }
-    const said = line.replace(/^- /, "")
+    const said = line.replace(/^- (?:\[[A-Z][a-z ]{2,24}\] )?/, "")
     const sources = own.get(said) ?? []
     const carried = sources.length > 0 ? undefined : before.find(({ lines }) => (lines.get(said) ?? []).length > 0)
     return {
@@ -38,7 +38,7 @@ export function handoffLines(
   })
 }
 
-/** The entries that each line of a summary rests on, by the line's text. */
+/** The entries that each line of a summary rests on, by the first line of its text. */
 function sourcesIn(json: string | undefined): ReadonlyMap<string, readonly string[]> {
   const summary = json === undefined ? undefined : tryParse(json)
   const sections = isObject(summary) && Array.isArray(summary.sections) ? summary.sections.filter(isObject) : []
@@ -46,7 +46,7 @@ function sourcesIn(json: string | undefined): ReadonlyMap<string, readonly strin
   return new Map(
     lines.flatMap(({ text, sources }) =>
       typeof text === "string" && Array.isArray(sources)
-        ? [[text, sources.filter((source) => typeof source === "string")] as const]
+        ? [[text.split("\n", 1)[0] ?? "", sources.filter((source) => typeof source === "string")] as const]
         : [],
     ),
   )

@@ -1,7 +1,3 @@
-import { readFileSync } from "node:fs"
-import { createRequire } from "node:module"
-import { dirname, join } from "node:path"
-import { compileFunction, createContext, runInContext } from "node:vm"
 import { isObject } from "../../wire/json.ts"
 
 /** One statement as PostgreSQL's own grammar reads it: an object with one name, such as `DeleteStmt`. */
@@ -30,8 +26,14 @@ export function parseSql(text: string): readonly SqlNode[] | undefined {
  * the call returns, and with a module that is compiled on the spot, it is there when the call returns.
  */
 function loadGrammar(): Parse | undefined {
-  const host = createRequire(import.meta.url)
-  const folder = folderOf(host)
+  // Where there is no Node, there is no such grammar.
+  const builtIn = globalThis.process?.getBuiltinModule
+  if (builtIn === undefined) return undefined
+  const { compileFunction, createContext, runInContext } = builtIn("node:vm")
+  const { dirname, join } = builtIn("node:path")
+  const { readFileSync } = builtIn("node:fs")
+  const host = builtIn("node:module").createRequire(import.meta.url)
+  const folder = folderOf(host, (file) => join(dirname(file), "../wasm"))
   if (folder === undefined) return undefined
   const context = createContext({ process, TextDecoder, setTimeout, URL }, { microtaskMode: "afterEvaluate" })
   runInContext(atOnce, context)
@@ -57,9 +59,9 @@ const atOnce = `WebAssembly.instantiate = async (bytes, imports) => {
   return { module, instance: new WebAssembly.Instance(module, imports) }
 }`
 
-function folderOf(host: NodeJS.Require): string | undefined {
+function folderOf(host: NodeJS.Require, beside: (file: string) => string): string | undefined {
   try {
-    return join(dirname(host.resolve("libpg-query")), "../wasm")
+    return beside(host.resolve("libpg-query"))
   } catch {
     return undefined
   }
