@@ -147,7 +147,7 @@ function textOfBody(body: object): string {
 }
 
 /** Of what a request may take, so much is for rules that were found in it. */
-const ruleShare = 0.1
+const ruleShare = 0.25
 
 /** The rules that hold in a request by itself: those that an earlier compaction handed over, and those that its user says since. */
 function rulesOf(messages: Transcript, budgetTokens: number, count: (text: string) => number): readonly PinnedRule[] {
