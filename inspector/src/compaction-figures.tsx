@@ -113,7 +113,7 @@ export function Flow({ told }: { readonly told: OpenedCompaction }) {
                 </b>{" "}
                 <span class="dim">
                   {action === "kept"
-                    ? `to the letter, ${whole(sums.kept.before)}`
+                    ? `verbatim, ${whole(sums.kept.before)}`
                     : `${whole(sums[action].before)} → ${whole(action === "summarized" ? (handoff?.tokens ?? 0) : sums[action].after)}`}
                 </span>
               </li>
@@ -192,7 +192,7 @@ export function Checks({ told }: { readonly told: OpenedCompaction }) {
         {rules.total > 0 && (
           <Check
             good={rules.verbatim === rules.total}
-            words={`${rules.verbatim} of ${count(rules.total, "rule")} to the letter`}
+            words={`${rules.verbatim} of ${count(rules.total, "rule")} verbatim`}
             note={
               rules.verbatim === rules.total
                 ? "in the messages themselves"

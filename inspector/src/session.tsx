@@ -119,7 +119,7 @@ const pieces = [
   ["rules", "Rules", "rulesTokens"],
   ["handoff", "Handoff", "handoffTokens"],
   ["shortened", "Shortened", "shortenedTokens"],
-  ["kept", "To the letter", "verbatimTokens"],
+  ["kept", "Verbatim", "verbatimTokens"],
 ] as const
 
 function SeenNow({ view, rules }: { readonly view: View; readonly rules: number | undefined }) {

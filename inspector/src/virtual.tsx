@@ -12,7 +12,7 @@ type VirtualProps = {
 }
 
 /** More rows than are seen, so that a fast scroll shows no gap. */
-const spare = 6
+const rowsBeyond = 6
 
 /** A list of rows of one height of which only those in sight are in the page, however many there are. */
 export function Virtual({ total, height, label, renderRow, onRange, class: name = "" }: VirtualProps) {
@@ -26,11 +26,11 @@ export function Virtual({ total, height, label, renderRow, onRange, class: name 
     observer.observe(element)
     return () => observer.disconnect()
   }, [])
-  const from = Math.max(0, Math.floor(top / height) - spare)
-  const to = Math.min(total, Math.ceil((top + seen) / height) + spare)
+  const from = Math.max(0, Math.floor(top / height) - rowsBeyond)
+  const to = Math.min(total, Math.ceil((top + seen) / height) + rowsBeyond)
   useEffect(() => onRange?.(from, to), [from, to, total, onRange])
   // Elements that leave at one end come in again at the other, so that scrolling makes none.
-  const pool = Math.ceil(seen / height) + 2 * spare + 1
+  const pool = Math.ceil(seen / height) + 2 * rowsBeyond + 1
   const shown = Array.from({ length: Math.max(0, to - from) }, (_, n) => from + n)
   return (
     <div

@@ -10,7 +10,7 @@ import type { Profiles } from "./session-profile.ts"
 
 type Pending = ReturnType<Approvals["pending"]>[number]
 
-/** A value of a call, and the newest message that says it to the letter, if one does. */
+/** A value of a call, and the newest message that says it verbatim, if one does. */
 type Evidence = {
   readonly name: string
   readonly value: string

@@ -96,7 +96,7 @@ export function sourcesOf(
   return found.sort((one, other) => other.used.length - one.used.length).slice(0, maxSources)
 }
 
-/** The longest piece of a line that stands in a text to the letter. */
+/** The longest piece of a line that stands in a text verbatim. */
 function usedSpan(text: string, line: string): readonly [start: number, end: number] | undefined {
   const bare = line.replace(/^\s*(?:- |\* |Goal: )/, "").replaceAll("`", "")
   const pieces = [bare, ...bare.split(/(?<=[.!?;])\s+/), ...bare.split(/[,;:()\s=[\]{}…]+/)]
