@@ -210,7 +210,9 @@ function entryWords({ message, body, type }: HistoryEntry): string {
     case "memory-retrieved":
       return `memory was put before e${body.before}: ${messageWords(body.message)}`
     case "usage-reported":
-      return `${body.model} reports ${body.usage.inputTokens} tokens in; ${body.estimatedTokens} were counted`
+      return body.estimatedTokens === 0
+        ? `${body.model} reports ${body.usage.inputTokens} tokens in`
+        : `${body.model} reports ${body.usage.inputTokens} tokens in; ${body.estimatedTokens} were counted`
     case "stack-seen":
       return `prompt stack ${body.hash.slice(0, 12)}, ${count(body.documents.length, "document")}`
     case "stack-installed":

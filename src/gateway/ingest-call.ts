@@ -2,6 +2,7 @@ import { HoldfastError } from "../message/errors.ts"
 import type { ModelRequest } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Prepared } from "../session/prepared.ts"
+import type { UsageReport } from "../session/record.ts"
 import { type FastPath, fastPathOf } from "./fast-path/fast-path.ts"
 import { type FastPaths, namesItself } from "./fast-path/fast-paths.ts"
 import type { IncomingCall } from "./fast-path/incoming-call.ts"
@@ -138,6 +139,10 @@ const upstreamOf = (
  */
 type Waiting = {
   readonly bytes: Buffer
+  /** What the calls took that it goes on from and that were skipped, for its own record. */
+  readonly spent: readonly UsageReport[]
+  /** What it took itself. */
+  report?: UsageReport
   hasEnded: boolean
   isBegun: boolean
   isSkipped: boolean
@@ -157,7 +162,8 @@ export function skipEarlier(
   if (earlier?.hasEnded && !earlier.isBegun && !storesAnswer(request)) {
     earlier.isSkipped = earlier.bytes.length < bytes.length || earlier.bytes.equals(bytes)
   }
-  const one: Waiting = { bytes, hasEnded: false, isBegun: false, isSkipped: false }
+  const spent = earlier?.isSkipped ? earlier.spent.concat(earlier.report ?? []) : []
+  const one: Waiting = { bytes, spent, hasEnded: false, isBegun: false, isSkipped: false }
   waiting.set(session, one)
   return one
 }

@@ -1,8 +1,12 @@
 import { expect, test } from "vitest"
 import { startModelServer } from "../../test/model-server/model-server.ts"
 import { startTestGateway } from "../../test/support/gateway.ts"
+import { createHoldfast } from "../session/holdfast.ts"
+import type { HistoryEntry } from "../session/inspect.ts"
 
 const turns = 40
+
+const isUsage = ({ type }: HistoryEntry): boolean => type === "usage-reported"
 
 test.each([{ "x-session-id": "quick" }, {}])(
   "a client that never pauses stays in its session: %o",
@@ -26,6 +30,12 @@ test.each([{ "x-session-id": "quick" }, {}])(
     await gateway.close()
     await model.close()
     expect(gateway.faults).toEqual([])
+    const later = createHoldfast({ store: gateway.store })
+    const usages = await Promise.all(
+      [...sessions].map(async (id) => (await later.session(id).history({ limit: 1000 })).filter(isUsage)),
+    )
+    // A request that the next one overtakes is written down with that one, and so is what it took.
+    expect(usages.flat()).toHaveLength(turns)
     expect(gateway.records.filter(({ how }) => how === "at-once").length).toBeGreaterThan(turns / 2)
     expect(sessions.size).toBe(1)
   },

@@ -123,11 +123,14 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, going: Going
     instead: async (refused) => instead(deps, incomingCall, await after(), refused),
     ended: firstOf((end) => {
       own.hasEnded = true
+      const usage = end.answer?.usage
+      if (usage !== undefined) own.report = { model: incomingCall.model ?? request.model ?? "", usage }
       void deps.held.ending(incomingCall.tenant, session, () =>
         deps.lines.add(session, async () => {
-          // The next one has it all, and goes on from the same bytes.
+          // The next one has it all, goes on from the same bytes, and writes down what this one took.
           if (own.isSkipped) return done(undefined)
           const { sent, ...rest } = await after()
+          if (own.spent.length > 0) await rest.session.reportUsage(own.spent)
           await record(deps, { ...rest, sent: { ...sent, isOther: sent.isOther || judged.isOther } }, end)
         }),
       )

@@ -168,6 +168,7 @@ export function learnFromUsage(
   { calibrations, answers }: Live,
   { model, estimatedTokens, usage }: Extract<EntryBody, { type: "usage-reported" }>,
 ): void {
+  if (estimatedTokens === 0) return
   const sample = { estimated: tokens(estimatedTokens), reported: usage.inputTokens }
   // What one prefix took is void once it is rewritten; the ratio is not.
   const { ratio } = calibrate(calibrations.get(model) ?? uncalibrated, sample)

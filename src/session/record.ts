@@ -47,6 +47,15 @@ export async function recordResponse(live: Live, response: ResponseLike, reporte
   }
 }
 
+/** What one call took, as its provider reports it. */
+export type UsageReport = { readonly model: string; readonly usage: Usage }
+
+/** Write down what calls took whose answers are in the history already. Nobody counted what was sent, so there is nothing to learn from. */
+export async function reportUsage({ journal }: Live, reports: readonly UsageReport[]): Promise<void> {
+  const bodies = reports.map((report): Report => ({ type: "usage-reported", estimatedTokens: 0, ...report }))
+  await journal.commit(() => bodies)
+}
+
 type Report = Extract<EntryBody, { type: "usage-reported" }>
 
 const reportOf = ({ sent }: Live, usage: Usage | undefined): Report | undefined =>

@@ -34,7 +34,9 @@ import {
   type Recorded,
   type ResponseLike,
   recordResponse,
+  reportUsage,
   type SessionGuarding,
+  type UsageReport,
 } from "./record.ts"
 import { readInForce, type StackInForce } from "./session-stack.ts"
 
@@ -80,6 +82,8 @@ export type Session = {
   readonly prepare: Prepare
   /** The answer to it, and what the provider says it took. */
   readonly record: (response: ResponseLike, usage?: Usage) => Promise<Recorded>
+  /** What calls took whose answers came into the history another way. */
+  readonly reportUsage: (reports: readonly UsageReport[]) => Promise<void>
   /** Judge the calls of an answer before anyone acts on them: those that are refused are withheld, with a result that says why. */
   readonly judge: (response: ResponseLike) => Promise<JudgedResponse>
   /**
@@ -154,6 +158,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
     append: (messages, options = {}) => use((live) => append(live, messages, options.format)),
     prepare: prepareNext,
     record: (response, usage) => use((live) => recordResponse(live, response, usage)),
+    reportUsage: (reports) => use((live) => reportUsage(live, reports)),
     judge: (response) => judgeResponse(use, response),
     guarding: () => use(guardingOf),
     compact: (request = {}) => use((live) => compactNow(live, request)),

@@ -140,8 +140,9 @@ type Scale = { readonly ratio: number; readonly stackTokens: number }
 
 /** From our count to the provider's, learned from all turns, and what the first request had beside its messages. */
 function scaleOf(turns: readonly Turn[], firstTokens: number): Scale {
-  const reported = turns.reduce((sum, { contextTokens }) => sum + contextTokens, 0)
-  const estimated = turns.reduce((sum, { estimatedTokens }) => sum + estimatedTokens, 0)
+  const compared = turns.filter(({ estimatedTokens }) => estimatedTokens > 0)
+  const reported = compared.reduce((sum, { contextTokens }) => sum + contextTokens, 0)
+  const estimated = compared.reduce((sum, { estimatedTokens }) => sum + estimatedTokens, 0)
   const ratio = estimated > 0 && reported > 0 ? Math.min(2, Math.max(0.5, reported / estimated)) : 1
   const stackTokens = Math.max(0, Math.round((turns[0]?.contextTokens ?? 0) - firstTokens * ratio))
   return { ratio, stackTokens }

@@ -125,6 +125,7 @@ export type EntryBody =
     }
   | { readonly type: "memory-flushed"; readonly upTo: number; readonly rows: number }
   | { readonly type: "memory-retrieved"; readonly before: number; readonly message: Message }
+  /** What a call took. `estimatedTokens` is 0 where nobody counted what was sent. */
   | { readonly type: "usage-reported"; readonly model: string; readonly estimatedTokens: number; readonly usage: Usage }
 
 export type EntryType = EntryBody["type"]
