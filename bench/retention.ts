@@ -246,7 +246,7 @@ export function print(reports: readonly Report[] | undefined): void {
   for (const { base, rows, sources, sweep } of reports) {
     const columns = Object.keys(rows[0]?.cells ?? {})
     console.log(
-      `\nRetention: values that later calls needed, still there to the letter. Budget: share of the tokens of ${base === "everything" ? "the first half, system prompt included" : "the first half without its system prompt"}.`,
+      `\nRetention: values that later calls needed, still there verbatim. Budget: share of the tokens of ${base === "everything" ? "the first half, system prompt included" : "the first half without its system prompt"}.`,
     )
     console.log(
       Object.entries(sources)

@@ -29,7 +29,7 @@ export const pinCommand: Command = {
     ...signingOptions,
   },
   maxPositionals: 1,
-  notes: `The rule stands to the letter in every request, until it expires or holdfast unpin takes it back. The answer says
+  notes: `The rule stands verbatim in every request, until it expires or holdfast unpin takes it back. The answer says
 its ID. Rules that are to last are better put into a file of the policy directory. In a gateway the agent is what
 the client says in the header x-holdfast-agent; a rule for a session holds in its side calls and subagents too.
 

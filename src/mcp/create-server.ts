@@ -74,7 +74,7 @@ async function recall(source: McpSource, args: RecallArguments) {
 /** More pins than any session has. */
 const maxFrom = 1_000_000
 
-const pinsDescription = `List the standing rules that are pinned here, to the letter, each with the channel that gave it.
+const pinsDescription = `List the standing rules that are pinned here, verbatim, each with the channel that gave it.
 Use it when unsure whether a rule still holds, or before doing what a rule may forbid.`
 
 const note =

@@ -55,7 +55,7 @@ const bodies: readonly [why: string, format: Format, body: string][] = [
 ]
 
 test.each(bodies)(
-  "%s: the text stands in the system part to the letter, behind what was there",
+  "%s: the text stands in the system part verbatim, behind what was there",
   (_why, format, body) => {
     const added = addSystem(decodeRequest(format, body), [{ type: "text", text: rule }], "operator")
     const read = decodeRequest(format, added.wire)

@@ -41,7 +41,7 @@ const cases: readonly (readonly [why: string, text: string, rules: readonly stri
   ["comments are none", "<!-- for us -->\nOne.\n<!--\n- not a rule\n-->\nTwo.", ["One.", "Two."]],
   ["what stands behind a comment is a rule", "<!-- why --> Never pay.", ["Never pay."]],
   ["line ends of any system", "One.\r\n\r\n- Two.\r- Three.", ["One.", "Two.", "Three."]],
-  ["inner blanks and marks stay to the letter", "Use  `a  b` *only* <b>here</b>.", ["Use  `a  b` *only* <b>here</b>."]],
+  ["inner blanks and marks stay verbatim", "Use  `a  b` *only* <b>here</b>.", ["Use  `a  b` *only* <b>here</b>."]],
 ]
 test.each(cases)("%s", (_why, text, rules) => {
   expect(textsIn(text)).toEqual(rules)

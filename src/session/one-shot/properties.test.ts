@@ -101,7 +101,7 @@ holds("what asks the model to go on asks it still: it does not end with the mode
   if (roleAtEnd(given.body) === "user") expect(roleAtEnd(body)).toBe("user")
 })
 
-holds("every pin is there to the letter, and the stack is the very same", ({ body: sent, options }, { body }) => {
+holds("every pin is there verbatim, and the stack is the very same", ({ body: sent, options }, { body }) => {
   const [before, after] = [contextOf(options.format, sent), contextOf(options.format, body)]
   const texts = after.messages.flatMap(({ parts }) => parts.map(textOf))
   for (const pin of options.pins ?? []) expect(texts.some((text) => text.includes(pin))).toBe(true)
@@ -113,7 +113,7 @@ holds("every pin is there to the letter, and the stack is the very same", ({ bod
 })
 
 holds(
-  "the latest words of the user are there to the letter if they fit, and of those that are not shown the digest says some",
+  "the latest words of the user are there verbatim if they fit, and of those that are not shown the digest says some",
   ({ body: sent, options }, { body }) => {
     const [before, after] = [contextOf(options.format, sent), contextOf(options.format, body)]
     const said = (latestWords(before.conversation) ?? []).map(textOf)

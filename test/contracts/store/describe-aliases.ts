@@ -71,7 +71,7 @@ function describeBearers(open: OpenStore): void {
     expect(await store.remove("s")).toBe(false)
   })
 
-  test("of hard texts come back to the letter and are told apart", async () => {
+  test("of hard texts come back verbatim and are told apart", async () => {
     const { store } = await open(clock)
     const texts = hardTexts.filter((text) => text !== "")
     for (const text of texts) await store.putAliases(text, [{ name: text, entry: text }])

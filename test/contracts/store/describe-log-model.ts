@@ -20,7 +20,7 @@ const step = fc.record({
 /** Any batches, against a list in memory that does what the contract says. */
 export function describeLogModel(open: OpenStore): void {
   describe("any batches", () => {
-    test("leave what the contract says, and come back to the letter", async () => {
+    test("leave what the contract says, and come back verbatim", async () => {
       const { store } = await open(() => 5000)
       let run = 0
       const property = fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
@@ -49,7 +49,7 @@ export function describeLogModel(open: OpenStore): void {
       await fc.assert(property, { numRuns })
     })
 
-    test("any names, keys and types come back to the letter and are told apart", async () => {
+    test("any names, keys and types come back verbatim and are told apart", async () => {
       const { store } = await open(() => 5000)
       let run = 0
       const property = fc.asyncProperty(

@@ -185,7 +185,7 @@ function describeReading(open: OpenStore): void {
     expect((await store.readEntries("s", seqs)).map(({ seq }) => seq)).toEqual(seqs)
   })
 
-  test("large and small bodies come back to the letter", async () => {
+  test("large and small bodies come back verbatim", async () => {
     const { store } = await open(clock)
     const bodies = [...hardTexts, "x".repeat(3_000_000), JSON.stringify(hardTexts).repeat(500)]
     const entries = bodies.map((body, at) => entry(at + 1, "a", { body }))
@@ -195,7 +195,7 @@ function describeReading(open: OpenStore): void {
 }
 
 function describePayloads(open: OpenStore): void {
-  test("payloads come back to the letter, megabytes and half characters included", async () => {
+  test("payloads come back verbatim, megabytes and half characters included", async () => {
     const { store } = await open(clock)
     const noise = Array.from({ length: 400_000 }, (_, at) => String.fromCharCode((at * 7919) % 0xffff)).join("")
     const texts = payloads(...hardTexts, "long ".repeat(1_000_000), noise)

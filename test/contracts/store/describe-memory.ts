@@ -50,7 +50,7 @@ function describeWriting(open: OpenStore): void {
     expect((await store.holdings("s")).memory).toEqual([{ ...clerk, id: "m1" }])
   })
 
-  test("texts come back to the letter", async () => {
+  test("texts come back verbatim", async () => {
     const { store } = await open(clock)
     const rows = hardTexts.map((text, at) =>
       row(at, text, { id: `${at}${text}`, subject: text, kind: text, channel: text, sources: [text] }),
