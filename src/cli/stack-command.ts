@@ -101,7 +101,7 @@ const sectionJson = ({ name, hash, label, text, minTokens, shrink, document }: S
 const stackJson = (stack: Stack, meter: Meter) => ({
   hash: stack.hash,
   tokens: stackTokens(stack, meter.text),
-  floorTokens: stackFloor(stack, meter.text),
+  floorTokens: stackFloor(stack, meter),
   layers: stack.layers.map(({ layer, hash, sections }) => ({
     layer,
     hash,
@@ -135,7 +135,7 @@ function stackLines(stack: Stack, meter: Meter, paper: Paper): readonly string[]
     givesWay[shrink.type],
     name,
   ])
-  const size = `${number(stackTokens(stack, meter.text))} tokens, at least ${number(stackFloor(stack, meter.text))}`
+  const size = `${number(stackTokens(stack, meter.text))} tokens, at least ${number(stackFloor(stack, meter))}`
   return [
     paper.bold(`Prompt stack ${stack.hash.slice(0, shownHash)}: ${count(sections.length, "section")}, ${size}`),
     ...table(columns, rows, paper),
@@ -272,7 +272,7 @@ async function checkRule(rule: StackRule, config: Pick<ResolvedConfig, "windowTo
     const read = await readStack(rule.stack, modelOf(rule.when ?? {}), config)
     const { stack, meter, windowTokens } = read
     fitToWindow(stack, rule.stack, { meter, windowTokens })
-    const floorTokens = stackFloor(stack, meter.text)
+    const floorTokens = stackFloor(stack, meter)
     if (floorTokens >= windowTokens) {
       const sizes = sectionsOf(stack).filter(({ text }) => !isBlank(text))
       const largest = sizes.reduce((most, one) => (meter.text(one.text) > meter.text(most.text) ? one : most))
@@ -327,7 +327,7 @@ const stackCheck: Command = {
 function checkedWords({ rule, read, problem }: Checked, paper: Paper): string {
   if (read === undefined) return `${paper.bold(forWhom(rule))}: ${problem?.message ?? "it cannot be read"}`
   const { stack, meter, windowTokens } = read
-  const sizes = `${number(stackTokens(stack, meter.text))} tokens, at least ${number(stackFloor(stack, meter.text))}`
+  const sizes = `${number(stackTokens(stack, meter.text))} tokens, at least ${number(stackFloor(stack, meter))}`
   return `${paper.bold(forWhom(rule))}: ${stack.hash.slice(0, shownHash)}, ${count(sectionsOf(stack).length, "section")}, ${sizes}, in a window of ${number(windowTokens)}`
 }
 

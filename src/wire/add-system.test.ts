@@ -54,23 +54,17 @@ const bodies: readonly [why: string, format: Format, body: string][] = [
   ["a system instruction", "gemini", '{"system_instruction":{"parts":[{"text":"Be kind."}]},"contents":[]}'],
 ]
 
-test.each(bodies)(
-  "%s: the text stands in the system part verbatim, behind what was there",
-  (_why, format, body) => {
-    const added = addSystem(decodeRequest(format, body), [{ type: "text", text: rule }], "operator")
-    const read = decodeRequest(format, added.wire)
-    const said = [
-      ...read.system,
-      ...read.messages.filter(({ role }) => role === "system").flatMap(({ parts }) => parts),
-    ]
-    expect(said.map(textOf).join("\n\n").endsWith(rule)).toBe(true)
-    const rest = (value: Record<string, unknown>) => ({
-      ...value,
-      system: 0,
-      system_instruction: 0,
-      instructions: 0,
-      messages: 0,
-    })
-    expect(rest(JSON.parse(added.wire))).toEqual(rest(JSON.parse(body)))
-  },
-)
+test.each(bodies)("%s: the text stands in the system part verbatim, behind what was there", (_why, format, body) => {
+  const added = addSystem(decodeRequest(format, body), [{ type: "text", text: rule }], "operator")
+  const read = decodeRequest(format, added.wire)
+  const said = [...read.system, ...read.messages.filter(({ role }) => role === "system").flatMap(({ parts }) => parts)]
+  expect(said.map(textOf).join("\n\n").endsWith(rule)).toBe(true)
+  const rest = (value: Record<string, unknown>) => ({
+    ...value,
+    system: 0,
+    system_instruction: 0,
+    instructions: 0,
+    messages: 0,
+  })
+  expect(rest(JSON.parse(added.wire))).toEqual(rest(JSON.parse(body)))
+})

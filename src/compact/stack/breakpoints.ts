@@ -80,7 +80,14 @@ function orderOf(position: Position): readonly number[] {
 }
 
 /** Why we put a marker: what ends there is read again. */
-export type Purpose = "stack-end" | "documents-end" | "rules-end" | "compaction-end" | "newest-turn" | "previous-turn"
+export type Purpose =
+  | "stack-end"
+  | "documents-end"
+  | "documents-start"
+  | "rules-end"
+  | "compaction-end"
+  | "newest-turn"
+  | "previous-turn"
 
 export type PlacedBreakpoint = Marker & { readonly reason: "client" | Purpose }
 
@@ -105,6 +112,8 @@ export type BreakpointOptions = {
   readonly stackEnd?: Position
   /** The end of the documents, where more of the stack follows them. */
   readonly documentsEnd?: Position
+  /** The last part before the documents: a changed document leaves the cache of what is before it valid. */
+  readonly documentsStart?: Position
   /** The end of the operator's rules, which follow the stack. */
   readonly rulesEnd?: Position
   /** The last message of what a compaction put first. */
@@ -172,6 +181,8 @@ function targetOf(purpose: Purpose, pieces: RequestPieces, options: BreakpointOp
       return options.stackEnd ?? stackEnd(pieces)
     case "documents-end":
       return options.documentsEnd
+    case "documents-start":
+      return options.documentsStart
     case "rules-end":
       return options.rulesEnd
     case "compaction-end":

@@ -23,7 +23,7 @@ const truncate = (text: string, budget: number): string => {
     if (text[end] !== "\n") spent++
   return text.slice(0, end)
 }
-const by = { count, truncate }
+const by = { text: count, truncate }
 
 const section = (name: string, text: string, shrink: Shrink<string> = { type: "fixed" }, minTokens = 0): Section =>
   makeSection({ layer: "base", name, text, shrink, minTokens: tokens(minTokens), order: 0 })
@@ -166,7 +166,7 @@ const sizeOf = (stack: Stack, name: string): number =>
 test("for any stack and budget: it fits or is refused, settles at once, and identity and minimums stand", () => {
   fc.assert(
     fc.property(anyStack, fc.nat(200), (stack, budget) => {
-      if (stackFloor(stack, count) > budget) {
+      if (stackFloor(stack, by) > budget) {
         expect(() => fitStack(stack, tokens(budget), by)).toThrow(HoldfastError)
         return
       }
@@ -189,7 +189,7 @@ test("for any stack and budget: it fits or is refused, settles at once, and iden
 test("for any stack, a larger budget gives no section less", () => {
   fc.assert(
     fc.property(anyStack, fc.nat(100), fc.nat(50), (stack, more, extra) => {
-      const budget = stackFloor(stack, count) + more
+      const budget = stackFloor(stack, by) + more
       const less = fitStack(stack, tokens(budget), by).stack
       const greater = fitStack(stack, tokens(budget + extra), by).stack
       for (const { name } of sectionsOf(stack)) {

@@ -25,6 +25,9 @@ export type StackEvent = {
   readonly reason: { readonly type: "stack-over-budget"; readonly stackTokens: Tokens; readonly budgetTokens: Tokens }
 }
 
+/** How texts are counted and cut; a meter does both. */
+export type Measure = { readonly text: Count; readonly truncate: Truncate }
+
 export type FittedStack = { readonly stack: Stack; readonly events: readonly StackEvent[] }
 
 /**
@@ -32,20 +35,16 @@ export type FittedStack = { readonly stack: Stack; readonly events: readonly Sta
  * truncates gives it to the token, one that swaps or drops goes to the nearest step. The share that stays is the largest that
  * fits, so a larger budget never gives any section less. Fitting always starts from the whole stack: what fits is returned as it is.
  */
-export function fitStack(
-  stack: Stack,
-  budgetTokens: Tokens,
-  { count, truncate }: { readonly count: Count; readonly truncate: Truncate },
-): FittedStack {
-  const gives = sectionsOf(stack).map((section) => giveOf(section, count))
+export function fitStack(stack: Stack, budgetTokens: Tokens, measure: Measure): FittedStack {
+  const gives = sectionsOf(stack).map((section) => giveOf(section, measure))
   const stackTokens = tokens(sum(gives.map(({ fullTokens }) => fullTokens)))
   if (stackTokens <= budgetTokens) return { stack, events: [] }
   requireFloors(gives, budgetTokens)
   const share = largestShare(gives, budgetTokens)
   const fitted = gives.map((give) => {
-    const text = shrink(give, share, count, truncate)
+    const text = shrink(give, share, measure)
     const section = text === give.section.text ? give.section : withText(give.section, text)
-    return { give, section, toTokens: isBlank(text) ? 0 : give.frameTokens + count(text) }
+    return { give, section, toTokens: isBlank(text) ? 0 : give.frameTokens + measure.text(text) }
   })
   assert(sum(fitted.map(({ toTokens }) => toTokens)) <= budgetTokens, "a fitted stack is over its budget")
   const reason: StackEvent["reason"] = { type: "stack-over-budget", stackTokens, budgetTokens }
@@ -90,16 +89,17 @@ function nearest(levels: readonly Level[], allowed: number): Level {
   return level
 }
 
-function shrink(give: Give, share: Share, count: Count, truncate: Truncate): string {
+function shrink(give: Give, share: Share, measure: Measure): string {
   const allowed = allowance(give, share)
   if (give.levels !== undefined) return nearest(give.levels, allowed).text
   const { text, minTokens } = give.section
   if (allowed >= give.fullTokens) return text
   if (allowed <= give.frameTokens) return ""
   const budget = tokens(allowed - give.frameTokens)
-  const cut = truncate(text, budget)
+  const longest = measure.truncate(text, budget)
+  const cut = measure.text(longest) < minTokens ? (give.floorText ?? longest) : longest
   const lines = text[cut.length] === "\n" ? cut : cut.slice(0, Math.max(0, cut.lastIndexOf("\n")))
-  const size = count(lines)
+  const size = measure.text(lines)
   // Half a rule can say the opposite of the whole: end on a line, unless only part of one satisfies the minimum.
   return isBlank(lines) || size < minTokens || size > budget ? cut : lines
 }
@@ -131,6 +131,8 @@ type Give = {
   readonly floorTokens: number
   /** Largest first; the last is the floor. */
   readonly levels?: readonly Level[]
+  /** Of a section that truncates: the beginning that satisfies its minimum. */
+  readonly floorText?: string
 }
 
 /** What a section costs beside its words: its heading, and the blank line after it; counted apart, so that the sum is no guess too low. */
@@ -147,16 +149,31 @@ export const stackTokens = (stack: Stack, count: Count): Tokens =>
   tokens(sectionsOf(stack).reduce((sum, section) => sum + sizeOf(frameOf(section, count), section.text, count), 0))
 
 /** What the stack takes when every section has given all it may. */
-export const stackFloor = (stack: Stack, count: Count): Tokens =>
-  tokens(sectionsOf(stack).reduce((sum, section) => sum + giveOf(section, count).floorTokens, 0))
+export const stackFloor = (stack: Stack, measure: Measure): Tokens =>
+  tokens(sectionsOf(stack).reduce((sum, section) => sum + giveOf(section, measure).floorTokens, 0))
 
-function giveOf(section: Section, count: Count): Give {
+/**
+ * A short beginning of the text with at least this many tokens. The longest one within that number may have fewer: a character can take
+ * several tokens, and some models' tokens are counted in steps of more than one.
+ */
+function beginningOf(text: string, minTokens: number, measure: Measure): string {
+  for (let budget = minTokens; budget < measure.text(text); budget++) {
+    const cut = measure.truncate(text, tokens(budget))
+    if (measure.text(cut) >= minTokens) return cut
+  }
+  return text
+}
+
+function giveOf(section: Section, measure: Measure): Give {
+  const count = measure.text
   const { text, shrink, minTokens } = section
   const frameTokens = frameOf(section, count)
   const fullTokens = sizeOf(frameTokens, text, count)
   const base = { section, frameTokens, fullTokens }
   if (shrink.type === "truncate") {
-    return { ...base, floorTokens: minTokens === 0 ? 0 : Math.min(fullTokens, frameTokens + minTokens) }
+    if (minTokens === 0) return { ...base, floorTokens: 0 }
+    const floorText = beginningOf(text, minTokens, measure)
+    return { ...base, floorText, floorTokens: sizeOf(frameTokens, floorText, count) }
   }
   const whole: Level = { tokens: fullTokens, text }
   const shorter = shrink.type === "drop" ? [""] : shrink.type === "swap" ? shrink.variants : []

@@ -118,10 +118,15 @@ test.each([
   expect(system.flatMap(({ breakpoint }, n) => (breakpoint === undefined ? [] : (names[n] ?? [])))).toEqual(ends)
 })
 
+test("without rules one marker stands before the documents, so that a changed document leaves the rest cached", () => {
+  const { system } = placeStanding(decodeRequest("anthropic-messages", bodyWith(0)), { stack })
+  expect(system.map(({ breakpoint }) => breakpoint !== undefined)).toEqual([false, true, true, true])
+})
+
 test("a marker of ours is kept as long as a later one of the client's, or the provider would refuse both", () => {
   const marked = bodyWith(1).replace('"type":"ephemeral"', '"type":"ephemeral","ttl":"1h"')
   const { system } = placeStanding(decodeRequest("anthropic-messages", marked), { stack })
-  expect(system.flatMap(({ breakpoint }) => breakpoint ?? [])).toEqual(["1h", "1h"])
+  expect(system.flatMap(({ breakpoint }) => breakpoint ?? [])).toEqual(["1h", "1h", "1h"])
 })
 
 test("messages get markers only where their client put none", () => {

@@ -53,21 +53,23 @@ function carries({ system, messages }: ModelRequest, rendered: readonly Part[]):
   })
 }
 
-/** The place of the documents among the layers that say something, if the task follows them. */
-function documentsAt(stack: Stack | undefined): number | undefined {
-  const said = (stack?.layers ?? []).filter(({ sections }) => sections.some(({ text }) => !isBlank(text)))
-  const at = said.findIndex(({ layer }) => layer === "context")
-  return at < 0 || at === said.length - 1 ? undefined : at
-}
+/** The index of the documents among the layers that have text; -1 if there are none. */
+const documentsAt = (stack: Stack | undefined): number =>
+  (stack?.layers ?? [])
+    .filter(({ sections }) => sections.some(({ text }) => !isBlank(text)))
+    .findIndex(({ layer }) => layer === "context")
 
-const wanted: readonly Purpose[] = ["stack-end", "documents-end", "rules-end"]
+const wanted: readonly Purpose[] = ["stack-end", "documents-end", "rules-end", "documents-start"]
+
+/** Leaves one of the provider's four for the messages. */
+const usualMarkers = 3
 
 function markTexts(
   request: ModelRequest,
   layers: readonly SystemText[],
   rules: readonly SystemText[],
-  documents: number | undefined,
-  { ttl, maxMarkers = wanted.length }: PlaceOptions,
+  documents: number,
+  { ttl, maxMarkers = usualMarkers }: PlaceOptions,
 ): readonly SystemText[] {
   const texts = [...layers, ...rules]
   const own = request.system.length
@@ -83,7 +85,8 @@ function markTexts(
     prefer: wanted,
     stackEnd: at(layers.length - 1),
     ...present({
-      documentsEnd: documents === undefined ? undefined : at(documents),
+      documentsEnd: documents < 0 || documents === layers.length - 1 ? undefined : at(documents),
+      documentsStart: documents > 0 ? at(documents - 1) : undefined,
       rulesEnd: rules.length === 0 ? undefined : at(texts.length - 1),
       ttl,
     }),

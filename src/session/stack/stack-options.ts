@@ -129,13 +129,13 @@ export type StackRoom = { readonly meter: Meter; readonly windowTokens: number }
 export function fitToWindow(stack: Stack, options: StackOptions, room: StackRoom): FittedForWindow {
   const { meter } = room
   const budgetTokens = tokens(budgetFor(stack, options, room))
-  const { stack: fitted, events } = fitStack(stack, budgetTokens, { count: meter.text, truncate: meter.truncate })
+  const { stack: fitted, events } = fitStack(stack, budgetTokens, meter)
   return { stack: fitted, stackTokens: stackTokens(fitted, meter.text), events }
 }
 
 /** What a stack may take: what it was given, or its share; never less than its sections need, for then the window decides. */
 export const budgetFor = (stack: Stack, { maxTokens }: StackOptions, { meter, windowTokens }: StackRoom): number =>
-  maxTokens ?? Math.max(stackFloor(stack, meter.text), Math.floor(windowTokens * stackShare))
+  maxTokens ?? Math.max(stackFloor(stack, meter), Math.floor(windowTokens * stackShare))
 
 /** What is told of a stack: the fingerprint of the whole, and of each layer that says something. */
 export type StackVersions = {
