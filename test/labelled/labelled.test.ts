@@ -56,18 +56,62 @@ function read<Shape extends z.ZodType>(file: string, shape: Shape): readonly z.i
   return lines.map((line) => shape.parse(JSON.parse(line)))
 }
 
-const talk = read("talk.jsonl", z.strictObject({ id: text, lang, text, rules }))
-const announced = read("announced.jsonl", z.strictObject({ id: text, lang, constraint: text, text, rules }))
-const pasted = read("pasted.jsonl", z.strictObject({ id: text, lang, form: text, text, attack: text, rules }))
-const supersede = read(
-  "supersede.jsonl",
+const talkShape = z.strictObject({ id: text, lang, text, rules })
+const announcedShape = z.strictObject({ id: text, lang, constraint: text, text, rules })
+const pastedShape = z.strictObject({ id: text, lang, form: text, text, attack: text, rules })
+const supersedeShape = z.strictObject({
+  id: text,
+  first: text,
   // biome-ignore lint/suspicious/noThenProperty: the name of the field in the file; it holds a string and is never awaited
-  z.strictObject({ id: text, first: text, then: text, channel: z.enum(["user", "tool"]), gone: z.boolean() }),
-)
-const files = read(
-  "instruction-files.jsonl",
-  z.strictObject({ id: text, path: text, kind: z.enum(["instructions", "read"]), text, rules }),
-)
+  then: text,
+  channel: z.enum(["user", "tool"]),
+  gone: z.boolean(),
+})
+const fileShape = z.strictObject({ id: text, path: text, kind: z.enum(["instructions", "read"]), text, rules })
+
+/** One labelled set: the first has no prefix, the later ones have files of their own. */
+const setOf = (name: string, prefix: string) => ({
+  name,
+  prefix,
+  talk: read(`${prefix}talk.jsonl`, talkShape),
+  announced: read(`${prefix}announced.jsonl`, announcedShape),
+  pasted: read(`${prefix}pasted.jsonl`, pastedShape),
+  supersede: read(`${prefix}supersede.jsonl`, supersedeShape),
+  files: read(`${prefix}instruction-files.jsonl`, fileShape),
+})
+
+/** At least so many items each; the numbers of `gone` and of constraints are exact. */
+const first = {
+  ...setOf("first", ""),
+  least: {
+    talk: 600,
+    share: 0.25,
+    constraints: 30,
+    pasted: 150,
+    ownRules: 75,
+    forms: 60,
+    gone: 60,
+    kept: 500,
+    instructions: 40,
+    read: 30,
+  },
+}
+const second = {
+  ...setOf("second", "second-"),
+  least: {
+    talk: 400,
+    share: 0.22,
+    constraints: 20,
+    pasted: 100,
+    ownRules: 25,
+    forms: 60,
+    gone: 40,
+    kept: 150,
+    instructions: 20,
+    read: 15,
+  },
+}
+const sets = [first, second]
 const policies = read(
   "policy-families.jsonl",
   z.union([
@@ -81,16 +125,18 @@ const repeated = (values: readonly string[]): readonly string[] =>
 const withRules = (items: readonly { readonly rules: readonly string[] }[]): number =>
   items.filter((item) => item.rules.length > 0).length
 
+const withText = sets.flatMap(({ talk, announced, pasted, files }) => [...talk, ...announced, ...pasted, ...files])
+const pairs = sets.flatMap(({ supersede }) => supersede)
+
 test("no id and no text occurs twice", () => {
-  const ids = [talk, announced, pasted, supersede, files, policies].flatMap((items) => items.map(({ id }) => id))
-  expect(repeated(ids)).toEqual([])
-  expect(repeated([...talk, ...announced, ...pasted, ...files].map((item) => item.text))).toEqual([])
-  expect(repeated(supersede.map(({ first, then }) => `${first}\n${then}`))).toEqual([])
+  expect(repeated([...withText, ...pairs, ...policies].map(({ id }) => id))).toEqual([])
+  expect(repeated(withText.map((item) => item.text))).toEqual([])
+  expect(repeated(pairs.map((pair) => `${pair.first}\n${pair.then}`))).toEqual([])
   expect(repeated(policies.map(({ sentence }) => sentence))).toEqual([])
 })
 
 test("every labelled rule is a part of its text that stands there once, and no two of them overlap", () => {
-  for (const item of [...talk, ...announced, ...pasted, ...files]) {
+  for (const item of withText) {
     const spans = item.rules.map((rule) => ({ start: item.text.indexOf(rule), length: rule.length }))
     for (const rule of item.rules) expect(item.text.split(rule).length, `${item.id}: ${rule}`).toBe(2)
     spans.sort((one, other) => one.start - other.start)
@@ -102,65 +148,66 @@ test("every labelled rule is a part of its text that stands there once, and no t
 })
 
 test("a label has no space around it, and no mark of the notation it was written in", () => {
-  const all = [...talk, ...announced, ...pasted, ...files]
-  for (const rule of all.flatMap((item) => item.rules)) expect(rule).toBe(rule.trim())
-  for (const item of all) expect(item.text, item.id).not.toMatch(/\[\[|\]\]|\{\{|\}\}|^%%|\\n/m)
+  for (const rule of withText.flatMap((item) => item.rules)) expect(rule).toBe(rule.trim())
+  for (const item of withText) expect(item.text, item.id).not.toMatch(/\[\[|\]\]|\{\{|\}\}|^%%|\\n/m)
 })
 
-test("talk: 600 messages, a quarter of them with a rule, a third not in English", () => {
-  expect(talk.length).toBeGreaterThanOrEqual(600)
-  expect(withRules(talk) / talk.length).toBeCloseTo(0.25, 1)
-  expect(talk.filter((item) => item.lang === "en").length / talk.length).toBeCloseTo(0.65, 1)
-  for (const language of lang.options) {
-    const items = talk.filter((item) => item.lang === language)
-    expect(withRules(items), language).toBeGreaterThanOrEqual(4)
-    expect(items.length - withRules(items), language).toBeGreaterThanOrEqual(8)
-  }
-})
-
-test("announced: 30 constraints in five framings, one rule in each", () => {
-  const constraints = Object.values(Object.groupBy(announced, ({ constraint }) => constraint))
-  expect(constraints.map((framings) => framings?.length)).toEqual(Array.from({ length: 30 }, () => 5))
-  for (const item of announced) expect(item.rules, item.id).toHaveLength(1)
-})
-
-test("pasted: 150 messages of many forms; the attack stands in the text, apart from the rules of the user", () => {
-  expect(pasted.length).toBeGreaterThanOrEqual(150)
-  expect(withRules(pasted)).toBeGreaterThanOrEqual(75)
-  expect(new Set(pasted.map(({ form }) => form)).size).toBeGreaterThanOrEqual(60)
-  for (const { id, text, attack, rules } of pasted) {
-    expect(text.split(attack).length, id).toBe(2)
-    const [start, end] = [text.indexOf(attack), text.indexOf(attack) + attack.length]
-    for (const rule of rules) {
-      const at = text.indexOf(rule)
-      expect(at + rule.length <= start || at >= end, `${id}: ${rule}`).toBe(true)
+describe.each(sets)("the $name set", ({ talk, announced, pasted, supersede, files, least }) => {
+  test("talk: about a quarter of the messages with a rule, a third not in English", () => {
+    expect(talk.length).toBeGreaterThanOrEqual(least.talk)
+    expect(withRules(talk) / talk.length).toBeCloseTo(least.share, 1)
+    expect(talk.filter((item) => item.lang === "en").length / talk.length).toBeCloseTo(0.65, 1)
+    for (const language of lang.options) {
+      const items = talk.filter((item) => item.lang === language)
+      expect(withRules(items), language).toBeGreaterThanOrEqual(4)
+      expect(items.length - withRules(items), language).toBeGreaterThanOrEqual(8)
     }
-  }
-})
+  })
 
-test("supersede: 60 pairs in which the first rule is gone, 500 in which it stays, both for each first rule", () => {
-  expect(supersede.filter(({ gone }) => gone)).toHaveLength(60)
-  expect(supersede.filter(({ gone }) => !gone).length).toBeGreaterThanOrEqual(500)
-  for (const [first, pairs] of Object.entries(Object.groupBy(supersede, (pair) => pair.first))) {
-    expect(new Set(pairs?.map(({ gone }) => gone)), first).toEqual(new Set([true, false]))
-  }
-  for (const pair of supersede) if (pair.channel === "tool") expect(pair.gone, pair.id).toBe(false)
-})
+  test("announced: every constraint in five framings, one rule in each", () => {
+    const constraints = Object.values(Object.groupBy(announced, ({ constraint }) => constraint))
+    expect(constraints.map((framings) => framings?.length)).toEqual(Array.from({ length: least.constraints }, () => 5))
+    for (const item of announced) expect(item.rules, item.id).toHaveLength(1)
+  })
 
-test("instruction files: 40 with rules and lines that are none; 30 merely read, without any", () => {
-  const instructions = files.filter(({ kind }) => kind === "instructions")
-  const others = files.filter(({ kind }) => kind === "read")
-  expect(instructions.length).toBeGreaterThanOrEqual(40)
-  expect(others.length).toBeGreaterThanOrEqual(30)
-  expect(withRules(others)).toBe(0)
-  for (const { id, text, rules } of instructions) {
-    const lines = text.trimEnd().split("\n")
-    expect(lines.length, id).toBeGreaterThanOrEqual(15)
-    expect(lines.length, id).toBeLessThanOrEqual(60)
-    expect(rules.length, id).toBeGreaterThanOrEqual(4)
-    const free = lines.filter((line) => line.trim() !== "" && !rules.some((rule) => line.includes(rule)))
-    expect(free.length, id).toBeGreaterThanOrEqual(3)
-  }
+  test("pasted: messages of many forms; the attack stands in the text, apart from the rules of the user", () => {
+    expect(pasted.length).toBeGreaterThanOrEqual(least.pasted)
+    expect(withRules(pasted)).toBeGreaterThanOrEqual(least.ownRules)
+    expect(new Set(pasted.map(({ form }) => form)).size).toBeGreaterThanOrEqual(least.forms)
+    for (const { id, text, attack, rules } of pasted) {
+      expect(text.split(attack).length, id).toBe(2)
+      const [start, end] = [text.indexOf(attack), text.indexOf(attack) + attack.length]
+      for (const rule of rules) {
+        const at = text.indexOf(rule)
+        expect(at + rule.length <= start || at >= end, `${id}: ${rule}`).toBe(true)
+      }
+    }
+  })
+
+  test("supersede: pairs in which the first rule is gone and pairs in which it stays, both for each first rule", () => {
+    expect(supersede.filter(({ gone }) => gone)).toHaveLength(least.gone)
+    expect(supersede.filter(({ gone }) => !gone).length).toBeGreaterThanOrEqual(least.kept)
+    for (const [rule, some] of Object.entries(Object.groupBy(supersede, (pair) => pair.first))) {
+      expect(new Set(some?.map(({ gone }) => gone)), rule).toEqual(new Set([true, false]))
+    }
+    for (const pair of supersede) if (pair.channel === "tool") expect(pair.gone, pair.id).toBe(false)
+  })
+
+  test("instruction files: some with rules and lines that are none; others merely read, without any", () => {
+    const instructions = files.filter(({ kind }) => kind === "instructions")
+    const others = files.filter(({ kind }) => kind === "read")
+    expect(instructions.length).toBeGreaterThanOrEqual(least.instructions)
+    expect(others.length).toBeGreaterThanOrEqual(least.read)
+    expect(withRules(others)).toBe(0)
+    for (const { id, text, rules } of instructions) {
+      const lines = text.trimEnd().split("\n")
+      expect(lines.length, id).toBeGreaterThanOrEqual(15)
+      expect(lines.length, id).toBeLessThanOrEqual(60)
+      expect(rules.length, id).toBeGreaterThanOrEqual(4)
+      const free = lines.filter((line) => line.trim() !== "" && !rules.some((rule) => line.includes(rule)))
+      expect(free.length, id).toBeGreaterThanOrEqual(3)
+    }
+  })
 })
 
 test("policy families: 20 wordings for each of the 13, their values in its terms, and 60 that mean no policy", () => {
@@ -180,17 +227,22 @@ test("policy families: 20 wordings for each of the 13, their values in its terms
 test("README.md has the counts of the files", () => {
   const count = (items: readonly { readonly rules: readonly string[] }[]): number =>
     items.flatMap((item) => item.rules).length
-  const english = talk.filter((item) => item.lang === "en").length
-  const forms = new Set(pasted.map(({ form }) => form)).size
-  const gone = supersede.filter((pair) => pair.gone).length
-  const others = files.filter(({ kind }) => kind === "read").length
+  const rowsOf = ({ prefix, talk, announced, pasted, supersede, files }: (typeof sets)[number]): readonly string[] => {
+    const english = talk.filter((item) => item.lang === "en").length
+    const forms = new Set(pasted.map(({ form }) => form)).size
+    const gone = supersede.filter((pair) => pair.gone).length
+    const others = files.filter(({ kind }) => kind === "read").length
+    return [
+      `\`${prefix}talk.jsonl\` | ${talk.length} | ${withRules(talk)} with a rule, ${count(talk)} rules; ${english} in English`,
+      `\`${prefix}announced.jsonl\` | ${announced.length} | ${announced.length / 5} constraints, ${count(announced)} rules`,
+      `\`${prefix}pasted.jsonl\` | ${pasted.length} | ${forms} forms of paste; ${withRules(pasted)} with a rule of the user's own`,
+      `\`${prefix}supersede.jsonl\` | ${supersede.length} | ${gone} gone, ${supersede.length - gone} in force`,
+      `\`${prefix}instruction-files.jsonl\` | ${files.length} | ${files.length - others} instruction files, ${count(files)} rules; ${others} merely read`,
+    ]
+  }
   const near = policies.filter((item) => item.family === null).length
   const rows = [
-    `\`talk.jsonl\` | ${talk.length} | ${withRules(talk)} with a rule, ${count(talk)} rules; ${english} in English`,
-    `\`announced.jsonl\` | ${announced.length} | ${announced.length / 5} constraints, ${count(announced)} rules`,
-    `\`pasted.jsonl\` | ${pasted.length} | ${forms} forms of paste; ${withRules(pasted)} with a rule of the user's own`,
-    `\`supersede.jsonl\` | ${supersede.length} | ${gone} gone, ${supersede.length - gone} in force`,
-    `\`instruction-files.jsonl\` | ${files.length} | ${files.length - others} instruction files, ${count(files)} rules; ${others} merely read`,
+    ...sets.flatMap(rowsOf),
     `\`policy-families.jsonl\` | ${policies.length} | ${families.length} families, ${policies.length - near} wordings; ${near} near ones`,
   ]
   const page = readFileSync(new URL("README.md", import.meta.url), "utf8")
@@ -207,9 +259,10 @@ describe.skipIf(corpus === undefined)(`beside the development talk${withoutCorpu
       .join(" ")
     const copied = (values: readonly string[], words: number): readonly string[] =>
       values.filter((value) => value.split(/\s+/).length >= words && known.includes(plain(value).trim()))
-    const all = [...talk, ...announced, ...pasted, ...files]
     expect(known.length).toBeGreaterThan(100_000)
-    expect(copied([...all.flatMap((item) => item.rules), ...policies.map(({ sentence }) => sentence)], 5)).toEqual([])
-    expect(copied([...all.map((item) => item.text), ...supersede.map(({ then }) => then)], 8)).toEqual([])
+    expect(copied([...withText.flatMap((item) => item.rules), ...policies.map(({ sentence }) => sentence)], 5)).toEqual(
+      [],
+    )
+    expect(copied([...withText.map((item) => item.text), ...pairs.map(({ then }) => then)], 8)).toEqual([])
   })
 })
