@@ -248,3 +248,32 @@ test.each(formats)("%s: the stack stands between the own system part and the ope
   expect(places.toSorted((one, other) => one - other)).toEqual(places)
   await holdfast.close()
 })
+
+test.each([
+  [2, undefined],
+  [20, "1h"],
+])(
+  "with calls %i minutes apart, a stack that is installed anew is kept for the time that is cheaper",
+  async (apartMin, ttl) => {
+    let nowMs = 1_800_000_000_000
+    const folder = folderWith(usual)
+    const holdfast = open(stackIn(folder, { changes: "now" }), {
+      format: "anthropic-messages",
+      model: "claude-sonnet-4-5",
+      windowTokens: 100_000,
+      now: () => nowMs,
+    })
+    const [session] = await begin(holdfast)
+    for (let n = 0; n < 5; n++) {
+      nowMs += apartMin * 60_000
+      await goOn(session)
+    }
+    writeFileSync(join(folder, "docs/style.md"), `Write tersely ${apartMin}.\n`)
+    nowMs += apartMin * 60_000
+    const { wire } = await goOn(session)
+    const { system }: { readonly system: readonly { readonly cache_control?: object }[] } = JSON.parse(wire)
+    const marks = system.flatMap(({ cache_control }) => cache_control ?? [])
+    expect(marks.length).toBeGreaterThan(0)
+    for (const mark of marks) expect(mark).toEqual({ type: "ephemeral", ...(ttl === undefined ? {} : { ttl }) })
+  },
+)
