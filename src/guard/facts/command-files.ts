@@ -21,7 +21,14 @@ export function filesOf(name: string, words: readonly string[], effects: Readonl
       : -1
   const { operands, found } = namedFiles(words, pattern, access, effects)
   const looked: Looking = { name, words, sought: words[pattern] ?? "", operands: operands.length }
-  const placed = operands.map((word, at) => placedFile(word, at, looked, access))
+  // A program that nobody has told of may take a folder with all that is in it; so may one that is written in a language.
+  const isOpaque = effects.has("unknown") || effects.has("execute")
+  const placed = operands.map((word, at) => {
+    const file = placedFile(word, at, looked, access)
+    return isOpaque && file.tree === undefined && /^[/~]/.test(word) && !isPlainFile(word)
+      ? { ...file, tree: "files" as const }
+      : file
+  })
   if (operands.length === 0 && filters.test(name) && isRecursive(looked) && !skipsHidden(looked))
     placed.push({ word: included(words, "."), access: "read", ...treeOf(".", looked) })
   return [...found, ...placed]
@@ -173,7 +180,9 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
       })
   }
   const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
-  const isTree = treeVerbs.test(verb) && !rest.some((word) => spares.test(word))
+  // What others have put into a repository that is known here came by their way; what is pulled from any other place did not.
+  const isForeign = verb === "pull" && rest.some((word) => /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^[/~.]/i.test(word))
+  const isTree = (treeVerbs.test(verb) && !rest.some((word) => spares.test(word))) || isForeign
   const isWhole = wholeTree.test(verb) || found.length === 0
   if (isTree && isWhole)
     found.push({ word: folder === "" ? "." : folder, access: verb === "clean" ? "delete" : "write", tree: "files" })

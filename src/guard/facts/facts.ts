@@ -103,10 +103,22 @@ const commandLeaf = ({ line }: CommandFact): Leaf => ({
   encoded: false,
 })
 
+/** What a command is told behind an option for a region. */
+const regionLeaves = ({ line }: CommandFact): readonly Leaf[] =>
+  [...line.matchAll(/(?:^|\s)--(?:region|regions|location|primary-region)[= ](\S{1,60})/g)].map(([, region = ""]) => ({
+    ...commandLeaf({ name: "", line: region, effects: new Set() }),
+    keys: ["region"],
+    role: "region",
+  }))
+
 /** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
 function withLazy(sure: Sure, leaves: readonly Leaf[], programs: Programs, medium: string | undefined): CallFacts {
   const amounts = once(() => amountsOf(leaves))
-  const regions = once(() => [...regionsOf(leaves), ...regionsOf(programs.commands.map(commandLeaf))])
+  const regions = once(() => [
+    ...regionsOf(leaves),
+    ...regionsOf(programs.commands.map(commandLeaf)),
+    ...regionsOf(programs.commands.flatMap(regionLeaves)),
+  ])
   const personal = once(() => personalKinds(leaves))
   const secrets = once(() => secretKinds(leaves))
   const languages = once(() => languagesOf(leaves))

@@ -25,7 +25,7 @@ export function normalPath(written: string): string {
   const bare = written
     .trim()
     .replace(/^["'`]+|(?<!["'`])["'`]+$/g, "")
-    .replace(/^(?:file:(?:\/\/(?:localhost)?)?|vscode:\/\/file|@)(?=[/~.])/i, "")
+    .replace(/^(?:file:(?:\/\/(?:localhost)?)?|[a-z][a-z\d+.-]*:\/\/file|@)(?=[/~.])/i, "")
     .replace(/^\\\\\?\\/, "")
     .replace(/::\$data$/i, "")
     .replaceAll("\\", "/")
@@ -73,7 +73,8 @@ function isSecretWord(word: string): boolean {
 
 /** Does a word of a text look like a file? */
 function isPathWord(word: string): boolean {
-  if (word.length < 2 || /^[a-z][a-z\d+.-]*:\/\//i.test(word) === true) return /^file:/i.test(word)
+  if (word.length < 2 || /^[a-z][a-z\d+.-]*:\/\//i.test(word) === true)
+    return /^file:|^[a-z][a-z\d+.-]*:\/\/file\//i.test(word)
   if (rootedWord.test(word)) return /[\w*?]/.test(word)
   return /[/\\]/.test(word) || isSecretWord(word)
 }

@@ -133,6 +133,8 @@ function readShellInto(reading: Reading, text: string): void {
     const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line) ? line.replace(/\s--no-audit\b/g, "") : line
     if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
   }
+  for (const setting of facts.settings)
+    for (const control of controlsOff(fold(setting))) reading.controlsOff.add(control)
   for (const { text: sql, environments } of facts.sql)
     if (looksLikeSql(sql) || startsLikeSql(sql)) readSqlInto(reading, sql, environments)
   for (const { text: code, language } of facts.code) readCodeInto(reading, code, language)
@@ -188,6 +190,9 @@ function readCodeInto(reading: Reading, code: string, language = "other"): void 
   reading.network ||= facts.effects.has("network")
   reading.changes ||= facts.effects.has("write") || facts.effects.has("delete") || facts.effects.has("send")
   const targets = targetEnvironments(facts.literals)
+  for (const [, server = "", sql = ""] of code.matchAll(/^\s*%%?sql\b[ \t]*(\S*:\/\/\S*)?([\s\S]*)/gm))
+    readSqlInto(reading, sql, targetEnvironments([server]))
+  const folders = [...code.matchAll(/\bchdir\s*\(\s*["'`]([^"'`\n]{1,500})["'`]/g)].map(([, folder = ""]) => folder)
   if (facts.destructive || (targets.includes("production") && facts.takesAway))
     reading.destructions.push({ kind: "data", environments: targets })
   if (
@@ -214,7 +219,8 @@ function readCodeInto(reading: Reading, code: string, language = "other"): void 
     if (looksLikeSql(literal))
       readSqlInto(reading, literal, targetEnvironments(facts.literals.filter((one) => one !== literal)))
     if (/^[^\s(|+^\\{}]+$/.test(literal) && !/[.\]]\*|\*\?/.test(literal) && /[/\\~]|^\.|\.\w{1,6}$/.test(literal))
-      reading.paths.push(takesFolders ? { ...pathFact(literal, access), tree: "files" } : pathFact(literal, access))
+      for (const path of [literal, ...folders.map((folder) => `${folder}/${literal}`)])
+        reading.paths.push(takesFolders ? { ...pathFact(path, access), tree: "files" } : pathFact(path, access))
     else if (/[/~.]/.test(literal)) readSecretWords(reading, literal)
     if (facts.effects.has("send") && literal.includes("@")) reading.mailed.push(literal)
   }
@@ -295,6 +301,7 @@ export function programsOf(
   const runs = named.has("execute") || words.some((word) => shellTool.test(word) || codeTool.test(word))
   const inShell = leaves.some(({ keys, folded }) => languageField.test(keys.at(-1) ?? "") && shellName.test(folded))
   const hasProgram = leaves.some(({ role }) => role === "command" || role === "code")
+  if (runs && declared === undefined) reading.actions.add("execute")
   for (const leaf of leaves) {
     const kind = declared === undefined ? kindOf(leaf, words, runs, inShell, hasProgram) : declaredKind(leaf)
     if (kind === "sql") readSqlInto(reading, leaf.folded === leaf.text.toLowerCase() ? leaf.text : leaf.folded)

@@ -31,6 +31,8 @@ type ShellFacts = {
   readonly mailed: readonly string[]
   /** Files that it writes, with what it writes. */
   readonly written: ReadonlyMap<string, string | undefined>
+  /** What it writes into the settings of a system, each as the place and what is written there. */
+  readonly settings: readonly string[]
   readonly open: OpenFacts
   readonly tooMany: boolean
 }
@@ -61,7 +63,10 @@ export function shellFacts(text: string): ShellFacts {
   for (const command of run.commands) readCommand(reading, command)
   readEnvironmentDump(reading, run)
   const sql = run.sql.map((one) => ({ text: one.text, environments: environmentsOf(one.by) }))
-  return { ...reading, sql, code: run.code, written: run.files, tooMany: run.tooMany }
+  const settings = [...run.files].flatMap(([path, text]) =>
+    /^\/(?:sys|proc|etc)\//.test(path) ? [`${path} ${text ?? ""}`] : [],
+  )
+  return { ...reading, sql, code: run.code, written: run.files, settings, tooMany: run.tooMany }
 }
 
 /** The environment is full of keys, and goes where the network leads. */
@@ -127,6 +132,9 @@ function readCommand(reading: Reading, command: RunCommand): void {
   reading.environments.push(...environments)
   for (const [kind, pattern] of destructions)
     if (pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
+  // What comes through the pipe is taken away with all that is in it.
+  if (command.piped && /^(?:remove-item|ri|del|erase)$/.test(name))
+    reading.destructions.push({ kind: "files", environments })
   if (!isInline(name, words)) readProductionActs(reading, line, effects, environments)
   readUnknownEffects(reading, command, effects)
   readFiles(reading, command, effects)
@@ -186,10 +194,22 @@ function readProductionActs(
   const acts =
     effects.has("unknown") ||
     effects.has("deploy") ||
+    effects.has("delete") ||
     effects.has("send") ||
     (effects.has("network") && effects.has("write")) ||
     effects.has("execute")
   const isFile = /^(?:rm|rmdir|unlink|del|rd|shred|remove-item|ri|find|git)\b/.test(line)
+  // A program that nobody has told of, with a word for taking away where programs have their sub-commands.
+  const subcommand = line
+    .split(" ", 5)
+    .slice(1)
+    .filter((word) => !word.startsWith("-"))
+    .slice(0, 3)
+    .join(" ")
+  if (effects.has("unknown") && takesAway.test(` ${subcommand} `) && !isBuild(line)) {
+    open(reading.open, "statements", "it takes something away, and nobody has said what")
+    reading.destructions.push({ kind: "unknown", environments })
+  }
   if (!environments.includes("production") || !acts || isFile || isBuild(line)) return
   if (takesAway.test(line)) reading.destructions.push({ kind: "infrastructure", environments })
   else open(reading.open, "statements", "it acts on production, and nobody has said what it does")
@@ -383,6 +403,8 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
         open(reading.open, "changedPaths", `a file that ${name || "it"} changes is known only when it runs`)
       if (written.replaceAll(unknownPart, "") === "") return
     }
+    if (access !== "read" && /^\/etc\/(?:hosts|resolv\.conf|nsswitch\.conf)$/.test(written))
+      open(reading.open, "hosts", "it changes what names of hosts lead to")
     const isRelative = directory !== undefined && !/^(?:[/~$]|[a-z]:)/i.test(written)
     const fact = pathFact(asPattern(isRelative ? `${directory}/${written}` : written), access)
     reading.paths.push(tree === undefined ? fact : { ...fact, tree })
