@@ -206,6 +206,15 @@ function objectCall(fields: Readonly<Record<string, unknown>>): Omit<TextCall, "
   return tellingKeys.test(key) || isToolName(named, input) ? { tool: bareName(named), input } : undefined
 }
 
+/** Calls that the arguments of another call carry: of a tool that runs others by their names. */
+export function callsWithin(input: unknown): readonly Omit<TextCall, "start">[] {
+  if (typeof input !== "object" || input === null) return []
+  const calls: TextCall[] = []
+  addObjects(calls, input, 0)
+  return calls.slice(0, maxNested).map(({ tool, input: given }) => ({ tool, input: given }))
+}
+const maxNested = 100
+
 /** `functions.bash:0` is a call of `bash`. */
 const bareName = (name: string): string => name.replace(/^functions?\./, "").replace(/:\d+$/, "")
 

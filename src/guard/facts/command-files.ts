@@ -6,7 +6,15 @@ const filters = /^(?:e|f|z)?grep$|^(?:rg|ag|ack|sed|awk|gawk|mawk|jq|yq|perl)$/
 const textOptions =
   /^(?:-[mnkeEABCtjdscwulFiIpxyr]|--(?:message|author|format|pretty|grep|jobs|title|body|tag|name|label|since|until|depth|max-count|context|type|glob|include|exclude|regexp|filter|reporter|timeout|port|user|branch|base|head))$/
 
-type FileWord = { readonly word: string; readonly access: Access; readonly tree?: PathFact["tree"] }
+type FileWord = {
+  readonly word: string
+  readonly access: Access
+  readonly tree?: PathFact["tree"]
+  /** An option says that it is the folder to work in. */
+  readonly isFolder?: boolean
+}
+
+const folderOption = /^--?(?:chdir|directory|cwd|prefix|work-tree|workdir|dir|C)=/
 
 /** Words of a command that name files, with what it does to each. */
 export function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
@@ -31,7 +39,10 @@ export function filesOf(name: string, words: readonly string[], effects: Readonl
   })
   if (operands.length === 0 && filters.test(name) && isRecursive(looked) && !skipsHidden(looked))
     placed.push({ word: included(words, "."), access: "read", ...treeOf(".", looked) })
-  return [...found, ...placed]
+  return [
+    ...found.map((file) => (file.isFolder && file.access !== "read" ? { ...file, tree: "files" as const } : file)),
+    ...placed,
+  ]
 }
 
 /** Words that are files by themselves, and those in options: `--file=x`, `if=x`, `@x`. */
@@ -52,6 +63,7 @@ function namedFiles(
       found.push({
         word: value,
         access: /^of=|out|dest|write/.test(option) ? "write" : option === "if=" ? "read" : access,
+        isFolder: folderOption.test(option),
       })
     else if (word.startsWith("-") || at === pattern || word.includes("\n")) continue
     else if (isFileProgram ? !isText : looksLikeFile(word)) operands.push(word)

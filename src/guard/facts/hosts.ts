@@ -88,6 +88,12 @@ export function hostOfWord(word: string): string | undefined {
   return copied === undefined ? undefined : hostName(copied)
 }
 
+/** An address whose path or host says that money is moved there. */
+export const isPaymentUrl = (url: string): boolean =>
+  /^\s*https?:\/\/\S*?(?:^|[/._-])(?:pay|payments?|payouts?|charges?|transfers?|checkout|refunds?|purchases?|withdrawals?|orders?)(?:[/?#._-]|$)/i.test(
+    url,
+  )
+
 /** A host as networks take it: lower case, punycode, IP addresses in their usual form, no trailing dot; what is no host stays as it is. */
 export function hostName(written: string): string {
   const lowered = written.toLowerCase().replace(/\.+$/, "")

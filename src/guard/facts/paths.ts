@@ -137,7 +137,7 @@ const secretPlaces: readonly RegExp[] = [
 
 /** Names that are about secrets and hold none. */
 const harmless =
-  /\.(?:pub|md|rst|html?|tsx?|jsx?|py|go|rs|java|rb|php|cs|c|h|cpp|css|scss|svg|png|test\.\w+)$|(?:^|\/)etc\/passwd$/
+  /(?:^|\/)(?:[\w-]*(?:cert|chain|bundle|public)[\w-]*|ca)\.pem$|\.(?:pub|md|rst|html?|tsx?|jsx?|py|go|rs|java|rb|php|cs|c|h|cpp|css|scss|svg|png|test\.\w+)$|(?:^|\/)etc\/passwd$/
 
 /** Secrets that a pattern may stand for. */
 const likely: readonly string[] = [

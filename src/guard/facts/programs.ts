@@ -5,7 +5,7 @@ import { controlsOff } from "./controls.ts"
 import { type HostFact, hostOfWord } from "./hosts.ts"
 import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
 import { type PathFact, patchedFiles, pathFact } from "./paths.ts"
-import { type CommandFact, type Destruction, shellFacts } from "./shell.ts"
+import { type CommandFact, type Destruction, secretStore, shellFacts } from "./shell.ts"
 import { looksLikeSql, type SqlFact, sqlFacts, startsLikeSql } from "./sql.ts"
 import { fold, wordsOf } from "./words.ts"
 
@@ -396,6 +396,7 @@ function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, 
     reading.destructions.push({ kind: structured || fields ? "data" : "infrastructure", environments: [] })
   }
   readRepository(reading, wordsOf(tool), said)
+  if (opensSecret(wordsOf(tool))) reading.paths.push(secretStore)
   const isReading = [...named].every((action) => action === "read" || action === "query")
   if (
     reading.placed.has("production") &&
@@ -411,7 +412,16 @@ function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, 
     role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
   const line = `${tool} ${settings.map((leaf) => `${leaf.keys.slice(-3).join(" ")} ${shown(leaf)}`).join(" ; ")}`
   for (const control of controlsOff(line)) reading.controlsOff.add(control)
+  // A switch or a number of a tool that is named after a control is about that control.
+  for (const { keys, folded, value } of settings)
+    if (value === false || value === 0 || folded === "false" || folded === "0")
+      for (const control of controlsOff(`${tool} ${keys.at(-1) ?? ""} 0`)) reading.controlsOff.add(control)
 }
+
+/** A tool whose name says that it shows a secret; the names of secrets are none. */
+const opensSecret = (words: readonly string[]): boolean =>
+  words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
+  words.some((word) => /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase)$/.test(word))
 
 /** A tool for repositories that is told to use force, or to delete. */
 function readRepository(reading: Reading, words: readonly string[], said: readonly Leaf[]): void {
@@ -422,7 +432,11 @@ function readRepository(reading: Reading, words: readonly string[], said: readon
       (/force|mirror|prune/.test(keys.at(-1) ?? "") && (value === true || text === "true")) ||
       /^(?:-f|--force\S*|--delete|--mirror)$/.test(text.trim()),
   )
+  const hosted = words.some((word) => /^(?:github|gitlab|bitbucket|gitea|git)$/.test(word))
+    ? /^(?:project|projects|release|fork|group)$/
+    : /^$/
   const deletes =
-    words.includes("delete") && words.some((word) => /^(?:branch|repo|repos|repository|tag|ref)$/.test(word))
+    words.includes("delete") &&
+    words.some((word) => /^(?:branch|repo|repos|repository|tag|ref)$/.test(word) || hosted.test(word))
   if (forced || deletes) reading.destructions.push({ kind: "repository", environments: [] })
 }

@@ -157,7 +157,9 @@ function readTree(into: Reading, node: SqlNode, depth: number): void {
     (one) =>
       !reading.has(one) &&
       one !== "VariableSetStmt" &&
-      !(one === "CopyStmt" && copies.every(({ is_from: isFrom }) => isFrom !== true)),
+      !(
+        one === "CopyStmt" && copies.every(({ is_from: isFrom, filename }) => isFrom !== true && filename === undefined)
+      ),
   )
   into.statements.push({
     verb: verbOf(kind),
