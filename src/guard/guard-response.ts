@@ -1,5 +1,6 @@
 import type { Format, Message, ModelResponse, Part } from "../message/message.ts"
 import { present } from "../message/present.ts"
+import { callsInText } from "./calls-in-text.ts"
 import { type FoundCall, findCall } from "./find-call.ts"
 import type { Guard } from "./guard.ts"
 import {
@@ -66,6 +67,10 @@ async function guardMessage(
   const said: string[] = []
   let seal: Seal | undefined
   for (const part of message.parts) {
+    if (part.type === "text") {
+      parts.push(await guardText(format, part, judge))
+      continue
+    }
     const found = findCall(format, part)
     const call = found === undefined ? undefined : await judge(found)
     if (call?.result === undefined) {
@@ -80,6 +85,24 @@ async function guardMessage(
   }
   const same = parts.length === message.parts.length && parts.every((part, n) => part === message.parts[n])
   return same ? message : writtenMessage(format, message, said.length === 0 ? parts : withWords(parts, said))
+}
+
+/** A text up to the first call in it that is refused; what stands behind that is not told. */
+async function guardText(
+  format: Format,
+  part: Part & { readonly type: "text" },
+  judge: (found: FoundCall) => Promise<JudgedCall>,
+): Promise<Part> {
+  for (const { tool, input, start } of callsInText(part.text)) {
+    const call = await judge({ callId: "", tool, input, providerRun: false })
+    if (call.result === undefined) continue
+    const before = part.text.slice(0, start).trimEnd()
+    return textPart(format, before === "" ? withheldText(call) : `${before}\n\n${withheldText(call)}`)
+  }
+  // Gemini's part is what its members say: a text beside a call is both.
+  const found = findCall(format, part)
+  const call = found === undefined ? undefined : await judge(found)
+  return call?.result === undefined ? part : textPart(format, withheldText(call))
 }
 
 /** Chat has one text for the whole message, before its calls. */

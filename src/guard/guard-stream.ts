@@ -2,6 +2,7 @@ import type { Format } from "../message/message.ts"
 import { codecOf } from "../wire/codecs.ts"
 import { elements, member, readJson } from "../wire/json.ts"
 import { indexOf, type LinkedList, listOf, type PartStart, type StreamEvent, withoutWire } from "../wire/stream.ts"
+import { callsInText, mayBeginCall } from "./calls-in-text.ts"
 import type { ToolCall } from "./facts/facts.ts"
 import { callKey, type FoundCall, findCall, isHarmless, isStray, readingsOf } from "./find-call.ts"
 import type { Decision, Guard, Verdict } from "./guard.ts"
@@ -25,7 +26,14 @@ type Step = readonly [GuardState, GuardOutput]
 export function startGuard(format: Format, guard: Guard, use: GuardUse = {}): GuardState {
   checkGuardUse(use)
   const counts = { released: 0, withheld: 0, queuedBytes: 0, spentMinor: 0 }
-  const open = { parts: new Map(), asked: new Map(), queue: undefined, first: undefined, allowed: new Set<string>() }
+  const open = {
+    parts: new Map(),
+    asked: new Map(),
+    queue: undefined,
+    first: undefined,
+    allowed: new Set<string>(),
+    texts: new Map(),
+  }
   return { format, guard, use, ...open, ...counts, stopped: false, closed: false }
 }
 
@@ -48,6 +56,7 @@ export function guardStep(state: GuardState, event: StreamEvent): Step {
     const [cut, judged] = cutParts(state, "the answer ended before it did")
     return queued({ ...cut, stopped: true }, event, judged)
   }
+  if (event.type === "text-delta" && part === undefined) return takeText(state, event)
   if (index === undefined || part === undefined) return queued(state, event)
   if (part.outcome === "withheld") return [over(state, event, index), nothing]
   return takePart(state, index, part, event)
@@ -135,6 +144,26 @@ function begin(state: GuardState, event: StreamEvent & PartStart): Step {
     : flushed(next, [])
 }
 
+/** Characters before a piece of text in which a call that goes on in it may have begun. */
+const lookBack = 300
+
+/** Words go out as they come until a call could begin in them; from there on they are held to their end. */
+function takeText(state: GuardState, event: StreamEvent & { readonly type: "text-delta" }): Step {
+  const { index } = event
+  const text = (state.texts.get(index) ?? "") + event.text
+  state.texts.set(index, text)
+  if (!mayBeginCall(text.slice(-(event.text.length + lookBack)))) return queued(state, event)
+  const part: WatchedPart = {
+    start: { type: "part-start", index, part: "text" },
+    held: true,
+    events: { item: event, before: undefined },
+    input: text,
+    bytes: bytesOf(event),
+    outcome: "open",
+  }
+  return flushed(append({ ...state, parts: new Map(state.parts).set(index, part) }, event), [])
+}
+
 const bytesOf = ({ wire }: StreamEvent): number =>
   wire === undefined ? 0 : Math.ceil(wire.sse.raw.length / Math.max(1, wire.pieces))
 
@@ -147,13 +176,17 @@ function takePart(state: GuardState, index: number, part: WatchedPart, event: St
 }
 
 function grow(part: WatchedPart, event: StreamEvent): WatchedPart {
-  const input = event.type === "input-delta" ? part.input + event.text : part.input
+  const isPiece = event.type === (part.start.part === "text" ? "text-delta" : "input-delta")
+  const input = isPiece && "text" in event ? part.input + event.text : part.input
   return { ...part, input, bytes: part.bytes + bytesOf(event), events: { item: event, before: part.events } }
 }
 
 /** Judge all that the part may be taken for; the hardest verdict counts. */
 function endPart(state: GuardState, index: number, part: WatchedPart): Step {
-  const readings = readingsOf(state.format, { ...part, events: listOf(part.events) })
+  const readings =
+    part.start.part === "text"
+      ? spokenCalls(part.input)
+      : readingsOf(state.format, { ...part, events: listOf(part.events) })
   const [first] = readings
   if (first === undefined) {
     const parts = new Map(state.parts).set(index, { ...part, outcome: "released", events: undefined })
@@ -184,6 +217,9 @@ function endPart(state: GuardState, index: number, part: WatchedPart): Step {
     for (const reading of readings) state.allowed.add(callKey(reading))
   return flushed(decide(state, index, part, judged), [judged])
 }
+
+const spokenCalls = (text: string): readonly FoundCall[] =>
+  callsInText(text).map(({ tool, input }) => ({ callId: "", tool, input, providerRun: false }))
 
 const ranks: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 }
 
@@ -233,6 +269,8 @@ function withholdOne(state: GuardState, index: number, why: string): readonly [G
   const part = state.parts.get(index)
   if (part === undefined) return [state, []]
   const { start, held } = part
+  if (start.part === "text" && spokenCalls(part.input).length === 0)
+    return [{ ...state, parts: new Map(state.parts).set(index, { ...part, outcome: "released" }) }, []]
   const named = start.part === "tool-call" ? { callId: start.callId, tool: start.tool } : { callId: "", tool: "" }
   const judged = judgedCall({ ...named, providerRun: !held }, unreadVerdict(named.tool, why), state.use)
   return [decide(state, index, part, judged), [judged]]
@@ -265,7 +303,7 @@ function withoutWords(before: GuardState, after: GuardState): GuardState {
 function observe(state: GuardState, event: StreamEvent): Step {
   const index = indexOf(event)
   const out: GuardOutput = { events: [event], judged: [], asks: [] }
-  if (event.type === "part-start" && isWatched(event)) {
+  if (event.type === "part-start" && (isWatched(event) || event.part === "text")) {
     const part: WatchedPart = {
       start: event,
       held: false,
@@ -302,6 +340,7 @@ type WatchedPart = {
   /** Does it wait for its verdict, or has it gone out already because no one can stop it? */
   readonly held: boolean
   readonly events: LinkedList<StreamEvent>
+  /** The pieces of its input, or of its words, joined. */
   readonly input: string
   readonly bytes: number
   readonly outcome: "open" | "asked" | "released" | "withheld"
@@ -335,6 +374,8 @@ export type GuardState = {
   readonly spentMinor: number
   /** Calls that were let through, so that a copy of one is known when it comes. Only grows, in place: an answer may have many. */
   readonly allowed: Set<string>
+  /** The words of each text so far. Only grows, in place. */
+  readonly texts: Map<number, string>
   /** The model has said why it stopped: no call may begin after that. */
   readonly stopped: boolean
   /** Something came that may not go out; nothing that follows does. */
@@ -367,6 +408,9 @@ function flush(state: GuardState): readonly [GuardState, readonly StreamEvent[]]
   for (const [at, event] of waiting.entries()) {
     if (waits(state, event)) return [forget(requeue(state, waiting.slice(at)), ended), out]
     if (event.type === "part-end") ended.push(event.index)
+    const withheld = withheldWords(state, event)
+    if (withheld !== undefined)
+      return [{ ...state, closed: true, queue: undefined, queuedBytes: 0, first: undefined }, [...out, withheld]]
     if (event.type === "response-stop" && listsUnjudged(state, event)) {
       const [closed, error] = refuseStream(state, event)
       return [closed, [...out, error]]
@@ -374,6 +418,14 @@ function flush(state: GuardState): readonly [GuardState, readonly StreamEvent[]]
     for (const one of releasedAs(state, event)) out.push(one)
   }
   return [forget({ ...state, queue: undefined, queuedBytes: 0, first: undefined }, ended), out]
+}
+
+/** The beginning of a text has gone out already: where a call in it is refused, the answer ends there, with the reason. */
+function withheldWords({ parts }: GuardState, event: StreamEvent): StreamEvent | undefined {
+  const index = indexOf(event)
+  const part = index === undefined ? undefined : parts.get(index)
+  if (part?.start.part !== "text" || part.outcome !== "withheld" || !part.held) return undefined
+  return { type: "error", problem: { code: "call-withheld", why: part.instead ?? "It could not be judged." } }
 }
 
 /** Forget parts of which nothing more comes and nothing waits. */
@@ -434,7 +486,11 @@ function listsUnjudged(state: GuardState, { wire }: StreamEvent): boolean {
     const output = response === undefined ? undefined : member(response, "output")
     const items = output === undefined ? [] : elements(output)
     const parts = items.flatMap((item) => codecOf(state.format).readMessage(item, []).parts)
-    return parts.some((part) => isUnjudged(state, findCall(state.format, part)))
+    return parts.some((part) =>
+      part.type === "text"
+        ? spokenCalls(part.text).some((call) => isUnjudged(state, call))
+        : isUnjudged(state, findCall(state.format, part)),
+    )
   } catch {
     return true
   }

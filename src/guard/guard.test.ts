@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { createGuard, type GuardOptions } from "./guard.ts"
 import { joinGuards, onTrial } from "./join-guards.ts"
-import { deniedResult } from "./judge-call.ts"
+import { deniedResult, judgedCall, withheldText } from "./judge-call.ts"
 import { attributeNames, schemaText } from "./policy/schema.ts"
 import type { PolicyInput } from "./policy/templates.ts"
 
@@ -188,6 +188,15 @@ describe("what a refused call is answered", () => {
     expect(text).toContain("Rule: E-mail may only be sent to addresses at acme.example.")
     expect(text).toContain('"evil.example"')
     expect(text).toContain("Instead: ")
+  })
+  test("a person reads one sentence: what was not run, whose rule it is, what the call has, what to do; and no id", () => {
+    const guard = createGuard([{ template: "email-domains", domains: ["acme.example"] }])
+    const verdict = guard.judge(mail)
+    const judged = judgedCall({ callId: "c1", tool: "Send_Email", providerRun: false }, verdict, {})
+    expect(withheldText(judged)).toBe(
+      `[Withheld by policy: "Send_Email" was not run, by the operator's rule: E-mail may only be sent to addresses at acme.example (the call has "evil.example"). Send it to an address at acme.example, or ask the user what to do.]`,
+    )
+    expect(verdict.reasons.map(({ policy }) => policy)).toEqual(["email-domains"])
   })
   test("nothing in the arguments can speak through it", () => {
     const guard = createGuard([{ template: "no-secrets" }])

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
+import { callsWithin } from "./calls-in-text.ts"
 import { type Action, actions } from "./facts/action.ts"
 import { type Contracts, checkContracts, contractsOf, type ToolContract, type Undeclared } from "./facts/contracts.ts"
 import { type CallFacts, factsOf, type ToolCall } from "./facts/facts.ts"
@@ -104,7 +105,27 @@ export function createGuard(policies: readonly PolicyInput[], options: GuardOpti
     mode: options.mode ?? "forbid-only",
     onFailure: options.onFailure ?? "deny",
   }
-  return { policies: read, judge: (call, circumstances = {}) => judge(judging, call, circumstances) }
+  return {
+    policies: read,
+    judge: (call, circumstances = {}) =>
+      callsWithin(call.input).reduce(
+        (verdict, inner) => withInner(verdict, judge(judging, inner, circumstances)),
+        judge(judging, call, circumstances),
+      ),
+  }
+}
+
+/** A verdict on a call that carries another: whatever is said of that one counts. */
+function withInner(verdict: Verdict, inner: Verdict): Verdict {
+  const decisions = [verdict.decision, inner.decision]
+  const observed = [...(verdict.observed ?? []), ...(inner.observed ?? [])]
+  return {
+    ...verdict,
+    decision: decisions.includes("deny") ? "deny" : decisions.includes("ask") ? "ask" : "allow",
+    reasons: [...verdict.reasons, ...inner.reasons],
+    errors: [...verdict.errors, ...inner.errors],
+    ...(observed.length > 0 ? { observed } : {}),
+  }
 }
 
 /** The strictest of what several say about tools that nobody has declared. */

@@ -137,6 +137,48 @@ const plainWords = (text: string): string => text.slice(0, 200).replace(/[^\w .,
 /** Rules are written by the operator; still, each stays on its line. */
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim().slice(0, 1_000)
 
+/** What a policy asked about, in words for people; what is not here is of no use to them. */
+const factWords: Readonly<Record<string, string>> = {
+  recipients: "recipient",
+  recipientDomains: "recipient at",
+  hosts: "host",
+  paths: "file",
+  changedPaths: "file",
+  secretPaths: "secret file",
+  sqlTargets: "table",
+  sqlVerbs: "statement",
+  commands: "program",
+  environments: "environment",
+  destructive: "takes away",
+  spend: "hundredths",
+  spent: "hundredths spent before",
+  currencies: "currency",
+  regions: "region",
+  languages: "language",
+  media: "by",
+  personal: "personal data",
+  secrets: "secret",
+  controlsOff: "switches off",
+  why: "because",
+  tool: "tool",
+}
+
+/** What of a call a rule met, in a few plain words; names that only policies use are left out. */
+function metWords({ facts }: VerdictReason): string {
+  return Object.entries(facts)
+    .flatMap(([name, value]) => {
+      if (/^(?:within|outside|inside):/.test(name)) return [shownValue(value)]
+      if (name === "spend" && typeof value === "number") return [`a sum of ${(value / 100).toFixed(2)}`]
+      if (name === "spent" && typeof value === "number") return [`${(value / 100).toFixed(2)} spent before`]
+      const label = factWords[name]
+      return label === undefined ? [] : [`${label} ${shownValue(value)}`]
+    })
+    .join(", ")
+}
+
+const unresolvedIn = ({ facts }: VerdictReason): readonly string[] =>
+  typeof facts.unresolved === "object" ? facts.unresolved.map(plainWords) : []
+
 /** What the model gets in place of a result when a call was not let through: the rule, what it met, what to do instead. */
 export function deniedResult({ decision, reasons, facts }: Verdict): string {
   const tool = quoted(facts.tool)
@@ -145,17 +187,15 @@ export function deniedResult({ decision, reasons, facts }: Verdict): string {
       ? `The call of ${tool} was held back: it needs the approval of a person. It was not run.`
       : `The call of ${tool} was refused. It was not run; nothing was sent, read or changed by it.`
   const seen = new Set<string>()
-  const lines = reasons.flatMap(({ rule, instead, facts: met }) => {
-    const told = Object.entries(met)
-      .filter(([name]) => name !== "unresolved")
-      .map(([name, value]) => `${name}: ${shownValue(value)}`)
-    const open = typeof met.unresolved === "object" ? met.unresolved : []
+  const lines = reasons.flatMap((reason) => {
+    const { rule, instead } = reason
+    const met = metWords(reason)
     const known = seen.has(rule)
     seen.add(rule)
     return [
       ...(known ? [] : [`Rule: ${oneLine(rule)}`]),
-      ...(told.length === 0 ? [] : [`What it met: ${told.join("; ")}`]),
-      ...open.map((why) => `The call may break it; that cannot be told: ${plainWords(why)}.`),
+      ...(met === "" ? [] : [`What it met: ${met}`]),
+      ...unresolvedIn(reason).map((why) => `The call may break it; that cannot be told: ${why}.`),
       ...(known || instead === undefined ? [] : [`Instead: ${oneLine(instead)}`]),
     ]
   })
@@ -184,8 +224,31 @@ export function deniedResults(judged: readonly JudgedCall[], { messages }: Model
   )
 }
 
-/** What the user sees, and the model when the message comes back, in the place of a call that was withheld. */
-export const withheldText = ({ result = "" }: JudgedCall): string => `[Withheld by policy. ${result}]`
+/** Whose a rule is, by the id of its policy. */
+const ownerOf = (policy: string): string => (/^(?:guard|holdfast):/.test(policy) ? "Holdfast's own" : "the operator's")
+
+/**
+ * What the user sees, and the model when the message comes back, in the place of a call that was withheld: one sentence with the rule and
+ * whose it is, and what to do. The ids of policies stand in the trace.
+ */
+export function withheldText({ verdict, tool: called }: JudgedCall): string {
+  const { reasons, facts } = verdict
+  const tool = quoted(called === "" ? facts.tool : called)
+  const reason = reasons.find(({ decision }) => decision === "deny") ?? reasons[0]
+  const approval = reasons.find(({ policy }) => policy === "guard:approval")
+  const main = reasons.find(({ policy }) => policy !== "guard:approval") ?? reason
+  if (main === undefined) return `[Withheld by policy: ${tool} was not run.]`
+  const met = metWords(main)
+  const open = unresolvedIn(main)[0]
+  const why = [
+    ...(open === undefined ? [] : [`it cannot be told whether the call keeps it, because ${open}`]),
+    ...(met === "" ? [] : [`the call has ${met}`]),
+    ...(approval === undefined ? [] : [`it needs a person's approval, and ${plainWords(String(approval.facts.why))}`]),
+  ]
+  const said = `${tool} was not run, by ${ownerOf(main.policy)} rule: ${oneLine(main.rule).replace(/[.!]$/, "")}`
+  const next = approval?.instead ?? main.instead
+  return `[Withheld by policy: ${said}${why.length === 0 ? "" : ` (${why.join("; ")})`}.${next === undefined ? "" : ` ${oneLine(next)}`}]`
+}
 
 /** The largest sum that a purchase names, in hundredths; any other call spends nothing. */
 export function costOf({ facts }: Pick<Verdict, "facts">): number {

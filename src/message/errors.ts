@@ -20,6 +20,7 @@ export type Problem =
   | { readonly code: "response-invalid"; readonly path: string; readonly expected: string; readonly found: string }
   | { readonly code: "stream-invalid"; readonly event: string; readonly expected: string; readonly found: string }
   | { readonly code: "stream-cut"; readonly after: string }
+  | { readonly code: "call-withheld"; readonly why: string }
   | { readonly code: "stream-event-too-large"; readonly limit: number }
   | { readonly code: "upstream-error"; readonly type: string; readonly message: string; readonly status?: number }
   | { readonly code: "upstream-unreachable"; readonly host: string; readonly reason: string }
@@ -160,6 +161,10 @@ const describers: Describe = {
   "stream-cut": ({ after }) => ({
     sentence: `The stream ended without its closing event, after ${after}.`,
     next: "Send the request again; what arrived is incomplete and must not be acted on.",
+  }),
+  "call-withheld": ({ why }) => ({
+    sentence: `The answer ends here: it goes on with a tool call in its words that is not allowed. ${why}`,
+    next: "Nothing was run. Ask for something else, or ask the operator whose rule it is.",
   }),
   "stream-event-too-large": ({ limit }) => ({
     sentence: `One event of the stream is larger than ${limit} bytes.`,

@@ -45,10 +45,10 @@ describe.each(cases)("%s, streamed: %s", (format, stream) => {
     expect(text).toContain("Then I leave it.")
     const told = Buffer.from(model.requests[1]?.body ?? []).toString()
     expect(told).toContain("E-mail may only be sent to addresses at example.com")
-    expect(gateway.records.at(-1)).toMatchObject({
-      ending: "complete",
-      judged: [{ tool: "send_email", enforced: true }],
-    })
+    // The record is written behind the last byte.
+    await expect
+      .poll(() => gateway.records.at(-1))
+      .toMatchObject({ ending: "complete", judged: [{ tool: "send_email", enforced: true }] })
     expect(gateway.faults).toEqual([])
   })
 

@@ -107,7 +107,7 @@ describe("the box of a compaction", () => {
 })
 
 test("the guard's words are read, and nobody else's are taken for them", () => {
-  const words = `On it.\n[Withheld by policy. The call of "tern_send_email" was refused. It was not run.\nRule: No mail.\nWhat it met: a: "b"]`
-  expect(readWithheld(words)).toEqual({ tool: "tern_send_email", rule: "No mail.", met: 'a: "b"' })
+  const words = `On it.\n[Withheld by policy: "tern_send_email" was not run, by the operator's rule: No mail (the call has "b.example"). Ask the user.]`
+  expect(readWithheld(words)).toEqual({ tool: "tern_send_email", rule: "No mail.", met: '"b.example"' })
   expect(readWithheld("The policy withheld it.")).toBeUndefined()
 })

@@ -181,21 +181,11 @@ export type Withheld = { readonly tool: string; readonly rule: string; readonly 
 
 /** Read the guard's words in an answer; nothing if no call was withheld. */
 export function readWithheld(answer: string): Withheld | undefined {
-  const at = answer.indexOf("[Withheld by policy.")
-  if (at < 0) return undefined
-  const text = answer.slice(at, at + 4000)
-  const line = (head: string): string =>
-    text
-      .split("\n")
-      .find((one) => one.startsWith(head))
-      ?.slice(head.length)
-      .replace(/\]$/, "")
-      .trim() ?? ""
-  return {
-    tool: /call of "([\w.-]{1,100})"/.exec(text)?.[1] ?? "a tool",
-    rule: line("Rule:"),
-    met: line("What it met:"),
-  }
+  const words =
+    /\[Withheld by policy: "([\w.-]{1,100})" was not run, by [^:]{1,40} rule: (.{1,2000}?)(?: \((?:the call has )?(.{1,500}?)\))?\. /s.exec(
+      answer,
+    )
+  return words === null ? undefined : { tool: words[1] ?? "a tool", rule: `${words[2] ?? ""}.`, met: words[3] ?? "" }
 }
 
 /** The box of a call that was withheld: what talked the model into it, what the policy says, and what became of it. */

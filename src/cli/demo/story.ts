@@ -54,7 +54,7 @@ const talkedInto: Step = {
 const afterwards: Step = {
   id: "s16",
   answer: ({ text }) => ({
-    text: text.includes("[Withheld by policy.")
+    text: text.includes("[Withheld by policy:")
       ? "The e-mail to the carrier was withheld by policy, and I leave it at that. The note on T-208 is written: the pallets wait at gate 4."
       : "The customer list is sent to the carrier, and the note on T-208 is written.",
   }),

@@ -12,6 +12,7 @@ export const statusOf: Readonly<Record<Problem["code"], number>> = {
   "response-invalid": 502,
   "stream-invalid": 502,
   "stream-cut": 502,
+  "call-withheld": 403,
   "stream-event-too-large": 502,
   "upstream-error": 502,
   "upstream-unreachable": 502,
@@ -108,6 +109,7 @@ const usualRetrySeconds = 1
 const lasting: ReadonlySet<Problem["code"]> = new Set([
   "response-invalid",
   "stream-invalid",
+  "call-withheld",
   "stream-event-too-large",
   "upstream-too-large",
   "prompty-invalid",

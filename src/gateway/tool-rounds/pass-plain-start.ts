@@ -73,9 +73,9 @@ async function* withoutStart(written: AsyncIterable<Written>, start: Buffer): As
   }
 }
 
-/** Names and escapes by which a call can stand in an event. A word counts by itself where it is a whole JSON string, as names and types are, and not within a sentence. */
+/** Names and escapes by which a call can stand in an event, and signs by which one can begin in a text. A word counts by itself where it is a whole JSON string, as names and types are, and not within a sentence. */
 const callMark =
-  /\\u00[4-7]|tool_?(?:calls?|use)|function_?calls?|executable_?code|_call\b|"(?:name|input|[\w-]{0,60}(?:tool|function|call|args?|arguments?|commands?|parameters|action|operation|json|code|use|request))"/i
+  /\\u00(?:[4-7]|3c)|<|\\"|\[TOOL|```|Action|tool_?(?:calls?|use)|function_?calls?|executable_?code|_call\b|"(?:name|input|[\w-]{0,60}(?:tool|function|call|args?|arguments?|commands?|parameters|action|operation|json|code|use|request))"/i
 
 /** A line that is neither one JSON object (or the end mark) as data, nor another field of an event, nor a comment. */
 const otherLine = /^(?!data: ?(?:\{|\[DONE\]|\r?$)|(?:event|id|retry):|:|\r?$)/m

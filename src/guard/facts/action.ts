@@ -102,6 +102,9 @@ const paying = setOf(
   "purchase buy pay payment payments payout order orders checkout charge transfer transfers reserve reservation subscribe subscription spend wire procure procurement acquire invoice bill billing refund donate donation tip bid book booking cart fund funds wallet withdraw withdrawal deposit topup upgrade trade remit disburse settle settlement credit debit fee rent hire expense expenses escrow quote payroll bonus salary zahle zahlen kaufen acheter payer comprar pagar comprare pagare",
 )
 const reads = /^(?:read|query)$/
+const currencyCode =
+  /^(?:USD|EUR|GBP|JPY|CHF|CNY|INR|BRL|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|TRY|MXN|ZAR|KRW|SGD|HKD|THB|ILS|AED|SAR|BTC|ETH|USDC|USDT)$/
+const converts = /convert|exchange_rate|format|rate/i
 
 /**
  * What a call may be beside what its name says, since a name is only a name: one that has a word for paying in it may pay, and one that
@@ -117,8 +120,9 @@ export function possibleActions(
   const isReading = [...named].every((action) => reads.test(action))
   const may = new Set(named)
   const addressed = leaves.some(({ role, text }) => role === "recipient" && text.trim() !== "")
-  // What its statements and commands do is known from them.
-  if ((!isReading && !isRead) || addressed)
+  // What its statements and commands do is known from them, if the tool is there to run them.
+  const runs = isRead && (named.has("execute") || named.has("query"))
+  if ((!isReading && !runs) || addressed)
     for (const action of ["send", "disclose", "write", "other"] as const) may.add(action)
   const telling = leaves.some(
     ({ role, keys, text }) =>
@@ -129,7 +133,13 @@ export function possibleActions(
     !words.some((word) => noMoney.test(word) || /^(?:cancel|draft|track)$/.test(word))
   const first = words.find((word) => !/^(?:mcp|api|tool|v\d)$/.test(word)) ?? ""
   const asks = isReading || verbs.some(([action, known]) => action === "read" && known.has(first))
-  if ((pays && !asks) || telling) may.add("purchase")
+  // A sum beside the code of a currency, under whatever names in whatever language.
+  const isSum =
+    !isReading &&
+    !runs &&
+    leaves.some(({ text }) => currencyCode.test(text)) &&
+    leaves.some(({ value, text }) => typeof value === "number" || /^\s*\d+(?:[.,]\d+)?\s*$/.test(text))
+  if ((pays && !asks) || telling || (isSum && !converts.test(tool))) may.add("purchase")
   return may
 }
 

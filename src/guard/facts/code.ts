@@ -141,11 +141,25 @@ const dynamic =
 const hostLiteral =
   /^(?:[a-z][a-z\d+.-]*:\/\/\S+|(?:[\w-]+\.)+(?!(?:py|js|ts|json|txt|csv|md|html?|ya?ml|toml|xml|log|sql|db|png|jpe?g|pdf|sh)$)[a-z]{2,}(?::\d+)?)$/i
 
+/** Modules for files: a call of theirs that is not known to look changes something. */
+const fileModules =
+  /\b(?:os|fs|fsp|fsPromises|shutil|FileUtils|File|Dir|Deno|Files|ioutil)\.(?!(?:path|sep|environ|getcwd|getenv|getpid|listdir|walk|scandir|stat|lstat|cpu_count|name|uname|access|exists\w*|exist\?|is\w*|file\?|directory\?|read\w*|open\w*|glob|join|basename|dirname|extname|expand_path|each\w*|entries|children|pwd|realpath\w*|which|disk_usage|get_terminal_size|createReadStream|constants|promises|watch\w*|size\??|mtime|foreach|args|env|cwd|fsencode|fspath|linesep|devnull|urandom|system|popen|exec\w*|spawn\w*|kill|getppid|getuid|getlogin|times|Command|run|version|lines|list|newBufferedReader|ReadFile|ReadDir|ReadAll)\b)\w+/
+/** Languages in which calls need no brackets. */
+const bareCalls = /\b(?:unlink|rename|rmdir|mkdir|chmod|chown|truncate|symlink|utime)\b\s+(?=["'$@%\w<])/
+const cloudModules =
+  /\b(?:boto3|botocore|aws-sdk|@aws-sdk|google\.cloud|googleapiclient|azure\.|@azure|kubernetes|@kubernetes|hcloud|digitalocean|pulumi|oci\.)/
+const cloudChanges =
+  /\.(?:create|run|delete|put|terminate|modify|launch|provision|destroy|deploy|update|start|stop|attach|detach|copy|upload|patch|replace|scale|invoke|authorize|revoke)_?[A-Za-z_]\w*\s*\(/
+
 /** Read program text of any language by the calls that most of them have. */
 export function codeFacts(code: string, language = "other"): CodeFacts {
   const text = joined(code)
   const names = namesIn(text)
   const effects = new Set(calls.filter(([, pattern]) => pattern.test(text)).map(([effect]) => effect))
+  if (fileModules.test(text) || (/^(?:perl|ruby|php|raku|lua)/.test(language) && bareCalls.test(text)))
+    effects.add("write")
+  if (cloudModules.test(text) && cloudChanges.test(text))
+    for (const effect of ["write", "network", "deploy"] as const) effects.add(effect)
   const literals: string[] = []
   for (const [, long, other, double, single, template] of text.matchAll(literal)) {
     literals.push(unescaped(long ?? other ?? double ?? single ?? template ?? ""))

@@ -6,7 +6,15 @@ const filters = /^(?:e|f|z)?grep$|^(?:rg|ag|ack|sed|awk|gawk|mawk|jq|yq|perl)$/
 const textOptions =
   /^(?:-[mnkeEABCtjdscwulFiIpxyr]|--(?:message|author|format|pretty|grep|jobs|title|body|tag|name|label|since|until|depth|max-count|context|type|glob|include|exclude|regexp|filter|reporter|timeout|port|user|branch|base|head))$/
 
-type FileWord = { readonly word: string; readonly access: Access; readonly tree?: PathFact["tree"] }
+type FileWord = {
+  readonly word: string
+  readonly access: Access
+  readonly tree?: PathFact["tree"]
+  /** An option says that it is the folder to work in. */
+  readonly isFolder?: boolean
+}
+
+const folderOption = /^--?(?:chdir|directory|cwd|prefix|work-tree|workdir|dir|C)=/
 
 /** Words of a command that name files, with what it does to each. */
 export function filesOf(name: string, words: readonly string[], effects: ReadonlySet<Effect>): readonly FileWord[] {
@@ -21,10 +29,20 @@ export function filesOf(name: string, words: readonly string[], effects: Readonl
       : -1
   const { operands, found } = namedFiles(words, pattern, access, effects)
   const looked: Looking = { name, words, sought: words[pattern] ?? "", operands: operands.length }
-  const placed = operands.map((word, at) => placedFile(word, at, looked, access))
+  // A program that nobody has told of may take a folder with all that is in it; so may one that is written in a language.
+  const isOpaque = effects.has("unknown") || effects.has("execute")
+  const placed = operands.map((word, at) => {
+    const file = placedFile(word, at, looked, access)
+    return isOpaque && file.tree === undefined && /^[/~]/.test(word) && !isPlainFile(word)
+      ? { ...file, tree: "files" as const }
+      : file
+  })
   if (operands.length === 0 && filters.test(name) && isRecursive(looked) && !skipsHidden(looked))
     placed.push({ word: included(words, "."), access: "read", ...treeOf(".", looked) })
-  return [...found, ...placed]
+  return [
+    ...found.map((file) => (file.isFolder && file.access !== "read" ? { ...file, tree: "files" as const } : file)),
+    ...placed,
+  ]
 }
 
 /** Words that are files by themselves, and those in options: `--file=x`, `if=x`, `@x`. */
@@ -45,6 +63,7 @@ function namedFiles(
       found.push({
         word: value,
         access: /^of=|out|dest|write/.test(option) ? "write" : option === "if=" ? "read" : access,
+        isFolder: folderOption.test(option),
       })
     else if (word.startsWith("-") || at === pattern || word.includes("\n")) continue
     else if (isFileProgram ? !isText : looksLikeFile(word)) operands.push(word)
@@ -173,7 +192,9 @@ function gitFiles(words: readonly string[]): readonly FileWord[] {
       })
   }
   const spares = /^(?:-b|-B|-c|-C|--abort|--soft|--mixed|list|show|drop|--staged|--cached|-n|--dry-run|--check|--stat)$/
-  const isTree = treeVerbs.test(verb) && !rest.some((word) => spares.test(word))
+  // What others have put into a repository that is known here came by their way; what is pulled from any other place did not.
+  const isForeign = verb === "pull" && rest.some((word) => /^[a-z+]+:\/\/|^[\w.-]+@[\w.-]+:|^[/~.]/i.test(word))
+  const isTree = (treeVerbs.test(verb) && !rest.some((word) => spares.test(word))) || isForeign
   const isWhole = wholeTree.test(verb) || found.length === 0
   if (isTree && isWhole)
     found.push({ word: folder === "" ? "." : folder, access: verb === "clean" ? "delete" : "write", tree: "files" })

@@ -128,10 +128,30 @@ function changeDirectory(running: Running, words: readonly string[]): void {
 }
 
 /** Remember what a command writes into a file, as far as that is known. */
-function writeFiles(running: Running, { words, writesTo, prints, given }: ShellCommand): void {
+function writeFiles(running: Running, { words, writesTo, prints, given, piped }: ShellCommand): void {
   const teed = baseName(words[0] ?? "") === "tee" ? words.slice(1).filter((word) => !word.startsWith("-")) : []
-  for (const path of [...writesTo, ...teed])
-    running.files.set(path.replace(/^\.\//, ""), prints ?? (given.length > 0 ? given.join("\n") : undefined))
+  const known = given.length > 0 ? given.join("\n") : undefined
+  for (const path of [...writesTo, ...teed]) running.files.set(path.replace(/^\.\//, ""), prints ?? known)
+  for (const path of storedBy(baseName(words[0] ?? ""), words.slice(1), given.length > 0 || piped))
+    running.files.set(path.replace(/^\.\//, ""), isCompiler.test(baseName(words[0] ?? "")) ? undefined : known)
+}
+
+const isCompiler = /^(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+|rustc|tcc|ghc)$/
+const outputOption = /^(?:-o|-O|--output|--output-document|-out|--outfile)$/
+
+/** Files into which a program puts what it is given or fetches: the last word of a copy, and what an option for output names. */
+function storedBy(name: string, words: readonly string[], isGiven: boolean): readonly string[] {
+  if (/^(?:curl|wget|aria2c|http|https|xh)$/.test(name) || isGiven) {
+    const named = words.flatMap((word, at) =>
+      outputOption.test(words[at - 1] ?? "") ? [word] : (/^(?:--output=|of=)(.+)/.exec(word)?.[1] ?? []),
+    )
+    const copied =
+      isGiven && /^(?:cp|install|mv|ln)$/.test(name) && words.some((word) => /^\/dev\/(?:stdin|fd\/0)$|^-$/.test(word))
+    const target = copied ? [words.at(-1) ?? ""] : []
+    const compiled = isGiven && isCompiler.test(name) && named.length === 0 ? ["a.out"] : []
+    return [...named, ...target, ...compiled]
+  }
+  return []
 }
 
 function runInner(running: Running, command: ShellCommand, inner: Wrapped, where: Around): void {

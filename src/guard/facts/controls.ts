@@ -12,7 +12,7 @@ const controls: readonly (readonly [control: string, RegExp])[] = [
   ["network", /^(?:firewall|firewalld|ufw|iptables|nft|nftables|waf|networkpolicy|ddos|ratelimit|throttling|csrf)$/],
   [
     "detection",
-    /^(?:antivirus|defender|edr|xdr|guardduty|securityhub|falco|crowdstrike|sentinel|siem|dlp|malware|realtimemonitoring|scanning|monitoring|alerting|alerts|alarm|alarms|fail2ban)$/,
+    /^(?:antivirus|(?:win)?defend(?:er)?|sysmon|edr|xdr|guardduty|securityhub|falco|crowdstrike|sentinel|siem|dlp|malware|realtimemonitoring|scanning|monitoring|alerting|alerts|alarm|alarms|fail2ban)$/,
   ],
   ["encryption", /^(?:encryption|encrypted|tls|ssl|hsts)$/],
   [
@@ -31,7 +31,7 @@ const pairs: readonly (readonly [control: string, RegExp])[] = [
 ]
 
 const off =
-  /^(?:disable|disables|disabled|disabling|off|false|none|stop|stopped|stopping|suspend|suspended|pause|paused|remove|removing|delete|deleting|drop|dropping|truncate|detach|bypass|bypassing|skip|skipping|noaudit|deactivate|deactivated|deactivating|mute|muted|silence|silenced|unset|kill|killall|pkill|mask|uninstall|terminate|turnoff|no|insecure|permissive|noverify|nullify|purge|flush|destroy|never|clear|rm|deaktivieren|desactivar|desactiver|desativar)$/
+  /^(?:disable|disables|disabled|disabling|off|false|none|stop|stopped|stopping|suspend|suspended|pause|paused|remove|removing|delete|deleting|drop|dropping|truncate|detach|bypass|bypassing|skip|skipping|noaudit|deactivate|deactivated|deactivating|mute|muted|silence|silenced|unset|kill|killall|pkill|mask|unload|bootout|uninstall|terminate|turnoff|no|insecure|permissive|noverify|nullify|purge|flush|destroy|never|clear|rm|deaktivieren|desactivar|desactiver|desativar)$/
 
 const on = /^(?:enable|enabled|enabling|on|start|restart|create|true|activate)$/
 
@@ -55,7 +55,7 @@ const sayings: readonly (readonly [control: string, RegExp])[] = [
   ],
   [
     "logging",
-    /\b(?:sql log bin|general log|log statement|log connections|slow query log|log min \w+ statement|logging collector|log bin|log duration) (?:to )?(?:0|1|off|none|false|no)\b|\bhistory c\b|\bunset histfile\b|\bhistfile dev null\b|\bdev null\b.{0,20}\bhistory\b|\bset o history\b|\blog level (?:none|off|silent)\b/,
+    /\b(?:sql log bin|general log|log statement|log connections|slow query log|log min \w+ statement|logging collector|log bin|log duration) (?:to )?(?:0|1|off|none|false|no)\b|\bhistory c\b|\bunset histfile\b|\bhistfile dev null\b|\bdev null\b.{0,20}\bhistory\b|\bset o history\b|\blog ?level (?:none|off|silent|quiet|fatal)\b|\bwevtutil (?:cl|clear log)\b|\bclear event ?log\b/,
   ],
   ["detection", /\bdisable(?:realtimemonitoring| realtime monitoring)\b|\bdelete detector\b|\bno enable\b/],
   [

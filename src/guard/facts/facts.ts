@@ -1,7 +1,7 @@
 import { type Action, type Environment, mayMail, maySurf, namedActions, possibleActions } from "./action.ts"
 import { type AmountFact, amountsOf } from "./amounts.ts"
 import { actionsOfContract, type Contracts, contractsOf, type Declared, mainRole } from "./contracts.ts"
-import { type Addressed, type EmailFact, emailsOf, type HostFact, hostsOf } from "./hosts.ts"
+import { type Addressed, type EmailFact, emailsOf, type HostFact, hostsOf, isPaymentUrl } from "./hosts.ts"
 import { languagesOf } from "./language.ts"
 import { keyName, type Leaf, leavesOf, type Mark, type Open, type OpenFacts, open, roleOf } from "./leaf.ts"
 import { type Access, type PathFact, pathsOf } from "./paths.ts"
@@ -103,10 +103,22 @@ const commandLeaf = ({ line }: CommandFact): Leaf => ({
   encoded: false,
 })
 
+/** What a command is told behind an option for a region. */
+const regionLeaves = ({ line }: CommandFact): readonly Leaf[] =>
+  [...line.matchAll(/(?:^|\s)--(?:region|regions|location|primary-region)[= ](\S{1,60})/g)].map(([, region = ""]) => ({
+    ...commandLeaf({ name: "", line: region, effects: new Set() }),
+    keys: ["region"],
+    role: "region",
+  }))
+
 /** Facts that policies seldom ask for are worked out when one does: a call that sends nothing is not searched for languages. */
 function withLazy(sure: Sure, leaves: readonly Leaf[], programs: Programs, medium: string | undefined): CallFacts {
   const amounts = once(() => amountsOf(leaves))
-  const regions = once(() => [...regionsOf(leaves), ...regionsOf(programs.commands.map(commandLeaf))])
+  const regions = once(() => [
+    ...regionsOf(leaves),
+    ...regionsOf(programs.commands.map(commandLeaf)),
+    ...regionsOf(programs.commands.flatMap(regionLeaves)),
+  ])
   const personal = once(() => personalKinds(leaves))
   const secrets = once(() => secretKinds(leaves))
   const languages = once(() => languagesOf(leaves))
@@ -227,7 +239,7 @@ function factsWith(
   const addressed = allEmails(emailsOf(leaves), programs)
   const { unresolved, tooMany } = addressed
   const hosts = [...hostsOf(leaves), ...programs.hosts]
-  const actions = allActions(may, programs, hosts)
+  const actions = allActions(may, programs, hosts, leaves)
   const opaque = actions.has("execute") && programs.commands.length + programs.statements.length + programs.read === 0
   // An address outside of a field for recipients is where it goes only if it goes anywhere.
   const goes = actions.has("send") || actions.has("disclose") || actions.has("execute") || programs.mailed.length > 0
@@ -335,9 +347,16 @@ function hasFactors(leaves: readonly Leaf[]): boolean {
 }
 
 /** What the name says, less what turned out to be something else, and what its statements and commands do. */
-function allActions(named: ReadonlySet<Action>, programs: Programs, hosts: readonly HostFact[]): ReadonlySet<Action> {
+function allActions(
+  named: ReadonlySet<Action>,
+  programs: Programs,
+  hosts: readonly HostFact[],
+  leaves: readonly Leaf[],
+): ReadonlySet<Action> {
   const actions = new Set([...named, ...programs.actions])
   if (actions.has("send") && hosts.some(({ host, contacted }) => contacted && isPaymentHost(host)))
+    actions.add("purchase")
+  if (actions.has("send") && leaves.some(({ role, text }) => role === "url" && isPaymentUrl(text)))
     actions.add("purchase")
   if (actions.size > 1) actions.delete("other")
   return actions
@@ -409,7 +428,7 @@ const shapes: readonly (readonly [kind: string, shape: RegExp, sign?: string])[]
   ["connection-string", /\b[a-z][a-z+]{2,20}:\/\/[^\s:/@]{1,100}:[^\s@/]{3,100}@/i, "://"],
   [
     "password",
-    /\b(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|client[_-]?secret)["']?\s{0,3}(?:[:=]|is(?=\s{1,3}\S{0,40}\d))\s{0,3}["']?(?!\*|<|\$|\{|x{3}|\.{3}|null|none|true|false|undefined|process|os\.|env)[^\s"',;]{6,}/i,
+    /\b(?:password|passwd|pwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|client[_-]?secret)["']?\s{0,3}(?:[:=]|is\s{0,3}:|is(?=\s{1,3}\S{0,40}\d))\s{0,3}["']?(?!\*|<|\$|\{|x{3}|\.{3}|null|none|true|false|undefined|process|os\.|env)[^\s"',;]{6,}/i,
   ],
 ]
 
@@ -467,6 +486,7 @@ type Medium =
   | "wiki"
   | "calendar"
   | "pager"
+  | "public"
 
 const names: readonly (readonly [Medium, RegExp])[] = [
   [
@@ -485,6 +505,7 @@ const names: readonly (readonly [Medium, RegExp])[] = [
   ["wiki", /^(?:wiki|confluence|notion|sharepoint)$/],
   ["calendar", /^(?:calendar|meeting|invite)$/],
   ["pager", /^(?:pagerduty|opsgenie|pager)$/],
+  ["public", /^(?:public|publicly|tweet|blog|forum|wordpress|press)$/],
 ]
 
 const fields = /^(?:channel|via|medium|transport|method|type|service|platform|provider|destination_type|delivery)$/
@@ -513,6 +534,8 @@ function mediaOf(
     if (role === "body" || role === "subject") continue
     for (const [medium, address] of addresses) if (address.test(folded)) found.add(medium)
   }
+  if (leaves.some(({ keys, value }) => /^(?:is_)?public(?:ly)?$/.test(keys.at(-1) ?? "") && value === true))
+    found.add("public")
   if (mailed) found.add("email")
   if (found.size === 0 && talksInRoom(tool, leaves)) found.add("chat")
   return found

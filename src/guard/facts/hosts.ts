@@ -18,6 +18,8 @@ const schemeLess = /(?<![\w:/\\])[/\\]{2}(?=[\w[])[^\s"'<>`|^/\\]+\.[^\s"'<>`|^]
 const secureCopy = /(?<![\w.@-])[\w.-]{1,64}@([\w-]{1,63}(?:\.[\w-]{1,63}){0,8}):(?![/\d]{2})[\w~./-]/g
 const deviceFile = /\/dev\/(?:tcp|udp)\/([^/\s]{1,253})\/\d+/g
 const bareHost = /^(?:[\p{L}\p{N}_-]{1,63}\.)+[\p{L}\p{N}-]{2,63}\.?(?::\d{1,5})?(?:[/?#].*)?$/u
+/** A name with a port is a host in whatever field. */
+const withPort = /^(?:[a-z\d-]{1,63}\.)+[a-z]{2,63}:\d{2,5}(?:[/?#]\S*)?$/i
 const bareAddress =
   /^(?:\[[\da-f:.]+\]|(?:0x[\da-f]+|\d+)(?:\.(?:0x[\da-f]+|\d+)){0,3}|localhost)(?::\d{1,5})?(?:[/?#].*)?$/i
 
@@ -55,7 +57,7 @@ function addressesIn({ text, role }: Leaf): readonly string[] {
     ...(text.includes("@") ? [...text.matchAll(secureCopy)] : []).flatMap(([, host]) => host ?? []),
     ...(text.includes("/dev/") ? [...text.matchAll(deviceFile)] : []).flatMap(([, host]) => host ?? []),
   ]
-  if (role !== "url") return found
+  if (role !== "url") return withPort.test(text.trim()) ? [...found, text.trim()] : found
   const whole = text.trim().replace(/[\t\r\n]/g, "")
   const bare = whole.length <= maxUrl && !/\s/.test(whole) && (bareHost.test(whole) || bareAddress.test(whole))
   return bare || /^[a-z][a-z\d+.-]*:[/\\]/i.test(whole) ? [...found, whole] : found
@@ -85,6 +87,12 @@ export function hostOfWord(word: string): string | undefined {
   const copied = /^([\w-]+(?:\.[\w-]+)*):/.exec(bare)?.[1]
   return copied === undefined ? undefined : hostName(copied)
 }
+
+/** An address whose path or host says that money is moved there. */
+export const isPaymentUrl = (url: string): boolean =>
+  /^\s*https?:\/\/\S*?(?:^|[/._-])(?:pay|payments?|payouts?|charges?|transfers?|checkout|refunds?|purchases?|withdrawals?|orders?)(?:[/?#._-]|$)/i.test(
+    url,
+  )
 
 /** A host as networks take it: lower case, punycode, IP addresses in their usual form, no trailing dot; what is no host stays as it is. */
 export function hostName(written: string): string {

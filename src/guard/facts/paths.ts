@@ -25,7 +25,7 @@ export function normalPath(written: string): string {
   const bare = written
     .trim()
     .replace(/^["'`]+|(?<!["'`])["'`]+$/g, "")
-    .replace(/^(?:file:(?:\/\/(?:localhost)?)?|vscode:\/\/file|@)(?=[/~.])/i, "")
+    .replace(/^(?:file:(?:\/\/(?:localhost)?)?|[a-z][a-z\d+.-]*:\/\/file|@)(?=[/~.])/i, "")
     .replace(/^\\\\\?\\/, "")
     .replace(/::\$data$/i, "")
     .replaceAll("\\", "/")
@@ -73,7 +73,8 @@ function isSecretWord(word: string): boolean {
 
 /** Does a word of a text look like a file? */
 function isPathWord(word: string): boolean {
-  if (word.length < 2 || /^[a-z][a-z\d+.-]*:\/\//i.test(word) === true) return /^file:/i.test(word)
+  if (word.length < 2 || /^[a-z][a-z\d+.-]*:\/\//i.test(word) === true)
+    return /^file:|^[a-z][a-z\d+.-]*:\/\/file\//i.test(word)
   if (rootedWord.test(word)) return /[\w*?]/.test(word)
   return /[/\\]/.test(word) || isSecretWord(word)
 }
@@ -136,7 +137,7 @@ const secretPlaces: readonly RegExp[] = [
 
 /** Names that are about secrets and hold none. */
 const harmless =
-  /\.(?:pub|md|rst|html?|tsx?|jsx?|py|go|rs|java|rb|php|cs|c|h|cpp|css|scss|svg|png|test\.\w+)$|(?:^|\/)etc\/passwd$/
+  /(?:^|\/)(?:[\w-]*(?:cert|chain|bundle|public)[\w-]*|ca)\.pem$|\.(?:pub|md|rst|html?|tsx?|jsx?|py|go|rs|java|rb|php|cs|c|h|cpp|css|scss|svg|png|test\.\w+)$|(?:^|\/)etc\/passwd$/
 
 /** Secrets that a pattern may stand for. */
 const likely: readonly string[] = [

@@ -45,10 +45,10 @@ const named: readonly (readonly [PersonalKind, RegExp])[] = [
   ["ssn", /\b(?:ssn|social[\s_-]?security(?:[\s_-]?(?:number|no|num))?)\b/],
   ["card", /\b(?:card[\s_-]?number|credit[\s_-]?card|cvv|cvc|pan)\b/],
   ["passport", /\bpassport(?:[\s_-]?(?:number|no))?\b/],
-  ["birth-date", /\b(?:dob|date[\s_-]?of[\s_-]?birth|birth[\s_-]?date)\b/],
+  ["birth-date", /\b(?:dob|date[\s_-]?of[\s_-]?birth|birth[\s_-]?date|born(?: on)?(?=\s+\d))\b/],
   [
     "national-id",
-    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|driver'?s?[\s_-]?licen[sc]e)\b/,
+    /\b(?:national[\s_-]?id(?:entity)?|nino|tax[\s_-]?(?:payer)?[\s_-]?id|tin|itin|aadhaar|cpf|bsn|driver'?s?[\s_-]?licen[sc]e|(?:nhs|insurance|social insurance|medicare|health|patient|identity|citizen|personnel)(?:[\s_-]?(?:card|id))?[\s_-](?:numbers?|num|no\.?|nr\.?))(?![a-z])/,
   ],
   ["account", /\b(?:account[\s_-]?number|routing[\s_-]?number|bank[\s_-]?account)\b/],
   ["iban", /\biban\b/],
@@ -110,7 +110,7 @@ function followed(folded: string, pattern: RegExp): boolean {
   const match = pattern.exec(folded.slice(0, 100_000))
   return (
     match !== null &&
-    /^[^\w]{0,3}(?:(?:is|no|number|#)[^\w]{0,3}){0,3}[a-z]{0,3}[\d][\w/.-]{4,}/.test(
+    /^[^\w]{0,3}(?:(?:is|no|number|#)[^\w]{0,3}){0,3}[a-z]{0,3}[\d](?:[\w/.-]{4,}|[\d -]{5,})/.test(
       folded.slice(match.index + match[0].length, match.index + match[0].length + 60),
     )
   )

@@ -5,7 +5,7 @@ import { controlsOff } from "./controls.ts"
 import { type HostFact, hostOfWord } from "./hosts.ts"
 import { type Leaf, type Open, type OpenFacts, open } from "./leaf.ts"
 import { type PathFact, patchedFiles, pathFact } from "./paths.ts"
-import { type CommandFact, type Destruction, shellFacts } from "./shell.ts"
+import { type CommandFact, type Destruction, secretStore, shellFacts } from "./shell.ts"
 import { looksLikeSql, type SqlFact, sqlFacts, startsLikeSql } from "./sql.ts"
 import { fold, wordsOf } from "./words.ts"
 
@@ -133,6 +133,8 @@ function readShellInto(reading: Reading, text: string): void {
     const told = /^(?:npm|pnpm|yarn|bun|npx)\b/.test(line) ? line.replace(/\s--no-audit\b/g, "") : line
     if (!looks) for (const control of controlsOff(fold(told))) reading.controlsOff.add(control)
   }
+  for (const setting of facts.settings)
+    for (const control of controlsOff(fold(setting))) reading.controlsOff.add(control)
   for (const { text: sql, environments } of facts.sql)
     if (looksLikeSql(sql) || startsLikeSql(sql)) readSqlInto(reading, sql, environments)
   for (const { text: code, language } of facts.code) readCodeInto(reading, code, language)
@@ -188,6 +190,9 @@ function readCodeInto(reading: Reading, code: string, language = "other"): void 
   reading.network ||= facts.effects.has("network")
   reading.changes ||= facts.effects.has("write") || facts.effects.has("delete") || facts.effects.has("send")
   const targets = targetEnvironments(facts.literals)
+  for (const [, server = "", sql = ""] of code.matchAll(/^\s*%%?sql\b[ \t]*(\S*:\/\/\S*)?([\s\S]*)/gm))
+    readSqlInto(reading, sql, targetEnvironments([server]))
+  const folders = [...code.matchAll(/\bchdir\s*\(\s*["'`]([^"'`\n]{1,500})["'`]/g)].map(([, folder = ""]) => folder)
   if (facts.destructive || (targets.includes("production") && facts.takesAway))
     reading.destructions.push({ kind: "data", environments: targets })
   if (
@@ -214,7 +219,8 @@ function readCodeInto(reading: Reading, code: string, language = "other"): void 
     if (looksLikeSql(literal))
       readSqlInto(reading, literal, targetEnvironments(facts.literals.filter((one) => one !== literal)))
     if (/^[^\s(|+^\\{}]+$/.test(literal) && !/[.\]]\*|\*\?/.test(literal) && /[/\\~]|^\.|\.\w{1,6}$/.test(literal))
-      reading.paths.push(takesFolders ? { ...pathFact(literal, access), tree: "files" } : pathFact(literal, access))
+      for (const path of [literal, ...folders.map((folder) => `${folder}/${literal}`)])
+        reading.paths.push(takesFolders ? { ...pathFact(path, access), tree: "files" } : pathFact(path, access))
     else if (/[/~.]/.test(literal)) readSecretWords(reading, literal)
     if (facts.effects.has("send") && literal.includes("@")) reading.mailed.push(literal)
   }
@@ -295,6 +301,7 @@ export function programsOf(
   const runs = named.has("execute") || words.some((word) => shellTool.test(word) || codeTool.test(word))
   const inShell = leaves.some(({ keys, folded }) => languageField.test(keys.at(-1) ?? "") && shellName.test(folded))
   const hasProgram = leaves.some(({ role }) => role === "command" || role === "code")
+  if (runs && declared === undefined) reading.actions.add("execute")
   for (const leaf of leaves) {
     const kind = declared === undefined ? kindOf(leaf, words, runs, inShell, hasProgram) : declaredKind(leaf)
     if (kind === "sql") readSqlInto(reading, leaf.folded === leaf.text.toLowerCase() ? leaf.text : leaf.folded)
@@ -389,6 +396,7 @@ function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, 
     reading.destructions.push({ kind: structured || fields ? "data" : "infrastructure", environments: [] })
   }
   readRepository(reading, wordsOf(tool), said)
+  if (opensSecret(wordsOf(tool))) reading.paths.push(secretStore)
   const isReading = [...named].every((action) => action === "read" || action === "query")
   if (
     reading.placed.has("production") &&
@@ -404,7 +412,16 @@ function readFields(reading: Reading, tool: string, named: ReadonlySet<Action>, 
     role === "url" ? folded.replace(/^\s*[a-z+]{2,10}:\/\/[^/\s]*/, "") : folded
   const line = `${tool} ${settings.map((leaf) => `${leaf.keys.slice(-3).join(" ")} ${shown(leaf)}`).join(" ; ")}`
   for (const control of controlsOff(line)) reading.controlsOff.add(control)
+  // A switch or a number of a tool that is named after a control is about that control.
+  for (const { keys, folded, value } of settings)
+    if (value === false || value === 0 || folded === "false" || folded === "0")
+      for (const control of controlsOff(`${tool} ${keys.at(-1) ?? ""} 0`)) reading.controlsOff.add(control)
 }
+
+/** A tool whose name says that it shows a secret; the names of secrets are none. */
+const opensSecret = (words: readonly string[]): boolean =>
+  words.some((word) => /^(?:get|read|show|fetch|reveal|view|access|retrieve|export|dump|copy)$/.test(word)) &&
+  words.some((word) => /^(?:secret|secrets|credential|credentials|password|passwords|keychain|passphrase)$/.test(word))
 
 /** A tool for repositories that is told to use force, or to delete. */
 function readRepository(reading: Reading, words: readonly string[], said: readonly Leaf[]): void {
@@ -415,7 +432,11 @@ function readRepository(reading: Reading, words: readonly string[], said: readon
       (/force|mirror|prune/.test(keys.at(-1) ?? "") && (value === true || text === "true")) ||
       /^(?:-f|--force\S*|--delete|--mirror)$/.test(text.trim()),
   )
+  const hosted = words.some((word) => /^(?:github|gitlab|bitbucket|gitea|git)$/.test(word))
+    ? /^(?:project|projects|release|fork|group)$/
+    : /^$/
   const deletes =
-    words.includes("delete") && words.some((word) => /^(?:branch|repo|repos|repository|tag|ref)$/.test(word))
+    words.includes("delete") &&
+    words.some((word) => /^(?:branch|repo|repos|repository|tag|ref)$/.test(word) || hosted.test(word))
   if (forced || deletes) reading.destructions.push({ kind: "repository", environments: [] })
 }

@@ -2,7 +2,7 @@ import { type Environment, environmentsIn, targetEnvironments } from "./action.t
 import { filesOf } from "./command-files.ts"
 import { destructions, type Effect, effectsOf, isLocalProgram } from "./command-table.ts"
 import { type RunCode, type RunCommand, type RunScript, runOf } from "./commands.ts"
-import { hostOfWord } from "./hosts.ts"
+import { hostOfWord, isPaymentUrl } from "./hosts.ts"
 import { type Open, type OpenFacts, open } from "./leaf.ts"
 import { type Access, type PathFact, patchedFiles, pathFact } from "./paths.ts"
 import { asPattern, unknownPart } from "./shell-syntax.ts"
@@ -31,6 +31,8 @@ type ShellFacts = {
   readonly mailed: readonly string[]
   /** Files that it writes, with what it writes. */
   readonly written: ReadonlyMap<string, string | undefined>
+  /** What it writes into the settings of a system, each as the place and what is written there. */
+  readonly settings: readonly string[]
   readonly open: OpenFacts
   readonly tooMany: boolean
 }
@@ -61,7 +63,10 @@ export function shellFacts(text: string): ShellFacts {
   for (const command of run.commands) readCommand(reading, command)
   readEnvironmentDump(reading, run)
   const sql = run.sql.map((one) => ({ text: one.text, environments: environmentsOf(one.by) }))
-  return { ...reading, sql, code: run.code, written: run.files, tooMany: run.tooMany }
+  const settings = [...run.files].flatMap(([path, text]) =>
+    /^\/(?:sys|proc|etc)\//.test(path) ? [`${path} ${text ?? ""}`] : [],
+  )
+  return { ...reading, sql, code: run.code, written: run.files, settings, tooMany: run.tooMany }
 }
 
 /** The environment is full of keys, and goes where the network leads. */
@@ -104,7 +109,8 @@ function lineOf(name: string, words: readonly string[]): string {
 /** Commands that print what a store of secrets holds. */
 const secretStores =
   /^(?:security (?:find-(?:generic|internet)-password|dump-keychain)|pass (?:show|\w+\/)|gpg .*--export-secret|aws (?:\S+ )*(?:get-secret-value|get-parameters? .*--with-decryption)|vault (?:read|kv get)|op (?:read|item get)|gcloud secrets versions access|az keyvault secret show|kubectl (?:\S+ )*get secrets?\b|keyring get|gh auth token|secret-tool lookup|doppler secrets|heroku config\b|docker inspect .*env|git credential fill|ssh-add -L|aws configure get|gcloud auth print-\w+-token|az account get-access-token|aws sts (?:get-session-token|assume-role)|npm config (?:get|ls|list) .*auth|kubectl config view .*--raw|terraform output|printenv \S*(?:key|secret|token|passw|credential)|ps \S*e\S*w|netsh wlan .*key=clear|reg save hklm|cmdkey|(?:get-childitem|gci|dir|ls) env:)/
-const secretStore: PathFact = { path: "secret-store", access: "read", secret: true, glob: false }
+/** What stands for a store of secrets that is no file. */
+export const secretStore: PathFact = { path: "secret-store", access: "read", secret: true, glob: false }
 const mailers = /^(?:mail|mailx|sendmail|mutt|neomutt|swaks|msmtp|ssmtp|s-nail|nail|mpack|himalaya)$/
 
 function readCommand(reading: Reading, command: RunCommand): void {
@@ -127,6 +133,9 @@ function readCommand(reading: Reading, command: RunCommand): void {
   reading.environments.push(...environments)
   for (const [kind, pattern] of destructions)
     if (pattern.test(line.slice(0, 2_000))) reading.destructions.push({ kind, environments })
+  // What comes through the pipe is taken away with all that is in it.
+  if (command.piped && /^(?:remove-item|ri|del|erase)$/.test(name))
+    reading.destructions.push({ kind: "files", environments })
   if (!isInline(name, words)) readProductionActs(reading, line, effects, environments)
   readUnknownEffects(reading, command, effects)
   readFiles(reading, command, effects)
@@ -148,6 +157,7 @@ function readCommand(reading: Reading, command: RunCommand): void {
     if (host !== undefined) effects.add("network")
   }
   if (secretStores.test(line)) reading.paths.push(secretStore)
+  if (effects.has("send") && words.some(isPaymentUrl)) effects.add("pay")
   readMail(reading, command, words, line)
   for (const [at, word] of words.entries())
     if (/^(?:--(?:region|location|zone)|-l)$/.test(words[at - 1] ?? "") || /^--(?:region|location|zone)=/.test(word))
@@ -176,6 +186,10 @@ const isInline = (name: string, words: readonly string[]): boolean =>
 const takesAway =
   /(?:^|[\s_:-])(?:delete\w*|destroy|drop|purge|prune|wipe|flush\w*|remove|rm|truncate|teardown|terminate|del|erase|forget|uninstall|deprovision|decommission|nuke|lvremove|vgremove|clean|reset)(?:[\s_:-]|$)|-X ?delete|--clean\b|\bdown\b.*-v\b|--delete\b/i
 
+/** Sub-commands that carry something over a network. */
+const reachesOut =
+  /\s(?:upload|download|push|pull|publish|sync|deploy|fetch|clone|connect|send|login|share|tunnel|expose|submit|export-to|mirror)\s/
+
 /** What acts on production and is not known to look may destroy something there; by its words it surely does. */
 function readProductionActs(
   reading: Reading,
@@ -186,10 +200,24 @@ function readProductionActs(
   const acts =
     effects.has("unknown") ||
     effects.has("deploy") ||
+    effects.has("delete") ||
     effects.has("send") ||
     (effects.has("network") && effects.has("write")) ||
     effects.has("execute")
   const isFile = /^(?:rm|rmdir|unlink|del|rd|shred|remove-item|ri|find|git)\b/.test(line)
+  if (effects.has("unknown") && reachesOut.test(` ${line.split(" ", 6).slice(1).join(" ")} `))
+    open(reading.open, "hosts", "nobody has said which host it reaches")
+  // A program that nobody has told of, with a word for taking away where programs have their sub-commands.
+  const subcommand = line
+    .split(" ", 5)
+    .slice(1)
+    .filter((word) => !word.startsWith("-"))
+    .slice(0, 3)
+    .join(" ")
+  if (effects.has("unknown") && takesAway.test(` ${subcommand} `) && !isBuild(line)) {
+    open(reading.open, "statements", "it takes something away, and nobody has said what")
+    reading.destructions.push({ kind: "unknown", environments })
+  }
   if (!environments.includes("production") || !acts || isFile || isBuild(line)) return
   if (takesAway.test(line)) reading.destructions.push({ kind: "infrastructure", environments })
   else open(reading.open, "statements", "it acts on production, and nobody has said what it does")
@@ -383,6 +411,8 @@ function readFiles(reading: Reading, command: RunCommand, effects: ReadonlySet<E
         open(reading.open, "changedPaths", `a file that ${name || "it"} changes is known only when it runs`)
       if (written.replaceAll(unknownPart, "") === "") return
     }
+    if (access !== "read" && /^\/etc\/(?:hosts|resolv\.conf|nsswitch\.conf)$/.test(written))
+      open(reading.open, "hosts", "it changes what names of hosts lead to")
     const isRelative = directory !== undefined && !/^(?:[/~$]|[a-z]:)/i.test(written)
     const fact = pathFact(asPattern(isRelative ? `${directory}/${written}` : written), access)
     reading.paths.push(tree === undefined ? fact : { ...fact, tree })

@@ -157,7 +157,9 @@ function readTree(into: Reading, node: SqlNode, depth: number): void {
     (one) =>
       !reading.has(one) &&
       one !== "VariableSetStmt" &&
-      !(one === "CopyStmt" && copies.every(({ is_from: isFrom }) => isFrom !== true)),
+      !(
+        one === "CopyStmt" && copies.every(({ is_from: isFrom, filename }) => isFrom !== true && filename === undefined)
+      ),
   )
   into.statements.push({
     verb: verbOf(kind),
@@ -306,7 +308,7 @@ function factOfWords({ words, strings }: Statement): SqlFact {
   const sets = verb === "set" || verb === "pragma" ? / [:=]|=/.test(line) : false
   const looks = looking.has(verb) && changes.length === 0 && !sets && !/ into (?!@)/.test(line)
   const isWhole = (changes.includes("update") || changes.includes("delete")) && isUnboundedLine(words)
-  const alters = changes.includes("alter") && /\b(?:drop|disable)\b/.test(line.slice(0, 4_000))
+  const alters = changes.includes("alter") && /\b(?:drop|disable|delete|clear|detach)\b/.test(line.slice(0, 4_000))
   const flush = /^(?:flushall|flushdb|shutdown)$/.test(verb)
   const open = openIn(verb, words, strings, looks)
   return {

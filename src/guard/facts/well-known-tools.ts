@@ -26,6 +26,13 @@ export const wellKnownTools: readonly ToolContract[] = [
     paths: folders,
     texts: [...shellTexts, "shell", "env", "explanation", "require_user_approval", "requires_approval"],
   },
+  {
+    tools: ["computer", "computer_use"],
+    when: { action: list("type paste") },
+    does: ["run"],
+    shell: ["text"],
+    texts: list("action coordinate"),
+  },
   { tools: ["write_stdin"], does: ["run"], shell: ["chars", "input"], texts: ["session_id", ...shellTexts] },
   {
     tools: list("bashoutput bash_output killshell killbash kill_shell taskoutput taskstop"),

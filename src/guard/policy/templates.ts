@@ -266,6 +266,8 @@ function noPersonalData({ kinds = identifying }: NoPersonalData): PolicyDraft {
     when: [
       `context.actions.containsAny(["send", "disclose"]) && context.personal.containsAny(${set})`,
       `context.network && context.changes && context.personal.containsAny(${set})`,
+      // Where everybody reads it, an address or a telephone number identifies a person, too.
+      `context.media.containsAny(["public", "social"]) && context.personal.containsAny(["phone", "email"])`,
     ],
   }
 }

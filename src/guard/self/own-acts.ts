@@ -10,6 +10,7 @@ export function actsOn(commands: readonly OwnCommand[], own: OwnProcess): string
       stopsService(command) ??
       debugs(command, own) ??
       speaksToPort(command, own) ??
+      shutsOff(command, own) ??
       runsProgram(command, own) ??
       showsEnvironment(command, own)
     if (act !== undefined) return act
@@ -139,6 +140,14 @@ function speaksToPort({ name, words }: OwnCommand, own: OwnProcess): string | un
   const port = own.port()
   if (!rawClients.test(name) || port === undefined || words.some((word) => /^-\w*z/.test(word))) return undefined
   return words.some((word) => new RegExp(`(?:^|[:/])${port}$`).test(word)) ? "speak to its port by hand" : undefined
+}
+
+/** A rule of a firewall that names our port. */
+function shutsOff({ name, words }: OwnCommand, own: OwnProcess): string | undefined {
+  if (!/^(?:iptables|ip6tables|nft|ufw|firewall-cmd|pfctl|netsh|tc)$/.test(name)) return undefined
+  return words.some((word) => word.split(/\D+/).some((number) => isNumber(number, own.port())))
+    ? "shut off its port"
+    : undefined
 }
 
 /** What of its own program changes or tells what it holds. */

@@ -125,7 +125,7 @@ const ofWholeFolders: readonly (readonly [name: RegExp, option: RegExp | undefin
   [/^(?:chmod|chown|chgrp|setfacl|chattr|icacls)$/, /^-\w*R|^--recursive$|^\/t$/i, false],
   [/^(?:tar|bsdtar)$/, /^-?\w*[cru]\w*$|^--(?:create|append|update)$/, false],
   [/^(?:zip|7z|7za|rar)$/, undefined, false],
-  [/^mount$/, undefined, true],
+  [/^(?:mount|umount)$/, undefined, false],
 ]
 
 /** The words of a command that name folders of which everything is taken. */
@@ -153,9 +153,11 @@ function gitFolders(words: readonly string[], named: readonly string[]): readonl
   const isDry = words.some((word) => /^-\w*n|^--dry-run$/.test(word))
   const takesFolders = words.some((word) => /^-\w*[dxX]/.test(word))
   const isStash = words.includes("stash") && words.some((word) => /^-\w*[ua]$|^--(?:include-untracked|all)$/.test(word))
-  if (!isStash && (!isClean || isDry || !takesFolders)) return []
   const at = words.indexOf("-C")
   const from = at < 0 ? "." : (words[at + 1] ?? ".")
+  // A repository that holds what is ours prints it.
+  if (at >= 0 && words.some((word) => /^(?:log|show|diff|grep|archive|stash|cat-file|blame)$/.test(word))) return [from]
+  if (!isStash && (!isClean || isDry || !takesFolders)) return []
   const verb = named.findIndex((word) => word === "clean" || word === "stash")
   const paths = named.slice(verb + 1).filter((word) => !word.startsWith("-") && !/^(?:push|save)$/.test(word))
   return paths.length === 0 ? [from] : paths.map((path) => (at < 0 ? path : `${from}/${path}`))

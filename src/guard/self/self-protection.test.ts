@@ -34,6 +34,10 @@ const own: OwnProcess = {
   secretNames: ["HOLDFAST_ADMIN_TOKEN"],
   isSecretSet: true,
 }
+const ownWithKeys: OwnProcess = {
+  ...own,
+  files: [...own.files, { path: "/home/jane/.config/holdfast", what: "the operator's keys", isFolder: true }],
+}
 const guard = createSelfProtection(own)
 const decide = (tool: string, input: unknown): string => guard.judge({ tool, input }).decision
 
@@ -85,6 +89,23 @@ test("the reason says what was denied, why, and what to do", () => {
       facts: {},
     },
   ])
+})
+
+test("a verdict is the same whatever was judged before it", () => {
+  const cases = [...hostileCommands, ...harmlessCommands].map((command) => filled({ command }))
+  const fresh = cases.map((input) => decide("bash", input))
+  const property = fc.property(fc.shuffledSubarray([...cases.keys()], { minLength: cases.length }), (order) => {
+    for (const at of order) expect([cases[at], decide("bash", cases[at])]).toEqual([cases[at], fresh[at]])
+  })
+  fc.assert(property, { numRuns: 10 })
+})
+
+test("a call that cannot be read in full is not denied for the word holdfast alone", () => {
+  const long = `# ${"x".repeat(600_000)}`
+  const judge = (command: string): string =>
+    createSelfProtection(ownWithKeys).judge({ tool: "bash", input: { command } }).decision
+  expect(judge(`${long}\ngrep -r holdfast docs/`)).toBe("allow")
+  expect(judge(`${long}\ncat ~/.config/holdfast/operator.key`)).toBe("deny")
 })
 
 /** Ways to run a command from within another. */

@@ -74,7 +74,12 @@ const maxUnread = 20_000_000
 function unreadDeed(input: unknown, own: OwnProcess): string | undefined {
   const text = typeof input === "string" ? input : (JSON.stringify(input) ?? "")
   if (text.length > maxUnread) return "do more than can be read"
-  const names = [".holdfast", ...own.files.map(({ path }) => path.slice(path.lastIndexOf("/") + 1))]
+  // A name that is a word of its own says more with the folder that it stands in.
+  const names = [
+    ".holdfast",
+    ...own.files.map(({ path }) => path.slice(path.lastIndexOf("/") + 1)).filter((name) => /[^a-z]/i.test(name)),
+    ...own.files.map(({ path }) => path.split("/").slice(-2).join("/")),
+  ]
   const named = names.find((name) => name.length > 5 && text.toLowerCase().includes(name.toLowerCase()))
   return named === undefined ? undefined : `name ${named} in arguments that cannot be read in full`
 }
@@ -96,7 +101,7 @@ function listLeaves(input: unknown): readonly Leaf[] {
 
 // The values of a call
 
-const endTools = /^(?:kill|terminate|stop|signal|end|interrupt)$/
+const endTools = /^(?:kill|terminate|stop|signal|end|interrupt|restart|disable)$/
 const codeTools = /^(?:python|ipython|javascript|node|code|interpreter|eval|repl|notebook|jupyter)$/
 const globTools = /^(?:glob|find|list|files|ls)$/
 
@@ -121,6 +126,7 @@ type Setting = {
   readonly runs: boolean
   readonly searches: boolean
   readonly takesFolders: boolean
+  readonly searchesFiles: boolean
   readonly changes: boolean
   /** It may run programs in other languages; a pattern of it stands for files. */
   readonly runsCode: boolean
@@ -139,13 +145,15 @@ function leavesDeed(tool: string, leaves: readonly Leaf[], own: OwnProcess): str
     runs,
     searches: !runs && words.some((word) => searchTools.test(word)),
     takesFolders: words.some((word) => ofFolders.test(word)),
+    searchesFiles: words.some((word) => /^(?:grep|rg|search)$/.test(word)),
     changes: words.some((word) => changers.test(word)),
     runsCode: words.some((word) => codeTools.test(word)),
     lists: words.some((word) => globTools.test(word)) && !words.some((word) => /^(?:grep|content)$/.test(word)),
     writesScript: texts.some(({ role, text }) => role === "path" && scriptFile.test(text.trim())),
   }
-  if (words.some((word) => endTools.test(word)) && leaves.some(({ text }) => text.trim() === String(own.pid)))
-    return "end or signal its process"
+  const isOurs = ({ text }: Leaf): boolean =>
+    text.trim() === String(own.pid) || /^holdfast(?:\.service)?$/i.test(text.trim())
+  if (words.some((word) => endTools.test(word)) && leaves.some(isOurs)) return "end or signal its process"
   for (const leaf of texts) {
     const deed = leafDeed(leaf, setting)
     if (deed !== undefined) return deed
@@ -188,11 +196,19 @@ function leafDeed(leaf: Leaf, setting: Setting): string | undefined {
 
 const isDeed = (deed: string | undefined): boolean => deed !== undefined
 
-function pathDeed(path: string, { own, base, takesFolders, changes }: Setting): string | undefined {
+/** Is a folder another one, or above it? */
+function isAbove(folder: string, other: string): boolean {
+  const [above, below] = [namesOf(folder), namesOf(other)]
+  return above.every((name, at) => name === below[at])
+}
+
+function pathDeed(path: string, { own, base, takesFolders, changes, searchesFiles }: Setting): string | undefined {
   for (const from of base === own.folder ? [base] : [base, own.folder]) {
     const touch = touchOf(path, from, own)
     if (touch === undefined || (touch.file.isReadable === true && !changes)) continue
-    if (touch.relation === "own" || takesFolders) return touching(touch)
+    // A search prints what it finds below a folder; the one that the agent works in is its own.
+    const isSearched = searchesFiles && !isAbove(absolutePath(path, from, own), own.folder)
+    if (touch.relation === "own" || takesFolders || isSearched) return touching(touch)
   }
   return undefined
 }
@@ -259,9 +275,16 @@ function commandDeed(command: OwnCommand, all: readonly OwnCommand[], own: OwnPr
   if (touchesOf(leftOut).some(({ relation }) => relation === "own")) return undefined
   const whole =
     name === "find" ? foundFolders(command, all, own) : wholeFolders(command, [...words, ...fedFolders(command, all)])
-  const held = touchesOf(whole).find(({ relation }) => relation === "holds")
+  const searched = isRecursiveSearch(command)
+    ? words.filter((word) => !word.startsWith("-") && !isAbove(absolutePath(word, base, own), own.folder))
+    : []
+  const held = touchesOf([...whole, ...searched]).find(({ relation }) => relation === "holds")
   return held === undefined ? undefined : touching(held)
 }
+
+const isRecursiveSearch = ({ name, words }: OwnCommand): boolean =>
+  /^(?:rg|ag|ack)$/.test(name) ||
+  (/^[efz]?grep$/.test(name) && words.some((word) => /^-\w*[rR]|^--(?:dereference-)?recursive$/.test(word)))
 
 /** What `ls` lists, hidden names included, and hands to a command. */
 function fedFolders({ around }: OwnCommand, all: readonly OwnCommand[]): readonly string[] {
