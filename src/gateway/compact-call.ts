@@ -23,7 +23,7 @@ type CompactRoute = Extract<Route, { type: "compact" }>
 /** A compacted conversation is smaller than any model's window. */
 const maxAnswerBytes = 64 * 1024 * 1024
 
-/** `POST /v1/responses/compact`: the upstream's to answer, and the gateway's where the upstream cannot. */
+/** Handle `POST /v1/responses/compact`: forward it to the upstream, and compact here if the upstream cannot. */
 export async function compactCall(exchange: Exchange, route: CompactRoute): Promise<void> {
   const { deps, requestLog, tenant } = exchange
   const { format, path } = route
@@ -48,7 +48,7 @@ export async function compactCall(exchange: Exchange, route: CompactRoute): Prom
   }
 }
 
-/** What cannot be read goes on as it came, for the upstream to say what is wrong with it. */
+/** A request that cannot be read is forwarded unchanged, so that the upstream reports what is wrong with it. */
 async function locateOrPass({ deps }: Exchange, incomingCall: IncomingCall): Promise<Located | undefined> {
   try {
     return await locate(deps, incomingCall)
@@ -58,14 +58,14 @@ async function locateOrPass({ deps }: Exchange, incomingCall: IncomingCall): Pro
   }
 }
 
-/** The body with compactions of ours written out, where there are any: no upstream can read them. */
+/** The body with the gateway's own compaction items written out, if there are any: no upstream can read them. */
 function readable({ whole, request }: Located): string | undefined {
   if (whole === undefined || whole.expanded.every(({ type }) => type !== "compaction")) return undefined
   const form = formOf(whole, whole.text)
   return form.type === "send" && form.body !== request.wire ? form.body : undefined
 }
 
-/** Does the upstream not know how, not have what it would compact, or not have the room? */
+/** Did the upstream refuse because it has no compaction endpoint, lacks the stored items, or has too small a window? */
 function cannotAnswer(status: number, bytes: Buffer): boolean {
   if (status < 400) return false
   const body = bytes.toString("utf8")
@@ -90,7 +90,7 @@ async function answerHere(exchange: Exchange, located: Located): Promise<void> {
   giveAnswer(exchange, answer, { session: assignment.session, receipt: compacted.receipt })
 }
 
-/** So that the conversation is found again by what it was compacted into. */
+/** Record the response, so that a later request with the compacted conversation finds its session. */
 async function noteAnswer({ deps }: Exchange, { assignment, request }: Located, bytes: Buffer): Promise<void> {
   const answer = readAnswer(bytes)
   const messages = answer?.messages.filter(({ role }) => role === "assistant") ?? []

@@ -29,23 +29,23 @@ import { type FurtherStream, streamRounds } from "./tool-rounds/stream-rounds.ts
 import { wholeRounds } from "./tool-rounds/whole-rounds.ts"
 import type { OutgoingCall } from "./window-of.ts"
 
-/** An answer that is there, and the outgoing call that it ends. */
+/** A response from the upstream, and the outgoing call that it belongs to. */
 export type Delivery = {
   readonly format: Format
   readonly path: string
   readonly outgoing: OutgoingCall
   readonly answer: UpstreamAnswer
   readonly changed: boolean
-  /** The body, where it was read already. */
+  /** The response body, if it was already read. */
   readonly whole?: Buffer
-  /** What was sent for it, unpacked, and whether the model was offered to call back what was cut. */
+  /** The uncompressed request body that was sent, and whether it offered the recall tool. */
   readonly sent: Buffer
   readonly recalls: boolean
-  /** Ask the same upstream again, with another body. */
+  /** Send another request body to the same upstream. */
   readonly again: (body: string) => Promise<UpstreamAnswer>
 }
 
-/** Give the client its answer: as it came, with its calls judged where someone judges them. What it got is then written down. */
+/** Send the response to the client: unchanged, or with its tool calls judged if a guard is active. Then record what the client received. */
 export async function deliver(exchange: Exchange, delivery: Delivery): Promise<void> {
   const { requestLog } = exchange
   const { answer, outgoing, format, path } = delivery
@@ -53,14 +53,14 @@ export async function deliver(exchange: Exchange, delivery: Delivery): Promise<v
   const framing = framingOf(format, contentType, path)
   Object.assign(requestLog.noted, { how: outgoing.how, stream: framing !== undefined })
   const relayed = await pass(exchange, delivery, framing).catch((error: unknown) => {
-    // Nobody takes it any more: its connection must not wait for someone who does.
+    // The client no longer reads this response: release its upstream connection.
     answer.drop()
     throw error
   })
   const { session, receipt, trace, model } = outgoing.known()
   const reading =
     answer.status < 300 && relayed.kept !== undefined ? readDeliveredAnswer(format, relayed.kept, framing) : undefined
-  // What is read at once is written down before the next request of the client can be here.
+  // A response that is read synchronously is recorded before the client's next request can arrive.
   const read = reading instanceof Promise ? await reading : reading
   outgoing.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false)
   Object.assign(requestLog.noted, { responseBytes: relayed.bytes, trace })
@@ -102,18 +102,18 @@ async function pass(exchange: Exchange, delivery: Delivery, framing: StreamFrami
   return streamAnswer(exchange, delivery, rounds, { ...options, framing })
 }
 
-/** What nobody can read nobody can judge. */
+/** Refuse a compressed response: its tool calls cannot be checked. */
 const unreadable = (packing: string): HoldfastError =>
   new HoldfastError({
     code: "response-invalid",
     path: "content-encoding",
-    expected: "an answer that is not packed, as it was asked for",
+    expected: "an uncompressed response, as requested",
     found: JSON.stringify(packing.slice(0, 40)),
   })
 
 type Head = { readonly keepLength: boolean; readonly status?: number }
 
-/** The head of the answer, as it came, with ours beside it. */
+/** Send the status and headers of the upstream response, with the gateway's own headers added. */
 function head(
   { response, requestLog }: Exchange,
   { answer, outgoing, changed }: Delivery,
@@ -126,17 +126,20 @@ function head(
   ])
 }
 
-/** An answer as far as it came. */
+/** A response, or the part of it that arrived. */
 type ReadAnswer = {
   readonly response: ModelResponse
-  /** The model came to its end: no error stands in the stream, and why it stopped is said. */
+  /** The model finished: the stream contains no error, and it states a stop reason. */
   readonly isWhole: boolean
 }
 
-/** A shorter answer is read at once: a few milliseconds. */
+/** Responses up to this size are read synchronously, which takes a few milliseconds. */
 const readAtOnceBytes = 262_144
 
-/** What a client got, as an answer. Nothing where it cannot be read. One that was long is read in slices, between which others are served. */
+/**
+ * Decode the bytes that the client received; undefined if they cannot be decoded. A long response is read in slices, so that other requests
+ * are served in between.
+ */
 export function readDeliveredAnswer(
   format: Format,
   bytes: Buffer,
@@ -205,15 +208,18 @@ function framesOf(bytes: Buffer, framing: StreamFraming): readonly SseEvent[] {
   return [...events, ...sseEnd(state)]
 }
 
-/** The largest whole answer that is read before it is judged. */
+/** The largest non-streamed response that is read in order to judge it. */
 const maxWhole = 64 * 1024 * 1024
 
-/** An answer whose calls are judged or answered here: the model may be asked again before the client has all of it. */
+/**
+ * Options for a response whose tool calls the gateway judges or answers. The model may be asked again before the client has the whole
+ * response.
+ */
 function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuarding | undefined): RoundsOptions {
   const { deps, requestLog } = exchange
   const { format, outgoing, sent, recalls } = delivery
   const session = outgoing.known().session ?? ""
-  const here = guarding === undefined ? undefined : guardHere(exchange, guarding, session)
+  const here = guarding === undefined ? undefined : guardWithApprovals(exchange, guarding, session)
   if (here !== undefined) requestLog.noted.judged = here.judged
   return {
     format,
@@ -226,7 +232,7 @@ function roundsOf(exchange: Exchange, delivery: Delivery, guarding: SessionGuard
   }
 }
 
-/** A whole answer after all its rounds. */
+/** A non-streamed response after all its tool rounds. */
 async function wholeAnswer(
   delivery: Delivery,
   rounds: RoundsOptions,
@@ -242,7 +248,7 @@ async function wholeAnswer(
   return { status, bytes: isSame ? bytes : Buffer.from(text), isSame }
 }
 
-/** What is no JSON here is the upstream's, and not the client's. */
+/** Report invalid JSON as a fault of the upstream: the error code alone would blame the client's request. */
 function asAnswers(error: unknown): unknown {
   const code = error instanceof HoldfastError ? error.problem.code : undefined
   if (code !== "json-invalid" && code !== "json-too-deep") return error
@@ -250,7 +256,7 @@ function asAnswers(error: unknown): unknown {
   return new HoldfastError({ code: "response-invalid", path: "the body", expected: "JSON", found }, { cause: error })
 }
 
-/** A streamed answer, passed on round by round as it comes. */
+/** Relay a streamed response, tool round by tool round, as it arrives. */
 async function streamAnswer(
   { deps, response, gone }: Exchange,
   { answer, again, format, path }: Delivery,
@@ -283,27 +289,29 @@ async function allOf(answer: UpstreamAnswer): Promise<Buffer> {
   throw new HoldfastError({ code: "upstream-too-large", host: "upstream", limitBytes: maxWhole })
 }
 
-/** Where a line begins that is no field of an event, no comment and no end: https://html.spec.whatwg.org/multipage/server-sent-events.html */
-const strangeLine = /^(?!(?:data|event|id|retry)(?:[:\r\n]|$)|:|[\r\n]|$)/m
+/**
+ * Start of a line that is not an event field, a comment or an empty line: https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
+const nonSseLine = /^(?!(?:data|event|id|retry)(?:[:\r\n]|$)|:|[\r\n]|$)/m
 
 /**
- * Events that say nothing but what an event says. Readers of events pass over any other line, so nobody judges it; a client that reads
- * the whole as something else, such as an answer in JSON, would not pass over it. So an event with such a line is left out.
+ * Drop events that contain a line outside the SSE grammar. SSE parsers ignore such a line, so the guard does not see it, but a client that
+ * parses the body as something else, such as JSON, would read it.
  */
 export async function* plainEvents(events: AsyncIterable<SseEvent>): AsyncGenerator<SseEvent, void, undefined> {
   for await (const event of events) {
-    if (event.framing === "array" || !strangeLine.test(textOfDelta(event))) yield event
+    if (event.framing === "array" || !nonSseLine.test(textOfDelta(event))) yield event
   }
 }
 
-/** Byte by byte, so that no letter ends a line; without the mark that a stream may begin with. */
+/** The event's bytes as Latin-1, so that no multi-byte character counts as a line break, and without a leading byte order mark. */
 const textOfDelta = ({ raw }: SseEvent): string =>
   Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
     .toString("latin1")
     .replace(/^\xef\xbb\xbf/, "")
 
-/** The guard of a session, with the approvals desk as the person to ask; whatever it decides is in the list of recent exchanges as well. */
-function guardHere(
+/** The guard of a session. Approvals are requested from the admin API, and every decision is also noted in the exchange record. */
+function guardWithApprovals(
   { deps, requestLog, tenant, gone }: Exchange,
   guarding: SessionGuarding,
   session: string,
@@ -311,7 +319,7 @@ function guardHere(
   const judged: JudgedCall[] = []
   return {
     askTimeoutMs: deps.askTimeoutMs,
-    // Nobody is asked about the call of a client that has gone.
+    // Withdraw the approval request when the client disconnects.
     approve: (call, verdict, signal) =>
       deps.approvals.ask({ session, tenant, trace: requestLog.id, call, verdict }, AbortSignal.any([signal, gone])),
     ...guarding,

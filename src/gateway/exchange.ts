@@ -14,7 +14,7 @@ import type { GatewayOptions } from "./settings/gateway-options.ts"
 import type { RecentExchanges } from "./telemetry/recent-exchanges.ts"
 import type { RequestLog } from "./telemetry/request-log.ts"
 
-/** All that an exchange may touch. */
+/** The dependencies of one exchange. */
 export type ExchangeDeps = GatewayOptions &
   OutgoingDeps & {
     readonly transport: Transport
@@ -23,16 +23,16 @@ export type ExchangeDeps = GatewayOptions &
     readonly approvals: Approvals
   }
 
-/** One request and its answer, under way. */
+/** One HTTP request in progress, with its response. */
 export type Exchange = {
   readonly deps: ExchangeDeps
   readonly incoming: IncomingMessage
   readonly response: ServerResponse
-  /** Call it when the request has arrived whole: false where as many as may be are worked on already. */
+  /** Call when the request body has arrived completely. Returns false if the limit on concurrent requests is reached. */
   readonly arrived: () => boolean
   readonly requestLog: RequestLog
   readonly tenant: string
-  /** Aborts when the client has gone. */
+  /** Aborts when the client disconnects. */
   readonly gone: AbortSignal
 }
 
@@ -42,14 +42,14 @@ export const busy = ({ limits }: Pick<ExchangeDeps, "limits">): Problem => ({
   limit: limits.requests,
 })
 
-/** Answer with a problem in the wire's own shape. */
+/** Respond with a problem as an error body in the client's wire format. */
 export function answerProblem({ response, requestLog }: Exchange, problem: Problem, format?: Format): void {
   const { status, headers, body } = wireError(format, problem)
   requestLog.noted.problem = problem
   answerText({ response, requestLog }, status, headers, body)
 }
 
-/** Answer a request that no wire's shape is known for. */
+/** Refuse a request whose wire format is unknown. */
 export function answerRefusal(
   exchange: Exchange,
   { status, reason }: { readonly status: number; readonly reason: string },
@@ -83,7 +83,10 @@ export function answerText(
 }
 
 const tooMuch = 413
-/** A connection that is closed while its client still sends tears the answer away from it; so much time it has to see that there is one. */
+/**
+ * Closing a connection while the client still sends can reset it before the client reads the response. Wait this long for the client to
+ * notice it.
+ */
 const lingerMs = 1000
 
 function endAfterwards(response: ServerResponse, body: string): void {
@@ -99,14 +102,14 @@ function endAfterwards(response: ServerResponse, body: string): void {
 const pairs = (flat: readonly string[]): readonly (readonly [string, string])[] =>
   flat.flatMap((name, n) => (n % 2 === 0 ? [[name, flat[n + 1] ?? ""] as const] : []))
 
-/** What went wrong, as a Problem. A fault of our own is told where faults are told, and the client hears no more than that there was one. */
+/** Convert an error into a Problem. A bug of the gateway is reported to `onFault`; the client only learns that the gateway failed. */
 export function problemOf(error: unknown, onFault: (error: unknown) => void): Problem {
   if (error instanceof HoldfastError) return error.problem
   onFault(error)
   return { code: "gateway-fault" }
 }
 
-/** Give the client an answer of the gateway's own. */
+/** Send a response that the gateway itself produced. */
 export function giveAnswer(
   { response, requestLog }: Pick<Exchange, "response" | "requestLog">,
   { status, headers, body }: OwnAnswer,

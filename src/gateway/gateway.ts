@@ -36,14 +36,14 @@ import { createRecentExchanges } from "./telemetry/recent-exchanges.ts"
 import { openRequestLog } from "./telemetry/request-log.ts"
 import { watchProcess } from "./telemetry/watch-process.ts"
 
-/** Start a gateway; it serves when this ends. */
+/** Start a gateway. It accepts requests once the promise resolves. */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   warmUp()
-  const house = openHouse(options)
-  const { deps, state } = house
+  const runtime = openRuntime(options)
+  const { deps, state } = runtime
   const serving = new Set<Promise<void>>()
   const server = await listen(options, (incoming, response) => {
-    const served = serve(house, incoming, response)
+    const served = serve(runtime, incoming, response)
       .catch((error: unknown) => {
         options.onFault(error)
         response.destroy()
@@ -56,30 +56,32 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     port: server.port,
     close: async () => {
       state.closing = true
-      house.closeAdmin()
+      runtime.closeAdmin()
       await server.close()
-      // Those that were cut off just now still have to say what came of them.
-      await Promise.race([Promise.all(serving), sleep(lastWordsMs, undefined, { ref: false })])
+      // Requests that `server.close` cut off still have to write their exchange records.
+      await Promise.race([Promise.all(serving), sleep(closeGraceMs, undefined, { ref: false })])
       await deps.lines.allIdle()
       await deps.lineages.saved()
       await deps.transport.close()
-      house.end()
+      runtime.end()
     },
   }
 }
 
-/** An exchange whose client has gone ends at once, or as soon as it knows that its store is away. */
-const lastWordsMs = 10_000
+/**
+ * Time limit for open exchanges to finish when the gateway closes. An exchange whose client has disconnected ends at once, or as soon as
+ * its store is known to be unavailable.
+ */
+const closeGraceMs = 10_000
 
-/** What changes while the gateway runs. */
 type State = {
   closing: boolean
   inFlight: number
-  /** Requests that arrived whole and are worked on: what a client has not sent yet takes nobody's place. */
+  /** Requests whose body has arrived completely. Only these count against `limits.requests`, so a slow upload occupies no slot. */
   readonly working: Set<IncomingMessage>
 }
 
-type House = {
+type Runtime = {
   readonly deps: ExchangeDeps
   readonly state: State
   readonly metrics: ReturnType<typeof createMetrics>
@@ -90,17 +92,17 @@ type House = {
   readonly end: () => void
 }
 
-/** For all requests that are on their way in together: 200 agents that send 5 MB each at the same moment. */
+/** Memory limit for the bodies of all requests being received at the same time: enough for 200 agents that send 5 MB each. */
 const bodiesBytes = 1024 * 1024 * 1024
 
-/** All that exchanges share. */
-function openDeps(options: GatewayOptions, told: Pick<ExchangeDeps, "recentExchanges" | "approvals">): ExchangeDeps {
+/** The dependencies that all exchanges share. */
+function openDeps(options: GatewayOptions, shared: Pick<ExchangeDeps, "recentExchanges" | "approvals">): ExchangeDeps {
   const { store, now, onFault } = options
   const limited = limitStore(store)
   return {
     ...options,
     store: limited,
-    ...told,
+    ...shared,
     bodies: createBodies(Math.max(bodiesBytes, options.limits.bodyBytes)),
     transport: createTransport(),
     fastPaths: createFastPaths(),
@@ -123,7 +125,7 @@ function openDeps(options: GatewayOptions, told: Pick<ExchangeDeps, "recentExcha
   }
 }
 
-function openHouse(options: GatewayOptions): House {
+function openRuntime(options: GatewayOptions): Runtime {
   const { store, holdfast, operator, now } = options
   const state: State = { closing: false, inFlight: 0, working: new Set() }
   const recentExchanges = createRecentExchanges()
@@ -170,18 +172,18 @@ function openHouse(options: GatewayOptions): House {
   }
 }
 
-/** One request. Whatever goes wrong with it, the next one is answered. */
-async function serve(house: House, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { deps, state } = house
+/** Serve one request. An error in it never stops the gateway from serving the next one. */
+async function serve(runtime: Runtime, incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { deps, state } = runtime
   const { method = "GET", url: target = "/" } = incoming
   const route = routeOf(method, target, incoming.headers)
   const loopback = isLoopback(deps.host)
   const refusal = refuseEntry(deps, incoming.headers, { loopback, route, raw: incoming.rawHeaders })
   if (route.type === "health" || route.type === "ready" || route.type === "metrics") {
-    return refusal === undefined ? tellMachines(house, route.type, response) : refuseMachines(refusal, response)
+    return refusal === undefined ? answerProbe(runtime, route.type, response) : refuseProbe(refusal, response)
   }
-  if (route.type === "admin" && refusal === undefined) return house.admin(incoming, response)
-  if (route.type === "inspector" && refusal === undefined) return house.inspector(incoming, response, route.path)
+  if (route.type === "admin" && refusal === undefined) return runtime.admin(incoming, response)
+  if (route.type === "inspector" && refusal === undefined) return runtime.inspector(incoming, response, route.path)
   const isBusy = (): boolean => state.closing || state.working.size >= deps.limits.requests
   const arrived = (): boolean => !isBusy() && state.working.add(incoming).has(incoming)
   const exchange = openExchange(deps, { incoming, response, arrived }, route)
@@ -213,11 +215,14 @@ async function dispatch(exchange: Exchange, route: Route): Promise<void> {
     case "refused":
       return answerRefusal(exchange, route)
     default:
-      return answerProblem(exchange, { code: "path-unknown", reason: "it is not served here" })
+      return answerProblem(exchange, { code: "path-unknown", reason: "the gateway does not serve it" })
   }
 }
 
-/** Why no model may be called now: rules are in force that nobody can read. They may have come back a moment ago. */
+/**
+ * The reason why model calls are refused: operator rules are in force that cannot be read. Refresh first, because they may be readable
+ * again.
+ */
 async function operatorRefusal({ operator }: ExchangeDeps): Promise<Problem | undefined> {
   if (operator?.refusal() === undefined) return undefined
   await operator.refresh()
@@ -231,7 +236,7 @@ type Arriving = Pick<Exchange, "incoming" | "response" | "arrived">
 function openExchange(deps: ExchangeDeps, { incoming, response, arrived }: Arriving, route: Route): Exchange {
   const { method = "GET", url = "/" } = incoming
   const id = `hx-${randomBytes(9).toString("base64url")}`
-  // What is no path may be a whole address, with a password in it.
+  // An absolute URL in place of a path may contain a password, so it is not logged.
   const path = url.startsWith("/") ? (url.split("?", 1)[0]?.slice(0, 200) ?? "/") : "(no path)"
   const clock = (): number => performance.now()
   const requestLog = openRequestLog({ recentExchanges: deps.recentExchanges, now: deps.now, clock }, id, method, path)
@@ -244,22 +249,22 @@ function openExchange(deps: ExchangeDeps, { incoming, response, arrived }: Arriv
   return { deps, incoming, response, arrived, requestLog, tenant, gone: gone.signal }
 }
 
-/** Nobody from elsewhere is let in, and nobody else writes to the store. */
+/** Only local clients can connect, and no other process writes to the store. */
 const isPersonal = ({ host, token, allowedHosts, store }: ExchangeDeps): boolean =>
   isLoopback(host) && token === undefined && allowedHosts.length === 0 && !store.isShared
 
-/** Gemini's clients may write their key into the path's query. */
+/** Gemini clients may send their API key as a query parameter. */
 function keyIn(route: Route): string | undefined {
   return "path" in route ? /[?&]key=([^&]+)/.exec(route.path)?.[1] : undefined
 }
 
-async function tellMachines(
-  { metrics, health, state, deps }: House,
+async function answerProbe(
+  { metrics, health, state, deps }: Runtime,
   what: "health" | "ready" | "metrics",
   response: ServerResponse,
 ): Promise<void> {
   if (what === "metrics") {
-    // So that it says of the store what a probe would be told.
+    // Probe the store first, so that the metrics report the same store state as the readiness check.
     await health.ready()
     metrics.requestsInFlight(state.inFlight)
     metrics.pendingApprovals(deps.approvals.pending().length)
@@ -270,47 +275,47 @@ async function tellMachines(
   response.writeHead(status, { "content-type": "application/json", "cache-control": "no-store" }).end(body)
 }
 
-/** A probe or a scraper that may not come in is told why, as plain text. */
-function refuseMachines(refusal: Problem, response: ServerResponse): void {
+/** Refuse a health probe or metrics scraper, with the reason as plain text. */
+function refuseProbe(refusal: Problem, response: ServerResponse): void {
   const { status, message } = saidOf(undefined, refusal)
   response.writeHead(status, { "content-type": "text/plain; charset=utf-8" }).end(`${message}\n`)
 }
 
 const sample = "Never push to main. Run the tests before each commit, and ask before anything is deleted."
 
-/** Do once what is slow the first time (patterns are compiled, the vocabulary is read), so that no client waits for it. */
+/** Do the work that is slow the first time (compiling patterns, reading the vocabulary) before the first client needs it. */
 function warmUp(): void {
   for (const channel of ["user", "tool", "document"] as const) findRules(sample, { channel })
   createMeter({}).text(sample)
 }
 
-/** The headers that carry the gateway's token, as a refusal tells them. The first is taken on every path. */
+/** The headers that may carry the gateway's token, as printed in a refusal. `x-holdfast-token` is accepted on every path. */
 const ownHeader = "x-holdfast-token: TOKEN"
 const bearerHeader = "Authorization: Bearer TOKEN"
 
 type Entry = { readonly loopback: boolean; readonly route: Route; readonly raw: readonly string[] }
 
-/** What says who calls whom. Said twice, each server on the way may believe another one of the two. */
-const saidOnce = /^(?:host|origin|authorization|x-api-key|x-goog-api-key|api-key|x-holdfast-[a-z-]+|content-type)$/i
+/** Headers that identify the caller or the target. If one is repeated, each server on the way may pick a different value. */
+const singleHeaders =
+  /^(?:host|origin|authorization|x-api-key|x-goog-api-key|api-key|x-holdfast-[a-z-]+|content-type)$/i
 
 function repeatedIn(raw: readonly string[]): string | undefined {
   const seen = new Set<string>()
   for (let n = 0; n < raw.length; n += 2) {
     const name = raw[n]?.toLowerCase() ?? ""
-    if (seen.has(name) && saidOnce.test(name)) return name
+    if (seen.has(name) && singleHeaders.test(name)) return name
     seen.add(name)
   }
   return undefined
 }
 
-/** A page that fetches without saying its Origin is given away by its browser. */
+/** Detect a web page that sends no Origin header by the Sec-Fetch-Site header of its browser. */
 const pageIn = (headers: IncomingHttpHeaders): string | null =>
   /^(?:cross-site|same-site)$/i.test(String(headers["sec-fetch-site"] ?? "")) ? "some other page" : null
 
 /**
- * Who may not come in: whoever says twice who it is or whom it calls, whoever calls the gateway by a name that is not its own, a web page
- * that is not on the list, and, where a token is asked for, whoever does not have it. The admin API looks after its own pages and its own
- * token.
+ * Refuse a request that repeats an identifying header, that uses a host name that is not the gateway's, that comes from a web page whose
+ * origin is not allowed, or that lacks the token where one is required. The admin API checks its own origins and its own token.
  */
 function refuseEntry(
   { host, token, allowedHosts, allowedOrigins, upstreams }: GatewayOptions,
@@ -323,11 +328,11 @@ function refuseEntry(
   }
   const hosts = [...allowedHosts, ...(loopback ? [] : [host])]
   const admission = { loopback, hosts, origins: allowedOrigins, ...present({ token }) }
-  // The pages are no secret, and a person may come to them from anywhere.
+  // The inspector's pages contain no secrets, and a person may open them from any link.
   const isAdmin = route.type === "admin" || route.type === "inspector"
   const isProbe = route.type === "health" || route.type === "ready"
   const given = headers["x-holdfast-token"]
-  // Where the client's credential goes on to an upstream, the gateway's token in its place would go there too.
+  // Where the client's `Authorization` header is forwarded to an upstream, a gateway token in it would be forwarded too.
   const takesBearer = route.type === "metrics" || upstreams.every(hasOwnKey)
   const bearer = given === undefined ? (takesBearer ? (headers.authorization ?? null) : null) : `Bearer ${given}`
   const refusal =
@@ -344,13 +349,13 @@ type WaitingOptions = Pick<GatewayOptions, "host" | "port" | "limits" | "version
   readonly problem: Problem
 }
 
-/** Listen for a gateway whose store is not there yet: it is alive and not ready, and every request is told to come again. */
+/** Listen while the gateway's store is not available yet: report alive but not ready, and tell every client to retry later. */
 export const listenWithoutStore = (options: WaitingOptions): Promise<Listening> =>
   listen(options, (incoming, response) => answer(options, incoming, response))
 
 function answer({ version, problem }: WaitingOptions, incoming: IncomingMessage, response: ServerResponse): void {
   const { method = "GET", url = "/", headers } = incoming
-  // A request that nobody reads would keep its connection.
+  // An unread request body would keep its connection open.
   incoming.resume()
   const route = routeOf(method, url, headers)
   const json = { "content-type": "application/json", "cache-control": "no-store" }

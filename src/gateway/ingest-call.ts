@@ -27,17 +27,17 @@ export type OutgoingDeps = LocateDeps &
     readonly waiting: WaitingRequests
   }
 
-/** A request that its session has taken in. */
+/** A request that its session has stored and prepared. */
 export type IngestedCall = Located & {
   readonly prepared: Prepared
   readonly sent: Sent
-  /** What to send, where that is not what came. */
+  /** The body to send, if it differs from the client's. */
   readonly body?: Buffer
-  /** Its answer, if there was one, has been written down. */
+  /** Call when the response, if there was one, has been recorded. */
   readonly done: (id: string | undefined) => void
 }
 
-/** Have the session of a request prepare the call. Of some it is known at once what the answer is. */
+/** Have the session prepare a request. Some requests are answered directly, without asking the upstream. */
 export async function ingestCall(
   deps: OutgoingDeps,
   incomingCall: IncomingCall,
@@ -76,7 +76,8 @@ export async function ingestCall(
         isNamed: namesItself(incomingCall),
         ...present({ before: fastPath }),
       }
-      // Where the provider keeps state, only a body that differs by the stack alone may be the head of the next.
+      // If the provider keeps the history, a changed body may be the prefix of the next request only if it differs by the prompt stack
+      // alone.
       const isStackAlone = receipt.checkpoint === undefined && isWritten(located, sent, wire)
       const head = whole === undefined || isStackAlone ? body : undefined
       deps.fastPaths.put(incomingCall, fastPathOf({ ...seen, ...present({ sent: head }) }))
@@ -91,7 +92,7 @@ export async function ingestCall(
   }
 }
 
-/** Was the request sent as its session wrote it, with nothing that the provider holds, or that stands for something else, in it? */
+/** Was the request sent exactly as its session wrote it, without history at the provider and without substituted items? */
 const isWritten = ({ whole, request }: Located, { form, tried }: Sent, wire: string): boolean =>
   whole !== undefined &&
   whole.before === undefined &&
@@ -100,7 +101,7 @@ const isWritten = ({ whole, request }: Located, { form, tried }: Sent, wire: str
   form.body === wire &&
   tried.size === 0
 
-/** The request with the messages that its session holds: then they are held once. */
+/** Use the session's own message objects in the request, so that they are in memory only once. */
 const asHeld = (request: ModelRequest, { context: { messages } }: Prepared): ModelRequest =>
   messages.length === request.messages.length ? { ...request, messages } : request
 
@@ -119,7 +120,7 @@ export function prepareCall(
   const stack = stackOfCall(deps.stacks, incomingCall, request.model)
   return session.prepare({
     format,
-    // What the provider holds is written out: then the text is another one.
+    // If the provider's history was written out, the text differs from the client's request.
     ...(whole === undefined || whole.text === request.wire ? { request } : { body: whole.text }),
     repair: "when-changed",
     whenStoreIsAway: deps.whenStoreIsAway ?? "refuse",
@@ -134,31 +135,31 @@ const upstreamOf = (
 ): Upstream | undefined => chooseUpstream(upstreams, familyOf[format], model ?? request.model)
 
 /**
- * A request that waits to be taken in: the next one of its session, which has all of it and its answer, may come first, or the very same
- * once more, from a client that did not take the answer.
+ * A request that waits to be stored. Before that, the next request of the session may arrive, which contains this one and its response, or
+ * a retry of the same request by a client that did not receive the response.
  */
 type Waiting = {
   readonly bytes: Buffer
-  /** What the calls took that it goes on from and that were skipped, for its own record. */
+  /** Token usage of the skipped requests that this one contains; stored with this one. */
   readonly spent: readonly UsageReport[]
-  /** What it took itself. */
+  /** Token usage of this request. */
   report?: UsageReport
   hasEnded: boolean
   isBegun: boolean
   isSkipped: boolean
 }
 
-/** By session: what was sent on at once last and is still to be taken in. */
+/** For each session, the last request that was forwarded at once and is not stored yet. */
 type WaitingRequests = Map<string, Waiting>
 
-/** What a request that goes on from another says again need not be taken in twice. */
+/** Skip storing an earlier request that is still waiting if this one contains it. */
 export function skipEarlier(
   waiting: WaitingRequests,
   { session, request }: { readonly session: string; readonly request: ModelRequest },
   bytes: Buffer,
 ): Waiting {
   const earlier = waiting.get(session)
-  // Of an answer that the provider keeps, the next request may have no more than its id.
+  // If the provider stores the response, the next request may contain only its id, so the earlier request must be stored.
   if (earlier?.hasEnded && !earlier.isBegun && !storesAnswer(request)) {
     earlier.isSkipped = earlier.bytes.length < bytes.length || earlier.bytes.equals(bytes)
   }

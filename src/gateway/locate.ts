@@ -20,7 +20,7 @@ import type { FullHistory } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 
 export type LocateDeps = Pick<GatewayOptions, "holdfast" | "limits" | "whenStoreIsAway"> & {
-  /** Sessions that are to begin as a copy of another which could not be read, by name. */
+  /** Forks, by the new session's name, that could not be made because the original session could not be read. */
   readonly uncopied: Map<string, Fork>
   readonly held: ServerState
   readonly lineages: Lineages
@@ -30,13 +30,13 @@ export type LocateDeps = Pick<GatewayOptions, "holdfast" | "limits" | "whenStore
 
 type Fork = NonNullable<Assignment["fork"]>
 
-/** A request and where it belongs, with everything that it stands for as far as that is known. */
+/** A decoded request with its session, and with the full history it refers to, as far as that is known. */
 export type Located = Belonging & {
   readonly request: ModelRequest
   readonly whole?: FullHistory
 }
 
-/** Read a request, and find the session that it belongs to: mostly that of the fast path, and where that is sure, then for certain. */
+/** Decode a request and find its session. If `isSure`, it is the session of the fast path. */
 export async function locate(
   deps: LocateDeps,
   incomingCall: IncomingCall,
@@ -54,7 +54,7 @@ export async function locate(
   checkSize(request)
   if (isLong) await othersServed()
   if (isLong) await forEachInSlices(request.messages, messageKey)
-  // It may go on from something by which its session is known, a summary in its first message included: that has to be written down first.
+  // The request may continue a response, or contain a summary, by which its session is recognised. Wait until that is recorded.
   if (!isSure) await Promise.all(deps.held.ended(tenant).map(deps.lines.idle))
   const identity = identityOf(headers, request)
   await deps.held.settle(tenant, identity, request)
@@ -69,15 +69,14 @@ export async function locate(
 }
 
 /**
- * More than this is no conversation that a model was ever asked to go on with, and would keep all others waiting while it is looked at:
- * like one for which there is no room among the tenant's new sessions, it goes on as it came, in no session, unless there are operator's
- * rules, which it would have to carry.
+ * A larger history is not a real conversation, and reading it would block other requests. Like a request above the limit on new sessions,
+ * it is forwarded unchanged outside any session, unless operator rules must be added to it.
  */
 const maxPieces = 20_000
 
 /**
- * The largest body that a model's API takes is of 32 MB (Anthropic, 2026). Reading a larger one takes longer than others can be kept
- * waiting, so it goes on as it came too, for the upstream to refuse.
+ * The largest body that a model API accepts is 32 MB (Anthropic, 2026). Reading a larger one would block other requests for too long, so it
+ * is forwarded unchanged for the upstream to refuse.
  */
 const maxReadBytes = 32 * 1024 * 1024
 
@@ -92,10 +91,10 @@ function checkSize({ messages }: ModelRequest): void {
   if (pieces > maxPieces) throw tooManyPieces(`${pieces}`)
 }
 
-/** Copies that wait for their store at most; what is let go of begins without what was said before. */
+/** Limit on forks that wait for the store. A session dropped from the list begins with an empty history. */
 const maxUncopied = 1000
 
-/** Reading a body of so many pieces takes a tenth of a second; in a shorter one it does not. */
+/** Bodies below this length cannot hold enough pieces to take a tenth of a second to read. */
 const manyPiecesLength = 500_000
 
 const tooManyPieces = (found: string): HoldfastError =>
@@ -106,7 +105,7 @@ const tooManyPieces = (found: string): HoldfastError =>
     found,
   })
 
-/** The session of an assignment; one that begins as a copy of another is copied first, if that is still there. */
+/** The session of an assignment. A fork is copied from its original first, if that still exists. */
 async function sessionOf(
   deps: LocateDeps,
   owner: SessionOwner,
@@ -128,22 +127,22 @@ async function sessionOf(
   }
 }
 
-/** Who may begin how many sessions. */
+/** Limit on new sessions per tenant. */
 type NewSessions = {
-  /** May the request go into this session? One that was begun goes on in any case. */
+  /** May the request use this session? A session that has begun may always continue. */
   readonly admit: (tenant: string, session: string, isNew: boolean) => boolean
 }
 
 type Count = { readonly sinceMs: number; begun: number }
 
 const hourMs = 3_600_000
-/** Tenants that are counted, and sessions that were not begun but may be asked for again; the oldest are let go. */
+/** Limit on the tenants counted and on the refused sessions remembered; the oldest are dropped. */
 const maxKept = 10_000
 
 /** Count the sessions that each tenant begins in an hour. */
 export function createNewSessions(limit: number, now: () => number): NewSessions {
   const counts = new Map<string, Count>()
-  const turnedAway = new Set<string>()
+  const refused = new Set<string>()
   const countOf = (tenant: string): Count => {
     const known = counts.get(tenant)
     const count = known !== undefined && now() - known.sinceMs < hourMs ? known : { sinceMs: now(), begun: 0 }
@@ -154,14 +153,14 @@ export function createNewSessions(limit: number, now: () => number): NewSessions
   }
   return {
     admit: (tenant, session, isNew) => {
-      if (!isNew && !turnedAway.has(session)) return true
+      if (!isNew && !refused.has(session)) return true
       const count = countOf(tenant)
       if (count.begun >= limit) {
-        turnedAway.add(session)
-        trim(turnedAway)
+        refused.add(session)
+        trim(refused)
         return false
       }
-      turnedAway.delete(session)
+      refused.delete(session)
       count.begun++
       return true
     },
@@ -175,6 +174,6 @@ function trim(kept: Pick<Map<string, unknown>, "size" | "delete"> & { keys: () =
   }
 }
 
-/** Is a request with this problem refused, because its session cannot be read, rather than passed on as it came? */
+/** Must a request with this problem be refused, because its session cannot be read, instead of being forwarded unchanged? */
 export const isRefused = ({ whenStoreIsAway = "refuse" }: Pick<GatewayOptions, "whenStoreIsAway">, { code }: Problem) =>
   whenStoreIsAway === "refuse" && code.startsWith("store-")

@@ -22,7 +22,7 @@ import { leavesAnswer, type OutgoingCall, type TooLong } from "./window-of.ts"
 
 type ModelRoute = Extract<Route, { type: "model-call" }>
 
-/** A call of a model: through its session, upstream, and back. */
+/** Handle one model call: prepare it in its session, send it upstream, deliver the response. */
 export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<void> {
   const { deps, requestLog, tenant } = exchange
   const { format } = route
@@ -46,7 +46,7 @@ export async function modelCall(exchange: Exchange, route: ModelRoute): Promise<
   }
 }
 
-/** `claude-cli/2.0.14 (external, cli)` begins with its program's name and version. */
+/** The program name and version at the start of a user agent such as `claude-cli/2.0.14 (external, cli)`. */
 const clientIn = (userAgent: string | undefined): string | undefined =>
   /^[\w.@/+-]{1,80}(?=[\s(]|$)/.exec(userAgent ?? "")?.[0]
 
@@ -71,8 +71,10 @@ export async function readIncomingCall(
 }
 
 /**
- * The outgoing call of a call. What cannot be read goes on as it came, for the upstream to say what is wrong with it, unless the operator's rules
- * would be missing in it then, or it belongs to a session whose rules cannot be read. What cannot be made to fit does so too where the window is only what we believe of the model.
+ * Choose how to forward a call. A request that cannot be read is forwarded unchanged, so that the upstream reports what is wrong with it.
+ * It is refused instead if operator rules would be missing from it, or if it belongs to a session whose rules cannot be read. A request
+ * that cannot be made to fit is forwarded unchanged too, unless `windowTokens` is configured: without it, the window is only an assumption
+ * about the model.
  */
 async function outgoingFor(exchange: Exchange, incomingCall: IncomingCall): Promise<OutgoingCall | "answered"> {
   const { deps } = exchange
@@ -96,7 +98,7 @@ async function outgoingFor(exchange: Exchange, incomingCall: IncomingCall): Prom
   }
 }
 
-/** A call that goes by its session would leave them behind: rules for requests, and policies that name a session. */
+/** Are there operator rules that a call outside its session would miss: rules written into requests, or policies that name a session? */
 function hasOperatorRules({ deps: { operator } }: Exchange): boolean {
   const standing = operator?.standing()
   if (standing === undefined) return false
@@ -111,7 +113,7 @@ function sizesIn(problem: Problem): { readonly neededTokens: number; readonly wi
   return undefined
 }
 
-/** A request that was refused as too long is made smaller this often at most. */
+/** How often a request that was refused as too long is made smaller and sent again. */
 const maxShrinking = 2
 const maxErrorBytes = 1024 * 1024
 
@@ -150,7 +152,7 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
     if (instead === undefined) return deliver(exchange, refusal ?? { ...delivery, whole: error })
     if (instead.type === "answer") {
       outgoing.ended(instead.response)
-      // Whoever goes on from it is to be recognised.
+      // Record this response before sending it, so that a request that continues from it finds its session.
       await deps.lines.idle(outgoing.known().session ?? "")
       return giveAnswer(exchange, instead.answer, outgoing.known())
     }
@@ -160,7 +162,7 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
   }
 }
 
-/** Offer the model the recall tool, where something can be called back: the session has printed a handle into the request. */
+/** Offer the model the recall tool if the session has put a recall handle into the request. */
 function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, outgoing: OutgoingCall): Offered {
   const text = deps.recall && outgoing.known().session !== undefined ? body.toString("utf8") : ""
   const isPrinted = text !== "" && printsHandle(outgoing.seen?.() ?? text)
@@ -170,10 +172,10 @@ function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, o
 
 type Offered = { readonly body: Buffer; readonly recalls: boolean }
 
-/** Statuses of refusals that may be fixed: too long, unknown to the upstream, or not taken in this shape. */
+/** Status codes of refusals that a different request may avoid: too long, unknown to the upstream, or not accepted in this form. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 422, 501])
 
-/** Of less a model with a window refuses nothing. */
+/** No model's window is too small for a body shorter than this. */
 const leastLongBytes = 40_000
 
 const mayRefuseInStream = (format: Format, { status, headers }: UpstreamAnswer, body: Buffer): boolean =>
@@ -182,13 +184,16 @@ const mayRefuseInStream = (format: Format, { status, headers }: UpstreamAnswer, 
   body.length >= leastLongBytes &&
   String(headers["content-type"] ?? "").startsWith("text/event-stream")
 
-/** A smaller body, after a stream began with the word that this one is too long. */
+/** A smaller body, after the response stream began with an error that says the request is too long. */
 async function smallerAfter(outgoing: OutgoingCall, format: Format, error: string): Promise<Buffer | undefined> {
   const tooLong = readContextError(format, undefined, error)
   return tooLong === undefined || !mayBeSmaller(tooLong) ? undefined : outgoing.smaller(tooLong)
 }
 
-/** Where only the answer that a request allows is too much, and it asks for most of the window, clients lower that themselves. */
+/**
+ * If only the allowed response (`max_tokens`) does not fit, and it takes more than half of the window, return the error: clients lower that
+ * limit themselves.
+ */
 const mayBeSmaller = (tooLong: TooLong): boolean => tooLong.answerTokens === undefined || leavesAnswer(tooLong)
 
 type RefusedBody = {
@@ -200,7 +205,7 @@ type RefusedBody = {
   readonly mayShrink: boolean
 }
 
-/** What to do about a refusal: a smaller request where it was too long, and otherwise what the outgoing call knows. */
+/** How to proceed after a refusal: send a smaller request if it was too long, otherwise ask the outgoing call. */
 async function insteadOf(outgoing: OutgoingCall, refused: RefusedBody): Promise<Instead | undefined> {
   const { format, status, error, body, changed, mayShrink } = refused
   const text = error.toString("utf8")
@@ -224,7 +229,7 @@ export async function send(
   { upstream, body, changed }: Pick<UpstreamRequest, "upstream"> & { readonly body: Buffer; readonly changed: boolean },
 ): Promise<UpstreamAnswer> {
   const headers = forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format])
-  // An answer is read as it passes, so it comes unpacked; a body that was changed is sent unpacked.
+  // The gateway reads the response, so it asks for no compression. A changed body is sent uncompressed.
   const kept = bare(headers, changed ? ["accept-encoding", "content-encoding"] : ["accept-encoding"])
   requestLog.sent()
   const sent = await deps.transport.send({
@@ -242,7 +247,7 @@ export async function send(
   return answer
 }
 
-/** The model that a body names, where it was not read: its name stands near the beginning or the end. */
+/** The model name in a body that was not parsed: `model` usually is near the beginning or the end. */
 function modelIn(bytes: Buffer): string | undefined {
   const edges = `${bytes.toString("utf8", 0, 2000)}\n${bytes.toString("utf8", Math.max(0, bytes.length - 2000))}`
   return /"model"\s*:\s*"([^"\\]{1,200})"/.exec(edges)?.[1]

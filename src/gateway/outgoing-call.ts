@@ -29,10 +29,13 @@ import {
   windowOf,
 } from "./window-of.ts"
 
-/** Work that waits for one session: with more, the next request waits for it rather than pile up more. */
+/** Limit on background work queued for one session. Above it, the next request waits for the queue instead of adding to it. */
 const maxWaiting = 32
 
-/** Open an outgoing call: send it on as it came if it plainly only goes on or begins, otherwise have its session prepare it. */
+/**
+ * Open an outgoing call. Forward the request at once if it only continues the last one or begins a session; otherwise have its session
+ * prepare it.
+ */
 export async function openOutgoingCall(deps: OutgoingDeps, incomingCall: IncomingCall): Promise<OutgoingCall> {
   const fastPath = deps.fastPaths.find(incomingCall)
   if (fastPath !== undefined) await freshRules(deps)
@@ -55,10 +58,10 @@ export async function openOutgoingCall(deps: OutgoingDeps, incomingCall: Incomin
   return callAtOnce(deps, incomingCall, { session: located.session.id, request: located.request, located })
 }
 
-/** A store that does not answer as soon keeps no request that only goes on: it goes by the rules as they were last known. */
+/** How long a fast-path request waits for the operator's rules from the store. After that it is forwarded with the last known rules. */
 const maxRefreshMs = 500
 
-/** A rule that was pinned a moment ago, by another program, is in force for the next request. */
+/** Refresh the operator's rules, so that a rule that another program just pinned applies to the next request. */
 async function freshRules({ operator }: OutgoingDeps): Promise<void> {
   if (operator === undefined) return
   const late = new AbortController()
@@ -67,8 +70,8 @@ async function freshRules({ operator }: OutgoingDeps): Promise<void> {
 }
 
 /**
- * Other processes may write the same sessions, the operator's rules have to be put into every request, and a changed stack may be wanted
- * at once: then each is prepared. A stack that changes with compactions alone is in the head of the fast path.
+ * A request must be prepared if other processes may write the same sessions, if operator rules must be written into every request, or if a
+ * changed prompt stack applies immediately. A stack that changes only with compactions is already in the prefix that the fast path sends.
  */
 function mayGoAtOnce(
   { store, operator, lines, stacks }: OutgoingDeps,
@@ -81,40 +84,41 @@ function mayGoAtOnce(
   return isPlain && hasItsStack && lines.waiting(session) < maxWaiting
 }
 
-/** What is sent on at once: the next request of a fast path, or the first of a session. */
-type Going = Pick<FastPath, "session" | "request"> & { readonly fastPath?: FastPath; readonly located?: Located }
+/** A request that is forwarded at once: the next one of a fast path, or the first one of a session. */
+type DirectCall = Pick<FastPath, "session" | "request"> & { readonly fastPath?: FastPath; readonly located?: Located }
 
-function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, going: Going): OutgoingCall {
-  const { session, request, fastPath } = going
-  let taken: IngestedCall | undefined
+function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: DirectCall): OutgoingCall {
+  const { session, request, fastPath } = direct
+  let ingested: IngestedCall | undefined
   const judged = { isOther: false }
-  const own = skipEarlier(deps.waiting, going, incomingCall.bytes)
+  const own = skipEarlier(deps.waiting, direct, incomingCall.bytes)
   const done = deps.held.begin(incomingCall.tenant, incomingCall.format)
   const failed = (error: unknown): never => {
     done(undefined)
     throw error
   }
-  const takeIn = async (): Promise<void> => {
+  const ingest = async (): Promise<void> => {
     own.isBegun = true
     if (deps.waiting.get(session) === own) deps.waiting.delete(session)
-    const located = going.located ?? (await locate(deps, incomingCall, fastPath, true).catch(failed))
+    const located = direct.located ?? (await locate(deps, incomingCall, fastPath, true).catch(failed))
     const got = await ingestCall(deps, incomingCall, located, { fastPath, begun: done })
-    if ("session" in got) taken = got
+    if ("session" in got) ingested = got
   }
-  const taking = deps.lines.add(session, async () => {
-    if (!own.isSkipped) await takeIn()
+  const ingesting = deps.lines.add(session, async () => {
+    if (!own.isSkipped) await ingest()
   })
   const after = async (): Promise<IngestedCall> => {
-    await taking
-    if (own.isSkipped) await takeIn()
-    if (taken === undefined) throw new HoldfastError({ code: "session-unknown", session })
-    return taken
+    await ingesting
+    if (own.isSkipped) await ingest()
+    if (ingested === undefined) throw new HoldfastError({ code: "session-unknown", session })
+    return ingested
   }
   return {
     how: "at-once",
     bytes: fastPath === undefined ? incomingCall.bytes : bodyFor(fastPath),
     changed: fastPath?.splice !== undefined,
-    known: () => (taken === undefined ? { session, trace: [], ...present({ model: request.model }) } : knownOf(taken)),
+    known: () =>
+      ingested === undefined ? { session, trace: [], ...present({ model: request.model }) } : knownOf(ingested),
     guarding: async () => noting(await deps.holdfast.session(session, ownerOf(incomingCall)).guarding(), judged),
     repeated: () => {
       judged.isOther = true
@@ -127,7 +131,7 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, going: Going
       if (usage !== undefined) own.report = { model: incomingCall.model ?? request.model ?? "", usage }
       void deps.held.ending(incomingCall.tenant, session, () =>
         deps.lines.add(session, async () => {
-          // The next one has it all, goes on from the same bytes, and writes down what this one took.
+          // The next request contains this one and reports its token usage.
           if (own.isSkipped) return done(undefined)
           const { sent, ...rest } = await after()
           if (own.spent.length > 0) await rest.session.reportUsage(own.spent)
@@ -144,26 +148,26 @@ async function preparedCall(
   located: Located,
   fastPath: FastPath | undefined,
 ): Promise<OutgoingCall> {
-  const taken = await ingestCall(deps, incomingCall, located, { fastPath })
-  if ("status" in taken) return { ...untouchedCall(incomingCall, "answered", deps), answer: taken }
-  const { request, session, sent, body } = taken
+  const ingested = await ingestCall(deps, incomingCall, located, { fastPath })
+  if ("status" in ingested) return { ...untouchedCall(incomingCall, "answered", deps), answer: ingested }
+  const { request, session, sent, body } = ingested
   return {
     how: "prepared",
     bytes: body ?? incomingCall.bytes,
     changed: body !== undefined,
     request,
     ...(sent.form.type === "send" ? {} : { answer: threadUnsupported(`req_${incomingCall.id}`) }),
-    known: () => knownOf(taken),
+    known: () => knownOf(ingested),
     guarding: async () => noting(await session.guarding(), sent),
     seen: () => sent.wire,
     repeated: () => {
       sent.isOther = true
     },
-    smaller: (refusal) => smaller(deps, incomingCall, taken, refusal),
-    instead: (refused) => instead(deps, incomingCall, taken, refused),
+    smaller: (refusal) => smaller(deps, incomingCall, ingested, refusal),
+    instead: (refused) => instead(deps, incomingCall, ingested, refused),
     ended: firstOf((end) => {
       void deps.held.ending(incomingCall.tenant, session.id, () =>
-        deps.lines.add(session.id, () => record(deps, taken, end)),
+        deps.lines.add(session.id, () => record(deps, ingested, end)),
       )
     }),
   }
@@ -171,12 +175,12 @@ async function preparedCall(
 
 type End = { readonly answer: ModelResponse | undefined; readonly isCut: boolean }
 
-/** The first word on how an outgoing call ended; any later one is not heard. */
-function firstOf(hear: (end: End) => void): OutgoingCall["ended"] {
-  let heard = false
+/** Report only the first end of an outgoing call; ignore later ones. */
+function firstOf(onEnd: (end: End) => void): OutgoingCall["ended"] {
+  let hasEnded = false
   return (answer, isCut = false) => {
-    if (!heard) hear({ answer, isCut })
-    heard = true
+    if (!hasEnded) onEnd({ answer, isCut })
+    hasEnded = true
   }
 }
 
@@ -187,27 +191,27 @@ const knownOf = ({ session, prepared: { receipt, trace }, request }: IngestedCal
   ...present({ model: request.model }),
 })
 
-/** What to do about a refusal. The next request may not be sent on as it comes, for it would be refused as well. */
-function instead(deps: OutgoingDeps, incomingCall: IncomingCall, taken: IngestedCall, refused: RefusedCall) {
-  const model = incomingCall.model ?? taken.request.model
+/** Choose how to proceed after a refusal, and stop forwarding the next request at once: it would be refused as well. */
+function instead(deps: OutgoingDeps, incomingCall: IncomingCall, ingested: IngestedCall, refused: RefusedCall) {
+  const model = incomingCall.model ?? ingested.request.model
   const windowTokens = windowOf(deps, incomingCall, model)
   const fastPath = deps.fastPaths.find(incomingCall)
-  if (fastPath?.session === taken.session.id) deps.fastPaths.put(incomingCall, { ...fastPath, plain: false })
-  return insteadOf(taken, refused, { id: incomingCall.id, atMs: deps.now(), ...present({ model, windowTokens }) })
+  if (fastPath?.session === ingested.session.id) deps.fastPaths.put(incomingCall, { ...fastPath, plain: false })
+  return insteadOf(ingested, refused, { id: incomingCall.id, atMs: deps.now(), ...present({ model, windowTokens }) })
 }
 
 async function smaller(
   deps: OutgoingDeps,
   incomingCall: IncomingCall,
-  taken: IngestedCall,
+  ingested: IngestedCall,
   refusal: TooLong,
 ): Promise<Buffer | undefined> {
-  const { session, request, prepared, sent } = taken
+  const { session, request, prepared, sent } = ingested
   const model = incomingCall.model ?? request.model ?? ""
   if (refusal.answerTokens === undefined)
     learnWindow(deps, incomingCall.tenant, model, refusal.windowTokens ?? prepared.receipt.contextTokens)
   else learnCountsAnswer(deps, incomingCall.tenant, model)
-  const again = await prepareCall(deps, incomingCall, taken, tighter(refusal, prepared)).catch((error: unknown) => {
+  const again = await prepareCall(deps, incomingCall, ingested, tighter(refusal, prepared)).catch((error: unknown) => {
     if (error instanceof HoldfastError) return undefined
     throw error
   })
@@ -221,8 +225,8 @@ async function smaller(
   return Buffer.from(sent.form.body)
 }
 
-async function record({ lineages, held }: OutgoingDeps, taken: IngestedCall, end: End): Promise<void> {
-  const { session, assignment, request, whole, sent, done } = taken
+async function record({ lineages, held }: OutgoingDeps, ingested: IngestedCall, end: End): Promise<void> {
+  const { session, assignment, request, whole, sent, done } = ingested
   const { answer, isCut } = end
   try {
     const messages = answer?.messages ?? []
@@ -230,14 +234,14 @@ async function record({ lineages, held }: OutgoingDeps, taken: IngestedCall, end
     const seen = { isCut, ...present({ responseId: answer?.id, entry: recorded?.entries.at(-1) }) }
     await lineages.answered(assignment, request, messages, seen)
     const { form, wire, isOther, tried } = sent
-    const minded = tried.has("without-reasoning") ? "all" : tried.has("without-old-reasoning") ? "old" : undefined
-    if (minded !== undefined && answer !== undefined) held.noteMinded(session.id, minded)
+    const rejected = tried.has("without-reasoning") ? "all" : tried.has("without-old-reasoning") ? "old" : undefined
+    if (rejected !== undefined && answer !== undefined) held.noteMinded(session.id, rejected)
     if (answer === undefined || isCut || whole === undefined || form.type !== "send") return
-    await held.remember(taken, whole, {
+    await held.remember(ingested, whole, {
       answer,
       wire,
       elements: form.elements,
-      allLogged: taken.prepared.allLogged,
+      allLogged: ingested.prepared.allLogged,
       isOther,
       isInline: tried.has("inline"),
     })
@@ -248,12 +252,12 @@ async function record({ lineages, held }: OutgoingDeps, taken: IngestedCall, end
 
 type BeginDeps = WindowDeps & Pick<GatewayOptions, "holdfast" | "store" | "stacks">
 
-/** Of the window; no more than the rest is ever kept free for the answer. */
+/** Share of the window that is certainly available to the request: at most the other half is reserved for the response. */
 const surelyRoom = 0.5
 
 /**
- * May the first request of a session be sent on before the session takes it in? Only where that would leave it as it is: nothing was
- * said in the session before, nothing is put into requests here, and there is ample room. Other processes on the same store may know more.
+ * May the first request of a session be forwarded before the session stores it? Only if the session would not change it: its log is empty,
+ * nothing is added to requests, and there is ample room. On a shared store another process may know more, so the answer is no.
  */
 async function beginsAtOnce(deps: BeginDeps, incomingCall: IncomingCall, located: Located): Promise<boolean> {
   const { assignment, session, request, whole } = located
@@ -269,7 +273,7 @@ async function beginsAtOnce(deps: BeginDeps, incomingCall: IncomingCall, located
   const compactAtTokens = Math.min(windowTokens * surelyRoom * policy.compactAt, policy.compactAtTokens ?? windowTokens)
   if (!leavesSize(policy, size, compactAtTokens)) return false
   try {
-    // A name may be new where a log is not: someone pinned a rule in a session before its first request.
+    // The session id may be new to the client while its log is not: a rule may have been pinned before the first request.
     const { seq } = await deps.store.head(session.id)
     return seq === 0 && !(await deps.holdfast.addsToRequests(ownerOf(incomingCall)))
   } catch (error) {
@@ -281,7 +285,7 @@ async function beginsAtOnce(deps: BeginDeps, incomingCall: IncomingCall, located
 const namesIn = (tenant: string, session: string | undefined): readonly string[] =>
   session === undefined ? [] : [session, ...sessionNames(groupSession(tenant, session, undefined), { tenant })]
 
-/** A call that goes on as it came, in no session. The operator's policies, and the built-in one, judge its answer all the same. */
+/** A call that is forwarded unchanged, outside any session. The operator's policies and the built-in policy still judge the response. */
 export function untouchedCall(
   { bytes, own, tenant }: IncomingCall,
   how: How,

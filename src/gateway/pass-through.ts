@@ -5,7 +5,7 @@ import { targetUrl } from "./http/target.ts"
 import { maskedAnswer } from "./http/upstream-answer.ts"
 import { type ApiFamily, chooseUpstream } from "./settings/upstream.ts"
 
-/** Whatever is no model call goes to the upstream as it is, and its answer comes back as it is: nothing is kept or looked at. */
+/** Forward a request that is not a model call, and its response, unchanged. Nothing of it is stored or inspected. */
 export async function passThrough(exchange: Exchange, family: ApiFamily, path: string): Promise<void> {
   const { deps, incoming, response, requestLog, gone, arrived } = exchange
   const upstream = chooseUpstream(deps.upstreams, family, undefined)

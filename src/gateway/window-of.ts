@@ -10,31 +10,31 @@ import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { chooseUpstream, familyOf } from "./settings/upstream.ts"
 
 export type WindowDeps = Pick<GatewayOptions, "upstreams" | "windowTokens"> & {
-  /** Windows that upstreams named when they refused a request, by tenant and model: accounts differ in what they may send. */
+  /** Window sizes that upstreams stated when they refused a request, by tenant and model, because accounts have different limits. */
   readonly windows: Map<string, number>
-  /** The same of models whose upstream refuses a request if it and the longest answer that it allows do not fit together. */
+  /** Tenants' models whose upstream refuses a request unless the request and its `max_tokens` together fit the window. */
   readonly countsAnswer: Set<string>
 }
 
-/** The window that is laid down for a model, or that its upstream named when it refused a request, if that is less. */
+/** The configured window of a model, or the one its upstream stated when it refused a request, whichever is smaller. */
 export function windowOf(
   { upstreams, windowTokens, windows }: WindowDeps,
   { tenant, format }: Pick<IncomingCall, "tenant" | "format">,
   model: string | undefined,
 ): number | undefined {
-  const laid = chooseUpstream(upstreams, familyOf[format], model)?.windowTokens ?? windowTokens
+  const configured = chooseUpstream(upstreams, familyOf[format], model)?.windowTokens ?? windowTokens
   const learned = windows.get(keyOf(tenant, model))
-  return laid === undefined || learned === undefined ? (laid ?? learned) : Math.min(laid, learned)
+  return configured === undefined || learned === undefined ? (configured ?? learned) : Math.min(configured, learned)
 }
 
 const keyOf = (tenant: string, model: string | undefined): string => JSON.stringify([tenant, model ?? ""])
 
-/** Tenants' models that windows are remembered of. */
+/** Limit on remembered windows (one per tenant and model). */
 const maxWindows = 1000
-/** No model holds less: a refusal of less was about something else. */
+/** No model has a smaller window: a refusal that states less was about something else. */
 const leastWindow = 4000
 
-/** What a model's upstream named as its window; where it names none, it is less than what it refused. */
+/** Remember the window that an upstream stated. If it stated none, the size of the refused request is the upper bound. */
 export function learnWindow({ windows }: WindowDeps, tenant: string, model: string, tokens: number): void {
   if (tokens < leastWindow) return
   if (windows.size >= maxWindows) windows.clear()
@@ -42,10 +42,10 @@ export function learnWindow({ windows }: WindowDeps, tenant: string, model: stri
   windows.set(key, Math.min(tokens, windows.get(key) ?? tokens))
 }
 
-/** Of the window: no more is held free for an answer, however long a one is allowed. */
+/** Largest share of the window that is reserved for the response, whatever `max_tokens` the request allows. */
 const mostAnswerShare = 0.5
 
-/** Could the request be made so small that the answer that it allows fits beside it? */
+/** Can the request be made small enough that the response it allows fits as well? */
 export const leavesAnswer = ({ windowTokens = 0, answerTokens = 0 }: TooLong): boolean =>
   answerTokens > 0 && answerTokens <= windowTokens * mostAnswerShare
 
@@ -57,10 +57,10 @@ export function learnCountsAnswer({ countsAnswer }: WindowDeps, tenant: string, 
   countsAnswer.add(keyOf(tenant, model))
 }
 
-/** Where a refusal names no figure, the next request is made this much smaller. */
+/** If a refusal states no size, the next request gets this share of the refused request's tokens. */
 const lessShare = 0.75
 
-/** The window that the upstream named, in our own tokens: it may count more of them in the same text. */
+/** The window that the upstream stated, converted to our token counts: the upstream may count more tokens in the same text. */
 export function tighter(
   { windowTokens, neededTokens, answerTokens = 0 }: TooLong,
   { receipt: { contextTokens } }: Prepared,
@@ -70,14 +70,14 @@ export function tighter(
   return Math.max(1, Math.floor(windowTokens * ratio))
 }
 
-/** Why an upstream refused a request as too long, as far as it said; `answerTokens` where only the answer that it allows is too much. */
+/** The sizes an upstream stated when it refused a request as too long. `answerTokens` is set if only the allowed response is too long. */
 export type TooLong = {
   readonly windowTokens?: number
   readonly neededTokens?: number
   readonly answerTokens?: number
 }
 
-/** What is known of a call by now: of one that was sent on at once, little at first. */
+/** What is known about a call so far. For a call that was forwarded at once this is little until the session has stored it. */
 export type Known = {
   readonly session?: string
   readonly model?: string
@@ -85,27 +85,33 @@ export type Known = {
   readonly trace: Trace
 }
 
-/** One model call on its way through a session. */
+/** One model call, ready to be sent upstream. */
 export type OutgoingCall = {
   readonly how: How
-  /** What to send; the client's own bytes where nothing was changed. */
+  /** The body to send; the client's own bytes if nothing changed. */
   readonly bytes: Buffer
   readonly changed: boolean
-  /** The request as it was read; nothing where it was sent on at once or could not be read. */
+  /** The decoded request; undefined if it was forwarded at once or could not be read. */
   readonly request?: ModelRequest
   readonly known: () => Known
-  /** Who judges the calls of the answer. */
+  /** The guard that judges the tool calls of the response. */
   readonly guarding: () => Promise<SessionGuarding | undefined>
-  /** A smaller request, after this one was refused as too long; nothing if there is none. */
+  /** A smaller body, after this one was refused as too long; undefined if there is none. */
   readonly smaller: (refusal: TooLong) => Promise<Buffer | undefined>
-  /** A body with all that the model sees, where what is sent is only what the provider does not hold yet. */
+  /** The full text that the model sees, if the body sent leaves out history that the provider holds. */
   readonly seen?: () => string
-  /** The model is asked again before the client has its answer: what the provider keeps under the first answer's id is not all of it. */
+  /**
+   * Note that the model is asked again before the client has its response: what the provider stores under the first response's id is then
+   * incomplete.
+   */
   readonly repeated?: () => void
-  /** What the client is told without asking the upstream. */
+  /** A response to send to the client without asking the upstream. */
   readonly answer?: OwnAnswer
-  /** What to do about a refusal that `smaller` does not help with; nothing if it is the client's to see. */
+  /** How to proceed after a refusal that `smaller` does not fix; undefined if the client should see the refusal. */
   readonly instead?: (refused: RefusedCall) => Promise<Instead | undefined>
-  /** What came of it: the answer as the client got it, what there was of it, or nothing. It is written down later; only the first word on it counts. */
+  /**
+   * Report the end of the call: the response as the client received it, the part that arrived, or undefined. It is recorded later; only the
+   * first report counts.
+   */
   readonly ended: (answer: ModelResponse | undefined, isCut?: boolean) => void
 }

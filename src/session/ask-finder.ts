@@ -12,15 +12,19 @@ import { entryId, type RuleBody } from "./log/entry.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
 import { isInForce, knownPins } from "./pins.ts"
 
-/** Texts of one call that a finder is asked about, and how long each may be: it may be a model, and each text a question. */
+/** Limits on the texts of one call passed to a finder, because it may be a model and each text a question. */
 const maxTexts = 20
 const maxLength = 60_000
 
-type Asked = { readonly text: string; readonly options: FindOptions; readonly place: NonNullable<RuleBody["place"]> }
+type FinderText = {
+  readonly text: string
+  readonly options: FindOptions
+  readonly place: NonNullable<RuleBody["place"]>
+}
 
 /**
- * Ask a finder of the user's own about new messages, once the call is over: the rule stands where it was said until then. Whatever it
- * answers is taken only where it stands in the text verbatim, so that no one can make up a rule.
+ * Ask a custom finder about new messages after the call; until then the rule is in the message itself. A result counts only if the text
+ * contains it verbatim, so that no rule can be invented.
  */
 export function askFinder(
   live: Live,
@@ -37,12 +41,12 @@ export function askFinder(
       return textsOf(messages[n], seq).filter(({ place }) => place.part >= from)
     })
     .slice(0, maxTexts)
-  if (asked.length > 0) live.beside("rules", () => seek(live, finder, asked))
+  if (asked.length > 0) live.beside("rules", () => runFinder(live, finder, asked))
 }
 
-function textsOf(message: Message | undefined, entry: number): readonly Asked[] {
+function textsOf(message: Message | undefined, entry: number): readonly FinderText[] {
   if (message === undefined || message.role === "assistant") return []
-  return message.parts.flatMap((piece, at): readonly Asked[] => {
+  return message.parts.flatMap((piece, at): readonly FinderText[] => {
     if (piece.type !== "text" || piece.text.trim() === "" || piece.text.length > maxLength) return []
     const channel = channelOf(message.role, piece)
     if (channel === "assistant" || channel === "memory" || channel === "tool") return []
@@ -50,7 +54,7 @@ function textsOf(message: Message | undefined, entry: number): readonly Asked[] 
   })
 }
 
-async function seek(live: Live, finder: RuleFinder, asked: readonly Asked[]): Promise<void> {
+async function runFinder(live: Live, finder: RuleFinder, asked: readonly FinderText[]): Promise<void> {
   const bodies: RuleBody[] = []
   for (const { text, options, place } of asked) {
     const own = options.channel === "user" ? ownWords(text) : [{ start: 0, end: text.length }]
@@ -76,13 +80,13 @@ async function seek(live: Live, finder: RuleFinder, asked: readonly Asked[]): Pr
   await live.lock(() => pinFound(live, bodies))
 }
 
-/** A finder may be a model: a minute is one that hangs. */
+/** A finder may be a model; after a minute it counts as hanging. */
 const finderMs = 60_000
 
 async function answerOf(finder: RuleFinder, text: string, options: FindOptions): Promise<readonly FoundRule[]> {
   const failed = (reason: string): Problem => ({ code: "finder-failed", reason })
   try {
-    const late = (): Problem => failed(`none within ${finderMs} ms`)
+    const late = (): Problem => failed(`no result within ${finderMs} ms`)
     const answer = await withinMs(async () => finder(text, options), finderMs, late)
     return Array.isArray(answer) ? answer : []
   } catch (error) {

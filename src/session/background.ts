@@ -17,10 +17,10 @@ import { createSummarizer } from "./one-shot/summarizer.ts"
 import { budgetOf, type Preparing } from "./prepared.ts"
 import { assemble, readMessages, readView } from "./view.ts"
 
-/** What a summarizer is asked to stay within, as in a compaction: a page and a half. */
+/** Token budget given to a summarizer, the same as in a compaction: a page and a half. */
 const summaryTokens = 1200
 
-/** Ask for a summary of the older part of what is shown, once for each history. */
+/** Start a background summary of the older part of the view, once for each history. */
 export async function beginSummary(preparing: Preparing): Promise<Speculation | undefined> {
   const { live, call, meter } = preparing
   if (live.queue === undefined || call.kind === "held") return undefined
@@ -41,13 +41,14 @@ export async function beginSummary(preparing: Preparing): Promise<Speculation | 
   if (chosen === undefined) return undefined
   const { key, base, covered } = chosen
   const payload = JSON.stringify({ node: chosen.node, base, covered, model: meter.model.id, format: call.frame.format })
-  // First the job: whoever ends between the two leaves a summary that is found when it is asked for again, and no promise of one.
+  // Add the job first: if the process ends between the two steps, a finished summary is still found later, and the log announces none that
+  // does not exist.
   await live.queue.add({ key, session: live.id, kind: "summary", payload })
   await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])
   return chosen
 }
 
-/** Write the summary that a job asks for, unless it is there already or nobody needs it any more. */
+/** Write the summary of a job, unless it already exists or is no longer needed. */
 export async function writeSummary(live: Live, job: Job, signal: AbortSignal): Promise<void> {
   const asked = readJob(job)
   if (asked === undefined || (await live.store.getSummary(live.id, job.key)) !== undefined) return
@@ -75,13 +76,13 @@ export async function writeSummary(live: Live, job: Job, signal: AbortSignal): P
     live.emit({ type: "summary-failed", key: job.key, reason: outcome })
     return
   }
-  // It may have been deleted while its summary was written.
+  // The session may have been deleted meanwhile.
   if ((await live.store.head(live.id)).seq === 0) return
   await live.store.putSummary(live.id, job.key, JSON.stringify(live.redact(summary)))
   live.emit({ type: "summary-ready", key: job.key })
 }
 
-/** What an earlier digest says that stands in what is summarized: it is told to the summarizer as such. */
+/** The summary in an earlier digest of the view: the summarizer gets it as the previous summary. */
 async function carriedSummary(live: Live, at: number): Promise<Summary | undefined> {
   const { items } = await readView(live, at)
   for (const item of items) {
@@ -92,10 +93,10 @@ async function carriedSummary(live: Live, at: number): Promise<Summary | undefin
   return undefined
 }
 
-type Asked = Omit<Speculation, "key"> & { readonly model: string; readonly format: Format }
+type SummaryJob = Omit<Speculation, "key"> & { readonly model: string; readonly format: Format }
 
-/** What a job says, if it is one of ours. */
-function readJob({ payload }: Job): Asked | undefined {
+/** The job's payload; undefined if it is invalid. */
+function readJob({ payload }: Job): SummaryJob | undefined {
   const value = tryParse(payload)
   if (!isObject(value)) return undefined
   const { node, base, covered, model, format } = value
@@ -106,7 +107,7 @@ function readJob({ payload }: Job): Asked | undefined {
   return { node, base, covered, model, format: known }
 }
 
-/** What a background summary is of: these entries, as they stand behind this checkpoint. */
+/** A background summary: the entries it covers, after which checkpoint. */
 type Speculation = {
   readonly key: string
   readonly node: number
@@ -114,15 +115,15 @@ type Speculation = {
   readonly covered: readonly number[]
 }
 
-/** Less than this is said without a model as well as with one. */
+/** Shorter histories are summarized just as well without a model. */
 const leastTokens = 2000
 
-/** The part of what a compaction leaves that is the newest messages; the rest is the digest. */
+/** Share of the newest messages in a compacted context; the rest is the digest. */
 const tailShare = 0.8
 
 /**
- * What to summarize ahead of time: everything but what will still be shown when the compaction comes. Between now and then the context
- * grows by what lies between the two marks, and that much less of today's messages will be among the newest.
+ * Choose the messages to summarize ahead of time: all except those that will still be shown after the compaction. Until then the context
+ * grows from the speculation threshold to the compaction threshold, so that much less of today's messages will be among the newest.
  */
 function chooseSpeculation(
   outline: Outline,
@@ -162,18 +163,18 @@ function tokensOf(meter: Meter, conversation: Transcript, n: number): number {
   return message === undefined ? 0 : meter.message(message)
 }
 
-/** The hash of the very history that ends with this message, and of what its summary is to look like. */
+/** A hash of the history up to this message, and of the summary's schema. */
 function prefixKey(outline: Outline, node: number, base: number, schema: SchemaName): string {
   const said = (outline.path(node) ?? []).map((seq) => outline.node(seq)?.key ?? "")
   return hashData([schema, base, entryId(node), said])
 }
 
-/** Is this still the session's history, compacted no further than when the summary was asked for? */
+/** Is this still the session's history, not compacted since the summary was requested? */
 function isStillWanted(outline: Outline, at: number, { node, base }: Omit<Speculation, "key" | "covered">): boolean {
   return outline.path(at, node) !== undefined && outline.checkpointAt(at) === base
 }
 
-/** The summary that was begun for what is in force now, if one was. */
+/** The background summary for the current view, if one was started. */
 export async function currentSpeculation({ journal, at }: Live): Promise<Speculation | undefined> {
   const outline = journal.outline()
   const begun = outline.ofType("summary-begun").at(-1)
@@ -181,7 +182,7 @@ export async function currentSpeculation({ journal, at }: Live): Promise<Specula
   return body?.type === "summary-begun" && isStillWanted(outline, at, body) ? body : undefined
 }
 
-/** A summary as it was stored; nothing if it is not one. */
+/** Parse a stored summary; undefined if it is invalid. */
 export function readSummary(json: string): Summary | undefined {
   const value = tryParse(json)
   return isSummary(value) ? value : undefined

@@ -7,23 +7,23 @@ import type { Meter } from "../tokens/meter.ts"
 import { isInForce, type SessionPin, takenBack } from "./pins.ts"
 import type { Assembled } from "./view.ts"
 
-/** How the rules of a session stand in what is about to be sent. */
+/** The state of a session's rules in a request. */
 export type PinCheck = {
-  /** Rules that are to stand and are not there. */
+  /** Rules in force that the request does not contain. */
   readonly missing: readonly Pin[]
-  /** A rule that was taken back still stands where rules were put. */
+  /** A withdrawn rule is still in a message with pinned rules. */
   readonly stale: boolean
 }
 
 export type PinCheckOptions = {
   readonly meter: Meter
-  /** What rules that were found may take. */
+  /** Token budget for rules found in messages. */
   readonly budgetTokens: number
-  /** The provider holds what was said before, the words of rules included. */
+  /** The provider holds the earlier history, including the text of rules. */
   readonly held: boolean
 }
 
-/** The rules that are to stand wherever the words are that they were said in, and those for which there is no room. */
+/** The rules to carry beside the conversation, and those for which there is no room. */
 export function carriedPins(
   pins: readonly SessionPin[],
   assembled: Assembled,
@@ -34,8 +34,8 @@ export function carriedPins(
 }
 
 /**
- * Look for every rule that is to stand in what is about to be sent, verbatim. One that was found stands where it was said, as long
- * as that is shown and untouched, or in our own message; costs what there are rules, however long the history.
+ * Check that a request contains every rule in force, verbatim. A rule counts where it was said, if that text is shown unchanged, or in a
+ * message with pinned rules. The cost depends on the number of rules, not on the length of the history.
  */
 export function checkPins(pins: readonly SessionPin[], assembled: Assembled, options: PinCheckOptions): PinCheck {
   const inForce = pins.filter((pin) => pin.by !== "operator" && isInForce(pin))
@@ -53,7 +53,7 @@ export function checkPins(pins: readonly SessionPin[], assembled: Assembled, opt
   }
 }
 
-/** A message of ours that rules were put in: told without reading a digest, which is long. */
+/** Is this a generated message with pinned rules? Decided by its label, without parsing it. */
 function isPreface({ role, parts }: Message): boolean {
   const [only] = parts
   return role === "user" && parts.length === 1 && only?.type === "text" && ownText(only.text) === "pins"
@@ -61,23 +61,23 @@ function isPreface({ role, parts }: Message): boolean {
 
 const wordsOf = ({ parts }: Message): string => parts.map(textOf).join("\n")
 
-/** A document that is there under the same name with other words says itself what holds now. */
+/** If a document with the same name but other content is present, its rules replace the old ones. */
 function isReplaced({ place, source }: Pin, { separation }: Assembled): boolean {
   const { documents } = separation.infrastructure
   if (place === undefined || !("document" in place)) return false
   return !documents.some(({ hash }) => hash === place.document) && documents.some(({ name }) => name === source)
 }
 
-type Stands = (pin: Pin) => boolean
+type RuleCheck = (pin: Pin) => boolean
 
 /**
- * Whether a rule stands where it was said or where rules were put, which is quickly seen; and whether it stands anywhere that it may,
- * which takes a search.
+ * Checks whether a rule is where it was said, or in a message with pinned rules, which is fast; or anywhere that counts, which needs a
+ * search.
  */
 function standsIn(
   { frame, messages, separation }: Assembled,
   pins: readonly Pin[],
-): { readonly isPlaced: Stands; readonly isPut: Stands; readonly isAnywhere: Stands } {
+): { readonly isPlaced: RuleCheck; readonly isPut: RuleCheck; readonly isAnywhere: RuleCheck } {
   const wanted = new Set<string>(
     pins.flatMap(({ place }) => (place !== undefined && "entry" in place ? place.entry : [])),
   )
@@ -87,7 +87,7 @@ function standsIn(
   )
   const hashes = new Set(separation.infrastructure.documents.map(({ hash }) => hash))
   let put: readonly Message[] | undefined
-  let anywhere: Stands | undefined
+  let anywhere: RuleCheck | undefined
   return {
     isPlaced: ({ place, text }) => {
       if (place === undefined) return false
@@ -104,12 +104,12 @@ function standsIn(
   }
 }
 
-/** What was looked for in a message that rules were put in: it stands in one request after another. */
-const sought = new WeakMap<Message, Map<string, boolean>>()
+/** Cached results for messages with pinned rules, because they are in one request after another. */
+const searched = new WeakMap<Message, Map<string, boolean>>()
 
 function holdsRule(message: Message, rule: string): boolean {
-  const answers = sought.get(message) ?? new Map<string, boolean>()
-  sought.set(message, answers)
+  const answers = searched.get(message) ?? new Map<string, boolean>()
+  searched.set(message, answers)
   const known = answers.get(rule)
   if (known !== undefined) return known
   const { role, parts } = message

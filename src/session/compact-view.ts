@@ -31,7 +31,7 @@ import { type Budgeted, type Preparing, pinOptions } from "./prepared.ts"
 import { readSecret } from "./recall.ts"
 import { type Assembled, assemble, standingEntries } from "./view.ts"
 
-/** What came of a compaction: it is in force, it goes out this once, or it was left. */
+/** The result of a compaction: installed in the log, sent only this once, or not done. */
 type Compaction =
   | { readonly type: "installed"; readonly checkpoint: string; readonly compacted: Compacted; readonly trace: Trace }
   | { readonly type: "sent"; readonly wire: string; readonly messages: Transcript; readonly trace: Trace }
@@ -45,8 +45,8 @@ const held = (reason: HeldReason, trace: Trace = []): Compaction => ({
 })
 
 /**
- * Compact a view: what hooks say first, then the remedies, then what it costs in cache, then hooks again, then the log. A context that
- * fits may always be left as it is; one that does not is compacted whatever anyone says.
+ * Compact a view: ask the hooks, try the remedies, compare the cost of losing the prompt cache, ask the hooks again, write the log. A
+ * context that fits may be left unchanged; one that does not is compacted in any case.
  */
 export async function compactView(preparing: Preparing, budgeted: Budgeted, assembled: Assembled): Promise<Compaction> {
   const { live, options } = preparing
@@ -79,20 +79,20 @@ export async function compactView(preparing: Preparing, budgeted: Budgeted, asse
     live.breaker = noteCompaction(sizes.contextTokens, sizes.contextTokens)
     return held("costs-more", [made, ...before.events])
   }
-  const told = withContextSizes(compacted, budgeted)
-  const install = await askBeforeInstall(live, told, { mustFit: !fits || mustAdd })
+  const reported = withContextSizes(compacted, budgeted)
+  const install = await askBeforeInstall(live, reported, { mustFit: !fits || mustAdd })
   if (install.vetoed === true) return held("vetoed", [made, ...before.events, ...install.events])
-  const trace: Trace = [made, ...before.events, ...task.repairs, ...told.events, ...install.events]
+  const trace: Trace = [made, ...before.events, ...task.repairs, ...reported.events, ...install.events]
   if (preparing.call.kind === "held") {
     return { type: "sent", wire: compacted.wire, messages: compacted.context.messages, trace }
   }
   await task.pause?.()
-  const installed = await commitCheckpoint(preparing, task, told, trace)
+  const installed = await commitCheckpoint(preparing, task, reported, trace)
   live.breaker = noteCompaction(compacted.beforeTokens, compacted.afterTokens)
   return installed
 }
 
-/** A compaction with the sizes that everyone is told: of the whole context, in the provider's own tokens, like those of a receipt. */
+/** A compaction with its sizes for reports: of the whole context, in the provider's tokens, as in a receipt. */
 function withContextSizes(compacted: Compacted, { contextTokens, stackTokens, calibration }: Budgeted): Compacted {
   const afterTokens = predict(calibration, tokens(stackTokens + compacted.afterTokens))
   const sizes = { beforeTokens: contextTokens, afterTokens }
@@ -106,15 +106,15 @@ const noRoom = (leftOut: readonly Pin[], { sizes, policy }: Budgeted): LogEvent 
   budgetTokens: Math.floor(sizes.windowTokens * policy.pinShare),
 })
 
-/** Was everything that is shown compacted already, and nothing said since? Then that was as good as it gets. */
+/** Was the view just compacted, with no message since? Then compacting again gains nothing. */
 const isFresh = ({ live, call }: Preparing): boolean =>
   call.view.checkpoint !== 0 && live.journal.outline().nodeOf(call.view.checkpoint) === call.view.at
 
-/** A smaller request is compacted in some ten milliseconds. */
+/** A request body shorter than this is compacted in some ten milliseconds, without pauses. */
 export const longBody = 100_000
 
-/** Lets others be served where it is due. */
-function pausing(): () => Promise<void> {
+/** A function that yields to other requests when due. */
+function createPause(): () => Promise<void> {
   const pace = createPace()
   return async () => {
     if (pace.isDue()) await pace.rest()
@@ -126,7 +126,10 @@ type ViewTask = CompactTask & {
   readonly repairs: ReturnType<typeof assemble>["events"]
 }
 
-/** The view with every result whole: what was shortened before is shortened anew from what it was, never from what was left of it. */
+/**
+ * The compaction task, with every tool result in full: results are always shortened from the original, never from an already shortened
+ * text.
+ */
 async function taskFor(
   preparing: Preparing,
   { limits }: Budgeted,
@@ -135,7 +138,7 @@ async function taskFor(
 ): Promise<ViewTask> {
   const { call, meter } = preparing
   const { messages, separation, known, events } = assemble(call, "whole")
-  // A copy: messages of the log do not stand in the text of the frame.
+  // A copy, because the frame's text does not contain the log's messages.
   const copied = { ...call.frame, messages: [...messages] }
   return {
     format: call.frame.format,
@@ -145,13 +148,13 @@ async function taskFor(
     meter,
     limits,
     choices: await choicesFor(preparing, messages, pins, before),
-    ...(call.frame.wire.length > longBody ? { pause: pausing() } : {}),
+    ...(call.frame.wire.length > longBody ? { pause: createPause() } : {}),
     known,
     repairs: events,
   }
 }
 
-/** Only a context that does not fit has to be made to; for any other, that it cannot be made smaller is no problem. */
+/** Run the compaction. If the context fits already, failing to make it smaller is not a problem. */
 async function perform(task: CompactTask, { plan, policy, fits }: Budgeted): Promise<Compacted | undefined> {
   if (plan.type === "compact" && plan.depth === "micro") {
     const rounds = plan.reasons.some(({ trigger }) => trigger === "tool-rounds") ? policy.toolRounds : undefined
@@ -168,11 +171,13 @@ async function perform(task: CompactTask, { plan, policy, fits }: Budgeted): Pro
   }
 }
 
-/** The rules and no more: everything else stays as large as it is. */
+/** Only add the missing rules; do not make anything smaller. */
 const addRules = (task: CompactTask): Promise<Compacted> =>
   compact({ ...task, limits: { ...task.limits, targetTokens: task.limits.hardTokens } })
 
-/** Into the log, unless someone else compacted the same view meanwhile: then theirs is in force, and ours was for nothing. */
+/**
+ * Write the checkpoint, unless another process compacted the same view meanwhile: then that checkpoint is in force, and ours is dropped.
+ */
 async function commitCheckpoint(
   { live, call, options }: Preparing,
   task: ViewTask,
@@ -198,16 +203,16 @@ async function commitCheckpoint(
   delete live.undoneAt
   const { remedy, beforeTokens, afterTokens } = compacted
   live.emit({ type: "compaction-installed", checkpoint, remedy, beforeTokens, afterTokens })
-  const told = await tellAfterCompact(live, compacted, checkpoint)
+  const reported = await tellAfterCompact(live, compacted, checkpoint)
   return {
     type: "installed",
     checkpoint,
     compacted,
-    trace: [...trace, ...told, { type: "checkpoint-installed", checkpoint }],
+    trace: [...trace, ...reported, { type: "checkpoint-installed", checkpoint }],
   }
 }
 
-/** How a view is compacted: the session's options, its rules and inherited facts, handles where the store has the originals. */
+/** The choices for a compaction: the session's options, rules and inherited facts, and recall handles if the store has the originals. */
 async function choicesFor(
   preparing: Preparing,
   messages: Transcript,
@@ -240,7 +245,7 @@ type Shape = Omit<Preparing["live"]["options"], "summarizer" | "policy">
 const contextOnly = ({ strategy, strategyOptions, schema, language, toolBudgets }: Shape) =>
   present({ strategy, strategyOptions, schema, language, toolBudgets })
 
-/** The handle of each result, by the entry that has it whole. */
+/** The recall handle of each tool result, by the entry that has it in full. */
 async function handles(
   { live }: Preparing,
   messages: Transcript,
@@ -258,10 +263,10 @@ async function handles(
   }
 }
 
-/** How often a summary that is waited for is looked for. */
+/** Poll interval while waiting for a summary. */
 const pollMs = 20
 
-/** A summarizer that has its answer already: what was written in the background, as far as it goes, and the rest without a model. */
+/** A summarizer that returns the finished background summary, completed without a model for messages that it does not cover. */
 async function readySummarizer(preparing: Preparing): Promise<Summarizer | undefined> {
   const { live, options } = preparing
   const { summarizer } = live.options
@@ -300,7 +305,7 @@ async function awaitSummary({ store, id }: Live, key: string, maxWaitMs: number)
   }
 }
 
-/** What came after the summary was begun, or was not in it, said without a model and put into the same sections. */
+/** Complete a summary: add lines about the messages that it does not cover, extracted without a model, to the same sections. */
 function complete(written: Summary, { messages, schema }: SummaryQuestion, covered: ReadonlySet<string>): Summary {
   const rest = messages.filter(({ id }) => !covered.has(id))
   const extracted = rest.length === 0 ? [] : writeExtractive(rest, { schema }).sections
@@ -317,7 +322,7 @@ function complete(written: Summary, { messages, schema }: SummaryQuestion, cover
 type CheckpointInput = {
   readonly at: number
   readonly base: number
-  /** What was compacted: the view with every result whole, fixed. */
+  /** The repaired view with every result in full, which was compacted. */
   readonly separation: Separation
   readonly known: Assembled["known"]
   /** The items of the view that was compacted. */
@@ -327,13 +332,13 @@ type CheckpointInput = {
   readonly focus?: string
 }
 
-/** A compaction as the log keeps it: what is shown from now on in place of everything up to one message. */
+/** A compaction as a log entry: what is shown from now on in place of everything up to one message. */
 function checkpointOf(input: CheckpointInput): CheckpointBody {
   const { separation, compacted } = input
   const edits = compacted.events.filter(isEdit)
   const byMessage = Map.groupBy(edits.filter(isMessageEdit), ({ messageId }) => messageId)
   const before = new Map(separation.conversation.map((message) => [message.id, message]))
-  // A message that was carried over from another format has the id of its entry, and is not what that says.
+  // A message translated from another format has the id of its entry but other content, so it is stored in the checkpoint.
   const carried = new Set(input.items.flatMap((item) => (item.type === "made" ? item.message.id : [])))
   const items = applyEdits(separation.conversation, edits).map((message): Item => {
     const entry = seqOf(message.id)
@@ -364,7 +369,7 @@ function checkpointOf(input: CheckpointInput): CheckpointBody {
 const isMessageEdit = (edit: Edit): edit is MessageEdit =>
   edit.type === "result-shortened" || edit.type === "part-replaced"
 
-/** The same message, part for part: parting a request makes a new one where it lifts something out. */
+/** Do two messages have the same parts? Separating a request creates a new message object if it removes a document from it. */
 const saysSame = (one: Message, other: Message): boolean =>
   one === other ||
   (one.role === other.role &&

@@ -1,7 +1,7 @@
 import type { Problem } from "../message/errors.ts"
 import type { LogEvent } from "./log/event.ts"
 
-/** What happens in sessions, as it happens. */
+/** Events in sessions. */
 export type SessionEvent = { readonly session: string; readonly atMs: number } & (
   | { readonly type: "entries-appended"; readonly entries: readonly string[]; readonly durable: boolean }
   | {
@@ -46,17 +46,17 @@ export type SessionEvent = { readonly session: string; readonly atMs: number } &
     >
 )
 
-type Unstamped<Event> = Event extends unknown ? Omit<Event, "session" | "atMs"> : never
-export type NewEvent = Unstamped<SessionEvent>
+type WithoutStamp<Event> = Event extends unknown ? Omit<Event, "session" | "atMs"> : never
+export type NewEvent = WithoutStamp<SessionEvent>
 export type Listener = (event: SessionEvent) => void
 
 type Hub = {
   readonly emit: (session: string, event: NewEvent) => void
-  /** Hear of everything from now on, or of one session alone; the answer ends it. */
+  /** Subscribe to all events, or to those of one session; call the returned function to unsubscribe. */
   readonly subscribe: (listener: Listener, session?: string) => () => void
 }
 
-/** Tells listeners what happens. One that throws is not asked again: it must not break the session that it listens to. */
+/** Sends events to listeners. A listener that throws is removed, so that it cannot break the session. */
 export function createHub(now: () => number): Hub {
   const listeners = new Map<symbol, { readonly listener: Listener; readonly session: string | undefined }>()
   return {

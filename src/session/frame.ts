@@ -13,12 +13,12 @@ import { present } from "../message/present.ts"
 import { decodeRequest } from "../wire/decode.ts"
 import { isObject } from "../wire/json.ts"
 
-/** What a request says beside its messages, where the caller has no body of their own. */
+/** The parts of a request besides its messages, for callers without a body of their own. */
 type FrameOptions = {
   readonly format: Format
   readonly model?: string
   readonly system?: string | readonly Part[]
-  /** Tools in the wire's own shape, or as a request was read. */
+  /** Tools in the wire format, or as decoded from a request. */
   readonly tools?: readonly unknown[]
   readonly maxOutputTokens?: number
   readonly stream?: boolean
@@ -28,10 +28,10 @@ type Frame = (
   options: Omit<FrameOptions, "system"> & { readonly system: string | undefined },
 ) => Readonly<Record<string, unknown>>
 
-/** Anthropic takes no request without a limit; this is what its own examples use, and more than a turn of an agent needs. */
+/** Anthropic requires `max_tokens`; this value is used in its own examples, and is more than a turn of an agent needs. */
 const anthropicOutput = 4096
 
-/** How each format writes a request without messages. Members that are undefined are left out by JSON. */
+/** A request without messages in each format. JSON omits undefined members. */
 const frames: Readonly<Record<Format, Frame>> = {
   "anthropic-messages": ({ model, system, tools, maxOutputTokens = anthropicOutput, stream }) => ({
     model,
@@ -71,7 +71,7 @@ const listNames: Readonly<Record<Format, string>> = {
   gemini: "contents",
 }
 
-/** A request for the log's messages to stand in: from options, or from a body that has none of its own. */
+/** A request to put the log's messages into: from options, or from a body without messages. */
 export function frameFor(options: FrameOptions, body?: Readonly<Record<string, unknown>>): ModelRequest {
   const { system, tools, ...rest } = options
   const plain = typeof system === "string" ? system : system?.map(textOf).join("\n\n")
@@ -81,14 +81,14 @@ export function frameFor(options: FrameOptions, body?: Readonly<Record<string, u
   return options.model === undefined ? request : { ...request, model: options.model }
 }
 
-/** A tool as the wire has it. */
+/** A tool in its wire format. */
 const toolWire = (tool: unknown): unknown =>
   isObject(tool) && typeof tool.wire === "string" ? JSON.parse(tool.wire) : tool
 
 const withList = (format: Format, body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
   Object.hasOwn(body, listNames[format]) ? body : { ...body, [listNames[format]]: [] }
 
-/** Does a body carry messages, so that it is the client's own history? */
+/** Does a body contain messages, so that it is the client's own history? */
 export function carriesMessages(format: Format, body: unknown): boolean {
   if (!isObject(body)) {
     throw new HoldfastError({ code: "request-invalid", path: "the body", expected: "an object", found: typeof body })
@@ -97,13 +97,13 @@ export function carriesMessages(format: Format, body: unknown): boolean {
   return list !== undefined && list !== null && !(Array.isArray(list) && list.length === 0)
 }
 
-/** A message as it was read, or as its wire format has it; plain text of a user or assistant needs no format. */
+/** A decoded message, or one in its wire format; plain text of a user or assistant needs no format. */
 export type MessageLike = Message | object
 
 const isMessage = (value: unknown): value is Message =>
   isObject(value) && typeof value.id === "string" && typeof value.role === "string" && Array.isArray(value.parts)
 
-/** Messages in whatever form a caller has them. */
+/** Decode messages given in any of these forms. */
 export function readMessagesLike(values: readonly MessageLike[], format: Format | undefined): Transcript {
   if (!Array.isArray(values)) refuse("messages", "a list of messages", typeof values)
   if (values.every(isMessage)) return values
@@ -127,7 +127,7 @@ function plainMessage(value: unknown, n: number): Message | undefined {
   return { id: messageId(`m${n}`), role, parts: [{ type: "text", text: content }] }
 }
 
-/** Read as the messages of a request are, so that what is wrong with one is said with its path. */
+/** Decode them like the messages of a request, so that errors state their path. */
 function decodeMessages(format: Format, values: readonly unknown[]): Transcript {
   const { layout, wire } = frameFor({ format })
   const list = layout.messages

@@ -29,30 +29,33 @@ import { createStackReader } from "./stack/stack-options.ts"
 
 /** Sessions over one store. */
 export type Holdfast = {
-  /** The session of this name; it begins with its first message. Whoever has several tenants or agents says whose it is. */
+  /** The session with this id; it begins with its first message. `owner` names the tenant and agent, if there are several. */
   readonly session: (id: string, owner?: SessionOwner) => Session
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
   readonly memory: (owner?: SessionOwner) => Promise<Memory>
-  /** When requests are compacted, here. */
+  /** The policy that decides when requests are compacted. */
   readonly policy: CompactionPolicy
-  /** Is something put into requests that their own session does not say: a prompt stack, rules of the operator's, of the options or of many sessions, or what memory knows? */
+  /**
+   * Is anything added to requests that does not come from their own session: a prompt stack, rules of the operator, of the options or of
+   * many sessions, or retrieved memory?
+   */
   readonly addsToRequests: (owner?: SessionOwner) => Promise<boolean>
-  /** Open the store now rather than at first use, and take up background work that was left over. */
+  /** Open the store now instead of at first use, and resume background work that was left over. */
   readonly open: () => Promise<void>
   readonly subscribe: (listener: Listener) => () => void
-  /** Ends once nothing is being done in the background here. */
+  /** Resolves once no background work is running in this process. */
   readonly idle: () => Promise<void>
-  /** Finish what is under way, stop background work and close the store. */
+  /** Finish current work, stop background work and close the store. */
   readonly close: () => Promise<void>
 }
 
 const usualStore = ".holdfast/holdfast.db"
-/** Of small sessions; large ones are held for as long as there is room. */
+/** Limit on open sessions. If they are large, the memory limit below applies first. */
 const usualOpenSessions = 1000
-/** A summary is a model call; more than a few at once would crowd out the agent's own. */
+/** A summary is a model call; more at the same time would compete with the agent's own calls. */
 const usualSpeculations = 2
 
-/** Opened at first use, so that making one touches nothing. */
+/** Create the sessions of a store. The store is opened at first use. */
 export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
   checkHoldfastOptions(options)
   const hub = createHub(options.now ?? Date.now)
@@ -124,7 +127,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
 
 type Tasks = { readonly later: Shared["later"]; readonly done: () => Promise<void> }
 
-/** Work that nobody waits for, begun once the current one is through; a failure is told. */
+/** Background work, started after the current synchronous work; failures are reported. */
 function createTasks(onFailed: (session: string, work: Parameters<Shared["later"]>[1], error: unknown) => void): Tasks {
   const pending = new Set<Promise<void>>()
   return {
@@ -149,13 +152,13 @@ async function addsToRequests(shared: Shared, owner: SessionOwner | undefined): 
   const { options, rules } = shared
   const { operator, pins = [], memory, stack } = options
   if (pins.length > 0 || memory?.retrieve !== undefined || stack !== undefined) return true
-  const laidDown = await operator?.refresh()
+  const standing = await operator?.refresh()
   return (
-    (laidDown?.rules.length ?? 0) > 0 || (await rules.read(ownerIn(shared, owner))).some(({ id }) => !rules.isGone(id))
+    (standing?.rules.length ?? 0) > 0 || (await rules.read(ownerIn(shared, owner))).some(({ id }) => !rules.isGone(id))
   )
 }
 
-/** What waits in memory is written if the store is there again; if it is not, nobody else has it. */
+/** Write entries that are only in memory, if the store is available again. They are nowhere else. */
 async function saveAll(lives: readonly Live[]): Promise<boolean> {
   const waiting = lives.filter(({ journal }) => !journal.isDurable())
   const save = async (live: Live): Promise<void> => {
@@ -189,7 +192,7 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
     stacks: createStackReader(),
     rules: createSharedRules({ store, now: options.now ?? Date.now, redact: redactorOf(options) }),
   }
-  // Jobs work on a session as the store has it, beside whoever is using it.
+  // A job opens the session from the store, independently of the one in use.
   await queue?.work(
     async (job, signal) => {
       const row = await store.session(job.session)
@@ -203,7 +206,7 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
   return shared
 }
 
-/** Nobody works in the background where nobody writes summaries. */
+/** Without a summarizer there is no background work. */
 async function openQueue(options: HoldfastOptions, store: Store): Promise<Queue | undefined> {
   const { summarizer, speculations } = options
   if (summarizer === undefined || typeof summarizer === "string" || speculations === 0) return undefined
@@ -213,16 +216,16 @@ async function openQueue(options: HoldfastOptions, store: Store): Promise<Queue 
   return createInProcessQueue(store.jobs)
 }
 
-/** What went wrong, as a Problem; anything else is a bug and stays one. */
+/** The Problem of an expected failure; any other error is a bug and is thrown. */
 function problemOf(error: unknown): Problem {
   if (error instanceof HoldfastError) return error.problem
   throw error
 }
 
-/** What is looked at to see whether a session may go. */
-type Held = Pick<Live, "client" | "sent" | "judged"> & { readonly journal: Pick<Live["journal"], "isDurable"> }
+/** The parts of a session that decide whether it may be closed. */
+type OpenSession = Pick<Live, "client" | "sent" | "judged"> & { readonly journal: Pick<Live["journal"], "isDurable"> }
 
-/** The sessions that one process holds: those that were used last, for as many as there is room. */
+/** The sessions that this process keeps open: the most recently used ones, within limits. */
 type OpenSessions<One> = {
   readonly take: (id: string, open: () => One) => One
   readonly forget: (id: string) => void
@@ -230,23 +233,23 @@ type OpenSessions<One> = {
 }
 
 /**
- * Characters of the requests that were last seen in them, beside those of the session in use. Read and counted, each takes about eight
+ * Limit on the characters of the sessions' last requests, besides the session in use. Decoded and counted, each character takes about eight
  * bytes, so this is some 250 MB.
  */
 const maxUnits = 32_000_000
-/** Where tokens were counted and no text is at hand. */
+/** Estimate if only a token count is known, and no text. */
 const unitsPerToken = 4
 
-const unitsOf = ({ client, sent }: Held): number => client?.wire.length ?? (sent?.tokens ?? 0) * unitsPerToken
+const unitsOf = ({ client, sent }: OpenSession): number => client?.wire.length ?? (sent?.tokens ?? 0) * unitsPerToken
 
-export function createOpenSessions<One extends Held>(most: number, mostUnits = maxUnits): OpenSessions<One> {
+export function createOpenSessions<One extends OpenSession>(most: number, mostUnits = maxUnits): OpenSessions<One> {
   const lives = new Map<string, { readonly live: One; readonly units: number }>()
   let held = 0
   const forget = (id: string): void => {
     held -= lives.get(id)?.units ?? 0
     lives.delete(id)
   }
-  /** The one unused for longest goes, unless it holds what the store does not have. */
+  /** Close the least recently used sessions, except those with entries that the store does not have. */
   const evict = (used: string): void => {
     for (const [id, { live }] of lives) {
       if (lives.size <= Math.max(1, most) && held <= mostUnits) return

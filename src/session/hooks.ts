@@ -8,7 +8,7 @@ import type { Live } from "./live.ts"
 import type { HookOutcome, LogEvent } from "./log/event.ts"
 import type { Budgeted, PrepareOptions } from "./prepared.ts"
 
-/** What is about to be compacted. `mustFit` where the context does not fit the window otherwise: then it cannot be cancelled. */
+/** A compaction that is about to begin. `mustFit`: the context does not fit the window otherwise, so it cannot be cancelled. */
 export type CompactionAhead = {
   readonly session: string
   readonly contextTokens: number
@@ -32,26 +32,26 @@ export type CompactionReady = {
 
 export type CompactionDone = Omit<CompactionReady, "mustFit"> & { readonly checkpoint: string }
 
-/** Go on, or do something else: leave it, look at something in particular, or take this text as the summary. */
+/** The hook's decision: continue, cancel, set a focus, or use this text as the summary. */
 export type BeforeCompact = { readonly cancel?: boolean; readonly focus?: string; readonly summary?: string }
 export type BeforeInstall = { readonly veto?: boolean }
 
 type Answer<Value> = Value | undefined | Promise<Value | undefined>
 
-/** Your own say in compactions. A hook that throws or takes too long has no say, and the trace tells. */
+/** User functions that influence compactions. A hook that throws or takes too long is ignored, and the trace says so. */
 export type Hooks = {
   readonly beforeCompact?: (ahead: CompactionAhead) => Answer<BeforeCompact>
   readonly beforeInstall?: (ready: CompactionReady) => Answer<BeforeInstall>
   readonly afterCompact?: (done: CompactionDone) => void | Promise<void>
 }
 
-/** A hook is the user's own code in the middle of a turn; one that takes longer has lost its say. */
+/** Time limit for a hook, because it runs in the middle of a turn. */
 const hookMs = 5_000
 
 type HookName = Extract<LogEvent, { type: "hook-failed" }>["hook"]
-type Asked<Value> = { readonly value?: Value; readonly events: readonly LogEvent[] }
+type HookResult<Value> = { readonly value?: Value; readonly events: readonly LogEvent[] }
 
-async function ask<Value>(hook: HookName, act: () => Value | Promise<Value>): Promise<Asked<Value>> {
+async function ask<Value>(hook: HookName, act: () => Value | Promise<Value>): Promise<HookResult<Value>> {
   try {
     const late = () => ({ code: "summarizer-late", limitMs: hookMs }) as const
     return { value: await withinMs(async () => act(), hookMs, late), events: [] }
@@ -68,7 +68,7 @@ type Before = {
   readonly events: readonly LogEvent[]
 }
 
-/** What the hook says of a compaction to come. Where the context does not fit otherwise, cancelling is overruled. */
+/** Ask the hook before a compaction. If the context does not fit otherwise, cancelling is overruled. */
 export async function askBeforeCompact(live: Live, budgeted: Budgeted, options: PrepareOptions): Promise<Before> {
   const { beforeCompact } = live.options.hooks ?? {}
   const { plan, contextTokens, fits } = budgeted

@@ -25,7 +25,7 @@ import {
 import { isInForce, type SessionPin } from "./pins.ts"
 import { seekAhead } from "./seek-rules.ts"
 
-/** Messages as log entries, each behind the one before it. */
+/** Messages as log entries, each with the previous one as parent. */
 function messageBodies(
   messages: readonly { readonly message: Message; readonly key: string; readonly recorded?: true }[],
   parent: number,
@@ -40,10 +40,10 @@ function messageBodies(
   }))
 }
 
-/** What was written, and the entry of every message: one that is in the log already is not written again. */
+/** What was written, and the entry of every message; messages already in the log are not written again. */
 type AppendedMessages = Committed & { readonly placed: readonly number[] }
 
-/** Write new messages behind the one that the session is at. The documents of the first ones open the session. */
+/** Append messages after the session's current message. Documents in the first messages open the session. */
 export async function appendMessages(
   live: Live,
   messages: Transcript,
@@ -54,7 +54,7 @@ export async function appendMessages(
   let placed: readonly number[] = []
   const committed = await live.journal.commit((outline, next) => {
     const from = placeToGoOn(live, outline)
-    const known = knownBehind(outline, from, messages)
+    const known = knownAfter(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
     const bodies = added.map((message) => ({ message, key: messageKey(message) }))
@@ -66,19 +66,19 @@ export async function appendMessages(
   live.at = placed.at(-1) ?? live.at
   live.opened ||= placed.length > 0
   live.answered = newestAnswer(messages) ?? live.answered
-  tellFound(live, committed)
+  reportFound(live, committed)
   askFinder(live, committed, added)
   return { ...committed, placed }
 }
 
 /**
- * Write an answer behind what it answers. A client that sends its whole history may have brought it to another process before: then that
- * one has written it, and the conversation is where that one left it. A model's own answer lays down nothing.
+ * Write a response after its request. A client that sends its whole history may already have sent the response to another process: then
+ * that process has written it, and the conversation stays where that process left it. A model's response never adds rules.
  */
 export async function appendAnswer(
   live: Live,
   messages: Transcript,
-  beside: readonly EntryBody[],
+  extraEntries: readonly EntryBody[],
 ): Promise<AppendedMessages> {
   let added = messages
   let placed: readonly number[] = []
@@ -87,15 +87,15 @@ export async function appendAnswer(
     const tip = outline.tip()
     const isLeft = from > 0 && tip !== from && outline.path(tip, from) === undefined
     const known =
-      (isLeft ? knownOnTheWay(outline, tip, from, messages) : undefined) ?? knownBehind(outline, from, messages)
+      (isLeft ? knownOnPath(outline, tip, from, messages) : undefined) ?? knownAfter(outline, from, messages)
     added = messages.slice(known.length)
     placed = [...known, ...added.map((_, n) => next + n)]
     const bodies = added.map((message) => ({ message, key: messageKey(message), recorded: true as const }))
     const back: EntryBody = { type: "branch-opened", from: tip, left: 0, ledger: "" }
     return [
       ...messageBodies(bodies, known.at(-1) ?? from, next),
-      ...beside,
-      // The conversation went on elsewhere, and stays there.
+      ...extraEntries,
+      // The conversation continued on another branch and stays there.
       ...(isLeft && added.length > 0 ? [back] : []),
     ]
   })
@@ -111,24 +111,19 @@ export async function appendAnswer(
   return { ...committed, placed }
 }
 
-/** The entries that say all of an answer on the way to `tip`, behind what says the same as `from`. */
-function knownOnTheWay(
-  outline: Outline,
-  tip: number,
-  from: number,
-  messages: Transcript,
-): readonly number[] | undefined {
+/** The entries of a whole response on the path to `tip`, after a message with the same content as `from`. */
+function knownOnPath(outline: Outline, tip: number, from: number, messages: Transcript): readonly number[] | undefined {
   const asked = outline.node(from)?.key
   for (const seq of outline.path(tip)?.toReversed() ?? []) {
     if (outline.node(seq)?.key !== asked) continue
-    const known = knownBehind(outline, seq, messages)
+    const known = knownAfter(outline, seq, messages)
     if (known.length === messages.length) return known
   }
   return undefined
 }
 
-/** The entries that say the first of these messages right behind `from`, as far as they go. */
-function knownBehind(outline: Outline, from: number, messages: Transcript): readonly number[] {
+/** The entries that match the first of these messages right after `from`, as far as they match. */
+function knownAfter(outline: Outline, from: number, messages: Transcript): readonly number[] {
   const known: number[] = []
   for (const message of messages) {
     const next = outline.child(known.at(-1) ?? from, messageKey(message))
@@ -138,13 +133,13 @@ function knownBehind(outline: Outline, from: number, messages: Transcript): read
   return known
 }
 
-/** The key of the last answer among some messages. */
+/** The key of the last assistant message. */
 export function newestAnswer(messages: Transcript): string | undefined {
   const answer = messages.findLast(({ role }) => role === "assistant")
   return answer === undefined ? undefined : messageKey(answer)
 }
 
-function tellFound(live: Live, { entries }: Committed): readonly LogEvent[] {
+function reportFound(live: Live, { entries }: Committed): readonly LogEvent[] {
   const pins = entries.flatMap(({ seq, body }) => (body.type === "rule-pinned" ? entryId(seq) : []))
   if (pins.length === 0) return []
   const event = { type: "rules-found" as const, pins }
@@ -152,7 +147,7 @@ function tellFound(live: Live, { entries }: Committed): readonly LogEvent[] {
   return [event]
 }
 
-/** What is news in messages that are appended. */
+/** The rule-search input for appended messages. */
 function newsIn(live: Live, messages: Transcript, opening?: readonly InjectedDocument[]): News {
   const before = [...live.messages.values()].slice(-maxBefore)
   if (live.at !== 0) return { messages, before, ...noDocuments }
@@ -160,15 +155,15 @@ function newsIn(live: Live, messages: Transcript, opening?: readonly InjectedDoc
   return { messages, before, documents, lifted: textsOf(documents) }
 }
 
-/** A call stands right before its results. */
+/** Messages before the new ones that are searched for the calls of new results; a call is right before its results. */
 const maxBefore = 8
 
 const textsOf = (documents: readonly InjectedDocument[]): ReadonlySet<string> =>
   new Set(documents.flatMap(({ part }) => (part.type === "text" ? part.text : [])))
 
 /**
- * Where the next message goes: behind the one that the client came back to, even if more was said behind it before, or behind what
- * others appended to it meanwhile.
+ * The parent of the next message: the message that the client returned to, even if others followed it before, or the messages that others
+ * appended to it meanwhile.
  */
 export function placeToGoOn({ at, seen, opened }: Live, outline: Outline): number {
   const tip = outline.tip()
@@ -177,8 +172,8 @@ export function placeToGoOn({ at, seen, opened }: Live, outline: Outline): numbe
 }
 
 /**
- * Where an answer goes. A client that sends its whole history says itself what came after it, maybe to another process before the answer
- * is recorded here: then it stands behind what it answers, and not behind that.
+ * The parent of a response. A client that sends its whole history may have sent later messages, even to another process, before the
+ * response is recorded here: the response then goes after its request, not after those.
  */
 function placeOfAnswer(live: Live, outline: Outline): number {
   const { client, sent } = live
@@ -195,15 +190,15 @@ function keepMessages({ messages }: Live, { entries }: Committed, added: Transcr
 }
 
 type Ingested = {
-  /** The client's request, with its messages under our ids. */
+  /** The client's request, with its messages under entry ids. */
   readonly request: ModelRequest
   readonly separation: Separation
   readonly events: readonly LogEvent[]
 }
 
 /**
- * Take in a client's whole history: what the log has of it, from the first message on, is known and is not stored again; the rest is
- * new. A history that leaves the one before behind becomes a branch, and what was said on the way not taken is kept as facts.
+ * Store a client's whole history: messages that the log has, from the first on, are not stored again; the rest is new. A history that
+ * diverges from the previous one becomes a branch, and facts from the abandoned messages are kept.
  */
 export async function ingest(live: Live, request: ModelRequest, pins: readonly SessionPin[]): Promise<Ingested> {
   const separation = separate(request, { standing: live.documents })
@@ -258,7 +253,7 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
     return [...written, ...newRules(live, pins, news, { first, next: next + written.length })]
   })
   for (const event of events) if (event.type === "branch-opened") live.emit(event)
-  const found = tellFound(live, committed)
+  const found = reportFound(live, committed)
   askFinder(live, committed, originalsOf(request, conversation.slice(path.length)), rewrite.ignoredParts)
   for (const seq of placed) live.unconfirmed.delete(seq)
   live.at = placed.at(-1) ?? 0
@@ -271,7 +266,10 @@ export async function ingest(live: Live, request: ModelRequest, pins: readonly S
   return { request: named, separation: separateMade(separation, named), events: [...events, ...judged, ...found] }
 }
 
-/** Look through much that is new before it is written, while others are served. Where a history goes another way, it is read then. */
+/**
+ * Search new messages for rules before they are written, in slices, so that other requests are served. A diverging history is searched
+ * later.
+ */
 async function readAhead(
   live: Live,
   request: ModelRequest,
@@ -289,7 +287,7 @@ async function readAhead(
 const keysAt = (outline: Outline, seqs: readonly number[]): ReadonlySet<string> =>
   new Set(seqs.flatMap((seq) => outline.node(seq)?.key ?? []))
 
-/** Messages of the conversation as they stand in the request, with whatever was lifted out of them. */
+/** Messages of the conversation as they are in the request, with documents not yet separated from them. */
 function originalsOf({ messages }: ModelRequest, conversation: Transcript): Transcript {
   if (conversation.length === 0) return []
   const wanted = new Set(conversation.map(({ id }) => id))
@@ -297,7 +295,7 @@ function originalsOf({ messages }: ModelRequest, conversation: Transcript): Tran
   return conversation.map((message) => originals.get(message.id) ?? message)
 }
 
-/** The messages of a request under the names of their entries. Those that have theirs stay the same objects. */
+/** The messages of a request with entry ids. Messages that already have theirs stay the same objects. */
 function namedMessages(
   { messages }: ModelRequest,
   conversation: Transcript,
@@ -314,7 +312,7 @@ function namedMessages(
   return [...messages.slice(0, from), ...named]
 }
 
-/** The oldest of the messages that are left behind, if it is at hand. */
+/** The oldest abandoned message, if it is in memory. */
 const abandoned = ({ messages, client }: Live, left: readonly number[]): Transcript => {
   const oldest = left.at(-1)
   if (oldest === undefined) return []
@@ -322,7 +320,7 @@ const abandoned = ({ messages, client }: Live, left: readonly number[]): Transcr
   return message === undefined ? [] : [message]
 }
 
-/** What stands in a request: the documents that opened the session, and the hash of all of it. */
+/** The infrastructure of a request as a log entry: the documents that opened the session, and a hash of everything. */
 function stackOf(live: Live, { infrastructure }: Separation): Extract<EntryBody, { type: "stack-seen" }> {
   const documents = [...new Set([...live.documents, ...infrastructure.documents.map(({ hash }) => hash)])]
   return { type: "stack-seen", hash: stackHash(infrastructure, documents), documents }
@@ -330,7 +328,7 @@ function stackOf(live: Live, { infrastructure }: Separation): Extract<EntryBody,
 
 type Stack = Pick<Separation["infrastructure"], "system" | "tools">
 
-/** The stack of a session is the same on almost every call: its hash is kept with its system part. */
+/** The infrastructure is the same on almost every call, so its hash is cached by its system part. */
 const hashes = new WeakMap<Stack["system"], Pick<Stack, "tools"> & { documents: string; hash: string }>()
 
 function stackHash({ system, tools }: Stack, named: readonly string[]): string {
@@ -342,10 +340,10 @@ function stackHash({ system, tools }: Stack, named: readonly string[]): string {
   return hash
 }
 
-/** A client's summary is some pages; of more, the beginning tells. */
+/** A client's summary has a few pages; only the beginning of a longer text is checked. */
 const maxLength = 60_000
 
-/** What a client that compacted its own history made of the rules: told, and no reason to trust its words with any of them. */
+/** Report how the rules survived the client's own compaction. This is only reported: the client's text is not trusted to contain them. */
 function judgeHistory(pins: readonly SessionPin[], messages: Transcript): readonly LogEvent[] {
   const standing = pins.filter(isInForce)
   if (standing.length === 0) return []

@@ -11,15 +11,15 @@ import { thaw } from "./log/frozen.ts"
 import type { Outline } from "./log/outline.ts"
 import { readView, type View } from "./view.ts"
 
-/** What became of an entry. */
+/** How an entry is shown now, and why. */
 export type Explanation = {
   readonly entry: string
   readonly type: string
-  /** How the model sees it now: whole, in part, only through what a digest says of it, or not at all. */
+  /** How the model sees it now: in full, shortened, only through a digest, or not at all. */
   readonly state: "shown" | "shortened" | "summarized" | "other-branch" | "not-a-message"
   /** The compactions that changed how it is shown, oldest first, and why. */
   readonly changes: readonly Change[]
-  /** The lines of the digest in force that rest on it. */
+  /** The lines of the digest in force that have it as a source. */
   readonly lines: readonly string[]
   /** For a checkpoint: the trace of the call that made it. */
   readonly trace?: unknown
@@ -68,13 +68,13 @@ export async function explain(live: Live, id: string): Promise<Explanation> {
   return { entry: id, type, state, changes, lines }
 }
 
-type Edited = Pick<Change, "what" | "reason">
+type MessageChange = Pick<Change, "what" | "reason">
 
-/** What a checkpoint's trace says was done to this message. */
-function changesIn({ trace }: CheckpointBody, id: string): readonly Edited[] {
+/** The changes to this message in a checkpoint's trace. */
+function changesIn({ trace }: CheckpointBody, id: string): readonly MessageChange[] {
   const events = tryParse(trace)
   if (!Array.isArray(events)) return []
-  return events.flatMap((event): readonly Edited[] => {
+  return events.flatMap((event): readonly MessageChange[] => {
     if (event?.messageId === id && typeof event.reason === "string")
       return [{ what: "shortened", reason: event.reason }]
     const dropped =
@@ -83,39 +83,39 @@ function changesIn({ trace }: CheckpointBody, id: string): readonly Edited[] {
   })
 }
 
-/** The lines of a digest that name this entry among what they rest on. */
+/** The lines of a digest that name this entry as a source. */
 function linesOn(json: string | undefined, id: string): readonly string[] {
   const summary = json === undefined ? undefined : readSummary(json)
   const lines = summary?.sections.flatMap((section) => section.lines) ?? []
   return lines.filter(({ sources }) => sources.includes(id)).map((line) => line.text)
 }
 
-/** One entry of a session's log, for a reader. */
+/** One entry of a session's log, for display. */
 export type HistoryEntry = {
   readonly id: string
   readonly seq: number
   readonly type: EntryBody["type"]
   readonly atMs: number
   readonly hash: string
-  /** For a message: what it said, whole, and whether it is on the branch that the session is on. */
+  /** For a message: its full content, and whether it is on the session's current branch. */
   readonly message?: Message
   readonly onBranch?: boolean
-  /** For everything else: what it says. The session's secret is not told. */
+  /** For other entries: their body. The session's secret is not included. */
   readonly body?: Exclude<EntryBody, { type: "message-appended" | "session-opened" }>
 }
 
 export type HistoryRange = { readonly from?: number; readonly limit?: number }
 
-/** Entries are told in pages of so many unless asked otherwise. */
+/** Default page size. */
 const usualLimit = 1000
 
-/** The log as it was written, oldest first. Nothing in it was ever changed or taken out. */
+/** The log, oldest entry first. Entries are never changed or removed. */
 export async function history(
   live: Live,
   { from = 1, limit = usualLimit }: HistoryRange = {},
 ): Promise<readonly HistoryEntry[]> {
   const outline = live.journal.outline()
-  // A place before the first, or no number at all, is the first.
+  // A number below 1, or NaN, means the first entry.
   const first = from > 1 ? Math.floor(from) : 1
   const last = Math.min(outline.head().seq, first + (limit > 0 ? limit : 0) - 1)
   const seqs = Array.from({ length: Math.max(0, last - first + 1) }, (_, n) => first + n)
@@ -123,11 +123,11 @@ export async function history(
   const branch = new Set(outline.path(live.at) ?? [])
   return seqs.flatMap((seq) => {
     const entry = entries.get(seq)
-    return entry === undefined ? [] : [tell(entry, branch)]
+    return entry === undefined ? [] : [readable(entry, branch)]
   })
 }
 
-function tell({ seq, hash, atMs, body }: Entry, branch: ReadonlySet<number>): HistoryEntry {
+function readable({ seq, hash, atMs, body }: Entry, branch: ReadonlySet<number>): HistoryEntry {
   const head = { id: entryId(seq), seq, type: body.type, atMs, hash }
   if (body.type === "message-appended") {
     return { ...head, message: thaw(body.message, entryId(seq)), onBranch: branch.has(seq) }
@@ -135,7 +135,7 @@ function tell({ seq, hash, atMs, body }: Entry, branch: ReadonlySet<number>): Hi
   return body.type === "session-opened" ? head : { ...head, body }
 }
 
-/** A compaction of a session, for a reader. */
+/** A compaction of a session, for display. */
 export type Checkpoint = {
   readonly id: string
   readonly atMs: number
@@ -149,30 +149,30 @@ export type Checkpoint = {
   readonly focus?: string
 }
 
-/** One way that the history went: its last message, and how many there are from the first on. */
+/** A branch of the history: its last message, and its number of messages. */
 export type Branch = { readonly tip: string; readonly messages: number; readonly current: boolean }
 
-/** How the messages of the branch that the session is on are shown to a model now. */
+/** How the messages of the current branch are shown to a model now. */
 export type Shown = {
   readonly whole: number
   readonly shortened: number
   readonly leftOut: number
-  /** Messages that hold the prompt stack and are there in any case. */
+  /** Messages with infrastructure, which are always shown. */
   readonly standing: number
-  /** Messages of our own: digests, pinned rules, retrieved memory. */
+  /** Generated messages: digests, pinned rules, retrieved memory. */
   readonly made: Readonly<Record<"digest" | "pins" | "memory" | "other", number>>
 }
 
-/** What a session is, in figures. */
+/** Figures about a session. */
 export type Overview = {
   readonly entries: number
   readonly types: Readonly<Record<string, number>>
-  /** The one that the session is on first, then the newest. */
+  /** The current branch first, then the newest. */
   readonly branches: readonly Branch[]
   /** The newest first. */
   readonly checkpoints: readonly Checkpoint[]
   readonly shown: Shown
-  /** Does the store have all that this process knows of it? */
+  /** Does the store have all entries that this process knows? */
   readonly durable: boolean
 }
 

@@ -7,54 +7,54 @@ import type { Entry, EntryBody } from "./log/entry.ts"
 import type { LogEvent } from "./log/event.ts"
 import { createOutline, type Outline } from "./log/outline.ts"
 
-/** How a writing went. `durable` means that the store has it; otherwise it is in memory, and `problem` says why. */
+/** The result of a write. `durable` means that the store has the entries; otherwise they are in memory, and `problem` says why. */
 export type Committed = { readonly entries: readonly Entry[]; readonly durable: boolean; readonly problem?: Problem }
 
-/** Says what is to be written, given the log as it is; the first of it will have the place `next`. */
+/** Returns the entries to write, given the current log; the first one gets the sequence number `next`. */
 type Write = (outline: Outline, next: number) => readonly EntryBody[]
 
 /**
- * A session's log, as far as this process knows it. If someone else wrote first, what they wrote is taken in and the writing is asked
- * for again; if the store fails, it is kept in memory and written as soon as that is possible.
+ * A session's log, as far as this process knows it. If another process wrote first, its entries are read and `write` is called again. If
+ * the store fails, entries are kept in memory and written as soon as possible.
  */
 export type Journal = {
   readonly outline: () => Outline
-  /** Take in what others wrote. */
+  /** Read what others wrote. */
   readonly refresh: () => Promise<void>
   readonly commit: (write: Write) => Promise<Committed>
   readonly entries: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
   readonly isDurable: () => boolean
   /** Does the store have this entry? */
   readonly isSaved: (seq: number) => boolean
-  /** Why the store could not be read or written when it was last tried. Without a problem, what is known here is the whole log. */
+  /** The problem of the last read or write; undefined if it succeeded, and then this process knows the whole log. */
   readonly problem: () => Problem | undefined
-  /** Was the log ever read? Before that, what is known of it is only what was written here. */
+  /** Was the log ever read? Before that, only entries written here are known. */
   readonly isKnown: () => boolean
-  /** What happened to durability since someone asked last. */
+  /** Durability events since the last call. */
   readonly takeEvents: () => readonly LogEvent[]
-  /** Let go of all bodies but these: they can be read again. */
+  /** Drop all cached bodies except these; they can be read again. */
   readonly release: (isKept: (seq: number) => boolean) => void
 }
 
 type JournalOptions = {
   readonly store: Store
   readonly session: SessionId
-  /** Whose log it is, for the store's list of sessions. */
+  /** The tenant and agent, for the store's list of sessions. */
   readonly owner: () => MemoryOwner
   readonly now: () => number
   readonly opening: () => EntryBody
-  /** Do messages that waited go behind what others wrote meanwhile? */
+  /** Do pending messages go after what others wrote meanwhile? */
   readonly follows: () => boolean
   readonly redact: <Data>(data: Data) => Data
-  /** So many entries may wait in memory while the store is away; after that the caller hears of it. */
+  /** Limit on entries kept in memory while the store is unavailable; above it, writes throw. */
   readonly maxUnsaved: number
-  /** What was written here has other places now, as the map says; what it does not name, and is not in the log, is gone. */
+  /** Called when pending entries got new sequence numbers, by the map. Entries that are neither in the map nor in the log are gone. */
   readonly onMoved: (places: ReadonlyMap<number, number>) => void
 }
 
-/** Someone else wins a race now and then; this often in a row is no race any more. */
+/** Limit on lost write races in a row. More is not a race any more. */
 const maxRaces = 50
-/** Of a log's shape so much is read at once. */
+/** Page size for reading a log's outline. */
 const outlinePage = 20_000
 
 export function createJournal(options: JournalOptions): Journal {
@@ -64,7 +64,7 @@ export function createJournal(options: JournalOptions): Journal {
   let outline = createOutline()
   const events: LogEvent[] = []
   let begun = false
-  const { noting, problem } = createTrouble()
+  const { noting, problem } = createProblemNotes()
 
   const refresh = async (): Promise<void> => {
     if (backlog.size() > 0) return
@@ -74,10 +74,10 @@ export function createJournal(options: JournalOptions): Journal {
     begun = true
   }
 
-  /** Others wrote while the store was away: their log goes on, and what waited here is to be written behind it. */
+  /** Others wrote while the store was unavailable: their log stays, and the pending entries must be written after it. */
   const startOver = async (): Promise<readonly Stranded[]> => {
     const { fresh, there } = await readAgain(options, backlog)
-    // Only now that all of it was read is anything let go of.
+    // Drop the old state only after everything was read.
     const withdrawn = backlog.withdraw()
     bodies.release(() => false)
     outline = fresh
@@ -86,7 +86,7 @@ export function createJournal(options: JournalOptions): Journal {
     return strandedIn(withdrawn, there, session)
   }
 
-  /** Bring the store and this process together; what has to be written again comes back. */
+  /** Synchronize with the store; returns the entries that must be written again. */
   const meet = async (): Promise<readonly Stranded[]> => {
     if (!begun) await refresh()
     const waiting = backlog.size()
@@ -128,12 +128,12 @@ export function createJournal(options: JournalOptions): Journal {
   }
 }
 
-/** Bodies that are chained at once: with more, others are served in between. */
+/** Entries hashed in one step; between steps other requests are served. */
 const chainedAtOnce = 50
 
 type Chained = ReturnType<typeof chainEntries>
 
-/** Chain bodies behind the end of a log. Many are chained in slices; nothing if someone else wrote in between. */
+/** Hash-chain bodies after the end of a log. Many are chained in slices; undefined if another write happened in between. */
 function chainBehind(
   outline: () => Outline,
   bodies: readonly EntryBody[],
@@ -170,28 +170,30 @@ const degraded = (problem: Problem, backlog: Backlog): LogEvent => ({
   unsaved: backlog.size(),
 })
 
-/** Remembers what went wrong when something was last tried. */
-function createTrouble(): {
+/** Remembers the problem of the last operation. */
+function createProblemNotes(): {
   readonly noting: <Value>(act: () => Promise<Value>) => Promise<Value>
   readonly problem: () => Problem | undefined
 } {
-  let trouble: Problem | undefined
+  let lastProblem: Problem | undefined
   return {
-    problem: () => trouble,
+    problem: () => lastProblem,
     noting: async (act) => {
       try {
         const value = await act()
-        trouble = undefined
+        lastProblem = undefined
         return value
       } catch (error) {
-        if (error instanceof HoldfastError) trouble = error.problem
+        if (error instanceof HoldfastError) lastProblem = error.problem
         throw error
       }
     },
   }
 }
 
-/** The log's shape from its beginning, and what of the backlog is in it already: a writing whose answer got lost. */
+/**
+ * The log's outline from the beginning, and the backlog entries that it already contains, because a write succeeded but its reply was lost.
+ */
 async function readAgain(
   options: JournalOptions,
   backlog: Backlog,
@@ -212,7 +214,7 @@ const strandedIn = (
     .filter(({ hash }) => !there.has(hash))
     .map((entry) => ({ seq: entry.seq, body: readBody(entry, payloads, session) }))
 
-/** Take in the log's shape from where it is known on; its last known entry says whether it is still the same log. */
+/** Read the outline from the last known entry on; that entry shows whether it is still the same log. */
 async function readOutline({ store, session }: JournalOptions, outline: Outline): Promise<"same-log" | "another-log"> {
   for (;;) {
     const { seq, hash } = outline.head()
@@ -227,7 +229,7 @@ type Committing = {
   readonly outline: () => Outline
   readonly backlog: Backlog
   readonly meet: () => Promise<readonly Stranded[]>
-  /** Write these bodies; nothing if someone else was faster, and then what they wrote has been taken in. */
+  /** Write these bodies; undefined if another process was faster, and then its entries have been read. */
   readonly write: (written: readonly EntryBody[], away: Problem | undefined) => Promise<Committed | undefined>
   readonly options: JournalOptions
 }
@@ -248,7 +250,7 @@ async function commitTo({ outline, backlog, meet, write, options }: Committing, 
     stranded = []
     const away = problemIn(met) ?? rewritten?.problem
     const head = outline().head().seq
-    const asked = ask(outline(), head + (head === 0 ? 2 : 1)).filter((body) => !moved || !isPlaced(body))
+    const asked = ask(outline(), head + (head === 0 ? 2 : 1)).filter((body) => !moved || !hasReferences(body))
     if (asked.length === 0) return { entries: [], durable: backlog.size() === 0, ...present({ problem: away }) }
     if (away !== undefined && backlog.size() + asked.length > options.maxUnsaved) throw new HoldfastError(away)
     const committed = await write(head === 0 ? [options.opening(), ...asked] : asked, away)
@@ -259,10 +261,10 @@ async function commitTo({ outline, backlog, meet, write, options }: Committing, 
 
 const problemIn = (met: Attempted<unknown>): Problem | undefined => ("problem" in met ? met.problem : undefined)
 
-/** Does it name entries by places that were known before it was asked for? Those are void once entries have moved. */
-const isPlaced = ({ type }: EntryBody): boolean => !placeless.has(type)
+/** Does it refer to entries by sequence numbers chosen before the write? Those are invalid once entries have moved. */
+const hasReferences = ({ type }: EntryBody): boolean => !withoutReferences.has(type)
 
-const placeless: ReadonlySet<EntryBody["type"]> = new Set([
+const withoutReferences: ReadonlySet<EntryBody["type"]> = new Set([
   "session-opened",
   "message-appended",
   "branch-opened",
@@ -273,7 +275,7 @@ const placeless: ReadonlySet<EntryBody["type"]> = new Set([
   "calls-judged",
 ])
 
-/** What was written, as it was before anything was taken out of it for the store. */
+/** The written entries with their original bodies, before redaction. */
 const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]): readonly Entry[] =>
   stored.flatMap(({ seq, hash, atMs }, n) => {
     const body = written[n]
@@ -282,7 +284,7 @@ const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]
 
 type Attempted<Value> = { readonly value: Value } | { readonly problem: Problem }
 
-/** What came of it, or what the store says went wrong. Anything else is a bug, and loud. */
+/** The result, or the store's Problem. Any other error is a bug and is thrown. */
 async function attempt<Value>(act: () => Promise<Value>): Promise<Attempted<Value>> {
   try {
     return { value: await act() }
@@ -292,12 +294,12 @@ async function attempt<Value>(act: () => Promise<Value>): Promise<Attempted<Valu
   }
 }
 
-/** Entries that were read or written by this process, and the way to the others. */
+/** Cached entries, and access to the others in the store. */
 type Bodies = {
   readonly keep: (entries: readonly Entry[]) => void
-  /** Entries by place, from the store where they are not at hand. */
+  /** Entries by sequence number; those that are not cached are read from the store. */
   readonly read: (seqs: readonly number[]) => Promise<ReadonlyMap<number, Entry>>
-  /** Let go of all but these. */
+  /** Drop all except these. */
   readonly release: (isKept: (seq: number) => boolean) => void
 }
 
@@ -330,22 +332,22 @@ function createBodies(store: Store, session: SessionId): Bodies {
 const pairOf = (seq: number, entry: Entry | undefined): readonly (readonly [number, Entry])[] =>
   entry === undefined ? [] : [[seq, entry]]
 
-/** Entries that the store does not have yet, in the order in which they were written. */
+/** Entries that the store does not have yet, in order. */
 type Backlog = {
   readonly size: () => number
   readonly saved: () => Head
-  /** The store is known to have everything up to here. */
+  /** Note that the store has everything up to here. */
   readonly advance: (head: Head) => void
   readonly add: (entries: readonly StoredEntry[], payloads: ReadonlyMap<string, string>) => void
-  /** Write all of it. `conflict` if someone else wrote in its place; a store that fails leaves it as it is. */
+  /** Write all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
   readonly save: () => Promise<"saved" | "conflict">
-  /** Take everything back: it will be written differently. */
+  /** Remove all entries, to be written differently. */
   readonly withdraw: () => Withdrawn
 }
 
 type Withdrawn = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
-/** Entries that are saved in one go: an embedded store holds up its process while it writes. What was begun is gone on with. */
+/** Entries saved in one transaction: an embedded store blocks its process while it writes. A started save continues with the rest. */
 const savedAtOnce = 1000
 
 const payloadsIn = (
@@ -381,9 +383,9 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
       advance({ seq: last.seq, hash: last.hash })
       return save(upTo)
     }
-    // Someone else recorded the same message: it is matched to theirs.
+    // Another process recorded the same message: match ours to it.
     if (written.type === "duplicate") return "conflict"
-    // A writing whose answer got lost: the store's end is one of ours.
+    // If the store's last entry is one of ours, an earlier write succeeded but its reply was lost.
     const { head } = written
     if (!entries.some(({ seq, hash }) => seq === head.seq && hash === head.hash)) return "conflict"
     advance(head)
@@ -407,25 +409,25 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
   }
 }
 
-/** An entry that never reached the store, with the place that it would have had. */
+/** An entry that never reached the store, with the sequence number that it would have had. */
 type Stranded = { readonly seq: number; readonly body: EntryBody }
 
 type Rebased = {
   readonly bodies: readonly EntryBody[]
-  /** The new place of each entry that has one, by its old. */
+  /** New sequence numbers by old ones. */
   readonly places: ReadonlyMap<number, number>
 }
 
 type RebaseOptions = {
   readonly opening: () => EntryBody
-  /** Do messages go behind what others wrote meanwhile? Those of a client's whole history stay where that has them. */
+  /** Do messages go after what others wrote meanwhile? Those of a client's whole history keep their parent. */
   readonly follows: () => boolean
 }
 
 /**
- * What was written while the store was out of reach, as it can be written behind what others wrote meanwhile. Messages find their place
- * anew, and those that others wrote too are left out; rules and usage stay. A compaction is not carried over: its messages may have
- * other places now, and it is made again when it is needed.
+ * Convert entries written while the store was unavailable, so that they can be appended after what others wrote. Messages get new parents,
+ * and messages that others wrote too are dropped; rules and usage stay. Compactions are dropped, because their messages may have moved;
+ * they are made again when needed.
  */
 function rebase(stranded: readonly Stranded[], outline: Outline, { opening, follows }: RebaseOptions): Rebased {
   const places = new Map<number, number>()
@@ -441,8 +443,8 @@ function rebase(stranded: readonly Stranded[], outline: Outline, { opening, foll
 }
 
 /**
- * Where an entry stands now. The first message of a process that never saw the log goes behind the log's end, unless it begins a
- * client's whole history: that one begins at the beginning, after the stack that was seen with it.
+ * The new sequence number of an entry. The first message of a process that never read the log goes after the log's end, unless it begins a
+ * client's whole history: that begins at the root, after the infrastructure that was seen with it.
  */
 function createPlacing(
   stranded: readonly Stranded[],
@@ -458,7 +460,7 @@ function createPlacing(
   }
 }
 
-/** The body with its new place, the entry that says the same already, or nothing. */
+/** The body with new references, the number of an existing equal entry, or undefined to drop it. */
 function rewrite(
   body: EntryBody,
   placeOf: (seq: number) => number,

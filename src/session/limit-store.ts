@@ -2,12 +2,12 @@ import { HoldfastError, type Problem } from "../message/errors.ts"
 import { withinMs } from "../model/within-ms.ts"
 import type { Store } from "../store/store.ts"
 
-/** No one call of a turn takes as long on a store that works, and a turn hangs on it. */
+/** Time limit for one store call in a turn; a working store is faster. */
 export const storeMs = 5000
 
 type Act<Args extends readonly unknown[], Value> = (...args: Args) => Promise<Value>
 
-/** Whoever uses a store through its limits learns together with all others that it is away. */
+/** One watch for each store, so that all users learn at the same time that it is unavailable. */
 const watches = new WeakMap<Store, StoreWatch>()
 
 function watchOf(store: Store): StoreWatch {
@@ -19,9 +19,9 @@ function watchOf(store: Store): StoreWatch {
 }
 
 /**
- * The same store, whose calls in the midst of a turn end one way or another: after so long, or as soon as it turns out that the store
- * answers nobody, it counts as out of reach, and then no call waits until it answers again. What it still does after that is as if its
- * answer had got lost, and whoever wrote writes the same again. Calls that are long by nature are let be.
+ * Wrap a store with time limits on the calls made during a turn: a call fails after `limitMs`, or as soon as the store is known to answer
+ * nothing, and then calls fail at once until it answers again. A timed-out write may still take effect, as if its reply had been lost;
+ * callers write the same again. Calls that are long by nature are not limited.
  */
 export function limitStore(store: Store, limitMs: number = storeMs): Store {
   const watch = watchOf(store)
@@ -68,21 +68,21 @@ export function limitStore(store: Store, limitMs: number = storeMs): Store {
   }
 }
 
-/** Knows whether a store answers at all, from the calls that are made of it. */
+/** Knows whether a store answers at all, from the calls made to it. */
 type StoreWatch = {
   readonly isAway: () => boolean
-  /** Run a call. Its signal aborts when the store turns out to answer nobody. */
+  /** Run a call. Its signal aborts when the store turns out to be unavailable. */
   readonly during: <Value>(call: (signal: AbortSignal) => Promise<Value>) => Promise<Value>
 }
 
-/** A call that takes longer than this makes one wonder. */
+/** A call that takes longer than this triggers a probe of the store. */
 const slowMs = 1000
-/** Then the store is asked something small; one that works has answered by now, however much it is asked. */
+/** Time limit for the probe; a working store answers within it, however busy it is. */
 const answerMs = 2000
-/** While it is away it is asked again after this. */
+/** Interval between probes while the store is unavailable. */
 const againMs = 1000
 
-/** Watch over a store. `ask` is a call that costs it next to nothing; that it fails is an answer too. */
+/** Watch a store. `ask` is a cheap call; even an error counts as an answer. */
 export function createStoreWatch(ask: () => Promise<unknown>): StoreWatch {
   let away = false
   let asking = false
@@ -95,7 +95,7 @@ export function createStoreWatch(ask: () => Promise<unknown>): StoreWatch {
     Promise.resolve().then(ask).then(isThere, isThere)
     return promise.finally(() => clearTimeout(timer))
   }
-  const wonder = async (): Promise<void> => {
+  const probe = async (): Promise<void> => {
     if (asking) return
     asking = true
     away = !(await answered())
@@ -103,12 +103,12 @@ export function createStoreWatch(ask: () => Promise<unknown>): StoreWatch {
     if (!away) return
     calls.abort()
     calls = new AbortController()
-    later(() => void wonder(), againMs)
+    later(() => void probe(), againMs)
   }
   return {
     isAway: () => away,
     during: async (call) => {
-      const timer = later(() => void wonder(), slowMs)
+      const timer = later(() => void probe(), slowMs)
       try {
         return await call(calls.signal)
       } finally {
@@ -118,17 +118,17 @@ export function createStoreWatch(ask: () => Promise<unknown>): StoreWatch {
   }
 }
 
-/** Nobody stays up for it. */
+/** A timer that does not keep the process alive. */
 function later(act: () => void, ms: number): NodeJS.Timeout {
   const timer = setTimeout(act, ms)
   timer.unref()
   return timer
 }
 
-/** How often a store that was away is tried again by itself: another process may need what waits here. */
+/** Interval of automatic retries after the store was unavailable: another process may need the pending writes. */
 const saveAgainMs = 1000
 
-/** Does something again and again until it is done. Nobody stays up for it. */
+/** Repeats an action until it succeeds. The timer does not keep the process alive. */
 export function createRetry(act: () => Promise<boolean>): { readonly start: () => void; readonly stop: () => void } {
   let timer: NodeJS.Timeout | undefined
   let isStopped = false

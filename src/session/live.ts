@@ -15,10 +15,10 @@ import type { StackInForce, WaitingStack } from "./session-stack.ts"
 import type { SharedRules } from "./shared-rules.ts"
 import type { StackReader } from "./stack/stack-options.ts"
 
-/** What one process holds of a session that is in use. All of it can be had again from the log; only one thing at a time changes it. */
+/** A session's state in this process. All of it can be rebuilt from the log; it is changed only under its lock. */
 export type Live = {
   readonly id: string
-  /** The tenant and the agent that it belongs to, and their memory. */
+  /** The tenant and agent of the session, and their memory. */
   owner: MemoryOwner
   memory: Memory
   readonly journal: Journal
@@ -27,64 +27,64 @@ export type Live = {
   readonly emit: (event: NewEvent) => void
   readonly redact: <Data>(data: Data) => Data
   readonly store: Store
-  /** Where background summaries are made, if someone is there to write them. */
+  /** The queue of background summaries, if there is a summarizer. */
   readonly queue: Queue | undefined
-  /** A name that nobody has thought of before. */
+  /** A new random id. */
   readonly newId: () => string
-  /** Do something once the call is over; what goes wrong in it is told, and breaks nothing. */
+  /** Run something after the call, under the lock; errors are reported and break nothing. */
   readonly later: (work: string, act: () => Promise<void>) => void
-  /** Do something that takes long beside the session; it takes the lock itself where it changes anything. */
+  /** Run something long without the lock; it takes the lock itself where it changes the session. */
   readonly beside: (work: string, act: () => Promise<void>) => void
   readonly meterFor: (model: string | undefined, format: Format) => Meter
-  /** Messages as they were read, by entry: the same object from call to call, so that nothing is counted twice. */
+  /** Decoded messages by entry: the same object from call to call, so that nothing is counted twice. */
   readonly messages: Map<number, Message>
-  /** Rules that hold in other sessions too. */
+  /** Rules of several sessions. */
   readonly shared: SharedRules
-  /** Those of them that hold in this one, as they were last read. */
+  /** The shared rules of this session, as last read. */
   sharedPins: readonly Pin[]
-  /** Rules by the entries that pinned them, and how they stand to one another. */
+  /** Rules by the entries that pinned them. */
   readonly rules: Map<number, Pin>
-  /** Entries that took rules back: whether the user went back behind them, and the message that said so. */
+  /** Entries that withdrew rules: whether the user went back before the rule, and the message that withdrew it. */
   readonly unpinned: Map<number, { readonly rewound: boolean; readonly said: number | undefined }>
-  /** What was spent with the calls of an answer, by the entries that say so. */
+  /** Money spent by tool calls, by the log entries that record it. */
   readonly spent: Map<number, number>
-  /** Calls that were judged as they streamed in, and are still to be written down. */
+  /** Calls that were judged while streaming, and are not in the log yet. */
   readonly judged: JudgedCall[]
   ledger?: { readonly of: readonly Pin[]; readonly pins: readonly StandingPin[]; readonly comparing: PinLedger }
-  /** The message that the conversation is at. */
+  /** The current message of the conversation. */
   at: number
-  /** Where the log ended when `at` was taken: what stands behind that was written by others since. */
+  /** The end of the log when `at` was read: later entries were written by others. */
   seen: number
-  /** Whether `at` was taken from the log. */
+  /** Whether `at` was read from the log. */
   opened: boolean
-  /** Whether what stands and what was learned of its models were taken from the log. */
+  /** Whether the infrastructure and the model calibrations were read from the log. */
   learned: boolean
-  /** It was deleted: nothing is written of it any more. */
+  /** The session was deleted: nothing is written any more. */
   removed: boolean
-  /** How often entries that waited for the store had to be written in other places. */
+  /** How often pending entries got new sequence numbers. */
   moves: number
-  /** The last request of a client that sends its whole history, under our ids. */
+  /** The last request of a client that sends its whole history, with entry ids. */
   client?: ModelRequest
-  /** What the last call was written in. */
+  /** The frame of the last call. */
   frame?: ModelRequest
-  /** Documents that opened the session, by hash, and the hash of the stack that was last seen. */
+  /** Hashes of the documents that opened the session, and of the infrastructure last seen. */
   documents: ReadonlySet<string>
   stack: string
-  /** The prompt stack that is sent, the one that waits for the next compaction, and what was told of either. */
+  /** The prompt stack in force, the one that waits for the next compaction, and what was last reported about them. */
   promptStack?: StackInForce
   waitingStack?: WaitingStack
   toldStack?: string
-  /** When the last calls were made, in milliseconds: tells how long a cache has to last. */
+  /** Times of the last calls in milliseconds; they tell how long a cache entry must last. */
   readonly callsMs: number[]
   readonly stacks: StackReader
-  /** Messages that the conversation had reached where its client wrote the history anew, by the entry that says so; 0 for other ways. */
+  /** By branch entry: the message that the conversation had reached when its client rewrote the history; 0 for other branches. */
   readonly reached: Map<number, number>
-  /** Answers that were recorded and not sent back by the client yet. */
+  /** Recorded responses that the client has not sent back yet. */
   readonly unconfirmed: Set<number>
   readonly calibrations: Map<string, Calibration>
-  /** How long the newest answers were, by model, in the provider's tokens. */
+  /** Lengths of the latest responses by model, in the provider's tokens. */
   readonly answers: Map<string, readonly number[]>
-  /** The last request that was prepared: for whom, what it takes by our count, what is in it, and the message that it ends with. */
+  /** The last prepared request: its model, our token count, its content, and its last message. */
   sent?: {
     readonly at: number
     readonly model: string
@@ -93,14 +93,14 @@ export type Live = {
     readonly messages: Transcript
     readonly held: boolean
   }
-  /** The key of the newest answer that this process knows of. */
+  /** The key of the newest response known to this process. */
   answered: string | undefined
   breaker: Breaker
-  /** A compaction that someone took back is not made again before it has to be. */
+  /** After an undo, the view is not compacted again before it has to be. */
   undoneAt?: number
 }
 
-/** Runs one thing at a time, in the order in which they were asked for. */
+/** Runs one function at a time, in call order. */
 type Lock = <Value>(act: () => Promise<Value>) => Promise<Value>
 
 export function createLock(): Lock {

@@ -11,25 +11,25 @@ import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
 import { isInForce, pinOf, type SessionPin } from "./pins.ts"
 import { documentRules, isRetelling, seekRules } from "./seek-rules.ts"
 
-/** New messages, what stands before them, and the documents that open the session and were not seen before. */
+/** New messages, the messages before them, and opening documents that were not seen before. */
 export type News = {
   readonly messages: Transcript
   readonly before: Transcript
   readonly documents: readonly InjectedDocument[]
-  /** The texts of all documents that are lifted out of the messages. */
+  /** The texts of all documents that are separated from the messages. */
   readonly lifted: ReadonlySet<string>
-  /** Messages in which nobody speaks, and how much of them that is. */
+  /** Parts of messages that the user did not write, by message id. */
   readonly ignoredParts?: IgnoredParts
 }
 
 export const noDocuments: Pick<News, "documents" | "lifted"> = { documents: [], lifted: new Set() }
 
-/** Where new entries go: the place of the first message, and of the first entry behind what is written with the messages. */
+/** Sequence numbers of new entries: of the first message, and of the first entry after those written with the messages. */
 type Places = { readonly first: number; readonly next: number }
 
 /**
- * The rules that new messages and documents say and that do not stand yet, as entries, and behind them those that the messages take back
- * in words: of what stood before, and of one another.
+ * New rules from messages and documents, as entries, followed by entries for the rules that the messages withdraw in words: earlier ones,
+ * or each other's.
  */
 export function newRules(
   { options }: Live,
@@ -41,12 +41,12 @@ export function newRules(
   const standing = new Map<string, Pin>(pins.filter(isInForce).map((pin) => [nameOf(pin), pin]))
   const bodies: RuleBody[] = []
   const taken: EntryBody[] = []
-  const lay = (body: RuleBody): void => {
+  const addRule = (body: RuleBody): void => {
     if (standing.has(nameOf(body))) return
     standing.set(nameOf(body), pinOf(next + bodies.length, body))
     bodies.push(body)
   }
-  documentRules(documents).forEach(lay)
+  documentRules(documents).forEach(addRule)
   for (const [n, rules] of seekRules(messages, { before, lifted, ignoredParts }).entries()) {
     const message = messages[n]
     const isOwn = message !== undefined && !ignoredParts.has(message.id)
@@ -56,27 +56,30 @@ export function newRules(
       for (const [name, known] of standing) if (known.id === id) standing.delete(name)
     }
     if (isOwn) withdrawnIn(message, standing).forEach(retire)
-    // A rule that was found and is about the same thing takes the place of the earlier one by itself.
+    // A found rule about the same subject supersedes the earlier one by itself.
     const replaced = (isOwn ? replacedIn(message, standing) : []).filter(
       ({ pin }) => !rules.some((rule) => sameSubject(pin, rule)),
     )
     for (const { pin } of replaced) retire(pin)
-    for (const { at, ...rule } of rules) lay({ ...rule, place: { entry: first + n, ...at } })
-    // What takes the place of a rule is one, however it is worded.
+    for (const { at, ...rule } of rules) addRule({ ...rule, place: { entry: first + n, ...at } })
+    // The replacement of a rule is a rule too, however it is worded.
     for (const { body, at } of replaced)
       if (!rules.some((rule) => rule.text.includes(body.text) || body.text.includes(rule.text)))
-        lay({ ...body, place: { entry: first + n, ...at } })
+        addRule({ ...body, place: { entry: first + n, ...at } })
   }
   return [...bodies, ...taken]
 }
 
-/** Rules that words may retire: the user's, or of less trust; never the operator's, one that someone asked for, or one of all sessions. */
+/**
+ * Rules that a message may replace: rules found in this session, of the user's trust or less; never operator rules, explicitly pinned
+ * rules, or rules of all sessions.
+ */
 const retirable = (standing: ReadonlyMap<string, Pin>): readonly Pin[] =>
   [...standing.values()].filter(
     ({ channel, by, scope }) => by === "found" && scope === "session" && trust(channel) <= trust("user"),
   )
 
-/** The rules in whose place a message puts something else, and what it says instead. */
+/** The rules that a message replaces, with the replacement. */
 function replacedIn(message: Message, standing: ReadonlyMap<string, Pin>) {
   if (standing.size === 0 || !isSpoken(message)) return []
   return message.parts.flatMap((part, at) =>
@@ -90,7 +93,7 @@ function replacedIn(message: Message, standing: ReadonlyMap<string, Pin>) {
   )
 }
 
-/** The rules of the user's, or of less trust, that a message takes back in words; never the operator's, or one of all sessions. */
+/** The rules of the user's trust or less that a message withdraws in words; never operator rules, or rules of all sessions. */
 function withdrawnIn(message: Message, standing: ReadonlyMap<string, Pin>): readonly Pin[] {
   if (standing.size === 0 || !isSpoken(message)) return []
   const said = message.parts.flatMap((part) =>
@@ -106,7 +109,10 @@ function withdrawnIn(message: Message, standing: ReadonlyMap<string, Pin>): read
 const nameOf = ({ channel, text, source = "" }: Pick<RuleBody, "channel" | "text" | "source">): string =>
   JSON.stringify([channel, channel === "user" ? "" : source, text])
 
-/** What a user takes back at the head of a message, `/unpin e12` or `/unpin the metric rule`: a rule of theirs, or one of less trust; never the operator's. */
+/**
+ * Rules withdrawn by a command at the start of a message, `/unpin e12` or `/unpin the metric rule`: of the user's trust or less; never
+ * operator rules.
+ */
 export function takenBackIn(
   pins: readonly SessionPin[],
   messages: Transcript,
@@ -128,10 +134,10 @@ export function takenBackIn(
   })
 }
 
-/** Longer than this, a user's message in the place of another may be a summary that a client made. */
+/** A longer user message in place of another may be a summary by a client. */
 const maxReplaced = 1000
 
-/** Did the user go back and say something else? A client that compacts puts more there, or another kind of message. */
+/** Did the user go back and write something else? A client that compacts adds more messages, or another kind. */
 export function isRewind(left: Transcript, added: Transcript, known: number): boolean {
   const [oldest] = left
   const [only] = added
@@ -141,7 +147,7 @@ export function isRewind(left: Transcript, added: Transcript, known: number): bo
   return isSpoken(oldest) && isSpoken(only) && length <= maxReplaced && !texts.some(isRetelling)
 }
 
-/** Rules that were found in words which the user took back go with them. */
+/** Withdraw rules found in messages that the user took back. */
 export function rewound(
   pins: readonly SessionPin[],
   left: readonly number[],

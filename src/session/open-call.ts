@@ -19,23 +19,23 @@ import type { PrepareOptions } from "./prepared.ts"
 import { type CallStack, type StackInForce, stackForCall, withStanding } from "./session-stack.ts"
 import { entriesIn, type Framed, frameMessages, readMessages, readView, release, type View } from "./view.ts"
 
-/** A call that is about to be made: the request that the view is put into, with every message that it may show. */
+/** A model call being prepared: the request that the view is put into, with every message that it may show. */
 export type Call = Framed & {
-  /** Whose messages it carries: the client's whole history, the log's, or what follows a history that the provider holds. */
+  /** Where its messages come from: the client's whole history, the log, or only what follows the history that the provider holds. */
   readonly kind: "client" | "log" | "held"
   readonly asText: boolean
-  /** The body as the client sent it. */
+  /** The client's original body. */
   readonly came: string
   readonly events: Trace
-  /** The prompt stack that stands in the frame, and the one that waits. */
+  /** The prompt stack in the frame, and the one that waits for a compaction. */
   readonly stack: CallStack
   /** The frame without the log's messages. */
   readonly base: ModelRequest
-  /** The same frame with another stack in it. */
+  /** The same frame with another prompt stack. */
   readonly reframe: (inForce: StackInForce | undefined) => ModelRequest
 }
 
-/** The request that the client sent, its history taken into the log; or the log's own messages in a frame. */
+/** Open a call: from the client's request, whose history is stored in the log, or from the log's own messages in a frame. */
 export async function openCall(live: Live, options: PrepareOptions, pins: readonly SessionPin[]): Promise<Call> {
   checkPrepareOptions(options)
   const format =
@@ -67,7 +67,7 @@ export async function openCall(live: Live, options: PrepareOptions, pins: readon
     : clientCall(live, options, request, asText, pins)
 }
 
-/** Messages that the client sent before are the same objects again. */
+/** Reuse the message objects of the previous request. */
 const decodeFor = ({ client }: Live, format: Format, text: string): ModelRequest =>
   client?.format === format ? decodeNext(client, text) : decodeRequest(format, text)
 
@@ -76,7 +76,7 @@ function objectOf(body: object): Readonly<Record<string, unknown>> {
   throw new HoldfastError({ code: "request-invalid", path: "the body", expected: "an object", found: "an array" })
 }
 
-/** The prompt stack of a call, for the model and the window that it is for. */
+/** The prompt stack of a call, for its model and window. */
 function stackOf(live: Live, options: PrepareOptions, { format, model }: ModelRequest): Promise<CallStack> {
   const meter = live.meterFor(options.model ?? model ?? live.options.model, format)
   const windowTokens = options.windowTokens ?? live.options.windowTokens ?? meter.model.windowTokens
@@ -97,7 +97,7 @@ async function clientCall(
   live.client = own
   live.frame = frame
   const view = await readView(live, live.at)
-  // The client carries its messages itself.
+  // The client sends all messages itself, so none need to be kept.
   release(live, { ...view, items: [], standing: [] })
   return {
     frame,
@@ -113,7 +113,7 @@ async function clientCall(
   }
 }
 
-/** The provider holds what came before: all that is there is new, and it is the whole view. */
+/** The provider holds the earlier history: all messages in the request are new, and they are the whole view. */
 async function heldCall(
   live: Live,
   options: PrepareOptions,
@@ -149,12 +149,12 @@ async function heldCall(
   }
 }
 
-/** Of the provider's markers, those for the messages are left. */
+/** Cache markers left for the stack; the provider's others are for the messages. */
 const stackMarkers = 2
 
 async function logCall(live: Live, options: PrepareOptions, bare: ModelRequest, asText: boolean): Promise<Call> {
   await requireLog(live)
-  const carried = await carryOver(live, bare.format)
+  const carried = await translateMessages(live, bare.format)
   const view = await readView(live, live.at)
   const stack = await stackOf(live, options, bare)
   const reframe = (inForce: StackInForce | undefined): ModelRequest => withStanding(live, bare, inForce, stackMarkers)
@@ -166,7 +166,7 @@ async function logCall(live: Live, options: PrepareOptions, bare: ModelRequest, 
   return { frame, separation, kind: "log", asText, came: bare.wire, view, events, stack, base, reframe }
 }
 
-/** The call with the view as it is now. The log's messages stand in the frame as the view has them. */
+/** The call with the current view. If the messages come from the log, the frame contains them as the view shows them. */
 export async function withNewView(live: Live, call: Call): Promise<Call> {
   const view = await readView(live, live.at)
   if (call.kind !== "log") return { ...call, view }
@@ -174,7 +174,7 @@ export async function withNewView(live: Live, call: Call): Promise<Call> {
   return { ...call, view, frame, separation: separateMade(call.separation, frame) }
 }
 
-/** The call with another stack in its frame. */
+/** The call with another prompt stack. */
 export async function withOtherStack(live: Live, call: Call, inForce: StackInForce): Promise<Call> {
   const base = call.reframe(inForce)
   const frame = call.kind === "log" ? frameMessages(base, call.view, await finder(live, call.view)) : base
@@ -182,7 +182,7 @@ export async function withOtherStack(live: Live, call: Call, inForce: StackInFor
   return { ...call, base, frame, separation, stack: { inForce, events: [] } }
 }
 
-/** The messages of a view by entry, read where they are not at hand. */
+/** The messages of a view by entry; missing ones are read from the log. */
 async function finder(live: Live, view: View): Promise<(seq: number) => Message | undefined> {
   const seqs = entriesIn(view)
   const messages = await readMessages(live, seqs)
@@ -190,8 +190,8 @@ async function finder(live: Live, view: View): Promise<(seq: number) => Message 
   return (seq) => byId.get(entryId(seq))
 }
 
-/** Messages of another format are carried over once, and from then on the conversation is in this one. */
-async function carryOver(live: Live, format: Format): Promise<Trace> {
+/** Translate messages of another format once; from then on the conversation is in this format. */
+async function translateMessages(live: Live, format: Format): Promise<Trace> {
   const view = await readView(live, live.at)
   const find = await finder(live, view)
   const messages = view.items.flatMap((item) => (item.type === "made" ? [item.message] : (find(item.entry) ?? [])))
@@ -214,7 +214,7 @@ async function carryOver(live: Live, format: Format): Promise<Trace> {
   return [...lost, ...entries.map(({ seq }) => ({ type: "checkpoint-installed" as const, checkpoint: entryId(seq) }))]
 }
 
-/** What was said before is only known once the log was read: without it, nothing can be told of a session or shown of its history. */
+/** Make sure that the log was read; without it, nothing can be said about the session or its history. */
 export async function requireLog(live: Live): Promise<void> {
   if (live.learned && live.journal.isKnown()) return
   const { problem } = await live.journal.commit(() => [])
@@ -222,17 +222,17 @@ export async function requireLog(live: Live): Promise<void> {
   await wake(live)
 }
 
-/** A session whose rules this process cannot know, its own or those of all sessions, is a Problem of the store. */
+/** Throw the store's Problem if the rules of this session or of all sessions cannot be read. */
 export async function requireRules(live: Live): Promise<void> {
-  // What waits for the store is written first, where it is back: then it is known what others wrote meanwhile.
+  // Write pending entries first, if the store is back: that also reads what others wrote meanwhile.
   if (!live.journal.isDurable()) await live.journal.commit(() => [])
   await requireLog(live)
   await live.shared.require()
 }
 
 /**
- * With a shared store away, others may have gone on with a session since this process read it. They have not if the request goes on from
- * the newest answer that is known here.
+ * While a shared store is unavailable, other processes may have continued the session. They have not if the request continues the newest
+ * response known here.
  */
 function requireNewest({ journal, store, answered }: Live, request: ModelRequest): void {
   const problem = journal.problem()
@@ -241,7 +241,10 @@ function requireNewest({ journal, store, answered }: Live, request: ModelRequest
   if (!goesOn) throw new HoldfastError(problem)
 }
 
-/** With a shared store away, a rule that only this process has would be gone with it: its request waits until the store has the rule. */
+/**
+ * While a shared store is unavailable, a rule that only this process has would be lost with it: refuse the request until the store has the
+ * rule.
+ */
 export function requireSavedRules({ journal, store }: Live): void {
   const problem = journal.problem()
   if (problem === undefined || !store.isShared) return

@@ -15,12 +15,12 @@ import type { HoldfastOptions } from "./options.ts"
 import type { SharedRules } from "./shared-rules.ts"
 import type { StackReader } from "./stack/stack-options.ts"
 
-/** What sessions of one process share. */
+/** State shared by all sessions of one process. */
 export type Shared = {
   readonly store: Store
   readonly memoryOf: (owner: MemoryOwner) => Memory
   readonly queue: Queue | undefined
-  /** Whose sessions are that were opened without saying whose. */
+  /** The default owner of sessions. */
   readonly owner: MemoryOwner
   readonly options: HoldfastOptions
   readonly meters: Map<string, Meter>
@@ -31,12 +31,12 @@ export type Shared = {
   readonly stacks: StackReader
 }
 
-/** While the store is away: so many entries are a long day's work of one agent. */
+/** Limit on entries in memory while the store is unavailable: a long day's work of one agent. */
 const usualUnsaved = 10_000
-/** The newest reports of usage tell how far counts are off. */
+/** Number of recent usage reports used to calibrate token counts. */
 const usageReports = 8
 
-/** A session as this process holds it. What the log says of it is read at its first use. */
+/** A session's state in this process. The log is read at first use. */
 export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
   const { store, queue, options } = shared
   const redact = redactorOf(options)
@@ -70,7 +70,7 @@ export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
       redact,
       maxUnsaved: options.unsavedEntries ?? usualUnsaved,
       follows: () => live.client === undefined,
-      onMoved: (places) => follow(live, places),
+      onMoved: (places) => onEntriesMoved(live, places),
     }),
     messages: new Map(),
     shared: shared.rules,
@@ -99,28 +99,28 @@ export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
   return live
 }
 
-/** Say whose a session is that was opened without knowing it. */
+/** Set the owner of a session that was opened without one. */
 export function setOwner(shared: Shared, live: Live, owner: MemoryOwner): void {
   if (live.owner.tenant === owner.tenant && live.owner.agent === owner.agent) return
   live.owner = owner
   live.memory = shared.memoryOf(owner)
 }
 
-/** Fewer answers say little about the next. */
-const tellingAnswers = 3
+/** Fewer responses say little about the length of the next one. */
+const leastAnswers = 3
 
-/** The longest of the newest answers, once there are enough to go by. */
+/** The longest of the latest responses, if there are enough of them. */
 export function longestAnswer({ answers }: Live, model: string): number | undefined {
   const lengths = answers.get(model) ?? []
-  return lengths.length < tellingAnswers ? undefined : Math.max(...lengths)
+  return lengths.length < leastAnswers ? undefined : Math.max(...lengths)
 }
 
-/** What must never be written, as the options have it. */
+/** The redactor of the options. */
 export const redactorOf = ({ redact = [] }: HoldfastOptions): Live["redact"] =>
   createRedactor(redact.map((rule) => (rule instanceof RegExp ? { pattern: rule } : rule)))
 
-/** Entries have other places now: go by those, and read again what went by the old ones. */
-function follow(live: Live, places: ReadonlyMap<number, number>): void {
+/** Entries got new sequence numbers: update references, and drop caches that used the old ones. */
+function onEntriesMoved(live: Live, places: ReadonlyMap<number, number>): void {
   const outline = live.journal.outline()
   const at = places.get(live.at) ?? live.at
   live.at = outline.node(at) === undefined ? outline.tip() : at
@@ -137,11 +137,11 @@ function follow(live: Live, places: ReadonlyMap<number, number>): void {
   live.moves += 1
 }
 
-/** Take from the log what a session goes on from: where it is, what stands, and what was learned of its models. */
+/** Read the session's state from the log: its current message, infrastructure, and model calibrations. */
 export async function wake(live: Live): Promise<void> {
   await live.journal.refresh()
   const outline = live.journal.outline()
-  // A client that sends its whole history goes on where it went on last, in whichever process that was.
+  // A client that sends its whole history may have continued in another process.
   const isElsewhere = live.client !== undefined && outline.tip() !== live.seen
   live.at = isElsewhere ? outline.tip() : placeToGoOn(live, outline)
   live.seen = outline.tip()
@@ -163,14 +163,14 @@ export async function wake(live: Live): Promise<void> {
   live.learned = true
 }
 
-/** How far our count of a request was from what the provider reported, and how long its answer was. */
+/** Learn from a usage report: how far our token count was off, and how long the response was. */
 export function learnFromUsage(
   { calibrations, answers }: Live,
   { model, estimatedTokens, usage }: Extract<EntryBody, { type: "usage-reported" }>,
 ): void {
   if (estimatedTokens === 0) return
   const sample = { estimated: tokens(estimatedTokens), reported: usage.inputTokens }
-  // What one prefix took is void once it is rewritten; the ratio is not.
+  // Keep only the ratio: counts of a prefix are invalid once it is rewritten.
   const { ratio } = calibrate(calibrations.get(model) ?? uncalibrated, sample)
   calibrations.set(model, { ratio })
   if (usage.outputTokens > 0)

@@ -15,7 +15,7 @@ import { type CompactOptions, checkNestedNames, checkOptions } from "./one-shot/
 import type { PrepareOptions } from "./prepared.ts"
 import { checkStackOption, type StackOption } from "./stack/stack-options.ts"
 
-/** How sessions are compacted: as one request is, less what belongs to a single one. */
+/** Compaction options of sessions: those of `compactRequest` that do not belong to a single request. */
 type ContextOptions = Pick<
   CompactOptions,
   | "windowTokens"
@@ -30,51 +30,57 @@ type ContextOptions = Pick<
 >
 
 export type MemoryOptions = {
-  /** Write down what matters before anything is compacted. */
+  /** Write facts to memory before they are compacted. */
   readonly flush?: boolean
-  /** Put what memory knows of the user's latest words beside them. Off unless given. */
+  /** Insert memory about the user's latest message before it. Off by default. */
   readonly retrieve?: { readonly budgetTokens: number; readonly trustedOnly?: boolean }
-  /** Lines that a session, and all sessions of an agent together, may write down in a day; 2,000 and 10,000 unless given. */
+  /** Lines that a session, and all sessions of an agent together, may write to memory in a day; 2,000 and 10,000 by default. */
   readonly sessionRowsPerDay?: number
   readonly agentRowsPerDay?: number
 }
 
 export type HoldfastOptions = ContextOptions & {
-  /** Where sessions last: a store, `memory`, a file (SQLite), or a `postgres://` address. A file in `.holdfast` unless given. */
+  /** Where sessions are stored: a store, `memory`, a file (SQLite), or a `postgres://` address. A file in `.holdfast` by default. */
   readonly store?: Store | string
-  /** Background work; in this process, or in PostgreSQL if the store is there, unless given. */
+  /** The queue for background work; by default in this process, or in PostgreSQL if the store is there. */
   readonly queue?: Queue
-  /** Whose memory it is: sessions of one agent share what they wrote down. */
+  /** The agent; sessions of one agent share their memory. */
   readonly agent?: string
-  /** The wire format and model where a call does not say. */
+  /** The wire format and model of calls that do not state them. */
   readonly format?: Format
   readonly model?: string
-  /** The prompt stack: sections and documents that stand behind the system part of every call, and never in the conversation. */
+  /** The prompt stack: sections and documents that follow the system part of every call, and are never in the conversation. */
   readonly stack?: StackOption
-  /** The operator's rules, which stand in the system part of every call: nothing that is said in a session can change them. */
+  /** The operator's rules, which are in the system part of every call: no message in a session can change them. */
   readonly pins?: readonly string[]
-  /** What the operator lays down from outside: rules and policies from files, and from signed commands. */
+  /** The operator's rules and policies from files and signed commands. */
   readonly operator?: { readonly standing: () => Standing; readonly refresh: () => Promise<Standing> }
-  /** Who judges the calls of an answer, beside the operator's own policies. Those count even where this guard only observes. */
+  /**
+   * The guard that judges the tool calls of responses, in addition to the operator's policies. Those are enforced even if this guard only
+   * observes.
+   */
   readonly guard?: Guarding
-  /** Who finds standing rules in what is said: the built-in finder, a function or model beside it, or no one. */
+  /** What finds rules in messages: the built-in finder, a function or model in addition to it, or nothing. */
   readonly finder?: "built-in" | "none" | RuleFinder
-  /** How long a user's turn may wait for a summary that is not ready. Not at all unless given. */
+  /** How long a turn may wait for a summary that is not ready. No wait by default. */
   readonly maxWaitMs?: number
   /** How long a summarizer may take in the background. */
   readonly summarizerMs?: number
-  /** How many background summaries run at once in this process; 0 for none. */
+  /** Concurrent background summaries in this process; 0 for none. */
   readonly speculations?: number
   readonly memory?: MemoryOptions
-  /** Print recall handles where something is cut. Only if the model has a way to use them: the MCP server, or a tool that calls `recall`. */
+  /**
+   * Add recall handles where text is shortened. Only useful if the model can use them: through the MCP server, or a tool that calls
+   * `recall`.
+   */
   readonly recall?: boolean
-  /** What must never be written to the store, by pattern. */
+  /** Patterns of text that must never be written to the store. */
   readonly redact?: readonly (RegExp | Redaction)[]
   readonly hooks?: Hooks
   readonly now?: () => number
-  /** How many sessions are held in memory at most; the one unused for longest is let go, and large ones sooner. */
+  /** Limit on sessions in memory; the least recently used is closed first, and large ones earlier. */
   readonly openSessions?: number
-  /** How many entries may wait in memory for a store that is away. */
+  /** Limit on entries kept in memory while the store is unavailable. */
   readonly unsavedEntries?: number
 }
 
@@ -123,7 +129,7 @@ const memoryNames = optionNames<MemoryOptions>({
 const retrieveNames = optionNames<NonNullable<MemoryOptions["retrieve"]>>({ budgetTokens: true, trustedOnly: true })
 const hookNames = optionNames<Hooks>({ beforeCompact: true, beforeInstall: true, afterCompact: true })
 
-/** Refuse names that are none of ours. */
+/** Refuse unknown option names. */
 function checkHoldfastNames(options: HoldfastOptions): void {
   const owner = "createHoldfast"
   checkOptionNames(options, holdfastNames, owner)
@@ -138,7 +144,7 @@ function checkHoldfastNames(options: HoldfastOptions): void {
 
 const wholeNumbers = ["maxWaitMs", "summarizerMs", "speculations", "openSessions", "unsavedEntries"] as const
 
-/** Refuse by name what cannot be meant, before anything is opened. */
+/** Refuse invalid options, before anything is opened. */
 export function checkHoldfastOptions(options: HoldfastOptions): void {
   checkHoldfastNames(options)
   for (const name of wholeNumbers) {
@@ -209,7 +215,7 @@ const prepareNames = optionNames<PrepareOptions>({
 
 const callNumbers = { windowTokens: 1, reserveTokens: 0, maxOutputTokens: 1, maxWaitMs: 0 } as const
 
-/** Refuse by name what one call cannot mean. */
+/** Refuse invalid options of one call. */
 export function checkPrepareOptions(options: PrepareOptions): void {
   checkOptionNames(options, prepareNames, "prepare")
   if (options.stack !== undefined) checkStackOption(options.stack, "prepare")
@@ -227,15 +233,15 @@ export function checkPrepareOptions(options: PrepareOptions): void {
     refuse("request", "a request as decodeRequest reads it", request)
 }
 
-/** Whose sessions are where nobody says it. */
+/** The default agent. */
 export const usualAgent = "default"
 
-/** Whose a session is: the agent of the options, and no tenant (the empty one), unless given. */
+/** The owner of a session; by default the agent of the options and no tenant (the empty one). */
 export type SessionOwner = { readonly tenant?: string; readonly agent?: string }
 
 const ownerNames = optionNames<SessionOwner>({ tenant: true, agent: true })
 
-/** Refuse what is no name of a tenant or an agent. */
+/** Refuse invalid names of tenants and agents. */
 export function checkSessionOwner(owner: SessionOwner): void {
   checkOptionNames(owner, ownerNames, "session")
   const { tenant = "", agent } = owner
@@ -243,7 +249,7 @@ export function checkSessionOwner(owner: SessionOwner): void {
   if (agent !== undefined) checkName("agent", agent)
 }
 
-/** A session's name: anything readable that fits a column and a URL. */
+/** Check a session id: readable characters that fit into a database column and a URL. */
 export function checkSessionId(id: unknown): asserts id is string {
   if (typeof id !== "string" || !/^[\x21-\x7e\u00a0-\ud7ff]{1,200}$/.test(id))
     refuse("session", "a name of 1 to 200 characters without blanks", id)

@@ -12,22 +12,22 @@ import type { Live } from "./live.ts"
 import type { Outline } from "./log/outline.ts"
 import { readMessages } from "./view.ts"
 
-/** How a conversation stood when its client left its history and sent another one. */
+/** The state of a conversation when its client replaced its history. */
 type ConversationEnd = {
-  /** Its newest messages were a call for a summary and the summary, which the new history has: so many of them. */
+  /** Number of messages at its end that are a request for a summary and the summary, which the new history contains. */
   readonly summaryCall: 0 | 2
-  /** It was the model's turn, and the user had not been given the word. */
+  /** It was the model's turn, not the user's. */
   readonly isOpen: boolean
-  /** The model had said something in it. */
+  /** It contained a response of the model. */
   readonly isAnswered: boolean
 }
 
 const noEnd: ConversationEnd = { summaryCall: 0, isOpen: false, isAnswered: false }
 
-/** More messages at the end of a history are not looked at. */
+/** Limit on the messages examined at the end of a history. */
 const maxRead = 2000
 
-/** How the conversation stands that a client's history is about to leave; nothing of note where it only goes on. */
+/** The state of the conversation that a client's new history replaces; `noEnd` if the history only continues. */
 export async function conversationEnd(live: Live, conversation: Transcript): Promise<ConversationEnd> {
   const outline = live.journal.outline()
   const path = matchHistory(outline, conversation)
@@ -48,7 +48,10 @@ export async function conversationEnd(live: Live, conversation: Transcript): Pro
 
 const isCall = ({ type }: Message["parts"][number]): boolean => type === "tool-call"
 
-/** Is the newest answer what the new history tells instead of the old one? Then what it answers was a call for a summary. */
+/**
+ * Is the newest response the summary that the new history contains in place of the old messages? Then its request was a request for a
+ * summary.
+ */
 function isSummaryCall([answer, asks]: Transcript, added: Transcript): boolean {
   if (answer?.role !== "assistant" || asks?.role !== "user" || answer.parts.some(isCall)) return false
   const isKept = added.some((message) => message.role === "assistant" && messageKey(message) === messageKey(answer))
@@ -58,11 +61,11 @@ function isSummaryCall([answer, asks]: Transcript, added: Transcript): boolean {
 const textOf = (messages: Transcript): string =>
   messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : []))).join("\n")
 
-/** Shorter lines stand in every text. */
+/** Shorter lines occur in many texts. */
 const leastLine = 12
 const maxLines = 6
 
-/** Does a text have the longest lines of another one in it, or at least one of them? */
+/** Does a text contain at least one of the longest lines of another one? */
 function retells(text: string, other: string): boolean {
   const lines = other
     .split(/\n|<[^<>\n]{1,80}>/)
@@ -74,37 +77,37 @@ function retells(text: string, other: string): boolean {
     .some((line) => text.includes(line))
 }
 
-/** Of messages by id: how many of their parts, from the first on, lay down nothing. */
+/** For each message id, the number of leading parts that are not searched for rules. */
 export type IgnoredParts = ReadonlyMap<string, number>
 
 export const noIgnoredParts: IgnoredParts = new Map()
 
 export type ClientCompaction = {
   readonly ignoredParts: IgnoredParts
-  /** What was left out still belongs to the conversation: its client made the history shorter, and took nothing back. */
+  /** The client shortened the history without taking anything back, so the removed messages still belong to the conversation. */
   readonly isCompacted: boolean
 }
 
 export const noRewrite: ClientCompaction = { ignoredParts: noIgnoredParts, isCompacted: false }
 
-type Rewritten = {
-  /** What is kept of the history as it was, from its first message on, and what comes behind that. */
+type RewriteInput = {
+  /** The messages that the new history keeps from the beginning, and the messages after them. */
   readonly kept: Transcript
   readonly added: Transcript
-  /** What the messages say that were left behind, as keys. */
+  /** The keys of the abandoned messages. */
   readonly left: ReadonlySet<string>
-  /** The key of the newest of them. */
+  /** The key of the newest abandoned message. */
   readonly newest: string | undefined
   readonly end: ConversationEnd
 }
 
 /**
- * The messages of a rewritten history in which nobody speaks now. Those that were there before have been heard. Where all that the model
- * had said is gone, or a summary of it is there, the client compacted the history: what it put in the place of that, and around its
- * summary, are its own words and nobody's rule, whatever they say. What comes behind what was kept, or when the user had the word, is
- * the user's.
+ * Decide which messages of a rewritten history are not the user's new words. Messages that were there before have been searched already. If
+ * all responses of the model are gone, or a summary of them is there, the client compacted the history: the text that it put in their
+ * place, and around its summary, is the client's own and contains no rules. Text after the kept messages, or written when it was the user's
+ * turn, is the user's.
  */
-export function readRewrite({ kept, added, left, newest, end }: Rewritten): ClientCompaction {
+export function readRewrite({ kept, added, left, newest, end }: RewriteInput): ClientCompaction {
   const isKnown = (message: Message): boolean => left.has(messageKey(message))
   const isGone = !kept.some(({ role }) => role === "assistant") || end.summaryCall > 0
   const isCompacted = end.isAnswered && isGone
@@ -117,7 +120,7 @@ export function readRewrite({ kept, added, left, newest, end }: Rewritten): Clie
   const [first, ...others] = added.slice(lastOld + 1)
   const rewrite = { ignoredParts, isCompacted: isCompacted || lastKnown >= 0 }
   if (!isCompacted || first === undefined) return rewrite
-  // The client left out the beginning alone: what follows the newest answer, recorded here or not yet, is the user's next word.
+  // The client only removed the beginning: the message after the newest response, recorded here or not, is the user's next message.
   const last = added[lastKnown]
   const isTrimmed = last !== undefined && messageKey(last) === newest && end.summaryCall === 0
   const isAnswer = added.slice(lastKnown + 1, lastOld + 1).every(({ role }) => role === "assistant")
@@ -131,20 +134,20 @@ export function readRewrite({ kept, added, left, newest, end }: Rewritten): Clie
   return rewrite
 }
 
-/** Shorter than this, the only message of a history may be the user's, who began anew. */
+/** A single shorter message may be from a user who started over. */
 const leastSummary = 1000
 
 const isLong = (message: Message, { summaryCall }: ConversationEnd): boolean =>
   summaryCall > 0 || textOf([message]).length >= leastSummary
 
-/** A client may write its summary and the user's next words into one message, as two texts. */
+/** A client may put its summary and the user's next message into one message, as two texts. */
 function partsBeforeUser(message: Message): number {
   const { parts } = message
   const spoken = parts.flatMap((part, n) => (part.type === "text" && isSpokenPart(message, part) ? [n] : []))
   return spoken.length > 1 ? (spoken.at(-1) ?? parts.length) : parts.length
 }
 
-/** The message that a conversation had reached before its client compacted it, the call for the summary left out. */
+/** The last message of a conversation before its client compacted it, without the request for the summary. */
 export function lastBeforeSummaryCall(outline: Outline, at: number, { summaryCall }: ConversationEnd): number {
   let reached = at
   for (let n = 0; n < summaryCall; n++) reached = outline.node(reached)?.parent ?? 0
@@ -153,7 +156,7 @@ export function lastBeforeSummaryCall(outline: Outline, at: number, { summaryCal
 
 const keys = new WeakMap<Message, string>()
 
-/** What a message says, as a key; read once for each message. */
+/** The content key of a message, computed once for each message. */
 export function messageKey(message: Message): string {
   const known = keys.get(message)
   if (known !== undefined) return known
@@ -162,7 +165,7 @@ export function messageKey(message: Message): string {
   return key
 }
 
-/** The same message under another id says the same. */
+/** The message under another id; its content key stays the same. */
 export function renamed(message: Message, id: Message["id"]): Message {
   const known = keys.get(message)
   const as = { ...message, id }
@@ -170,11 +173,11 @@ export function renamed(message: Message, id: Message["id"]): Message {
   return as
 }
 
-type Matched = { readonly conversation: Transcript; readonly path: readonly number[]; readonly seen: number }
+type HistoryMatch = { readonly conversation: Transcript; readonly path: readonly number[]; readonly seen: number }
 
-const matched = new WeakMap<Outline, Matched>()
+const lastMatches = new WeakMap<Outline, HistoryMatch>()
 
-/** How a whole history meets the log: the entries that say what it says, from its first message on, as far as they go. */
+/** Match a whole history with the log: the entries with the same content, from the first message on, as far as they match. */
 export function matchHistory(outline: Outline, conversation: Transcript): readonly number[] {
   const path = [...knownPath(outline, conversation)]
   let at = path.at(-1) ?? 0
@@ -185,13 +188,13 @@ export function matchHistory(outline: Outline, conversation: Transcript): readon
     path.push(next)
     at = next
   }
-  matched.set(outline, { conversation: [...conversation], path, seen: outline.head().seq })
+  lastMatches.set(outline, { conversation: [...conversation], path, seen: outline.head().seq })
   return path
 }
 
-/** What is known from before: the same messages meet the same entries, unless others were written beside them since. */
+/** The part known from the last match: the same messages match the same entries, unless siblings were written since. */
 function knownPath(outline: Outline, conversation: Transcript): readonly number[] {
-  const known = matched.get(outline)
+  const known = lastMatches.get(outline)
   if (known === undefined) return []
   const length = Math.min(commonLength(known.conversation, conversation), known.path.length)
   for (let seq = known.seen + 1; seq <= outline.head().seq; seq++) {
@@ -203,7 +206,7 @@ function knownPath(outline: Outline, conversation: Transcript): readonly number[
   return known.path.slice(0, length)
 }
 
-/** The entries that a move leaves behind: those of the way to `from` that are not on the way to `to`, newest first. */
+/** The entries that a new path abandons: those on the way to `from` that are not on `path`, newest first. */
 export function leftBehind(outline: Outline, from: number, path: readonly number[]): readonly number[] {
   const left: number[] = []
   for (let at = from; at > 0; at = outline.node(at)?.parent ?? 0) {
@@ -214,14 +217,14 @@ export function leftBehind(outline: Outline, from: number, path: readonly number
   return left
 }
 
-/** What is kept of a way not taken, at most: two pages, of which a digest shows what still matters. */
+/** Token limit for facts kept from an abandoned branch: two pages, of which a digest shows what still matters. */
 const inheritedTokens = 2000
-/** Of a very long way the newest messages say what still holds. */
+/** Limit on the messages read from an abandoned branch; the newest ones matter most. */
 const inheritedMessages = 2000
-/** Ways not taken, at most, that are looked back at. */
+/** Limit on the abandoned branches whose facts are used. */
 const inheritedBranches = 4
 
-/** What the messages say that this history leaves behind, as a digest's text; empty if it leaves none. */
+/** Facts from the messages that a new history abandons, as the text of a digest; empty if there are none. */
 export async function inheritance(live: Live, conversation: Transcript): Promise<string> {
   const outline = live.journal.outline()
   const path = matchHistory(outline, conversation)
@@ -242,7 +245,10 @@ export async function inheritance(live: Live, conversation: Transcript): Promise
   return composed?.text ?? ""
 }
 
-/** The messages of these entries; while the store is away, those that are in memory: what is handed on binds nobody, and rules stand by themselves. */
+/**
+ * The messages of these entries. If the store is unavailable, only those in memory: inherited facts are not binding, and rules are kept
+ * separately.
+ */
 async function knownMessages(live: Live, seqs: readonly number[]): Promise<readonly Message[]> {
   try {
     return await readMessages(live, seqs)
@@ -252,7 +258,7 @@ async function knownMessages(live: Live, seqs: readonly number[]): Promise<reado
   }
 }
 
-/** What a session carries on from ways not taken; nothing where there are none. */
+/** Facts from abandoned branches; undefined if there are none. */
 export async function readInherited({ journal, options }: Live): Promise<Summary | undefined> {
   const branches = journal.outline().ofType("branch-opened").slice(-inheritedBranches)
   const entries = await journal.entries(branches)

@@ -10,7 +10,10 @@ import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
 
 const scopes: readonly PinScope[] = ["session", "agent", "project"]
 
-/** How a rule is pinned: until when it stands, and whether for this session, for all of its agent, or for all. This session unless given. */
+/**
+ * Options of a pinned rule: when it expires, and whether it holds for this session (the default), for all sessions of its agent, or for all
+ * sessions.
+ */
 export type PinOptions = { readonly expiresAtMs?: number; readonly scope?: PinScope }
 
 export async function pin(
@@ -21,9 +24,9 @@ export async function pin(
   const refuse = (option: string, expected: string, found: string): never => {
     throw new HoldfastError({ code: "option-invalid", option, expected, found })
   }
-  if (typeof text !== "string" || text.trim() === "") refuse("pin", "a rule as text", "an empty one")
+  if (typeof text !== "string" || text.trim() === "") refuse("pin", "the text of a rule", "an empty text")
   if (expiresAtMs !== undefined && !Number.isFinite(expiresAtMs))
-    refuse("expiresAtMs", "a moment in milliseconds", String(expiresAtMs))
+    refuse("expiresAtMs", "a time in milliseconds", String(expiresAtMs))
   if (!scopes.includes(scope)) refuse("scope", `one of ${scopes.join(", ")}`, String(scope).slice(0, 40))
   const body: RuleBody = {
     type: "rule-pinned",
@@ -43,7 +46,7 @@ export async function pin(
   return { ...pinOf(made?.seq ?? 0, body), state: "in-force", conflicts: [] }
 }
 
-/** A rule of the operator's is not for a session to take back. */
+/** Withdraw a rule. A session cannot withdraw the operator's rules. */
 export async function unpin(live: Live, id: string): Promise<void> {
   if (await live.shared.unpin(id, live.owner)) return
   const seq = seqOf(id)
@@ -59,26 +62,31 @@ export async function pins(live: Live, { all = false }: { readonly all?: boolean
   return all ? known : known.filter(isInForce)
 }
 
-/** The operator's rules for a session: those for all, for its agent, and for itself. What is said in the session has no part in them. */
+/** The operator's rules for a session: those for all, for its agent, and for itself. Messages in the session cannot change them. */
 export function operatorRules({ id, owner, options }: Live): readonly SessionPin[] {
   const names = sessionNames(id, owner)
   const given = (options.pins ?? []).map((text, n) => ({ id: `p${n + 1}`, text }))
-  const laid = (options.operator?.standing().rules ?? []).filter(
+  const operatorGiven = (options.operator?.standing().rules ?? []).filter(
     ({ agent, session }) =>
       (agent === undefined || agent === owner.agent) && (session === undefined || names.includes(session)),
   )
   const seen = new Set<string>()
-  return [...given, ...laid].flatMap((rule): readonly SessionPin[] => {
+  return [...given, ...operatorGiven].flatMap((rule): readonly SessionPin[] => {
     if (seen.has(rule.text)) return []
     seen.add(rule.text)
     return [{ ...operatorPin(rule), state: "in-force", conflicts: [] }]
   })
 }
 
-type Laid = { readonly id: string; readonly text: string; readonly source?: string; readonly expiresAtMs?: number }
-type Scoped = Laid & { readonly agent?: string; readonly session?: string }
+type OperatorRule = {
+  readonly id: string
+  readonly text: string
+  readonly source?: string
+  readonly expiresAtMs?: number
+}
+type ScopedRule = OperatorRule & { readonly agent?: string; readonly session?: string }
 
-const operatorPin = ({ agent, session, ...rule }: Scoped): Pin => ({
+const operatorPin = ({ agent, session, ...rule }: ScopedRule): Pin => ({
   ...rule,
   hash: hashText(rule.text),
   channel: "operator",
@@ -87,7 +95,7 @@ const operatorPin = ({ agent, session, ...rule }: Scoped): Pin => ({
   scope: session !== undefined ? "session" : agent !== undefined ? "agent" : "project",
 })
 
-/** The operator's rules as they stand at the end of the system part, each verbatim: the same text as long as the rules are. */
+/** The operator's rules as text for the end of the system part, each verbatim. The text is the same as long as the rules are. */
 export function operatorText(live: Live): string | undefined {
   const rules = operatorRules(live)
   if (rules.length === 0) return undefined
@@ -99,20 +107,23 @@ export function operatorText(live: Live): string | undefined {
   ].join("\n")
 }
 
-/** A rule of a session as it stands: in force, or why not. */
+/** A rule of a session and its state: in force, or why not. */
 export type SessionPin = Omit<StandingPin, "state"> & { readonly state: StandingPin["state"] | "withdrawn" | "expired" }
 
 const wasWithdrawn = ({ state }: SessionPin): boolean => state === "withdrawn" || state === "expired"
 
 export const isInForce = ({ state }: SessionPin): boolean => state === "in-force"
 
-/** Every rule that was ever pinned in a session, oldest first. They are the session's, whatever branch it is on. */
+/** Every rule ever pinned in a session, oldest first. They belong to the session, on every branch. */
 async function readPins(live: Live): Promise<readonly SessionPin[]> {
   live.sharedPins = await live.shared.read(live.owner)
   return standingPins(live)
 }
 
-/** The same, for a call that has read them before: what was pinned and taken back since is known, and those of other sessions stay. */
+/**
+ * The same without reading the shared rules again: rules pinned and withdrawn in this session since are included, those of other sessions
+ * stay as last read.
+ */
 export async function standingPins(live: Live): Promise<readonly SessionPin[]> {
   const pins = [...live.sharedPins, ...(await ownPins(live))]
   const now = live.options.now?.() ?? Date.now()
@@ -120,7 +131,7 @@ export async function standingPins(live: Live): Promise<readonly SessionPin[]> {
   const gone = await withdrawn(live, isInConversation)
   const states = new Map<Pin, "withdrawn" | "expired">()
   for (const pin of pins) {
-    if (gone.has(pin.id) || live.shared.isGone(pin.id) || isPassing(live, pin, isInConversation))
+    if (gone.has(pin.id) || live.shared.isGone(pin.id) || isTemporary(live, pin, isInConversation))
       states.set(pin, "withdrawn")
     else if (pin.expiresAtMs !== undefined && pin.expiresAtMs <= now) states.set(pin, "expired")
   }
@@ -134,10 +145,10 @@ export async function standingPins(live: Live): Promise<readonly SessionPin[]> {
 }
 
 /**
- * Was it said in words that the conversation never went on from, and has left? A client that asks for a summary of its history says at
- * the end of it how that is to be written; that holds for this one answer.
+ * Is it from a message that the conversation never continued from and has left? A client that asks for a summary of its history says at the
+ * end how to write it; that holds only for this one response.
  */
-function isPassing({ journal, at }: Live, { place }: Pin, isInConversation: InConversation): boolean {
+function isTemporary({ journal, at }: Live, { place }: Pin, isInConversation: InConversation): boolean {
   const said = place !== undefined && "entry" in place ? seqOf(place.entry) : undefined
   if (said === undefined || said === at) return false
   const outline = journal.outline()
@@ -146,7 +157,7 @@ function isPassing({ journal, at }: Live, { place }: Pin, isInConversation: InCo
 
 type InConversation = (seq: number) => boolean
 
-/** Whether the conversation went through a message: on the way to where it is, or to where its client wrote the history anew. */
+/** Whether the conversation includes a message: on the path to its current message, or to where its client rewrote the history. */
 async function readConversation({ journal, at, reached }: Live): Promise<InConversation> {
   const outline = journal.outline()
   const branches = outline.ofType("branch-opened")
@@ -158,7 +169,7 @@ async function readConversation({ journal, at, reached }: Live): Promise<InConve
   return (seq) => tips.some((tip) => tip >= seq && outline.path(tip, seq) !== undefined)
 }
 
-/** The same as far as it can be told without the store: enough to know what was said again. */
+/** The rules as far as they are known without the store: enough to recognise repeated ones. */
 export async function knownPins(live: Live): Promise<readonly SessionPin[]> {
   try {
     return await readPins(live)
@@ -168,10 +179,10 @@ export async function knownPins(live: Live): Promise<readonly SessionPin[]> {
   }
 }
 
-/** The rules that someone took back, or that ran out: they may still stand where rules were put. */
+/** Withdrawn and expired rules: they may still be in messages with pinned rules. */
 export const takenBack = (pins: readonly SessionPin[]): readonly SessionPin[] => pins.filter(wasWithdrawn)
 
-/** Read once each: they never change. */
+/** Each entry is read only once, because entries never change. */
 async function ownPins({ journal, rules }: Live): Promise<readonly Pin[]> {
   const seqs = journal.outline().ofType("rule-pinned")
   const missing = seqs.filter((seq) => !rules.has(seq))
@@ -181,7 +192,10 @@ async function ownPins({ journal, rules }: Live): Promise<readonly Pin[]> {
   return seqs.flatMap((seq) => rules.get(seq) ?? [])
 }
 
-/** Rules that were taken back; one that was left behind with its words is there again when the words are, and so is one when the words that took it back are not. */
+/**
+ * Withdrawn rules. A rule that was withdrawn because its message was abandoned is in force again if the message is back, and a rule
+ * withdrawn by a message is in force again if that message is abandoned.
+ */
 async function withdrawn({ journal, unpinned }: Live, isInConversation: InConversation): Promise<ReadonlySet<string>> {
   const outline = journal.outline()
   const seqs = outline.ofType("rule-unpinned")
@@ -200,7 +214,7 @@ async function withdrawn({ journal, unpinned }: Live, isInConversation: InConver
   return new Set(ids)
 }
 
-/** Rules are compared when there are other ones, and not on every call. */
+/** Compare rules only if they changed, not on every call. */
 function ledgerOf(live: Live, pins: readonly Pin[]): readonly StandingPin[] {
   const { ledger } = live
   const known = ledger?.of.every((pin, n) => pin === pins[n]) === true ? ledger : undefined
@@ -211,7 +225,6 @@ function ledgerOf(live: Live, pins: readonly Pin[]): readonly StandingPin[] {
   return standing
 }
 
-/** The rule that an entry pinned. */
 export function pinOf(seq: number, body: RuleBody): Pin {
   const { text, channel, by, kind, place, document, explicitness, source, context, expiresAtMs } = body
   const at = place === undefined ? undefined : { ...place, entry: entryId(place.entry) }
@@ -234,9 +247,9 @@ export function pinOf(seq: number, body: RuleBody): Pin {
 }
 
 /**
- * The names by which a rule or a policy can mean a session: its id, and for a session of a gateway (`tenant.conversation~…`) also the
- * conversation that it belongs to, with the tenant before it or as the client calls it. So a rule for a conversation holds in its side
- * calls and subagents too, and nobody leaves it by sending another agent's name.
+ * The names by which a rule or policy can refer to a session: its id, and for a gateway session (`tenant.conversation~…`) also its
+ * conversation, with the tenant or as the client calls it. So a rule for a conversation also holds in its side calls and subagents, and a
+ * client cannot avoid it by sending another agent's name.
  */
 export function sessionNames(id: string, { tenant }: Pick<MemoryOwner, "tenant">): readonly string[] {
   if (tenant === "" || !id.startsWith(`${tenant}.`)) return [id]

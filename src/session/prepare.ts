@@ -33,23 +33,23 @@ import {
 import { type CallStack, installStack, receiptOf } from "./session-stack.ts"
 import { type Assembled, assemble, readMessages, release, type View } from "./view.ts"
 
-/** What is to be sent, and how it came to be that. */
+/** The request to send, and how it was decided. */
 type Outcome = {
   readonly assembled: Assembled
   readonly wire: string
   readonly trace: Trace
   readonly budgeted: Budgeted
-  /** The view, if it is another one now. */
+  /** The new view, if it changed. */
   readonly view?: View
-  /** A compaction was due and was not done. */
+  /** A compaction was due but was not done. */
   readonly isHeld?: true
-  /** The stack in it, if it is another one than when the call was opened. */
+  /** The prompt stack, if it changed since the call was opened. */
   readonly stack?: CallStack
 }
 
 /**
- * The next model call of a session: the log's view at where the conversation is, with everything that stands, within the window. What
- * was decided before is done again as it was; something new is decided only where the plan says so.
+ * Prepare the next model call of a session: the log's view at the current message, with all rules in force, within the window. Earlier
+ * decisions are checkpointEvents again unchanged; something new is decided only if the plan requires it.
  */
 export async function prepare(live: Live, options: PrepareOptions): Promise<Prepared> {
   await live.options.operator?.refresh()
@@ -64,18 +64,18 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   const meter = live.meterFor(options.model ?? call.frame.model ?? live.options.model, call.frame.format)
   const pins = [...operatorRules(live), ...(await standingPins(live))]
   const preparing: Preparing = { live, call, meter, pins, options, notes: [] }
-  // Counted once each; afterwards they are only added up.
+  // Count each message once, in slices; later counts are cached.
   if (isLong) await forEachInSlices(call.frame.messages, meter.message)
   const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))
-  // What the call goes by has other places now: the store came back in the midst of it, and others had written there.
+  // The entries that the call refers to have moved: the store came back during the call, and others had written to it. Start again.
   if (live.moves !== moves && call.kind !== "held") return prepare(live, options)
-  afterwards(preparing, outcome.budgeted, outcome.view !== undefined)
+  startBackgroundWork(preparing, outcome.budgeted, outcome.view !== undefined)
   if (outcome.view !== undefined) release(live, outcome.view)
   const trace: Trace = [...call.events, ...events, ...preparing.notes, ...outcome.trace, ...durability(live)]
   return finish(preparing, { ...outcome, trace })
 }
 
-/** What became of durability, told to whoever listens as well. */
+/** Durability events since the last call; they are also emitted to listeners. */
 export function durability({ journal, emit }: Live): Trace {
   const events = journal.takeEvents()
   for (const event of events) {
@@ -84,7 +84,7 @@ export function durability({ journal, emit }: Live): Trace {
   return events
 }
 
-/** What has to stay does not fit beside rules that were found: then they give way, and the trace tells which. */
+/** If required content does not fit together with the rules found in messages, leave those rules out; the trace lists them. */
 function decideWithoutFound(preparing: Preparing, error: unknown): Promise<Outcome> {
   const found = preparing.pins.some((pin) => pin.by === "found" && isInForce(pin))
   const isImpossible = error instanceof HoldfastError && error.problem.code === "budget-impossible"
@@ -92,10 +92,10 @@ function decideWithoutFound(preparing: Preparing, error: unknown): Promise<Outco
   return decide({ ...preparing, withoutFound: true })
 }
 
-/** Someone else compacts the same view now and then, and theirs is in force then; this often in a row is no chance any more. */
+/** Limit on retries after another process compacted the same view. That happens now and then; this often in a row it is a bug. */
 const maxDecisions = 5
 
-/** Leave the view as it is, or compact it. What is in force after that has to hold the rules and to fit, whoever put it there. */
+/** Leave the view unchanged, or compact it. The resulting view must contain the rules and fit, even if another process compacted it. */
 async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   const { live, call } = preparing
   const assembled = assemble(call)
@@ -104,20 +104,20 @@ async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
   if (budgeted.plan.type !== "compact" && budgeted.pinsStand) {
     const isLeft = preparing.options.repair === "when-changed" && call.kind === "client" && assembled.showsAll
     const [wire, events] = isLeft ? [call.frame.wire, []] : [encodeView(preparing, assembled), assembled.events]
-    return { assembled, wire, budgeted, trace: [made, ...applied(call), ...events] }
+    return { assembled, wire, budgeted, trace: [made, ...checkpointEvents(call), ...events] }
   }
   const swapped = await decideWithNewStack(preparing, decisions)
   if (swapped !== undefined && swapped.isHeld !== true) return swapped
   if (swapped !== undefined && budgeted.fits && budgeted.pinsStand)
     return { assembled, wire: encodeView(preparing, assembled), budgeted, trace: swapped.trace, isHeld: true }
-  if (budgeted.check.missing.length > 0) preparing.notes.push(reasserted(budgeted.check.missing))
+  if (budgeted.check.missing.length > 0) preparing.notes.push(reassertedEvent(budgeted.check.missing))
   const compaction = await compactView(preparing, budgeted, assembled)
   if (compaction.type === "held") {
-    const trace = [made, ...compaction.trace, ...applied(call), ...assembled.events]
+    const trace = [made, ...compaction.trace, ...checkpointEvents(call), ...assembled.events]
     return { assembled, wire: encodeView(preparing, assembled), budgeted, trace, isHeld: true }
   }
   if (compaction.type === "sent") {
-    // What the provider holds has no view of its own: the text that passed is what goes out.
+    // History at the provider has no view here, so send the compacted text itself.
     const sent = { ...assembled, messages: compaction.messages }
     return { assembled: sent, wire: compaction.wire, budgeted: budgetOf(preparing, sent), trace: compaction.trace }
   }
@@ -134,8 +134,9 @@ async function decide(preparing: Preparing, decisions = 1): Promise<Outcome> {
 }
 
 /**
- * A stack that waits goes in with the compaction that is due: the provider's cache is reset once for both. Where the compaction comes to
- * nothing, or the new stack leaves no room, all stays as it is; where the new stack is so much smaller that all fits, it is enough.
+ * Install a waiting prompt stack together with a compaction that is due: the provider's cache is reset once for both. If the compaction is
+ * not done, or the new stack leaves no room, nothing changes. If the new stack is so much smaller that everything fits, no compaction is
+ * needed.
  */
 async function decideWithNewStack(preparing: Preparing, decisions: number): Promise<Outcome | undefined> {
   const { live, call, meter } = preparing
@@ -146,7 +147,7 @@ async function decideWithNewStack(preparing: Preparing, decisions: number): Prom
   const next = await withOtherStack(live, call, inForce)
   const notes: LogEvent[] = []
   const outcome = await decide({ ...preparing, call: next, notes }, decisions).catch((error: unknown) => {
-    if (error instanceof HoldfastError && noRoom.has(error.problem.code)) return undefined
+    if (error instanceof HoldfastError && noRoomCodes.has(error.problem.code)) return undefined
     throw error
   })
   if (outcome === undefined || outcome.isHeld === true) return outcome
@@ -156,19 +157,19 @@ async function decideWithNewStack(preparing: Preparing, decisions: number): Prom
   return { ...outcome, trace: [...installed.events, ...outcome.trace], stack: installed }
 }
 
-const noRoom: ReadonlySet<string> = new Set(["floor-exceeds-window", "budget-impossible"])
+const noRoomCodes: ReadonlySet<string> = new Set(["floor-exceeds-window", "budget-impossible"])
 
-const reasserted = (missing: readonly Pin[]): LogEvent => ({
+const reassertedEvent = (missing: readonly Pin[]): LogEvent => ({
   type: "pins-reasserted",
   pins: missing.map(({ id }) => id),
 })
 
-const applied = ({ view }: Call): Trace =>
+const checkpointEvents = ({ view }: Call): Trace =>
   view.checkpoint === 0 ? [] : [{ type: "checkpoint-applied", checkpoint: entryId(view.checkpoint) }]
 
 /**
- * The view as text. A client's own messages that nobody changed are its own bytes; the log's are written into the frame, with cache
- * markers behind a stack, for nobody else would put any.
+ * Encode the view. Unchanged messages of a client keep their own bytes. Messages of the log are written into the frame, with cache markers
+ * after a prompt stack, because no client sets them.
  */
 function encodeView({ live, call }: Preparing, { frame, messages }: Assembled): string {
   const { inForce } = call.stack
@@ -179,7 +180,7 @@ function encodeView({ live, call }: Preparing, { frame, messages }: Assembled): 
   })
 }
 
-/** Do the messages of the frame stand in its text? */
+/** Does the frame's text contain its messages? */
 const hasOwn = ({ layout, messages }: ModelRequest): boolean => layout.messages?.elements.length === messages.length
 
 function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...outcome }: Outcome): Prepared {
@@ -218,7 +219,7 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...out
   })
   let parsed: object | undefined
   return {
-    // Read when someone asks for it: whoever sends the text does not.
+    // Parsed on demand: callers that send the text do not need it.
     get body() {
       if (call.asText) return wire
       const read: object = parsed ?? JSON.parse(wire)
@@ -239,7 +240,7 @@ function checkpointOf({ journal, at }: Live): string | undefined {
   return seq === 0 ? undefined : entryId(seq)
 }
 
-/** What the request has at its beginning in common with the one before it, by our own count. */
+/** Tokens at the beginning that are the same as in the previous request, by our own count. */
 function stableTokens({ sent }: Live, frame: ModelRequest, messages: Transcript, meter: Meter): number {
   if (sent === undefined || sent.system.length !== frame.system.length) return 0
   if (!frame.system.every((part, n) => part === sent.system[n] || sameJson(part, sent.system[n]))) return 0
@@ -257,8 +258,8 @@ function stableTokens({ sent }: Live, frame: ModelRequest, messages: Transcript,
 
 const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** What a plan asks for beside the call itself is done once the call is over: nobody waits for it. */
-function afterwards(preparing: Preparing, { plan }: Budgeted, compacted: boolean): void {
+/** Start the background work of a plan after the call: memory flush and speculative summary. */
+function startBackgroundWork(preparing: Preparing, { plan }: Budgeted, compacted: boolean): void {
   const { live } = preparing
   const flushes = compacted || plan.type === "compact" || (plan.type === "leave" && plan.flush)
   if (flushes && live.options.memory?.flush !== false) {
@@ -273,12 +274,12 @@ function afterwards(preparing: Preparing, { plan }: Budgeted, compacted: boolean
   }
 }
 
-/** Of a very long stretch the newest messages are written down; the rest was, when it was new. */
+/** Limit on the messages flushed to memory at once; older ones were flushed when they were new. */
 const maxMessages = 5000
 
 /**
- * Stage 0: write down for good what was said since the last time, before anything of it is compacted. What the request shows of it need
- * not be read from the log.
+ * Write the messages since the last flush to memory, before any of them is compacted. Messages that the request contains need not be read
+ * from the log.
  */
 async function flushMemory(live: Live, { frame, separation }: Call): Promise<number> {
   const { journal, at } = live
@@ -290,13 +291,15 @@ async function flushMemory(live: Live, { frame, separation }: Call): Promise<num
   const newest = path.slice(-maxMessages)
   const byId = new Map<string, Message>(separation.conversation.map((message) => [message.id, message]))
   const isShown = newest.every((seq) => byId.has(entryId(seq)))
-  // Kept at hand: if the store goes away and the client leaves this way, what was said on it is still known.
+  // Keep them in memory: if the store becomes unavailable and the client leaves this branch, they are still known.
   const whole = new Map<string, Message>(isShown ? frame.messages.map((message) => [message.id, message]) : [])
   for (const seq of newest) {
     const message = whole.get(entryId(seq))
     if (message !== undefined) live.messages.set(seq, message)
   }
-  const conversation = isShown ? newest.flatMap((seq) => byId.get(entryId(seq)) ?? []) : await readSaid(live, newest)
+  const conversation = isShown
+    ? newest.flatMap((seq) => byId.get(entryId(seq)) ?? [])
+    : await readConversation(live, newest)
   const pace = createPace()
   const { entries, worthless } = await runInSteps(flushSteps(conversation), () =>
     pace.isDue() ? pace.rest() : undefined,
@@ -308,19 +311,19 @@ async function flushMemory(live: Live, { frame, separation }: Call): Promise<num
   return written.length
 }
 
-async function readSaid(live: Live, seqs: readonly number[]): Promise<Transcript> {
+async function readConversation(live: Live, seqs: readonly number[]): Promise<Transcript> {
   const messages = await readMessages(live, seqs)
   return separate({ system: [], tools: [], messages }, { standing: live.documents }).conversation
 }
 
 type RetrievedFor = { readonly call: Call; readonly events: readonly LogEvent[] }
 
-/** Retrieved memory goes by the entry that it stands before. */
+/** The id of a message with retrieved memory contains the entry that it precedes. */
 const retrievedId = /^r\d+$/
 
 /**
- * Put what memory knows of the user's latest words before them, once, where it stays: the next call finds it in the same place, and the
- * provider's cache with it. Nothing unless it was asked for.
+ * Insert what memory knows about the user's latest message before it, once. It stays there, so that later calls and the provider's cache
+ * find it in the same place. Only if `memory.retrieve` is set.
  */
 async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor> {
   const wanted = live.options.memory?.retrieve
@@ -333,12 +336,12 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor> {
     return unchanged
   }
   const meter = live.meterFor(call.frame.model, call.frame.format)
-  const sight = call.frame.messages.map(({ parts }) => parts.map(textOf).join("\n"))
+  const shownTexts = call.frame.messages.map(({ parts }) => parts.map(textOf).join("\n"))
   const found = await retrieve(live.memory, {
     text: message.parts.map(textOf).join("\n"),
     budgetTokens: wanted.budgetTokens,
     count: meter.text,
-    exclude: (text) => sight.some((said) => said.includes(text)),
+    exclude: (text) => shownTexts.some((said) => said.includes(text)),
     ...present({ trustedOnly: wanted.trustedOnly }),
   }).catch((error: unknown) => goWithout(live, error))
   if (found === undefined) return unchanged
@@ -354,7 +357,7 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor> {
   }
 }
 
-/** A memory that is out of reach is told of, and the turn goes on without what it knows. */
+/** If memory is unavailable, report that and continue without it. */
 function goWithout(live: Live, error: unknown): undefined {
   if (!(error instanceof HoldfastError)) throw error
   live.emit({ type: "background-failed", work: "memory", problem: error.problem })

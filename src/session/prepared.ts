@@ -16,83 +16,83 @@ import type { StackReceipt } from "./session-stack.ts"
 import type { StackOption } from "./stack/stack-options.ts"
 import type { Assembled } from "./view.ts"
 
-/** What one model call needs. */
+/** Options for one model call. */
 export type PrepareOptions = {
   readonly format?: Format
   /**
-   * The client's own body. With messages it is the whole history as the client has it, and is matched to the log; without, it is what
-   * the log's messages are put into.
+   * The client's request body. With messages, it is the client's whole history and is matched with the log; without, the log's messages are
+   * put into it.
    */
   readonly body?: string | object
-  /** The same, for whoever has read the client's request already: it is not read again. In place of the body. */
+  /** The decoded request in place of the body, so that it is not decoded again. */
   readonly request?: ModelRequest
   readonly model?: string
-  /** Where there is no body: the system part, and tools in the wire's own shape. */
+  /** Without a body: the system part, and tools in the wire format. */
   readonly system?: string | readonly Part[]
   readonly tools?: readonly unknown[]
   readonly maxOutputTokens?: number
   readonly stream?: boolean
   readonly windowTokens?: number
   readonly reserveTokens?: number
-  /** What matters to whoever asks, if this call compacts. */
+  /** What a compaction in this call should focus on. */
   readonly focus?: string
   readonly occasion?: Occasion
   readonly maxWaitMs?: number
   /**
-   * Mend a client's history always, so that every call has its result, or only where it is changed anyway: providers differ in what they
-   * take, and one that took it as it came has it in its cache. Always unless given.
+   * Repair a client's history always, so that every tool call has its result, or only if it is changed anyway: providers differ in what
+   * they accept, and a provider that accepted it unchanged has it in its cache. The default is `always`.
    */
   readonly repair?: "always" | "when-changed"
   /**
-   * What to do about a session that may have rules which this process cannot know, because its store cannot be read: refuse the call with
-   * the store's Problem, or go on with what is known. `pass` unless given.
+   * What to do if a session may have rules that cannot be read because the store is unavailable: refuse the call with the store's Problem,
+   * or continue with what is known. The default is `pass`.
    */
   readonly whenStoreIsAway?: WhenStoreIsAway
-  /** The prompt stack, over that of the options: `{ inputs }` alone gives the functions among its sources another task. */
+  /** The prompt stack, in place of the one in the options. `{ inputs }` alone passes other inputs to the functions among its sources. */
   readonly stack?: StackOption
 }
 
 export type WhenStoreIsAway = "refuse" | "pass"
 
-/** What a prepared request is, for the recent exchanges. */
+/** Figures about a prepared request, for the list of recent exchanges. */
 export type Receipt = {
   readonly session: string
-  /** The last message of the log that it has in it. */
+  /** The last log message in the request. */
   readonly entry: string
   readonly checkpoint?: string
-  /** What it will be reported as, by our count and what we learned of this model. */
+  /** The expected token count of the provider: our count, calibrated for this model. */
   readonly contextTokens: number
   readonly stackTokens: number
-  /** The fingerprints of the prompt stack that is in it, and of the one that waits for the next compaction. */
+  /** The fingerprints of its prompt stack, and of the one that waits for the next compaction. */
   readonly stack?: StackReceipt
   readonly windowTokens: number
   /** Above this a request is compacted. */
   readonly compactAtTokens: number
-  /** The same for a request that ends in tool results: what the model has not read goes out whole while it fits. */
+  /** The same for a request that ends with tool results: results that the model has not read are sent in full as long as they fit. */
   readonly compactUnreadAtTokens: number
-  /** What stands at its beginning exactly as in the request before, and so can be read from the provider's cache. */
+  /** Tokens at its beginning that are the same as in the previous request, so that the provider can read them from its cache. */
   readonly stableTokens: number
-  /** Did the request go out other than it came in? */
+  /** Was the request changed? */
   readonly changed: boolean
-  /** Does the store have everything that is in it? */
+  /** Does the store have all of its messages? */
   readonly durable: boolean
 }
 
 export type Prepared<Body extends string | object = string | object> = {
-  /** Text if the body came as text, otherwise parsed. */
+  /** A string if the body was given as a string, otherwise an object. */
   readonly body: Body
   readonly wire: string
-  /** The same, read: system, tools and messages. */
+  /** The decoded request: system, tools and messages. */
   readonly context: Pick<ModelRequest, "format" | "system" | "tools" | "messages">
   readonly trace: Trace
   readonly receipt: Receipt
-  /** Every message of it is in the log: no system message, document or list of tools stands beside the conversation. */
+  /** Every message is in the log: there is no system message, document or tool list besides the conversation. */
   readonly allLogged: boolean
   /** The rules in force, each verbatim. */
   readonly rules: readonly string[]
 }
 
-/** Everything about one call that the steps of preparing it share; `notes` is what they have to tell beside their outcome. */
+/** The state that the steps of preparing one call share; `notes` collects events besides their outcome. */
 export type Preparing = {
   readonly live: Live
   readonly call: Call
@@ -100,11 +100,11 @@ export type Preparing = {
   readonly pins: readonly SessionPin[]
   readonly options: PrepareOptions
   readonly notes: LogEvent[]
-  /** There is no room for rules that were found: the window is too small for them beside what has to stay. */
+  /** Leave out rules found in messages: the window is too small for them and the required content. */
   readonly withoutFound?: true
 }
 
-/** What is to be done if this is what is sent: its size, and whether every rule stands in it. */
+/** Plan for an assembled view: its size, what to do about it, and whether it contains every rule. */
 export function budgetOf(preparing: Preparing, assembled: Assembled): Budgeted & { readonly check: PinCheck } {
   const { live, meter, pins, options } = preparing
   const asked = pins.flatMap(({ by, state, text }) => (by === "asked" && state === "in-force" ? text : []))
@@ -119,22 +119,22 @@ export const pinOptions = ({ call, meter, withoutFound }: Preparing, { sizes, po
   held: call.kind === "held",
 })
 
-/** The window as our count sees it, and what was decided from it. */
+/** The window in our own token counts, and the resulting plan. */
 export type Budgeted = Planned & {
   readonly policy: CompactionPolicy
   readonly calibration: Calibration
-  /** The window and the context in the provider's own tokens. */
+  /** The window and the context in the provider's tokens. */
   readonly windowTokens: number
   readonly contextTokens: number
-  /** The most that the context may come to before it is compacted, in the provider's own tokens. */
+  /** The compaction threshold in the provider's tokens. */
   readonly compactAtTokens: number
-  /** The same for one that ends in tool results, which the model has not read yet. */
+  /** The same for a context that ends with tool results that the model has not read yet. */
   readonly compactUnreadAtTokens: number
-  /** Does the context fit the window as it is? */
+  /** Does the context fit the window without compaction? */
   readonly fits: boolean
 }
 
-/** Plan a view: how large it is, and what is to be done about it. Counts are ours; the window is made as small as our counts are low. */
+/** Plan a view: its size, and what to do about it. Counts are ours; the window is scaled down by as much as our counts are too low. */
 function budgetView(
   live: Live,
   { frame, messages, separation }: Assembled,

@@ -17,16 +17,16 @@ import { learnFromUsage } from "./open-live.ts"
 import { sessionNames } from "./pins.ts"
 import { durability } from "./prepare.ts"
 
-/** What came of a call: the answer's entries, and what the provider says it took. */
+/** A recorded response: its entries, and the usage that the provider reported. */
 export type Recorded = {
   readonly entries: readonly string[]
   readonly durable: boolean
   readonly trace: Trace
-  /** Of the tokens that were sent: read from the provider's cache, written to it, and neither. Only what was reported. */
+  /** Input tokens read from the provider's cache, written to it, and neither; only reported values. */
   readonly usage?: Usage & { readonly uncachedTokens: number }
 }
 
-/** A whole answer: as it was read, as its text or value on the wire, or its messages alone. */
+/** A whole response: decoded, as wire text or parsed JSON, or only its messages. */
 export type ResponseLike = ModelResponse | string | object
 
 export async function recordResponse(live: Live, response: ResponseLike, reported?: Usage): Promise<Recorded> {
@@ -35,7 +35,7 @@ export async function recordResponse(live: Live, response: ResponseLike, reporte
   const report = reportOf(live, usage)
   const beside = report === undefined ? [] : [report]
   const { placed } = await appendAnswer(live, answer.messages, beside)
-  // Of a history that the provider holds we saw only the end.
+  // If the provider holds the history, we counted only the end, so there is nothing to learn.
   if (report !== undefined && live.sent?.held === false) learnFromUsage(live, report)
   const read = present({ inputTokens: usage?.inputTokens, cacheReadTokens: usage?.cacheReadTokens })
   live.emit({ type: "answer-recorded", ...read })
@@ -47,10 +47,12 @@ export async function recordResponse(live: Live, response: ResponseLike, reporte
   }
 }
 
-/** What one call took, as its provider reports it. */
+/** The token usage of one call, as reported by the provider. */
 export type UsageReport = { readonly model: string; readonly usage: Usage }
 
-/** Write down what calls took whose answers are in the history already. Nobody counted what was sent, so there is nothing to learn from. */
+/**
+ * Record the usage of calls whose responses are already in the history. Their requests were not counted, so nothing is learned from them.
+ */
 export async function reportUsage({ journal }: Live, reports: readonly UsageReport[]): Promise<void> {
   const bodies = reports.map((report): Report => ({ type: "usage-reported", estimatedTokens: 0, ...report }))
   await journal.commit(() => bodies)
@@ -75,7 +77,7 @@ function readResponse(response: ResponseLike, format: Format | undefined): Model
   return decodeResponse(format, typeof response === "string" ? response : JSON.stringify(response))
 }
 
-/** Read already, by us: our messages have parts and ids. */
+/** Is this already decoded? Decoded messages have parts and ids. */
 function isAnswer(value: ResponseLike): value is ModelResponse {
   if (!isObject(value) || !Array.isArray(value.messages)) return false
   return value.messages.every(
@@ -83,13 +85,13 @@ function isAnswer(value: ResponseLike): value is ModelResponse {
   )
 }
 
-/** An answer whose calls were judged, and what the model is to get for those that were withheld. */
+/** A response whose tool calls were judged, with the results for the model in place of withheld calls. */
 export type JudgedResponse = GuardedResponse & { readonly results: readonly ToolResultPart[] }
 
-/** A session's guard for the calls of one answer; what it decides is to be told to `onJudged`, which writes it down. */
+/** A session's guard for the tool calls of one response; pass its decisions to `onJudged`, which logs them. */
 export type SessionGuarding = Guarding & { readonly onJudged: (judged: JudgedCall) => Promise<void> }
 
-/** Whoever has a say in the calls of a session now, and what it has spent. */
+/** The guard of a session now, and what the session has spent. */
 type Bench = { readonly guarding: Guarding; readonly account: Account; readonly asksSpent: boolean }
 
 async function benchOf(live: Live): Promise<Bench | undefined> {
@@ -106,19 +108,21 @@ async function benchOf(live: Live): Promise<Bench | undefined> {
   return { guarding: { ...guarding, circumstances }, account, asksSpent }
 }
 
-/** The operator's policies are given effect in any case: who tries out a guard of their own does not switch them off. */
+/**
+ * Join a session's guard with the operator's. The operator's policies are always enforced, even if the session's own guard only observes.
+ */
 function joined(own: Guarding | undefined, laid: Guard | undefined): Guarding | undefined {
   if (own === undefined || laid === undefined) return own ?? (laid && { guard: laid })
   if (own.mode !== "observe") return { ...own, guard: joinGuards([own.guard, laid]) }
   return { ...own, guard: joinGuards([onTrial(own.guard), laid]), mode: "enforce" }
 }
 
-/** The guard of the session's options and the operator's as it stands now, for the calls of one answer. */
+/** The current guard for the tool calls of one response, from the session's options and the operator. */
 export async function guardingOf(live: Live): Promise<SessionGuarding | undefined> {
   const bench = await benchOf(live)
   if (bench === undefined) return undefined
   let { spentMinor } = bench.account
-  // What a guard without policies lets through nobody has to know of: the built-in one judges every call of every session.
+  // Do not log allowed calls of a guard without policies: the built-in guard judges every call of every session.
   const hasPolicies = bench.guarding.guard.policies.length > 0
   const onJudged = async (judged: JudgedCall): Promise<void> => {
     if (!hasPolicies && judged.verdict.decision === "allow") return
@@ -130,15 +134,15 @@ export async function guardingOf(live: Live): Promise<SessionGuarding | undefine
   return { ...bench.guarding, onJudged }
 }
 
-/** Runs something while nobody else has the session. */
+/** Runs a function under the session's lock. */
 type Use = <Value>(act: (live: Live) => Promise<Value>) => Promise<Value>
 
-/** Others spend now and then in the same session; this often in a row while one answer is judged is no chance any more. */
+/** Limit on attempts, each repeated because another call of the session spent money meanwhile. This often in a row is a fault. */
 const maxSittings = 8
 
 /**
- * Judge the calls of an answer before anyone acts on them, and write down what was decided. A person who is asked does not keep the
- * session from going on; where something was spent meanwhile that a limit rests on, the answer is judged again.
+ * Judge the tool calls of a response before they run, and log the decisions. Waiting for a person's approval does not block the session. If
+ * money was spent meanwhile that a limit depends on, the response is judged again.
  */
 export async function judgeResponse(use: Use, given: ResponseLike): Promise<JudgedResponse> {
   for (let sitting = 0; sitting < maxSittings; sitting++) {
@@ -160,14 +164,14 @@ export async function judgeResponse(use: Use, given: ResponseLike): Promise<Judg
 const answerOf = (live: Live, given: ResponseLike): ModelResponse =>
   readResponse(given, live.frame?.format ?? live.client?.format ?? live.options.format)
 
-/** What a session has spent, and after how many judgements that was so. */
+/** What a session has spent, and the number of logged judgements that this includes. */
 type Account = { readonly spentMinor: number; readonly judgements: number }
 
 const countIn = (outline: Outline): number => outline.ofType("calls-judged").length
 
 /**
- * Hundredths that the session has spent, with what was spent before it. Where a limit rests on it (`sure`), a log that cannot be read is
- * a Problem: nobody gets a fresh limit by cutting off the store.
+ * What the session has spent, in hundredths of the currency, including the amount given in the options. If a limit depends on it (`sure`),
+ * a log that cannot be read is a Problem, so that nobody gets a fresh limit by cutting off the store.
  */
 async function accountOf(live: Live, sure: boolean): Promise<Account> {
   const before = live.options.guard?.circumstances?.spentMinor ?? 0
@@ -182,7 +186,7 @@ async function accountOf(live: Live, sure: boolean): Promise<Account> {
   return { spentMinor: spent + spentWith(live.judged), judgements: countIn(live.journal.outline()) }
 }
 
-/** Each judgement is read once: it never changes. */
+/** Each entry is read only once, because entries never change. */
 async function readSpent({ journal, spent }: Live): Promise<void> {
   const missing = journal
     .outline()
@@ -194,8 +198,8 @@ async function readSpent({ journal, spent }: Live): Promise<void> {
 }
 
 /**
- * Write down what was decided, if nothing was decided since the account that it rests on; without one, in any case. While the store is
- * away it waits in memory with everything else, and counts.
+ * Log decisions, but only if nothing else was decided since `account` was read; without `account`, always. While the store is unavailable
+ * they are kept in memory, and count.
  */
 async function writeJudged(
   { journal, emit, newId }: Live,
@@ -224,18 +228,18 @@ async function writeJudged(
   return true
 }
 
-/** Keep what was decided on a call that streams in, and write it down when nobody waits for it. */
+/** Keep the decision on a streaming call in memory, and log it in the background. */
 function noteJudged(live: Live, judged: JudgedCall): void {
   live.judged.push(judged)
   if (live.judged.length === 1) live.later("judgement", () => flushJudged(live))
 }
 
-/** Others write now and then; this often in a row is no chance any more. */
+/** Limit on attempts after lost write races. */
 const maxRaces = 8
 
 /**
- * Write down a call that spends before it goes out, so that no end of the process gives a limit back. If more was spent than it was judged
- * by, it must not go out.
+ * Log a call that spends money before it is sent to the client, so that a crash does not reset a limit. If more was spent than it was
+ * judged by, it must not be sent.
  */
 async function writeSpending(live: Live, judged: JudgedCall, spentMinor: number): Promise<void> {
   for (let race = 0; race < maxRaces; race++) {
@@ -246,7 +250,7 @@ async function writeSpending(live: Live, judged: JudgedCall, spentMinor: number)
   throw new HoldfastError({ code: "store-locked", store: "session's", waitedMs: 0 })
 }
 
-/** What is judged while it is written is written next. */
+/** Decisions made during the write are written next. */
 async function flushJudged(live: Live): Promise<void> {
   while (!live.removed && live.judged.length > 0) {
     const waiting = [...live.judged]

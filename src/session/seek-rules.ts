@@ -13,11 +13,11 @@ import { isObject } from "../wire/json.ts"
 import type { RuleBody } from "./log/entry.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
 
-/** Characters at the head of a message that tell what it is: of a notice it is the first thing said. */
+/** Characters at the start of a message that show whether it is a notice, which says so first. */
 const maxNotice = 300
 const maxNoticeHead = 700
 
-/** What a harness says of the moment: a mode that it is in, an answer that went wrong, a call that was refused, room that runs out. */
+/** Patterns of temporary notices by an agent harness: a mode, a failed response, a refused call, little room left. */
 const notices: readonly RegExp[] = [
   /^\W{0,4}(?:system|automated|auto|task resumption|request interrupted|harness|stop hook|hook|ide)\b[^\n:\]]{0,40}[:\]]/,
   /\(?this is an automated (?:message|notice|reminder)|\bthe messages below were generated\b/,
@@ -35,15 +35,17 @@ const notices: readonly RegExp[] = [
   /\bmaximum number of \w+(?: \w+){0,2} (?:processes|connections|sessions)\b|\b(?:task|subtask|new_task) (?:completed|is finished)\b|\b(?:have|has) already been applied\b/,
 ]
 
-/** It asks for words about the conversation or the work: a title, a summary, a message to go with it. */
+/** Requests for a text about the conversation or the work: a title, a summary, a commit message. */
 const sideRequest =
   /\b(?:write|generate|create|give|suggest|produce|extract|names?|provide|come up with)\b[^.\n]{0,60}\b(?:title|summary|recap|headline|topic|branch(?:es)?|commit message|follow-?up questions?|questions the user|handoff|snapshot|slug)\b|^\W{0,4}(?:\*?summari[sz]e\*?|analy[sz]e)\b[^.\n]{0,80}\b(?:conversation|message|response|transcript|chat|session|discussion)\b/
 
-/** It says of what shape that one answer is to be. */
+/** Phrases that prescribe the form of a single response. */
 const shapesAnswer =
   /\b(?:only|just) (?:respond|reply|output|return|include|answer|write|give)\b|\b(?:respond|reply|answer|output|return)(?: \w+)? (?:only|with (?:text only|only|just|a json|json))\b|\b(?:nothing else|no other text|anything else|text only)\b|\b(?:do not|don't|never) (?:use|call|make|include) (?:any )?(?:tools?|quotes|tool calls|`)|\b(?:do not|don't) (?:answer|explain|wrap)\b|\bas a json\b|\b(?:one|single) line\b/
 
-/** Is a text in the user's or the system's role a harness's word for the moment, or a request for one answer on the side? Nothing in it lasts. */
+/**
+ * Is a user or system text a temporary notice by an agent harness, or a request for a single side response? It contains no lasting rules.
+ */
 export function isNotice(text: string): boolean {
   const head = text.trimStart().slice(0, maxNoticeHead).toLowerCase()
   const first = head.slice(0, maxNotice)
@@ -54,50 +56,53 @@ export function isNotice(text: string): boolean {
 const forNow =
   /\b(?:do not|don't|never)\b.{0,40}\b(?:it|them|this|that) again\b|\buntil (?:they|it|he|she|all|the)\b.{0,30}\b(?:pass|passes|return|returns|done|finish|finishes|finished|complete)\b|\b(?:must|should)\b.{0,40}\bnow[.!]?$|\b(?:in|for|during|until the end of) this (?:turn|answer|response|reply|step|mode|phase|call|run)\b|\buntil (?:the )?(?:user|next user|mode)\b.{0,40}\b(?:approves?|input|gives|changes?|confirms?)\b|\bthe (?:above|previous|preceding) (?:files?|messages?|blocks?|responses?|answers?|output)\b|\b(?:this|these) (?:notice|reminder|caveat|notification)s?\b|\bwhat you (?:already|just) (?:said|wrote|did)\b|\btext only\b|\bcontinue the (?:conversation|session|work) from where\b/i
 
-/** It asks for one piece of words, and says how that is to look. */
+/** Requests for a single text in a given form. */
 const asksOnce =
   /^\W*(?:please |now |given [^,\n]{0,80}, |based on [^,\n]{0,80}, )*(?:write|generate|create|give|suggest|produce|extract|classify|rate|score|rank|label|list|provide|summari[sz]e|analy[sz]e|translate|rewrite|decide|determine|evaluate|describe|output|reply|respond|answer|return)\b|^\W*(?:what|which|who|how|is|are|does|do)\b[^?\n]{2,200}\?/
 const oneAnswer =
   /^\W*(?:please )?(?:(?:only|just) )?(?:respond|reply|answer|output|return)\b(?!.*\b(?:always|every|each|all|any|from (?:now|here)|going forward|in future)\b)|^\W*(?:do not|don't|no) (?:explain|explanations?|(?:output|add|write|say) (?:commentary|anything|any|more)|commentary|preamble|use quotes|include (?:anything|any))/i
 
-/** Does a rule in a text only say how the one answer is to look that the text asks for? */
+/** Does a rule only prescribe the form of the one response that the text asks for? */
 export const shapesOneAnswer = ({ text: rule, start }: FoundRule, text: string): boolean =>
   start > 0 && oneAnswer.test(rule) && asksOnce.test(text.slice(0, maxNotice).toLowerCase())
 
-/** Does a rule say itself that it holds for this answer, this mode or until the user nods? */
+/** Does a rule itself say that it holds only for this response, this mode, or until the user agrees? */
 export const holdsForNow = (rule: string): boolean => forNow.test(rule)
 
-/** It says that it stands for a conversation that is not there any more. */
+/** Phrases by which a text says that it replaces an earlier conversation. */
 const retelling =
   /\b(?:conversation|session|history|context|messages)\b[^.\n]{0,60}\b(?:is being continued|was continued|continues from|goes on from|(?:was|were|has been|have been) (?:compacted|condensed|summari[sz]ed)|ran out of (?:context|room|space))|\banother (?:language )?model (?:started|began)\b[^\n]{0,120}\bsummary\b|^\W{0,4}<(?:state_snapshot|conversation_summary|context_summary|summary|compaction|handoff)\b|^\W{0,4}(?:summary|recap) of (?:the|our|what)\b[^\n]{0,40}\b(?:conversation|session|so far|earlier)\b/
 
-/** Is a text in the user's role a summary of an earlier conversation, as clients put one at the head of the next? Its rules are remembered, not said. */
+/**
+ * Is a user text a summary of an earlier conversation, as clients put at the start of the next one? Its rules count as memory, not as the
+ * user's words.
+ */
 export const isRetelling = (text: string): boolean =>
   retelling.test(text.trimStart().slice(0, maxNoticeHead).toLowerCase())
 
 const goOn =
   /\b(?:acknowledge|mention|refer to|recap|repeat)\b.{0,40}\bsummary\b|\b(?:continue|resume|pick up|carry on|go on|proceed)\b.{0,80}\b(?:left off|stopped|broke off|directly|last (?:step|task)|in-flight|conversation|summary)\b|\bresume (?:directly|immediately|at once)\b|\bwithout (?:asking|greeting)\b.{0,40}\b(?:user|questions?)\b|\b(?:do not|don't|never) (?:re-?introduce|greet|recap|preface)\b|\bas if (?:the break|nothing)\b/i
 
-/** Does it only say how to go on from a summary? */
+/** Does it only say how to continue from a summary? */
 const saysToGoOn = (rule: string): boolean => goOn.test(rule)
 
-/** Lines that a program printed, or that are code: numbered, of a shell, of a log, of a listing. */
+/** Lines of program output or code: numbered, or from a shell, a log or a listing. */
 const machine =
   /^[\s\p{Cc}]*(?:\d+\s*[:|→\t]|[$%]\s|\[[^\]\n]{3,60}\](?!\()|\([\w ]{2,30}: [^\n]{1,200}\)\s*$|at \S+ \(|File "|Traceback|(?:[\w.@-]*\/)?[\w./@-]+:\d+|[{}[\];]|import |from \S+ import|def |class |return\b|#include|\/\/|\/\*|"""|export |const |let |var |function |\d{4}-\d\d-\d\d[T ]\d\d:|(?:INFO|DEBUG|WARN|ERROR|TRACE)\b)|[;{}]\s*$/u
 
-/** The first line of what a harness hands over as the outcome of an action. */
+/** The first line of an action's result that a harness passes on. */
 const opens =
   /^\s*(?:(?:observation|stdout|stderr|exit code|command output|tool (?:result|output|response)s?|execution (?:result|output)|function (?:result|output))\b[^\n]{0,80}?[:\]]|\[(?:file|command|bash|shell|exec|output|tool)\b|ran `|\$ \S)/i
 
-/** A shell that waits for the next command, at the very end. */
+/** A shell prompt at the very end. */
 const waits = /\n\s*(?:[\w@:~./-]{0,60}[$#%]|>>>|\.\.\.)\s*$/
 
-/** Lines looked at; a share of them tells what the text is. */
+/** Lines examined, and the share of them that decides. */
 const maxLines = 80
 const minLines = 6
 const machineShare = 0.6
 
-/** Is a text in the user's role what a program printed, and no one's words? Agents without a channel for tools hand over results so. */
+/** Is a user text program output? Agents without a channel for tools pass results on like this. */
 export function isOutput(text: string): boolean {
   if (opens.test(text.slice(0, 200)) || waits.test(text.slice(-120))) return true
   const lines = text
@@ -111,15 +116,18 @@ export function isOutput(text: string): boolean {
 const maxLength = 20_000
 const maxLine = 400
 
-/** Of a tool's output so many: a policy that an agent loaded is a page, and what says more is a flood. */
+/** Limit on rules from one tool output: a policy that an agent loaded is a page; more is a flood. */
 const maxToolRules = 24
-/** Of a tool's output the beginning and the end are read: a policy is short, and a turn does not wait for a search through a log file. */
+/**
+ * Characters read at the beginning and the end of tool output: a policy is short, and a turn should not wait for a search through a log
+ * file.
+ */
 const maxHead = 16_000
 const maxTail = 4_000
 
 /**
- * What a file of instructions lays down that a tool printed, as AGENTS.md: only plain rules, none that would allow anything, and nothing
- * that tries to steer whoever reads it. Call it for no other output: what an agent merely reads binds nobody.
+ * Rules in an instruction file, such as AGENTS.md, that a tool printed: only plain rules, no permissions, and nothing that tries to
+ * manipulate its reader. Do not call it for other output: text that an agent merely reads is not binding.
  */
 function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: string): readonly SaidRule[] {
   if (text === "" || isListing(text)) return []
@@ -137,25 +145,25 @@ function instructionRules(text: string, at: Omit<SaidAt, "start">, source?: stri
     .slice(0, maxToolRules)
 }
 
-/** A difference between files, or lines found in them: what stands there holds where it stands. */
+/** A diff or search result: its text applies only where it is quoted from. */
 const isListing = (text: string): boolean => /^(?:diff --git |--- \S|@@ )/m.test(text.slice(0, 2000))
 
-/** May a rule of a file of instructions stand beyond the words that it was found in? A permission, a wish or a bare command does not. */
+/** May a rule of an instruction file be kept beyond the message it was found in? Not a permission, a preference or a bare command. */
 const isCarried = ({ kind, explicitness, text }: FoundRule): boolean =>
   kind !== "permission" &&
   kind !== "preference" &&
   explicitness !== "genre" &&
   scan(text, { channel: "tool" }).findings.length === 0
 
-/** Arguments by which tools name what they read, the likeliest first. */
+/** Arguments that name what a tool reads, most likely first. */
 const named = ["file_path", "filePath", "path", "file", "filename", "uri", "url", "document", "key", "name", "query"]
-/** A file at the end of a command or argument, or the first that a command reads. */
+/** A file name at the end of a command or argument, or the first file that a command reads. */
 const fileName = /(?:^|[\s"'=])([\w.@~/-]+\.[A-Za-z][\w]{0,7})["']?\s*$/
 const fileRead =
   /\b(?:cat|head|tail|sed|less|more|bat|nl)\b[^|;&\n]{0,80}?[\s"'=]([\w.@~/-]+\.[A-Za-z][\w]{0,7}|[A-Z][A-Z_-]{3,20})\b/
 const maxSourceLength = 120
 
-/** What a result is of, in words for a reader: the tool, and the file or address that its call named. */
+/** The source of a result, for display: the tool, and the file or address in its call. */
 function sourceOf(call: ToolCallPart | undefined): string | undefined {
   if (call === undefined) return undefined
   const argument = argumentOf(call.input)
@@ -178,10 +186,10 @@ function argumentOf(input: unknown): string | undefined {
 
 const fileIn = (text: string): string | undefined =>
   fileName.exec(text.slice(-maxSourceLength))?.[1] ?? fileRead.exec(text.slice(0, maxCommand))?.[1]
-/** A command that reads a file says so early. */
+/** Only the beginning of a command is searched for file names. */
 const maxCommand = 400
 
-/** Arguments that name the files which a tool reads, and those by which it reads them elsewhere. */
+/** Arguments that name the files a tool reads, and arguments that show that it reads them from another place. */
 const pathNames = [
   "file_path",
   "filePath",
@@ -196,7 +204,7 @@ const pathNames = [
 const elsewhere = ["url", "owner", "repo", "repository", "host", "bucket"]
 const commandNames = ["command", "cmd", "script", "input"]
 
-/** Did a call only read files of instructions: with a tool that names them, or with a shell's cat, head, tail or sed? */
+/** Did a call only read instruction files, by a tool that names them or by the shell commands cat, head, tail or sed? */
 function readsInstructions(call: ToolCallPart | undefined): boolean {
   const input = call?.input
   if (typeof input === "string") return isInstructionCommand(input)
@@ -219,7 +227,7 @@ const stringsIn = (value: unknown): readonly string[] =>
 const reader = /^(?:cat|bat|batcat|head|tail|less|more|nl|sed|type|gc|get-content)(?:\.exe)?\s/i
 const idle = /^(?:cd|pushd)\s+\S+$|^(?:pwd|true|:)?$/
 
-/** Does a command line print files of instructions, and nothing else? */
+/** Does a command line print only instruction files? */
 function isInstructionCommand(command: string): boolean {
   if (command.length > maxCommand || /[`$\n]\(?|<</.test(command)) return false
   const steps = command.replace(/\d?>\s?(?:&\d|\/dev\/null)/g, " ").split(/&&|\|\||;|\|/)
@@ -228,19 +236,19 @@ function isInstructionCommand(command: string): boolean {
     if (!reader.test(`${step} `)) return undefined
     const words = (step.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).slice(1).map((word) => word.replace(/^["']|["']$/g, ""))
     const named = words.filter((word) => !/^-|^\+?\d+$|^[\d,$]+[pdq](?:;.*)?$/.test(word))
-    // The later steps of a pipe cut what the first one printed.
+    // Later steps of a pipe only filter the output of the first one.
     return named.length === 0 && n === 0 ? undefined : named
   })
   return files.length > 0 && files.every((named) => named?.every(isInstructionFile))
 }
 
-/** Where in a message something was said. */
+/** A position in a message. */
 type SaidAt = Omit<NonNullable<RuleBody["place"]>, "entry">
 
-/** A rule that a message says, and where in the message. */
+/** A rule in a message, and its position. */
 type SaidRule = Omit<RuleBody, "place"> & { readonly at: SaidAt }
 
-/** A rule that was found, as it is written down. */
+/** A found rule as a log entry. */
 const bodyOf = (rule: FoundRule, at: SaidAt, source: string | undefined): SaidRule => ({
   type: "rule-pinned",
   text: rule.text,
@@ -252,28 +260,28 @@ const bodyOf = (rule: FoundRule, at: SaidAt, source: string | undefined): SaidRu
   ...present({ source, context: rule.needsContext ? rule.context : undefined }),
 })
 
-/** Of one message so many rules are taken: the longest files of rules have fewer. */
+/** Limit on rules from one message; the longest rule files have fewer. */
 const maxRules = 300
 const known = new WeakMap<Message, readonly SaidRule[]>()
 
-/** Where new messages stand. */
+/** The context of new messages. */
 type Surroundings = {
   readonly before: Transcript
-  /** Texts that stand apart from them. */
+  /** Texts of documents that were separated from the messages. */
   readonly lifted: ReadonlySet<string>
-  /** Those in which nobody speaks, and how much of them that is. */
+  /** Leading parts of messages that are not the user's new words. */
   readonly ignoredParts?: IgnoredParts
 }
 
-/** The standing rules that new messages say, each message read once. */
+/** The rules in new messages; each message is searched once. */
 export const seekRules = (messages: Transcript, around: Surroundings): readonly (readonly SaidRule[])[] => [
   ...read(messages, around),
 ]
 
-/** Characters that are looked through in one go: a few milliseconds' work. */
+/** Characters searched in one step: a few milliseconds of work. */
 const unitsAtOnce = 8000
 
-/** The same ahead of time, for much that is new: whatever else this process has to do is done in between. */
+/** Search many new messages ahead of time, yielding to other work in between. */
 export async function seekAhead(messages: Transcript, around: Surroundings): Promise<void> {
   const units = messages.map(({ wire }) => wire?.length ?? 0)
   if (units.reduce((sum, one) => sum + one, 0) <= unitsAtOnce) return
@@ -299,11 +307,11 @@ function* read(messages: Transcript, around: Surroundings): Generator<readonly S
   }
 }
 
-/** An agent whose wire has no place for results hands them over in the user's role. */
+/** Some agents send tool results as user text, because their format has no place for results. */
 const isResult = ({ role }: Message, part: Part & { readonly type: "text" }): boolean =>
   role === "user" && channelOf(role, part) === "user" && isOutput(part.text)
 
-/** A result stands right behind its call, but for other results. */
+/** A result follows right after its call, except for other results in between. */
 const maxLookBack = 40
 
 function createCalls(messages: Transcript): (id: CallId) => ToolCallPart | undefined {
@@ -320,7 +328,7 @@ function createCalls(messages: Transcript): (id: CallId) => ToolCallPart | undef
 
 type Context = Surroundings & {
   readonly callOf: (id: CallId) => ToolCallPart | undefined
-  /** The model spoke before it. */
+  /** An assistant message came before. */
   readonly answers: boolean
 }
 
@@ -343,7 +351,7 @@ function rulesIn(message: Message, context: Context): readonly SaidRule[] {
   return found.slice(0, maxRules)
 }
 
-/** The first line of a result in the user's role, where it names the file that was read. */
+/** The first line of a result in a user text that names the file that was read. */
 const readHeader = /^\s*\[(?:read_file|view|open_file|cat)\w* for '([^'\n]{1,300})'\]/
 
 function printedRules(text: string, part: number): readonly SaidRule[] {
@@ -354,8 +362,8 @@ function printedRules(text: string, part: number): readonly SaidRule[] {
 const asMemory = (rule: SaidRule): SaidRule => ({ ...rule, channel: "memory", source: "a summary" })
 
 /**
- * The rules in a text of the user's or of the system's. A document that a harness puts in along the way is news of the moment, and not a
- * standing rule, unless it is a file of rules; a model's own words bind no one.
+ * The rules in a user or system text. A document that a harness inserts during the conversation is temporary, unless it is a rule file; the
+ * model's own text is not binding.
  */
 function spokenRules({ role }: Message, part: Part & { readonly type: "text" }, at: number): readonly SaidRule[] {
   if (role === "assistant" || ownText(part.text) !== undefined) return []
@@ -382,7 +390,7 @@ function spokenRules({ role }: Message, part: Part & { readonly type: "text" }, 
     .map((rule) => (isTold ? asMemory(rule) : rule))
 }
 
-/** A text without stretches of it. */
+/** A text without some spans. */
 function without(text: string, spans: readonly Span[]): string {
   let [left, from] = ["", 0]
   for (const { start, end } of spans) {
@@ -392,7 +400,7 @@ function without(text: string, spans: readonly Span[]): string {
   return left + text.slice(from)
 }
 
-/** The rule that the user asks to have pinned: `/pin Never …` at the head of a message. */
+/** The rule of a pin command: `/pin Never …` at the start of a message. */
 function askedRule(text: string, part: number): SaidRule | undefined {
   const command = readPinCommand(text)
   if (command?.type !== "pin") return undefined
@@ -409,7 +417,7 @@ function askedRule(text: string, part: number): SaidRule | undefined {
 
 const rulesFile = /\.mdc?$/i
 
-/** The rules of the documents that open a session: its AGENTS.md, and whatever else its harness puts in. */
+/** The rules of the documents that open a session: AGENTS.md, and others that its harness inserts. */
 export const documentRules = (documents: readonly InjectedDocument[]): readonly RuleBody[] =>
   documents.flatMap(({ part, name, hash }) =>
     part.type !== "text"

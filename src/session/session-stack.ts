@@ -26,34 +26,34 @@ import {
   versionsOf,
 } from "./stack/stack-options.ts"
 
-/** The stack that a session sends, as its log has it. */
+/** The prompt stack that a session sends, from its log. */
 export type StackInForce = {
   /** The entry that installed it. */
   readonly seq: number
   readonly stack: Stack
-  /** Its sections by the versions of their sources. */
+  /** The same sections, with the hashes of their sources. */
   readonly source: Stack
   readonly documents: readonly StackDocument[]
   readonly ttl: Breakpoint
-  /** The model and the room that it was last seen to fit. */
+  /** The model and window that it was last checked to fit. */
   fits?: string
 }
 
-/** A stack whose sources changed, made to fit, until the next compaction. */
+/** A changedStack stack, fitted to the window, that waits for the next compaction. */
 export type WaitingStack = FittedForWindow & { readonly source: Stack }
 
-/** What one call goes by: the stack in force, the one that waits, and what there is to tell. */
+/** The prompt stacks of one call: the one in force, the one that waits, and events about them. */
 export type CallStack = {
   readonly inForce?: StackInForce
   readonly waiting?: WaitingStack
-  /** A changed source takes effect with the next call. */
+  /** A changedStack source takes effect with the next call. */
   readonly isImmediate?: boolean
   readonly events: Trace
 }
 
 /**
- * The stack of a call. The first is installed at once. A changed source waits for the next compaction, which resets the provider's
- * cache anyway, unless it is wanted now. Sources that cannot be used leave the stack in force; without one they are a Problem.
+ * The prompt stack of a call. The first one is installed at once. A changedStack source waits for the next compaction, which resets the
+ * provider's cache anyway, unless `changes` is `now`. If the sources cannot be used, the stack in force stays; without one it is a Problem.
  */
 export async function stackForCall(live: Live, option: StackOption | undefined, room: StackRoom): Promise<CallStack> {
   noteCall(live)
@@ -72,16 +72,16 @@ async function findStack(live: Live, options: StackOptions | undefined, room: St
       ? { events: [] }
       : installStack(live, { ...fitToWindow(source, options ?? {}, room), source }, "first", room)
   }
-  if (source.hash !== inForce.source.hash) return changed(live, inForce, source, options ?? {}, room)
+  if (source.hash !== inForce.source.hash) return changedStack(live, inForce, source, options ?? {}, room)
   delete live.waitingStack
   if (fitsStill(inForce, source, options ?? {}, room)) return { inForce, events: [] }
   const smaller = waitingOf(live, source, options ?? {}, room)
   return smaller instanceof HoldfastError
-    ? { inForce, events: refused(live, smaller) }
+    ? { inForce, events: reportRefused(live, smaller) }
     : installStack(live, smaller, "window", room)
 }
 
-/** Of a call, over what the sessions of this process have. */
+/** The options of the call, merged over those of all sessions. */
 function mergedOptions(ofAll: StackOption | undefined, ofCall: StackOption | undefined): StackOptions | undefined {
   if (ofAll === undefined && ofCall === undefined) return undefined
   return { ...(ofAll === undefined ? {} : optionsOf(ofAll)), ...(ofCall === undefined ? {} : optionsOf(ofCall)) }
@@ -99,12 +99,12 @@ async function readSources(
     return { stack: await live.stacks.read(options) }
   } catch (error) {
     if (inForce === undefined || !(error instanceof HoldfastError)) throw error
-    return { problem: true, events: refused(live, error) }
+    return { problem: true, events: reportRefused(live, error) }
   }
 }
 
-/** Told once for each thing that is wrong. */
-function refused(live: Live, { problem }: HoldfastError): Trace {
+/** Report each problem once. */
+function reportRefused(live: Live, { problem }: HoldfastError): Trace {
   const told = JSON.stringify(problem)
   if (live.toldStack === told) return []
   live.toldStack = told
@@ -113,7 +113,7 @@ function refused(live: Live, { problem }: HoldfastError): Trace {
   return [event]
 }
 
-async function changed(
+async function changedStack(
   live: Live,
   inForce: StackInForce,
   source: Stack,
@@ -121,7 +121,7 @@ async function changed(
   room: StackRoom,
 ): Promise<CallStack> {
   const waiting = waitingOf(live, source, options, room)
-  if (waiting instanceof HoldfastError) return { inForce, events: refused(live, waiting) }
+  if (waiting instanceof HoldfastError) return { inForce, events: reportRefused(live, waiting) }
   const effect = options.changes ?? "at-compaction"
   const event: LogEvent = {
     type: "stack-changed",
@@ -152,7 +152,7 @@ function waitingOf(live: Live, source: Stack, options: StackOptions, room: Stack
   }
 }
 
-/** Is there still room for it, whichever model is asked now? */
+/** Does it still fit, for the current model and window? */
 function fitsStill(inForce: StackInForce, source: Stack, options: StackOptions, room: StackRoom): boolean {
   const { meter, windowTokens } = room
   const key = `${meter.model.id} ${windowTokens} ${options.maxTokens}`
@@ -162,7 +162,7 @@ function fitsStill(inForce: StackInForce, source: Stack, options: StackOptions, 
   return true
 }
 
-/** Gaps between calls that are looked at. */
+/** Number of recent calls whose intervals are used. */
 const maxCalls = 16
 
 function noteCall({ callsMs, options }: Live): void {
@@ -170,7 +170,7 @@ function noteCall({ callsMs, options }: Live): void {
   if (callsMs.length > maxCalls) callsMs.shift()
 }
 
-/** Write down which stack is sent from now on. Another process may have done so at the same moment: then theirs is sent. */
+/** Write the stack that is sent from now on to the log. If another process does so at the same moment, its stack is used. */
 export async function installStack(
   live: Live,
   fitted: WaitingStack,
@@ -204,7 +204,7 @@ export async function installStack(
   return { inForce, events: [...fitted.events, event] }
 }
 
-/** The newest entry that installed a stack; 0 if none did. */
+/** The newest entry that installed a stack; 0 if there is none. */
 const newestOf = (outline: Outline): number => outline.ofType("stack-installed").at(-1) ?? 0
 
 function bodyOf({ stack, source, ...fitted }: WaitingStack, ttl: Breakpoint): StackBody {
@@ -219,7 +219,7 @@ function bodyOf({ stack, source, ...fitted }: WaitingStack, ttl: Breakpoint): St
   return { type: "stack-installed", hash: stack.hash, source: source.hash, sections, stackTokens: size, ttl }
 }
 
-/** The stack that the log says is in force; nothing if none ever was, or if what was stored of it was redacted. */
+/** The stack in force according to the log; undefined if there never was one, or if its stored text was redacted. */
 export async function readInForce(live: Live): Promise<StackInForce | undefined> {
   const seq = newestOf(live.journal.outline())
   if (seq === 0 || live.promptStack?.seq === seq) return live.promptStack
@@ -230,7 +230,7 @@ export async function readInForce(live: Live): Promise<StackInForce | undefined>
   return live.promptStack
 }
 
-/** The stack of an entry, if it is still the one whose fingerprint stands beside it. */
+/** The stack of an entry; undefined if it does not match the stored hash. */
 function stackOfBody({ hash, sections }: StackBody): Pick<StackInForce, "stack" | "source"> | undefined {
   const made = sections.map(
     ({ source: _, ...section }): Section =>
@@ -241,7 +241,7 @@ function stackOfBody({ hash, sections }: StackBody): Pick<StackInForce, "stack" 
   return stack.hash === hash ? { stack, source } : undefined
 }
 
-/** A request with what stands on every call behind its own system part: the stack in force, and the operator's rules. */
+/** A request with the stack in force and the operator's rules added after its own system part. */
 export function withStanding(
   live: Live,
   request: ModelRequest,
@@ -252,7 +252,7 @@ export function withStanding(
   return placeStanding(request, present({ stack: inForce?.stack, rules }), present({ ttl: inForce?.ttl, maxMarkers }))
 }
 
-/** What a receipt says of the stack: what is sent, and what waits. */
+/** The stack in a receipt: what is sent, and what waits. */
 export type StackReceipt = StackVersions & { readonly changes: StackChanges; readonly waiting?: string }
 
 export function receiptOf({ inForce, waiting, isImmediate }: CallStack): StackReceipt | undefined {

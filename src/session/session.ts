@@ -40,18 +40,18 @@ import {
 } from "./record.ts"
 import { readInForce, type StackInForce } from "./session-stack.ts"
 
-/** The prompt stack of a session: `stack` is what is sent, `source` the same sections before anything gave way. */
+/** The prompt stack of a session: `stack` is the text that is sent, `source` the same sections before any were shortened. */
 export type SessionStack = Pick<StackInForce, "stack" | "source">
 
-/** What was written. `durable` means that the store has it; otherwise it is in memory, and is written when the store is back. */
+/** The entries written. `durable` means that the store has them; otherwise they are in memory and are written when the store is back. */
 export type Acknowledged = { readonly entries: readonly string[]; readonly durable: boolean; readonly trace: Trace }
 
-/** What a compaction that was asked for did. Nothing if there was nothing new since the last one. */
+/** The result of a requested compaction. `checkpoint` is missing if there was nothing new since the last one. */
 export type CompactionResult = { readonly checkpoint?: string; readonly trace: Trace; readonly receipt: Receipt }
 
 type CompactRequest = Omit<PrepareOptions, "occasion">
 
-/** A call without a body of the client's own: the session writes it, in the format that is named. */
+/** Options without a request body: the session writes the body, in the given format. */
 type UnfilledOptions<Of extends Format, GivenTool, Streamed extends boolean> = PrepareOptions & {
   readonly body?: never
   readonly format: Of
@@ -59,7 +59,7 @@ type UnfilledOptions<Of extends Format, GivenTool, Streamed extends boolean> = P
   readonly stream?: Streamed
 }
 
-/** Prepares the next model call. The type of the body is that of the one which was given, or follows from the format. */
+/** Prepares the next model call. The type of the resulting body is that of the given body, or follows from the format. */
 export type Prepare = {
   (
     options: PrepareOptions & ({ readonly body: string } | { readonly request: ModelRequest }),
@@ -73,52 +73,52 @@ export type Prepare = {
   (options?: PrepareOptions): Promise<Prepared>
 }
 
-/** One conversation that lasts. Everything that was said is in its log, whole; what a model is shown is made from it. */
+/** A stored conversation. Its log contains every message in full; what a model is shown is compiled from the log. */
 export type Session = {
   readonly id: string
-  /** New messages: as they were read from a request, or as the wire format has them. */
+  /** Append messages: decoded ones, or in their wire format. */
   readonly append: (messages: readonly MessageLike[], options?: { readonly format?: Format }) => Promise<Acknowledged>
-  /** The next model call. */
+  /** Prepare the next model call. */
   readonly prepare: Prepare
-  /** The answer to it, and what the provider says it took. */
+  /** Record the response to a call, with the token usage that the provider reported. */
   readonly record: (response: ResponseLike, usage?: Usage) => Promise<Recorded>
-  /** What calls took whose answers came into the history another way. */
+  /** Record the usage of calls whose responses reached the history another way. */
   readonly reportUsage: (reports: readonly UsageReport[]) => Promise<void>
-  /** Judge the calls of an answer before anyone acts on them: those that are refused are withheld, with a result that says why. */
+  /** Judge the tool calls of a response before they run: refused calls are withheld, with a result that says why. */
   readonly judge: (response: ResponseLike) => Promise<JudgedResponse>
   /**
-   * The guard as it stands now, for whoever judges the calls of one answer as they stream in; what it decides is written down as it is
-   * told to `onJudged`. Nothing where nobody laid down a policy.
+   * The current guard, for judging the tool calls of one response as they stream in; its decisions are logged through `onJudged`. Undefined
+   * if there is no policy.
    */
   readonly guarding: () => Promise<SessionGuarding | undefined>
-  /** Compact now, whatever the size. */
+  /** Compact now, regardless of size. */
   readonly compact: (request?: CompactRequest) => Promise<CompactionResult>
-  /** Take back the compaction in force: the view before it is shown again, with what came since. */
+  /** Undo the compaction in force: the view before it is shown again, with everything since. */
   readonly undo: () => Promise<{ readonly checkpoint: string; readonly durable: boolean }>
   readonly history: (range?: HistoryRange) => Promise<readonly HistoryEntry[]>
   readonly explain: (entryId: string) => Promise<Explanation>
-  /** A session of its own that has everything up to here, or up to an entry. */
+  /** Create a new session with a copy of the log, up to an entry if given. */
   readonly fork: (id?: string, options?: { readonly at?: string }) => Promise<Session>
-  /** Pin a rule for good: it stands in every call, verbatim, whatever is compacted. */
+  /** Pin a rule: it is in every later call, verbatim, whatever is compacted. */
   readonly pin: (text: string, options?: PinOptions) => Promise<SessionPin>
   readonly unpin: (id: string) => Promise<void>
-  /** The rules in force; with `all`, those as well that were superseded or taken back. */
+  /** The rules in force; with `all`, also superseded and withdrawn ones. */
   readonly pins: (options?: { readonly all?: boolean }) => Promise<readonly SessionPin[]>
-  /** The prompt stack in force, as it is sent and by the versions of its sources; nothing if there is none. */
+  /** The prompt stack in force, as it is sent and with the versions of its sources; undefined if there is none. */
   readonly stack: () => Promise<SessionStack | undefined>
   readonly recall: (handle: string, range?: LineRange) => Promise<Recalled>
   readonly search: (search: MemorySearch) => Promise<readonly MemoryHit[]>
-  /** What it is, in figures: entries, branches, compactions, and what is shown now. */
+  /** Figures about the session: entries, branches, compactions, and what is shown now. */
   readonly overview: () => Promise<Overview>
-  /** Read the whole log and check that every entry follows from the one before it, and that no text is missing; damage is a Problem. */
+  /** Read the whole log and check that the hash chain is intact and no text is missing; damage is a Problem. */
   readonly verify: () => Promise<Head>
   readonly subscribe: (listener: Listener) => () => void
-  /** Delete everything of it: log, summaries, memory. */
+  /** Delete the session's log, summaries and memory. */
   readonly remove: () => Promise<void>
 }
 
 type SessionDeps = {
-  /** The session as this process holds it, and what is done to it one at a time. */
+  /** The session's state in this process, with its lock. */
   readonly live: () => Promise<Live>
   readonly open: (id: string) => Session
   readonly newId: () => string
@@ -134,8 +134,8 @@ export function createSession(id: string, deps: SessionDeps): Session {
       return act(live)
     })
   }
-  /** What only tells of the log has nothing to say of one that could not be read. */
-  const tell = <Value>(act: (live: Live) => Promise<Value>): Promise<Value> =>
+  /** Like `use`, but fails if the log could not be read: the result would be wrong without it. */
+  const useLog = <Value>(act: (live: Live) => Promise<Value>): Promise<Value> =>
     use(async (live) => {
       await requireLog(live)
       return act(live)
@@ -162,17 +162,17 @@ export function createSession(id: string, deps: SessionDeps): Session {
     judge: (response) => judgeResponse(use, response),
     guarding: () => use(guardingOf),
     compact: (request = {}) => use((live) => compactNow(live, request)),
-    undo: () => tell(undo),
-    history: (range) => tell((live) => history(live, range)),
-    explain: (entry) => tell((live) => explain(live, entry)),
-    fork: (to = deps.newId(), { at } = {}) => tell((live) => fork(live, to, at)).then(deps.open),
+    undo: () => useLog(undo),
+    history: (range) => useLog((live) => history(live, range)),
+    explain: (entry) => useLog((live) => explain(live, entry)),
+    fork: (to = deps.newId(), { at } = {}) => useLog((live) => fork(live, to, at)).then(deps.open),
     pin: (text, options = {}) => use((live) => pin(live, text, options)),
-    unpin: (pinId) => tell((live) => unpin(live, pinId)),
-    pins: (options = {}) => tell((live) => pins(live, options)),
-    stack: () => tell(sessionStack),
-    recall: (handle, range) => tell((live) => recall(live, handle, range)),
+    unpin: (pinId) => useLog((live) => unpin(live, pinId)),
+    pins: (options = {}) => useLog((live) => pins(live, options)),
+    stack: () => useLog(sessionStack),
+    recall: (handle, range) => useLog((live) => recall(live, handle, range)),
     search: (search) => use((live) => live.memory.search(search)),
-    overview: () => tell(overview),
+    overview: () => useLog(overview),
     verify: () => use(({ store }) => verifyLog(store, id)),
     subscribe: (listener) => deps.subscribe(listener, id),
     remove: async () => {
@@ -185,7 +185,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
   }
 }
 
-/** A store that is away is no reason not to go on with what is known. */
+/** If the store is unavailable, continue with what is known. */
 async function wakeUp(live: Live): Promise<void> {
   try {
     await wake(live)

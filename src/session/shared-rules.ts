@@ -9,18 +9,18 @@ import type { RuleBody } from "./log/entry.ts"
 import { pinOf } from "./pins.ts"
 
 /**
- * The rules that hold in every session of an agent, or in all of a tenant, and those of them that were taken back. Those that were
- * pinned without a tenant are of whoever has the store, and hold in all sessions.
+ * Rules that hold in every session of an agent or of a tenant, including withdrawn ones. Rules pinned without a tenant belong to the owner
+ * of the store, and hold in all sessions.
  */
 export type SharedRules = {
   readonly read: (owner: MemoryOwner) => Promise<readonly Pin[]>
-  /** Were they ever read? If not they are now, or it is a Problem. */
+  /** Read the rules if they were never read; throws a Problem if that fails. */
   readonly require: () => Promise<void>
   readonly isGone: (id: string) => boolean
   readonly pin: (body: RuleBody) => Promise<Pin>
-  /** False for a rule that is not of this tenant, or not in force for this agent. */
+  /** Returns false for a rule that is not of this tenant, or not in force for this agent. */
   readonly unpin: (id: string, owner: MemoryOwner) => Promise<boolean>
-  /** Write what waits for the store, if that is there again. */
+  /** Write pending entries, if the store is available again. */
   readonly save: () => Promise<void>
 }
 
@@ -30,12 +30,12 @@ type SharedRulesOptions = {
   readonly redact: <Data>(data: Data) => Data
 }
 
-/** How old what is known of other processes may be: a rule for many sessions is no matter of a moment. */
+/** How long a read of the shared log stays valid: a rule for many sessions need not apply within the same second. */
 const freshMs = 1000
-/** Far more than anyone pins by hand while a store is away. */
+/** Limit on pending entries: far more than anyone pins by hand while the store is unavailable. */
 const maxUnsaved = 1000
 
-/** They have a log of their own, in which sessions have no part; ids go by their place in it: `s12`. */
+/** Shared rules have a log of their own; their ids are their sequence numbers in it: `s12`. */
 export function createSharedRules({ store, now, redact }: SharedRulesOptions): SharedRules {
   const known = new Map<number, SharedPin>()
   const journal = createJournal({
@@ -50,7 +50,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
     onMoved: () => known.clear(),
   })
   let readAt = Number.NEGATIVE_INFINITY
-  // Many sessions come here at once.
+  // Many sessions call this concurrently.
   const lock = createLock()
 
   const save = async (): Promise<void> => {
@@ -58,7 +58,7 @@ export function createSharedRules({ store, now, redact }: SharedRulesOptions): S
   }
   const refresh = async (): Promise<void> => {
     if (now() - readAt < freshMs) return
-    // A look that fails is one as well: nobody waits twice in one call for a store that is away.
+    // A failed read counts too, so that one call does not wait twice for an unavailable store.
     readAt = now()
     await save()
     await journal.refresh()
@@ -114,7 +114,7 @@ function seqOfShared(id: string): number | undefined {
   return digits === undefined ? undefined : Number(digits)
 }
 
-/** With the store away, what was known stands. */
+/** If the store is unavailable, the known rules stay. */
 function ignoreProblem(error: unknown): void {
   if (!(error instanceof HoldfastError)) throw error
 }

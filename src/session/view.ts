@@ -12,7 +12,7 @@ import { type CheckpointBody, entryId, type Item } from "./log/entry.ts"
 import { thaw } from "./log/frozen.ts"
 import type { Outline } from "./log/outline.ts"
 
-/** What is shown at one message of the log: what the checkpoint in force says, and every message since. */
+/** What is shown at one message of the log: the items of the checkpoint in force, and every message since. */
 export type View = {
   readonly at: number
   /** The checkpoint in force; 0 if none. */
@@ -22,7 +22,7 @@ export type View = {
   readonly standing: readonly number[]
 }
 
-/** The view at a message: `since` are the entries behind the checkpoint, `retrieved` what memory had to say before some of them. */
+/** The view at a message: `since` are the entries after the checkpoint, `retrieved` the memory shown before some of them. */
 function viewOf(
   at: number,
   checkpoint: { readonly seq: number; readonly body: CheckpointBody } | undefined,
@@ -49,13 +49,13 @@ export const entriesIn = ({ items, standing }: View): readonly number[] => [
   ...items.flatMap((item) => (item.type === "shown" ? [item.entry] : [])),
 ]
 
-/** Where the messages of a view are had: those of entries by their id, and messages of ours as they are in what they stand in. */
+/** Looks up the messages of a view: entries by id, and generated messages as they are in the request. */
 type Places = {
   readonly find: (id: string) => Message | undefined
   readonly made: (message: Message) => Message | undefined
 }
 
-/** The messages of a view: those of which less is shown as they are shown, or whole. */
+/** The messages of a view: shortened ones as shown, or in full. */
 function showItems(items: readonly Item[], { find, made }: Places, how: "as-shown" | "whole"): Transcript {
   return items.flatMap((item): readonly Message[] => {
     if (item.type === "made") return [made(item.message) ?? []].flat()
@@ -67,7 +67,7 @@ function showItems(items: readonly Item[], { find, made }: Places, how: "as-show
 
 type Shown = Extract<Item, { type: "shown" }>
 
-/** The same message and item give the same object, so that its tokens are counted once. */
+/** The same message and item give the same object, so that its tokens are counted only once. */
 const shortened = new WeakMap<Shown, { readonly of: Message; readonly as: Message }>()
 
 function shorten(message: Message, item: Shown): Message {
@@ -78,30 +78,36 @@ function shorten(message: Message, item: Shown): Message {
   return as
 }
 
-/** The last view of a log, and what decides over it: how many entries of each kind there were. */
-type Read = { readonly view: View; readonly decided: string }
+/** The last view of a log, and a key of the entries that determine it. */
+type LastView = { readonly view: View; readonly determined: string }
 
-const lastRead = new WeakMap<Outline, Read>()
+const lastRead = new WeakMap<Outline, LastView>()
 
-/** What may change what is shown of messages that were there: checkpoints, undone or not, and memory put before them. */
+/** Entry types that may change how existing messages are shown. */
 const deciding: readonly string[] = ["checkpoint-installed", "checkpoint-undone", "memory-retrieved"]
 
-const decidedIn = (outline: Outline): string => deciding.map((type) => outline.ofType(type).length).join()
+const determinedBy = (outline: Outline): string => deciding.map((type) => outline.ofType(type).length).join()
 
-/** The view at a message, read from the log as far as it is not in memory. One that only went on since is gone on with. */
+/**
+ * The view at a message; parts that are not in memory are read from the log. If only messages were added since the last view, that one is
+ * extended.
+ */
 export async function readView(live: Live, at: number): Promise<View> {
   const outline = live.journal.outline()
-  const decided = decidedIn(outline)
+  const determined = determinedBy(outline)
   const known = lastRead.get(outline)
-  const more = known?.decided === decided && known.view.at > 0 ? pathOn(outline, known.view.at, at) : undefined
+  const more = known?.determined === determined && known.view.at > 0 ? pathOn(outline, known.view.at, at) : undefined
   const view =
-    known !== undefined && more !== undefined ? goneOn(known.view, at, more) : await readWhole(live, outline, at)
-  // Read while others wrote: what it goes by is not known then.
-  if (decidedIn(outline) === decided) lastRead.set(outline, { view, decided })
+    known !== undefined && more !== undefined ? extended(known.view, at, more) : await readWhole(live, outline, at)
+  // Do not cache a view if entries were written while it was read.
+  if (determinedBy(outline) === determined) lastRead.set(outline, { view, determined })
   return view
 }
 
-/** The few entries from one message to a later one behind it; nothing if it is not behind it, or far, or something was decided there. */
+/**
+ * The entries from one message to a later one on the same branch; undefined if it is not on the branch, is far away, or a checkpoint or
+ * memory was added there.
+ */
 function pathOn(outline: Outline, from: number, to: number): readonly number[] | undefined {
   const path: number[] = []
   let at = to
@@ -112,10 +118,10 @@ function pathOn(outline: Outline, from: number, to: number): readonly number[] |
   return at === from && !isDecided ? path.reverse() : undefined
 }
 
-/** A turn adds a few messages; a longer way is looked for from its beginning. */
+/** A turn adds a few messages; for longer distances the view is read from the beginning. */
 const maxStep = 100
 
-const goneOn = (view: View, at: number, more: readonly number[]): View =>
+const extended = (view: View, at: number, more: readonly number[]): View =>
   more.length === 0
     ? view
     : { ...view, at, items: [...view.items, ...more.map((entry) => ({ type: "shown" as const, entry }))] }
@@ -123,7 +129,7 @@ const goneOn = (view: View, at: number, more: readonly number[]): View =>
 async function readWhole({ journal }: Live, outline: Outline, at: number): Promise<View> {
   const seq = outline.checkpointAt(at)
   const since = outline.path(at, outline.nodeOf(seq) ?? 0)
-  assert(since !== undefined, `no way from checkpoint ${seq} to entry ${at}`)
+  assert(since !== undefined, `no path from checkpoint ${seq} to entry ${at}`)
   const wanted = new Set(since)
   const retrievals = outline.ofType("memory-retrieved").filter((entry) => wanted.has(outline.reference(entry) ?? 0))
   const entries = await journal.entries([...(seq === 0 ? [] : [seq]), ...retrievals])
@@ -131,11 +137,11 @@ async function readWhole({ journal }: Live, outline: Outline, at: number): Promi
   for (const { body } of entries.values())
     if (body.type === "memory-retrieved") retrieved.set(body.before, body.message)
   const body = entries.get(seq)?.body
-  assert(seq === 0 || body?.type === "checkpoint-installed", `entry ${seq} is no checkpoint`)
+  assert(seq === 0 || body?.type === "checkpoint-installed", `entry ${seq} is not a checkpoint`)
   return viewOf(at, body?.type === "checkpoint-installed" ? { seq, body } : undefined, since, retrieved)
 }
 
-/** The messages of these entries, as they came in. */
+/** The original messages of these entries. */
 export async function readMessages({ journal, messages }: Live, seqs: readonly number[]): Promise<readonly Message[]> {
   const missing = seqs.filter((seq) => !messages.has(seq))
   const entries = missing.length === 0 ? new Map() : await journal.entries(missing)
@@ -146,8 +152,8 @@ export async function readMessages({ journal, messages }: Live, seqs: readonly n
   return seqs.flatMap((seq) => messages.get(seq) ?? [])
 }
 
-/** Entries that are small and asked for on every call. */
-const lasting: ReadonlySet<string> = new Set([
+/** Small entries that every call needs. */
+const keptTypes: ReadonlySet<string> = new Set([
   "session-opened",
   "calls-judged",
   "stack-seen",
@@ -155,34 +161,37 @@ const lasting: ReadonlySet<string> = new Set([
   "summary-begun",
 ])
 
-/** Let go of what is no longer shown: however long a session lasts, it takes the memory of its view. It can all be read again. */
+/**
+ * Drop messages that are no longer shown, so that memory use depends on the view and not on the length of the session. They can be read
+ * again.
+ */
 export function release({ journal, messages }: Live, view: View): void {
   const shown = new Set(entriesIn(view))
   for (const seq of messages.keys()) if (!shown.has(seq)) messages.delete(seq)
   const outline = journal.outline()
-  journal.release((seq) => seq === view.checkpoint || lasting.has(outline.typeOf(seq) ?? ""))
+  journal.release((seq) => seq === view.checkpoint || keptTypes.has(outline.typeOf(seq) ?? ""))
 }
 
-/** A view in the request that it is put into, and what the messages of that were separated into. */
+/** A view, the request that it is put into, and that request's separation. */
 export type Framed = { readonly frame: ModelRequest; readonly separation: Separation; readonly view: View }
 
-/** A view put together for one call: the request that it stands in, what it was parted into, and the messages to be sent. */
+/** A view assembled for one call: its request, its separation, and the messages to send. */
 export type Assembled = {
-  /** The request whose messages these are of: the client's own, or the log's messages in a frame. */
+  /** The request that the messages belong to: the client's own, or the log's messages in a frame. */
   readonly frame: ModelRequest
   readonly messages: Transcript
-  /** Nothing is left out, shortened or put in: what differs from the frame was fixed. */
+  /** Nothing is left out, shortened or added; only repairs differ from the frame. */
   readonly showsAll: boolean
-  /** The conversation's messages as they came in, by id, before anything was shortened or fixed. */
+  /** The conversation's original messages by id, before shortening and repair. */
   readonly known: ReadonlyMap<string, Message>
   readonly events: readonly RepairEvent[]
-  /** What the messages are separated into. */
+  /** The separation of the messages. */
   readonly separation: Separation
 }
 
 /**
- * Put a view together: what it shows, with everything that stands back in its place, fit to be sent. A view that changes nothing gives
- * the very messages of the frame.
+ * Assemble a view: the messages it shows, with infrastructure back in its place, repaired. A view that changes nothing gives the frame's
+ * own messages.
  */
 export function assemble({ frame, separation, view }: Framed, how: "as-shown" | "whole" = "as-shown"): Assembled {
   const { conversation } = separation
@@ -197,7 +206,7 @@ export function assemble({ frame, separation, view }: Framed, how: "as-shown" | 
   return {
     frame,
     showsAll: isAll,
-    // Asked for when it is compacted.
+    // Computed on demand: only a compaction needs it.
     get known() {
       return known()
     },
@@ -206,7 +215,7 @@ export function assemble({ frame, separation, view }: Framed, how: "as-shown" | 
   }
 }
 
-/** What a view shows, with everything that stands back in its place. */
+/** The messages of a view, with infrastructure back in its place. */
 function joined(
   separation: Separation,
   frame: ModelRequest,
@@ -214,7 +223,7 @@ function joined(
   byId: ReadonlyMap<string, Message>,
   how: "as-shown" | "whole",
 ): Pick<ModelRequest, "messages"> {
-  // A message of ours that stands in the frame was parted with it: what was lifted out of it comes back by itself.
+  // A generated message that is in the frame was separated with it: use the separated one, and `rejoin` restores its documents.
   const made = (message: Message): Message | undefined =>
     frame.messages.includes(message) ? byId.get(message.id) : message
   const shown = showItems(items, { find: (id) => byId.get(id), made }, how)
@@ -223,14 +232,14 @@ function joined(
 
 const shownWhole = createRecall<readonly Item[]>()
 
-/** Does a view show the whole conversation as it is, message by message? What was seen to before is not looked at again. */
+/** Does a view show the whole conversation unchanged? The part that was checked in the last call is skipped. */
 function showsAll(items: readonly Item[], conversation: Transcript): boolean {
   if (items.length !== conversation.length) return false
   const known = shownWhole.find(conversation)
   let at = known === undefined ? 0 : Math.min(known.common, commonLength(known.made, items))
   for (let last = lastEntry(items[at - 1]); at < items.length; at++) {
     const item = items[at]
-    // Entries rise along a branch: none of them is there twice.
+    // Entry numbers rise along a branch, so no entry occurs twice.
     if (item?.type !== "shown" || item.edits !== undefined || item.entry <= last) return false
     if (conversation[at]?.id !== entryId(item.entry)) return false
     last = item.entry
@@ -241,7 +250,10 @@ function showsAll(items: readonly Item[], conversation: Transcript): boolean {
 
 const lastEntry = (item: Item | undefined): number => (item?.type === "shown" ? item.entry : 0)
 
-/** Pairs made whole, where they are not: a call that is sent on without a result is refused. What the provider holds the other half of is whole as it is. */
+/**
+ * Repair incomplete tool pairs: providers refuse a call without a result. A request that continues history at the provider is left
+ * unchanged, because the provider has the other half.
+ */
 function repairFrame(frame: ModelRequest, messages: Transcript): Pick<Assembled, "messages" | "events"> {
   const check: CheckOptions = { ended: true, ...present({ adjacent: adjacencyOf[frame.format] }) }
   if (frame.held !== undefined || checkTranscript(messages, check).length === 0) return { messages, events: [] }
@@ -251,7 +263,7 @@ function repairFrame(frame: ModelRequest, messages: Transcript): Pick<Assembled,
 const isSame = (one: Transcript, other: Transcript): boolean =>
   one.length === other.length && one.every((message, n) => message === other[n])
 
-/** The log's messages in a frame: what stands, then what the view shows. */
+/** The log's messages in a frame: infrastructure first, then what the view shows. */
 export function frameMessages(
   frame: ModelRequest,
   view: View,
@@ -262,7 +274,7 @@ export function frameMessages(
   return { ...frame, messages: [...frame.messages, ...standing, ...shown] }
 }
 
-/** The entries of a separation that hold infrastructure: whole messages that stand, and those that documents were lifted out of. */
+/** The entries with infrastructure: whole messages, and messages that documents were separated from. */
 export function standingEntries(
   { infrastructure, request }: Separation,
   seqOf: (id: string) => number | undefined,

@@ -1,7 +1,7 @@
-/** Below this a loop is faster than another comparison of stretches. */
+/** Below this length a byte loop is faster than another native comparison. */
 const nearBy = 64
 
-/** How many bytes two texts have in common at their beginning; found by native comparison of ever smaller stretches. */
+/** The length of the common prefix, found by bisecting with native comparisons. */
 export function commonPrefix(one: Buffer, other: Buffer): number {
   let low = 0
   let high = Math.min(one.length, other.length)

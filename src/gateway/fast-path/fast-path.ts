@@ -6,24 +6,29 @@ import type { Receipt } from "../../session/prepared.ts"
 import { commonPrefix } from "./common-prefix.ts"
 import { leavesSize } from "./room.ts"
 
-/** A rule that has to stand in every request: as its bytes stand in a body, and where they stood last. */
+/** A rule that must be in every request: its bytes as JSON text, and where they were last found. */
 type Needle = { readonly rule: string; readonly bytes: Buffer; readonly at: number }
 
 /**
- * The last request of a session, as far as one needs it to see that the next one only goes on from it: then it is sent on as it came,
- * at once, and the session takes it in while the model thinks.
+ * The last request of a session, kept to see whether the next request only continues it. If it does, it is forwarded at once, and the
+ * session stores it while the model works.
  */
 export type FastPath = {
   readonly session: string
   readonly bytes: Buffer
   readonly request: ModelRequest
-  /** Up to here the next body has to be the same: all of the history but what follows its opening at its end, where clients move cache marks and change shapes. */
+  /**
+   * The next body must have the same bytes up to here: the whole history except its last messages, in which clients move cache markers and
+   * change shapes.
+   */
   readonly safe: number
-  /** Up to here it has the last answer that was given in it; where there is none, nothing reaches so far. */
+  /** Where the last assistant message ends; infinite if there is none. */
   readonly answered: number
-  /** Its client says which conversation it is. */
+  /** The client names its conversation. */
   readonly isNamed: boolean
-  /** Nothing stands in the way of sending the next one at once: this one was not changed, or only before a place that will not move. */
+  /**
+   * The next request may be forwarded without preparing it: this one was sent unchanged, or changed only in a prefix that stays the same.
+   */
   readonly plain: boolean
   readonly splice?: Splice
   readonly receipt: Receipt
@@ -32,29 +37,29 @@ export type FastPath = {
 }
 
 /**
- * What a compaction or a prompt stack made of the beginning of a body: `head` in place of all before `from`; from there on it goes on as
- * it comes. With cache markers of ours in the head, the markers of the whole have to be counted.
+ * The changed prefix of a body after a compaction or with a prompt stack: `head` replaces all bytes before `from`, the rest is sent as it
+ * comes. If the head contains cache markers of the gateway, the markers of the whole body must be counted.
  */
 type Splice = { readonly head: Buffer; readonly from: number; readonly ownMarkers: boolean }
 
-/** Elements at the end of a history that a client may still send in another shape. */
+/** Number of elements at the end of a history that a client may still send in another shape. */
 const unsettled = 2
 
-type Seen = {
+type FastPathInput = {
   readonly session: string
   readonly bytes: Buffer
   readonly request: ModelRequest
   readonly receipt: Receipt
-  /** What was sent in its place, where it was changed. */
+  /** The body that was sent, if it was changed. */
   readonly sent?: Buffer
   readonly changed: boolean
   readonly rules: readonly string[]
   readonly isNamed: boolean
-  /** The fast path that it went on from: its rules mostly stand where they stood. */
+  /** The fast path before this request: most rules are still at the same offsets. */
   readonly before?: Pick<FastPath, "needles">
 }
 
-export function fastPathOf(seen: Seen): FastPath {
+export function fastPathOf(seen: FastPathInput): FastPath {
   const { session, bytes, request, receipt, sent, changed, rules, isNamed, before } = seen
   const safe = safeBytes(bytes, request)
   const hasHead = receipt.checkpoint !== undefined || receipt.stack !== undefined
@@ -77,12 +82,12 @@ export function fastPathOf(seen: Seen): FastPath {
   }
 }
 
-/** The part of a body that went on as it came has to begin where the next body is still the same. */
+/** The unchanged part of the body must begin where the next body is still the same. */
 function spliceOf(sent: Buffer, bytes: Buffer, safe: number, hasStack: boolean): Splice | undefined {
   const same = commonSuffix(sent, bytes)
   const from = bytes.length - same
   if (from > safe) return undefined
-  // A copy: what follows it need not be held.
+  // Copy, so that the rest of the sent body is not kept in memory.
   const head = Buffer.from(sent.subarray(0, sent.length - same))
   const ownMarkers = hasStack && markersIn(head) > markersIn(bytes.subarray(0, from))
   return { head, from, ownMarkers }
@@ -90,25 +95,25 @@ function spliceOf(sent: Buffer, bytes: Buffer, safe: number, hasStack: boolean):
 
 const markerName = '"cache_control"'
 
-/** Cache markers in a piece of a body, or more: a tool may have a member of that name. */
+/** Counts cache markers in part of a body; it may count too many, because a tool may have a member of that name. */
 function markersIn(bytes: Buffer): number {
   let found = 0
   for (let at = bytes.indexOf(markerName); at >= 0; at = bytes.indexOf(markerName, at + markerName.length)) found++
   return found
 }
 
-/** Anthropic takes four markers a request, in its documentation of prompt caching. */
+/** Anthropic accepts four cache markers in a request, according to its documentation of prompt caching. */
 const maxMarkers = 4
 
-/** A client may use more markers than it did: then ours are too many, and the request has to be prepared. */
+/** If the client uses more markers than before, the gateway's markers may exceed the limit, and the request must be prepared. */
 const hasMarkersToSpare = ({ splice }: FastPath, bytes: Buffer): boolean =>
   splice === undefined ||
   !splice.ownMarkers ||
   markersIn(splice.head) + markersIn(bytes.subarray(splice.from)) <= maxMarkers
 
 /**
- * Where the rules stand, as places in the client's body; nothing where one lies across a seam. One that stands before it will stand there
- * again, and a rule that the session let a request go without (one of a document that is gone) is not asked for in the next.
+ * The offsets of the rules in the client's body; undefined if a rule lies across the end of the replaced prefix. A rule inside that prefix
+ * is always sent, and a rule that the session left out of this request (from a document that is gone) is not required in the next one.
  */
 function needlesIn(
   sent: Buffer,
@@ -120,9 +125,9 @@ function needlesIn(
   const known = new Map(before.map((needle) => [needle.rule, needle]))
   const needles: Needle[] = []
   for (const rule of rules) {
-    const stood = known.get(rule)
-    const bytes = stood?.bytes ?? ownBytes(JSON.stringify(rule).slice(1, -1))
-    const at = placeOf(sent, bytes, stood === undefined ? -1 : stood.at - from + head.length)
+    const earlier = known.get(rule)
+    const bytes = earlier?.bytes ?? ownBytes(JSON.stringify(rule).slice(1, -1))
+    const at = placeOf(sent, bytes, earlier === undefined ? -1 : earlier.at - from + head.length)
     if (at < 0 || at + bytes.length <= head.length) continue
     if (at < head.length) return undefined
     needles.push({ rule, bytes, at: at - head.length + from })
@@ -130,27 +135,27 @@ function needlesIn(
   return needles
 }
 
-/** A buffer of its own: a short one of the runtime's pool would keep all of its 64 kB for as long as the session lasts. */
+/** Allocate outside Node's buffer pool: a short pooled buffer would keep 64 kB in memory for as long as the session lasts. */
 function ownBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)
   return bytes
 }
 
-/** Where some bytes stand: at the place that was guessed, or where they are found. */
+/** The offset of some bytes: the guess if it is right, otherwise by search. */
 function placeOf(text: Buffer, bytes: Buffer, guess: number): number {
   const end = guess + bytes.length
   const stands = guess >= 0 && end <= text.length && text.compare(bytes, 0, bytes.length, guess, end) === 0
   return stands ? guess : text.indexOf(bytes)
 }
 
-/** What to send for the body of a fast path. */
+/** The body to send for a fast path. */
 export const bodyFor = ({ bytes, splice }: FastPath): Buffer =>
   splice === undefined ? bytes : Buffer.concat([splice.head, bytes.subarray(splice.from)])
 
 /**
- * Never less than the whole opening, up to the first answer: instructions are the same in every conversation of a program, and often the
- * first message is too.
+ * At least everything up to the first assistant message: instructions, and often the first message, are the same in every conversation of a
+ * program.
  */
 function safeBytes(bytes: Buffer, { wire, layout, messages }: ModelRequest): number {
   const elements = layout.messages?.elements ?? []
@@ -165,23 +170,24 @@ function answeredBytes(bytes: Buffer, { wire, layout, messages }: ModelRequest):
   return last === undefined ? Number.POSITIVE_INFINITY : placeIn(bytes, wire, last.end)
 }
 
-/** Where a place of the text is in the bytes that it was read from. */
+/** Convert an offset in the text into an offset in the bytes it was decoded from. */
 function placeIn(bytes: Buffer, wire: string, at: number): number {
   if (wire.length === bytes.length) return at
-  // What follows is short, and what comes before may be a megabyte; where bytes were replaced as they were read, only that tells.
+  // Measure the text after the offset, which is short, not the text before it, which may be a megabyte. If invalid bytes were replaced
+  // while decoding, only the text before gives the offset.
   return isUtf8(bytes) ? bytes.length - Buffer.byteLength(wire.slice(at)) : Buffer.byteLength(wire.slice(0, at))
 }
 
 /**
- * Does a body surely go on from a fast path's? Where the client does not say which conversation it is, only an answer tells: others may have
- * begun in the same words.
+ * Does a body certainly continue this fast path? If the client does not name its conversation, it must contain the last assistant message:
+ * other conversations may have begun with the same words.
  */
 export const isSureOf = (fastPath: FastPath, bytes: Buffer, common = commonPrefix(fastPath.bytes, bytes)): boolean =>
   common >= fastPath.safe &&
   (fastPath.isNamed || common >= fastPath.answered) &&
   !isSameOpening(fastPath, bytes, common)
 
-/** The fast path with the next body, if that may be sent on as it came. */
+/** The fast path with the next body, if that may be forwarded without preparing it. */
 export function goesOn(fastPath: FastPath, bytes: Buffer, policy: CompactionPolicy): FastPath | undefined {
   if (!fastPath.plain || bytes.length < fastPath.bytes.length - slackBytes) return undefined
   const { contextTokens, compactAtTokens, compactUnreadAtTokens } = fastPath.receipt
@@ -204,20 +210,20 @@ export function goesOn(fastPath: FastPath, bytes: Buffer, policy: CompactionPoli
 
 const resultMarks = ['"tool_result"', '"tool"', '_call_output"', '"functionResponse"']
 
-/** Is there a tool result in the bytes that were added to a body? */
+/** Do the bytes that were added to a body contain a tool result? */
 const hasResult = (added: Buffer): boolean => resultMarks.some((mark) => added.includes(mark))
 
-/** The very opening once more: sent again, or somebody else's who begins in the same words. */
+/** The same first request again: a retry, or another conversation that begins with the same words. */
 const isSameOpening = ({ request, bytes: before }: FastPath, { length }: Buffer, common: number): boolean =>
   common === length && common === before.length && !request.messages.some(({ role }) => role === "assistant")
 
-/** A body may become shorter by as much when a client writes its last message in another shape; a history that shrank is looked at. */
+/** A body may shrink by this much when a client changes the shape of its last message. A history that shrank by more must be prepared. */
 const slackBytes = 2000
 
-/** Below this a loop is faster than another comparison of stretches. */
+/** Below this length a byte loop is faster than another native comparison. */
 const nearBy = 64
 
-/** How many bytes two texts have in common at their end; found by native comparison of ever smaller stretches. */
+/** The length of the common suffix, found by bisecting with native comparisons. */
 export function commonSuffix(one: Buffer, other: Buffer): number {
   const isSame = (from: number, to: number): boolean =>
     one.compare(other, other.length - to, other.length - from, one.length - to, one.length - from) === 0

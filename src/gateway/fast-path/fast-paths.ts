@@ -2,33 +2,33 @@ import { commonPrefix } from "./common-prefix.ts"
 import type { FastPath } from "./fast-path.ts"
 import type { IncomingCall } from "./incoming-call.ts"
 
-/** The newest requests of the sessions that are in use, found by what the next one looks like. */
+/** The last requests of active sessions, found by the bytes of the next request. */
 export type FastPaths = {
   /**
-   * The fast path that a request most likely goes on from. Where it could go on from several, which began in the same words, none of them is
-   * plain: whose it is, is for the session's lineage to say.
+   * The fast path that a request most likely continues. If several fit because they began with the same words, the result is marked as not
+   * plain, so that the session's lineage decides.
    */
   readonly find: (incomingCall: IncomingCall) => FastPath | undefined
   readonly put: (incomingCall: IncomingCall, fastPath: FastPath) => void
   readonly drop: (session: string) => void
 }
 
-/** The bodies that are held at most; each takes some six times as much again, for it is held as it was read too. */
+/** Size limit of the stored bodies. Memory use is about seven times as much, because each body is kept decoded too. */
 const maxBytes = 32 * 1024 * 1024
-const maxLanes = 500
-/** Lanes that look alike from outside: conversations of one agent program that tells them apart by nothing but what was said. */
+const maxPaths = 500
+/** Limit on fast paths with the same key: conversations of one agent program that differ only in their messages. */
 const maxAlike = 8
 
-/** Headers in which clients name their conversation. A wrong guess costs nothing: what decides is the text. */
+/** Headers in which clients name their conversation. A wrong guess is harmless, because the bytes decide. */
 const idHeaders = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id", "conversation_id"]
 
-/** How much of a body's beginning tells agent programs apart. */
+/** The first bytes of a body, which differ between agent programs. */
 const headBytes = 256
 
 const idOf = ({ headers, own }: IncomingCall): string | undefined =>
   own.session ?? idHeaders.map((name) => headers[name]).find((value) => value !== undefined)
 
-/** Does it say which conversation it is? */
+/** Does the client name its conversation? */
 export const namesItself = (incomingCall: IncomingCall): boolean => idOf(incomingCall) !== undefined
 
 function hintOf(incomingCall: IncomingCall): string {
@@ -41,7 +41,7 @@ function hintOf(incomingCall: IncomingCall): string {
 
 export function createFastPaths(): FastPaths {
   const byHint = new Map<string, Map<string, FastPath>>()
-  /** Oldest first: where each session's fast path is. */
+  /** The key of each session's fast path, oldest first. */
   const order = new Map<string, { readonly hint: string; readonly bytes: number }>()
   let held = 0
   const drop = (session: string): void => {
@@ -78,11 +78,11 @@ export function createFastPaths(): FastPaths {
       order.set(fastPath.session, { hint, bytes })
       held += bytes
       for (const oldest of order.keys()) {
-        if (order.size <= maxLanes && held <= maxBytes) break
+        if (order.size <= maxPaths && held <= maxBytes) break
         if (oldest !== fastPath.session) drop(oldest)
       }
-      const eldest = alike.keys().next().value
-      if (alike.size > maxAlike && eldest !== undefined) drop(eldest)
+      const oldestAlike = alike.keys().next().value
+      if (alike.size > maxAlike && oldestAlike !== undefined) drop(oldestAlike)
     },
     drop,
   }

@@ -4,12 +4,12 @@ import type { SessionOwner } from "../../session/options.ts"
 
 /** A model call as a client sent it. */
 export type IncomingCall = {
-  /** What the exchange is called in the list of recent exchanges. */
+  /** The id of the exchange. */
   readonly id: string
   readonly tenant: string
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string | undefined>>
-  /** What the client said to the gateway itself. */
+  /** The gateway's own request headers. */
   readonly own: {
     readonly session?: string
     readonly agent?: string
@@ -17,13 +17,13 @@ export type IncomingCall = {
     readonly focus?: string
   }
   readonly format: Format
-  /** Where the path names it. */
+  /** Set if the URL path names the model. */
   readonly model?: string
-  /** The body, unpacked. */
+  /** The uncompressed body. */
   readonly bytes: Buffer
 }
 
-/** Whose the session of a call is: the tenant by its credential, the agent by what the client says. */
+/** The owner of a call's session: the tenant comes from the credential, the agent from the client's header. */
 export const ownerOf = ({ tenant, own }: Pick<IncomingCall, "tenant" | "own">): SessionOwner => ({
   tenant,
   ...present({ agent: own.agent }),

@@ -1,13 +1,13 @@
 import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 
-/** A token is rarely less than two bytes. Where it is, the count that is taken of every request makes up for it in the next. */
+/** A token is rarely shorter than two bytes. If it is, the exact count of this request corrects the estimate for the next one. */
 const leastBytesPerToken = 2
-/** Of what may be there before a request is compacted: counts are a little off. */
+/** Safety margin below the compaction threshold, because counts are slightly off. */
 const nearShare = 0.95
 
 /**
- * Would a session surely leave a request as it is, as far as its size goes? Of what was not counted yet one knows only how many bytes it
- * has at most in one piece.
+ * Is a request certainly small enough that its session would not change it? For the part that is not counted yet, only its size in bytes
+ * and an upper bound for its largest piece are known.
  */
 export function leavesSize(
   { toolOutputTokens = Number.POSITIVE_INFINITY, toolRounds }: CompactionPolicy,

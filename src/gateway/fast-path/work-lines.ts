@@ -1,23 +1,23 @@
-/** What is done for each session beside its requests, one thing after the other, and beside those of other sessions. */
+/** Background work for sessions: in order within one session, concurrently across sessions. */
 export type WorkLines = {
-  /** Ends when the work has been done; what goes wrong in it is told, and breaks nothing. */
+  /** Resolves when the work is done. Errors are reported to `onFault` and do not reject. */
   readonly add: (line: string, work: () => Promise<void>) => Promise<void>
   readonly waiting: (line: string) => number
-  /** Ends when all work of a line that is known now has been done; it begins at once. */
+  /** Starts all queued work of a session without delay, and resolves when it is done. */
   readonly idle: (line: string) => Promise<void>
   readonly allIdle: () => Promise<void>
 }
 
-/** Resolves `soon` when someone waits for the line, so that its work begins. */
+/** `hurry` resolves `soon`, so that queued work starts without delay. */
 type Line = { tail: Promise<void>; waiting: number; readonly soon: Promise<void>; readonly hurry: () => void }
 
 /**
- * Work begins this long after it was added, or at once if someone waits for it: an answer that comes sooner is passed on before, and a
- * model thinks for longer. With much to do it rests longer, so that what comes meanwhile is done with it.
+ * Work begins after this delay, or at once if someone waits for it. A response that arrives earlier is relayed first, and models usually
+ * take longer than this. With many sessions the delay grows, so that work that arrives meanwhile is done together.
  */
 const restMs = 10
 const longestRestMs = 250
-/** Lines that are worked on at once: some wait for the store, and what they write in one moment is written together. */
+/** Number of sessions worked on concurrently: some wait for the store, and writes at the same moment are batched. */
 const maxAtOnce = 3
 
 export function createWorkLines(onFault: (error: unknown) => void): WorkLines {
@@ -67,9 +67,9 @@ function rest(soon: Promise<void>, ms: number): Promise<void> {
   return promise
 }
 
-/** Lets work in piece by piece, so that whoever is served meanwhile waits for one piece and not for all that is there. */
+/** Limits concurrent work and starts it one piece at a time, so that requests wait for one piece and not for the whole queue. */
 type Turnstile = {
-  /** Wait for a turn, or only until `hurry`; call what comes back once the work is done. */
+  /** Wait for a turn, or only until `hurry` resolves. Call the returned function once the work is done. */
   readonly enter: (hurry: Promise<void>) => Promise<() => void>
 }
 
@@ -84,7 +84,7 @@ export function createTurnstile(most: number): Turnstile {
     if (admitted) inside++
     plan()
   }
-  /** One each time round the event loop: between two of them everyone else has a turn. */
+  /** Admit one per turn of the event loop, so that other work runs in between. */
   const plan = (): void => {
     if (isDue || inside >= most || waiting.length === 0) return
     isDue = true

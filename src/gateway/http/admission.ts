@@ -2,11 +2,11 @@ import { createHash, timingSafeEqual } from "node:crypto"
 import { isIP } from "node:net"
 import { HoldfastError } from "../../message/errors.ts"
 
-/** Who may talk to the server. */
+/** Who may use the server. */
 export type Admission = {
-  /** Is it bound to this machine alone? */
+  /** Is it bound to a loopback address? */
   readonly loopback: boolean
-  /** Names, beside its own, by which it may be called; without a port. */
+  /** Additional host names that requests may use; without a port. */
   readonly hosts: readonly string[]
   /** Web pages that may call it, such as `https://app.example`. */
   readonly origins: readonly string[]
@@ -15,7 +15,7 @@ export type Admission = {
 
 type Refusal = { readonly status: 401 | 403; readonly message: string }
 
-/** Does a host name mean this very machine and nothing else? */
+/** Does a host name always mean this machine? */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, "")
   return name === "localhost" || name === "::1" || (isIP(name) === 4 && name.startsWith("127."))
@@ -24,8 +24,8 @@ export function isLoopback(host: string): boolean {
 const hostHeader = /^(\[[\da-f:.]+\]|[^:[\]\s]+)(?::\d{1,5})?$/i
 
 /**
- * A page in a browser can be made to reach this server under a name of the attacker's choice (DNS rebinding), never under an address or
- * under a name that the attacker does not own. So a name has to be known, and an address is one of ours.
+ * An attacker can make a browser page reach this server under a host name that the attacker owns (DNS rebinding), but not under an IP
+ * address or another name. So host names must be known, and IP addresses are accepted.
  */
 export function refuseHost(header: string | null, { loopback, hosts }: Admission): Refusal | undefined {
   const name = hostHeader
@@ -34,18 +34,18 @@ export function refuseHost(header: string | null, { loopback, hosts }: Admission
     .replace(/\.$/, "")
   const bare = name?.replace(/^\[|\]$/g, "") ?? ""
   const known = isLoopback(bare) || (!loopback && isIP(bare) !== 0) || hosts.some((host) => host.toLowerCase() === name)
-  return known ? undefined : { status: 403, message: "This server does not answer to that Host." }
+  return known ? undefined : { status: 403, message: "This server does not accept requests for that Host." }
 }
 
-/** Programs send no Origin; a page does, and has to be on the list. */
+/** Only web pages send an Origin; it must be on the list. */
 export function refuseOrigin(header: string | null, { origins }: Admission): Refusal | undefined {
   if (header === null || origins.includes(header)) return undefined
-  return { status: 403, message: "Pages of that Origin may not call this server." }
+  return { status: 403, message: "This server does not accept requests from pages of that Origin." }
 }
 
 const usualHeaders: readonly string[] = ["Authorization: Bearer TOKEN"]
 
-/** The bearer token, compared in a time that says nothing about it. `headers` are those in which the server takes it, for the refusal. */
+/** Compare the bearer token in constant time. `headers` are the headers that the server accepts it in, for the message. */
 export function refuseToken(
   header: string | null,
   { token }: Admission,
@@ -60,7 +60,7 @@ export function refuseToken(
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()
 
-/** Why a port could not be opened, as a Problem; anything else is what it was. */
+/** The reason why a port could not be opened, as a Problem; other errors are returned unchanged. */
 export function listenProblem(error: unknown, port: number, host: string): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined
   const option = (name: string, expected: string, found: string): HoldfastError =>

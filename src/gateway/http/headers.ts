@@ -7,14 +7,14 @@ import type { ApiFamily, Upstream } from "../settings/upstream.ts"
 import type { RequestHeaders } from "./route.ts"
 
 /**
- * What is said to the gateway and not to the upstream: who is called, how long this body is, whether to wait for a go-ahead. Cookies and
- * the page that calls belong to the gateway's own origin. What a client says of itself (`via`, `forwarded`, `user-agent`) goes on.
+ * Headers for the gateway, not for the upstream: host, body length, `expect`. Cookies and the Origin belong to the gateway's own origin.
+ * Headers that describe the client (`via`, `forwarded`, `user-agent`) are forwarded.
  */
 const notForwarded: ReadonlySet<string> = new Set(["host", "content-length", "expect", "cookie", "origin"])
 
 /**
- * The headers to send upstream, as a flat list: the client's in their order and spelling, and the upstream's own over them. Its key goes
- * into the header of the family; without one into those of all that it speaks.
+ * The headers to send upstream, as a flat list: the client's in their order and spelling, overridden by the upstream's own. The upstream's
+ * key is sent in the header of the request's API; without one, in the headers of all its APIs.
  */
 export function forwardedHeaders(raw: readonly string[], upstream: Upstream, family?: ApiFamily): string[] {
   const own = ownLines(upstream, family === undefined ? upstream.families : [family])
@@ -41,26 +41,26 @@ function ownLines(
   throw invalid(
     `apiKey or headers of upstream ${upstream}`,
     "one line of plain text each",
-    "something that no header holds",
+    "a value that is not allowed in a header",
   )
 }
 
-/** What a client may tell the gateway about one request. */
+/** The `x-holdfast-…` headers of a request. */
 type HoldfastHeaders = {
   readonly session?: string
   readonly agent?: string
-  /** Send it on as it is. */
+  /** Forward the request unchanged. */
   readonly bypass: boolean
-  /** What matters if this call compacts. */
+  /** What a compaction in this request should focus on. */
   readonly focus?: string
   readonly token?: string
 }
 
-/** Names are shown in lists and kept with every entry; a focus is a sentence or two. */
+/** Limits: names are shown in lists and stored with every entry; a focus is a sentence or two. */
 const maxNameLength = 200
 const maxFocusLength = 500
 
-/** Read our own headers; a value that cannot be meant is a Problem that names the header and does not repeat the value. */
+/** Read the gateway's own headers. An invalid value is a Problem that names the header and does not repeat the value. */
 export function holdfastHeaders(headers: RequestHeaders): HoldfastHeaders {
   return {
     bypass: readFlag(headers, "x-holdfast-bypass"),
@@ -73,7 +73,7 @@ export function holdfastHeaders(headers: RequestHeaders): HoldfastHeaders {
   }
 }
 
-/** What an agent may be called: it is compared with the names in rules and policies, so nothing that cannot be seen may be in it. */
+/** Allowed agent names. They are compared with names in rules and policies, so invisible characters are not allowed. */
 const agentName = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} ._:@/+-]*$/u
 
 function readAgent(headers: RequestHeaders): string | undefined {
@@ -105,7 +105,7 @@ function readFlag(headers: RequestHeaders, name: string): boolean {
   throw invalid(name, "true or false", said === "" ? "empty" : "something else")
 }
 
-/** Node reads a header byte by byte; clients write UTF-8. */
+/** Node decodes headers as Latin-1; clients write UTF-8. */
 function utf8In(value: string): string {
   if (!/^[\0-\xff]*$/.test(value) || !/[\x80-\xff]/.test(value)) return value
   try {
@@ -118,26 +118,26 @@ function utf8In(value: string): string {
 const invalid = (option: string, expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "option-invalid", option, expected, found })
 
-/** By which a client shows who it is, on any of the APIs. */
+/** Headers that carry a credential, in any of the APIs. */
 const credentials: ReadonlySet<string> = new Set(["authorization", "x-api-key", "x-goog-api-key", "api-key"])
 
 export const isCredential = (name: string): boolean => credentials.has(name.toLowerCase())
 
-/** The header that each API takes its key in. */
+/** The header in which each API accepts its key. */
 const keyLine: Readonly<Record<ApiFamily, (key: string) => HeaderLine>> = {
   anthropic: (key) => ["x-api-key", key],
   openai: (key) => ["authorization", `Bearer ${key}`],
   gemini: (key) => ["x-goog-api-key", key],
 }
 
-/** Does the upstream bring a credential of its own, so that the client's must not reach it? */
+/** Does the upstream have a credential of its own, so that the client's must not reach it? */
 export const hasOwnKey = ({ apiKey, headers }: Pick<Upstream, "apiKey" | "headers">): boolean =>
   apiKey !== undefined || Object.keys(headers ?? {}).some(isCredential)
 
-/** One line of a header block; of its name the case counts for nothing, and is kept. */
+/** One header line. The case of its name is ignored, but kept. */
 type HeaderLine = readonly [name: string, value: string]
 
-/** What concerns one connection alone: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
+/** Headers that concern only one connection: https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1 */
 const hopByHop: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",
@@ -152,14 +152,14 @@ const hopByHop: ReadonlySet<string> = new Set([
 const isHopByHop = (name: string): boolean =>
   hopByHop.has(name.toLowerCase()) || name.toLowerCase().startsWith("proxy-")
 
-/** Ours, also as servers spell it that take an underscore for a hyphen. */
+/** The gateway's own headers, also in the spelling of servers that treat an underscore as a hyphen. */
 const isOurs = (name: string): boolean => /^x[-_]holdfast(?:[-_]|$)/i.test(name)
 
-/** May it stand in a header block? Anything else could end the line and begin another. */
+/** Is this a valid header line? Any other characters could end the line and begin another. */
 const isSafeLine = ([name, value]: HeaderLine): boolean =>
   /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 
-/** A flat list of names and values as lines; bytes are read one to a character, as Node writes them. */
+/** Header lines from a flat list of names and values; bytes are read as Latin-1, as Node writes them. */
 function linesOf(raw: readonly (string | Buffer)[]): readonly HeaderLine[] {
   const lines: HeaderLine[] = []
   for (let n = 0; n + 1 < raw.length; n += 2) lines.push([textOf(raw[n] ?? ""), textOf(raw[n + 1] ?? "")])
@@ -171,7 +171,7 @@ function textOf(piece: string | Buffer): string {
   return /[^\0-\xff]/.test(piece) ? Buffer.from(piece, "utf8").toString("latin1") : piece
 }
 
-/** The lines that are meant for the other end: without those of the connection, those that it names, and our own. */
+/** Lines for the other end: without connection headers, headers that `connection` lists, and the gateway's own. */
 function endToEnd(lines: readonly HeaderLine[]): readonly HeaderLine[] {
   const named = new Set(
     lines
@@ -184,10 +184,10 @@ function endToEnd(lines: readonly HeaderLine[]): readonly HeaderLine[] {
   })
 }
 
-/** The upstream's word on where else it can be reached would be taken for the gateway's own. */
+/** The upstream's alternative address would be taken for the gateway's own. */
 const notRelayed: ReadonlySet<string> = new Set(["alt-svc"])
 
-/** An upstream's response headers for the client, as a flat list. The length is kept only where the body goes on as it came. */
+/** The upstream's response headers for the client, as a flat list. The length is kept only if the body is relayed unchanged. */
 export function relayedHeaders(
   raw: readonly (string | Buffer)[],
   { keepLength }: { readonly keepLength: boolean },
@@ -204,11 +204,11 @@ type OwnHeaders = {
   readonly session?: string | undefined
   readonly trace?: string | undefined
   readonly receipt?: Partial<Receipt> | undefined
-  /** Over what the receipt says. */
+  /** Overrides the receipt's value. */
   readonly changed?: boolean | undefined
 }
 
-/** What the gateway tells the client beside the upstream's headers, as a flat list; what is not known is left out. */
+/** The gateway's own response headers, as a flat list; unknown values are left out. */
 export function ownHeaders({ session, trace, receipt, changed }: OwnHeaders): string[] {
   const lines: (HeaderLine | undefined)[] = [
     session === undefined ? undefined : ["x-holdfast-session", safe(session, /[^\x20-\x7e]/u)],
@@ -234,7 +234,7 @@ function receiptLine(receipt: Partial<Receipt>): string {
     .join("; ")
 }
 
-/** The text with every character that does not belong percent-encoded. */
+/** Percent-encode every character that `foreign` matches. */
 const safe = (text: string, foreign: RegExp): string =>
   foreign.test(text) || !text.isWellFormed()
     ? text
@@ -246,14 +246,14 @@ const safe = (text: string, foreign: RegExp): string =>
         )
     : text
 
-/** Headers by lower-case name, each one text. */
+/** Headers as single strings, by lower-case name. */
 export function flatOf(headers: IncomingHttpHeaders): Readonly<Record<string, string | undefined>> {
   const flat: Record<string, string | undefined> = {}
   for (const [name, value] of Object.entries(headers)) flat[name] = Array.isArray(value) ? value.join(", ") : value
   return flat
 }
 
-/** A list of names and values in turn, without those of some names. */
+/** A flat header list without the headers of these names. */
 export function bare(list: readonly string[], names: readonly string[]): string[] {
   const kept: string[] = []
   for (let n = 0; n + 1 < list.length; n += 2) {
@@ -263,21 +263,21 @@ export function bare(list: readonly string[], names: readonly string[]): string[
   return kept
 }
 
-/** Do several tenants use one account with a provider? Then what is kept there is not told apart by who kept it. */
+/** Do several tenants share one account at a provider? Then data stored there cannot be separated by tenant. */
 export const sharesAccount = ({ tenants }: Pick<GatewayOptions, "tenants">, upstream: Upstream | undefined): boolean =>
   tenants === "by-key" && upstream !== undefined && hasOwnKey(upstream)
 
-/** Paths that ask for nothing that someone else may have left behind: counts, lists of models, and one answer to one request. */
+/** Paths that return no stored data of others: counts, model lists, and single responses to one request. */
 const keepsNothing =
   /\/(?:count_tokens|input_tokens|embeddings|moderations|completions|complete|hello)$|\/models(?:\/[^/:]+)?$|:(?:countTokens|embedContent|batchEmbedContents|computeTokens)$|\/(?:images|audio)\/[a-z]+$/
 
-/** May a path be passed to an account that several share? */
+/** May a path be forwarded to an account that several tenants share? */
 export const isForEveryone = (path: string): boolean => keepsNothing.test(path.split("?", 1)[0] ?? "")
 
-/** Nobody can say whose it is. */
+/** The refusal for stored data whose owner is unknown. */
 export const notYours = {
   code: "access-refused",
   status: 403,
   reason:
-    "several clients share this upstream's key, and what is kept under it is not told apart (tenants: one lets all have it)",
+    "several clients share this upstream's key, and data stored under it cannot be separated by client (tenants: one shares it with all)",
 } as const

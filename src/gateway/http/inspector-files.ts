@@ -4,15 +4,15 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { extname, join } from "node:path"
 import { gzipSync } from "node:zlib"
 
-/** The pages of the inspector. They are the same for everyone and hold nothing of anyone's: what they show they ask of the admin API. */
+/** The files of the inspector. They are the same for everyone and contain no session data: the pages fetch that from the admin API. */
 export type InspectorFiles = (incoming: IncomingMessage, response: ServerResponse, path: string) => void
 
-type Served = {
+type ServedFile = {
   readonly bytes: Buffer
   readonly packed: Buffer
   readonly type: string
   readonly etag: string
-  /** Its name changes with what it says, so a browser never asks again. */
+  /** Its name contains a hash of its content, so browsers may cache it forever. */
   readonly lasts: boolean
 }
 
@@ -24,8 +24,8 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /**
- * Nothing but the files of this very origin, and no markup made of text: what a session says can neither run nor fetch anything, should
- * it ever get where it does not belong.
+ * Allow only files of this origin, and no markup made from text: session text can neither run scripts nor fetch anything if it ends up in a
+ * page unescaped.
  */
 const policy = [
   "default-src 'none'",
@@ -52,9 +52,9 @@ const security: Readonly<Record<string, string>> = {
 const missing = `<!doctype html><html lang="en"><title>Holdfast</title><p>The inspector is not in this build. Run npm run build, and start the gateway again.</p>
 `
 
-/** Read once, at the first question; a folder that is not there has one page that says so. */
+/** The files are read once, at the first request. If the folder is missing, a single page says so. */
 export function createInspectorFiles(folder: string | undefined): InspectorFiles {
-  let files: ReadonlyMap<string, Served> | undefined
+  let files: ReadonlyMap<string, ServedFile> | undefined
   return ({ method, headers }, response, path) => {
     files ??= readFiles(folder)
     const name = path.replace(/\?.*$/s, "").replace(/^\/(?:inspector\/?)?/, "") || "index.html"
@@ -94,10 +94,10 @@ export function createInspectorFiles(folder: string | undefined): InspectorFiles
   }
 }
 
-function readFiles(folder: string | undefined): ReadonlyMap<string, Served> {
-  const files = new Map<string, Served>()
+function readFiles(folder: string | undefined): ReadonlyMap<string, ServedFile> {
+  const files = new Map<string, ServedFile>()
   if (folder === undefined) return files
-  for (const name of listed(folder)) {
+  for (const name of filesIn(folder)) {
     const type = types[extname(name)]
     if (type === undefined) continue
     const bytes = readFileSync(join(folder, name))
@@ -108,7 +108,7 @@ function readFiles(folder: string | undefined): ReadonlyMap<string, Served> {
   return files
 }
 
-function listed(folder: string): readonly string[] {
+function filesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder, { recursive: true, encoding: "utf8" })
   } catch {

@@ -6,10 +6,10 @@ import { isLoopback, listenProblem } from "./admission.ts"
 
 export type Listening = { readonly url: string; readonly port: number; readonly close: () => Promise<void> }
 
-/** How long a connection without a request is kept: longer than the pools of clients and balancers keep theirs. */
+/** How long an idle connection is kept: longer than connection pools of clients and load balancers keep theirs. */
 const idleMs = 75_000
 
-/** Listen for requests. Nothing that a client does to its connection gets further than that connection. */
+/** Listen for requests. An error on one connection affects only that connection. */
 export async function listen(
   { host, port, limits, onFault }: Pick<GatewayOptions, "host" | "port" | "limits" | "onFault">,
   handle: (incoming: IncomingMessage, response: ServerResponse) => void,
@@ -31,7 +31,7 @@ export async function listen(
   server.on("connection", connections.open)
   server.on("upgrade", (_request, socket) => refuseUpgrade(socket))
   server.on("connect", (_request, socket) => refuseTunnel(socket))
-  server.on("clientError", refuseBytes)
+  server.on("clientError", refuseInvalid)
   const name = host.replace(/^\[|\]$/g, "")
   await open(server, port, name)
   server.on("error", onFault)
@@ -44,35 +44,35 @@ export async function listen(
   }
 }
 
-/** Clients that try a WebSocket first fall back to POST at once. */
+/** Clients that try a WebSocket first then fall back to POST. */
 function refuseUpgrade(socket: Duplex): void {
   socket.on("error", () => {})
   endSoon(socket, "426 Upgrade Required", "upgrade: HTTP/1.1\r\n")
 }
 
-/** What asks for a tunnel asks another kind of proxy. */
+/** The gateway is not a tunnelling proxy. */
 function refuseTunnel(socket: Duplex): void {
   socket.on("error", () => {})
   endSoon(socket, "405 Method Not Allowed")
 }
 
-const badBytes: Readonly<Record<string, string>> = {
+const errorStatuses: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 }
 
-/** What is no HTTP, or comes too slowly. */
-function refuseBytes(error: NodeJS.ErrnoException, socket: Duplex): void {
+/** Refuse bytes that are not HTTP, and requests that arrive too slowly. */
+function refuseInvalid(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy()
-  endSoon(socket, badBytes[error.code ?? ""] ?? "400 Bad Request")
+  endSoon(socket, errorStatuses[error.code ?? ""] ?? "400 Bad Request")
 }
 
-/** A client that is told why its connection ends has this long to read it. */
-const lastWordsMs = 1000
+/** How long a client may take to read the refusal before its connection is closed. */
+const refusalReadMs = 1000
 
-/** Say why, and close the connection even if its client leaves it open: half a connection takes the place of a whole one. */
+/** Send the status, and close the connection even if the client keeps it open: a half-open connection occupies a slot. */
 function endSoon(socket: Duplex, status: string, headers = ""): void {
-  const timer = setTimeout(() => socket.destroy(), lastWordsMs)
+  const timer = setTimeout(() => socket.destroy(), refusalReadMs)
   socket.once("close", () => clearTimeout(timer))
   socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n${headers}\r\n`)
 }
@@ -85,7 +85,7 @@ async function open(server: Server, port: number, host: string): Promise<void> {
   server.off("error", reject)
 }
 
-/** Take no more requests; those under way have a while to end. */
+/** Stop accepting requests; open ones get `graceMs` to finish. */
 async function close(server: Server, graceMs: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
@@ -97,24 +97,27 @@ async function close(server: Server, graceMs: number): Promise<void> {
   clearInterval(idle)
 }
 
-/** How many connections a server keeps open. */
+/** Limits on open connections. */
 type ConnectionLimits = {
   readonly connections: number
-  /** From one address. Programs on this machine all have the same one, and may use all there are. */
+  /** Limit for one address. Programs on this machine share one address and are exempt. */
   readonly connectionsPerAddress: number
-  /** From one address, this machine included: connections whose request has not arrived whole and arrives slowly. */
+  /** Limit for one address, including this machine, on connections whose request arrives slowly. */
   readonly halfSentPerAddress: number
 }
 
-/** The open connections of a server. One that waits for its client gives way to a new one; one that waits for us never does. */
+/**
+ * The open connections of a server. A connection that waits for its client may be closed for a new one; a connection that waits for the
+ * gateway never is.
+ */
 type Connections = {
-  /** A connection was opened. It is closed at once where no other can give way to it. */
+  /** Call for a new connection. It is closed at once if no other can be closed for it. */
   readonly open: (socket: Socket) => void
-  /** The head of a request arrived. */
+  /** Call when the head of a request has arrived. */
   readonly begin: (incoming: IncomingMessage, response: ServerResponse) => void
 }
 
-/** `request` is the newest one; `sinceMs` is when it began, and `sinceBytes` how much had been read by then. */
+/** `request` is the latest one, `sinceMs` the time it began, `sinceBytes` the bytes read before it. */
 type Connection = {
   readonly socket: Socket
   readonly address: Address
@@ -123,19 +126,22 @@ type Connection = {
   sinceBytes: number
 }
 
-/** The connections of one address, each in one of the sets, oldest first. Those whose request arrived whole leave `halfSent` when it is looked through. */
+/**
+ * The connections of one address, each in one of the sets, oldest first. A connection whose request has arrived completely is moved out of
+ * `halfSent` by `slowOf`.
+ */
 type Address = {
   readonly name: string
-  readonly isHere: boolean
+  readonly isLocal: boolean
   readonly halfSent: Set<Connection>
   readonly answering: Set<Connection>
   readonly idle: Set<Connection>
 }
 
-/** A request that arrives at less than this is slow: 32 kbit/s. */
+/** A request that arrives more slowly than this (32 kbit/s) is slow. */
 const slowBytesPerSecond = 4000
-/** A connection is not slow before this: its first bytes may not have been read yet. */
-const patienceMs = 500
+/** A connection is not judged slow before this time: its first bytes may not have been read yet. */
+const slowAfterMs = 500
 
 export function createConnections(limits: ConnectionLimits, now: () => number): Connections {
   const addresses = new Map<string, Address>()
@@ -153,7 +159,7 @@ export function createConnections(limits: ConnectionLimits, now: () => number): 
     connection.socket.destroy()
   }
 
-  /** Make room by closing a connection of these addresses that waits for its client: a slow one, an idle one, or the oldest. */
+  /** Close one connection of these addresses that waits for its client: a slow one, an idle one, or the oldest. */
   const closeOne = (among: readonly Address[], opened: Connection): void => {
     const slow = among.map((address) => slowOf(address, now()).next().value).find((one) => one !== undefined)
     const idle = slow ?? among.map(({ idle: [first] }) => first).find((one) => one !== undefined)
@@ -167,9 +173,9 @@ export function createConnections(limits: ConnectionLimits, now: () => number): 
       const excess = Math.max(0, address.halfSent.size - limits.halfSentPerAddress)
       slow.slice(0, excess).forEach(close)
     }
-    if (!address.isHere && openOf(address) > limits.connectionsPerAddress) closeOne([address], opened)
+    if (!address.isLocal && openOf(address) > limits.connectionsPerAddress) closeOne([address], opened)
     if (bySocket.size <= limits.connections) return
-    // The address with the most connections that wait for their client gives way, so that no other is shut out by it.
+    // Take it from the address with the most connections that wait for their client, so that it cannot shut out others.
     closeOne(
       [...addresses.values()].sort((one, other) => waitingOf(other) - waitingOf(one)),
       opened,
@@ -206,7 +212,7 @@ export function createConnections(limits: ConnectionLimits, now: () => number): 
 
 const newAddress = (name: string): Address => ({
   name,
-  isHere: name === "" || isLoopback(name),
+  isLocal: name === "" || isLoopback(name),
   halfSent: new Set(),
   answering: new Set(),
   idle: new Set(),
@@ -221,20 +227,22 @@ function move(connection: Connection, to: Set<Connection>): void {
   to.add(connection)
 }
 
-/** Those whose request arrives slowly, oldest first. Those whose request has arrived whole are moved out of the half-sent ones. */
+/** Connections whose request arrives slowly, oldest first. Connections whose request has arrived completely are moved out of `halfSent`. */
 function* slowOf({ halfSent, answering }: Address, nowMs: number): Generator<Connection, undefined> {
   for (const connection of halfSent) if (connection.request?.complete === true) move(connection, answering)
   for (const connection of halfSent) {
     const ms = nowMs - connection.sinceMs
-    // Whatever follows began later.
-    if (ms < patienceMs) return undefined
+    // All later connections are younger.
+    if (ms < slowAfterMs) return undefined
     const bytes = connection.socket.bytesRead - connection.sinceBytes
     if (bytes < (ms / 1000) * slowBytesPerSecond) yield connection
   }
   return undefined
 }
 
-/** Who a connection is from: an IPv4 address, or the 64 bits of an IPv6 address that one customer has at least. */
+/**
+ * The client address of a connection: an IPv4 address, or the first 64 bits of an IPv6 address, which is the least that one customer has.
+ */
 function addressName(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined || !isIPv6(address) || address === "::1") return mapped ?? address

@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http"
 import * as zlib from "node:zlib"
 import { HoldfastError } from "../../message/errors.ts"
 
-/** A body that is there whole, or why it is not: it is too large, there is no room for it now, or the client went away while it sent it. */
+/** A complete body, or why there is none: it is too large, there is no memory for it now, or the client disconnected. */
 export type ReadBody = Buffer | "too-large" | "no-room" | "cut"
 
-/** Bodies that are being read. All of them together take a bounded amount of memory: the largest gives way to the others. */
+/** Reads request bodies within a shared memory limit: if it is exceeded, the largest body is refused. */
 export type Bodies = { readonly read: (incoming: IncomingMessage, maxBytes: number) => Promise<ReadBody> }
 
 type Reading = { readonly pieces: ByteList; length: number; readonly end: (read: ReadBody) => void }
@@ -13,7 +13,7 @@ type Reading = { readonly pieces: ByteList; length: number; readonly end: (read:
 export function createBodies(roomBytes: number): Bodies {
   const readings = new Set<Reading>()
   let held = 0
-  const letGo = (reading: Reading): void => {
+  const release = (reading: Reading): void => {
     if (!readings.delete(reading)) return
     held -= reading.length
     reading.pieces.clear()
@@ -46,7 +46,7 @@ export function createBodies(roomBytes: number): Bodies {
         pieces: createByteList(),
         length: 0,
         end: (read) => {
-          letGo(reading)
+          release(reading)
           resolve(read)
         },
       }
@@ -60,21 +60,21 @@ export function createBodies(roomBytes: number): Bodies {
   }
 }
 
-/** Bytes in the order in which they came, in little more memory than they have. */
+/** A list of bytes that uses little more memory than the bytes themselves. */
 type ByteList = {
   readonly add: (chunk: Uint8Array) => void
   readonly clear: () => void
   readonly all: () => Buffer
 }
 
-/** A smaller chunk is copied: as an object of its own it would take a hundred bytes more than it has. */
+/** Smaller chunks are copied into blocks: a separate object costs about a hundred extra bytes. */
 const smallBytes = 4096
 const blockBytes = 65_536
 const firstBlockBytes = 8192
 
 export function createByteList(): ByteList {
   let chunks: Uint8Array[] = []
-  /** The last of the chunks, where small ones are copied to, and how much of it is used. */
+  /** The block that small chunks are copied to, and its used length. */
   let block = Buffer.alloc(0)
   let used = 0
   const closeBlock = (): void => {
@@ -104,10 +104,10 @@ export function createByteList(): ByteList {
   }
 }
 
-/** No client packs a body more than twice; each layer more would multiply what a small body can come to. */
+/** No client compresses a body more than twice; each further layer multiplies the possible size. */
 const maxLayers = 2
 
-/** Frames that need more memory than this are not for HTTP: https://www.rfc-editor.org/rfc/rfc9659 */
+/** Larger zstd windows are not allowed in HTTP: https://www.rfc-editor.org/rfc/rfc9659 */
 const zstdWindowLog = 23
 
 type Done = (error: Error | null, result: Buffer) => void
@@ -120,13 +120,13 @@ const brotli: Unpack = (bytes, maxOutputLength, done) => zlib.brotliDecompress(b
 const zstd: Unpack = (bytes, maxOutputLength, done) =>
   zlib.zstdDecompress(bytes, { maxOutputLength, params: { [zlib.constants.ZSTD_d_windowLogMax]: zstdWindowLog } }, done)
 
-/** Some senders of `deflate` leave out the header that it has to have: https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1.2 */
+/** Some senders of `deflate` omit the required zlib header: https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1.2 */
 const deflate: Unpack = (bytes, maxOutputLength, done) => {
   const head = bytes.length < 2 ? 0 : bytes.readUInt16BE(0)
   return (((head >> 8) & 15) === 8 && head % 31 === 0 ? inflate : inflateRaw)(bytes, maxOutputLength, done)
 }
 
-/** Node has had zstd since 22.15. */
+/** Node supports zstd since 22.15. */
 const unpackers: ReadonlyMap<string, Unpack> = new Map([
   ["gzip", gunzip],
   ["x-gzip", gunzip],
@@ -135,12 +135,12 @@ const unpackers: ReadonlyMap<string, Unpack> = new Map([
   ...(typeof zlib.zstdDecompress === "function" ? [["zstd", zstd] as const] : []),
 ])
 
-/** A body as it was before it was packed; never is more unpacked than `maxBytes`, whatever the body claims. */
+/** Decompress a body; never to more than `maxBytes`, whatever the body claims. */
 export async function unpack(bytes: Buffer, encoding: string | undefined, maxBytes: number): Promise<Buffer> {
   const layers = layersIn(encoding)
   let unpacked = bytes
   for (const layer of layers.reverse()) {
-    // Nothing packed is nothing: clients send the header with empty bodies.
+    // An empty body stays empty: clients send the header with empty bodies.
     if (unpacked.length > 0) unpacked = await unpackOne(unpacked, layer, maxBytes)
   }
   if (unpacked.length > maxBytes) throw tooLarge(maxBytes)
@@ -149,9 +149,9 @@ export async function unpack(bytes: Buffer, encoding: string | undefined, maxByt
 
 function layersIn(encoding: string | undefined): Unpack[] {
   const names = (encoding ?? "").slice(0, 1000).split(",")
-  const said = names.map((name) => name.trim().toLowerCase()).filter((name) => name !== "" && name !== "identity")
-  if (said.length > maxLayers) throw invalid(`at most ${maxLayers} encodings`, `${said.length}`)
-  return said.map((name) => {
+  const encodings = names.map((name) => name.trim().toLowerCase()).filter((name) => name !== "" && name !== "identity")
+  if (encodings.length > maxLayers) throw invalid(`at most ${maxLayers} encodings`, `${encodings.length}`)
+  return encodings.map((name) => {
     const unpacker = unpackers.get(name)
     if (unpacker !== undefined) return unpacker
     throw invalid(`one of ${[...unpackers.keys()].join(", ")}`, JSON.stringify(name.slice(0, 40)))
@@ -163,7 +163,9 @@ function unpackOne(bytes: Buffer, layer: Unpack, maxBytes: number): Promise<Buff
     layer(bytes, Math.max(1, maxBytes), (error, result) => {
       if (error === null) return resolve(result)
       const isLarge = "code" in error && error.code === "ERR_BUFFER_TOO_LARGE"
-      reject(isLarge ? tooLarge(maxBytes) : invalid("a body packed as it says", "one that does not unpack"))
+      reject(
+        isLarge ? tooLarge(maxBytes) : invalid("a body in the stated encoding", "a body that cannot be decompressed"),
+      )
     })
   })
 }

@@ -31,11 +31,11 @@ test("deflate without its header is unpacked too, and a body without an encoding
 })
 
 test.each<[encoding: string, bytes: Buffer, expected: RegExp]>([
-  ["gzip", Buffer.from("plain"), /does not unpack/],
-  ["gzip", gzipSync("text").subarray(0, 15), /does not unpack/],
-  ["br", Buffer.from([255, 255, 255]), /does not unpack/],
-  ["zstd", Buffer.from("plain"), /does not unpack/],
-  ["deflate", Buffer.from([1]), /does not unpack/],
+  ["gzip", Buffer.from("plain"), /cannot be decompressed/],
+  ["gzip", gzipSync("text").subarray(0, 15), /cannot be decompressed/],
+  ["br", Buffer.from([255, 255, 255]), /cannot be decompressed/],
+  ["zstd", Buffer.from("plain"), /cannot be decompressed/],
+  ["deflate", Buffer.from([1]), /cannot be decompressed/],
   ["rot13", Buffer.from("x"), /one of gzip/],
   ["__proto__", Buffer.from("x"), /one of gzip/],
   ["gzip, gzip, gzip", Buffer.from("x"), /at most 2 encodings/],

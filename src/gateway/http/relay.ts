@@ -7,26 +7,26 @@ import type { Ending } from "../settings/exchange-record.ts"
 import { createByteList } from "./read-body.ts"
 import type { UpstreamAnswer } from "./transport.ts"
 
-/** What became of a body on its way to the client. */
+/** The outcome of relaying a body to the client. */
 export type Relayed = {
   readonly ending: Ending
   readonly bytes: number
-  /** All that the client was sent, for the record; nothing if it was too much to keep. */
+  /** All bytes sent to the client, for the session log; undefined if there were too many to keep. */
   readonly kept: Buffer | undefined
 }
 
 export type RelayOptions = {
-  /** After this silence a comment is sent; only in a stream of events. */
+  /** Send a comment after this time without data; only in an event stream. */
   readonly keepAliveMs?: number
   readonly onFirstByte: () => void
 }
 
-/** More of an answer is not kept for the record: no model says as much. */
+/** Limit on bytes kept for the session log: no model response is larger. */
 const maxKept = 64 * 1024 * 1024
 
 const comment = Buffer.from(": keep-alive\n\n")
 
-/** Writes to a client, keeps what it wrote, and breaks a long silence where a comment may stand. */
+/** Writes to a client, keeps the bytes, and sends keep-alive comments between events. */
 type Writer = {
   readonly write: (chunk: Uint8Array) => boolean
   readonly done: () => Omit<Relayed, "ending">
@@ -37,12 +37,12 @@ function createWriter(response: ServerResponse, { keepAliveMs, onFirstByte }: Re
   let bytes = 0
   let lastMs = 0
   let atBoundary = true
-  const breakSilence = (): void => {
+  const sendKeepAlive = (): void => {
     if (!atBoundary || performance.now() - lastMs < (keepAliveMs ?? 0) || response.writableEnded) return
     lastMs = performance.now()
     response.write(comment)
   }
-  const timer = keepAliveMs === undefined ? undefined : setInterval(breakSilence, keepAliveMs)
+  const timer = keepAliveMs === undefined ? undefined : setInterval(sendKeepAlive, keepAliveMs)
   return {
     write: (chunk) => {
       if (bytes === 0) onFirstByte()
@@ -69,7 +69,10 @@ function endsEvent(chunk: Uint8Array): boolean {
   return last === 0x0d && before === 0x0d
 }
 
-/** Pass the bytes of an answer on as they come. A client that reads slowly slows the upstream down; an upstream that breaks off is a client cut off. */
+/**
+ * Relay the bytes of a response as they arrive. A slow client slows the upstream down; if the upstream breaks off, the client's connection
+ * is closed too.
+ */
 export function relayBytes(answer: UpstreamAnswer, response: ServerResponse, options: RelayOptions): Promise<Relayed> {
   const { promise, resolve } = Promise.withResolvers<Relayed>()
   const writer = createWriter(response, options)
@@ -89,7 +92,7 @@ export function relayBytes(answer: UpstreamAnswer, response: ServerResponse, opt
   return promise
 }
 
-/** Pass events on as they come out of a pipeline. What the pipeline throws cuts the client off. */
+/** Relay events from a pipeline. If the pipeline throws, the client's connection is closed. */
 export async function relayEvents(
   events: AsyncIterable<Pick<SseEvent, "raw">>,
   response: ServerResponse,
@@ -122,16 +125,19 @@ function drained(response: ServerResponse, gone: AbortSignal): Promise<void> {
   })
 }
 
-/** How the pieces of a streamed answer are told apart: server-sent events, or the elements of a JSON array. */
+/** How a streamed response is delimited: as server-sent events, or as elements of a JSON array. */
 export type StreamFraming = "events" | "array"
 
-/** How an answer is framed, by what it says it is; nothing if it came whole. */
+/** The framing of a response, by its content type; undefined if it is not streamed. */
 export function framingOf(format: Format, contentType: string, path: string): StreamFraming | undefined {
   if (/^text\/event-stream\b/i.test(contentType)) return "events"
   return format === "gemini" && /:streamGenerateContent/.test(path) && /json/i.test(contentType) ? "array" : undefined
 }
 
-/** The events in chunks of bytes, as they come; the raw bytes of all of them are the bytes that came. Others are served between them, however many there are. */
+/**
+ * Parse chunks into events. Their raw bytes together are the input bytes. The event loop is released between events, so that other requests
+ * are served.
+ */
 export async function* eventsIn(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   framing: StreamFraming,
@@ -160,7 +166,7 @@ export async function* eventsIn(
   yield* sseEnd(state)
 }
 
-/** Read at once: some hundred small events. */
+/** Bytes parsed in one step: some hundred small events. */
 const pieceBytes = 32_768
 
 function* piecesOf(chunk: Uint8Array): Generator<Uint8Array, void, undefined> {

@@ -2,13 +2,13 @@ import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import type { ApiFamily } from "../settings/upstream.ts"
 
-/** What a request is. `path` has the query with it and is what came, byte for byte. */
+/** The kind of a request. `path` is the request target with its query, unchanged. */
 export type Route =
   | {
       readonly type: "model-call"
       readonly format: Format
       readonly path: string
-      /** Where the path says so: on Gemini, Vertex and Azure. */
+      /** Set if the path names the model: on Gemini, Vertex and Azure. */
       readonly model?: string
       readonly stream?: boolean
     }
@@ -21,22 +21,22 @@ export type Route =
   | { readonly type: "inspector"; readonly path: string }
   | RefusedTarget
 
-/** What the gateway answers itself. */
+/** Paths that the gateway itself answers. */
 const own: Readonly<Record<string, "health" | "ready" | "metrics">> = {
   "/healthz": "health",
   "/readyz": "ready",
   "/metrics": "metrics",
 }
 
-/** TRACE would show a client the upstream's key; CONNECT asks for another kind of proxy. */
+/** TRACE would show the client the upstream's key; CONNECT is for another kind of proxy. */
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
-/** Decide what a request is. Nothing whose path any server could read as one of the gateway's own goes upstream. */
+/** Decide the kind of a request. A path that any server could read as one of the gateway's own is never forwarded. */
 export function routeOf(method: string, target: string, headers: RequestHeaders): Route {
   const read = readTarget(target)
   if ("type" in read) return read
-  if (!methods.has(method)) return refused(405, "That method is not taken here.")
-  return ownRoute(method, target, read) ?? sentRoute(method, target, read, headers)
+  if (!methods.has(method)) return refused(405, "The gateway does not support this method.")
+  return ownRoute(method, target, read) ?? upstreamRoute(method, target, read, headers)
 }
 
 function ownRoute(method: string, target: string, { path, loose }: ReadTarget): Route | undefined {
@@ -51,14 +51,19 @@ function ownRoute(method: string, target: string, { path, loose }: ReadTarget): 
   }
   const first = `/${loose.split("/")[1] ?? ""}`
   return loose === "/" || /^\/(?:admin|inspector)/.test(loose) || Object.hasOwn(own, first)
-    ? refused(404, "There is nothing here.")
+    ? refused(404, "There is no such page.")
     : undefined
 }
 
-function sentRoute(method: string, target: string, { path, query, loose }: ReadTarget, headers: RequestHeaders): Route {
+function upstreamRoute(
+  method: string,
+  target: string,
+  { path, query, loose }: ReadTarget,
+  headers: RequestHeaders,
+): Route {
   const call = method === "POST" ? callIn(path) : undefined
   if (method === "POST" && !isSame(call, callIn(loose, true))) {
-    return refused(400, "The path of a model call has to be spelled plainly.")
+    return refused(400, "Write the path of a model call as the provider documents it, without escapes.")
   }
   if (call !== undefined) return { ...call, path: target }
   return { type: "pass", family: familyOfPass(path, query, headers), path: target }
@@ -67,12 +72,12 @@ function sentRoute(method: string, target: string, { path, query, loose }: ReadT
 const isSame = (one: Call | undefined, other: Call | undefined): boolean =>
   one?.type === other?.type && one?.format === other?.format
 
-/** A target that means the same to every server, taken apart. */
+/** The parts of a request target that every server reads the same way. */
 type ReadTarget = {
   readonly path: string
-  /** With its question mark; empty if there is none. */
+  /** The query with its question mark; empty if there is none. */
   readonly query: string
-  /** The path as the most lenient server could read it: decoded, in lower case, without accents and path parameters. */
+  /** The path as the most lenient server could read it: decoded, lower case, without accents and path parameters. */
   readonly loose: string
 }
 
@@ -82,23 +87,23 @@ type RefusedTarget = {
   readonly reason: string
 }
 
-/** What most servers take; the longest that a client of a model's API sends are some hundreds. */
+/** The limit of most servers; clients of model APIs send some hundred characters at most. */
 const maxTargetLength = 8192
 
-/** Read a request's target, or refuse it: what two servers could read as two paths is never sent on. */
+/** Parse a request target. Refuse it if two servers could read it as different paths. */
 function readTarget(target: string): ReadTarget | RefusedTarget {
   if (target.length > maxTargetLength) return refused(414, `The target is longer than ${maxTargetLength} characters.`)
-  if (!/^\/[!-~]*$/.test(target)) return refused(400, "The target is no path in plain ASCII that begins with a slash.")
-  if (/[\\#]/.test(target)) return refused(400, "The target has a backslash or a fragment in it.")
+  if (!/^\/[!-~]*$/.test(target))
+    return refused(400, "The request target must be an ASCII path that begins with a slash.")
+  if (/[\\#]/.test(target)) return refused(400, "The request target contains a backslash or a fragment.")
   const at = target.indexOf("?")
   const path = at < 0 ? target : target.slice(0, at)
   const decoded = decode(path)
-  if (decoded === undefined)
-    return refused(400, "The path has an escape in it that is not UTF-8, or one within another.")
-  if (/[\p{Cc}\\?#]/u.test(decoded)) return refused(400, "The path has an escaped character in it that no path has.")
+  if (decoded === undefined) return refused(400, "The path contains an escape that is not UTF-8, or a nested escape.")
+  if (/[\p{Cc}\\?#]/u.test(decoded)) return refused(400, "The path contains an escaped character that is not allowed.")
   const folded = fold(decoded)
   if (slashesIn(fold(decode(headOf(path)) ?? "/")) > slashesIn(headOf(path))) {
-    return refused(400, "The path has an escaped slash in it.")
+    return refused(400, "The path contains an escaped slash.")
   }
   const segments = folded.split("/").map((segment) => segment.replace(/;.*$/s, "").trim())
   if (segments.slice(1, -1).includes("") || folded.includes("\\")) return refused(400, "The path has an empty segment.")
@@ -112,7 +117,7 @@ const refused = (status: RefusedTarget["status"], reason: string): RefusedTarget
   reason,
 })
 
-/** Everything up to the name of a model, which may have escaped slashes in it. */
+/** The path up to the model name, which may contain escaped slashes. */
 function headOf(path: string): string {
   const found = /\/(?:models|tunedModels)\//.exec(path)
   return found === null ? path : path.slice(0, found.index + found[0].length)
@@ -127,7 +132,7 @@ function decode(path: string): string | undefined {
   }
 }
 
-/** Wide, accented and invisible forms of a letter become the letter. Upper case first: `ı` has no other way to `i`. */
+/** Reduce wide, accented and invisible forms to plain letters. Upper-case first, because `ı` becomes `i` only that way. */
 const fold = (text: string): string =>
   text
     .normalize("NFKD")
@@ -137,7 +142,7 @@ const fold = (text: string): string =>
 
 const slashesIn = (text: string): number => text.split("/").length
 
-/** A call that a path stands for. Some paths say which model is meant, and whether the answer streams. */
+/** The model call that a path stands for. Some paths state the model, and whether the response streams. */
 type Call =
   | { readonly type: "model-call"; readonly format: Format; readonly model?: string; readonly stream?: boolean }
   | { readonly type: "compact"; readonly format: "openai-responses" }
@@ -145,11 +150,11 @@ type Call =
 const endings: readonly (readonly [ending: RegExp, format: Format])[] = [
   [/\/chat\/completions\/?$/, "openai-chat"],
   [/\/responses\/?$/, "openai-responses"],
-  // A message of one of OpenAI's threads is no model call, so what stands before it counts.
+  // A message of an OpenAI thread is not a model call, so check what precedes `/messages`.
   [/(?:^|\/v\d\w{0,12}|\/anthropic|\/deployments\/[^/]+)\/messages\/?$/, "anthropic-messages"],
 ]
 
-/** What a path asks of a model, spelled as the providers spell it; `ignoreCase` for a path that is in lower case. */
+/** The model call of a path, spelled as the providers spell it; use `ignoreCase` for a lower-case path. */
 export function callIn(path: string, ignoreCase = false): Call | undefined {
   if (/\/responses\/compact\/?$/.test(path)) return { type: "compact", format: "openai-responses" }
   const format = endings.find(([ending]) => ending.test(path))?.[1]
@@ -157,13 +162,13 @@ export function callIn(path: string, ignoreCase = false): Call | undefined {
   return googleCall(path, ignoreCase ? "i" : "")
 }
 
-/** Azure's paths name the deployment, which stands for the model. */
+/** Azure paths name the deployment, which stands for the model. */
 function deploymentIn(path: string): string | undefined {
   const name = /\/deployments\/([^/]+)\//.exec(path)?.[1]
   return name === undefined ? undefined : decoded(name)
 }
 
-/** Gemini's own calls, and Anthropic's on Vertex, where the body is Anthropic's but for the model. */
+/** Gemini calls, and Anthropic calls on Vertex, whose body is Anthropic's without the model. */
 function googleCall(path: string, flags: string): Call | undefined {
   const found = new RegExp(
     "(?::|%3[Aa])(?:(generateContent|streamGenerateContent)|(rawPredict|streamRawPredict))/?$",
@@ -185,7 +190,7 @@ function modelIn(head: string, flags: string): string | undefined {
   return found[1] === "tunedModels" ? `tunedModels/${name}` : name
 }
 
-/** What cannot be decoded, or is decoded already, stands for itself. */
+/** Decode percent-escapes; return the text unchanged if that fails. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -194,20 +199,20 @@ export function decoded(text: string): string {
   }
 }
 
-/** Headers as Node reads them: names in lower case. */
+/** Headers as Node parses them, with lower-case names. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
 const paths: readonly (readonly [path: RegExp, family: ApiFamily])[] = [
   [/\/publishers\/anthropic\//, "anthropic"],
   [/^(?:\/(?:upload|download|resumable))?\/v\d{1,3}(?:alpha|beta)\d{0,3}(?:\/|$)/, "gemini"],
   [/^\/v1\/(?:projects|tunedModels|publishers)\//, "gemini"],
-  // A verb of Google's, such as `:countTokens`; what others write behind a colon is a tag.
+  // A Google verb such as `:countTokens`; in other APIs a colon begins a tag.
   [/\/[^/]+(?::|%3[Aa])(?:predict|[a-z]+[A-Z][A-Za-z]*)$/, "gemini"],
   [/^\/api\/hello$|^\/v1\/complete$|^\/v1\/organizations(?:\/|$)/, "anthropic"],
   [/(?:^|\/v1|\/anthropic)\/messages(?:\/|$)/, "anthropic"],
 ]
 
-/** Whose API a request without a format of its own is for: by its path, else by the credentials it carries, else OpenAI's. */
+/** The API of a request that is not a model call: by its path, else by its credentials, else OpenAI. */
 export function familyOfPass(path: string, query: string, headers: RequestHeaders): ApiFamily {
   const known = paths.find(([pattern]) => pattern.test(path))?.[1]
   if (known !== undefined) return known

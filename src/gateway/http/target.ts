@@ -3,16 +3,16 @@ import type { Upstream } from "../settings/upstream.ts"
 import { hasOwnKey } from "./headers.ts"
 import { callIn, decoded, familyOfPass } from "./route.ts"
 
-/** Where a request is sent: the origin is the upstream's, whatever the path. */
+/** The URL of a request: the origin is always the upstream's. */
 type Target = { readonly origin: string; readonly path: string }
 
 const version = /^v\d[\w.]{0,12}$/
 
-/** What OpenAI's and Anthropic's APIs have directly under their version; a client that was configured without one leaves it out. */
+/** Path segments directly below the version in the OpenAI and Anthropic APIs. Clients configured without a version leave it out. */
 const bare =
   /^(?:chat|responses|messages|models|completions|embeddings|files|batches|images|audio|moderations|rerank|uploads)$/
 
-/** Join the upstream's base path and the request's, so that what both say is said once. */
+/** Join the upstream's base path and the request's path without repeating segments that both have. */
 export function targetUrl(
   upstream: Pick<Upstream, "baseUrl" | "families" | "apiKey" | "headers">,
   target: string,
@@ -26,12 +26,12 @@ export function targetUrl(
   const segments = joined(
     base.pathname.split("/").filter(Boolean),
     path.replace(/^\/+/, "").split("/"),
-    isGoogles(path),
+    isGooglePath(path),
   )
   return { origin: base.origin, path: `/${segments.join("/")}${queries.length === 0 ? "" : `?${queries.join("&")}`}` }
 }
 
-const isGoogles = (path: string): boolean =>
+const isGooglePath = (path: string): boolean =>
   callIn(path)?.format === "gemini" || familyOfPass(path, "", {}) === "gemini"
 
 function joined(base: readonly string[], path: readonly string[], isGoogle: boolean): readonly string[] {
@@ -39,7 +39,7 @@ function joined(base: readonly string[], path: readonly string[], isGoogle: bool
   if (shared > 0) return [...base, ...path.slice(shared)]
   if (base.some((segment) => version.test(segment))) {
     const versioned = version.test(path[0] ?? "")
-    // Google's clients know the version that they want; all others say v1 and mean the upstream's.
+    // Google clients choose their API version; all others send v1 and mean the upstream's version.
     if (versioned && isGoogle && version.test(base.at(-1) ?? "")) return [...base.slice(0, -1), ...path]
     return versioned && !isGoogle ? [...base, ...path.slice(1)] : [...base, ...path]
   }
@@ -47,7 +47,7 @@ function joined(base: readonly string[], path: readonly string[], isGoogle: bool
   return lacks ? [...base, "v1", ...path] : [...base, ...path]
 }
 
-/** How many segments the base ends with that the path begins with. */
+/** The number of segments at the end of the base that the path begins with. */
 function sharedBetween(base: readonly string[], path: readonly string[]): number {
   for (let count = Math.min(base.length, path.length); count > 0; count--) {
     if (base.slice(-count).every((segment, n) => segment === path[n])) return count
@@ -55,7 +55,7 @@ function sharedBetween(base: readonly string[], path: readonly string[]): number
   return 0
 }
 
-/** Google takes a credential in the query as well: beside the upstream's own key the client's is dropped. */
+/** Google accepts a credential in the query: drop the client's if the upstream has its own key. */
 function withoutKey(query: string): string {
   const isKey = (parameter: string): boolean =>
     /^\$?(?:key|access_token|oauth_token)$/i.test(decoded(parameter.split("=")[0] ?? ""))

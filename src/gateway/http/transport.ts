@@ -4,37 +4,37 @@ import { errors, Pool } from "undici"
 import { HoldfastError, type Problem } from "../../message/errors.ts"
 import type { Upstream } from "../settings/upstream.ts"
 
-/** A request as it goes upstream. */
+/** A request to an upstream. */
 export type UpstreamRequest = {
   readonly upstream: Upstream
   readonly origin: string
   readonly path: string
   readonly method: string
-  /** Names and values in turn, as they are to be written. */
+  /** Alternating names and values. */
   readonly headers: string[]
   readonly body: Buffer | Readable | undefined
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the client no longer waits for the response. */
   readonly signal: AbortSignal
 }
 
-/** Who takes the bytes of an answer. `data` says whether it can take more at once. */
+/** Receives the bytes of a response. `data` returns whether more can be accepted at once. */
 export type Taker = {
   readonly data: (chunk: Buffer) => boolean
   readonly end: () => void
   readonly fail: (problem: Problem) => void
 }
 
-/** An answer whose head is there. Its bytes wait until someone takes them. */
+/** A response whose headers have arrived. Its body waits until `take` is called. */
 export type UpstreamAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** Names and values in turn, as they came. */
+  /** Alternating names and values, as received. */
   readonly rawHeaders: readonly (string | Buffer)[]
   readonly attempts: number
   readonly take: (taker: Taker) => void
-  /** Go on after `data` said that it could not take more. */
+  /** Continue after `data` returned false. */
   readonly resume: () => void
-  /** Let go of the rest. */
+  /** Abort the rest of the response. */
   readonly drop: () => void
 }
 
@@ -43,7 +43,7 @@ export type Transport = {
   readonly close: () => Promise<void>
 }
 
-/** How long an idle connection is kept: providers close theirs after a minute or so. */
+/** How long an idle connection is kept: providers close theirs after about a minute. */
 const keepAliveMs = 30_000
 const firstWaitMs = 100
 
@@ -68,7 +68,7 @@ export function createTransport(): Transport {
       for (let attempt = 1; ; attempt++) {
         const outcome = await dispatch(poolFor(sending), sending, attempt)
         if ("status" in outcome) return outcome
-        const again = outcome.passing && attempt <= sending.upstream.retries && !isStream(sending.body)
+        const again = outcome.isTransient && attempt <= sending.upstream.retries && !isStream(sending.body)
         if (!again || sending.signal.aborted) throw new HoldfastError(outcome.problem, { cause: outcome.cause })
         await sleep(firstWaitMs * 2 ** (attempt - 1))
       }
@@ -79,33 +79,33 @@ export function createTransport(): Transport {
   }
 }
 
-/** What was read from a stream cannot be sent a second time. */
+/** A body that is a stream cannot be sent twice. */
 const isStream = (body: UpstreamRequest["body"]): boolean => body !== undefined && !Buffer.isBuffer(body)
 
-type Failed = { readonly problem: Problem; readonly passing: boolean; readonly cause: unknown }
+type FailedAttempt = { readonly problem: Problem; readonly isTransient: boolean; readonly cause: unknown }
 
-function dispatch(pool: Pool, sending: UpstreamRequest, attempts: number): Promise<UpstreamAnswer | Failed> {
+function dispatch(pool: Pool, sending: UpstreamRequest, attempts: number): Promise<UpstreamAnswer | FailedAttempt> {
   const { upstream, path, method, headers, body, signal, origin } = sending
-  const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | Failed>()
+  const { promise, resolve } = Promise.withResolvers<UpstreamAnswer | FailedAttempt>()
   let taker: Taker | undefined
-  /** How it ended, where that was before anyone took it: an answer without a body does. */
+  /** Reports the end, if the response ended before `take` was called, as one without a body does. */
   let ending: ((given: Taker) => void) | undefined
   let answered = false
   let abort = (): void => {}
-  const stopped = (): void => abort()
-  /** Word that an answer will come is no answer, however often it is given: it does not move the limit. */
+  const onAbort = (): void => abort()
+  /** Informational responses (1xx) do not extend the time limit for the response. */
   let waiting: NodeJS.Timeout | undefined
   const over = (): void => {
     clearTimeout(waiting)
-    signal.removeEventListener("abort", stopped)
+    signal.removeEventListener("abort", onAbort)
   }
-  const gathered = createGathered((bytes) => taker?.data(bytes) !== false)
+  const buffered = createChunkBuffer((bytes) => taker?.data(bytes) !== false)
   pool.dispatch(
     { path, method, headers, body: body ?? null },
     {
       onRequestStart: (controller) => {
-        abort = () => controller.abort(new Error("nobody waits for the answer"))
-        signal.addEventListener("abort", stopped, { once: true })
+        abort = () => controller.abort(new Error("the client no longer waits for the response"))
+        signal.addEventListener("abort", onAbort, { once: true })
         if (signal.aborted) abort()
       },
       onResponseStart: (controller, status, parsed) => {
@@ -128,15 +128,15 @@ function dispatch(pool: Pool, sending: UpstreamRequest, attempts: number): Promi
             else ending(given)
           },
           resume: () => controller.resume(),
-          drop: () => controller.abort(new Error("the rest is not wanted")),
+          drop: () => controller.abort(new Error("the rest of the response is not needed")),
         })
       },
       onResponseData: (controller, chunk) => {
-        gathered.add(chunk, () => controller.pause())
+        buffered.add(chunk, () => controller.pause())
       },
       onResponseEnd: () => {
         over()
-        gathered.give()
+        buffered.give()
         ending = (given) => given.end()
         if (taker !== undefined) ending(taker)
       },
@@ -144,7 +144,7 @@ function dispatch(pool: Pool, sending: UpstreamRequest, attempts: number): Promi
         over()
         const failed = failureOf(error, new URL(origin).host, upstream, signal)
         if (!answered) return resolve(failed)
-        gathered.give()
+        buffered.give()
         ending = (given) => given.fail(failed.problem)
         if (taker !== undefined) ending(taker)
       },
@@ -153,10 +153,10 @@ function dispatch(pool: Pool, sending: UpstreamRequest, attempts: number): Promi
   return promise
 }
 
-type Gathered = { readonly add: (chunk: Buffer, pause: () => void) => void; readonly give: () => boolean }
+type ChunkBuffer = { readonly add: (chunk: Buffer, pause: () => void) => void; readonly give: () => boolean }
 
-/** What one read of the socket brought is given on together, for it may be a thousand chunks of a byte. */
-function createGathered(take: (bytes: Buffer) => boolean): Gathered {
+/** Combine the chunks of one socket read: there may be a thousand chunks of one byte. */
+function createChunkBuffer(take: (bytes: Buffer) => boolean): ChunkBuffer {
   let chunks: Buffer[] = []
   const give = (): boolean => {
     const [first] = chunks
@@ -176,17 +176,22 @@ function createGathered(take: (bytes: Buffer) => boolean): Gathered {
   }
 }
 
-const late = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/
+const timeoutCode = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/
 
-function failureOf(error: Error, host: string, { answerMs, idleMs }: Upstream, { aborted }: AbortSignal): Failed {
+function failureOf(
+  error: Error,
+  host: string,
+  { answerMs, idleMs }: Upstream,
+  { aborted }: AbortSignal,
+): FailedAttempt {
   const code = codeOf(error)
-  if (aborted) return { problem: { code: "upstream-stopped", host }, passing: false, cause: error }
-  if (late.test(code)) {
+  if (aborted) return { problem: { code: "upstream-stopped", host }, isTransient: false, cause: error }
+  if (timeoutCode.test(code)) {
     const limitMs = code.includes("HEADERS") ? answerMs : idleMs
-    return { problem: { code: "upstream-timeout", host, limitMs }, passing: false, cause: error }
+    return { problem: { code: "upstream-timeout", host, limitMs }, isTransient: false, cause: error }
   }
   const reason = code === "" ? "the connection broke off" : code
-  return { problem: { code: "upstream-unreachable", host, reason }, passing: true, cause: error }
+  return { problem: { code: "upstream-unreachable", host, reason }, isTransient: true, cause: error }
 }
 
 function codeOf(error: Error): string {
@@ -194,31 +199,31 @@ function codeOf(error: Error): string {
   return error.cause instanceof Error ? codeOf(error.cause) : ""
 }
 
-/** Bytes that may wait before the upstream is asked to pause. */
+/** Buffered bytes after which the upstream is paused. */
 const maxWaitingBytes = 1024 * 1024
 
-/** The bytes of an answer, one chunk after the other. An answer that breaks off throws why; leaving the loop lets go of the rest. */
+/** The chunks of a response. A response that breaks off throws its problem; leaving the loop aborts the rest. */
 export async function* chunksOf(answer: UpstreamAnswer): AsyncGenerator<Buffer, void, undefined> {
   let waiting: Buffer[] = []
   let waitingBytes = 0
   let ended = false
   let failed: Problem | undefined
   let wake = (): void => {}
-  const told = (): void => wake()
+  const notify = (): void => wake()
   answer.take({
     data: (chunk) => {
       waiting.push(chunk)
       waitingBytes += chunk.length
-      told()
+      notify()
       return waitingBytes < maxWaitingBytes
     },
     end: () => {
       ended = true
-      told()
+      notify()
     },
     fail: (problem) => {
       failed = problem
-      told()
+      notify()
     },
   })
   try {
@@ -244,7 +249,7 @@ export async function* chunksOf(answer: UpstreamAnswer): AsyncGenerator<Buffer, 
   }
 }
 
-/** All bytes of an answer up to a limit; nothing if it has more. */
+/** All bytes of a response; undefined if it is larger than `maxBytes`. */
 export async function readWhole(answer: UpstreamAnswer, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let length = 0

@@ -5,7 +5,7 @@ import type { Upstream } from "../settings/upstream.ts"
 import { isCredential } from "./headers.ts"
 import type { Taker, UpstreamAnswer } from "./transport.ts"
 
-/** What came is passed on as it comes: a stream is not held back until its end. */
+/** Decompressors that emit output as it arrives, so that a stream is not delayed until its end. */
 const streams: ReadonlyMap<string, () => Transform> = new Map([
   ["gzip", () => zlib.createGunzip({ flush: zlib.constants.Z_SYNC_FLUSH })],
   ["x-gzip", () => zlib.createGunzip({ flush: zlib.constants.Z_SYNC_FLUSH })],
@@ -13,17 +13,17 @@ const streams: ReadonlyMap<string, () => Transform> = new Map([
   ["br", () => zlib.createBrotliDecompress({ flush: zlib.constants.BROTLI_OPERATION_FLUSH })],
 ])
 
-/** How an answer is packed, in lower case; nothing if it is not. */
+/** The content encoding of a response, in lower case; undefined if there is none. */
 export function packingOf({ headers }: Pick<UpstreamAnswer, "headers">): string | undefined {
-  const said = String(headers["content-encoding"] ?? "")
+  const encoding = String(headers["content-encoding"] ?? "")
     .trim()
     .toLowerCase()
-  return said === "" || said === "identity" ? undefined : said
+  return encoding === "" || encoding === "identity" ? undefined : encoding
 }
 
 /**
- * The same answer, unpacked as it comes where its upstream packed it though it was asked not to: who reads it reads what the client will
- * read. One packed in a way that is not known here stays as it is.
+ * Decompress a response as it arrives, if the upstream compressed it although asked not to: the guard must read what the client will read.
+ * Unknown encodings stay unchanged.
  */
 export function unpackedAnswer(answer: UpstreamAnswer): UpstreamAnswer {
   const open = streams.get(packingOf(answer) ?? "")
@@ -42,11 +42,11 @@ export function unpackedAnswer(answer: UpstreamAnswer): UpstreamAnswer {
   }
 }
 
-const notUnpacked: Problem = {
+const notDecompressed: Problem = {
   code: "response-invalid",
   path: "content-encoding",
-  expected: "a body packed as it says",
-  found: "one that does not unpack",
+  expected: "a body in the stated encoding",
+  found: "a body that cannot be decompressed",
 }
 
 function unpackInto(answer: UpstreamAnswer, stream: Transform, taker: Taker): void {
@@ -64,7 +64,7 @@ function unpackInto(answer: UpstreamAnswer, stream: Transform, taker: Taker): vo
     isOver = true
   })
   stream.on("error", () => {
-    fail(notUnpacked)
+    fail(notDecompressed)
     answer.drop()
   })
   stream.on("drain", answer.resume)
@@ -76,23 +76,23 @@ function withoutPacking(raw: UpstreamAnswer["rawHeaders"]): UpstreamAnswer["rawH
   return raw.filter((_piece, n) => isKept(n))
 }
 
-/** An answer as it came, and the error that its stream begins with, if it does. */
+/** A response, and the error that its stream begins with, if there is one. */
 type Peeked = { readonly answer: UpstreamAnswer; readonly error?: string }
 
-/** An error that is about the request comes right behind the events that open the stream. */
+/** How long to wait: an error about the request follows right after the opening events. */
 const waitMs = 3000
-/** The opening event of an answer may repeat the instructions and tools of the request. */
+/** Limit on bytes examined: the opening event may repeat the instructions and tools of the request. */
 const maxBytes = 2 * 1024 * 1024
 
 /**
- * See how a stream of the Responses API begins, before anything of it is passed on: a request that is too long may be refused in it,
- * where every other wire has a status for that. What was seen is passed on first, as it came.
+ * Read the beginning of a Responses API stream before relaying it: this API may refuse a request that is too long inside the stream, where
+ * the others use a status code. The bytes read are relayed first, unchanged.
  */
 export function peekAtStream(answer: UpstreamAnswer): Promise<Peeked> {
   const { promise, resolve } = Promise.withResolvers<Peeked>()
   let seen: Buffer[] = []
   let given: Taker | undefined
-  /** How it ended, where that was before anyone took it. */
+  /** Reports the end, if the response ended before `take` was called. */
   let ending: ((taker: Taker) => void) | undefined
   const replayed: UpstreamAnswer = {
     ...answer,
@@ -134,7 +134,7 @@ export function peekAtStream(answer: UpstreamAnswer): Promise<Peeked> {
 const openings: ReadonlySet<string> = new Set(["response.created", "response.queued", "response.in_progress"])
 const failures: ReadonlySet<string> = new Set(["response.failed", "error"])
 
-/** What a stream begins with, as far as it is there: events that open it, then an error or something else. */
+/** The beginning of a stream so far: opening events, then an error or something else. */
 function beginningOf(bytes: Buffer): "opening" | "other" | { readonly error: string } {
   if (bytes.length > maxBytes) return "other"
   const blocks = bytes.toString("utf8").split(/\r?\n\r?\n/)
@@ -147,12 +147,12 @@ function beginningOf(bytes: Buffer): "opening" | "other" | { readonly error: str
   return "opening"
 }
 
-/** What is shorter than any key may stand in an answer by chance. */
+/** A text this short may occur in a response by chance; keys are longer. */
 const leastLength = 8
 
 /**
- * The same answer with the upstream's own key blotted out wherever the upstream says it, in an error that quotes it or in a header: the
- * client never had it and is not to have it. What stands in its place is as long, so nothing else changes.
+ * Mask the upstream's own key in a response, in a header or in an error that quotes it: the client must not see it. The mask has the same
+ * length, so that nothing else changes.
  */
 export function maskedAnswer(answer: UpstreamAnswer, upstream: Pick<Upstream, "apiKey" | "headers">): UpstreamAnswer {
   const secrets = secretsOf(upstream)
@@ -181,7 +181,7 @@ function maskingTaker(taker: Taker, secrets: readonly Buffer[]): Taker {
   return {
     data: (chunk) => {
       const all = masked(held.length === 0 ? chunk : Buffer.concat([held, chunk]), secrets)
-      const end = all.length - Math.max(...secrets.map((secret) => begun(all, secret)))
+      const end = all.length - Math.max(...secrets.map((secret) => partialLength(all, secret)))
       held = Buffer.from(all.subarray(end))
       return end === 0 || taker.data(all.subarray(0, end))
     },
@@ -196,21 +196,21 @@ function maskingTaker(taker: Taker, secrets: readonly Buffer[]): Taker {
   }
 }
 
-const blot = 0x2a
+const maskByte = 0x2a
 
 function masked(bytes: Buffer, secrets: readonly Buffer[]): Buffer {
   let result = bytes
   for (const secret of secrets) {
     for (let at = result.indexOf(secret); at >= 0; at = result.indexOf(secret, at + secret.length)) {
       if (result === bytes) result = Buffer.from(bytes)
-      result.fill(blot, at, at + secret.length)
+      result.fill(maskByte, at, at + secret.length)
     }
   }
   return result
 }
 
-/** How much of a secret the bytes end with, short of all of it: the rest may be in the next ones. */
-function begun(bytes: Buffer, secret: Buffer): number {
+/** The length of the longest proper prefix of the secret that the bytes end with: the rest may follow in the next chunk. */
+function partialLength(bytes: Buffer, secret: Buffer): number {
   for (let length = Math.min(secret.length - 1, bytes.length); length > 0; length--) {
     if (bytes.compare(secret, 0, length, bytes.length - length) === 0) return length
   }

@@ -3,7 +3,7 @@ import type { Format } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { createSseEvent } from "../../wire/sse.ts"
 
-/** The HTTP status of every problem: 4xx where the client can fix it, 502 and 504 where the model's API failed, 503 where waiting helps. */
+/** The HTTP status of every problem: 4xx if the client can fix it, 502 and 504 if the model's API failed, 503 if a retry may help. */
 export const statusOf: Readonly<Record<Problem["code"], number>> = {
   "json-invalid": 400,
   "json-too-deep": 400,
@@ -61,11 +61,11 @@ export const statusOf: Readonly<Record<Problem["code"], number>> = {
   "gateway-fault": 500,
 }
 
-/** How much a request needs, and how much there is. */
+/** The tokens a request needs, and the tokens that fit. */
 type ContextNeed = { readonly neededTokens: number; readonly windowTokens: number }
 
-/** Each provider's own words for a request that is too long: clients know them, and compact when they read them. */
-const words: Readonly<Record<Format, (need: ContextNeed) => Omit<Said, "status">>> = {
+/** Each provider's own error message for a request that is too long: clients recognise it and compact. */
+const contextMessages: Readonly<Record<Format, (need: ContextNeed) => Omit<ErrorContent, "status">>> = {
   "anthropic-messages": ({ neededTokens, windowTokens }) => ({
     message: `prompt is too long: ${neededTokens} tokens > ${windowTokens} maximum`,
   }),
@@ -84,29 +84,31 @@ const words: Readonly<Record<Format, (need: ContextNeed) => Omit<Said, "status">
   }),
 }
 
-/** What a wire says of a request that is too long. */
-const contextSaid = (format: Format, need: ContextNeed): Said => ({ status: 400, ...words[format](need) })
+const contextContent = (format: Format, need: ContextNeed): ErrorContent => ({
+  status: 400,
+  ...contextMessages[format](need),
+})
 
-/** The context error of a wire, verbatim. */
+/** A context-length error exactly as the provider would send it. */
 export function contextError(format: Format, need: ContextNeed, shape: Shape = {}): WireError {
-  const said = contextSaid(format, need)
+  const content = contextContent(format, need)
   return {
-    status: said.status,
+    status: content.status,
     headers: errorHeaders(format, shape, { pointless: true }),
-    body: errorBody(format, said, shape),
+    body: errorBody(format, content, shape),
   }
 }
 
 type WireErrorOptions = Shape & { readonly retryAfterSeconds?: number }
 
-/** A message may quote what a client or an upstream wrote. */
+/** Limit on messages, because they may quote text of a client or an upstream. */
 const maxMessageLength = 4000
 
-/** Locks are let go and stores come back within moments; a client may try as soon as that. */
+/** Default `retry-after`: locks are released and stores recover within moments. */
 const usualRetrySeconds = 1
 
-/** These end the same way however often they are tried. */
-const lasting: ReadonlySet<Problem["code"]> = new Set([
+/** Problems that a retry does not solve. */
+const permanent: ReadonlySet<Problem["code"]> = new Set([
   "response-invalid",
   "stream-invalid",
   "call-withheld",
@@ -120,74 +122,83 @@ const lasting: ReadonlySet<Problem["code"]> = new Set([
   "turn-too-long",
 ])
 
-/** What a problem says on a wire. One that means a context too long says so in the provider's own words. */
-export function saidOf(format: Format | undefined, problem: Problem): Said {
+/** The error content of a problem. A context that is too long gets the provider's own message. */
+export function saidOf(format: Format | undefined, problem: Problem): ErrorContent {
   if (problem.code === "floor-exceeds-window") {
     return tooLong(format, problem, problem.floorTokens, problem.windowTokens)
   }
   if (problem.code === "budget-impossible") {
     return tooLong(format, problem, problem.neededTokens, problem.budgetTokens)
   }
-  return plainly(problem)
+  return contentOf(problem)
 }
 
-const tooLong = (format: Format | undefined, problem: Problem, neededTokens: number, windowTokens: number): Said =>
-  format === undefined ? plainly(problem) : contextSaid(format, { neededTokens, windowTokens })
+const tooLong = (
+  format: Format | undefined,
+  problem: Problem,
+  neededTokens: number,
+  windowTokens: number,
+): ErrorContent => (format === undefined ? contentOf(problem) : contextContent(format, { neededTokens, windowTokens }))
 
 const pathCodes = ["store-full", "store-unavailable", "store-locked", "store-newer"] as const
 type WithPath = Extract<Problem, { readonly code: (typeof pathCodes)[number] }>
 const hasStorePath = (problem: Problem): problem is WithPath => pathCodes.some((code) => code === problem.code)
 
-/** Where the store lies is told to the operator, not to clients. */
+/** The path of the store is shown to the operator, not to clients. */
 function withoutStorePath(problem: Problem): Problem {
   if (!hasStorePath(problem)) return problem
   const { path: _path, ...rest } = problem
   return rest
 }
 
-function plainly(problem: Problem): Said {
+function contentOf(problem: Problem): ErrorContent {
   const { sentence, next } = describe(withoutStorePath(problem))
   const theirs = problem.code === "upstream-error" || problem.code === "access-refused" ? (problem.status ?? 0) : 0
   const status = Number.isInteger(theirs) && theirs >= 400 && theirs <= 599 ? theirs : statusOf[problem.code]
   return { status, message: `${sentence} ${next}`.slice(0, maxMessageLength).toWellFormed(), code: problem.code }
 }
 
-/** A problem as the answer of the provider whose format the request is in; without a format as OpenAI's. */
+/** A problem as an error response in the request's format; in OpenAI's format if none is known. */
 export function wireError(format: Format | undefined, problem: Problem, options: WireErrorOptions = {}): WireError {
-  return answer(format, saidOf(format, problem), lasting.has(problem.code), options)
+  return answer(format, saidOf(format, problem), permanent.has(problem.code), options)
 }
 
-/** A refusal that is no problem of ours (a path, a host, a token) in the same shapes. */
+/** A refusal that is not a Problem (a path, a host, a token) in the same formats. */
 export function wireRefusal(
   format: Format | undefined,
-  { status, message }: Pick<Said, "status" | "message">,
+  { status, message }: Pick<ErrorContent, "status" | "message">,
   options: WireErrorOptions = {},
 ): WireError {
   return answer(format, { status, message }, false, options)
 }
 
-function answer(format: Format | undefined, said: Said, isLasting: boolean, options: WireErrorOptions): WireError {
-  const pointless = isLasting || (said.status < 500 && said.status !== 408 && said.status !== 429)
-  const waits = said.status === 429 || said.status === 503
+function answer(
+  format: Format | undefined,
+  content: ErrorContent,
+  isPermanent: boolean,
+  options: WireErrorOptions,
+): WireError {
+  const pointless = isPermanent || (content.status < 500 && content.status !== 408 && content.status !== 429)
+  const waits = content.status === 429 || content.status === 503
   const afterSeconds = options.retryAfterSeconds ?? (waits && !pointless ? usualRetrySeconds : undefined)
   return {
-    status: said.status,
+    status: content.status,
     headers: errorHeaders(format, options, { pointless, ...present({ afterSeconds }) }),
-    body: errorBody(format, said, options),
+    body: errorBody(format, content, options),
   }
 }
 
-/** What an error says, before it is put into a wire's shape. */
-type Said = {
+/** The content of an error, before it is written in a format. */
+type ErrorContent = {
   readonly status: number
   readonly message: string
-  /** OpenAI's code: one of its own, or ours. */
+  /** The `code` of OpenAI errors: one of OpenAI's, or a Problem code. */
   readonly code?: string
-  /** OpenAI's name of the field that is wrong. */
+  /** The `param` of OpenAI errors: the invalid field. */
   readonly param?: string
 }
 
-/** A whole answer. */
+/** A complete HTTP error response. */
 export type WireError = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -195,14 +206,14 @@ export type WireError = {
 }
 
 type Shape = {
-  /** Named as each provider names it, for whoever reads its logs. */
+  /** Sent in each provider's own field, for people who read its logs. */
   readonly requestId?: string
 }
 
-type Named = Readonly<Record<number, string>>
+type NamesByStatus = Readonly<Record<number, string>>
 
 /** https://docs.anthropic.com/en/api/errors */
-const anthropicTypes: Named = {
+const anthropicTypes: NamesByStatus = {
   401: "authentication_error",
   402: "billing_error",
   403: "permission_error",
@@ -214,11 +225,11 @@ const anthropicTypes: Named = {
   529: "overloaded_error",
 }
 
-/** OpenAI says what is wrong in the code; its type tells whose fault it is. */
-const openaiCodes: Named = { 401: "invalid_api_key", 429: "rate_limit_exceeded" }
+/** OpenAI puts the cause into `code`; its `type` says whose fault it is. */
+const openaiCodes: NamesByStatus = { 401: "invalid_api_key", 429: "rate_limit_exceeded" }
 
 /** https://cloud.google.com/apis/design/errors */
-const geminiStatuses: Named = {
+const geminiStatuses: NamesByStatus = {
   401: "UNAUTHENTICATED",
   403: "PERMISSION_DENIED",
   404: "NOT_FOUND",
@@ -231,12 +242,12 @@ const geminiStatuses: Named = {
   504: "DEADLINE_EXCEEDED",
 }
 
-function anthropicError({ status, message }: Said, { requestId }: Shape = {}): object {
+function anthropicError({ status, message }: ErrorContent, { requestId }: Shape = {}): object {
   const type = anthropicTypes[status] ?? (status >= 500 ? "api_error" : "invalid_request_error")
   return { type: "error", error: { type, message }, ...(requestId === undefined ? {} : { request_id: requestId }) }
 }
 
-function openaiError({ status, message, code, param }: Said): OpenaiError {
+function openaiError({ status, message, code, param }: ErrorContent): OpenaiError {
   const type = status >= 500 ? "server_error" : status === 429 ? "rate_limit_error" : "invalid_request_error"
   return { message, type, param: param ?? null, code: openaiCodes[status] ?? code ?? null }
 }
@@ -248,18 +259,18 @@ type OpenaiError = {
   readonly code: string | null
 }
 
-function geminiError({ status, message }: Said): object {
+function geminiError({ status, message }: ErrorContent): object {
   const name = geminiStatuses[status] ?? (status >= 500 ? "INTERNAL" : "INVALID_ARGUMENT")
   return { error: { code: status, message, status: name } }
 }
 
-/** The body of an error as the provider whose format it is would write it; without a format as OpenAI would. */
-function errorBody(format: Format | undefined, said: Said, shape: Shape = {}): string {
-  if (format === "anthropic-messages") return JSON.stringify(anthropicError(said, shape))
-  return JSON.stringify(format === "gemini" ? geminiError(said) : { error: openaiError(said) })
+/** The error body in the provider's format; in OpenAI's if there is none. */
+function errorBody(format: Format | undefined, content: ErrorContent, shape: Shape = {}): string {
+  if (format === "anthropic-messages") return JSON.stringify(anthropicError(content, shape))
+  return JSON.stringify(format === "gemini" ? geminiError(content) : { error: openaiError(content) })
 }
 
-/** The headers of such an answer; a retry is spoken of only where there is something to say about it. */
+/** The headers of an error response; retry headers only if they say something. */
 function errorHeaders(
   format: Format | undefined,
   { requestId }: Shape,
@@ -274,21 +285,24 @@ function errorHeaders(
   }
 }
 
-/** Where in its stream an OpenAI response stands: the id that it began with, and the number of the next event. */
+/** The position in an OpenAI response stream: the id that it began with, and the number of the next event. */
 type StreamErrorOptions = Shape & { readonly responseId?: string; readonly sequence?: number }
 
-/** A problem as the last events of a stream that has begun, each as its bytes. */
+/** A problem as the final events of a stream in progress, as bytes. */
 export function streamError(format: Format, problem: Problem, options: StreamErrorOptions = {}): readonly Uint8Array[] {
-  const said = saidOf(format, problem)
-  if (format === "openai-responses") return responsesEvents(said, options)
+  const content = saidOf(format, problem)
+  if (format === "openai-responses") return responsesEvents(content, options)
   const name = format === "anthropic-messages" ? "error" : undefined
-  return [createSseEvent(errorBody(format, said, options), name).raw]
+  return [createSseEvent(errorBody(format, content, options), name).raw]
 }
 
-/** Some clients read the one event, some the other. */
-function responsesEvents(said: Said, { responseId, sequence = 0 }: StreamErrorOptions): readonly Uint8Array[] {
-  const { message, param, code } = openaiError(said)
-  const known = code === null || said.status >= 500 ? "server_error" : code
+/** Send both events: some clients read only the first kind, some only the second. */
+function responsesEvents(
+  content: ErrorContent,
+  { responseId, sequence = 0 }: StreamErrorOptions,
+): readonly Uint8Array[] {
+  const { message, param, code } = openaiError(content)
+  const known = code === null || content.status >= 500 ? "server_error" : code
   const response = {
     id: responseId ?? "resp_failed",
     object: "response",

@@ -8,17 +8,17 @@ import type { Look } from "./look.ts"
 import { ambiguous, type Names, unshown } from "./names.ts"
 import { saidLines, toldLines } from "./retelling.ts"
 
-/** What is known of an answer beside its words. */
+/** Facts about a response besides its messages. */
 export type Answered = {
-  /** The provider's id of it. */
+  /** The provider's id of the response. */
   readonly responseId?: string
-  /** The entry of the session's log that it became. */
+  /** The log entry of the response. */
   readonly entry?: string
-  /** It was not seen to its end: the client may have got less of it, or more, or may ask again. */
+  /** The response was not read to its end: the client may have received less or more of it, or may retry. */
   readonly isCut?: boolean
 }
 
-type About = {
+type ResponseFacts = {
   readonly place: AnswerPlace
   readonly names: Names
   readonly session: string
@@ -29,21 +29,21 @@ type About = {
   readonly look: Look
 }
 
-/** An answer with more calls has them all in one round, and any of them will do. */
+/** Limit on stored ids of one response: all calls of a round come back together, so some of them are enough. */
 const maxAnchors = 64
 
-/** What is remembered of an answer, so that the next request finds its session. */
-export function answeredWrites(about: About): { readonly writes: readonly Write[] } {
+/** The names to store for a response, so that the next request finds its session. */
+export function answeredWrites(about: ResponseFacts): { readonly writes: readonly Write[] } {
   const { answer, place } = about
   const byPlace =
-    answer.length === 0 ? [] : place.type === "group" ? inGroup(about, place.base) : behindMark(about, place)
+    answer.length === 0 ? [] : place.type === "group" ? inGroup(about, place.base) : afterMark(about, place)
   return { writes: [...byPlace, ...anchorWrites(about), ...responseWrites(about)] }
 }
 
-const inGroup = ({ answer, names, session }: About, base: string): readonly Write[] =>
+const inGroup = ({ answer, names, session }: ResponseFacts, base: string): readonly Write[] =>
   answer.filter(isTelling).map((message) => ({ name: names.answer(base, saidKey(message)), session }))
 
-function behindMark(about: About, place: Extract<AnswerPlace, { type: "alone" }>): readonly Write[] {
+function afterMark(about: ResponseFacts, place: Extract<AnswerPlace, { type: "alone" }>): readonly Write[] {
   const { answer, names, session, seen, look, request } = about
   const { frame, mark } = place
   const entry = present({ entry: seen.entry })
@@ -57,8 +57,8 @@ function behindMark(about: About, place: Extract<AnswerPlace, { type: "alone" }>
   ]
 }
 
-/** What is remembered of the words themselves, for a history that its client writes anew. */
-function wordWrites(about: About, place: Extract<AnswerPlace, { type: "alone" }>): readonly Write[] {
+/** Names for the text of a response, to recognise a history that its client rewrote. */
+function wordWrites(about: ResponseFacts, place: Extract<AnswerPlace, { type: "alone" }>): readonly Write[] {
   const { names, session, look, role } = about
   const [mark, frame] = look(names.tip(session))?.entry?.split(".") ?? []
   const own = mark === undefined || frame === undefined ? undefined : { session, mark, frame }
@@ -69,9 +69,9 @@ function wordWrites(about: About, place: Extract<AnswerPlace, { type: "alone" }>
   ]
 }
 
-/** The lines of an answer in words alone, for the conversation that it may be a summary of. */
+/** The lines of a response without tool calls, which may be a summary of the conversation. */
 function retellingWrites(
-  about: About,
+  about: ResponseFacts,
   { session, mark, frame }: IdentitySubject,
   isUnshown: boolean,
 ): readonly Write[] {
@@ -82,8 +82,8 @@ function retellingWrites(
   return lines.map((line) => claim(about, { name: names.told(frame, line), session, entry }))
 }
 
-/** The newest answer and what it answers: where both come back, and nothing of what was before, the client left that out. */
-function newestWrites(about: About, mark: string): readonly Write[] {
+/** The newest response and the message before it: if a request contains both but nothing earlier, its client dropped the older messages. */
+function newestWrites(about: ResponseFacts, mark: string): readonly Write[] {
   const { answer, names, session, request } = about
   const before = request.messages.findLast((message) => saidKey(message) !== "" && !isFrame(message, false))
   const [first] = answer
@@ -91,8 +91,8 @@ function newestWrites(about: About, mark: string): readonly Write[] {
   return [claim(about, { name: names.newest(saidKey(first)), session, entry: `${mark}.${saidKey(before)}` })]
 }
 
-/** A name that is another session's newest at the same time tells neither of them. */
-function claim({ look, names }: About, write: Write): Write {
+/** A name that is also another session's newest one identifies neither session. */
+function claim({ look, names }: ResponseFacts, write: Write): Write {
   const known = look(write.name)
   if (known === undefined || known.session === write.session) return write
   const [mark] = look(names.tip(known.session))?.entry?.split(".") ?? []
@@ -100,8 +100,8 @@ function claim({ look, names }: About, write: Write): Write {
   return isTaken ? { ...write, session: known.session, entry: ambiguous } : write
 }
 
-/** Some lines of what was said, so that a call that has the conversation as text is known to be about it. */
-function saidWrites({ request, answer, names, session, look }: About): readonly Write[] {
+/** Lines of the conversation, to recognise a request that contains it as text. */
+function saidWrites({ request, answer, names, session, look }: ResponseFacts): readonly Write[] {
   return saidLines(request, answer).flatMap((line): readonly Write[] => {
     const name = names.said(line)
     const known = look(name)
@@ -111,8 +111,8 @@ function saidWrites({ request, answer, names, session, look }: About): readonly 
   })
 }
 
-/** An id that another session has had tells neither of them: some servers number their calls, or answer from a cache. */
-function anchorWrites({ answer, names, session, look }: About): readonly Write[] {
+/** An id that two sessions had identifies neither: some servers number their calls, or answer from a cache. */
+function anchorWrites({ answer, names, session, look }: ResponseFacts): readonly Write[] {
   const anchors = [...new Set(answer.flatMap(anchorsOf))].slice(0, maxAnchors)
   return anchors.flatMap((anchor): readonly Write[] => {
     const name = names.anchor(anchor)
@@ -123,8 +123,8 @@ function anchorWrites({ answer, names, session, look }: About): readonly Write[]
   })
 }
 
-/** The provider's id of an answer, where a client may go on from it. */
-function responseWrites({ place, names, session, seen, request }: About): readonly Write[] {
+/** The provider's id of a response that a client may continue. */
+function responseWrites({ place, names, session, seen, request }: ResponseFacts): readonly Write[] {
   const { responseId, entry } = seen
   if (responseId === undefined || !isStateful(request)) return []
   const answered: Write = { name: names.response(responseId), session, ...present({ entry }) }

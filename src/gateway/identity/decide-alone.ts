@@ -15,15 +15,15 @@ import { ambiguous, anonymousSession, digest, unshown } from "./names.ts"
 import { isTellingLine, linesOfCall, openingLines } from "./retelling.ts"
 
 /**
- * Whose a request without an id is. A session without an id is a line and not a tree: it goes on only with requests that hold all
- * that it was asked last. Two people who began with the same words and got the same answer cannot be told apart up to there, and need
- * not be: whoever comes first goes on with the session, and the other one, whose words are no longer the session's, gets a copy of it
- * as it was at the last answer that both have. So nothing that one of them says is ever in the other's log. The same is done for a
- * person who goes back and says something else: what was said up to there is copied, and nothing is lost.
+ * Decide the session of a request without an id. Such a session is a line, not a tree: it continues only with requests that contain its
+ * whole last request. Two people who began with the same words and got the same response cannot be told apart up to there, and need not be:
+ * the first one to continue keeps the session, and the other one, whose history now differs, gets a copy of it up to the last response that
+ * both have. So no message of one person ever enters the other's log. The same happens when a person goes back and says something else: the
+ * history up to there is copied, and nothing is lost.
  *
- * A history that was written anew, by a client's own compaction, begins with other words than the session, but it has ids that only one
- * session can have, the session's newest answer behind what that answered, or a summary that was written of the session. It goes to that
- * session, whose rules are then asserted in it again.
+ * A history that was rewritten by a client's own compaction begins with other messages than the session. But it contains ids that only one
+ * session can have, the session's newest response after the message that it answered, or a summary that was written of the session. It is
+ * assigned to that session, whose rules are then added to it again.
  */
 export function decideAlone(question: IdentityQuestion): IdentityDecision {
   const { request, history, identity } = question
@@ -37,7 +37,7 @@ export function decideAlone(question: IdentityQuestion): IdentityDecision {
   if (held !== undefined) return fromHeld(line, held.id) ?? beginLine(line, { held: "unknown" })
   return (
     fromAnswered(line, history.answered) ??
-    fromLane(line) ??
+    fromFastPath(line) ??
     fromAnchors(line) ??
     fromAsked(line) ??
     fromNewest(line) ??
@@ -48,8 +48,8 @@ export function decideAlone(question: IdentityQuestion): IdentityDecision {
 }
 
 /**
- * By the provider's id of the answer that it goes on from. Who goes on from an answer that the session left behind gets a copy. The
- * frame is the session's: such a request may carry neither tools nor instructions.
+ * By the provider's id of the response that it continues. A request that continues an older response of the session gets a copy. The frame
+ * is the session's, because such a request may contain neither tools nor instructions.
  */
 function fromHeld(asked: Line, id: string | undefined): IdentityDecision | undefined {
   const { look, names, mark } = asked
@@ -62,26 +62,26 @@ function fromHeld(asked: Line, id: string | undefined): IdentityDecision | undef
   return sentAgain(line) ?? forkLine(line, answer, 0, "response-id")
 }
 
-/** By its words up to the last answer. */
+/** By its messages up to the last response. */
 function fromAnswered(line: Line, answered: History["answered"]): IdentityDecision | undefined {
   const { look, names, frame, history } = line
   const known = answered === undefined ? undefined : look(names.history(frame, answered.mark))
   if (answered === undefined || known === undefined) return undefined
   const tip = tipOf(line, known.session)
   if (tip === undefined || holds(history, tip.mark)) return goOnLine(line, known.session, "history")
-  // The same summary may have been given before: then its first words are known, and the session went on from there.
+  // The same summary may have been written before: then its first messages are known, and the session has continued since.
   return sentAgain(line) ?? fromRetelling(line) ?? forkLine(line, known, answered.messages, "history")
 }
 
-/** By the bytes that it goes on from, past answers that were not written down; it has to hold all that the session was asked last. */
-function fromLane(line: Line): IdentityDecision | undefined {
+/** By the fast path that it continues, even if responses in between were not recorded; it must contain the session's last request. */
+function fromFastPath(line: Line): IdentityDecision | undefined {
   const { fastPath, history, frame } = line
   const tip = fastPath === undefined ? undefined : tipOf(line, fastPath)
   if (fastPath === undefined || tip?.frame !== frame || !holds(history, tip.mark)) return undefined
   return goOnLine(line, fastPath, "history")
 }
 
-/** The very request that a session was asked last, if it is no opening: a client tries again. */
+/** The same request as the session's last one: a retry. */
 function sentAgain(line: Line): IdentityDecision | undefined {
   const { look, names, frame, mark } = line
   const same = look(names.asked(frame, mark))
@@ -92,10 +92,10 @@ function sentAgain(line: Line): IdentityDecision | undefined {
 const isOnly = ({ entry }: Bearer): boolean => entry !== ambiguous
 
 /**
- * By ids that only one session can have. In another frame it is the client's own work on the conversation, such as a summary: it
- * belongs there, and the conversation does not go on from it. With other instructions, other tools and only a part of the history it
- * is a call about the conversation, such as a check of whether the agent repeats itself: a session of its own. A client that trims its
- * history and writes its instructions anew for each request keeps its tools, and stays in its session.
+ * By ids that only one session can have. With another frame it is the client's own work on the conversation, such as a summary: it belongs
+ * to the session, and the conversation does not continue from it. With other instructions, other tools and only part of the history it is a
+ * request about the conversation, such as a check of whether the agent repeats itself: it gets a session of its own. A client that trims
+ * its history and rewrites its instructions for each request keeps its tools, and stays in its session.
  */
 function fromAnchors(line: Line): IdentityDecision | undefined {
   const { look, names, history, frame } = line
@@ -106,15 +106,15 @@ function fromAnchors(line: Line): IdentityDecision | undefined {
   )
   if (known === undefined) return undefined
   const tip = tipOf(line, known.session)
-  const isAside = tip === undefined || tip.frame !== frame
-  if (tip !== undefined && isAside && !holds(history, tip.mark) && hasOtherTools(line, tip))
+  const isSideCall = tip === undefined || tip.frame !== frame
+  if (tip !== undefined && isSideCall && !holds(history, tip.mark) && hasOtherTools(line, tip))
     return beginLine(line, { role: "side" }, "side", { session: known.session, mark: tip.mark, frame: tip.frame })
-  return goOnLine(line, known.session, "calls", isAside ? { role: "side" } : {})
+  return goOnLine(line, known.session, "calls", isSideCall ? { role: "side" } : {})
 }
 
 /**
- * By what was asked and has no answer that anyone saw: an opening that is sent again, or a history that goes on from an answer which
- * was lost on the way. Not while that answer is on its way: then somebody else began with the same words.
+ * By a request whose response was not seen: a repeated first request, or a history that continues a response which was lost. Not while that
+ * response is pending: then another client began with the same words.
  */
 function fromAsked(line: Line): IdentityDecision | undefined {
   const { look, names, frame, history, isInFlight } = line
@@ -125,7 +125,10 @@ function fromAsked(line: Line): IdentityDecision | undefined {
   return goOnLine(line, open.session, history.answered === undefined ? "opening" : "history")
 }
 
-/** Whose newest answer an answer is, its last unless given, behind what that answered. Nothing if two sessions have both. */
+/**
+ * The session whose newest response this is (by default the request's last one), if the message before it matches too; undefined if two
+ * sessions have both.
+ */
 function newestOf({ look, names, history, request }: Line, answer = history.answers[0]): Bearer | undefined {
   if (answer === undefined || !hasTellingWords(answer)) return undefined
   const known = look(names.newest(saidKey(answer)))
@@ -136,7 +139,7 @@ function newestOf({ look, names, history, request }: Line, answer = history.answ
   return { session: known.session, ...present({ entry: mark }) }
 }
 
-/** By the session's newest answer and what it answered: its client left out what was before. */
+/** By the session's newest response and the message that it answered: the client dropped the older messages. */
 function fromNewest(line: Line): IdentityDecision | undefined {
   const newest = newestOf(line)
   const tip = newest === undefined ? undefined : tipOf(line, newest.session)
@@ -145,8 +148,8 @@ function fromNewest(line: Line): IdentityDecision | undefined {
 }
 
 /**
- * By an answer before its last, where those since were lost with the process that gave them: the session's newest that was written down,
- * or the one that its last request went on from.
+ * By an earlier response, if the later ones were lost because the process ended: the session's newest recorded response, or the one that
+ * its last request continued.
  */
 function fromEarlier(line: Line): IdentityDecision | undefined {
   const { look, names, frame, history, request } = line
@@ -169,12 +172,15 @@ function fromEarlier(line: Line): IdentityDecision | undefined {
   return undefined
 }
 
-/** Of an answer that was shown to someone, where it has as many; of a client's own summary one will do. */
+/**
+ * Number of matching lines required if the response was shown to a person (fewer if it has fewer); for a client's own summary one is
+ * enough.
+ */
 const leastLines = 2
 
 /**
- * By the session's last answer, which stands where the conversation opens: its client had it summarized, and goes on from the summary.
- * A person may open a conversation with an answer from another one, but then no answers that were never given here come after it.
+ * By the session's last response at the beginning of the conversation: the client asked for a summary, and continues from it. A person may
+ * begin a conversation with a response copied from another one, but then no responses unknown to this gateway follow it.
  */
 function fromRetelling(line: Line): IdentityDecision | undefined {
   const { look, names, frame, history, request } = line
@@ -190,8 +196,8 @@ function fromRetelling(line: Line): IdentityDecision | undefined {
 }
 
 /**
- * The conversation that a call in other instructions has as material, as messages or as text: such a call is a session of its own, and
- * its answer may be the summary that the conversation goes on from.
+ * The conversation that a request with other instructions is about, quoted as messages or as text. Such a request gets a session of its
+ * own, and its response may be the summary that the conversation continues from.
  */
 function subjectOf(line: Line): IdentitySubject | undefined {
   const { look, names, request } = line
@@ -211,13 +217,13 @@ function subjectOf(line: Line): IdentitySubject | undefined {
   return session === undefined || tip === undefined || tip.frame === line.frame ? undefined : { session, ...tip }
 }
 
-/** A question about a session without an id: the frame that it has to have, and the mark of all that is asked. */
+/** A question about a session without an id: the request's frame, and the mark of the whole request. */
 type Line = IdentityQuestion & { readonly frame: string; readonly mark: string }
 
-/** The last request of a session: its history, its frame, and its tools (absent in stores of older versions). */
+/** The last request of a session: the marks of its history, its frame, and its tools (absent in stores of older versions). */
 type Tip = { readonly mark: string; readonly frame: string; readonly tools?: string }
 
-/** What a session was asked last. One that belongs to a client's id has none. */
+/** The last request of a session; undefined for sessions of a client's id. */
 function tipOf({ look, names }: Line, session: string): Tip | undefined {
   const [mark, frame, tools] = look(names.tip(session))?.entry?.split(".") ?? []
   return mark === undefined || frame === undefined ? undefined : { mark, frame, ...present({ tools }) }
@@ -225,23 +231,22 @@ function tipOf({ look, names }: Line, session: string): Tip | undefined {
 
 const toolsMark = ({ request }: Line): string => digest("tools", ...toolNames(request))
 
-/** Does a request have other tools than the session's last one had? */
 const hasOtherTools = (line: Line, { tools }: Tip): boolean => tools !== undefined && tools !== toolsMark(line)
 
 type More = Partial<Pick<Assignment, "role" | "entry" | "held" | "fork">>
 
-/** A session of its own. */
+/** A new session. */
 function beginLine(line: Line, more: More = {}, why: Why = "new", about?: IdentitySubject): IdentityDecision {
   const session = anonymousSession(line.tenant, line.freshId())
   return decided(line, { session, isNew: true, why, role: "main", ...more }, unseenAnchors(line, session), about)
 }
 
-/** A session of its own that begins as a copy of another, up to an answer. */
+/** A new session that begins as a copy of another, up to a response. */
 function forkLine(line: Line, { session, entry }: Bearer, messages: number, why: Why): IdentityDecision {
   return beginLine(line, { fork: { from: session, messages, ...present({ at: entry }) } }, why)
 }
 
-/** The same session, which also gets the ids that its client made up. A request in another frame leaves it where it is. */
+/** Continue the session, and store the ids that its client made up. A request with another frame does not move the session's tip. */
 function goOnLine(line: Line, session: string, why: Why, more: More = {}): IdentityDecision {
   return decided(line, { session, isNew: false, why, role: "main", ...more }, unseenAnchors(line, session))
 }
@@ -271,9 +276,9 @@ function decided(
 }
 
 /**
- * That a session went on from its newest answer, and with what: where the next answer is lost, because its process ended before it was
- * written down, and the client leaves out the beginning of its history, this is how the session is found again. A name that another
- * session goes on from at the same time tells neither of them.
+ * Store that a session continued its newest response, and with which message. If the next response is lost because its process ended, and
+ * the client drops the beginning of its history, the session is found by this. A name that another session uses at the same time identifies
+ * neither.
  */
 function goneOnWrites(line: Line, session: string): readonly Write[] {
   const { request, history, names, frame, mark, peek } = line

@@ -10,15 +10,15 @@ type Group = IdentityQuestion & {
   readonly base: string
   readonly isExplicit: boolean
   readonly why: Why
-  /** The main conversation, if there is one yet, and what it looks like. */
+  /** The main conversation, if there is one yet, with the sample of its tools and instructions. */
   readonly main: Bearer | undefined
 }
 
 /**
- * Whose a request is that says which conversation it belongs to. The sessions of such a group are named after its id, so that even a
- * gateway that remembers nothing gives the same ones. A history that goes another way is a person who went back, and stays in its
- * session. What shares nothing with the main conversation is the main conversation after the client's own compaction if it looks like
- * it, and otherwise a side call.
+ * Decide the session of a request that names its conversation. The sessions of such a group are named after its id, so that a gateway
+ * without any memory assigns the same ones. A history that differs means that the person went back, and stays in its session. A request
+ * that shares nothing with the main conversation is that conversation after the client's own compaction if its tools and instructions look
+ * like it, and otherwise a side call.
  */
 export function decideGroup(question: IdentityQuestion, id: string): IdentityDecision {
   const { tenant, identity, names, look, request } = question
@@ -32,14 +32,14 @@ export function decideGroup(question: IdentityQuestion, id: string): IdentityDec
   return fromShared(group) ?? fromLooks(group)
 }
 
-/** By the answer that it goes on from. Such a request carries neither tools nor instructions that one could look at. */
+/** By the response that it continues. Such a request contains neither tools nor instructions to compare. */
 function fromHeld(group: Group, id: string | undefined): IdentityDecision {
   const answer = id === undefined ? undefined : group.look(group.names.response(id))
   if (answer !== undefined) return decided(group, answer.session, "response-id", present({ entry: answer.entry }))
   return decided(group, group.main?.session ?? group.base, group.why, { held: "unknown" })
 }
 
-/** By an id or an answer that a session of the group has had, or by the bytes that it goes on from. */
+/** By an id or a response that a session of the group has had, or by the fast path that it continues. */
 function fromShared(group: Group): IdentityDecision | undefined {
   const { look, names, history, base, fastPath } = group
   const shared = [
@@ -49,13 +49,13 @@ function fromShared(group: Group): IdentityDecision | undefined {
   const counts = ({ session, entry }: Bearer): boolean => entry !== ambiguous && isInGroup(base, session)
   const found = lookFirst(look, shared, counts)
   if (found !== undefined) return decided(group, ownerOf(group, found.session), group.why)
-  const isLane = fastPath !== undefined && isInGroup(base, fastPath) && look(names.known(fastPath)) !== undefined
-  return isLane ? decided(group, fastPath, group.why) : undefined
+  const isFastPath = fastPath !== undefined && isInGroup(base, fastPath) && look(names.known(fastPath)) !== undefined
+  return isFastPath ? decided(group, fastPath, group.why) : undefined
 }
 
 /**
- * Whose a request is that has what a session of the group was answered. A call on the side may have been for a summary, which comes back
- * as an answer in the conversation that it is of: that one has other instructions or tools than the call.
+ * The session of a request that contains a response of a session of the group. A side call may have asked for a summary, which comes back
+ * as a response in the main conversation: that conversation has other instructions or tools than the side call.
  */
 function ownerOf(group: Group, session: string): string {
   const { main, look, names, base, request } = group
@@ -67,7 +67,7 @@ function ownerOf(group: Group, session: string): string {
   return other !== undefined && isInGroup(base, other.session) ? other.session : session
 }
 
-/** By its tools and instructions. The main conversation is the first that has tools or, while none has, the first. */
+/** By its tools and instructions. The main conversation is the first one with tools or, while none has tools, the first one. */
 function fromLooks(group: Group): IdentityDecision {
   const { main, base, request, identity } = group
   const likeness = likenessOf(request)
@@ -76,18 +76,18 @@ function fromLooks(group: Group): IdentityDecision {
   if (main !== undefined && isMain) return decided(group, main.session, group.why)
   const hasTools = likeness.tools.length > 0
   const isFirst = before === undefined || (hasTools && before.tools.length === 0)
-  if (!isFirst) return aside(group)
+  if (!isFirst) return sideCall(group)
   const plain = group.isExplicit ? base : sideSession(base, sideKey(request))
   const session = hasTools ? (main?.session === base ? toolsSession(base) : base) : plain
   return decided({ ...group, main: undefined }, session, group.why, {}, likeness)
 }
 
-function aside(group: Group): IdentityDecision {
+function sideCall(group: Group): IdentityDecision {
   const { base, request } = group
   return decided(group, sideSession(base, sideKey(request)), "side")
 }
 
-/** What makes two side calls one conversation: the same instructions, tools and first words. */
+/** Identifies the conversation of a side call: its instructions, tools and first message. */
 function sideKey(request: ModelRequest): string {
   const opening = request.messages.find((message) => !isFrame(message, false))
   return digest("side", frameMark(request, undefined), opening === undefined ? "" : saidKey(opening))
@@ -124,19 +124,19 @@ function decided(group: Group, session: string, why: Why, more: More = {}, liken
   }
 }
 
-/** Samples of the tools and of the instructions of a request, small enough to be kept beside a name. */
+/** Samples of a request's tools and instructions, small enough to be stored with a name. */
 type Likeness = { readonly tools: readonly string[]; readonly words: readonly string[] }
 
-/** Together they fit the 300 characters that a store keeps with a name. */
+/** Together the samples fit into the 300 characters that a store keeps with a name. */
 const maxTools = 14
 const maxWords = 24
 const hexes = 6
-/** Instructions are looked at up to here: what an agent is stands at their beginning. */
+/** Only this many characters of the instructions are sampled: their beginning describes the agent. */
 const maxLength = 20_000
-/** Half of what two have is in both: agents get tools and lines as they go, and are not another for it. */
+/** Overlap of 0.5 or more counts as the same agent: agents gain tools and instructions over time. */
 const leastShare = 0.5
 
-/** A fair sample of a set: the members with the smallest hashes. What two samples share is what two sets share. */
+/** A random sample of a set: the members with the smallest hashes. The overlap of two samples estimates the overlap of the sets. */
 const sample = (members: Iterable<string>, most: number): readonly string[] =>
   [...new Set(members)].sort().slice(0, most)
 
@@ -151,7 +151,7 @@ function likenessOf(request: ModelRequest): Likeness {
   }
 }
 
-/** Every three words in a row, hashed. */
+/** A hash of every three consecutive words. */
 function* phrasesIn(text: string): Iterable<string> {
   const words = text.split(/\s+/).filter((word) => word !== "")
   for (let n = 0; n < Math.max(1, words.length - 2) && words.length > 0; n++) {
@@ -159,7 +159,7 @@ function* phrasesIn(text: string): Iterable<string> {
   }
 }
 
-/** FNV-1a, spread once more, as six hex digits: there are thousands of phrases, and nothing hangs on one of them. */
+/** FNV-1a with extra mixing, as six hex digits. A collision is harmless: there are thousands of phrases. */
 function smallHash(text: string): string {
   let value = 0x811c9dc5
   for (let n = 0; n < text.length; n++) value = Math.imul(value ^ text.charCodeAt(n), 0x01000193)
@@ -167,11 +167,11 @@ function smallHash(text: string): string {
   return ((value ^ (value >>> 13)) >>> 8).toString(16).padStart(hexes, "0")
 }
 
-/** Is it the same agent, whatever is said? Two without any tools may be; one with and one without are not. */
+/** Is it the same agent, by tools and instructions? Two without tools may be the same; one with tools and one without are not. */
 const isAlike = (one: Likeness, other: Likeness): boolean =>
-  isMostly(one.tools, other.tools, maxTools) && isMostly(one.words, other.words, maxWords)
+  overlaps(one.tools, other.tools, maxTools) && overlaps(one.words, other.words, maxWords)
 
-function isMostly(one: readonly string[], other: readonly string[], most: number): boolean {
+function overlaps(one: readonly string[], other: readonly string[], most: number): boolean {
   if (one.length === 0 || other.length === 0) return one.length === other.length
   const here = new Set(one)
   const there = new Set(other)

@@ -4,7 +4,7 @@ import type { Identity } from "./identity.ts"
 import type { Look } from "./look.ts"
 import type { Names } from "./names.ts"
 
-/** All that is looked at to tell whose a request is. */
+/** The inputs for deciding which session a request belongs to. */
 export type IdentityQuestion = {
   readonly tenant: string
   readonly identity: Identity
@@ -12,39 +12,39 @@ export type IdentityQuestion = {
   readonly history: History
   readonly names: Names
   readonly look: Look
-  /** The same, where a name that is not at hand is not worth a question to the store. */
+  /** Like `look`, but a name that is not cached is not fetched from the store. */
   readonly peek: Look
-  /** An id for a session, the same however often it is asked for. */
+  /** An id for a new session; repeated calls return the same id. */
   readonly freshId: () => string
   readonly isInFlight: (session: string) => boolean
-  /** The session that its bytes go on from. What came between may not have been written down. */
+  /** The session of the fast path that the request continues. Requests between may not have been recorded. */
   readonly fastPath?: string
 }
 
 export type Write = { readonly name: string; readonly session: string; readonly entry?: string }
 
-/** What was decided, what has to be remembered of it, and what is needed once the answer is known. */
+/** The decision, the names to store for it, and what is needed once the response is known. */
 export type IdentityDecision = {
   readonly assignment: Assignment
   readonly writes: readonly Write[]
   readonly place: AnswerPlace
 }
 
-/** Where an answer belongs: to a group, or behind a mark. */
+/** Where a response is stored: in a group, or after the mark of its request. */
 export type AnswerPlace =
   | { readonly type: "group"; readonly base: string }
   | {
       readonly type: "alone"
       readonly frame: string
       readonly mark: string
-      /** The conversation that the request has as material: its answer may come back there as a summary. */
+      /** The conversation that the request is about: its response may be sent back there as a summary. */
       readonly about?: IdentitySubject
     }
 
-/** A conversation without an id, and what it was asked last. */
+/** A conversation without an id, and its last request. */
 export type IdentitySubject = { readonly session: string; readonly frame: string; readonly mark: string }
 
-/** The anchors of a request that nobody bears yet: seen here first, they are this session's. */
+/** Claim for this session the anchors of a request that no session has yet. */
 export const unseenAnchors = ({ history, names, look }: IdentityQuestion, session: string): readonly Write[] =>
   history.anchors
     .map((anchor) => names.anchor(anchor))
@@ -52,15 +52,15 @@ export const unseenAnchors = ({ history, names, look }: IdentityQuestion, sessio
     .map((name) => ({ name, session }))
 
 /**
- * Which session a request belongs to, and how that was told.
+ * Why a request was assigned to its session.
  *
- * - `explicit`, `client-id`: it is the conversation that it says it is.
- * - `response-id`: it goes on from an answer that the provider holds.
- * - `calls`: it has the id of a call, of an item or of a compaction that only this session can have.
- * - `history`: its words up to its last answer are the session's.
- * - `retelling`: it opens with the session's last answer, as a summary.
- * - `opening`: it is sent again, as nothing was answered.
- * - `side`: it shares an id with a conversation, and nothing else.
+ * - `explicit`, `client-id`: the request names its conversation.
+ * - `response-id`: it continues a response that the provider stores.
+ * - `calls`: it contains the id of a tool call, an item or a compaction that only this session has.
+ * - `history`: its messages up to the last response are the session's.
+ * - `retelling`: it begins with the session's last response, as a summary.
+ * - `opening`: it repeats a first request that was not answered.
+ * - `side`: it shares only an id with a conversation.
  */
 export type Why =
   | "explicit"
@@ -77,15 +77,15 @@ export type Assignment = {
   readonly session: string
   readonly isNew: boolean
   readonly why: Why
-  /** `side` for what is no turn of its conversation: titles, topics, summaries in other instructions. */
+  /** `side` for requests that are not a turn of the conversation: titles, topics, summaries with other instructions. */
   readonly role: "main" | "side"
   /**
-   * The session is to begin as a copy of another: `messages` of the request are that one's, up to its log entry `at` where it is known.
-   * A session that is not forked loses nothing but what a compaction had left out of the request.
+   * The session begins as a copy of another: the first `messages` messages of the request are the other session's, up to its log entry `at`
+   * if that is known. If the copy cannot be made, only what a compaction had left out of the request is lost.
    */
   readonly fork?: { readonly from: string; readonly at?: string; readonly messages: number }
-  /** The log entry of the answer that a stateful request goes on from, where it is known. */
+  /** The log entry of the response that a stateful request continues, if it is known. */
   readonly entry?: string
-  /** It goes on from a state that was never seen here. */
+  /** The request continues a state at the provider that this gateway does not know. */
   readonly held?: "unknown"
 }

@@ -4,18 +4,18 @@ import { isFrame, isToolList } from "./history.ts"
 import { digest } from "./names.ts"
 
 /**
- * What stands around a conversation, as one mark: the instructions but for the time of day in them, and which tools there are. Without
- * an id only requests with the same mark can be one conversation by their words alone: rules stand in instructions too, and one key
- * may serve many customers whose instructions differ in a line.
+ * A hash of a request's frame: its instructions without dates and times, and its tool names. Without an id, only requests with the same
+ * mark can be matched by their messages: instructions contain rules, and one API key may serve many customers whose instructions differ in
+ * one line.
  */
 export const frameMark = (request: ModelRequest, hint: string | undefined): string =>
-  digest("frame", request.format, toolNames(request), frameParts(request).map(steady), hint ?? "")
+  digest("frame", request.format, toolNames(request), frameParts(request).map(stableHash), hint ?? "")
 
-/** Tools by name, whatever their order. */
+/** The tool names, sorted. */
 export const toolNames = (request: ModelRequest): readonly string[] =>
   [...new Set([...request.tools.map(({ name }) => name), ...listedTools(request.messages)])].sort()
 
-/** A list of tools among the messages counts by its length: what is in it has no name for us. */
+/** A tool list among the messages is identified by its kind and length, because its content is not decoded. */
 function listedTools(messages: readonly Message[]): readonly string[] {
   const found: string[] = []
   for (const { parts } of messages) {
@@ -26,7 +26,7 @@ function listedTools(messages: readonly Message[]): readonly string[] {
   return found
 }
 
-/** The instructions, in the system part and before the first turn. */
+/** The instructions: the system part and system messages before the first turn. */
 export function frameParts({ system, messages }: ModelRequest): readonly Part[] {
   const first = messages.findIndex((message) => !isFrame(message, false))
   const leading = messages.slice(0, first < 0 ? messages.length : first)
@@ -38,8 +38,8 @@ export const partText = (part: Part): string => (part.type === "text" ? part.tex
 
 const months =
   "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?"
-/** Dates and times of day, which change without anyone meaning anything by it. Other numbers may be rules. */
-const moments = new RegExp(
+/** Dates and times of day, which change without changing the meaning. Other numbers may belong to rules. */
+const datesAndTimes = new RegExp(
   [
     String.raw`\b\d{4}[-/]\d{1,2}[-/]\d{1,2}(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?`,
     String.raw`\b\d{1,2}[-/.]\d{1,2}[-/.]\d{4}\b`,
@@ -54,10 +54,10 @@ const moments = new RegExp(
 
 const known = new WeakMap<Part, string>()
 
-function steady(part: Part): string {
+function stableHash(part: Part): string {
   const before = known.get(part)
   if (before !== undefined) return before
-  const mark = digest("text", partText(part).replace(moments, "·"))
+  const mark = digest("text", partText(part).replace(datesAndTimes, "·"))
   known.set(part, mark)
   return mark
 }

@@ -4,29 +4,29 @@ import { isObject, tryParse } from "../../wire/json.ts"
 import { type BodyFields, objectIn, textField } from "./identity.ts"
 import { digest } from "./names.ts"
 
-/** A request's messages as marks: each stands for all that was said up to a place. */
+/** A request's messages as marks: each mark is a hash of the conversation up to one message. */
 export type History = {
-  /** All that was said. */
+  /** The mark of the whole conversation. */
   readonly whole: string
-  /** Up to each message, the last included. */
+  /** The mark after each message. */
   readonly marks: readonly string[]
-  /** Up to the last answer, if there is one, and how many messages that is. */
+  /** The mark after the last assistant message, if there is one, and the number of messages up to it. */
   readonly answered?: { readonly mark: string; readonly messages: number }
-  /** Up to what the last answer answers. */
+  /** The mark right before the last response. */
   readonly asked?: string
   /** Newest first, at most `maxAnchors`. */
   readonly anchors: readonly string[]
-  /** The newest answers, newest first. */
+  /** The last assistant messages, newest first. */
   readonly answers: Transcript
 }
 
-/** Only the newest are asked for: whoever rewrites a history keeps its end. */
+/** Only the newest are looked up: a client that rewrites its history keeps the end. */
 const maxAnchors = 16
 const maxAnswers = 4
 
 const beginning = "-"
 
-/** A system message before the first turn, or a list of tools: it belongs to the frame, and is no one's turn. */
+/** Is this a system message before the first turn, or a tool list? It belongs to the frame and is not a turn. */
 export const isFrame = ({ role, parts }: Message, spoken: boolean): boolean =>
   (role === "system" && !spoken) ||
   (parts.length > 0 && parts.every((part) => part.type === "opaque" && isToolList(part.kind)))
@@ -64,12 +64,12 @@ export function readHistory({ messages }: ModelRequest): History {
   }
 }
 
-/** Did it go through this place? The last places are looked at first: a conversation mostly goes on from there. */
+/** Does the history contain this mark? Search from the end, where it usually is. */
 export const holds = ({ marks }: History, mark: string): boolean => marks.lastIndexOf(mark) >= 0
 
 const known = new WeakMap<Message, { readonly before: string; readonly after: string }>()
 
-/** The mark of a history with one more message; a message that says nothing leaves it as it is. */
+/** The mark after one more message; an empty message does not change it. */
 export function markAfter(before: string, message: Message): string {
   const last = known.get(message)
   if (last?.before === before) return last.after
@@ -90,34 +90,33 @@ function newestAnchors(messages: Transcript): readonly string[] {
 
 const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i
 
-/** Longer ids are looked at up to here. */
+/** Only this many characters of an id are examined. */
 const maxId = 300
-/** Of letters and digits in one piece: the shortest that providers give are nine. */
+/** Shortest run of letters and digits in a random id: the shortest that providers generate has nine. */
 const leastPiece = 9
 const leastDistinct = 4
 
 /**
- * Is it an id that no two conversations have by chance? Clients and small servers also number their calls (`call_0`, `1`,
- * `functions.read:3`): such ids tell nothing.
+ * Is this an id that two conversations cannot share by chance? Some clients and small servers number their calls (`call_0`, `1`,
+ * `functions.read:3`); such ids identify nothing.
  */
 export function isRandomId(id: string): boolean {
   const text = id.slice(0, maxId)
   return uuid.test(text) || text.split(/[^A-Za-z0-9]+/).some(isRandomPiece)
 }
 
-/** Digits among letters, not only behind them: that would be a name with a number. */
+/** Digits between letters, not only at the end: that would be a name with a number. */
 function isRandomPiece(piece: string): boolean {
   if (piece.length < leastPiece || new Set(piece).size < leastDistinct) return false
-  const trunk = piece.replace(/\d{1,300}$/, "")
-  return /\d/.test(trunk) && /[A-Za-z]/.test(trunk)
+  const stem = piece.replace(/\d{1,300}$/, "")
+  return /\d/.test(stem) && /[A-Za-z]/.test(stem)
 }
 
 const knownAnchors = new WeakMap<Message, readonly string[]>()
 
 /**
- * What in a message only one conversation can have: random ids of calls and of items that the provider holds, the provider's seal on
- * a call without such an id, and what the provider wrote in place of a history. Clients that rewrite everything else send these back
- * as they are.
+ * Values in a message that only one conversation can have: random ids of calls and stored items, the provider's signature on a call without
+ * such an id, and a provider's compaction item. Clients that rewrite everything else send these back unchanged.
  */
 export function anchorsOf(message: Message): readonly string[] {
   const before = knownAnchors.get(message)
@@ -130,34 +129,37 @@ export function anchorsOf(message: Message): readonly string[] {
 function anchorsIn(part: Part): readonly string[] {
   if (part.type === "tool-call" || part.type === "tool-result") {
     const id = isRandomId(part.callId) ? part.callId : timeIn(part.callId)
-    return id === undefined ? sealOf(part.wire) : [id]
+    return id === undefined ? signatureOf(part.wire) : [id]
   }
   if (part.type !== "opaque") return []
   if (part.kind === "item_reference") return random(textField(objectIn(part.wire), "id"))
   return part.kind.startsWith("compaction") && part.kind !== "compaction_trigger" ? compaction(part.wire) : []
 }
 
-/** Milliseconds since 1970 at the end of an id, from 2020 to 2050, and the number of the call in its answer. */
+/** Unix time in milliseconds at the end of an id, from 2017 to 2049, and the number of the call in its response. */
 const time = /(?:1[5-9]|2[0-4])\d{11}(?:[_-]\d{1,4})?$/
 
-/** Some clients make up ids from the tool's name and the time, and may write another name before it later; the time stays. */
+/** Some clients build ids from the tool's name and the time, and may change the name later; the time stays. */
 const timeIn = (id: string): string | undefined => time.exec(id.slice(-40))?.[0]
 
-/** Shorter ones are words in the place of a seal, the same for everyone. */
-const leastSeal = 64
+/** Shorter signatures are placeholder words that many conversations share. */
+const leastSignature = 64
 
-/** Gemini's calls have short ids, or none that clients send back; the first of each answer bears a seal on the thoughts before it. */
-function sealOf(wire: string | undefined): readonly string[] {
+/**
+ * Gemini's calls have short ids, or ids that clients do not send back; the first call of each response carries a signature of the thoughts
+ * before it.
+ */
+function signatureOf(wire: string | undefined): readonly string[] {
   const parsed = wire?.includes("ignature") === true ? tryParse(wire) : undefined
   const fields: BodyFields = isObject(parsed) ? parsed : {}
   const seal = textField(fields, "thoughtSignature") ?? textField(fields, "thought_signature")
-  return seal === undefined || seal.length < leastSeal ? [] : [digest("seal", seal)]
+  return seal === undefined || seal.length < leastSignature ? [] : [digest("seal", seal)]
 }
 
-/** Shorter texts are no history in a nutshell. */
+/** Shorter texts are not a compacted history. */
 const leastCompaction = 16
 
-/** It comes back with its keys in another order, or with a cache marker; what it says stays. */
+/** Clients may send a compaction back with reordered keys or with a cache marker, so hash only its content. */
 function compaction(wire: string): readonly string[] {
   const parsed = tryParse(wire)
   const block: BodyFields = isObject(parsed) ? parsed : {}
@@ -165,7 +167,7 @@ function compaction(wire: string): readonly string[] {
   return said === undefined || said.length < leastCompaction ? [] : [digest("compaction", said)]
 }
 
-/** On OpenAI Responses each item of an answer has an id, by which clients may refer to it. */
+/** In OpenAI Responses each item of a response has an id, by which clients may refer to it. */
 const itemId = ({ format, role, wire }: Message): readonly string[] =>
   format === "openai-responses" && role === "assistant" ? random(textField(objectIn(wire), "id")) : []
 
@@ -174,8 +176,8 @@ const random = (id: string | undefined): readonly string[] => (id !== undefined 
 const knownKeys = new WeakMap<Message, string>()
 
 /**
- * What a message says, as a key that stays when its client sends it back: of an answer, clients join the texts, trim them, and leave
- * the thinking out. Empty if it says nothing.
+ * A hash of a message's content that stays the same when the client sends it back: clients join the texts of a response, trim them, and
+ * remove the thinking. Empty if the message has no content.
  */
 export function saidKey(message: Message): string {
   const before = knownKeys.get(message)
@@ -186,36 +188,36 @@ export function saidKey(message: Message): string {
 }
 
 function answerKey({ parts }: Message): string {
-  const text = steadyText(parts)
+  const text = normalizedText(parts)
   const rest = parts.flatMap(otherKey)
   return text === "" && rest.length === 0 ? "" : digest("answer", text, ...rest)
 }
 
-/** Longer answers are taken as they are: nobody writes so much anew. */
+/** Whitespace of longer responses is not normalized: no client rewrites that much text. */
 const maxSpaced = 200_000
 
-/** The words of an answer, however they are spaced. */
-function steadyText(parts: readonly Part[]): string {
+/** The text of a response with whitespace normalized. */
+function normalizedText(parts: readonly Part[]): string {
   const text = withoutThinking(parts.flatMap((part) => (part.type === "text" ? part.text : [])).join(""))
   return (text.length > maxSpaced ? text : text.replace(/\s+/g, " ")).trim()
 }
 
-/** Some models think in the text itself, and clients take that out. */
+/** Some models put their thinking into the text, and clients remove it. */
 function withoutThinking(text: string): string {
   const start = text.trimStart()
   const end = start.startsWith("<think>") ? start.indexOf("</think>") : -1
   return end < 0 ? text : start.slice(end + "</think>".length)
 }
 
-/** Shorter answers are given in every conversation. */
+/** Shorter responses occur in many conversations. */
 const leastTelling = 24
 
-/** Would another conversation of the same client hardly have this answer? */
+/** Is this response unlikely to occur in another conversation of the same client? */
 export const isTelling = (message: Message): boolean =>
   message.parts.some(({ type }) => type === "tool-call") || hasTellingWords(message)
 
-/** The same by its words alone: many conversations begin with the same call. */
-export const hasTellingWords = ({ parts }: Message): boolean => steadyText(parts).length >= leastTelling
+/** The same, by the text alone: many conversations begin with the same tool call. */
+export const hasTellingWords = ({ parts }: Message): boolean => normalizedText(parts).length >= leastTelling
 
 function otherKey(part: Part): readonly unknown[] {
   switch (part.type) {
@@ -223,7 +225,7 @@ function otherKey(part: Part): readonly unknown[] {
     case "reasoning":
       return []
     case "tool-call":
-      // An id that is a place or a number may be another one when the call is sent back.
+      // An id that is an index or a number may differ when the call is sent back.
       return [isRandomId(part.callId) ? part.callId : [part.tool, part.input]]
     case "tool-result":
       return [["result", part.callId]]

@@ -10,40 +10,42 @@ import type { Identity } from "./identity.ts"
 import { type AliasCache, type Bearer, createAliasCache, type Look, lookup } from "./look.ts"
 import { isTip, type Names, namesFor } from "./names.ts"
 
-export type LineageDeps = ShelfDeps & {
+export type LineageDeps = AliasDeps & {
   readonly newId: () => string
   readonly now: () => number
-  /** With names that cannot be looked up, may a request begin a session? It may be one that is known. Refused unless given. */
+  /**
+   * May a request begin a new session if names cannot be looked up? It may belong to a known session, so it is refused unless this is true.
+   */
   readonly guesses?: boolean
 }
 
 export type Lineages = {
-  /** Before a request is sent: to which session it belongs. */
+  /** Decide the session of a request, before it is sent. */
   readonly assign: (
     tenant: string,
     identity: Identity,
     request: ModelRequest,
-    /** The session that its bytes go on from, where that was seen. */
+    /** The session of the fast path that the request continues, if there is one. */
     fastPath?: string,
   ) => Promise<Assignment>
-  /** Once for every assignment, whatever came of it: the answer, what was seen of it, or nothing. */
+  /** Call once for every assignment, with the response, the part that arrived, or no messages. */
   readonly answered: (
     assignment: Assignment,
     request: ModelRequest,
     answer: readonly Message[],
     seen?: Answered,
   ) => Promise<void>
-  /** Ends when the store has all that was decided so far, or is known to be away. */
+  /** Resolves when the store has all names so far, or is known to be unavailable. */
   readonly saved: () => Promise<void>
 }
 
 /**
- * Tells which requests are one conversation. Names and marks at hand decide at once and in one step, so that requests that come at the
- * same time are decided one after another; what is not at hand comes from the store, where another process finds it too.
+ * Decides which requests belong to one conversation. A decision from cached names is synchronous, so concurrent requests are decided one
+ * after another. Other names come from the store, which other processes share.
  */
 export function createLineages(deps: LineageDeps): Lineages {
-  const shelf = createAliasShelf(deps)
-  const flights = createFlights(deps.now)
+  const aliases = createAliasNames(deps)
+  const pending = createPendingSessions(deps.now)
   const places = new WeakMap<Assignment, { readonly place: AnswerPlace; readonly names: Names }>()
   return {
     assign: async (tenant, identity, request, fastPath) => {
@@ -64,26 +66,26 @@ export function createLineages(deps: LineageDeps): Lineages {
           look,
           peek,
           freshId,
-          isInFlight: flights.has,
+          isInFlight: pending.has,
           ...present({ fastPath }),
         }
         const group = identity.explicit ?? identity.client
         return group === undefined ? decideAlone(question) : decideGroup(question, group)
       }
-      const { assignment, writes } = await shelf.ask(
+      const { assignment, writes } = await aliases.ask(
         decide,
         (decision) => {
-          flights.begin(decision.assignment.session)
+          pending.begin(decision.assignment.session)
           places.set(decision.assignment, { place: decision.place, names })
         },
         ({ assignment }) => deps.guesses === true || !assignment.isNew,
       )
-      const saved = writes.length > 0 ? shelf.save() : undefined
-      // Here it is known at once; only where others look too has it to be in the store before anything goes on.
+      const saved = writes.length > 0 ? aliases.save() : undefined
+      // This process knows the names at once. Wait for the store only if other processes read it.
       const failed = deps.isShared === true ? await saved : undefined
-      // Another process would not know a conversation without an id by what only this one has, nor its rules.
+      // Another process could not find a conversation without an id by names that only this process has, and would miss its rules.
       if (failed !== undefined && !isNamed(identity) && deps.guesses !== true) {
-        flights.end(assignment.session)
+        pending.end(assignment.session)
         places.delete(assignment)
         throw failed.error
       }
@@ -95,58 +97,58 @@ export function createLineages(deps: LineageDeps): Lineages {
       places.delete(assignment)
       const { session, role } = assignment
       const about = { ...known, session, role, request, answer, seen }
-      const { writes } = await shelf.ask(
+      const { writes } = await aliases.ask(
         (look) => answeredWrites({ ...about, look }),
-        () => flights.end(session),
+        () => pending.end(session),
       )
-      if (writes.length > 0) await shelf.save()
+      if (writes.length > 0) await aliases.save()
     },
     saved: async () => {
-      await shelf.save()
+      await aliases.save()
     },
   }
 }
 
 const isNamed = ({ explicit, client }: Identity): boolean => (explicit ?? client) !== undefined
 
-/** Which sessions wait for an answer. */
-type Flights = {
+/** The sessions that wait for a response. */
+type PendingSessions = {
   readonly begin: (session: string) => void
   readonly end: (session: string) => void
   readonly has: (session: string) => boolean
 }
 
-/** Longer than any answer takes: whoever did not say by then how it ended never will. */
+/** Longer than any response takes. A request that has not ended by then is forgotten. */
 const maxMs = 30 * 60_000
 
-function createFlights(now: () => number): Flights {
+function createPendingSessions(now: () => number): PendingSessions {
   const open = new Map<string, { readonly count: number; readonly sinceMs: number }>()
-  const lived = (session: string) => {
-    const flight = open.get(session)
-    return flight !== undefined && now() - flight.sinceMs < maxMs ? flight : undefined
+  const liveEntry = (session: string) => {
+    const entry = open.get(session)
+    return entry !== undefined && now() - entry.sinceMs < maxMs ? entry : undefined
   }
   return {
     begin: (session) => {
-      const count = (lived(session)?.count ?? 0) + 1
+      const count = (liveEntry(session)?.count ?? 0) + 1
       open.delete(session)
       open.set(session, { count, sinceMs: now() })
       for (const oldest of open.keys()) {
-        if (lived(oldest) !== undefined) break
+        if (liveEntry(oldest) !== undefined) break
         open.delete(oldest)
       }
     },
     end: (session) => {
-      const flight = open.get(session)
-      if (flight === undefined || flight.count <= 1) open.delete(session)
-      else open.set(session, { ...flight, count: flight.count - 1 })
+      const entry = open.get(session)
+      if (entry === undefined || entry.count <= 1) open.delete(session)
+      else open.set(session, { ...entry, count: entry.count - 1 })
     },
-    has: (session) => lived(session) !== undefined,
+    has: (session) => liveEntry(session) !== undefined,
   }
 }
 
 type Found = { readonly name: string; readonly session: string; readonly entry?: string }
 
-type ShelfDeps = {
+type AliasDeps = {
   /** The store's `findAliases`. */
   readonly find: (names: readonly string[]) => Promise<readonly Found[]>
   /** The store's `putAliases`. */
@@ -154,43 +156,43 @@ type ShelfDeps = {
     session: string,
     aliases: readonly { readonly name: string; readonly entry?: string }[],
   ) => Promise<void>
-  /** Other processes write to the same store: what a session was asked last is read anew every time. */
+  /** Other processes write to the same store, so the last request of a session is read from the store every time. */
   readonly isShared?: boolean
-  /** A store that is away. Requests go on with what is at hand, and what could not be written is written with what comes next. */
+  /** Called if the store is unavailable. Requests continue with cached names, and unwritten names are written with the next ones. */
   readonly onFault?: (error: unknown) => void
 }
 
-type Looked = Map<string, Bearer | undefined>
-type Failed = { readonly error: unknown }
+type FetchedNames = Map<string, Bearer | undefined>
+type StoreFailure = { readonly error: unknown }
 
-/** Names at hand, with the store behind them. */
-type AliasShelf = {
+/** A cache of names in front of the store. */
+type AliasNames = {
   /**
-   * Ask a question that only looks; what it misses is fetched, and it is asked again. Once it misses nothing, its answer, its writes
-   * and `settle` are one step: no other question comes between. Where the store could not be asked, an answer that `isSure` does not
-   * take is none, and what the store says is thrown.
+   * Ask a question that only reads names. Missing names are fetched, and it is asked again. Once none is missing, its answer, its writes
+   * and `settle` happen in one step, without another question in between. If the store could not be read and `isSure` rejects the answer,
+   * the store's error is thrown.
    */
   readonly ask: <Answer extends { readonly writes: readonly Write[] }>(
     question: (look: Look, peek: Look) => Answer,
     settle: (answer: Answer) => void,
     isSure?: (answer: Answer) => boolean,
   ) => Promise<Answer>
-  /** Wait until what was written is in the store, or the store is known to be away; then it is told why. */
-  readonly save: () => Promise<Failed | undefined>
+  /** Wait until all names are in the store, or the store is known to be unavailable; returns the error then. */
+  readonly save: () => Promise<StoreFailure | undefined>
 }
 
-/** At about 200 bytes a name: 20 MB, and some thousand conversations. */
+/** At about 200 bytes for each name this is 20 MB, enough for some thousand conversations. */
 const maxNames = 100_000
-/** Names that wait for a store that is away. */
+/** Limit on names that wait for an unavailable store. */
 const maxUnsaved = 20_000
-/** A question looks at the names that an earlier look led to, and there is no longer way than this; more would be a circle. */
+/** Limit on fetches for one question, each for names found in the previous one. No question needs more. */
 const maxRounds = 8
 
-function createAliasShelf({ find, put, isShared = false, onFault = () => {} }: ShelfDeps): AliasShelf {
+function createAliasNames({ find, put, isShared = false, onFault = () => {} }: AliasDeps): AliasNames {
   const cache = createAliasCache(maxNames)
   const unsaved = new Map<string, Bearer>()
-  /** What the store has of these names; why it could not be asked, if so. */
-  const fetch = async (names: readonly string[], fetched: Looked): Promise<Failed | undefined> => {
+  /** Fetch names from the store; returns the error if the store cannot be read. */
+  const fetch = async (names: readonly string[], fetched: FetchedNames): Promise<StoreFailure | undefined> => {
     for (const name of names) fetched.set(name, unsaved.get(name))
     try {
       for (const { name, session, entry } of await find(names)) {
@@ -207,7 +209,7 @@ function createAliasShelf({ find, put, isShared = false, onFault = () => {} }: S
     }
   }
   const isFresh = (name: string): boolean => !isShared || !isTip(name)
-  const flush = async (): Promise<Failed | undefined> => {
+  const flush = async (): Promise<StoreFailure | undefined> => {
     try {
       const bySession = Map.groupBy([...unsaved], ([, bearer]) => bearer.session)
       await Promise.all(
@@ -226,21 +228,21 @@ function createAliasShelf({ find, put, isShared = false, onFault = () => {} }: S
       return { error }
     }
   }
-  let last: Promise<Failed | undefined> = Promise.resolve(undefined)
-  // One after another: of two writes of a name the later one has to stay.
-  const save = (): Promise<Failed | undefined> => {
+  let last: Promise<StoreFailure | undefined> = Promise.resolve(undefined)
+  // Save in order, so that of two writes of a name the later one stays.
+  const save = (): Promise<StoreFailure | undefined> => {
     last = last.then(flush)
     return last
   }
-  // Another process may need what waits here.
+  // Retry, because another process may need the unsaved names.
   const again = createRetry(() => save().then(() => unsaved.size === 0))
   return {
     ask: async (question, settle, isSure = () => true) => {
-      const fetched: Looked = new Map()
-      let failed: Failed | undefined
+      const fetched: FetchedNames = new Map()
+      let failed: StoreFailure | undefined
       for (let round = 0; ; round++) {
         const { look, peek, missing } = lookup(cache, fetched, isFresh)
-        // Where others write too, what is at hand does not say that a name is free.
+        // If other processes write too, the cache cannot tell that a name is free.
         const answer = question(look, isShared ? look : peek)
         if (missing.size > 0 && round < maxRounds) failed = (await fetch([...missing], fetched)) ?? failed
         else {

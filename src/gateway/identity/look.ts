@@ -1,14 +1,14 @@
-/** Looks a name up without waiting: what is not at hand is noted as missing, and the question is asked again once it was fetched. */
+/** Looks up a name synchronously. A name that is not cached is noted as missing; the question is asked again once it was fetched. */
 export type Look = (name: string) => Bearer | undefined
 
 type Lookup = {
   readonly look: Look
-  /** Looks at what is at hand, and notes nothing as missing. */
+  /** Looks only at cached names, and notes nothing as missing. */
   readonly peek: Look
   readonly missing: ReadonlySet<string>
 }
 
-/** What was fetched for one question: who bears a name, or nobody. */
+/** The names fetched for one question; undefined if no session has the name. */
 type Fetched = ReadonlyMap<string, Bearer | undefined>
 
 export function lookup(cache: AliasCache, fetched: Fetched, isFresh: (name: string) => boolean): Lookup {
@@ -22,7 +22,7 @@ export function lookup(cache: AliasCache, fetched: Fetched, isFresh: (name: stri
   return { look, peek: (name) => cache.get(name) ?? fetched.get(name), missing }
 }
 
-/** The first of these names that someone bears whom `counts` takes. All that are not at hand are asked for at once. */
+/** The first of these names whose session `counts` accepts. All names that are not cached are noted, so that they are fetched together. */
 export function lookFirst(
   look: Look,
   names: readonly string[],
@@ -36,10 +36,10 @@ export function lookFirst(
   return undefined
 }
 
-/** Who bears a name: a session, and what else is kept with the name. */
+/** The session that has a name, and the entry stored with the name. */
 export type Bearer = { readonly session: string; readonly entry?: string }
 
-/** Names that were used lately. The one unused for longest is let go; the store still has it. */
+/** A cache of recently used names. The least recently used one is dropped first; the store still has it. */
 export type AliasCache = {
   readonly get: (name: string) => Bearer | undefined
   readonly set: (name: string, bearer: Bearer) => void

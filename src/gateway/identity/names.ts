@@ -2,58 +2,62 @@ import { hash } from "node:crypto"
 import { isObject } from "../../wire/json.ts"
 import type { Headers, Identity } from "./identity.ts"
 
-/** A short name for plain data, framed as JSON so that no two lists read alike: 128 bits of its sha256, in hex. */
+/** A hash of plain data: the first 128 bits of the SHA-256 of its JSON, in hex. JSON keeps different lists distinct. */
 export const digest = (...data: readonly unknown[]): string =>
   hash("sha256", JSON.stringify(data).toWellFormed(), "hex").slice(0, 32)
 
 /**
- * The names under which sessions are found again. Each is a hash of the tenant and of what it names, so that nobody finds by any id
- * what belongs to another tenant, and no word of a conversation stands in a name.
+ * The names under which sessions are found. Each is a hash of the tenant and of what it names, so that no tenant can find another's
+ * sessions, and a name contains no text of a conversation.
  */
 export type Names = {
-  /** The main conversation of a group; with it a likeness of its frame. */
+  /** The main conversation of a group; stored with a sample of its instructions and tools. */
   readonly group: (base: string) => string
-  /** A session of a group, once it is there. */
+  /** A session of a group that exists. */
   readonly known: (session: string) => string
-  /** A call, an item or a compaction; with it `ambiguous` if two sessions had it. */
+  /** The id of a tool call, an item or a compaction; stored with `ambiguous` if two sessions had it. */
   readonly anchor: (id: string) => string
-  /** An answer within a group. */
+  /** A response within a group. */
   readonly answer: (base: string, key: string) => string
-  /** The session of a group that was begun with these instructions and tools. */
+  /** The session of a group that began with these instructions and tools. */
   readonly framed: (base: string, frame: string) => string
-  /** All that was said up to an answer; with it the log entry of the answer. */
+  /** A history up to a response; stored with the log entry of the response. */
   readonly history: (frame: string, mark: string) => string
-  /** A request as it was asked; with it whether it was answered. */
+  /** A request; stored with whether it was answered. */
   readonly asked: (frame: string, mark: string) => string
   /**
-   * A line of an answer that may come back as a summary; with it the mark that the session was at, whether only the client saw it, and
-   * how many lines of the answer are named.
+   * A line of a response that the client may send back as a summary; stored with the session's mark at that time, whether only the client
+   * program saw it, and how many lines of the response are stored.
    */
   readonly told: (frame: string, line: string) => string
-  /** A line of a session without an id, by which a call that has the conversation as text is known; `ambiguous` if two sessions had it. */
+  /**
+   * A line of a session without an id, to recognise a request that contains the conversation as text; `ambiguous` if two sessions had it.
+   */
   readonly said: (line: string) => string
-  /** The newest answer of a session without an id; with it the mark that it answered, and the key of the message right before it. */
+  /** The newest response of a session without an id; stored with the mark of its request, and the key of the message right before it. */
   readonly newest: (key: string) => string
-  /** An answer of a session without an id that was gone on from; with it the mark of the request that did, and the key of its last message. */
+  /**
+   * A response of a session without an id that a request continued; stored with the mark of that request, and the key of its last message.
+   */
   readonly goneOn: (frame: string, key: string) => string
-  /** What a session without an id was asked last; with it the mark and the frame of that. */
+  /** The last request of a session without an id; stored with its mark and its frame. */
   readonly tip: (session: string) => string
-  /** An answer by the provider's id; with it its log entry. */
+  /** A response by the provider's id; stored with its log entry. */
   readonly response: (id: string) => string
-  /** The same; with it the mark of the request that it answered. */
+  /** A response by the provider's id; stored with the mark of its request. */
   readonly responseTo: (id: string) => string
 }
 
 export const ambiguous = "ambiguous"
 export const unshown = "unshown"
 
-/** The names of a tenant's agent. An agent that the client names has its own, so that no conversation is of two agents. */
+/** The names of a tenant's agent. An agent that the client names has names of its own, so that no conversation belongs to two agents. */
 export const namesFor = (tenant: string, { named }: Pick<Identity, "named">): Names =>
   namesOf(named === undefined ? tenant : digest("holdfast agent", tenant, named))
 
 const tipKind = "t:"
 
-/** Of the names only this one changes its meaning as a conversation goes on. */
+/** Only a tip name changes its value as a conversation continues. */
 export const isTip = (name: string): boolean => name.startsWith(tipKind)
 
 const namesOf = (tenant: string): Names => ({
@@ -73,13 +77,16 @@ const namesOf = (tenant: string): Names => ({
   responseTo: (id) => `q:${digest(tenant, id)}`,
 })
 
-/** What may stand in a session's name as a client wrote it. `~` is ours: it parts a conversation from what belongs to it. */
+/** Client ids that are used verbatim in a session's name. `~` is reserved: it separates a conversation from its side sessions. */
 const plain = /^[A-Za-z0-9_.:@-]{1,64}$/
 
-/** Text of a client's as part of a name; what is long or odd, or looks like a hash of ours, becomes a hash. */
+/** Client text as part of a name. Long or unusual text, or text that looks like one of our hashes, is hashed. */
 const clean = (text: string): string => (plain.test(text) && !text.startsWith("h-") ? text : `h-${digest(text)}`)
 
-/** A tenant's names all begin with the whole of its fingerprint and a dot, and the fingerprint has none: no id leads out of it. */
+/**
+ * All names of a tenant begin with its full fingerprint and a dot. The fingerprint contains no dot, so no client id can reach another
+ * tenant's names.
+ */
 const within = (tenant: string): string => (/^[A-Za-z0-9_-]{1,32}$/.test(tenant) ? tenant : digest("tenant", tenant))
 
 export const anonymousSession = (tenant: string, id: string): string => `${within(tenant)}.~${clean(id)}`
@@ -89,22 +96,21 @@ export const groupSession = (tenant: string, id: string, agent: string | undefin
 
 export const sideSession = (base: string, key: string): string => `${base}~side-${key.slice(0, 16)}`
 
-/** The conversation with tools, where a call without any has taken the name already. */
+/** The session of the conversation with tools, if a request without tools took the plain name first. */
 export const toolsSession = (base: string): string => `${base}~tools`
 
-/** Is it one of the sessions of this group? */
 export const isInGroup = (base: string, session: string): boolean =>
   session === base || session === toolsSession(base) || session.startsWith(`${base}~side-`)
 
-/** Whose requests have no credential at all. */
+/** The tenant of requests without a credential. */
 const nobody = "none"
 
-/** Headers that carry nothing but a key. */
+/** Headers that contain only an API key. */
 const keyHeaders = ["x-api-key", "x-goog-api-key", "api-key"]
 
 /**
- * Who sends a request: a fingerprint of its credential, by whatever header or query it came. The same key is the same tenant. Where a
- * gateway is one person's own, so is the same login, whose tokens are new every few hours.
+ * The tenant of a request: a fingerprint of its credential, from whichever header or query parameter it came. The same key is the same
+ * tenant. On a personal gateway the same login is the same tenant too, because its tokens change every few hours.
  */
 export function tenantOf(headers: Headers, queryKey?: string, isPersonal = false): string {
   const authorization = headers.authorization?.trim().replace(/^(?:bearer|basic|token)$|^[a-z][a-z\d-]{0,40}\s+/i, "")
@@ -116,23 +122,23 @@ export function tenantOf(headers: Headers, queryKey?: string, isPersonal = false
   return (login === undefined ? digest("holdfast tenant", key) : digest("holdfast login", login)).slice(0, 16)
 }
 
-/** Tokens that programs get for a login, by how they begin, and whose login that is. A new one comes every few hours. */
-const logins: readonly (readonly [begins: RegExp, whose: string])[] = [
+/** Prefixes of login tokens and their provider. Such a token is replaced every few hours. */
+const logins: readonly (readonly [begins: RegExp, provider: string])[] = [
   [/^sk-ant-oat/, "anthropic"],
   [/^ya29\./, "google"],
   [/^gh[ou]_/, "github"],
 ]
 
 /**
- * What stays of a credential that is refreshed: the login that it stands for. Nothing for a key, which is the same for as long as it is
- * used. None of it is proven before the upstream has seen it, so it tells apart logins of one person and not people.
+ * The login behind a credential that is refreshed; undefined for a key, which does not change. Only the upstream verifies it, so it may
+ * tell apart one person's logins, but not people.
  */
 function loginOf(credential: string): string | undefined {
-  const whose = logins.find(([begins]) => begins.test(credential))?.[1]
-  return whose ?? subjectOf(credential)
+  const provider = logins.find(([begins]) => begins.test(credential))?.[1]
+  return provider ?? subjectOf(credential)
 }
 
-/** No token of this kind is longer. */
+/** Limit on the length of a token that is parsed. */
 const maxLength = 20_000
 
 /** The issuer and subject of a JSON Web Token. */

@@ -11,7 +11,7 @@ import { isObject, tryParse } from "../../wire/json.ts"
 import { createSseEvent } from "../../wire/sse.ts"
 import { compactionItem, elementTexts, type FullHistory, ownResponseId, packElements } from "./whole.ts"
 
-/** No model was asked, so nothing was used. */
+/** No model was called, so no tokens were used. */
 const usage = {
   input_tokens: 0,
   input_tokens_details: { cached_tokens: 0 },
@@ -21,7 +21,7 @@ const usage = {
 }
 
 type AnswerFacts = {
-  /** What tells this answer from any other. */
+  /** Makes the ids of this response unique. */
   readonly seed: string
   readonly atMs: number
   readonly model?: string
@@ -29,7 +29,7 @@ type AnswerFacts = {
 
 const secondsOf = ({ atMs }: AnswerFacts): number => Math.floor(atMs / 1000)
 
-/** The answer to `POST /v1/responses/compact`: the user's messages, then the item that stands for all the rest. */
+/** The response to `POST /v1/responses/compact`: the user's messages, then the compaction item that replaces the rest. */
 export function compactedResponse({ item, kept }: CompactedWhole, facts: AnswerFacts): OwnAnswer {
   const body = {
     id: ownResponseId(facts.seed),
@@ -41,7 +41,7 @@ export function compactedResponse({ item, kept }: CompactedWhole, facts: AnswerF
   return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(body) }
 }
 
-/** The response of a request that ended in a `compaction_trigger`: the one item. */
+/** The response to a request that ended with a `compaction_trigger`: a single compaction item. */
 export function triggeredResponse({ item }: CompactedWhole, facts: AnswerFacts): object {
   return { ...responseOf(facts, "completed"), output: [item], usage }
 }
@@ -72,7 +72,7 @@ const responseOf = (facts: AnswerFacts, status: "in_progress" | "completed"): ob
   metadata: {},
 })
 
-/** The same as an answer, whole or as a stream. */
+/** The same response as an HTTP response, as JSON or as a stream. */
 export function triggeredAnswer(compacted: CompactedWhole, facts: AnswerFacts, stream: boolean): OwnAnswer {
   const response = triggeredResponse(compacted, facts)
   if (!stream) return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(response) }
@@ -92,10 +92,10 @@ export function triggeredAnswer(compacted: CompactedWhole, facts: AnswerFacts, s
   }
 }
 
-/** A conversation compacted because its client asked for that. */
+/** A conversation that was compacted at the client's request. */
 type CompactedWhole = {
   readonly item: ReturnType<typeof compactionItem>
-  /** The user's own messages, which stand before the item. */
+  /** The user's own messages, which precede the item. */
   readonly kept: readonly object[]
   readonly receipt: Receipt
 }
@@ -103,14 +103,14 @@ type CompactedWhole = {
 type CompactOptions = {
   readonly model?: string
   readonly windowTokens?: number
-  /** Do the user's messages stand before the item, so that it need not hold them? */
+  /** Do the user's messages precede the item, so that it need not contain them? */
   readonly keepsUser: boolean
 }
 
-/** User messages before the item, newest first, in tokens: a list of all of them would grow with the conversation. */
+/** Token limit for the user messages before the item, counted from the newest: a list of all of them would grow with the conversation. */
 const keptTokens = 20_000
 
-/** Compact now, and put what is left of the conversation into an item of ours. */
+/** Compact now, and put the compacted conversation into a compaction item. */
 export async function compactWhole(
   session: Session,
   whole: FullHistory,
@@ -136,7 +136,7 @@ export async function compactWhole(
 
 const asksToCompactNow = (text: string): boolean => text.length < 200 && text.includes('"compaction_trigger"')
 
-/** The user's messages as an answer has them, by the text of their elements. */
+/** The user's messages as response items, by the JSON text of their elements. */
 function keptFrom(request: ModelRequest): ReadonlyMap<string, object> {
   const meter = createMeter()
   const texts = elementTexts(request)
@@ -159,7 +159,7 @@ const isUsers = (message: Message): boolean =>
   message.parts.every(({ type }) => type === "text" || type === "image" || type === "document") &&
   ownMessage(message) === undefined
 
-/** A message of the user's as an item of an answer: a bare text becomes a list of one. */
+/** A user message as a response item; string content becomes a list with one text. */
 function userItem(text: string): object {
   const read = tryParse(text)
   const { content, ...rest } = isObject(read) ? read : {}
@@ -174,7 +174,7 @@ function userItem(text: string): object {
   }
 }
 
-/** An answer that the gateway gives itself. */
+/** A response that the gateway itself produces. */
 export type OwnAnswer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -183,7 +183,7 @@ export type OwnAnswer = {
 
 const json = { "content-type": "application/json", "x-should-retry": "false" }
 
-/** What OpenAI says of an answer that it does not have. */
+/** The error that OpenAI returns for a response id that it does not have. */
 export function previousNotFound(id: string): OwnAnswer {
   const message = `Previous response with id '${id}' not found.`
   const named = { param: "previous_response_id", code: "previous_response_not_found" }
@@ -191,7 +191,7 @@ export function previousNotFound(id: string): OwnAnswer {
   return { status: 400, headers: json, body: JSON.stringify({ error }) }
 }
 
-/** What Anthropic says of a request that no thread can serve: clients then send the whole conversation, without a thread. */
+/** The error that Anthropic returns for a request that a thread cannot serve. Clients then send the whole conversation without a thread. */
 export function threadUnsupported(requestId: string): OwnAnswer {
   const error = {
     type: "invalid_request_error",

@@ -13,23 +13,26 @@ import {
   withElements,
 } from "./whole.ts"
 
-/** What goes upstream, and what the model sees with it: all elements, held and sent. Or that a thread cannot say it. */
+/**
+ * The body to send upstream, and all elements that the model sees, stored and sent. `unthreadable`: an Anthropic thread cannot express the
+ * request.
+ */
 export type Form =
   | { readonly type: "send"; readonly body: string; readonly elements: () => readonly string[] }
   | { readonly type: "unthreadable" }
 
-/** How to send what a session made of a request, of which it may not be known all that it stands for. */
+/** The form to send for a prepared request, whose full history may be unknown. */
 export function formFor(whole: FullHistory | undefined, { wire: came, held }: ModelRequest, wire: string): Form {
   if (whole !== undefined) return formOf(whole, wire)
-  // A thread takes no system part, and what else was put in is not worth its refusal.
+  // An Anthropic thread accepts no system part. Other additions are not worth a refusal, so give up on any change.
   if (held?.type === "thread" && wire !== came) return { type: "unthreadable" }
   return { type: "send", body: wire, elements: () => [] }
 }
 
 /**
- * How to send what a session made of a whole request. What the provider holds already is not sent again, and what the client named by
- * id stays named by id, as far as it is untouched: a request that nothing was done to is the very text that came in. Otherwise all of
- * it is sent.
+ * The form to send for a prepared request with a known full history. History that the provider stores is not sent again, and items that the
+ * client referred to by id stay references, as long as they are unchanged: an unchanged request is sent as the client's own text. Otherwise
+ * everything is sent.
  */
 export function formOf(whole: FullHistory, wire: string): Form {
   const { request, before } = whole
@@ -51,7 +54,7 @@ export function formOf(whole: FullHistory, wire: string): Form {
   return isSame ? { type: "send", body: request.wire, elements: () => out.elements } : { type: "unthreadable" }
 }
 
-/** All of it, where the provider has none of it or is not to be asked: references are written out then. */
+/** The full history with references written out, for a provider that does not have it or must not be asked for it. */
 export function inlineForm(whole: FullHistory, wire: string): Form {
   return { type: "send", body: wire, elements: () => outOf(whole, wire).elements }
 }
@@ -64,7 +67,7 @@ function outOf(whole: FullHistory, wire: string): Out {
   return { elements: elementTexts(request), request }
 }
 
-/** What follows what the provider has under the id; nothing if that is no beginning of it. */
+/** The elements after those that the provider stores; undefined if the stored ones are not a prefix of them. */
 function restOf(
   elements: readonly string[],
   { upstream }: ResponseChain,
@@ -75,7 +78,7 @@ function restOf(
   return isSameMark(held, upstream) ? elements.slice(upstream.count) : undefined
 }
 
-/** The client's own body with only what is new in it. */
+/** The client's own body, with only the elements that are not stored at the provider. */
 function heldForm(whole: FullHistory, { elements, request: out }: Out, rest: readonly string[]): Form {
   const { request, expanded } = whole
   const list = collapsed(whole, rest)
@@ -108,18 +111,18 @@ function wholeForm(whole: FullHistory, wire: string): Form {
   return { type: "send", body: withElements(request.format, wire, list), elements: () => out }
 }
 
-/** Without the reasoning that the provider has lost: unless it is sealed, nobody else can read it. */
+/** Remove reasoning items that the provider has lost: without encrypted content nobody else can read them. */
 function readableIn({ expanded }: FullHistory, elements: readonly string[]): readonly string[] {
   const lost = new Set(expanded.flatMap(({ texts, type }) => (type === "lost" ? texts : [])))
-  return lost.size === 0 ? elements : elements.filter((text) => !(lost.has(text) && isUnsealedReasoning(text)))
+  return lost.size === 0 ? elements : elements.filter((text) => !(lost.has(text) && isUnencryptedReasoning(text)))
 }
 
-function isUnsealedReasoning(text: string): boolean {
+function isUnencryptedReasoning(text: string): boolean {
   const item = tryParse(text)
   return isObject(item) && item.type === "reasoning" && typeof item.encrypted_content !== "string"
 }
 
-/** Items that the client named by id are named so again. */
+/** Replace items that the client referred to by id with references again. */
 function collapsed({ expanded }: FullHistory, elements: readonly string[]): readonly string[] {
   const names = new Map(
     expanded.flatMap(({ own, texts, type }) => (type === "reference" ? [[texts[0] ?? "", own]] : [])),

@@ -27,52 +27,52 @@ import {
   writeMark,
 } from "./whole.ts"
 
-/** Where a request belongs. */
+/** The tenant and session of a request. */
 export type Belonging = {
   readonly tenant: string
   readonly assignment: Assignment
   readonly session: Session
 }
 
-/** An answer as the client got it, and what it answers. */
-type Answered = {
+/** A response as the client received it, and its request. */
+type AnsweredRequest = {
   readonly answer: ModelResponse
-  /** What the session made of the whole request, and all elements that the model saw. */
+  /** The full request as the session prepared it, and all elements that the model saw. */
   readonly wire: string
   readonly elements: () => readonly string[]
-  /** The provider has something else under its id: a call of it was withheld, or the gateway gave it itself. */
+  /** The provider stores a different response under this id: a tool call was withheld, or the gateway itself responded. */
   readonly isOther: boolean
-  /** The log has every message of what was asked. */
+  /** The log has every message of the request. */
   readonly allLogged: boolean
-  /** The upstream took it only with the items written out that it names. */
+  /** The upstream accepted the request only after the items it refers to were written out. */
   readonly isInline: boolean
 }
 
-/** Reasoning of turns that are over, or any. */
+/** The reasoning that an upstream rejects: that of finished turns, or all. */
 export type Minded = "old" | "all"
 
-/** How long another process has to write an answer down before its id counts as unknown. */
+/** How long to wait for another process to record a response before its id counts as unknown. */
 const sharedWaitsMs = [25, 50, 100]
 
-/** An upstream that lost what it held this often does not hold anything: it is sent all of it from then on. */
+/** After this many lost responses, assume that the upstream stores nothing, and send the full history. */
 const maxLosses = 2
 
-/** Sessions of which it is known how much reasoning their upstream minds. */
+/** Limit on sessions for which rejected reasoning is remembered. */
 const maxMinded = 10_000
 
-/** What providers hold for clients, as far as it was seen here. */
+/** The history that providers store for clients, as far as it passed through this gateway. */
 export type ServerState = Endings & {
-  /** An outgoing call has begun; the function that comes back says that its answer, if there was one, has been written down. */
+  /** Call when an outgoing call begins. Call the returned function when its response, if there was one, has been recorded. */
   readonly begin: (tenant: string, format: Format) => (id: string | undefined) => void
-  /** Wait until the answer that a request goes on from is written down, if it is on its way. */
+  /** Wait until the response that a request continues is recorded, if it is still being processed. */
   readonly settle: (tenant: string, identity: Pick<Identity, "named">, request: ModelRequest) => Promise<void>
-  /** The request with everything that it stands for; nothing where that is not known here. */
+  /** The request with its full history; undefined if that is not known here. */
   readonly open: (belonging: Belonging, request: ModelRequest) => Promise<FullHistory | undefined>
-  /** How much of the reasoning an upstream did not take back in this session once its surroundings had changed. */
+  /** Which reasoning the upstream rejected in this session after the messages around it had changed. */
   readonly minded: (session: string) => Minded | undefined
   readonly noteMinded: (session: string, minded: Minded) => void
-  /** What a client may go on from now. */
-  readonly remember: (belonging: Belonging, whole: FullHistory, answered: Answered) => Promise<void>
+  /** Store a response that the client may continue from. */
+  readonly remember: (belonging: Belonging, whole: FullHistory, answered: AnsweredRequest) => Promise<void>
 }
 
 type HeldDeps = { readonly store: Store; readonly onFault: (error: unknown) => void }
@@ -96,10 +96,10 @@ export function createServerState({ store, onFault }: HeldDeps): ServerState {
     settle: async (tenant, identity, { held, format }) => {
       if (held?.id === undefined) return
       const name = namesFor(tenant, identity).response(held.id)
-      const isKnown = async () => (await orNothing(store.findAliases([name]), onFault, [])).length > 0
+      const isKnown = async () => (await orFallback(store.findAliases([name]), onFault, [])).length > 0
       if (await isKnown()) return
       await arrivals.wait(`${format} ${tenant}`, held.id)
-      // Another process may be the one that writes it down.
+      // Another process may record it.
       for (const waitMs of store.isShared ? sharedWaitsMs : []) {
         if (await isKnown()) return
         await sleep(waitMs)
@@ -110,19 +110,19 @@ export function createServerState({ store, onFault }: HeldDeps): ServerState {
       if (!isKept(format)) return undefined
       const isChained = held?.type === "previous-response" || held?.type === "thread"
       if (held !== undefined && !isChained) return undefined
-      const before = await orNothing(chainOf(shelf, store, belonging, request), onFault, undefined)
+      const before = await orFallback(chainOf(shelf, store, belonging, request), onFault, undefined)
       if (held !== undefined && before === undefined) return undefined
-      await orNothing(readItems(shelf, belonging, request), onFault, undefined)
+      await orFallback(readItems(shelf, belonging, request), onFault, undefined)
       const { id } = belonging.session
-      const isForgotten = before !== undefined && shelf.losses(id) >= maxLosses
-      return fullHistoryOf(request, isForgotten ? { ...before, upstream: "other" } : before, {
+      const isLost = before !== undefined && shelf.losses(id) >= maxLosses
+      return fullHistoryOf(request, isLost ? { ...before, upstream: "other" } : before, {
         find: (item) => shelf.item(id, item),
         isLost: (item) => shelf.isLost(id, item),
       })
     },
     remember: async ({ tenant, session }, whole, answered) => {
       const { id, messages } = answered.answer
-      // Nobody goes on from what nobody keeps, unless it goes on itself from something that is kept.
+      // A response that the provider does not store can be continued only if its request itself continues a stored one.
       if (!whole.stores && whole.before === undefined) return
       const said = messageTexts(whole.request.format, messages)
       if (whole.request.format === "openai-responses" && whole.stores) shelf.putItems(session.id, said)
@@ -133,7 +133,7 @@ export function createServerState({ store, onFault }: HeldDeps): ServerState {
       if (id === undefined) return
       const chain = chainAfter(whole, answered, said)
       shelf.putChain(session.id, id, chain)
-      await orNothing(putLink(store, { tenant, session: session.id, id }, chain), onFault, undefined)
+      await orFallback(putLink(store, { tenant, session: session.id, id }, chain), onFault, undefined)
     },
   }
 }
@@ -141,11 +141,11 @@ export function createServerState({ store, onFault }: HeldDeps): ServerState {
 const referencesIn = ({ expanded }: FullHistory): readonly string[] =>
   expanded.flatMap(({ own, type }) => (type === "reference" ? (referenceId(own) ?? []) : []))
 
-/** The formats in which a provider keeps conversations. */
+/** The formats in which a provider may store conversations. */
 const isKept = (format: Format): boolean => format === "openai-responses" || format === "anthropic-messages"
 
-/** A store that is away takes from a request what it would have known, and no more. */
-async function orNothing<Value>(asked: Promise<Value>, onFault: HeldDeps["onFault"], nothing: Value): Promise<Value> {
+/** If the store is unavailable, continue without what it would have returned. */
+async function orFallback<Value>(asked: Promise<Value>, onFault: HeldDeps["onFault"], nothing: Value): Promise<Value> {
   try {
     return await asked
   } catch (error) {
@@ -155,7 +155,10 @@ async function orNothing<Value>(asked: Promise<Value>, onFault: HeldDeps["onFaul
   }
 }
 
-/** What a request goes on from: at hand, or read from the log. An opened thread's system part and tools are in no log. */
+/**
+ * The history that a request continues, from the cache or from the log. The system part and tools of an Anthropic thread are not in the
+ * log.
+ */
 async function chainOf(
   shelf: Shelf,
   store: Store,
@@ -173,7 +176,7 @@ async function chainOf(
   return { elements: settleCompactions(messageTexts(format, messages)), upstream, logged: true }
 }
 
-/** The items of a session that began before this process did. */
+/** Load the items of a session that began before this process started. */
 async function readItems(shelf: Shelf, { session, assignment }: Belonging, request: ModelRequest): Promise<void> {
   const isUnread = !shelf.isRead(session.id) && (!assignment.isNew || assignment.fork !== undefined)
   if (request.format !== "openai-responses" || !isUnread) return
@@ -186,10 +189,10 @@ async function readItems(shelf: Shelf, { session, assignment }: Belonging, reque
   shelf.noteRead(session.id)
 }
 
-/** The conversation up to an answer. */
+/** The conversation up to and including a response. */
 function chainAfter(
   whole: FullHistory,
-  { wire, elements, isOther, allLogged }: Answered,
+  { wire, elements, isOther, allLogged }: AnsweredRequest,
   said: readonly string[],
 ): ResponseChain {
   const { request, before, stores } = whole
@@ -206,11 +209,11 @@ function chainAfter(
 
 const toolLists: ReadonlySet<string> = new Set(["additional_tools", "mcp_list_tools"])
 
-/** Of what follows an answer, only lists of tools stand beside the conversation, where no log has them. */
+/** Does the request add no tool list? Tool lists are kept outside the conversation, so the log does not have them. */
 const hasNoToolList = ({ messages }: ModelRequest): boolean =>
   messages.every(({ parts }) => parts.every((part) => part.type !== "opaque" || !toolLists.has(part.kind)))
 
-/** Elements with the last compaction of ours written out: it stands for all that came before it. */
+/** Write out the gateway's last compaction item, which replaces all elements before it. */
 function settleCompactions(elements: readonly string[]): readonly string[] {
   for (let n = elements.length - 1; n >= 0; n--) {
     const content = compactionContent(elements[n] ?? "")
@@ -220,9 +223,9 @@ function settleCompactions(elements: readonly string[]): readonly string[] {
   return elements
 }
 
-/** Sessions whose last answer has ended and is not written down yet, by tenant. */
+/** Sessions, by tenant, whose last response has ended and is not recorded yet. */
 type Endings = {
-  /** An answer has ended; it is written down when the work that this begins is over. */
+  /** A response has ended; `work` records it. */
   readonly ending: (tenant: string, session: string, work: () => Promise<void>) => Promise<void>
   readonly ended: (tenant: string) => readonly string[]
 }
@@ -246,10 +249,12 @@ export function createEndings(): Endings {
   }
 }
 
-/** Under which name the store has what is known of an answer that clients go on from; nobody finds another tenant's by it. */
+/** The name under which the store keeps the provider's state of a response. It includes the tenant, so that no tenant finds another's. */
 const linkName = (tenant: string, id: string): string => `u:${digest("held", tenant, id)}`
 
-/** Note of an answer what a provider has under its id. Only where the log has all that came before it, so that it can be had again. */
+/**
+ * Store what the provider has under a response's id, but only if the log has all messages before it, so that the history can be rebuilt.
+ */
 async function putLink(
   store: Store,
   { tenant, session, id }: { readonly tenant: string; readonly session: string; readonly id: string },
@@ -260,18 +265,18 @@ async function putLink(
   await store.putAliases(session, [{ name: linkName(tenant, id), entry }])
 }
 
-/** What a provider has under an id; nothing if that was not noted. */
+/** What the provider has under a response id; undefined if that was not stored. */
 async function findLink(store: Store, tenant: string, id: string): Promise<StoredAtProvider | undefined> {
   const [found] = await store.findAliases([linkName(tenant, id)])
   const entry = found?.entry
   return entry === "unstored" || entry === "other" ? entry : entry === undefined ? undefined : readMark(entry)
 }
 
-/** Of a log so much is read at once. */
+/** Page sizes for reading a log. */
 const outlinePage = 20_000
 const historyPage = 1000
 
-/** The messages of a session's log on the way to an entry, oldest first; nothing if there is no such entry. */
+/** The messages of a log on the branch that ends at an entry, oldest first; undefined if there is no such entry. */
 async function messagesUpTo(store: Store, session: Session, entry: string): Promise<readonly Message[] | undefined> {
   const seq = seqOf(entry)
   const path = seq === undefined ? undefined : (await outlineOf(store, session.id)).path(seq)
@@ -281,15 +286,15 @@ async function messagesUpTo(store: Store, session: Session, entry: string): Prom
   return found.length === path.length ? found.map(({ message }) => message) : undefined
 }
 
-/** All messages of a session's log, on whichever branch. */
+/** All messages of a session's log, of all branches. */
 async function allMessages(session: Session): Promise<readonly Message[]> {
   return (await messagesIn(session, Number.POSITIVE_INFINITY)).map(({ message }) => message)
 }
 
-type Placed = { readonly seq: number; readonly message: Message }
+type LoggedMessage = { readonly seq: number; readonly message: Message }
 
-async function messagesIn(session: Session, last: number): Promise<readonly Placed[]> {
-  const found: Placed[] = []
+async function messagesIn(session: Session, last: number): Promise<readonly LoggedMessage[]> {
+  const found: LoggedMessage[] = []
   for (let from = 1; from <= last; from += historyPage) {
     const page = await session.history({ from, limit: historyPage })
     for (const { seq, message } of page) if (message !== undefined && seq <= last) found.push({ seq, message })
@@ -307,20 +312,17 @@ async function outlineOf(store: Store, session: string): Promise<Outline> {
   }
 }
 
-/**
- * Answers that are on their way into the log. A client that goes on from an answer may ask again before the last bytes of that answer
- * have passed, let alone been written down.
- */
+/** Responses that are not in the log yet. A client may continue from a response before its last bytes have been delivered and recorded. */
 type Arrivals = {
-  /** An outgoing call has begun whose answer someone may go on from; the function that comes back says that it has been written down. */
+  /** Call when an outgoing call begins whose response a client may continue. Call the returned function when it has been recorded. */
   readonly begin: (tenant: string) => (id: string | undefined) => void
-  /** Ends when the answer of this id is written down, when no answer is on its way any more, or after a moment. */
+  /** Resolves when the response with this id is recorded, when no response of the tenant is pending, or after `maxWaitMs`. */
   readonly wait: (tenant: string, id: string) => Promise<void>
 }
 
-/** Between the event that completes an answer and the log's word on it lie milliseconds; an id from elsewhere is not worth more. */
+/** The last event of a response and its log entry are milliseconds apart; a longer wait would be wasted on ids from elsewhere. */
 const maxWaitMs = 1000
-/** Ids of answers that were written down lately. */
+/** Limit on remembered ids of recently recorded responses. */
 const maxKnown = 10_000
 
 type Waiter = { readonly key: string; readonly tenant: string; readonly go: () => void }
@@ -367,30 +369,30 @@ export function createArrivals(): Arrivals {
   }
 }
 
-/** What is at hand of the conversations that providers hold, by session. All that matters of it is in the log as well. */
+/** In-memory cache of the conversations that providers store, by session. Everything important in it is in the log as well. */
 type Shelf = {
   readonly chain: (session: string, id: string) => ResponseChain | undefined
   readonly putChain: (session: string, id: string, chain: ResponseChain) => void
-  /** The item that a reference means. */
+  /** The text of the item with this id. */
   readonly item: (session: string, id: string) => string | undefined
   readonly putItems: (session: string, elements: readonly string[]) => void
-  /** Items that the provider does not have any more. */
+  /** Whether the provider has lost this item. */
   readonly isLost: (session: string, id: string) => boolean
   readonly noteLost: (session: string, ids: readonly string[]) => void
-  /** How often the provider did not have what it should have held. */
+  /** How often the provider did not have a response that it should have stored. */
   readonly losses: (session: string) => number
   readonly noteLoss: (session: string) => void
-  /** Whether the items of the session's log were put here. */
+  /** Whether the items of the session's log were loaded. */
   readonly isRead: (session: string) => boolean
   readonly noteRead: (session: string) => void
 }
 
-/** What is held in all; the session unused for longest is let go. */
+/** Size limit of the cache; the least recently used session is dropped first. */
 const maxBytes = 128 * 1024 * 1024
-/** Answers of one session that are at hand: clients go on from the last one, and a few from one before. */
+/** Responses cached for each session: clients continue from the last one, and sometimes from one before it. */
 const maxChains = 8
 
-type ShelvedChain = {
+type CachedSession = {
   readonly chains: Map<string, ResponseChain>
   readonly items: Map<string, string>
   readonly lost: Set<string>
@@ -399,7 +401,7 @@ type ShelvedChain = {
   isRead: boolean
 }
 
-const emptyHeld = (): ShelvedChain => ({
+const emptySession = (): CachedSession => ({
   chains: new Map(),
   items: new Map(),
   lost: new Set(),
@@ -409,15 +411,15 @@ const emptyHeld = (): ShelvedChain => ({
 })
 
 export function createShelf(): Shelf {
-  const sessions = new Map<string, ShelvedChain>()
+  const sessions = new Map<string, CachedSession>()
   let total = 0
-  const use = (session: string): ShelvedChain => {
-    const held = sessions.get(session) ?? emptyHeld()
+  const use = (session: string): CachedSession => {
+    const held = sessions.get(session) ?? emptySession()
     sessions.delete(session)
     sessions.set(session, held)
     return held
   }
-  const grow = (held: ShelvedChain, bytes: number): void => {
+  const grow = (held: CachedSession, bytes: number): void => {
     held.bytes += bytes
     total += bytes
     for (const [name, oldest] of sessions) {
@@ -465,7 +467,7 @@ export function createShelf(): Shelf {
   }
 }
 
-/** Texts are shared between the chains of a session, so this is more than they take. */
+/** Upper bound: chains of one session share most texts. */
 const sizeOf = ({ elements }: ResponseChain): number => elements.reduce((sum, text) => sum + text.length, 0)
 
 function itemId(text: string): string | undefined {

@@ -16,23 +16,23 @@ import { type Form, inlineForm } from "./form.ts"
 import type { Minded } from "./held.ts"
 import { asksToCompact, elementTexts, type FullHistory, withoutTrigger } from "./whole.ts"
 
-/** What to do about a refusal: send something else, or answer the client ourselves. */
+/** How to proceed after a refusal: send a different request, or answer the client ourselves. */
 export type Instead =
   | {
       readonly type: "send"
       readonly body: Buffer
-      /** Nobody said that it would help: if it is refused as well, the refusal before it is the client's to see. */
+      /** A guess: if this is refused as well, the client gets the first refusal. */
       readonly isTrial?: true
     }
   | { readonly type: "answer"; readonly answer: OwnAnswer; readonly response?: ModelResponse }
 
-/** A request that was refused, as it was sent. */
+/** A request that was refused, with the body that was sent. */
 export type RefusedCall = Refused & {
   readonly sent: Buffer
   readonly changed: boolean
-  /** The refusal says that it is too long. */
+  /** The refusal says that the request is too long. */
   readonly isTooLong: boolean
-  /** It is about the length, be it that of the request or that of the answer. */
+  /** The refusal is about a length: of the request or of the response. */
   readonly isAboutLength: boolean
 }
 
@@ -43,7 +43,7 @@ type InsteadFacts = {
   readonly windowTokens?: number
 }
 
-/** What to do where an upstream refuses a request for another reason than its length; nothing if the refusal is the client's to see. */
+/** Choose how to proceed after a refusal for a reason other than length; undefined if the client should see the refusal. */
 export async function insteadOf(
   { request, session, sent }: { readonly request: ModelRequest; readonly session: Session; readonly sent: Sent },
   refused: RefusedCall,
@@ -61,12 +61,12 @@ export async function insteadOf(
   return kind === "reasoning" ? strip(sent, request, refused) : tryWithout(sent, request, refused)
 }
 
-/** Statuses of a request that is not taken as it is. */
+/** Status codes that say the request is invalid. */
 const invalid: ReadonlySet<number> = new Set([400, 422])
 
 /**
- * A changed request that was refused in words that we do not know: reasoning is what an upstream may mind in it, so it is sent once more
- * without any.
+ * A changed request was refused with an unknown error. The likely cause is reasoning that the upstream no longer accepts, so try once
+ * without any reasoning.
  */
 function tryWithout(sent: Sent, { format }: ModelRequest, refused: RefusedCall): Instead | undefined {
   if (!invalid.has(refused.status) || refused.isAboutLength || sent.tried.has("without-reasoning")) return undefined
@@ -78,7 +78,7 @@ function tryWithout(sent: Sent, { format }: ModelRequest, refused: RefusedCall):
   return { type: "send", body: Buffer.from(body), isTrial: true }
 }
 
-/** Everything written out, and none of the reasoning that only who keeps it can read. */
+/** Send the full history, without reasoning, which only the provider that stored it can read. */
 function inline(sent: Sent, { format, held }: ModelRequest): Instead | undefined {
   const { whole, tried } = sent
   const isReferring = held !== undefined || whole?.expanded.some(({ type }) => type === "reference") === true
@@ -92,7 +92,7 @@ function inline(sent: Sent, { format, held }: ModelRequest): Instead | undefined
   return { type: "send", body: Buffer.from(body) }
 }
 
-/** Without the reasoning of turns that are over, then without any. */
+/** Remove the reasoning of finished turns; if that is refused too, remove all reasoning. */
 function strip(sent: Sent, { format }: ModelRequest, refused: RefusedCall): Instead | undefined {
   const before = refused.sent.toString("utf8")
   for (const [step, keepOpenRound] of steps) {
@@ -133,19 +133,19 @@ async function answerTrigger(
   }
 }
 
-/** What goes upstream for a request, as it stands now: it may have to be said in another way. */
+/** What is sent upstream for a request. It changes if the upstream refuses the first attempt. */
 export type Sent = {
   readonly whole?: FullHistory
-  /** What the session made of the whole. */
+  /** The full request as the session prepared it. */
   wire: string
   form: Form
-  /** The provider will not have under the answer's id what the client has. */
+  /** The provider's stored response differs from the one the client got. */
   isOther: boolean
-  /** What was tried already because the upstream refused. */
+  /** Fallbacks already tried after refusals. */
   readonly tried: Set<"inline" | "without-old-reasoning" | "without-reasoning">
 }
 
-/** Leave out at once, where something was changed, the reasoning that the upstream did not take in this session before. */
+/** If the request was changed, remove the reasoning that the upstream rejected earlier in this session. */
 export function spare(sent: Sent, { format, wire }: ModelRequest, minded: Minded | undefined): void {
   const { form, tried } = sent
   if (minded === undefined || form.type !== "send" || form.body === wire) return
@@ -157,7 +157,7 @@ export function spare(sent: Sent, { format, wire }: ModelRequest, minded: Minded
   sent.isOther = true
 }
 
-/** A call that is withheld stands in what the provider keeps of the answer, and not in what the client has of it. */
+/** Note when a tool call is withheld: the provider's stored response still contains it, the client's does not. */
 export function noting(
   guarding: SessionGuarding | undefined,
   sent: Pick<Sent, "isOther">,
@@ -170,22 +170,22 @@ export function noting(
   return { ...guarding, onJudged }
 }
 
-/** A request that an upstream refused: with what, in its own words. */
+/** The status and body of an upstream's refusal. */
 type Refused = { readonly status: number; readonly body: string }
 
 /**
- * What an upstream misses or minds, where that can be fixed: it does not have the answer that the request goes on from, or an item
- * that it names; or it minds reasoning whose surroundings changed.
+ * A refusal that can be fixed: the upstream does not have the response that the request continues, does not have an item that the request
+ * refers to, or rejects reasoning because the messages around it changed.
  */
 export type RefusalKind = "previous-unknown" | "item-unknown" | "reasoning"
 
-/** An error is a few lines; what is longer is something else. */
+/** An error body is a few lines; a longer body is something else. */
 const maxLength = 100_000
 const maxMessage = 4000
 
-type Said = { readonly code: string; readonly message: string; readonly param: string }
+type ErrorFields = { readonly code: string; readonly message: string; readonly param: string }
 
-function saidIn(body: string): Said {
+function errorFieldsIn(body: string): ErrorFields {
   const parsed = body.length > maxLength ? undefined : tryParse(body)
   const outer = isObject(parsed) ? (parsed.error ?? parsed.detail ?? parsed) : body
   const error = isObject(outer) ? outer : { message: outer }
@@ -195,7 +195,7 @@ function saidIn(body: string): Said {
 
 export function refusalKind(format: Format, { status, body }: Refused): RefusalKind | undefined {
   if (status !== 400 && status !== 404 && status !== 422) return undefined
-  const { code, message } = saidIn(body)
+  const { code, message } = errorFieldsIn(body)
   const words = message.toLowerCase()
   if (format === "openai-responses") {
     const isMissing = words.includes("not found") || words.includes("does not exist")
@@ -204,10 +204,10 @@ export function refusalKind(format: Format, { status, body }: Refused): RefusalK
     if (isMissing && words.includes("previous response")) return "previous-unknown"
     if ((isMissing && /\bitems?\b/.test(words)) || isNotTaken(words, "item_reference")) return "item-unknown"
   }
-  return status !== 404 && mindsReasoning(words) ? "reasoning" : undefined
+  return status !== 404 && rejectsReasoning(words) ? "reasoning" : undefined
 }
 
-/** Words of upstreams that keep nothing for their clients. */
+/** Phrases by which upstreams that store no responses refuse a parameter. */
 const notTakenWords = [
   "not supported",
   "unsupported",
@@ -229,7 +229,7 @@ const reasoningWords = [
   "thought signature",
   "thought_signature",
 ]
-const mindedWords = [
+const rejectionWords = [
   "signature",
   "cannot be modified",
   "could not be verified",
@@ -245,37 +245,37 @@ const mindedWords = [
   "must start with a thinking block",
 ]
 
-const mindsReasoning = (words: string): boolean =>
-  reasoningWords.some((word) => words.includes(word)) && mindedWords.some((word) => words.includes(word))
+const rejectsReasoning = (words: string): boolean =>
+  reasoningWords.some((word) => words.includes(word)) && rejectionWords.some((word) => words.includes(word))
 
-/** Does an upstream say that it knows nothing of compacting: no such endpoint, no such item? */
+/** Does the refusal say that the upstream does not support compaction: no such endpoint, no such item type? */
 export function knowsNoCompaction({ status, body }: Refused): boolean {
   if (status === 405 || status === 501) return true
-  const { code, message, param } = saidIn(body)
+  const { code, message, param } = errorFieldsIn(body)
   if (status === 404) return code !== "model_not_found" && code !== "previous_response_not_found"
   if (status !== 400 && status !== 422) return false
   return `${message} ${param}`.includes("compaction") || body.slice(0, maxLength).includes("compaction_trigger")
 }
 
 /**
- * A request without the model's reasoning, which an upstream takes only among the words that it was thought among; with
- * `keepOpenRound` that of the turn under way stays, which some models want to see again. The same text if there is none to leave out.
+ * Remove the model's reasoning, which an upstream accepts only in its original context. With `keepOpenRound`, keep the reasoning of the
+ * current turn, which some models require. Returns the same text if there is nothing to remove.
  */
 export function withoutReasoning(format: Format, wire: string, keepOpenRound: boolean): string {
   const request = decodeRequest(format, wire)
   const from = keepOpenRound ? request.messages.findLastIndex(isSpoken) : request.messages.length
   const end = from < 0 ? 0 : from
-  const messages = stripped(untied(request.messages, end), end)
+  const messages = dropReasoning(unlinkItems(request.messages, end), end)
   return messages.length === request.messages.length && messages.every((message, n) => message === request.messages[n])
     ? wire
     : encodeRequest(request, { messages })
 }
 
-/** The user's own words, not the result of a call. */
+/** A message of the user, not a tool result. */
 const isSpoken = ({ role, parts }: Message): boolean =>
   role === "user" && parts.some(({ type }) => type !== "tool-result")
 
-const stripped = (messages: Transcript, end: number): Transcript =>
+const dropReasoning = (messages: Transcript, end: number): Transcript =>
   messages.flatMap((message, n): readonly Message[] => {
     if (n >= end) return [message]
     const parts = message.parts.filter(({ type }) => type !== "reasoning")
@@ -283,13 +283,13 @@ const stripped = (messages: Transcript, end: number): Transcript =>
     return parts.length === 0 ? [] : [{ ...message, parts }]
   })
 
-/** On OpenAI Responses an item of the model's is tied to its reasoning by its id, which it may do without. */
-function untied(messages: Transcript, end: number): Transcript {
-  let isTied = false
+/** In OpenAI Responses, an output item is linked to its reasoning item by its id. The id is optional, so remove it. */
+function unlinkItems(messages: Transcript, end: number): Transcript {
+  let isLinked = false
   return messages.map((message, n) => {
-    if (message.role !== "assistant") isTied = false
-    else if (message.parts.some(({ type }) => type === "reasoning")) isTied = true
-    else if (isTied && n < end && message.format === "openai-responses") return withoutId(message)
+    if (message.role !== "assistant") isLinked = false
+    else if (message.parts.some(({ type }) => type === "reasoning")) isLinked = true
+    else if (isLinked && n < end && message.format === "openai-responses") return withoutId(message)
     return message
   })
 }

@@ -6,16 +6,19 @@ import { decodeRequest } from "../../wire/decode.ts"
 import { isObject, overlay, tryParse, write } from "../../wire/json.ts"
 import { bodyFields } from "../identity/identity.ts"
 
-/** A request with everything that it stands for: what the provider holds, what it names by id, what a compaction of ours holds. */
+/**
+ * A request with its full history: what the provider stores, the items it refers to by id, and the content of the gateway's compaction
+ * items.
+ */
 export type FullHistory = {
-  /** As the client sent it. */
+  /** The request as the client sent it. */
   readonly request: ModelRequest
-  /** The body as it would be if the client carried all of it itself. The client's own text where it does. */
+  /** The body as if the client had sent the full history. It is the client's own text if it did. */
   readonly text: string
-  /** What it goes on from. */
+  /** The stored conversation that the request continues. */
   readonly before?: ResponseChain
   readonly expanded: readonly Expanded[]
-  /** Is the provider to keep the answer, so that the client may go on from it? */
+  /** Does the provider store the response, so that the client may continue from it? */
   readonly stores: boolean
 }
 
@@ -28,10 +31,10 @@ export function fullHistoryOf(request: ModelRequest, before: ResponseChain | und
   return { request, text, expanded, stores, ...(before === undefined ? {} : { before }) }
 }
 
-/** Only on OpenAI Responses are items named by their ids. */
+/** Only OpenAI Responses has references to items by id. */
 const noItems: Items = { find: () => undefined, isLost: () => false }
 
-/** All elements of the whole: what it goes on from, and what is new. */
+/** All elements of the full history: those that the request continues, and the new ones. */
 export const wholeElements = ({ before, expanded }: FullHistory): readonly string[] => [
   ...(before?.elements ?? []),
   ...expanded.flatMap(({ texts }) => texts),
@@ -45,20 +48,20 @@ function bodyOf(request: ModelRequest, before: ResponseChain | undefined, elemen
   return withElements(request.format, wire, elements)
 }
 
-/** Responses are kept unless the client says otherwise; of Anthropic's messages only those of a thread are. */
+/** OpenAI stores responses unless the client opts out; Anthropic stores only the messages of a thread. */
 export function storesAnswer(request: ModelRequest): boolean {
   const fields = bodyFields(request)
   if (request.format === "openai-responses") return fields.store !== false
   return request.format === "anthropic-messages" && isObject(fields.thread)
 }
 
-/** The last element asks for the conversation to be compacted. */
+/** Is the last element a request to compact the conversation? */
 export function asksToCompact({ format, messages }: ModelRequest): boolean {
   const [only] = messages.at(-1)?.parts ?? []
   return format === "openai-responses" && only?.type === "opaque" && only.kind === "compaction_trigger"
 }
 
-/** The whole without the element that asks for a compaction. */
+/** The full history without the element that requests the compaction. */
 export function withoutTrigger(whole: FullHistory): FullHistory {
   if (!asksToCompact(whole.request)) return whole
   const expanded = whole.expanded.slice(0, -1)
@@ -66,33 +69,33 @@ export function withoutTrigger(whole: FullHistory): FullHistory {
   return { ...whole, expanded, text }
 }
 
-/** The body's system part and tools, which a thread keeps, as one text. */
+/** The body's system part and tools, which an Anthropic thread stores, as one text. */
 export function frameText(wire: string): string {
   const body = tryParse(wire)
   return isObject(body) ? JSON.stringify([body.system ?? null, body.tools ?? null]) : ""
 }
 
 /**
- * What a provider has under the id of an answer: a mark of it, if it is what was sent and answered; nothing, as it was asked to keep
- * nothing; or something else than the client has, as a call of the answer was withheld or nobody sent it.
+ * What a provider stores under a response id: a mark of the conversation if it is what was sent and received; `unstored` if it was asked to
+ * store nothing; `other` if it differs from what the client has, because a tool call was withheld or the gateway itself responded.
  */
 export type StoredAtProvider = Mark | "unstored" | "other"
 
-/** A conversation up to an answer, by which clients go on from it without sending it again. */
+/** A conversation up to a response, which a client can continue without sending it again. */
 export type ResponseChain = {
-  /** All of it as the client has it: every element that it sent, with nothing left as a reference, and every answer. */
+  /** The conversation as the client has it: every element it sent, with references written out, and every response. */
   readonly elements: readonly string[]
   readonly upstream: StoredAtProvider
-  /** Does the session's log have every element, so that it can be had again from there? */
+  /** Does the session's log have every element, so that the conversation can be rebuilt from it? */
   readonly logged: boolean
   /** The body that opened an Anthropic thread: its system part and tools are not sent again. */
   readonly frame?: string
 }
 
-/** What a provider holds, told by how many elements it is and a hash of them all. */
+/** Identifies a stored conversation by its number of elements and a hash over them. */
 type Mark = { readonly count: number; readonly hash: string }
 
-/** The mark of elements, each verbatim; `frame` is what else the provider holds with them. */
+/** The mark of these elements, compared verbatim; `frame` is what else the provider stores with them. */
 export function markOf(elements: readonly string[], frame = ""): Mark {
   const sum = createHash("sha256")
   for (const text of [frame, ...elements]) sum.update(`${text.length} `).update(text)
@@ -108,18 +111,18 @@ export function readMark(text: string): Mark | undefined {
   return count === undefined || hash === undefined ? undefined : { count: Number(count), hash }
 }
 
-/** The elements of a request's list as texts, one for each of its messages. */
+/** The JSON texts of a request's message list, one for each message. */
 export const elementTexts = ({ wire, layout }: Pick<ModelRequest, "wire" | "layout">): readonly string[] =>
   (layout.messages?.elements ?? []).map(({ start, end }) => asElement(wire.slice(start, end)))
 
-/** Messages as elements of a list. */
+/** Messages as JSON texts of list elements. */
 export const messageTexts = (format: Format, messages: readonly Message[]): readonly string[] =>
   messages.flatMap((message) => codecs[format].writeMessage(message).map(asElement))
 
-/** On OpenAI Responses a bare text may be the whole input; in a list it is the message that it stands for. */
+/** In OpenAI Responses the input may be a plain string; in a list it becomes a user message. */
 const asElement = (text: string): string => (text.startsWith('"') ? `{"role":"user","content":${text}}` : text)
 
-/** A body with another list of elements; all else in it stays verbatim. */
+/** Replace a body's list of elements; the rest stays verbatim. */
 export function withElements(format: Format, wire: string, elements: readonly string[]): string {
   const { layout } = decodeRequest(format, wire)
   const [name = ""] = codecs[format].names.messages
@@ -130,8 +133,8 @@ export function withElements(format: Format, wire: string, elements: readonly st
 }
 
 /**
- * An element of a client's list, and all that it stands for: itself, the item that it names, such an item that the provider has lost,
- * or what a compaction of ours holds.
+ * An element of a client's list, and what it expands to: itself, the item that it refers to, such an item that the provider has lost, or
+ * the content of a compaction item of the gateway.
  */
 type Expanded = {
   readonly own: string
@@ -139,13 +142,13 @@ type Expanded = {
   readonly type: "itself" | "reference" | "lost" | "compaction"
 }
 
-/** Where items are found by their ids. */
+/** Looks up items by id. */
 export type Items = {
   readonly find: (id: string) => string | undefined
   readonly isLost: (id: string) => boolean
 }
 
-/** Write out references to items that are known, and compactions of ours. What is another's stays verbatim. */
+/** Write out references to known items and the gateway's compaction items. Items of others stay verbatim. */
 function expandElements(elements: readonly string[], { find, isLost }: Items): readonly Expanded[] {
   return elements.map((own): Expanded => {
     const id = referenceId(own)
@@ -157,27 +160,27 @@ function expandElements(elements: readonly string[], { find, isLost }: Items): r
   })
 }
 
-/** The item that a reference names; nothing for any other element. */
+/** The id that an item reference contains; undefined for any other element. */
 export function referenceId(element: string): string | undefined {
   if (element.length > maxReference || !element.includes("item_reference")) return undefined
   const read = tryParse(element)
   return isObject(read) && read.type === "item_reference" && typeof read.id === "string" ? read.id : undefined
 }
 
-/** A reference has a type and an id. */
+/** Longest text that can be a reference, which has only a type and an id. */
 const maxReference = 2000
 
 /**
- * A compaction item of ours. What it stands for is in it, so that any replica reads it at any time, with or without its store; nothing
- * is fetched by it, so that it opens nobody else's conversation. It has a checksum and no secret: it says nothing that its bearer could
- * not say in a message, for all that comes out of it is spoken by user and assistant.
+ * Prefix of the gateway's compaction items. An item contains the elements it replaces, so every replica can read it without the store.
+ * Nothing is looked up by it, so it cannot open another client's conversation. It has a checksum but no signature: it expands only to user,
+ * assistant and tool items, so it says nothing that its sender could not say in a message.
  */
 const opening = "holdfast-1."
 
-/** What an item may come to: more than any window holds. */
+/** Size limit of an unpacked item: more than fits into any window. */
 const maxLength = 64 * 1024 * 1024
 
-/** The `encrypted_content` of an item that stands for these elements: the same ones give the same text. */
+/** The `encrypted_content` of an item that replaces these elements; the same elements give the same text. */
 export function packElements(elements: readonly string[]): string {
   const packed = deflateRawSync(JSON.stringify(elements)).toString("base64url")
   return `${opening}${checkOf(packed)}.${packed}`
@@ -185,7 +188,7 @@ export function packElements(elements: readonly string[]): string {
 
 const checkOf = (packed: string): string => hash("sha256", packed, "hex").slice(0, 32)
 
-/** The elements that an item of ours stands for; nothing if it is another's, or is not what it was. */
+/** The elements that a gateway item replaces; undefined if the item is not the gateway's or was altered. */
 export function unpackElements(content: string): readonly string[] | undefined {
   const [check, packed] = content.startsWith(opening) ? content.slice(opening.length).split(".", 2) : []
   if (check === undefined || packed === undefined || check !== checkOf(packed)) return undefined
@@ -203,13 +206,13 @@ function inflate(packed: string): string {
   }
 }
 
-/** An item of a conversation that nobody but user, assistant or tool speaks. */
+/** Is this an item of the user, the assistant or a tool, and not a system or developer message? */
 function isSpoken(text: string): boolean {
   const element = tryParse(text)
   return isObject(element) && element.role !== "system" && element.role !== "developer"
 }
 
-/** The content of a compaction item, ours or not; nothing for any other element. */
+/** The content of any compaction item; undefined for other elements. */
 export function compactionContent(element: string): string | undefined {
   if (!element.includes('"compaction')) return undefined
   const item = tryParse(element)
@@ -217,7 +220,7 @@ export function compactionContent(element: string): string | undefined {
   return isItem && typeof item.encrypted_content === "string" ? item.encrypted_content : undefined
 }
 
-/** A response id of ours: no upstream has ever heard of it. */
+/** Prefix of response ids that the gateway makes; no upstream knows them. */
 const responseOpening = "resp_holdfast_"
 
 export const ownResponseId = (seed: string): string => `${responseOpening}${hash("sha256", seed, "hex").slice(0, 32)}`

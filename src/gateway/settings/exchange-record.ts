@@ -5,27 +5,28 @@ import type { Trace } from "../../session/log/trace.ts"
 import type { Receipt } from "../../session/prepared.ts"
 
 /**
- * How a request was dealt with: sent on at once as it came and taken into the log meanwhile; prepared by its session first; passed
- * through because it is no model call; passed because the client asked for that; answered here; refused here.
+ * How a request was handled: `at-once`, forwarded unchanged and stored in the background; `prepared` by its session first; `passed`,
+ * forwarded because it is not a model call or could not be read; `bypassed` because the client asked for that; `answered` by the gateway;
+ * `refused` by the gateway.
  */
 export type How = "at-once" | "prepared" | "passed" | "bypassed" | "answered" | "refused"
 
-/** How it ended for the client. */
+/** How the exchange ended for the client. */
 export type Ending = "complete" | "client-left" | "upstream-cut" | "upstream-failed" | "refused"
 
-/** One request through the gateway, for the recent exchanges: no key, no header and no text of the conversation is in it. */
+/** One request through the gateway, for the list of recent exchanges. It contains no key, no header and no text of the conversation. */
 export type ExchangeRecord = {
-  /** The id that the client is told as `x-holdfast-trace`. */
+  /** The id that the client gets as `x-holdfast-trace`. */
   readonly id: string
   readonly atMs: number
-  /** A fingerprint of the credential that it came with. */
+  /** A fingerprint of the client's credential. */
   readonly tenant: string
   readonly session?: string
   readonly agent?: string
-  /** The program that sent it, by the first word of its User-Agent. */
+  /** The client program: the first word of its User-Agent. */
   readonly client?: string
   readonly method: string
-  /** Without its query, which may hold a key. */
+  /** Without the query, which may contain a key. */
   readonly path: string
   readonly format?: Format
   readonly model?: string
@@ -35,22 +36,22 @@ export type ExchangeRecord = {
   readonly upstream?: string
   readonly how: How
   readonly ending: Ending
-  /** As the client got it. */
+  /** The status that the client received. */
   readonly status: number
-  /** Did it go upstream other than it came? */
+  /** Was the request changed before it was sent upstream? */
   readonly changed: boolean
   readonly receipt?: Receipt
   readonly trace: Trace
   readonly usage?: Usage
   readonly judged: readonly JudgedCall[]
   readonly problem?: Problem
-  /** Requests sent upstream for it: more than one after retries, a context error, or recalls. */
+  /** Requests sent upstream for this one: more than one after retries, a context error, or recalls. */
   readonly attempts: number
   readonly recalls: number
   readonly requestBytes: number
   readonly sentBytes: number
   readonly responseBytes: number
-  /** Until it was sent on, until the first byte of the answer was passed on, and until its end. */
+  /** Time until the request was sent, until the first byte of the response was relayed, and until the end. */
   readonly preparedMs: number
   readonly firstByteMs?: number
   readonly totalMs: number

@@ -7,10 +7,10 @@ import type { ExchangeRecord } from "./exchange-record.ts"
 import type { StackRule } from "./stack-rules.ts"
 import type { Upstream } from "./upstream.ts"
 
-/** What one client, one process and one store may be asked for. */
+/** Limits on requests, connections and times. */
 export type GatewayLimits = {
   readonly bodyBytes: number
-  /** What a compressed body may come to. */
+  /** Limit on a body after decompression. */
   readonly unpackedBytes: number
   readonly headerBytes: number
   readonly connections: number
@@ -18,74 +18,76 @@ export type GatewayLimits = {
   readonly connectionsPerAddress: number
   /** Connections from any one address whose request arrives slowly; the oldest gives way to a new connection. */
   readonly halfSentPerAddress: number
-  /** Requests that are worked on at a time; one more is told to come again. */
+  /** Concurrent requests; one more is refused with the advice to retry. */
   readonly requests: number
   /** Sessions that one tenant may begin in an hour. */
   readonly newSessions: number
-  /** For the headers of a request to arrive, and for all of it. */
+  /** Time for a request's headers to arrive, and for the whole request (`bodyMs`). */
   readonly headersMs: number
   readonly bodyMs: number
-  /** How long exchanges that are under way may take to end when the gateway closes. */
+  /** How long open exchanges may take to finish when the gateway closes. */
   readonly graceMs: number
 }
 
 export type AdminOptions = {
-  /** What every request to it has to carry, as `Authorization: Bearer`. Without one the admin API is not there. */
+  /** Token that every admin request must send as `Authorization: Bearer`. Without it the admin API is disabled. */
   readonly token?: string
   /** Web pages that may call it; none unless given. */
   readonly origins: readonly string[]
 }
 
-/** All that a gateway is made of. The command line builds it from the configuration; a test writes it out. */
+/** The settings and dependencies of a gateway. The command line builds them from the configuration; tests write them out. */
 export type GatewayOptions = {
   readonly host: string
-  /** 0 takes any free one. */
+  /** 0 picks any free port. */
   readonly port: number
-  /** What every request has to carry in `x-holdfast-token`, or as its bearer token where upstreams have keys of their own. */
+  /** Token that every request must send in `x-holdfast-token`, or as its bearer token if all upstreams have their own keys. */
   readonly token?: string
-  /** Names by which it may be called, beside addresses and `localhost`. */
+  /** Host names that requests may use, besides IP addresses and `localhost`. */
   readonly allowedHosts: readonly string[]
   /** Web pages that may call it; none unless given. */
   readonly allowedOrigins: readonly string[]
   readonly upstreams: readonly Upstream[]
-  /** Whose sessions are whose: each credential has its own, or all who can reach the gateway are one. */
+  /** How sessions are separated: by credential, or shared by all clients of the gateway. */
   readonly tenants: "by-key" | "one"
-  /** The window of every model, whatever the table of models says, but for upstreams that say it themselves. */
+  /** The window of every model, in place of the model table, except for upstreams that set their own. */
   readonly windowTokens?: number
-  /** Offer the model a tool by which it gets back what was cut. */
+  /** Offer the model a tool that fetches text that was removed. */
   readonly recall: boolean
   readonly limits: GatewayLimits
   readonly admin: AdminOptions
-  /** The folder with the pages of the inspector, as built; without it there is only a page that says so. */
+  /** The folder with the built inspector; without it, a single page says that it is missing. */
   readonly inspector?: string
-  /** How long a call that a policy wants a person to see waits for one. */
+  /** How long a tool call that needs a person's approval waits for it. */
   readonly askTimeoutMs: number
-  /** Silence in a stream after which a comment is sent, so that nobody on the way takes it for dead. */
+  /** Time without data after which a comment is sent in a stream, so that no proxy closes the connection. */
   readonly keepAliveMs: number
   readonly holdfast: Holdfast
   /**
-   * What becomes of a request whose session may have rules that this process cannot know, because the store cannot be read: it is refused,
-   * and the client told to try again, or it is passed on without them. `refuse` unless given.
+   * What to do with a request whose session may have rules that cannot be read because the store is unavailable: refuse it, so that the
+   * client retries, or forward it without them. The default is `refuse`.
    */
   readonly whenStoreIsAway?: WhenStoreIsAway
-  /** The store of the sessions; the gateway closes neither it nor the sessions. */
+  /** The store of the sessions. The gateway does not close it. */
   readonly store: Store
   readonly operator?: Operator
-  /** Prompt stacks that are put into requests: the first rule that fits a call gives it its stack. */
+  /** Prompt stacks that are added to requests: the first rule that matches a call decides. */
   readonly stacks?: readonly StackRule[]
-  /** Judges the calls of answers that belong to no session, beside the operator's policies; those of sessions have it from their options. */
+  /**
+   * Judges the tool calls of responses outside any session, in addition to the operator's policies. Sessions have it in their own options.
+   */
   readonly guard?: Guard
   readonly version: string
   readonly now: () => number
   readonly onRecord?: (record: ExchangeRecord) => void
-  /** What went wrong and was nobody's request. */
+  /** Called with errors that are not reported to a client. */
   readonly onFault: (error: unknown) => void
 }
 
 export type Gateway = {
   readonly url: string
   readonly port: number
-  /** Take no more requests, let those under way end, write down what is known, and stop. */
+  /** Stop accepting requests, let open ones finish, write what is pending, and stop. */
   readonly close: () => Promise<void>
 }
 
@@ -103,7 +105,7 @@ export const usualGatewayLimits: GatewayLimits = {
   graceMs: 10_000,
 }
 
-/** An upstream's limits in time: a model may think for minutes before its first byte, and for as long between two. */
+/** Default timeouts of an upstream: a model may take minutes before its first byte, and between two bytes. */
 export const usualTimes: Pick<Upstream, "connectMs" | "answerMs" | "idleMs" | "retries"> = {
   connectMs: 10_000,
   answerMs: 600_000,

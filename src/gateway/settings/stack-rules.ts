@@ -2,12 +2,12 @@ import type { StackOptions } from "../../session/stack/stack-options.ts"
 import type { IncomingCall } from "../fast-path/incoming-call.ts"
 import { fitsPattern } from "./upstream.ts"
 
-/** Which calls a stack is for, each by patterns with `*` for any piece of a name; what is not named is not asked. */
+/** The calls that get a stack, by patterns in which `*` stands for any text. A missing field matches every call. */
 export type StackMatch = {
   readonly models?: readonly string[]
-  /** By what the client calls itself in its `user-agent`. */
+  /** Patterns for the `user-agent` header. */
   readonly clients?: readonly string[]
-  /** By what the client says in `x-holdfast-agent`. */
+  /** Patterns for the `x-holdfast-agent` header. */
   readonly agents?: readonly string[]
   readonly tenants?: readonly string[]
 }
@@ -15,7 +15,7 @@ export type StackMatch = {
 /** A prompt stack, and the calls that get it. */
 export type StackRule = { readonly when?: StackMatch; readonly stack: StackOptions }
 
-/** What a stack is chosen by. */
+/** The properties of a call that rules are matched against. */
 type StackQuestion = {
   readonly model?: string | undefined
   readonly client?: string | undefined
@@ -23,22 +23,22 @@ type StackQuestion = {
   readonly tenant?: string | undefined
 }
 
-/** The stack of the first rule that fits. A call that does not say what a rule asks for does not fit it. */
+/** The stack of the first matching rule. A call without a value that a rule asks for does not match it. */
 export function chooseStack(rules: readonly StackRule[], asked: StackQuestion): StackOptions | undefined {
-  const says = (patterns: readonly string[] | undefined, name: string | undefined): boolean =>
+  const matches = (patterns: readonly string[] | undefined, name: string | undefined): boolean =>
     patterns === undefined ||
     (name !== undefined && patterns.some((pattern) => fitsPattern(name.toLowerCase(), pattern)))
   const found = rules.find(
     ({ when = {} }) =>
-      says(when.models, asked.model?.replace(/^models\//, "")) &&
-      says(when.clients, asked.client) &&
-      says(when.agents, asked.agent) &&
-      says(when.tenants, asked.tenant),
+      matches(when.models, asked.model?.replace(/^models\//, "")) &&
+      matches(when.clients, asked.client) &&
+      matches(when.agents, asked.agent) &&
+      matches(when.tenants, asked.tenant),
   )
   return found?.stack
 }
 
-/** The stack of a call; its model is in its path or in its body. */
+/** The stack of a call; its model is in the URL path or in the body. */
 export const stackOfCall = (
   rules: readonly StackRule[] | undefined,
   { model, headers, own, tenant }: Pick<IncomingCall, "model" | "headers" | "own" | "tenant">,

@@ -1,28 +1,28 @@
 import type { Format } from "../../message/message.ts"
 
-/** A model's API behind the gateway. It comes from the configuration alone: nothing in a request can name another. */
+/** A model API behind the gateway. Upstreams come only from the configuration: no request can name another one. */
 export type Upstream = {
   readonly name: string
   readonly families: readonly ApiFamily[]
-  /** Which models it serves, `*` for any piece of a name; all of them unless given. The first upstream that fits is taken. */
+  /** Patterns of the models it serves, with `*` for any text; all models by default. The first matching upstream is used. */
   readonly models?: readonly string[]
   readonly baseUrl: string
-  /** The window of its models, whatever the table of models says. */
+  /** The window of its models, in place of the model table. */
   readonly windowTokens?: number
-  /** Its own key, in place of whatever the client sends; the client's is passed on unless given. */
+  /** Its own key, which replaces the client's credential. Without it, the client's credential is forwarded. */
   readonly apiKey?: string
-  /** Sent beside the client's, and over those of the same name. */
+  /** Headers added to the client's; they replace client headers of the same name. */
   readonly headers?: Readonly<Record<string, string>>
   readonly connectMs: number
-  /** Until the first byte of the answer. */
+  /** Timeout until the first byte of the response. */
   readonly answerMs: number
-  /** Between two bytes of the answer. */
+  /** Timeout between two bytes of the response. */
   readonly idleMs: number
-  /** How often a request is sent again that came to nothing before the first byte of an answer. */
+  /** How often a request is retried that failed before the first byte of a response. */
   readonly retries: number
 }
 
-/** Whose API a request speaks: OpenAI's has two formats, the others one each. */
+/** The provider API of a request: OpenAI's has two formats, the others one each. */
 export type ApiFamily = "anthropic" | "openai" | "gemini"
 
 export const families: readonly ApiFamily[] = ["anthropic", "openai", "gemini"]
@@ -34,24 +34,27 @@ export const familyOf: Readonly<Record<Format, ApiFamily>> = {
   gemini: "gemini",
 }
 
-/** A name longer than this is no model's, and is held against no pattern. */
+/** Longer names are not model names and match no pattern except `*`. */
 const maxNameLength = 512
 
-/** The first upstream that speaks the API and serves the model. Without a model only one without patterns does, or the only one. */
+/**
+ * The first upstream with this API that serves the model. Without a model: the only upstream with this API, or the first one without
+ * patterns.
+ */
 export function chooseUpstream(
   upstreams: readonly Upstream[],
   family: ApiFamily,
   model: string | undefined,
 ): Upstream | undefined {
-  const speaking = upstreams.filter(({ families }) => families.includes(family))
+  const withFamily = upstreams.filter(({ families }) => families.includes(family))
   if (model === undefined || model === "") {
-    return speaking.length === 1 ? speaking[0] : speaking.find(({ models }) => models === undefined)
+    return withFamily.length === 1 ? withFamily[0] : withFamily.find(({ models }) => models === undefined)
   }
   const name = model.replace(/^models\//, "").toLowerCase()
-  return speaking.find(({ models }) => models === undefined || models.some((pattern) => fitsPattern(name, pattern)))
+  return withFamily.find(({ models }) => models === undefined || models.some((pattern) => fitsPattern(name, pattern)))
 }
 
-/** Is the name the pattern, with any text in the place of each `*`? Each piece is sought once, behind the one before it. */
+/** Does the name match the pattern, in which `*` stands for any text? Each piece is searched once, after the previous one. */
 export function fitsPattern(name: string, pattern: string): boolean {
   if (name.length > maxNameLength) return pattern === "*"
   const pieces = pattern.toLowerCase().split("*")

@@ -5,17 +5,17 @@ import type { Session } from "../../session/session.ts"
 import { isObject } from "../../wire/json.ts"
 import { recallName } from "./recall-tool.ts"
 
-/** What a model gets for a recall: a page in its fence, or a sentence that says what was wrong. */
+/** The result of a recall: a page of text in a fence, or a sentence that states the error. */
 export type RecallAnswer = { readonly text: string; readonly failed: boolean }
 
-/** Characters of stored text in one answer: about 5,000 tokens, so that calling something back does not fill the context anew. */
+/** Characters of stored text in one result: about 5,000 tokens, so that recalling a text does not fill the context again. */
 const maxPage = 20_000
-/** A handle of ours has at most 40 characters. */
+/** Limit on the handle argument; a valid handle has at most 40 characters. */
 const maxHandle = 300
 /** More lines or characters than any stored text has. */
 const maxCount = 1_000_000_000
 
-/** Answer a call of the recall tool from its session. Whatever the model wrote as its input, there is an answer. */
+/** Answer a call of the recall tool from its session. Any input gets a result. */
 export async function answerRecall(session: Pick<Session, "recall">, input: unknown): Promise<RecallAnswer> {
   const args = readArguments(input)
   if (typeof args === "string") return { text: args, failed: true }
@@ -29,18 +29,18 @@ export async function answerRecall(session: Pick<Session, "recall">, input: unkn
   }
 }
 
-/** The arguments, or what is wrong with them. */
+/** The arguments, or an error message. */
 function readArguments(input: unknown): RecallArguments | string {
-  if (!isObject(input)) return `The arguments of ${recallName} have to be an object with a handle. Nothing was fetched.`
+  if (!isObject(input)) return `The arguments of ${recallName} must be an object with a handle. Nothing was fetched.`
   const { handle } = input
   if (typeof handle !== "string" || handle.trim() === "" || handle.length > maxHandle) {
-    return "The handle is missing or is none. Copy it whole from the place where the text was left out. Nothing was fetched."
+    return "The handle is missing or invalid. Copy all of it from the place where the text was left out. Nothing was fetched."
   }
   const counts: Record<string, number | undefined> = {}
   for (const [name, least] of [...lineNames, ["skipCharacters", 0] as const]) {
     const count = countOf(input[name])
     if (count === "none" || (count !== undefined && count < least)) {
-      return `${name} has to be a whole number from ${least} on. Nothing was fetched.`
+      return `${name} must be an integer of at least ${least}. Nothing was fetched.`
     }
     counts[name] = count
   }
@@ -53,7 +53,7 @@ const lineNames = [
   ["toLine", 1],
 ] as const
 
-/** Models now and then write a number as text, or null for one that they leave out. */
+/** Models sometimes write a number as a string, or null for an omitted argument. */
 function countOf(value: unknown): number | undefined | "none" {
   if (value === undefined || value === null || value === "") return undefined
   const count = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value

@@ -2,12 +2,12 @@ import type { RecallAnswer } from "./answer-recall.ts"
 
 export type Recall = (input: unknown) => Promise<RecallAnswer>
 
-/** Characters that one exchange may call back: about 25,000 tokens, which is room that a compaction has just made. */
+/** Limit on the characters that one exchange may recall: about 25,000 tokens, which is space that a compaction has just freed. */
 const maxCharacters = 100_000
-/** Calls that one exchange may make of it: a page each, and as many that fetch nothing. */
+/** Limit on recalls in one exchange: five pages of text, and some that find nothing. */
 const maxCalls = 20
 
-/** The recall of one exchange: once it has given back a good deal, it says that there is no more for now. */
+/** Limit the recalls of one exchange: above the limit the model is told that no more can be fetched. */
 export function boundRecall(recall: Recall): Recall {
   let calls = 0
   let characters = 0

@@ -11,8 +11,8 @@ import { encodeRequest } from "../../wire/encode.ts"
 import { isObject, readJson, tryParse, valueIn } from "../../wire/json.ts"
 
 /**
- * The body of the next round: the one that was sent, with the model's whole answer (calls, thinking and seals as they came) and the
- * results behind it. Every byte that was there stays.
+ * The request body of the next round: the previous one, followed by the model's whole response (calls, thinking and signatures unchanged)
+ * and the tool results. Existing bytes stay unchanged.
  */
 export function nextBody(
   sent: string,
@@ -26,16 +26,16 @@ export function nextBody(
   return encodeRequest(request, { messages })
 }
 
-/** The answer as the next request has to say it. */
+/** The response as messages of the next request. */
 function answersFor({ format, wire }: ModelRequest, { messages }: ModelResponse): readonly Message[] {
   if (format !== "openai-responses") return messages.map((message) => ({ ...message, role: "assistant" }))
   const body = readJson(wire, "request")
-  // A conversation that the provider keeps has the answer in it already.
+  // A conversation that the provider stores already contains the response.
   if (valueIn(body, "conversation") !== undefined && valueIn(body, "conversation") !== null) return []
   return valueIn(body, "store") === false ? messages.filter(isWhole) : messages
 }
 
-/** Where the provider keeps nothing, reasoning without its seal is a name for something that is not there. */
+/** If the provider stores nothing, a reasoning item without encrypted content refers to something that does not exist. */
 function isWhole({ parts, wire }: Message): boolean {
   if (parts[0]?.type !== "reasoning" || wire === undefined) return true
   const item = tryParse(wire)

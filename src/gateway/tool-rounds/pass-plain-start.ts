@@ -5,13 +5,12 @@ import { eventsIn } from "../http/relay.ts"
 type Written = Pick<SseEvent, "raw">
 type Judge = (events: AsyncIterable<SseEvent>) => AsyncIterable<Written>
 
-/** A longer event is read. */
+/** A longer event is parsed. */
 const maxUnreadBytes = 262_144
 
 /**
- * Pass a stream of events on as it comes while it is certain that no call stands in it; from the first event on that could hold one,
- * all that came is read, judged and written by `judge`. What was passed on before is the beginning of what `judge` writes, so only the
- * rest of that goes out.
+ * Relay a stream of events unread while it certainly contains no tool call. From the first event that may contain one, all bytes are
+ * parsed, judged and written by `judge`. What `judge` writes begins with the bytes relayed so far, so only the rest is sent.
  */
 export async function* passPlainStart(
   chunks: AsyncIterable<Buffer>,
@@ -25,20 +24,20 @@ export async function* passPlainStart(
   }
 }
 
-/** The last event of a stream that is at its end. Without it the reader says what became of the stream. */
+/** The last event of a complete stream. Without it, the parser reports how the stream ended. */
 const lastEvent = /^data: ?(?:\[DONE\]|\{"type": ?"message_stop")/m
 
 async function* passWhilePlain(source: AsyncIterator<Buffer>, judge: Judge): AsyncGenerator<Written, void, undefined> {
   const passed: Buffer[] = []
-  let begun: Buffer = Buffer.alloc(0)
+  let partial: Buffer = Buffer.alloc(0)
   for (;;) {
     const next = await source.next()
-    if (next.done && begun.length === 0 && lastEvent.test(passed.at(-1)?.toString("latin1") ?? "")) return
-    const bytes = next.done ? begun : begun.length === 0 ? next.value : Buffer.concat([begun, next.value])
+    if (next.done && partial.length === 0 && lastEvent.test(passed.at(-1)?.toString("latin1") ?? "")) return
+    const bytes = next.done ? partial : partial.length === 0 ? next.value : Buffer.concat([partial, next.value])
     const end = endOfLastEvent(bytes)
     const whole = bytes.subarray(0, end)
-    begun = bytes.subarray(end)
-    if (next.done || begun.length > maxUnreadBytes || begun.includes(0x0d) || !surelyWithoutCalls(whole)) {
+    partial = bytes.subarray(end)
+    if (next.done || partial.length > maxUnreadBytes || partial.includes(0x0d) || !surelyWithoutCalls(whole)) {
       const all = eventsIn(followedBy([...passed, bytes], source), "events")
       return yield* withoutStart(judge(all), Buffer.concat(passed))
     }
@@ -48,7 +47,7 @@ async function* passWhilePlain(source: AsyncIterator<Buffer>, judge: Judge): Asy
   }
 }
 
-/** Where the last event that is whole ends; a line may end with LF or CR LF. */
+/** Where the last complete event ends; lines may end with LF or CR LF. */
 function endOfLastEvent(bytes: Buffer): number {
   const short = bytes.lastIndexOf("\n\n")
   const long = bytes.lastIndexOf("\n\r\n")
@@ -60,7 +59,7 @@ async function* followedBy(first: readonly Buffer[], rest: AsyncIterator<Buffer>
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
 }
 
-/** What follows the given bytes. Where something else is written in their place, all from there on is told. */
+/** Skip the given bytes at the start. If the written bytes differ from them, send everything from there on. */
 async function* withoutStart(written: AsyncIterable<Written>, start: Buffer): AsyncGenerator<Written, void, undefined> {
   let at = 0
   for await (const { raw } of written) {
@@ -73,18 +72,21 @@ async function* withoutStart(written: AsyncIterable<Written>, start: Buffer): As
   }
 }
 
-/** Names and escapes by which a call can stand in an event, and signs by which one can begin in a text. A word counts by itself where it is a whole JSON string, as names and types are, and not within a sentence. */
+/**
+ * Names and escapes that a tool call in an event must contain, and signs by which one can begin in a text. Plain words count only as
+ * whole JSON strings, as names and types are, not inside a sentence.
+ */
 const callMark =
   /\\u00(?:[4-7]|3c)|<|\\"|\[TOOL|```|Action|tool_?(?:calls?|use)|function_?calls?|executable_?code|_call\b|"(?:name|input|[\w-]{0,60}(?:tool|function|call|args?|arguments?|commands?|parameters|action|operation|json|code|use|request))"/i
 
-/** A line that is neither one JSON object (or the end mark) as data, nor another field of an event, nor a comment. */
+/** A line that is not a JSON object (or the end marker) as data, not another event field, and not a comment. */
 const otherLine = /^(?!data: ?(?:\{|\[DONE\]|\r?$)|(?:event|id|retry):|:|\r?$)/m
-/** Data that goes on in a second line, or a line that ends otherwise than lines of a stream usually do. */
+/** Data that continues on a second line, or an unusual line ending. */
 const otherShape = /^data.*\r?\n(?:(?:event|id|retry|:).*\r?\n)*data|\r(?!\n|$)/m
 
 /**
- * Is it certain that no call stands in these whole events of a server-sent stream, by whatever reading? A look at the letters alone, for
- * most streams are words and nothing else. "No" means only that they have to be read.
+ * Do these complete events certainly contain no tool call, however they are parsed? This only scans the text, because most streams are
+ * plain text. False means that the events must be parsed.
  */
 export function surelyWithoutCalls(events: Buffer): boolean {
   const text = events.toString("latin1")

@@ -14,12 +14,12 @@ import {
   write,
 } from "../../wire/json.ts"
 
-/** The tool by which a model gets back what was cut. It is offered, and its calls are answered, by the gateway. */
+/** The tool by which a model fetches text that was removed. The gateway offers it and answers its calls. */
 export const recallName = "holdfast_recall"
 
 /**
- * Does a body print a handle that could be called back? Only then is there something to fetch: and by then what the provider had cached
- * of the conversation is void anyway, so that one more tool costs nothing.
+ * Does a body contain a recall handle? Only then is there something to fetch. By then the provider's prompt cache of the conversation is
+ * invalid anyway, so the additional tool costs nothing.
  */
 export const printsHandle = (body: string): boolean => /recall hf-[1-9]\d{0,14}-[0-9a-f]{20}/.test(body)
 
@@ -40,7 +40,7 @@ const properties = {
 
 const schema = { type: "object", properties, required: ["handle"], additionalProperties: false }
 
-/** Gemini names types in capitals and knows no closed objects. */
+/** Gemini writes types in capitals and does not support `additionalProperties`. */
 const geminiSchema = {
   type: "OBJECT",
   properties: Object.fromEntries(
@@ -49,19 +49,18 @@ const geminiSchema = {
   required: ["handle"],
 }
 
-/** The tool as each wire declares it: always the same bytes, so that what a provider has cached of a request still fits. */
+/** The tool declaration in each format: always the same bytes, so that the provider's prompt cache still matches. */
 export const recallDeclarations: Readonly<Record<Format, Wire>> = {
   "anthropic-messages": write({ name: recallName, description, input_schema: schema }),
   "openai-chat": write({ type: "function", function: { name: recallName, description, parameters: schema } }),
-  // Strict is the usual here, and would ask for every argument.
+  // Strict is the default here, and would require every argument.
   "openai-responses": write({ type: "function", name: recallName, description, parameters: schema, strict: false }),
   gemini: write({ name: recallName, description, parameters: geminiSchema }),
 }
 
 /**
- * The body with the tool as the last of its tools, or the very text that came where it is not offered: in a request that gives the
- * model no tool to run (a side call stays what it is), that has one of that name, that cannot be
- * read, or whose answer would not come here alone.
+ * The body with the recall tool added as its last tool. Returns the same text if the tool is not offered: if the request has no client
+ * tools (a side call stays unchanged), has a tool of that name, cannot be parsed, or asks for several or deferred responses.
  */
 export function withRecallTool(sent: string | ModelRequest, format: Format): string {
   const text = typeof sent === "string" ? sent : sent.wire
@@ -73,7 +72,7 @@ export function withRecallTool(sent: string | ModelRequest, format: Format): str
   return wireText(`${text.slice(0, end)},${recallDeclarations[format]}${text.slice(end)}`)
 }
 
-/** What is no JSON is for the upstream to refuse. */
+/** Leave invalid JSON for the upstream to refuse. */
 function readable(text: string): Json | undefined {
   try {
     return readJson(text, "request")
@@ -83,7 +82,7 @@ function readable(text: string): Json | undefined {
   }
 }
 
-/** One answer, and given in this exchange: neither several to choose from nor one that is fetched later. */
+/** Does the request ask for one immediate response, not for several candidates or a background one? */
 function comesAlone(format: Format, body: Json): boolean {
   if (format === "openai-chat") return (countIn(body, "n") ?? 1) <= 1
   if (format === "openai-responses") return !isTrue(body, "background")
@@ -93,7 +92,7 @@ function comesAlone(format: Format, body: Json): boolean {
   return typeof count?.value !== "number" || count.value <= 1
 }
 
-/** The list that the tool goes into, if the tools in it are of the kind that a client runs and none has its name. */
+/** The list to add the tool to, if it has client tools and none with the same name. */
 function listFor(format: Format, body: Json): Json | undefined {
   const tools = member(body, "tools")
   if (tools === undefined) return undefined
@@ -103,7 +102,7 @@ function listFor(format: Format, body: Json): Json | undefined {
   return !taken && known.some((tool) => isClientTool(format, tool)) ? lists.at(-1) : undefined
 }
 
-/** Declarations stand together here: tools of several kinds side by side are often refused. */
+/** Add to an existing declaration list, because tools of several kinds side by side are often refused. */
 const declarationsIn = (tool: Json): readonly Json[] => {
   const list = memberOf(tool, ["functionDeclarations", "function_declarations"])
   return list === undefined || elements(list).length === 0 ? [] : [list]
@@ -113,7 +112,7 @@ const nameOf = (tool: Json): string | undefined => stringIn(member(tool, "functi
 
 const clientTypes: ReadonlySet<string | undefined> = new Set([undefined, "function", "custom"])
 
-/** Tools of a provider have a dated type on Anthropic's wire; of those only these few are run by the client. */
+/** Provider tools have a dated type in the Anthropic format; the client runs only these few. */
 const isClientTool = (format: Format, tool: Json): boolean => {
   const type = stringIn(tool, "type")
   const named = format === "anthropic-messages" && /^(?:bash|text_editor|computer|memory)_\d/.test(type ?? "")

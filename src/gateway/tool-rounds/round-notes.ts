@@ -6,7 +6,7 @@ import type { SseEvent } from "../../wire/sse.ts"
 import type { Recall } from "./bound-recall.ts"
 import type { TakenRecalls } from "./without-recalls.ts"
 
-/** One round of a streamed exchange: what came for what was sent, and what went before it. */
+/** The inputs of one round of a streamed exchange: the request body, its response events, and the state after the earlier rounds. */
 export type RoundSetup = {
   readonly format: Format
   readonly events: AsyncIterable<SseEvent>
@@ -16,28 +16,28 @@ export type RoundSetup = {
   /** May another round follow? */
   readonly mayGoOn: boolean
   readonly isFirst: boolean
-  /** Parts that earlier rounds have numbered. */
+  /** Number of parts in earlier rounds; parts of this round are numbered from here. */
   readonly offset: number
-  /** Have earlier rounds said something that the first words of this one would run into? */
+  /** Did earlier rounds contain text, so that the text of this round needs a separator? */
   readonly spoken: boolean
-  /** Hundredths that earlier rounds have spent. */
+  /** Money spent by calls of earlier rounds, in hundredths of the currency. */
   readonly spentMinor: number
 }
 
-/** What is known of a round while it goes on. */
+/** The state of a round in progress. */
 export type RoundNotes = {
   id: string | undefined
   parts: number
   spoken: boolean
-  /** Calls that went out to the client. */
+  /** Tool calls that were sent to the client. */
   released: number
   stopped: boolean
-  /** The body of the next round, once there is to be one. */
+  /** The request body of the next round, if there is one. */
   next: string | undefined
   collecting: CollectState
   readonly judged: JudgedCall[]
   readonly taken: TakenRecalls
-  /** Those of them in whose place words stand. */
+  /** The taken recalls that were replaced by text. */
   readonly placed: Set<number>
 }
 

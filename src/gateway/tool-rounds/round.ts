@@ -2,30 +2,36 @@ import type { Format } from "../../message/message.ts"
 import type { SessionGuarding } from "../../session/record.ts"
 import type { Recall } from "./bound-recall.ts"
 
-/** What a round came to, once it is over. */
+/** The outcome of a finished round. */
 export type Round = {
-  /** The answer's own id. The client of a stream knows the first one's, and what it builds on is the last one's. */
+  /** The response's id. In a stream the client sees the id of the first round; the provider's state is under that of the last one. */
   readonly id?: string
-  /** Recalls that were answered, and calls whose refusal the model was told. None of a last round: nothing follows it. */
+  /**
+   * Recalls that were answered, and calls whose refusal was reported to the model. Zero in the last round, because nothing is sent after
+   * it.
+   */
   readonly recalls: number
   readonly denied: number
   /** Does another round follow? */
   readonly goesOn: boolean
 }
 
-/** What every exchange in rounds needs, streamed or not. */
+/** Options for tool rounds, streamed or not. */
 export type RoundsOptions = {
   readonly format: Format
-  /** The body that was sent for the first answer. */
+  /** The request body of the first response. */
   readonly sent: string
-  /** Who judges the calls. */
+  /** The guard that judges the tool calls. */
   readonly guarding?: SessionGuarding
-  /** Answers the recalls; without it no call is taken for one. */
+  /** Answers recalls; without it, no call counts as a recall. */
   readonly recall?: Recall
   /** How many rounds may follow the first. */
   readonly maxRounds?: number
   readonly onRound?: (round: Round) => void
 }
 
-/** Rounds behind the first: a text of some pages, or a second try after a refusal; more is a model that runs in circles. */
+/**
+ * Limit on rounds after the first: enough for a recalled text of several pages, or a second try after a refusal. A model that needs more is
+ * looping.
+ */
 export const usualRounds = 5

@@ -20,24 +20,24 @@ import { isDenied, openNotes, type RoundNotes, type RoundSetup } from "./round-n
 import { besideText, openCalls, roundResults, usedUpText, waitsForResults } from "./round-results.ts"
 import { withoutRecalls } from "./without-recalls.ts"
 
-/** What a further round was answered with: a stream, or something else as text. */
+/** The response of a later round: a stream, or other content as text. */
 export type FurtherStream =
   | { readonly status: number; readonly framing: StreamFraming; readonly events: AsyncIterable<SseEvent> }
   | { readonly status: number; readonly text: string }
 
 export type StreamRoundsOptions = RoundsOptions & {
   readonly framing: StreamFraming
-  /** The first answer. */
+  /** The first response. */
   readonly events: AsyncIterable<SseEvent>
-  /** Send a body to where the first one went. What goes wrong is thrown as a Problem. */
+  /** Send a request body to the same upstream. Failures are thrown as Problems. */
   readonly send: (body: string) => Promise<FurtherStream>
 }
 
 /**
- * A streamed answer in as many rounds as it takes: recalls are answered here, and a model whose every call was withheld is told why and
- * goes on. The client gets one answer: words as they come, later rounds in the same message, stop and usage of the last one. With
- * nothing recalled and nothing withheld the bytes that go out are those that came in. A further round that fails ends the stream with
- * the wire's own error; never is the end clean and something missing.
+ * Run the tool rounds of a streamed response: recalls are answered here, and if every call was withheld, the model is clientEvents why and
+ * continues. The client gets one response: text as it arrives, later rounds in the same message, stop reason and usage of the last round.
+ * If nothing was recalled or withheld, the output bytes are the input bytes. If a later round fails, the stream ends with an error in its
+ * format; it never ends normally with content missing.
  */
 export async function* streamRounds(options: StreamRoundsOptions): AsyncGenerator<SseEvent, void, undefined> {
   const { format, framing, guarding, send, maxRounds = usualRounds } = options
@@ -81,7 +81,7 @@ const roundOf = ({ id, next, taken, judged }: RoundNotes): Round => {
   return { ...counts, goesOn, ...present({ id }) }
 }
 
-/** The next answer, or why there is none. */
+/** The next response stream, or the problem. */
 async function sendNext(
   send: StreamRoundsOptions["send"],
   body: string,
@@ -95,7 +95,7 @@ async function sendNext(
   }
 }
 
-/** An error may come framed as a stream, too; and what is neither an error nor a stream is none that can be joined on. */
+/** An error may be sent as a stream too. A response that is neither an error nor a stream cannot be joined. */
 async function problemIn(reply: FurtherStream): Promise<Problem> {
   const status = reply.status < 400 ? 502 : reply.status
   if ("text" in reply) return upstreamProblem(status, reply.text)
@@ -103,27 +103,27 @@ async function problemIn(reply: FurtherStream): Promise<Problem> {
   return upstreamProblem(status, "")
 }
 
-/** Of a body that is no error of a known shape, this much is told. */
-const maxTold = 300
+/** Characters quoted from a body that is not an error in a known format. */
+const maxQuoted = 300
 
-/** What an upstream said when it refused a further round. */
+/** The upstream's error for a later round. */
 function upstreamProblem(status: number, text: string): Problem {
   const body = tryParse(text)
   const inner = isObject(body) ? body.error : undefined
   const error = isObject(inner) ? inner : {}
   const type = [error.type, error.status, error.code].find((name) => typeof name === "string")
-  const message = typeof error.message === "string" ? error.message : text.slice(0, maxTold).toWellFormed()
+  const message = typeof error.message === "string" ? error.message : text.slice(0, maxQuoted).toWellFormed()
   return { code: "upstream-error", type: typeof type === "string" ? type : "error", message, status }
 }
 
-/** Writes the rounds of one exchange as one stream. */
+/** Writes all rounds of an exchange as one stream. */
 type RoundWriter = {
   readonly write: (event: StreamEvent) => readonly SseEvent[]
-  /** What waits for more of its wire event goes out: nothing more of it comes. */
+  /** Write buffered events: no more of their wire event follows. */
   readonly flush: () => readonly SseEvent[]
-  /** A further stream follows: from here on nothing is where it was in the stream that it came in. */
+  /** Call before a later stream: its events no longer match their original positions, so their original bytes are not reused. */
   readonly join: () => void
-  /** End the stream with an error in the words of its wire. */
+  /** End the stream with an error in its format. */
   readonly fail: (problem: Problem) => readonly SseEvent[]
 }
 
@@ -154,23 +154,23 @@ function createRoundWriter(format: Format, framing: StreamFraming): RoundWriter 
     fail: (problem) => {
       const waiting = flush()
       const numbered = format === "openai-responses" ? { sequence: sequenceOf(state) } : {}
-      const told = streamError(format, problem, { ...numbered, ...present({ responseId: state.start?.id }) })
-      const events = told.flatMap((raw) => sseStep(startSse(), raw)[1]).map(framed)
+      const clientEvents = streamError(format, problem, { ...numbered, ...present({ responseId: state.start?.id }) })
+      const events = clientEvents.flatMap((raw) => sseStep(startSse(), raw)[1]).map(framed)
       return [...waiting, ...events, ...(framing === "array" ? [closingBracket] : [])]
     },
   }
 }
 
-/** An array that ends without an element: its brackets stand in one piece. */
+/** An empty array: both brackets are in one piece. */
 const isWholeArray = ({ type, raw }: SseEvent): boolean => type === "comment" && raw.includes(0x5b)
 
 const closingBracket: SseEvent = { type: "comment", data: "", raw: utf8Bytes("]"), framing: "array" }
 
-type Told = Generator<StreamEvent, void, undefined>
+type EventGenerator = Generator<StreamEvent, void, undefined>
 
 /**
- * The events of one round as the client is to get them. A round that another one follows ends without a stop; what is noted of it says
- * with which body the next one begins. One behind the first that breaks off throws why.
+ * The events of one round for the client. A round that another one follows ends without a stop event; `notes.next` is the body of the next
+ * round. If a later round breaks off, the problem is thrown.
  */
 async function* roundEvents(setup: RoundSetup, notes: RoundNotes): AsyncGenerator<StreamEvent, void, undefined> {
   let held: readonly StreamEvent[] = []
@@ -192,22 +192,25 @@ async function* roundEvents(setup: RoundSetup, notes: RoundNotes): AsyncGenerato
       }
       yield* held
       held = []
-      yield* told(setup, notes, event)
+      yield* clientEvents(setup, notes, event)
     }
   } catch (error) {
-    // All of the answer was there before the end of its stream was lost.
+    // The response was complete before its stream broke off.
     if (notes.next === undefined || !(error instanceof HoldfastError)) throw error
   }
   if (notes.next === undefined) yield* held
 }
 
-/** Where another round could follow, usage is not told before it is known that none does; ends of parts may stand between the two. */
+/** If another round may follow, hold back usage (and part ends after it) until it is known that none does. */
 function waitsForStop({ stopped, taken, judged }: RoundNotes, { type }: StreamEvent, behindUsage: boolean): boolean {
   if (stopped || (type !== "usage" && !(behindUsage && type === "part-end"))) return false
   return taken.size > 0 || judged.some(isDenied)
 }
 
-/** The body of the next round, if there is to be one: every call of this answer was a recall or withheld, and can be answered. */
+/**
+ * The request body of the next round; undefined if there is none. It requires that every call of this response was recalled or withheld,
+ * and can be answered.
+ */
 async function planNext(setup: RoundSetup, notes: RoundNotes, stop: StopReason): Promise<string | undefined> {
   const { format, sent, recall, mayGoOn } = setup
   const { taken, released } = notes
@@ -220,17 +223,17 @@ async function planNext(setup: RoundSetup, notes: RoundNotes, stop: StopReason):
     const results = await roundResults({ answer, denied, recall })
     return results === undefined ? undefined : nextBody(sent, format, answer, results)
   } catch (error) {
-    // A body that was sent unread has no place for an answer that we know of.
+    // The request was forwarded without being decoded, so a response cannot be added to it.
     if (error instanceof HoldfastError) return undefined
     throw error
   }
 }
 
-function* told(setup: RoundSetup, notes: RoundNotes, event: StreamEvent): Told {
+function* clientEvents(setup: RoundSetup, notes: RoundNotes, event: StreamEvent): EventGenerator {
   const { format, isFirst } = setup
   if (event.type === "response-start") notes.id = event.id
   if (!isFirst && event.type === "error" && event.wire === undefined) throw new HoldfastError(event.problem)
-  // Half an event would swallow the beginning of the error that follows it.
+  // An incomplete event would swallow the start of the error after it.
   if (!isFirst && (repeatsStart(format, event) || event.wire?.sse.type === "cut")) return
   if (event.type === "part-start") {
     if (event.part === "tool-call" && event.kind !== "provider") {
@@ -245,7 +248,7 @@ function* told(setup: RoundSetup, notes: RoundNotes, event: StreamEvent): Told {
   yield fittingStop(notes, event)
 }
 
-/** How an answer stands is also told by whole copies of it; with those of a further one the message would begin anew. */
+/** OpenAI Responses events may contain a copy of the whole response; a copy from a later round would restart the message at the client. */
 function repeatsStart(format: Format, event: StreamEvent): boolean {
   if (event.type === "response-start") return true
   if (format !== "openai-responses" || event.type !== "other" || indexOf(event) !== undefined) return false
@@ -253,8 +256,8 @@ function repeatsStart(format: Format, event: StreamEvent): boolean {
   return isObject(body) && isObject(body.response)
 }
 
-/** Words in the place of each recall that is not going to be answered. */
-function* placedWords({ taken, placed, released }: RoundNotes): Told {
+/** Text in place of each recall that will not be answered. */
+function* placedWords({ taken, placed, released }: RoundNotes): EventGenerator {
   for (const index of taken.keys()) {
     if (placed.has(index)) continue
     placed.add(index)
@@ -262,26 +265,26 @@ function* placedWords({ taken, placed, released }: RoundNotes): Told {
   }
 }
 
-function* ownText(index: number, text: string): Told {
+function* ownText(index: number, text: string): EventGenerator {
   yield { type: "part-start", index, part: "text" }
   yield { type: "text-delta", index, text }
   yield { type: "part-end", index }
 }
 
-/** On these wires the texts of a message run into one another. */
+/** In these formats the texts of a message are joined without a separator. */
 const joinsTexts: ReadonlySet<Format> = new Set(["openai-chat", "gemini"])
 
-function* gap({ format, offset }: RoundSetup): Told {
+function* gap({ format, offset }: RoundSetup): EventGenerator {
   if (joinsTexts.has(format)) yield* ownText(-1 - offset, "\n\n")
 }
 
-/** With no call left for the client, nothing waits for a result. */
+/** If no tool call is left for the client, the stop reason is a plain end. */
 function fittingStop({ taken, released }: RoundNotes, event: StreamEvent): StreamEvent {
   const ends = event.type === "response-stop" || event.type === "response-end"
   return ends && event.stop === "tool-calls" && taken.size > 0 && released === 0 ? { ...event, stop: "end" } : event
 }
 
-/** What comes in a round: recalls taken out, every other call judged where somebody judges. */
+/** The events of a round: recalls removed, every other call judged if a guard is active. */
 function judgedEvents(setup: RoundSetup, notes: RoundNotes): AsyncIterable<StreamEvent> {
   const { format, guarding, recall, spentMinor } = setup
   const said = collected(setup, notes)
@@ -295,7 +298,7 @@ function judgedEvents(setup: RoundSetup, notes: RoundNotes): AsyncIterable<Strea
   return guardEvents(format, rest, guard, { ...withSpent(use, spentMinor), onJudged: judged })
 }
 
-/** What the upstream says, numbered on from the rounds before, and collected for the next one. */
+/** The upstream's events, with part indexes continued from earlier rounds, and collected for the next request. */
 async function* collected(
   { format, events, offset }: RoundSetup,
   notes: RoundNotes,

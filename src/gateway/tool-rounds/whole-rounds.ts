@@ -19,20 +19,20 @@ import { type RoundsOptions, usualRounds } from "./round.ts"
 import { isDenied } from "./round-notes.ts"
 import { besideText, isRecall, openCalls, roundResults, usedUpText, waitsForResults } from "./round-results.ts"
 
-/** An answer that is there whole. */
+/** A response that was read completely. */
 export type WholeText = { readonly status: number; readonly text: string }
 
 type WholeRoundsOptions = RoundsOptions & {
-  /** The first answer. */
+  /** The first response. */
   readonly first: WholeText
-  /** Send a body to where the first one went. What goes wrong is thrown as a Problem. */
+  /** Send a request body to the same upstream. Failures are thrown as Problems. */
   readonly send: (body: string) => Promise<WholeText>
 }
 
-/** One answer, read and judged. */
-type Judged = {
+/** One response, decoded and judged. */
+type JudgedRound = {
   readonly answer: ModelResponse
-  /** What of it the client may see: recalls taken out, withheld calls replaced by words. */
+  /** The response for the client: recalls removed, withheld calls replaced by text. */
   readonly shown: ModelResponse
   readonly recalls: number
   readonly denied: readonly JudgedCall[]
@@ -40,9 +40,9 @@ type Judged = {
 }
 
 /**
- * A whole answer in as many rounds as it takes, as `streamRounds` has it: the client gets the last one, with what the earlier ones said
- * before it. With nothing recalled and nothing withheld it is the very text that came. Where a further round is refused, the refusal is
- * the answer: nothing has gone out yet.
+ * Run the tool rounds of a non-streamed response, like `streamRounds`: the client gets the last response, preceded by the text of the
+ * earlier ones. If nothing was recalled or withheld, it is the original text. If a later round is refused, the client gets the refusal,
+ * because nothing was sent to it yet.
  */
 export async function wholeRounds(options: WholeRoundsOptions): Promise<WholeText> {
   const { format, send, maxRounds = usualRounds } = options
@@ -68,7 +68,7 @@ export async function wholeRounds(options: WholeRoundsOptions): Promise<WholeTex
   }
 }
 
-/** An answer that nobody can read goes on as it came, unless it could hold a call that somebody has to judge. */
+/** A response that cannot be decoded is relayed unchanged, unless it could contain a tool call that must be judged. */
 function readable({ format, guarding }: RoundsOptions, text: string, number: number): ModelResponse | undefined {
   try {
     return decodeResponse(format, text)
@@ -82,7 +82,7 @@ function readable({ format, guarding }: RoundsOptions, text: string, number: num
 async function judgeRound(
   { guarding, recall, spentMinor }: RoundsOptions & { readonly spentMinor: number },
   answer: ModelResponse,
-): Promise<Judged> {
+): Promise<JudgedRound> {
   const rest = recall === undefined ? answer : withoutRecallParts(answer)
   const recalls = recall === undefined ? 0 : openCalls(answer).filter(isRecall).length
   if (guarding === undefined) return { answer, shown: rest, recalls, denied: [], spentMinor: 0 }
@@ -92,11 +92,14 @@ async function judgeRound(
   return { answer, shown, recalls, denied: judged.filter(isDenied), spentMinor: spentWith(judged) }
 }
 
-/** The body of the next round, if there is to be one: every call of this answer was a recall or withheld, and can be answered. */
+/**
+ * The request body of the next round; undefined if there is none. It requires that every call of this response was recalled or withheld,
+ * and can be answered.
+ */
 async function nextOf(
   format: Format,
   sent: string,
-  { answer, shown, recalls, denied }: Judged,
+  { answer, shown, recalls, denied }: JudgedRound,
   recall: RoundsOptions["recall"],
 ): Promise<string | undefined> {
   const due = recalls + denied.length
@@ -106,7 +109,7 @@ async function nextOf(
     const results: readonly ToolResultPart[] | undefined = await roundResults({ answer, denied, recall })
     return results === undefined ? undefined : nextBody(sent, format, answer, results)
   } catch (error) {
-    // A body that was sent unread has no place for an answer that we know of.
+    // The request was forwarded without being decoded, so a response cannot be added to it.
     if (error instanceof HoldfastError) return undefined
     throw error
   }
@@ -115,7 +118,7 @@ async function nextOf(
 function lastText(
   format: Format,
   came: string,
-  { answer, shown, recalls }: Judged,
+  { answer, shown, recalls }: JudgedRound,
   earlier: readonly Message[],
 ): string {
   if (shown === answer && earlier.length === 0) return came
@@ -125,7 +128,7 @@ function lastText(
   return written
 }
 
-/** The answer without its recalls; the very object if it has none. */
+/** The response without its recalls; the same object if it has none. */
 function withoutRecallParts(response: ModelResponse): ModelResponse {
   const { format } = response
   if (!response.messages.some(({ parts }) => parts.some(isRecallPart))) return response
@@ -139,53 +142,55 @@ function withoutRecallParts(response: ModelResponse): ModelResponse {
 
 const isRecallPart = (part: Part): boolean => part.type === "tool-call" && isRecall(part)
 
-/** What of an exchange is not in its last answer as it came. */
-type Laid = {
-  /** What earlier rounds said, the oldest first. */
+/** Content to add to the last response. */
+type AddedContent = {
+  /** Messages of earlier rounds, oldest first. */
   readonly earlier: readonly Message[]
-  /** Words of ours in the place of recalls that were not answered. */
+  /** Text that replaces recalls that were not answered. */
   readonly words: readonly string[]
 }
 
-/** The last answer with all that went before it, in the shape of its wire; without a wire there is nothing to lay it over. */
-function wholeAnswer(last: ModelResponse, { earlier, words }: Laid): string | undefined {
+/** The last response with the messages of earlier rounds, as JSON of its format; undefined if the response has no wire text. */
+function wholeAnswer(last: ModelResponse, { earlier, words }: AddedContent): string | undefined {
   const { format } = last
   const left = openCalls(last).length
   const stop = last.stop === "tool-calls" && left === 0 ? "end" : last.stop
-  const said = words.map((text) => textPart(format, text))
+  const ownParts = words.map((text) => textPart(format, text))
   const messages =
-    format === "openai-responses" ? [...earlier, ...withItem(last.messages, said)] : oneMessage(last, earlier, said)
+    format === "openai-responses"
+      ? [...earlier, ...withItem(last.messages, ownParts)]
+      : oneMessage(last, earlier, ownParts)
   return responseWire({ ...last, messages, stop }, stop !== last.stop)
 }
 
 const isCall = (part: Part): boolean => part.type === "tool-call"
 
-/** Words of ours stand before the first call: behind it nothing is read by some clients. */
-function beforeCalls(parts: readonly Part[], said: readonly Part[]): readonly Part[] {
+/** Put our text before the first tool call: some clients ignore text after it. */
+function beforeCalls(parts: readonly Part[], ownParts: readonly Part[]): readonly Part[] {
   const at = parts.findIndex(isCall)
-  return parts.toSpliced(at < 0 ? parts.length : at, 0, ...said)
+  return parts.toSpliced(at < 0 ? parts.length : at, 0, ...ownParts)
 }
 
-/** On this wire what is said is an item of its own. */
-function withItem(messages: readonly Message[], said: readonly Part[]): readonly Message[] {
-  if (said.length === 0) return messages
+/** In OpenAI Responses, text is an item of its own. */
+function withItem(messages: readonly Message[], ownParts: readonly Part[]): readonly Message[] {
+  if (ownParts.length === 0) return messages
   const at = messages.findIndex(({ parts }) => parts.some(isCall))
-  const own: Message = { id: messageId("recall"), role: "assistant", parts: said, format: "openai-responses" }
-  return messages.toSpliced(at < 0 ? messages.length : at, 0, writtenMessage("openai-responses", own, said))
+  const own: Message = { id: messageId("recall"), role: "assistant", parts: ownParts, format: "openai-responses" }
+  return messages.toSpliced(at < 0 ? messages.length : at, 0, writtenMessage("openai-responses", own, ownParts))
 }
 
 function oneMessage(
   { format, messages }: ModelResponse,
   earlier: readonly Message[],
-  said: readonly Part[],
+  ownParts: readonly Part[],
 ): readonly Message[] {
   const [message] = messages
   if (message === undefined) return messages
-  const parts = [...earlier.flatMap((one) => one.parts), ...beforeCalls(message.parts, said)]
+  const parts = [...earlier.flatMap((one) => one.parts), ...beforeCalls(message.parts, ownParts)]
   return [writtenMessage(format, message, format === "openai-chat" ? joined(parts) : parts)]
 }
 
-/** Chat has one text and one piece of reasoning for the whole message, before its calls. */
+/** A Chat Completions message has one text and one reasoning text, before its calls. */
 function joined(parts: readonly Part[]): readonly Part[] {
   const plain = (part: Part, type: Part["type"]): boolean => part.type === type && part.wire === undefined
   const textsOf = (type: "text" | "reasoning"): readonly Part[] => {
@@ -197,7 +202,7 @@ function joined(parts: readonly Part[]): readonly Part[] {
   return [...textsOf("reasoning"), ...textsOf("text"), ...rest]
 }
 
-/** Messages of further rounds under names of their own, so that no two items of ours have the same. */
+/** Give messages of later rounds distinct ids, so that no two items have the same id. */
 const renamed = (response: ModelResponse, round: number): ModelResponse =>
   round === 0
     ? response

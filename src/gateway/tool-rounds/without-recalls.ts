@@ -5,12 +5,12 @@ import { replaceData, type SseEvent } from "../../wire/sse.ts"
 import { indexOf, type StreamEvent } from "../../wire/stream.ts"
 import { isRecall } from "./round-results.ts"
 
-/** Recalls that were taken out of a stream: the id of each by the number of its part. */
+/** Recalls removed from a stream: their call ids by part index. */
 export type TakenRecalls = Map<number, string>
 
 /**
- * A stream without its recalls: nobody else gets to see or judge them. A wire event that carries more than was read in it is looked
- * at whole by whoever judges calls; where its first piece is taken out here, that look is taken here.
+ * Remove the recalls from a stream, so that neither the guard nor the client sees them. The guard also checks each wire event for content
+ * outside the decoded parts; if the first part of an event is removed here, that check is done here.
  */
 export async function* withoutRecalls(
   format: Format,
@@ -34,7 +34,7 @@ export async function* withoutRecalls(
       yield event
       continue
     }
-    if (listed?.sse !== wire.sse) listed = { sse: wire.sse, rest: unlisted(wire.sse, taken) }
+    if (listed?.sse !== wire.sse) listed = { sse: wire.sse, rest: withoutListedRecalls(wire.sse, taken) }
     yield { ...event, wire: { ...wire, sse: listed.rest } }
   }
 }
@@ -42,15 +42,15 @@ export async function* withoutRecalls(
 const stray = {
   code: "stream-invalid",
   event: "data",
-  expected: "calls where they can be judged",
-  found: "something that could be one elsewhere",
+  expected: "tool calls only in places where they can be judged",
+  found: "a possible tool call in another place",
 } as const
 
-/** The finished answer of OpenAI Responses lists its items once more. */
+/** The final events of OpenAI Responses list all items again. */
 const listsItems = (format: Format, { type }: StreamEvent): boolean =>
   format === "openai-responses" && (type === "usage" || type === "response-stop" || type === "response-end")
 
-function unlisted(sse: SseEvent, taken: TakenRecalls): SseEvent {
+function withoutListedRecalls(sse: SseEvent, taken: TakenRecalls): SseEvent {
   const ids = new Set(taken.values())
   const body = readJson(sse.data, "response")
   const response = member(body, "response")

@@ -6,15 +6,15 @@ import { hashEntry } from "../../store/reserved-log.ts"
 import type { Head, StoredEntry } from "../../store/store.ts"
 import { type EntryBody, refersTo } from "./entry.ts"
 
-/** Longer texts of a body are kept apart, by their hash: one text is stored once, however many entries name it. */
+/** Longer texts of a body are stored separately by their hash: a text is stored once, however many entries contain it. */
 export const payloadLength = 1024
 
-/** The name of a payload, as stores check it: of its UTF-8, in which lone surrogates are told apart by their escapes. */
+/** The hash of a payload, as stores check it: of its UTF-8, with lone surrogates escaped so that they stay distinct. */
 const hashPayload = (text: string): string => sha256Hex(text.isWellFormed() ? text : toStorable(text))
 
 type Chained = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
-/** Bodies as the next entries of a log, each bound by its hash to all before it. */
+/** Bodies as the next entries of a log, each linked by its hash to all before it. */
 export function chainEntries(head: Head, bodies: readonly EntryBody[], atMs: number): Chained {
   const payloads = new Map<string, string>()
   const entries: StoredEntry[] = []
@@ -31,12 +31,12 @@ export function chainEntries(head: Head, bodies: readonly EntryBody[], atMs: num
 const referenceOf = (body: EntryBody): Pick<StoredEntry, "parent" | "key"> =>
   present({ parent: refersTo(body), key: body.type === "message-appended" ? body.key : undefined })
 
-/** Marks a text that is kept apart. A member of someone else's that has this name is written with a colon more. */
+/** Marks a text that is stored separately. A foreign member with this name is written with an additional colon. */
 const mark = "payload:sha256"
-const theirs = /^payload:sha256(:*)$/
-const theirsWritten = /^payload:sha256:(:*)$/
+const foreignName = /^payload:sha256(:*)$/
+const escapedName = /^payload:sha256:(:*)$/
 
-/** The object with some of its members under other names; the same object where there are none of them. */
+/** Rename some members of an object; returns the same object if there are none. */
 function rename(value: object, from: RegExp, to: string): object {
   if (Array.isArray(value) || !Object.keys(value).some((name) => from.test(name))) return value
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.replace(from, to), inner]))
@@ -44,7 +44,7 @@ function rename(value: object, from: RegExp, to: string): object {
 
 function writeBody(body: EntryBody, payloads: Map<string, string>): string {
   return JSON.stringify(body, (_name, value: unknown) => {
-    if (typeof value === "object" && value !== null) return rename(value, theirs, `${mark}:$1`)
+    if (typeof value === "object" && value !== null) return rename(value, foreignName, `${mark}:$1`)
     if (typeof value !== "string" || value.length <= payloadLength) return value
     const hash = hashPayload(value)
     payloads.set(hash, value)
@@ -54,18 +54,18 @@ function writeBody(body: EntryBody, payloads: Map<string, string>): string {
 
 const reference = /\{"payload:sha256":"([0-9a-f]{64})"\}/g
 
-/** The payloads that a body names. A text of someone else's that looks like a name is quoted in the body, and so none. */
+/** The payload hashes in a body. A foreign text that looks like one is escaped in the JSON, so it does not match. */
 export const payloadsOf = (body: string): readonly string[] =>
   [...body.matchAll(reference)].map(([, hash = ""]) => hash)
 
-/** Read a body back. The chain has vouched for it, so what does not have the shape of one is damage. */
+/** Decode a stored body. The hash chain has verified it, so an invalid shape means damage. */
 export function readBody(entry: StoredEntry, payloads: ReadonlyMap<string, string>, session: string): EntryBody {
   const damaged = (reason: string): never => {
     throw new HoldfastError({ code: "store-corrupt", store: "log", session, reason: `entry ${entry.seq} ${reason}` })
   }
   const restore = (_name: string, value: unknown): unknown => {
     if (typeof value !== "object" || value === null) return value
-    if (!(mark in value)) return rename(value, theirsWritten, `${mark}$1`)
+    if (!(mark in value)) return rename(value, escapedName, `${mark}$1`)
     const hash = value[mark]
     return (typeof hash === "string" ? payloads.get(hash) : undefined) ?? damaged("names a text that is missing")
   }
@@ -78,7 +78,7 @@ export function readBody(entry: StoredEntry, payloads: ReadonlyMap<string, strin
   }
 }
 
-/** Our own writing, read back: the type says what the rest is. */
+/** We wrote this JSON ourselves, so its type determines the other fields. */
 function isBody(body: unknown, type: string): body is EntryBody {
   return typeof body === "object" && body !== null && "type" in body && body.type === type
 }

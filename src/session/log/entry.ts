@@ -7,20 +7,20 @@ import type { FrozenMessage } from "./frozen.ts"
 /** Edits that change one message and leave it where it is. */
 export type MessageEdit = Extract<Edit, { type: "result-shortened" | "part-replaced" }>
 
-/** One message of a compacted view: an entry as it is, an entry of which less is shown, or a message of our own. */
+/** One message of a compacted view: an entry unchanged, a shortened entry, or a generated message. */
 export type Item =
   | { readonly type: "shown"; readonly entry: number; readonly edits?: readonly MessageEdit[] }
   | { readonly type: "made"; readonly message: Message }
 
-/** A compaction, or a carrying over into another format, of everything up to one message: what is shown in its stead. */
+/** A compaction, or a translation into another format, of everything up to one message: what is shown in its place. */
 export type CheckpointBody = {
   readonly type: "checkpoint-installed"
   /** The last message that it covers. */
   readonly node: number
-  /** The checkpoint that it was made on top of; 0 if none. */
+  /** The previous checkpoint that it was based on; 0 if there was none. */
   readonly base: number
   readonly items: readonly Item[]
-  /** Entries that hold infrastructure (system messages, injected documents) and so are there in any case. */
+  /** Entries with infrastructure (system messages, injected documents), which are always shown. */
   readonly standing: readonly number[]
   readonly remedy: string
   readonly beforeTokens: number
@@ -28,16 +28,16 @@ export type CheckpointBody = {
   readonly focus?: string
   /** JSON of the trace of the call that made it. */
   readonly trace: string
-  /** JSON of the summary in its digest, whose lines name the entries that they rest on. */
+  /** JSON of the summary in its digest, whose lines name their source entries. */
   readonly summary?: string
 }
 
 /** The prompt stack that is sent from here on, so that every process sends the same bytes. */
 export type StackBody = {
   readonly type: "stack-installed"
-  /** The fingerprint of what is sent. */
+  /** The hash of the stack that is sent. */
   readonly hash: string
-  /** The fingerprint of the sources, before anything gave way. */
+  /** The hash of the sources, before anything was shortened. */
   readonly source: string
   readonly sections: readonly StackSection[]
   readonly stackTokens: number
@@ -47,19 +47,19 @@ export type StackBody = {
 /** A section as it is sent, and the hash of its source. */
 export type StackSection = Omit<Section, "hash" | "minTokens" | "shrink"> & { readonly source: string }
 
-/** A rule that stands from here on: verbatim, with where it was said. */
+/** A rule in force from here on: its exact text, and where it was said. */
 export type RuleBody = {
   readonly type: "rule-pinned"
   readonly text: string
   readonly channel: Channel
   readonly by: "asked" | "found"
   readonly kind: RuleKind
-  /** In the log of shared rules: for the sessions of this tenant and of this agent alone. */
+  /** In the log of shared rules: only for the sessions of this tenant and this agent. */
   readonly tenant?: string
   readonly agent?: string
-  /** The message that it was said in, and where in it. */
+  /** The message with the rule, and the position in it. */
   readonly place?: { readonly entry: number; readonly part: number; readonly piece?: number; readonly start: number }
-  /** The document that it was said in, by its hash. */
+  /** The hash of the document with the rule. */
   readonly document?: string
   readonly explicitness?: Explicitness
   readonly source?: string
@@ -67,7 +67,7 @@ export type RuleBody = {
   readonly expiresAtMs?: number
 }
 
-/** What was decided on one call, and by which policies. */
+/** The decision on one tool call, and the policies that made it. */
 export type CallVerdict = {
   readonly callId: string
   readonly tool: string
@@ -77,7 +77,7 @@ export type CallVerdict = {
   readonly approved?: boolean
 }
 
-/** What can stand in a log. `parent` of a message is the message before it on its branch. */
+/** The entries of a log. `parent` of a message is the message before it on its branch. */
 export type EntryBody =
   | { readonly type: "session-opened"; readonly agent: string; readonly secret: string }
   | {
@@ -85,16 +85,16 @@ export type EntryBody =
       readonly parent: number
       readonly key: string
       readonly message: FrozenMessage
-      /** Ours to say: an answer as the model gave it, before the client sent it back. */
+      /** A response as recorded from the model, before the client sent it back. */
       readonly recorded?: true
     }
-  /** The history went another way behind `from`; what the messages left behind said is kept as facts. */
+  /** The history branched after `from`; facts from the abandoned messages are kept. */
   | {
       readonly type: "branch-opened"
       readonly from: number
       readonly left: number
       readonly ledger: string
-      /** Its client wrote the history anew and goes on from this message: what was said up to it still holds. */
+      /** The client rewrote the history and continues from this message: messages up to it are still valid. */
       readonly reached?: number
     }
   | CheckpointBody
@@ -103,11 +103,11 @@ export type EntryBody =
   | { readonly type: "stack-seen"; readonly hash: string; readonly documents: readonly string[] }
   | RuleBody
   /**
-   * Taken back by someone who asked for that, in words that a message `said` ("forget what I said about tabs"), or left behind with the
-   * words that it was found in, which the user said otherwise.
+   * A rule was withdrawn: on request, by a message `said` ("forget what I said about tabs"), or (`rewound`) because the user went back and
+   * replaced the message it was found in.
    */
   | { readonly type: "rule-unpinned"; readonly pin: number; readonly rewound?: true; readonly said?: number }
-  /** A background summary of these entries was asked for; its key names the very history that it is of. */
+  /** A background summary of these entries was requested; its key is a hash of their history. */
   | {
       readonly type: "summary-begun"
       readonly node: number
@@ -115,22 +115,22 @@ export type EntryBody =
       readonly key: string
       readonly covered: readonly number[]
     }
-  /** What the guard said to calls, and what those spend that it let through, in hundredths. */
+  /** The guard's decisions on tool calls, and what the allowed calls spend, in hundredths of the currency. */
   | {
       readonly type: "calls-judged"
       readonly calls: readonly CallVerdict[]
       readonly spentMinor: number
-      /** Unlike any other: two programs that decide the same at the same moment do not write one and the same entry. */
+      /** Unique, so that two programs that make the same decision at the same moment do not write identical entries. */
       readonly id: string
     }
   | { readonly type: "memory-flushed"; readonly upTo: number; readonly rows: number }
   | { readonly type: "memory-retrieved"; readonly before: number; readonly message: Message }
-  /** What a call took. `estimatedTokens` is 0 where nobody counted what was sent. */
+  /** The token usage of a call. `estimatedTokens` is 0 if the request was not counted. */
   | { readonly type: "usage-reported"; readonly model: string; readonly estimatedTokens: number; readonly usage: Usage }
 
 export type EntryType = EntryBody["type"]
 
-/** One line of a session's log, read. */
+/** One decoded entry of a session's log. */
 export type Entry = {
   readonly seq: number
   readonly hash: string
@@ -138,7 +138,7 @@ export type Entry = {
   readonly body: EntryBody
 }
 
-/** The entry that another one is about, which is kept beside its body so that a log's shape is known without reading it. */
+/** The entry that a body refers to. It is stored besides the body, so that the outline can be read without the bodies. */
 export function refersTo(body: EntryBody): number | undefined {
   switch (body.type) {
     case "message-appended":
@@ -167,10 +167,10 @@ export function refersTo(body: EntryBody): number | undefined {
   }
 }
 
-/** Entries go by their place in the log: `e12`. */
+/** The id of an entry is its sequence number: `e12`. */
 export const entryId = (seq: number): string => `e${seq}`
 
-/** The place that an id names, if it names one. */
+/** The sequence number in an entry id; undefined if it is not one. */
 export function seqOf(id: string): number | undefined {
   const digits = /^e([1-9]\d{0,14})$/.exec(id)?.[1]
   return digits === undefined ? undefined : Number(digits)

@@ -3,32 +3,32 @@ import type { Layer } from "../../compact/stack/stack.ts"
 import type { Problem } from "../../message/errors.ts"
 import type { SurvivalVerdict } from "../../rules/survival.ts"
 
-/** What a session adds to the trace of a call: how the request met the log, and what was done beside the context itself. */
+/** Trace events of a session: how the request matched the log, and what was done besides compaction. */
 export type LogEvent =
-  /** So many messages were known already, so many are new. */
+  /** Number of messages already in the log, and of new ones. */
   | { readonly type: "history-matched"; readonly known: number; readonly added: number }
-  /** The client's history left the one before behind: it was edited, or compacted by the client itself. */
+  /** The client's history diverged from the previous one: it was edited, or compacted by the client. */
   | { readonly type: "branch-opened"; readonly from: string; readonly left: number }
-  /** Standing rules were found in what was said, or in documents, and are pinned from here on. */
+  /** Rules were found in messages or documents, and are pinned from here on. */
   | { readonly type: "rules-found"; readonly pins: readonly string[] }
-  /** Rules that the history no longer says, whoever compacted it, stand again. */
+  /** Rules that are no longer in the history were added to the request again. */
   | { readonly type: "pins-reasserted"; readonly pins: readonly string[] }
-  /** What became of the rules in the history that a client put in the place of the one before. */
+  /** How the rules survived in a history that the client rewrote. */
   | {
       readonly type: "rules-judged"
       readonly pins: readonly { readonly pin: string; readonly verdict: SurvivalVerdict }[]
     }
-  /** There was no room for these rules beside the others; they are in the log. */
+  /** There was no room for these rules in the request; they are still in the log. */
   | { readonly type: "pins-left-out"; readonly pins: readonly string[]; readonly budgetTokens: number }
-  /** An earlier compaction was done again, as it was. */
+  /** An earlier compaction was applied unchanged. */
   | { readonly type: "checkpoint-applied"; readonly checkpoint: string }
   | { readonly type: "checkpoint-installed"; readonly checkpoint: string }
-  /** A compaction was due and not done, and why. */
+  /** A compaction was due but not done, and the reason. */
   | {
       readonly type: "compaction-held"
       readonly reason: "nothing-new" | "no-progress" | "cancelled" | "vetoed" | "costs-more"
     }
-  /** A hook had its say; `overruled` where the context would not have fitted otherwise. */
+  /** A hook ran. `overruled`: the context would not have fitted otherwise. */
   | { readonly type: "hook-ran"; readonly hook: "before-compact" | "before-install"; readonly outcome: HookOutcome }
   | {
       readonly type: "hook-failed"
@@ -38,7 +38,7 @@ export type LogEvent =
   | { readonly type: "summary-used"; readonly key: string; readonly covered: number }
   | { readonly type: "summary-begun"; readonly key: string; readonly covered: number }
   | { readonly type: "summary-awaited"; readonly key: string; readonly outcome: "ready" | "late" }
-  /** So many lines were written to memory, and what was not: values without meaning, lines that are there already, and those beyond a limit. */
+  /** Lines written to memory, and lines that were not: without meaning, already known, or beyond a limit. */
   | {
       readonly type: "memory-flushed"
       readonly rows: number
@@ -48,17 +48,17 @@ export type LogEvent =
       readonly limit?: "flush" | "session-day" | "agent-day"
     }
   | { readonly type: "memory-retrieved"; readonly rows: number; readonly leftOut: number }
-  /** This prompt stack is sent from here on: it is the first, its sources changed, or it had to give way to a smaller window. */
+  /** This prompt stack is sent from here on: it is the first one, its sources changed, or it was reduced to fit a smaller window. */
   | {
       readonly type: "stack-installed"
       readonly hash: string
       readonly layers: readonly { readonly layer: Layer; readonly hash: string }[]
       readonly stackTokens: number
       readonly reason: "first" | "compaction" | "now" | "window"
-      /** What it has other than the one before. */
+      /** The differences to the previous stack. */
       readonly changes: readonly StackChange[]
     }
-  /** The sources of the stack say something else: which sections, and when that takes effect. */
+  /** The sources of the stack changed: which sections, and when that takes effect. */
   | {
       readonly type: "stack-changed"
       readonly from: string
@@ -66,9 +66,9 @@ export type LogEvent =
       readonly changes: readonly StackChange[]
       readonly effect: "at-compaction" | "now"
     }
-  /** The sources cannot be used as they are now; the stack in force is sent on. */
+  /** The sources cannot be used now; the stack in force stays. */
   | { readonly type: "stack-refused"; readonly problem: Problem }
-  /** The store did not take what was written; it is in memory, and is written as soon as that is possible again. */
+  /** The store did not accept a write; it is in memory, and is retried as soon as possible. */
   | { readonly type: "durability-degraded"; readonly problem: Problem; readonly unsaved: number }
   | { readonly type: "durability-restored"; readonly saved: number }
 

@@ -1,12 +1,12 @@
 import { type Format, type Message, messageId, wireText } from "../../message/message.ts"
 import { decodeMessage, isAsRead } from "../../wire/decode.ts"
 
-/** A message as the log keeps it: its wire text where that says all, otherwise the whole message. */
+/** A message as stored in the log: only its wire text if that is enough to decode it, otherwise the whole message. */
 export type FrozenMessage =
   | { readonly format: Format; readonly wire: string }
   | { readonly message: Omit<Message, "id"> }
 
-/** Formats in which a call id may stand for a place in the request: there the message is kept as it was read. */
+/** Call ids that are positions in the request; such a message is stored decoded. */
 const placeIds = /^#/
 
 export function freeze(message: Message): FrozenMessage {
@@ -17,7 +17,7 @@ export function freeze(message: Message): FrozenMessage {
   return untouched && readsBack(message, format, wire) ? { format, wire } : { message: rest }
 }
 
-/** Only a message that nobody changed since it was read is what its wire text says. */
+/** Does decoding the wire text give this message? Only if it was not changed since it was decoded. */
 function readsBack(message: Message, format: Format, wire: string): boolean {
   const { parts, role } = message
   if (isAsRead(message)) return true

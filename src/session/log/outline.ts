@@ -1,6 +1,6 @@
 import type { Head, OutlineEntry } from "../../store/store.ts"
 
-/** A message's place on its branch. */
+/** A message's position in the tree. */
 type MessageNode = {
   readonly seq: number
   readonly parent: number
@@ -8,26 +8,26 @@ type MessageNode = {
   readonly depth: number
 }
 
-/** The shape of a session's log, known without reading what it says. It only grows; `extend` takes in what came since. */
+/** The structure of a session's log without the bodies. It only grows; `extend` adds new entries. */
 export type Outline = {
   readonly head: () => Head
   readonly extend: (entries: readonly OutlineEntry[]) => void
   readonly node: (seq: number) => MessageNode | undefined
-  /** The message that says `key` right behind `parent`, the newest if there are several. */
+  /** The child of `parent` with this content key; the newest if there are several. */
   readonly child: (parent: number, key: string) => number | undefined
-  /** Was the conversation gone on with behind this message, beyond an answer to it? */
+  /** Did the conversation continue after this message, beyond one response? */
   readonly isContinued: (seq: number) => boolean
-  /** The message that the session is at: the last one appended, on whichever branch. */
+  /** The session's current message: the last one appended, on any branch. */
   readonly tip: () => number
-  /** The messages of a branch behind `after`, oldest first; nothing if `after` is not on it. */
+  /** The messages of a branch after `after`, oldest first; undefined if `after` is not on it. */
   readonly path: (tip: number, after?: number) => readonly number[] | undefined
-  /** The checkpoint in force at a message: the newest on its branch that was not undone; 0 if none. */
+  /** The checkpoint in force at a message: the newest on its branch that was not undone; 0 if there is none. */
   readonly checkpointAt: (tip: number) => number
   readonly isUndone: (checkpoint: number) => boolean
   readonly nodeOf: (checkpoint: number) => number | undefined
-  /** Entries of a type, oldest first; messages go by their branches. */
+  /** Entries of a type, oldest first; not for messages, which are found by branch. */
   readonly ofType: (type: string) => readonly number[]
-  /** What an entry is about. */
+  /** The entry that an entry refers to. */
   readonly reference: (seq: number) => number | undefined
   readonly typeOf: (seq: number) => string | undefined
 }
@@ -36,7 +36,7 @@ export function createOutline(): Outline {
   let head: Head = { seq: 0, hash: "" }
   let tip = 0
   const nodes = new Map<number, MessageNode>()
-  /** The newest message behind each; those before it, of which few have any, by what they say. */
+  /** The newest child of each message; older children, which are rare, by parent and content key. */
   const newest = new Map<number, number>()
   const older = new Map<string, number>()
   const byType = new Map<string, number[]>()
@@ -49,7 +49,7 @@ export function createOutline(): Outline {
     const { seq, hash, type, parent, key } = entry
     head = { seq, hash }
     types.set(seq, type)
-    if (type !== "message-appended") listed(byType, type).push(seq)
+    if (type !== "message-appended") listIn(byType, type).push(seq)
     if (parent !== undefined) references.set(seq, parent)
     if (type === "message-appended" && parent !== undefined && key !== undefined) {
       nodes.set(seq, { seq, parent, key, depth: (nodes.get(parent)?.depth ?? 0) + 1 })
@@ -58,7 +58,7 @@ export function createOutline(): Outline {
       newest.set(parent, seq)
       tip = seq
     } else if (type === "branch-opened" && parent !== undefined) tip = parent
-    else if (type === "checkpoint-installed" && parent !== undefined) listed(checkpoints, parent).push(seq)
+    else if (type === "checkpoint-installed" && parent !== undefined) listIn(checkpoints, parent).push(seq)
     else if (type === "checkpoint-undone" && parent !== undefined) undone.add(parent)
   }
 
@@ -102,7 +102,7 @@ function pathTo(nodes: ReadonlyMap<number, MessageNode>, from: number, after: nu
   return at === after ? path.reverse() : undefined
 }
 
-function listed<Key>(lists: Map<Key, number[]>, key: Key): number[] {
+function listIn<Key>(lists: Map<Key, number[]>, key: Key): number[] {
   const found = lists.get(key) ?? []
   lists.set(key, found)
   return found

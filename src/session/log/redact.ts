@@ -1,28 +1,28 @@
 import { tryParse } from "../../wire/json.ts"
 
-/** What must never be written down, and what stands in its place. */
+/** A pattern of text that must never be stored, and its replacement. */
 export type Redaction = { readonly pattern: RegExp; readonly by?: string }
 
 const usualText = "[redacted]"
 
-/** Whose words a member is among: our own entry's, a block's as a provider has it, or what someone gave to a tool or got from it. */
-type Whose = "ours" | "wire" | "theirs"
+/** The source of a member: our own entry, a provider's block, or input and output of tools. */
+type TextSource = "ours" | "wire" | "theirs"
 
-/** Members that are ours and hold nothing that anyone said. */
+/** Members of our entries that contain no foreign text. */
 const ours: ReadonlySet<string> = new Set(["type", "key", "secret", "hash", "role", "format", "remedy"])
-/** Members that are JSON as text: a pattern has to see what it says, not how it is escaped. */
-const nested: Readonly<Record<string, Whose>> = { wire: "wire", trace: "ours", summary: "ours" }
-/** Members below which every name and every word is someone else's. */
+/** Members that contain JSON as text: patterns must match the decoded text, not its escapes. */
+const nested: Readonly<Record<string, TextSource>> = { wire: "wire", trace: "ours", summary: "ours" }
+/** Members below which all names and values are foreign. */
 const foreign: ReadonlySet<string> = new Set(["input", "arguments", "args", "response", "action"])
-/** What a provider's block calls itself or its speaker. */
+/** The form of types and roles in a provider's block. */
 const kind = /^[a-z][a-z_]{0,40}$/
 
-const isFixed = (name: string, text: string, whose: Whose): boolean => {
-  if (whose === "ours") return ours.has(name)
-  return whose === "wire" && (name === "type" || name === "role") && kind.test(text)
+const isFixed = (name: string, text: string, source: TextSource): boolean => {
+  if (source === "ours") return ours.has(name)
+  return source === "wire" && (name === "type" || name === "role") && kind.test(text)
 }
 
-/** Deeper than any arguments nest: a text of brackets alone is not read as JSON. */
+/** Deeper than arguments ever nest; deeper text is not parsed as JSON. */
 const maxDepth = 100
 
 function isShallow(text: string): boolean {
@@ -38,7 +38,7 @@ function isShallow(text: string): boolean {
   return depth <= maxDepth
 }
 
-/** A function that takes out of any data what matches; what has nothing to take out comes back as the same object. */
+/** A function that redacts matching text in any data; data without a match is returned as the same object. */
 export function createRedactor(redactions: readonly Redaction[]): <Data>(data: Data) => Data {
   if (redactions.length === 0) return (data) => data
   const rules = redactions.map(({ pattern, by = usualText }) => ({
@@ -50,35 +50,35 @@ export function createRedactor(redactions: readonly Redaction[]): <Data>(data: D
     for (const { pattern, by } of rules) out = out.replace(pattern, () => by)
     return out
   }
-  const inJson = (text: string, whose: Whose): string => {
+  const inJson = (text: string, source: TextSource): string => {
     const value = tryParse(text)
     if (typeof value !== "object" || value === null) return clean(text)
-    const redacted = redact(value, "", whose)
+    const redacted = redact(value, "", source)
     return redacted === value ? text : JSON.stringify(redacted)
   }
-  const inText = (text: string, name: string, whose: Whose): string => {
-    if (isFixed(name, text, whose)) return text
-    const own = whose === "ours" ? nested[name] : undefined
+  const inText = (text: string, name: string, source: TextSource): string => {
+    if (isFixed(name, text, source)) return text
+    const own = source === "ours" ? nested[name] : undefined
     if (own !== undefined) return inJson(text, own)
-    // Arguments and results are often JSON themselves.
+    // Tool arguments and results are often JSON themselves.
     return clean(/^\s*[[{]/.test(text) && isShallow(text) ? inJson(text, "theirs") : text)
   }
-  const redact = (value: unknown, name: string, above: Whose): unknown => {
-    const whose = foreign.has(name) ? "theirs" : above
-    if (typeof value === "string") return inText(value, name, whose)
+  const redact = (value: unknown, name: string, above: TextSource): unknown => {
+    const source = foreign.has(name) ? "theirs" : above
+    if (typeof value === "string") return inText(value, name, source)
     if (Array.isArray(value)) {
-      const items = value.map((item) => redact(item, name, whose))
+      const items = value.map((item) => redact(item, name, source))
       return items.every((item, n) => item === value[n]) ? value : items
     }
     if (typeof value !== "object" || value === null) return value
     const members = Object.entries(value)
     const redacted = members.map(([key, inner]): [string, unknown] => [
-      whose === "ours" ? key : clean(key),
-      redact(inner, key, whose),
+      source === "ours" ? key : clean(key),
+      redact(inner, key, source),
     ])
     const isSame = redacted.every(([key, inner], n) => key === members[n]?.[0] && inner === members[n]?.[1])
     return isSame ? value : Object.fromEntries(redacted)
   }
-  // A data type keeps its shape: only texts change, and they stay texts.
+  // Redaction keeps the type: only strings change, and they stay strings.
   return <Data>(data: Data): Data => redact(data, "", "ours") as Data
 }

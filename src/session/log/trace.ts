@@ -5,8 +5,8 @@ import type { RepairEvent } from "../../message/repair.ts"
 import type { LossEvent } from "../../wire/translate.ts"
 import type { LogEvent } from "./event.ts"
 
-/** What was done to a context and why. Each room names its own events, with reason, sizes and ids, enough to do the step again. */
+/** What was done to a context and why. Each module defines its own events, with reason, sizes and ids: enough to repeat the step. */
 export type TraceEvent = RepairEvent | StackEvent | LossEvent | PlanEvent | CompactEvent | LogEvent
 
-/** In the order in which it was done. */
+/** The events in order. */
 export type Trace = readonly TraceEvent[]

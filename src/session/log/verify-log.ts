@@ -3,11 +3,11 @@ import { brokenLink } from "../../store/reserved-log.ts"
 import type { Head, SessionId, Store } from "../../store/store.ts"
 import { payloadsOf } from "./chain.ts"
 
-/** Entries are checked in pages of so many, and the texts that they name so many at a time: a text may have megabytes. */
+/** Page sizes for checking entries and texts; texts are few at a time because each may be megabytes. */
 const entriesPage = 1000
 const textsPage = 20
 
-/** Read a whole log and check that every entry follows from the one before it and that every text it names is there; damage is a Problem. */
+/** Read a whole log, and check that the hash chain is intact and every text is present; damage is a Problem. */
 export async function verifyLog(store: Store, session: SessionId): Promise<Head> {
   let head: Head = { seq: 0, hash: "" }
   for (;;) {

@@ -1,16 +1,16 @@
 import { HoldfastError } from "../../message/errors.ts"
 import type { MemoryOwner, MemoryQuery } from "../../store/store.ts"
 
-/** What may be asked of a memory; whose memory it is, is not asked. */
+/** A memory search; its owner is fixed by the memory. */
 export type MemorySearch = Omit<MemoryQuery, keyof MemoryOwner>
 
-/** Rows that one search returns at most: more is no answer. A store returns no more than that either. */
+/** Limit on the rows of one search, also in the store. */
 export const maxHits = 1_000
 
-/** A question is a few words; whoever pastes a page has none. */
+/** A search has a few words; a whole page is refused. */
 const maxQuestionLength = 1_000
 
-/** Names of agents, sessions and kinds are short. */
+/** Limit on names of agents, sessions and kinds. */
 const maxNameLength = 500
 
 const describeFound = (found: unknown): string => {
@@ -22,13 +22,13 @@ const refuse = (option: string, expected: string, found: unknown): never => {
   throw new HoldfastError({ code: "option-invalid", option, expected, found: describeFound(found) })
 }
 
-/** Refuse what is no name, by the option's name. */
+/** Refuse an invalid name; the error states the option. */
 export function checkName(option: string, name: unknown): void {
   if (typeof name !== "string" || name === "" || name.length > maxNameLength)
     refuse(option, `text of 1 to ${maxNameLength} characters`, name)
 }
 
-/** Refuse what is no day of the calendar. */
+/** Refuse an invalid calendar day. */
 export function checkDay(option: string, day: unknown): void {
   const isDay = typeof day === "string" && /^\d{4}-\d\d-\d\d$/.test(day)
   const time = isDay ? Date.parse(`${day}T00:00:00Z`) : Number.NaN
@@ -36,7 +36,7 @@ export function checkDay(option: string, day: unknown): void {
     refuse(option, "a day such as 2026-11-15", day)
 }
 
-/** Refuse what is no moment that a calendar has. */
+/** Refuse a time outside the years 0 to 9999. */
 export function checkMoment(atMs: number): void {
   if (!Number.isFinite(atMs) || Number.isNaN(new Date(atMs).getTime()) || dayYear(atMs) < 0 || dayYear(atMs) > 9999)
     refuse("now", "a function that returns milliseconds since 1970", atMs)
@@ -44,7 +44,7 @@ export function checkMoment(atMs: number): void {
 
 const dayYear = (atMs: number): number => new Date(atMs).getUTCFullYear()
 
-/** Refuse what cannot be meant, by name, before the store is asked. */
+/** Refuse an invalid search, before the store is asked. */
 export function checkSearch(search: MemorySearch): void {
   const { text, session, kind, fromDay, toDay, limit } = search
   if (text !== undefined && (typeof text !== "string" || text.length > maxQuestionLength))

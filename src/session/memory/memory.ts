@@ -12,14 +12,14 @@ import type {
 import { checkDay, checkMoment, checkName, checkSearch, type MemorySearch, maxHits } from "./check-search.ts"
 import { againOf, dayOf, maxRowSources, normalText, rowOf, sessionIdOf, withCurrentId } from "./row-of.ts"
 
-/** What became of the entries that were to be remembered. */
+/** The result of `remember`. */
 export type Remembered = {
   readonly written: readonly MemoryRow[]
-  /** Ids of rows that lost their place to one that was written. They stay, marked. */
+  /** Ids of rows that a written row superseded. They are kept, and marked. */
   readonly superseded: readonly string[]
-  /** How many were there already. */
+  /** Number of entries that were already stored. */
   readonly known: number
-  /** How many were beyond a limit: of one flush, of the session's day, or of the agent's. */
+  /** Number of entries beyond a limit: of one flush, of the session's day, or of the agent's day. */
   readonly leftOut: number
   /** The limit that was reached, if one was. */
   readonly limit?: "flush" | "session-day" | "agent-day"
@@ -27,46 +27,46 @@ export type Remembered = {
 
 type MemoryDay = { readonly day: string; readonly rows: number }
 
-/** What one agent knows beyond a session: a daily log that is written once, never rewritten, and searched. */
+/** The memory of one agent across sessions: a daily log that is only appended to, and searched. */
 export type Memory = {
-  /** Write entries down under today. The same entries again change nothing. */
+  /** Store entries under today. The same entries again change nothing. */
   readonly remember: (session: SessionId, entries: readonly MemoryEntry[]) => Promise<Remembered>
-  /** The agent's own rows, best first; without words the newest first. */
+  /** Search the agent's own rows, best first; without words, newest first. */
   readonly search: (search: MemorySearch) => Promise<readonly MemoryHit[]>
   /** The days that have rows, newest first. */
   readonly days: () => Promise<readonly MemoryDay[]>
-  /** One day as Markdown; nothing if nothing was written on it. */
+  /** One day as Markdown; undefined if it has no rows. */
   readonly day: (day: string) => Promise<string | undefined>
 }
 
 type MemoryOptions = {
   readonly store: MemoryStore
-  /** Whose agent it is; none unless given. */
+  /** The agent's tenant; none by default. */
   readonly tenant?: string
   readonly agent: string
   readonly limits?: Partial<MemoryLimits>
   readonly now?: () => number
 }
 
-/** How much may be written on one day: a row takes about 600 bytes in a store, its index included (measured on SQLite). */
+/** Limits on the rows written in a day. A row takes about 600 bytes in a store, including its index (measured on SQLite). */
 export type MemoryLimits = {
   readonly sessionRowsPerDay: number
   readonly agentRowsPerDay: number
 }
 
-/** Some 1 MB a day for a session and 6 MB for an agent; a day's work of a busy session leaves a few hundred rows. */
+/** About 1 MB a day for a session and 6 MB for an agent; a busy session writes a few hundred rows a day. */
 const usualMemoryLimits: MemoryLimits = { sessionRowsPerDay: 2_000, agentRowsPerDay: 10_000 }
 
-/** Of a limit, the part that data may take; the rest is for what people say. */
+/** Share of a limit for data; the rest is reserved for rows of people. */
 const dataShare = 0.75
 
-/** Entries that one flush looks at: a ledger holds up to 8,000 facts, and a long transcript has about as many notes. */
+/** Limit on the entries of one flush: a ledger holds up to 8,000 facts, and a long transcript has about as many notes. */
 const maxEntriesPerFlush = 20_000
 
-/** Rows asked for by id at once: below the number of parameters that any database takes. */
+/** Rows fetched by id at once: below the parameter limit of any database. */
 const rowsPerGet = 500
 
-/** The memory of one agent of a tenant over a store. Nothing of another agent or tenant is ever read or returned. */
+/** The memory of one agent of a tenant. Rows of other agents or tenants are never read or returned. */
 export function createMemory(options: MemoryOptions): Memory {
   const { store, tenant = "", agent, now = Date.now } = options
   if (tenant !== "") checkName("tenant", tenant)
@@ -84,8 +84,8 @@ export function createMemory(options: MemoryOptions): Memory {
     checkName("session", session)
     const atMs = Math.trunc(now())
     checkMoment(atMs)
-    const looked = entries.slice(0, maxEntriesPerFlush)
-    const offered = mergeOffered(looked.flatMap((entry) => rowOf(entry, { ...owner, session, atMs }) ?? []))
+    const considered = entries.slice(0, maxEntriesPerFlush)
+    const offered = mergeOffered(considered.flatMap((entry) => rowOf(entry, { ...owner, session, atMs }) ?? []))
     const rows = [...offered.values()].map(({ row }) => row)
     const known = await getRows(
       store,
@@ -120,7 +120,7 @@ export function createMemory(options: MemoryOptions): Memory {
 
 type LimitedRoom = Room & { readonly limit: "session-day" | "agent-day" }
 
-/** What is left of the day's limits, and which of them is the closer one. */
+/** The room left in the day's limits, and which limit is nearer. */
 function roomIn({ agent, session }: DayCounts, { sessionRowsPerDay, agentRowsPerDay }: MemoryLimits): LimitedRoom {
   const left = (most: number, { rows, data }: RowCount): Room => ({
     rows: most - rows,
@@ -134,10 +134,10 @@ function roomIn({ agent, session }: DayCounts, { sessionRowsPerDay, agentRowsPer
   }
 }
 
-/** Rows written at once: an embedded store holds up its process while it writes, and this many take it some milliseconds. */
+/** Rows written at once: an embedded store blocks its process while it writes, and this many take some milliseconds. */
 const rowsPerWrite = 100
 
-/** In pieces, so that others get a turn in between. Half a writing is no harm: the next one completes it. */
+/** Write in pieces, so that other requests are served in between. A partial write does no harm: the next flush completes it. */
 async function writeRows(store: MemoryStore, rows: readonly MemoryRow[]): Promise<void> {
   for (let at = 0; at < rows.length; at += rowsPerWrite) {
     await store.write(rows.slice(at, at + rowsPerWrite))
@@ -155,8 +155,8 @@ async function getRows(store: MemoryStore, owner: MemoryOwner, ids: readonly str
 type Find = (search: MemorySearch) => Promise<readonly MemoryHit[]>
 
 /**
- * The rows of the session that may hold the place of an offered one: its newest, and in a session that has more of them also those that
- * name the subject of a row that is new or no longer stands.
+ * Stored rows of the session that a new row may supersede: its newest rows and, in a session with more, also those that name the subject of
+ * a row that is new or superseded.
  */
 async function rivalsOf(
   offered: readonly MemoryRow[],
@@ -179,17 +179,17 @@ async function rivalsOf(
   return rivals
 }
 
-/** What ends a line or turns its direction. */
+/** Characters that end a line or change the text direction. */
 const breaking = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]+/gu
 
-/** On one line, and nothing in it that Markdown reads as a link, a picture, markup or a heading. */
+/** On one line, with Markdown syntax escaped. */
 const plain = (text: string): string =>
   text
     .replace(breaking, " ")
     .replace(/[\\`*~<>[\]]/g, "\\$&")
     .trim()
 
-/** The first characters of an id tell it from all others of its day. */
+/** The first characters of an id are unique within its day. */
 const shortId = (id: string): string => plain(id).slice(0, 8)
 
 function lineOf({ atMs, kind, text, channel, trusted, sources, supersededBy }: MemoryRow): string {
@@ -203,7 +203,10 @@ function lineOf({ atMs, kind, text, channel, trusted, sources, supersededBy }: M
   return `- ${time} ${plain(kind)}: ${said}${marks.length === 0 ? "" : ` (${marks.join("; ")})`}`
 }
 
-/** A day's memory for a person to read: a heading for each session, a line for each row in the order of writing. `total` is how many there are. */
+/**
+ * A day's memory as Markdown: a heading for each session, a line for each row in order of writing. `total` is the number of rows of the
+ * day.
+ */
 function dayText(day: string, rows: readonly MemoryRow[], total: number): string {
   const sorted = rows.toSorted((one, other) => one.atMs - other.atMs || (one.id < other.id ? -1 : 1))
   const sessions = [...Map.groupBy(sorted, ({ session }) => session)].flatMap(([session, lines]) => [
@@ -217,24 +220,24 @@ function dayText(day: string, rows: readonly MemoryRow[], total: number): string
   return [`# ${day}`, ...sessions, ...rest, ""].join("\n")
 }
 
-/** Rows that one flush may write: a session's first has a few hundred. What is left out is offered again by the next flush. */
+/** Limit on the rows of one flush; a session's first flush has a few hundred. Rows beyond it are offered again by the next flush. */
 export const maxRowsPerFlush = 2_000
 
-/** What a flush does to a memory, decided before anything is done. */
+/** The changes of a flush, planned before anything is written. */
 type MemoryPlan = {
   readonly write: readonly MemoryRow[]
-  /** Rows that lose their place, by the row that takes it. */
+  /** Superseded row ids, by the row that supersedes them. */
   readonly supersede: ReadonlyMap<string, readonly string[]>
-  /** How many of the offered rows were there already. */
+  /** Number of offered rows that were already stored. */
   readonly known: number
-  /** How many were new and had no room. */
+  /** Number of new rows without room. */
   readonly leftOut: number
 }
 
-/** How many rows may be written, and how many of them may be data, so that no flood of output leaves people's words without room. */
+/** Limits on rows and on data rows, so that a flood of tool output leaves room for the words of people. */
 type Room = { readonly rows: number; readonly data: number }
 
-/** Offered rows against those that are stored: what is new is written, what was said before is not, and who lost a place is marked. */
+/** Compare offered rows with stored ones: new rows are written, known ones are not, and superseded ones are marked. */
 function planMemory(merged: Offered, stored: readonly MemoryRow[], room: Room): MemoryPlan {
   const storedById = new Map(stored.map((row) => [row.id, row]))
   const unknown = [...merged.values()].filter(({ row }) => !storedById.has(row.id))
@@ -257,7 +260,7 @@ function planMemory(merged: Offered, stored: readonly MemoryRow[], room: Room): 
   }
 }
 
-/** What people said first, then data, as many as there is room for; in the order in which they came. */
+/** Choose rows within the limits: trusted rows first, then data; the order of the rows stays. */
 function withinRoom(contenders: readonly Contender[], { rows, data }: Room): readonly Contender[] {
   const trusted = contenders.filter(({ row }) => row.trusted).slice(0, Math.max(0, rows))
   const others = contenders
@@ -273,7 +276,7 @@ const withSuccessor = (row: MemoryRow, by: string | undefined): MemoryRow =>
 /** The rows of a flush by their ids. */
 type Offered = ReadonlyMap<string, Contender>
 
-/** Each row once, with the messages of all that said it, in the place where it was said last. */
+/** Merge equal rows, with the sources of all of them, at the position of the last. */
 function mergeOffered(offered: readonly MemoryRow[]): Offered {
   const merged = new Map<string, Contender>()
   for (const [at, row] of offered.entries()) {
@@ -284,7 +287,7 @@ function mergeOffered(offered: readonly MemoryRow[]): Offered {
   return merged
 }
 
-type Found = {
+type AgainInput = {
   readonly merged: Offered
   readonly storedById: ReadonlyMap<string, MemoryRow>
   readonly contenders: readonly Contender[]
@@ -293,8 +296,8 @@ type Found = {
 
 const wordsOf = ({ kind, trusted, text }: MemoryRow): string => JSON.stringify([kind, trusted, normalText(text)])
 
-/** What was said before and lost its place, and now stands last among what is said of its subject, in a message that was not known. */
-function saidAgain({ merged, storedById, contenders, lost }: Found): readonly Contender[] {
+/** Superseded rows that are stated again: they are the last statement about their subject, in a new message. */
+function saidAgain({ merged, storedById, contenders, lost }: AgainInput): readonly Contender[] {
   const last = new Map<string, Contender>()
   for (const contender of merged.values()) {
     const { kind, trusted, subject } = contender.row
@@ -313,12 +316,12 @@ function saidAgain({ merged, storedById, contenders, lost }: Found): readonly Co
   })
 }
 
-/** A row and where it stands among those that one flush adds, counted from 1; 0 for one that was there before. */
+/** A row and its position in the flush, from 1; 0 for a stored row. */
 type Contender = { readonly row: MemoryRow; readonly place: number }
 
 const channels: readonly Channel[] = ["operator", "system", "user", "assistant", "memory", "document", "tool"]
 
-/** Larger than any channel's trust: nothing untrusted reaches what is trusted. */
+/** Larger than the trust of any channel, so that untrusted rows never supersede trusted ones. */
 const trustedRank = 100
 
 function rankOf({ trusted, channel }: MemoryRow): number {
@@ -326,14 +329,14 @@ function rankOf({ trusted, channel }: MemoryRow): number {
   return (trusted ? trustedRank : 0) + (known === undefined ? 0 : trust(known))
 }
 
-/** What holds one value at a time: a subject within its session and kind. */
+/** Identifies what has one value at a time: a subject within its session and kind. */
 const slotOf = ({ tenant, agent, session, kind, subject }: MemoryRow): string =>
   JSON.stringify([tenant, agent, session, kind, subject])
 
 /**
- * Which rows have lost their place, and to which. A later one of the same subject takes it, if it comes from the same channel or a more
- * trusted one; later is what was written down later, and within a flush what stands further down. Values that one message gave together
- * stand side by side. Only the rows decide, not the order in which they were flushed.
+ * The superseded rows, and their successors. A later row about the same subject supersedes an earlier one if its channel is the same or
+ * more trusted; later means written later, or further down in the same flush. Values from one message are kept side by side. The result
+ * depends only on the rows, not on the order of flushes.
  */
 function supersessions(contenders: readonly Contender[]): ReadonlyMap<string, string> {
   const lost = new Map<string, string>()
@@ -351,11 +354,11 @@ const latestFirst = (one: Contender, other: Contender): number =>
 const isSameMoment = (one: Contender, other: Contender): boolean =>
   one.row.atMs === other.row.atMs && one.place === other.place
 
-/** The two latest rows of each rank that no one message gave: whatever a row came from, one of them came from elsewhere. */
-type Later = Map<number, readonly MemoryRow[]>
+/** The two latest rows of each rank that are from different messages: for any row, one of them is from another message. */
+type LaterRows = Map<number, readonly MemoryRow[]>
 
 function markLost(sorted: readonly Contender[], lost: Map<string, string>): void {
-  const later: Later = new Map()
+  const later: LaterRows = new Map()
   let waiting: MemoryRow[] = []
   for (const [at, contender] of sorted.entries()) {
     const before = sorted[at - 1]
@@ -369,14 +372,14 @@ function markLost(sorted: readonly Contender[], lost: Map<string, string>): void
   }
 }
 
-function addLater(later: Later, row: MemoryRow): void {
+function addLater(later: LaterRows, row: MemoryRow): void {
   const rank = rankOf(row)
   const [first, second] = later.get(rank) ?? []
   if (first === undefined) later.set(rank, [row])
   else if (second === undefined && !isTogether(first, row)) later.set(rank, [first, row])
 }
 
-function successorOf(row: MemoryRow, later: Later): MemoryRow | undefined {
+function successorOf(row: MemoryRow, later: LaterRows): MemoryRow | undefined {
   let found: MemoryRow | undefined
   for (const [rank, rows] of later) {
     if (rank < rankOf(row)) continue
@@ -386,6 +389,6 @@ function successorOf(row: MemoryRow, later: Later): MemoryRow | undefined {
   return found
 }
 
-/** Did one message give both? */
+/** Are both rows from the same message? */
 const isTogether = (one: MemoryRow, other: MemoryRow): boolean =>
   one.sources[0] !== undefined && one.sources[0] === other.sources[0]

@@ -5,29 +5,29 @@ import { present } from "../../message/present.ts"
 import { hashData } from "../../message/sha256.ts"
 import type { MemoryOwner, MemoryRow } from "../../store/store.ts"
 
-/** A memory is a line or a paragraph; what is longer is content, stands whole in the log, and is found there by its sources. */
+/** Limit on the text of a row, which is a line or a paragraph. Longer content stays in the log, and is found through its sources. */
 export const maxTextLength = 2_000
 
-/** A line rests on a handful of messages; one that names more is about all of them. */
+/** Limit on the sources of a row; a few are enough. */
 export const maxRowSources = 32
 
-/** Where and when a memory is written down. */
+/** The owner, session and time of a row. */
 type RowPlace = MemoryOwner & { readonly session: string; readonly atMs: number }
 
-/** Everything that only a terminal or an old protocol reads; line breaks and tabs stay. */
+/** Control characters, except line breaks and tabs. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controls = /[\0-\x08\x0b-\x1f\x7f-\x9f]+/g
 
-/** A moment's day in UTC. */
+/** The UTC day of a time. */
 export const dayOf = (atMs: number): string => new Date(atMs).toISOString().slice(0, 10)
 
-/** One spelling for texts that differ only in how they are set. */
+/** Normalize Unicode form and whitespace. */
 export const normalText = (text: string): string => text.normalize("NFC").replace(/\s+/g, " ")
 
 /**
- * A memory as it is kept, or nothing if it says nothing. Its id is made of whose it is and what it says, so that the same words are the
- * same row whenever they are flushed. It is trusted only if its channel may instruct, whatever the entry claims. Data that is about
- * nothing in particular is the same row in all sessions of its agent.
+ * The row of an entry; undefined if its text is empty. Its id is a hash of its owner and its text, so the same text is the same row
+ * whenever it is flushed. It is trusted only if its channel may instruct, whatever the entry claims. Data without a subject is the same row
+ * in all sessions of its agent.
  */
 export function rowOf(entry: MemoryEntry, { tenant, agent, session, atMs }: RowPlace): MemoryRow | undefined {
   const { kind, channel } = entry
@@ -48,37 +48,37 @@ export function rowOf(entry: MemoryEntry, { tenant, agent, session, atMs }: RowP
   return { id, ...place, kind, text, channel, trusted, sources, ...present({ subject }) }
 }
 
-type Identified = Pick<MemoryRow, "agent" | "session" | "kind" | "text" | "trusted">
+type IdFields = Pick<MemoryRow, "agent" | "session" | "kind" | "text" | "trusted">
 
-function idOf(row: Identified, subject: string | undefined): string {
+function idOf(row: IdFields, subject: string | undefined): string {
   if (row.trusted || subject !== undefined) return sessionIdOf(row)
   return hashData(["data", row.agent, row.kind, normalText(row.text)])
 }
 
-/** The id of a row that is one session's own. Data without a subject was stored under such ids before it was the same in all sessions. */
-export const sessionIdOf = ({ agent, session, kind, text, trusted }: Identified): string =>
+/** The id of a row that belongs to one session. Older versions stored data without a subject under such ids too. */
+export const sessionIdOf = ({ agent, session, kind, text, trusted }: IdFields): string =>
   hashData([agent, session, kind, normalText(text), trusted])
 
-/** A stored row under the id that it would get today. */
+/** A stored row with the id that it would get in this version. */
 export const withCurrentId = (row: MemoryRow): MemoryRow =>
   row.trusted || row.subject !== undefined ? row : { ...row, id: idOf(row, undefined) }
 
-/** The row of something that was given up in between and is said anew: the same words, resting on other messages. */
+/** The row of a superseded text that is stated again: the same text with other sources. */
 export const againOf = (row: MemoryRow): MemoryRow => ({ ...row, id: hashData(["again", row.id, ...row.sources]) })
 
-/** Longer than a label with the name of a record; what is longer before a colon is a sentence. */
+/** Limit on the text before a colon: a label with the name of a record is shorter; longer text is a sentence. */
 const maxSubjectLength = 200
 const maxLabelWords = 6
 
-/** `label of subject: value`, whole; neither half of the subject may hold a sign that ends a thought. */
+/** `label of subject: value`, complete; neither half of the subject may contain punctuation that ends a thought. */
 const sign = '[^\\n.,;!?(){}\\[\\]<>|"`“”«»]'
 const named = new RegExp(`^(\\p{L}${sign}{0,80}) of (\\S[^\\n]{0,160})$`, "u")
 const bare = new RegExp(`^\\p{L}${sign}{0,40}$`, "u")
 
-/** Of what somebody wanted or settled on, only what names its record exactly: an id, an address, a path. */
+/** Wishes and decisions have a subject only if they name their record exactly: by an id, an address or a path. */
 const exact = /[\d@_/#]/
 
-/** Kinds of which one thing has one value at a time. A path, a command or an error stands beside others of its name. */
+/** Kinds in which a subject has one value at a time. Paths, commands and errors may have several of the same name. */
 const oneValued: ReadonlySet<MemoryKind> = new Set([
   "fact",
   "identifier",
@@ -88,7 +88,7 @@ const oneValued: ReadonlySet<MemoryKind> = new Set([
   "conclusion",
 ])
 
-/** Labels that say only what sort of value or remark follows: many may stand side by side. */
+/** Labels that only name the sort of value or remark that follows: many of them may exist side by side. */
 const generic: ReadonlySet<string> = new Set(
   (
     "amount date time version number word name quote argument line id identifier value item email url path hash command error fact " +
@@ -98,8 +98,8 @@ const generic: ReadonlySet<string> = new Set(
 )
 
 /**
- * What a memory is about, where its own shape says so: the words before the colon of `label of subject: value`, or of `label: value` for
- * an exact value that somebody who may instruct gave. Anything less plain is about nothing, and nothing takes its place.
+ * The subject of a row, if its form shows it: the text before the colon in `label of subject: value`, or in `label: value` for an exact
+ * value from a channel that may instruct. Any other row has no subject, and is never superseded.
  */
 export function subjectOf({
   kind,
@@ -113,7 +113,7 @@ export function subjectOf({
   if (!oneValued.has(kind)) return undefined
   const colon = text.slice(0, maxSubjectLength + 2).indexOf(": ")
   const value = text.slice(colon + 2).trim()
-  // With a second colon nobody can tell where the value starts.
+  // With a second colon it is unclear where the value starts.
   if (colon < 1 || value === "" || value.includes(": ") || value.includes("\n")) return undefined
   const head = text.slice(0, colon).normalize("NFC").replace(/\s+/g, " ")
   const [, label, record] = head.match(named) ?? []

@@ -6,10 +6,10 @@ import type { Meter } from "../../tokens/meter.ts"
 import type { CompactOptions } from "./options.ts"
 import { createSummarizer } from "./summarizer.ts"
 
-/** A rule that the caller of one request lays down. */
+/** A rule given by the caller of one request. */
 export const userRule = (text: string): PinnedRule => ({ text, channel: "user" })
 
-/** The options with everything said that they leave open. */
+/** The options with defaults filled in. */
 export function choicesOf(options: CompactOptions, meter: Meter): CompactChoices {
   const { strategy = "staged", schema = "handoff", pins = [], summarizer } = options
   return {

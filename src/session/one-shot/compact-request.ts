@@ -32,8 +32,8 @@ import { weighCompaction } from "./weigh.ts"
 export type CompactResult<Body> = { readonly body: Body; readonly trace: Trace; readonly report: Report }
 
 /**
- * One request in, one that fits out, in the same wire format, with an account of every change. A body that fits comes back as it
- * was; one that cannot be made to fit is a Problem. Text gives text, a parsed body gives a parsed body.
+ * Compact one request so that it fits, in the same wire format, with a trace of every change. A body that fits is returned unchanged; one
+ * that cannot be made to fit is a Problem. A string gives a string, an object gives an object.
  */
 export async function compactRequest(body: string, options: CompactOptions): Promise<CompactResult<string>>
 export async function compactRequest<Body extends object>(
@@ -51,7 +51,7 @@ export async function compactRequest(
   const meter = meterFor(came, options)
   const stacked = await withOwnStack(came, meter, options)
   const { request } = stacked
-  const repaired = isBroken(request) ? repairRequest(request) : asItCame(request)
+  const repaired = isBroken(request) ? repairRequest(request) : unchanged(request)
   const separation = separate(request)
   const fit = { ...request, messages: repaired.messages }
   const planned = planRequest(fit, separateMade(separation, fit), meter, options)
@@ -78,17 +78,17 @@ export async function compactRequest(
   }
 }
 
-type Stacked = Pick<StackedRequest, "request" | "events"> & Partial<Pick<StackedRequest, "stack" | "documents">>
+type WithStack = Pick<StackedRequest, "request" | "events"> & Partial<Pick<StackedRequest, "stack" | "documents">>
 
-/** The request with the stack that the options name, made to fit. */
-function withOwnStack(came: ModelRequest, meter: Meter, options: CompactOptions): Stacked | Promise<Stacked> {
+/** The request with the stack of the options, fitted to the window. */
+function withOwnStack(came: ModelRequest, meter: Meter, options: CompactOptions): WithStack | Promise<WithStack> {
   if (options.stack === undefined) return { request: came, events: [] }
   return stackRequest(came, options.stack, { meter, windowTokens: options.windowTokens ?? meter.model.windowTokens })
 }
 
-type Performed = { readonly wire: Wire; readonly trace: Trace; readonly compacted?: Compacted }
+type PerformResult = { readonly wire: Wire; readonly trace: Trace; readonly compacted?: Compacted }
 
-type Performing = {
+type PerformInput = {
   readonly request: ModelRequest
   readonly separation: Separation
   readonly repaired: Repaired
@@ -98,8 +98,8 @@ type Performing = {
   readonly documents?: StackedRequest["documents"]
 }
 
-async function perform(performing: Performing): Promise<Performed> {
-  const { request, repaired, meter, planned, options, documents } = performing
+async function perform(input: PerformInput): Promise<PerformResult> {
+  const { request, repaired, meter, planned, options, documents } = input
   const { plan, sizes, limits } = planned
   const made: PlanEvent = { type: "plan-made", plan, sizes }
   if (plan.type !== "compact" && planned.pinsStand) {
@@ -110,7 +110,7 @@ async function perform(performing: Performing): Promise<Performed> {
   const said = rulesOf(messages, limits.targetTokens * ruleShare, (text) => meter.text(text))
   const pins = [...own.pins, ...said.filter(({ text }) => !own.pins.some((pin) => pin.text === text))]
   const choices = { ...own, pins, ...present({ documents }) }
-  const separation = separateMade(performing.separation, { ...request, messages })
+  const separation = separateMade(input.separation, { ...request, messages })
   const compacted = await compact({ format: request.format, request, messages, separation, meter, limits, choices })
   const decided: PlanEvent = { ...made, weighing: weighCompaction(compacted, planned, meter) }
   if (plan.type === "compact" && !plan.forced && decided.weighing?.pays === false) {
@@ -124,13 +124,16 @@ const adjacencyFor = ({ format }: ModelRequest): CheckOptions => {
   return adjacent === undefined ? {} : { adjacent }
 }
 
-const asItCame = ({ messages }: ModelRequest): Repaired => ({ messages, events: [] })
+const unchanged = ({ messages }: ModelRequest): Repaired => ({ messages, events: [] })
 
-/** Fit to send: nobody will answer its last calls any more. What the provider holds the other half of is whole as it is. */
+/**
+ * Repair a request for sending: its last calls will get no results any more. A request that continues history at the provider is left
+ * unchanged, because the provider has the other half.
+ */
 const repairRequest = (request: ModelRequest): Repaired =>
-  isHeld(request) ? asItCame(request) : repair(request.messages, { ended: true, ...adjacencyFor(request) })
+  isHeld(request) ? unchanged(request) : repair(request.messages, { ended: true, ...adjacencyFor(request) })
 
-/** Would a provider refuse it? Its last calls may still be waiting for their results. */
+/** Would a provider refuse it? Its last calls may still wait for their results. */
 const isBroken = (request: ModelRequest): boolean => checkTranscript(request.messages, adjacencyFor(request)).length > 0
 
 function textOfBody(body: object): string {
@@ -141,15 +144,15 @@ function textOfBody(body: object): string {
       code: "request-invalid",
       path: "the body",
       expected: "a JSON value",
-      found: "one that JSON cannot hold",
+      found: "a value that JSON cannot represent",
     })
   }
 }
 
-/** Of what a request may take, so much is for rules that were found in it. */
+/** Share of the target size for rules found in the request. */
 const ruleShare = 0.25
 
-/** The rules that hold in a request by itself: those that an earlier compaction handed over, and those that its user says since. */
+/** The rules in a single request: those that an earlier compaction carried, and those that its user stated since. */
 function rulesOf(messages: Transcript, budgetTokens: number, count: (text: string) => number): readonly PinnedRule[] {
   let pins: readonly Pin[] = messages.filter((message) => ownMessage(message) === "pins").flatMap(carriedRules)
   for (const message of messages.filter(isSpoken))
@@ -183,7 +186,7 @@ const pinnedAt = (text: string, place: PinPlace): Pin => ({
   place,
 })
 
-/** The user's rules in a message of ours, as they stand there. */
+/** The user's rules in a generated message, verbatim. */
 function carriedRules({ parts }: Message): readonly Pin[] {
   const lines = parts.flatMap((part) => (part.type === "text" ? part.text.split("\n") : []))
   const start = lines.indexOf(pinsHeading) + 1

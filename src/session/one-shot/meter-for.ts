@@ -3,7 +3,7 @@ import { createMeter, type Meter } from "../../tokens/meter.ts"
 import { findModel, type ModelInfo } from "../../tokens/models.ts"
 import type { CompactOptions } from "./options.ts"
 
-/** Whose framing a format has, where no model is named. */
+/** The model family of a format, if no model is named. */
 const familyOf: Readonly<Record<Format, ModelInfo["family"]>> = {
   "anthropic-messages": "anthropic",
   "openai-chat": "openai",
@@ -12,8 +12,8 @@ const familyOf: Readonly<Record<Format, ModelInfo["family"]>> = {
 }
 
 /**
- * The meter for a request. A model that nobody knows is counted on the safe side against a window; against a budget, which is the
- * caller's own number, in plain o200k tokens, as nothing better can be said.
+ * The meter for a request. An unknown model is counted conservatively against a window. Against a budget, which is the caller's own number,
+ * it is counted in plain o200k tokens, because nothing better is known.
  */
 export function meterFor(request: ModelRequest, { meter, model: asked, budgetTokens }: CompactOptions): Meter {
   if (meter !== undefined) return meter
@@ -24,7 +24,7 @@ export function meterFor(request: ModelRequest, { meter, model: asked, budgetTok
   return createMeter({ model: plain ? { ...model, vocabulary: "o200k" } : model })
 }
 
-/** The meter of a model, known by its name or by the format that it is asked in. */
+/** The meter of a model, by its name or else by the request's format. */
 export function meterOf(model: string | undefined, format: Format): Meter {
   return model === undefined
     ? createMeter({ model: { ...findModel(""), family: familyOf[format] } })

@@ -3,18 +3,20 @@ import type { RuleFinder } from "../../rules/find-rules.ts"
 import { readFoundRules, ruleQuestion } from "../../rules/read-found-rules.ts"
 import type { ModelSummarizer } from "./summarizer.ts"
 
-/** A model that quotes rules: where it is, and the limits on it, which have defaults. */
+/** A model that finds rules: its address and limits, which have defaults. */
 export type ModelFinder = Pick<
   ModelSummarizer,
   "format" | "baseUrl" | "apiKey" | "headers" | "model" | "maxOutputTokens"
 >
 
-/** Quotations of a long page of rules. */
+/** Enough to quote a long page of rules. */
 const usualOutputTokens = 4096
 const timeoutMs = 60_000
 const maxResponseBytes = 4_000_000
 
-/** A finder that asks a model. It can point at a rule, and can neither make one nor change one: what it quotes has to stand in the text. */
+/**
+ * A finder that asks a model. The model can only point at rules, not invent or change them: the text must contain its quotations verbatim.
+ */
 export function createModelFinder(where: ModelFinder): RuleFinder {
   const model = createModel({ maxOutputTokens: usualOutputTokens, ...where, timeoutMs, maxResponseBytes })
   return async (text, options) => {

@@ -16,45 +16,45 @@ import type { Meter } from "../../tokens/meter.ts"
 import { checkStackOption, type StackOption } from "../stack/stack-options.ts"
 import type { ModelSummarizer, SummarizerOption } from "./summarizer.ts"
 
-/** How to compact one request. Only `format` has to be said. */
+/** How to compact one request. Only `format` is required. */
 export type CompactOptions = {
   readonly format: Format
-  /** Whose tokens are counted and whose window is used; the body's own model unless given. */
+  /** The model whose tokens are counted and whose window is used; by default the body's own model. */
   readonly model?: string
-  /** Counts in place of the model's own meter; every size is then in its unit. */
+  /** Counts in place of the model's meter; all sizes are then in its unit. */
   readonly meter?: Meter
-  /** The window, where the model's own is not to be used. */
+  /** The window, in place of the model's own. */
   readonly windowTokens?: number
-  /** Bounds everything outside the prompt stack, and then the window plays no part. */
+  /** Limit on everything outside the prompt stack; the window is then ignored. */
   readonly budgetTokens?: number
-  /** Kept free for the answer; what the request asks for unless given. */
+  /** Tokens reserved for the response; by default what the request allows. */
   readonly reserveTokens?: number
-  /** What stays verbatim: by name, or your own choice among groups. */
+  /** What stays verbatim: a strategy by name, or a function that chooses groups. */
   readonly strategy?: StrategyName | Strategy
   readonly strategyOptions?: Partial<StrategyOptions>
-  /** Who writes the summary: `extractive` (built in, no model), `none`, a function, or a model. */
+  /** What writes the summary: `extractive` (built in, no model), `none`, a function, or a model. */
   readonly summarizer?: SummarizerOption
   readonly schema?: SchemaName
-  /** What matters to whoever asks; raises what speaks of it. */
+  /** A topic to focus on; text about it is ranked higher. */
   readonly focus?: string
-  /** The language that a model's summary is to be in; otherwise the conversation's. */
+  /** The language of a model's summary; by default the conversation's. */
   readonly language?: string
-  /** The prompt stack: what comes back has it behind its own system part. A stack that stands there already is not put in twice. */
+  /** The prompt stack, which is added after the request's own system part. A stack that is already there is not added twice. */
   readonly stack?: StackOption | Stack
-  /** Rules that must stand in what is sent, verbatim. */
+  /** Rules that the result must contain verbatim. */
   readonly pins?: readonly string[]
   /** How long a summarizer may take. */
   readonly maxWaitMs?: number
-  /** Ends the wait for a summarizer at once. */
+  /** Aborts the wait for a summarizer. */
   readonly signal?: AbortSignal
   readonly policy?: Partial<CompactionPolicy>
-  /** What happened beside growing: someone asked, a phase ended, the provider refused the request. Against a window only. */
+  /** Why to compact besides size: on request, because a phase ended, or because the provider refused the request. Only with a window. */
   readonly occasion?: Occasion
-  /** Give back what is worth saving for good even if nothing is compacted. */
+  /** Return memory entries even if nothing is compacted. */
   readonly flush?: boolean
-  /** Tokens that a tool's older results may keep, by tool name or kind. */
+  /** Token limits for a tool's older results, by tool name or kind. */
   readonly toolBudgets?: Readonly<Record<string, number>>
-  /** A handle by which the model can get a result back. Given only by someone who has stored it. */
+  /** A recall handle for a result. Only for callers that have stored the result. */
   readonly handleOf?: (callId: CallId) => string | undefined
 }
 
@@ -114,16 +114,16 @@ const policyNames = optionNames<CompactionPolicy>({
   expectedCalls: true,
 })
 
-/** The options that have options of their own, wherever they are given. */
+/** Options that have options of their own. */
 type Nested = Pick<CompactOptions, "policy" | "strategyOptions" | "summarizer">
 
-/** Refuse a name that `compactRequest` does not know. */
+/** Refuse unknown option names. */
 export function checkCompactNames(options: CompactOptions): void {
   checkOptionNames(options, compactNames, "compactRequest")
   checkNestedNames(options, "compactRequest")
 }
 
-/** The same inside of the options that others have in common with it. */
+/** Refuse unknown names inside nested options, which other functions share. */
 export function checkNestedNames({ policy, strategyOptions, summarizer }: Nested, owner: string, within = ""): void {
   if (policy !== undefined) checkOptionNames(policy, policyNames, owner, `${within}policy`)
   if (strategyOptions !== undefined) {
@@ -139,7 +139,7 @@ export function checkNestedNames({ policy, strategyOptions, summarizer }: Nested
 
 const schemaNames: readonly string[] = ["handoff", "snapshot"]
 
-/** Refuse what cannot be meant, by name, before anything is read. */
+/** Refuse invalid options, before anything is read. */
 export function checkOptions(options: CompactOptions): void {
   const { format, strategy, schema, pins, focus, language, maxWaitMs } = options
   if (!formats.includes(format)) refuse("format", `one of ${formats.join(", ")}`, format)
@@ -169,7 +169,7 @@ function checkSummarizer(summarizer: SummarizerOption | undefined): void {
     refuse("summarizer", "extractive, none, a function or a model", summarizer)
 }
 
-/** Every value a number from zero on: one that is none would switch off what it is compared with. */
+/** Every value must be a number of at least 0: any other value would disable the comparison it is used in. */
 function checkNumbers(option: string, values: object | undefined): void {
   for (const [name, value] of Object.entries(values ?? {}))
     if (value !== undefined && !(typeof value === "number" && value >= 0))

@@ -19,7 +19,7 @@ import type { Meter } from "../../tokens/meter.ts"
 import { userRule } from "./choices.ts"
 import type { CompactOptions } from "./options.ts"
 
-/** What is to be done about one request, and within which limits. */
+/** The plan for one request, and its limits. */
 export type Planned = {
   readonly plan: Plan
   readonly sizes: Sizes
@@ -28,26 +28,23 @@ export type Planned = {
   readonly stackTokens: number
   readonly outsideTokens: number
   readonly expectedCalls: number
-  /** Does every pinned rule stand in the request as it came? */
+  /** Does the original request contain every pinned rule? */
   readonly pinsStand: boolean
 }
 
-/**
- * One request asked about by itself is compacted when it does not fit, and not before: what to do earlier is for someone who knows
- * the session.
- */
+/** A single request is compacted only if it does not fit: earlier compaction needs knowledge of the session. */
 const oneShot: Partial<CompactionPolicy> = { compactAt: 1 }
 
-/** Of a text of the user's that is too long, so much is always shown. */
+/** Tokens of the user's latest message that are always shown, however long it is. */
 const leastWordTokens = 256
 
-/** What a plan is made from beside the request. */
+/** The options of a plan. */
 export type PlanOptions = CompactOptions & {
-  /** The longest answer that this conversation has seen, once there are enough to go by. */
+  /** The longest response of this conversation so far, if there were enough responses. */
   readonly longestAnswerTokens?: number
 }
 
-/** Plan a request; `separation` is of its messages. */
+/** Plan a request; `separation` is the separation of its messages. */
 export function planRequest(
   request: ModelRequest,
   separation: Separation,
@@ -92,7 +89,7 @@ export function planRequest(
 
 export type Measured = { readonly stackTokens: number; readonly outsideTokens: number }
 
-/** What a request takes: its stack, and everything beside it. */
+/** The size of a request: its infrastructure, and everything else. */
 export function measure(request: ModelRequest, { infrastructure, conversation }: Separation, meter: Meter): Measured {
   const outsideTokens = tokensOutsideStack({ messages: request.messages, infrastructure, conversation }, meter)
   const standing = infrastructure.messages.reduce((sum, message) => sum + meter.message(message), 0)
@@ -101,7 +98,7 @@ export function measure(request: ModelRequest, { infrastructure, conversation }:
 
 type Counted = Measured & { readonly words: readonly Part[]; readonly unreadTokens: number }
 
-/** The sizes against a window, or the Problem that what can never be left out does not fit it. */
+/** The sizes relative to a window; throws a Problem if content that can never be left out does not fit. */
 function windowSizes(
   request: ModelRequest,
   meter: Meter,
@@ -137,7 +134,7 @@ function windowSizes(
 
 type Shape = Pick<Sizes, "unreadTokens" | "toolOutputTokens" | "toolRounds">
 
-/** What there is of tool rounds: how many, what the model has not read of them, and the largest result that it has. */
+/** Figures about tool rounds: their number, the tokens that the model has not read, and the largest result that it has read. */
 function shapeOf({ messages }: ModelRequest, meter: Meter): Shape {
   const groups = groupTurns(messages)
   const { firstGroup } = unansweredIn(messages, groups)

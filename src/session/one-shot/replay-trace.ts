@@ -8,7 +8,7 @@ import type { Trace, TraceEvent } from "../log/trace.ts"
 
 const isRepair = (event: TraceEvent): event is RepairEvent => "step" in event
 
-/** Do again what a trace says was done: the same body gives the same result, without a model, a meter or a decision. */
+/** Apply a trace again: the same body gives the same result, without a model, a meter or a decision. */
 export function replayTrace(body: string, trace: Trace, { format }: { readonly format: Format }): string {
   const request = decodeRequest(format, body)
   const messages = replayRepair(request.messages, trace.filter(isRepair))

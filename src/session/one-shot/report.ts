@@ -15,7 +15,7 @@ import { type StackVersions, versionsOf } from "../stack/stack-options.ts"
 import type { CompactOptions } from "./options.ts"
 import { type Measured, measure, type Planned } from "./plan-request.ts"
 
-/** What a request takes. `stack` is system and tools, `outside` everything else. */
+/** The size of a request. `stack` is system and tools, `outside` everything else. */
 export type Measure = {
   readonly messages: number
   readonly stackTokens: number
@@ -23,32 +23,32 @@ export type Measure = {
   readonly totalTokens: number
 }
 
-/** What was done, in numbers and for people. */
+/** The result of a compaction in figures. */
 export type Report = {
   readonly changed: boolean
-  /** Which of the remedies it took; `repair` where only broken pairs were fixed. */
+  /** The remedy used; `repair` if only broken pairs were fixed. */
   readonly remedy: Remedy | "none" | "repair"
   readonly model: { readonly id: string; readonly known: boolean }
-  /** How tokens were counted: by the model's own vocabulary, or estimated for it, on the safe side. */
+  /** How tokens were counted: with the model's own vocabulary, or a conservative estimate. */
   readonly counting: "exact" | "estimated"
   readonly limit: { readonly by: "budget" | "window"; readonly tokens: number; readonly targetTokens: number }
   readonly before: Measure
   readonly after: Measure
-  /** The fingerprints of the prompt stack that was put in. */
+  /** The hashes of the prompt stack that was added. */
   readonly stack?: StackVersions
   readonly plan: Plan
-  /** What the rewrite costs in cache and saves over the calls to come, at the model's prices. */
+  /** What the rewrite costs in cache, and saves over later calls, at the model's prices. */
   readonly weighing?: Weighing
   readonly strategy: string
   readonly writer: "extractive" | "model" | "custom" | "none"
   readonly droppedMessages: number
   readonly shortenedResults: number
   readonly digest?: Digest
-  /** What is worth saving for good, found before anything was left out. */
+  /** Memory entries, found before anything was left out. */
   readonly memory: readonly MemoryEntry[]
 }
 
-type Reporting = {
+type ReportInput = {
   readonly request: ModelRequest
   readonly separation: Separation
   readonly meter: Meter
@@ -61,9 +61,9 @@ type Reporting = {
   readonly memory: Report["memory"]
 }
 
-/** The account of one compaction, or of why there was none. */
-export function reportOf(reporting: Reporting): Report {
-  const { request, separation, meter, planned, options, wire, trace, compacted, memory } = reporting
+/** The report of a compaction, or of why there was none. */
+export function reportOf(input: ReportInput): Report {
+  const { request, separation, meter, planned, options, wire, trace, compacted, memory } = input
   const { plan, by, limits, stackTokens } = planned
   const { model } = meter
   const changed = wire !== request.wire
@@ -77,8 +77,8 @@ export function reportOf(reporting: Reporting): Report {
     model: { id: model.id, known: model.known },
     counting: model.vocabulary === "o200k" ? "exact" : "estimated",
     limit: { by, tokens: limits.hardTokens, targetTokens: limits.targetTokens },
-    before: inAll(request, measure(request, separation, meter)),
-    after: inAll(sent, after),
+    before: measureOf(request, measure(request, separation, meter)),
+    after: measureOf(sent, after),
     plan,
     strategy: typeof options.strategy === "function" ? "custom" : (options.strategy ?? "staged"),
     writer: compacted?.writer ?? "none",
@@ -91,12 +91,12 @@ export function reportOf(reporting: Reporting): Report {
     ...present({
       weighing,
       digest: compacted?.digest,
-      stack: reporting.stack === undefined ? undefined : versionsOf(reporting.stack),
+      stack: input.stack === undefined ? undefined : versionsOf(input.stack),
     }),
   }
 }
 
-const inAll = ({ messages }: ModelRequest, { stackTokens, outsideTokens }: Measured): Measure => ({
+const measureOf = ({ messages }: ModelRequest, { stackTokens, outsideTokens }: Measured): Measure => ({
   messages: messages.length,
   stackTokens,
   outsideTokens,

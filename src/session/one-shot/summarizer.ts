@@ -11,26 +11,26 @@ import { createMeter, type Meter } from "../../tokens/meter.ts"
 import { findModel } from "../../tokens/models.ts"
 import type { CompactOptions } from "./options.ts"
 
-/** A model that writes summaries: where it is, and the limits on it, which have defaults. */
+/** A model that writes summaries: its address and limits, which have defaults. */
 export type ModelSummarizer = Pick<ModelOptions, "format" | "baseUrl" | "apiKey" | "headers" | "model"> & {
   readonly maxOutputTokens?: number
-  /** How much of the conversation it is shown; most of its window unless given. */
+  /** Limit on the conversation it is shown; most of its window by default. */
   readonly inputTokens?: number
-  /** The text of a `.prompty` file to ask it with, in place of the built-in question. */
+  /** The text of a `.prompty` file, in place of the built-in prompt. */
   readonly prompty?: string
 }
 
 export type SummarizerOption = "extractive" | "none" | Summarize | ModelSummarizer
 
-/** A summary takes a model some seconds; a minute is a model that hangs. */
+/** A summary takes a model a few seconds; after a minute it counts as hanging. */
 const usualWaitMs = 60_000
-/** A summary of a page and a half, twice over, in JSON. */
+/** Enough for twice a page and a half of summary, in JSON. */
 const usualOutputTokens = 4096
 const maxResponseBytes = 4_000_000
-/** Of a window, so much for what is shown; the rest is for the answer and for our count being off. */
+/** Share of the window for the conversation; the rest is for the response and for errors in our count. */
 const inputShare = 0.7
 
-/** Nobody, where the built-in writer is enough; otherwise one that always ends and never throws. */
+/** The summarizer of the options; undefined if the built-in writer is used. It always ends and never throws. */
 export function createSummarizer(
   { summarizer, maxWaitMs = usualWaitMs, signal: stop }: CompactOptions,
   meter: Meter,
@@ -47,16 +47,16 @@ export function createSummarizer(
   return modelSummarizer(summarizer, { maxWaitMs, stop })
 }
 
-/** Refuse a `.prompty` file with a mistake in it before any work is begun. */
+/** Refuse an invalid `.prompty` file before any work begins. */
 export async function checkPrompty(summarizer: SummarizerOption | undefined): Promise<void> {
   if (typeof summarizer === "object" && summarizer.prompty !== undefined) await parsePrompty(summarizer.prompty)
 }
 
-/** How long at most, and who may end it sooner. */
-type Patience = { readonly maxWaitMs: number; readonly stop: AbortSignal | undefined }
+/** Time limit and abort signal. */
+type WaitLimit = { readonly maxWaitMs: number; readonly stop: AbortSignal | undefined }
 
-function modelSummarizer(options: ModelSummarizer, patience: Patience): Summarizer {
-  const { maxWaitMs } = patience
+function modelSummarizer(options: ModelSummarizer, waitLimit: WaitLimit): Summarizer {
+  const { maxWaitMs } = waitLimit
   const { prompty, inputTokens = Math.floor(findModel(options.model).windowTokens * inputShare), ...where } = options
   const model = createModel({ maxOutputTokens: usualOutputTokens, ...where, timeoutMs: maxWaitMs, maxResponseBytes })
   const { text: count } = createMeter({ model: options.model })
@@ -65,7 +65,7 @@ function modelSummarizer(options: ModelSummarizer, patience: Patience): Summariz
       "model",
       (question, signal) =>
         writeWithModel((asked) => model.ask({ ...asked, signal }), { ...question, inputTokens, count }),
-      patience,
+      waitLimit,
     )
   }
   return limited(
@@ -74,15 +74,15 @@ function modelSummarizer(options: ModelSummarizer, patience: Patience): Summariz
       const summarize = summarizeWithPrompty(await parsePrompty(prompty), (asked) => model.ask({ ...asked, signal }))
       return writeWithCustom(summarize, { ...question, inputTokens, count, signal })
     },
-    patience,
+    waitLimit,
   )
 }
 
-/** At most so long, whatever the function does; late is one more way to fail. */
+/** Add a time limit to a summarizer; a timeout is reported like any other failure. */
 function limited(
   writer: Summarizer["writer"],
   write: (question: SummaryQuestion, signal: AbortSignal) => Promise<WrittenSummary>,
-  { maxWaitMs, stop }: Patience,
+  { maxWaitMs, stop }: WaitLimit,
 ): Summarizer {
   const late: Problem = { code: "summarizer-late", limitMs: maxWaitMs }
   const stopped: Problem = { code: "upstream-stopped", host: "the summarizer" }

@@ -3,7 +3,7 @@ import { type Weighing, weighRewrite } from "../../compact/plan/economics.ts"
 import type { Meter } from "../../tokens/meter.ts"
 import type { Planned } from "./plan-request.ts"
 
-/** What the rewrite costs in cache: the stack stays, all behind it is new. */
+/** The cost of losing the prompt cache: the infrastructure stays cached, everything after it is new. */
 export function weighCompaction(
   { beforeTokens, afterTokens }: Pick<Compacted, "beforeTokens" | "afterTokens">,
   { stackTokens, expectedCalls }: Pick<Planned, "stackTokens" | "expectedCalls">,

@@ -1,23 +1,23 @@
 import type { Readers } from "../../compact/stack/stack.ts"
 
-/** Reads the files of a stack. One that did not change since is not read again. */
+/** Reads the files of a stack; unchanged files are cached. */
 export type StackFiles = Required<Pick<Readers, "readFile" | "listFiles">>
 
 type KnownFile = { readonly version: string; readonly text: string }
 
-/** Far more than any window holds; a larger file is a wrong path. */
+/** Far more than fits any window; a larger file is a mistake in the path. */
 const maxFileBytes = 64_000_000
-/** A pattern that leads through more folders than this was not meant so. */
+/** Limit on the folders searched for a pattern; more is a mistake in the pattern. */
 const maxFolders = 20_000
 
-/** Node's own modules, where there are such; a browser has no files. */
+/** Node's built-in modules; a browser has none. */
 const builtIns = () => {
   const load = globalThis.process?.getBuiltinModule
   if (load === undefined) throw new Error("there are no files here; give the text itself")
   return { fs: load("node:fs/promises"), path: load("node:path") }
 }
 
-/** Files of a folder, by default the working directory: paths and patterns are as seen from there. */
+/** Reads files relative to a folder, by default the working directory. */
 export function createStackFiles(folder = "."): StackFiles {
   const known = new Map<string, KnownFile>()
   return {
@@ -51,8 +51,8 @@ export const isPattern = (path: string): boolean => /[*?]/.test(path)
 type Search = { readonly root: string; folders: number; readonly found: Set<string> }
 
 /**
- * The files that a pattern finds: `*` is any piece of a name, `?` any character of one, `**` any folders. Names that begin with a dot,
- * and node_modules, are found only where the pattern spells them out.
+ * The files that match a pattern: `*` is any part of a name, `?` one character, `**` any folders. Names that begin with a dot, and
+ * node_modules, match only if the pattern spells them out.
  */
 async function listFiles(root: string, pattern: string): Promise<readonly string[]> {
   const search: Search = { root, folders: 0, found: new Set() }
@@ -98,7 +98,7 @@ const matcher = (segment: string): ((name: string) => boolean) => {
 
 type FolderEntry = { readonly name: string; readonly isFolder: boolean }
 
-/** What is in a folder; one that is not there has nothing in it. Links count as what they lead to, but nothing is sought behind one. */
+/** The entries of a folder; a missing folder is empty. Symbolic links count as files and are not followed into folders. */
 async function entriesOf(search: Search, below: string): Promise<readonly FolderEntry[]> {
   const { fs, path } = builtIns()
   if (++search.folders > maxFolders) throw new Error(`a pattern leads through more than ${maxFolders} folders`)

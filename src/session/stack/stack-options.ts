@@ -15,26 +15,26 @@ import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import type { Meter } from "../../tokens/meter.ts"
 import { createStackFiles, isPattern, type StackFiles } from "./stack-files.ts"
 
-/** When a source that changed takes effect: with the next compaction, which resets the provider's cache anyway, or with the next call. */
+/** When a changed source takes effect: with the next compaction, which resets the provider's cache anyway, or with the next call. */
 export type StackChanges = "at-compaction" | "now"
 
-/** The prompt as infrastructure: what stands behind the client's own system part on every call, byte for byte the same. */
+/** The prompt stack: text after the client's own system part, byte for byte the same in every call. */
 export type StackOptions = {
   /** Named sections in the layers base, role, context and task. */
   readonly sections?: StackDefinition
-  /** Files that go into the context layer as documents, in this order: paths, or patterns with `*`, `?` and `**`. */
+  /** Files for the context layer, as documents in this order: paths, or patterns with `*`, `?` and `**`. */
   readonly documents?: readonly string[]
-  /** What the functions among the sources are given. */
+  /** The argument of sources that are functions. */
   readonly inputs?: unknown
-  /** The most that the stack may take; half of the window unless given. */
+  /** Token limit of the stack; half of the window by default. */
   readonly maxTokens?: number
-  /** `at-compaction` unless given. */
+  /** `at-compaction` by default. */
   readonly changes?: StackChanges
-  /** The folder that paths are seen from; the working directory unless given. */
+  /** The folder for relative paths; the working directory by default. */
   readonly folder?: string
 }
 
-/** Sections alone, or with what else there is to say. */
+/** Only sections, or all options. */
 export type StackOption = StackDefinition | StackOptions
 
 const stackNames = optionNames<StackOptions>({
@@ -50,7 +50,7 @@ export const optionsOf = (option: StackOption): StackOptions => (isDefinition(op
 
 const isDefinition = (option: StackOption): option is StackDefinition => Array.isArray(option)
 
-/** Refuse by name what cannot be meant. Sections are looked at when they are read. */
+/** Refuse invalid options. Sections are checked when they are read. */
 export function checkStackOption(option: StackOption, owner: string): void {
   const refuse = (name: string, expected: string, found: unknown): never => {
     const shown = typeof found === "string" ? JSON.stringify(found.slice(0, 40)) : String(found).slice(0, 40)
@@ -71,7 +71,7 @@ export function checkStackOption(option: StackOption, owner: string): void {
   if (folder !== undefined && typeof folder !== "string") refuse("stack.folder", "a folder", folder)
 }
 
-/** A document gives way by its end, where the stack has too little room. */
+/** If the stack has too little room, a document is truncated at its end. */
 const documentSection = (path: string, order: number): SectionDefinition => ({
   layer: "context",
   name: path,
@@ -81,7 +81,7 @@ const documentSection = (path: string, order: number): SectionDefinition => ({
   shrink: { type: "truncate" },
 })
 
-/** Documents stand behind the other sections of their layer, in the order in which they are named. */
+/** Documents follow the other sections of their layer, in the given order. */
 const firstDocument = 1000
 
 const definitionOf = ({ sections = [], documents = [] }: StackOptions): StackDefinition => [
@@ -89,7 +89,7 @@ const definitionOf = ({ sections = [], documents = [] }: StackOptions): StackDef
   ...documents.map((path, n) => documentSection(path, firstDocument + n)),
 ]
 
-/** Reads stacks, again and again: what did not change since is neither read nor hashed again. */
+/** Reads stacks repeatedly: unchanged sections are neither read nor hashed again. */
 export type StackReader = { readonly read: (options: StackOptions) => Promise<Stack> }
 
 export function createStackReader(): StackReader {
@@ -110,17 +110,17 @@ export function createStackReader(): StackReader {
   }
 }
 
-/** Sections that are remembered: of some stacks. */
+/** Limit on cached sections: enough for some stacks. */
 const maxKnown = 2000
 
-/** A stack as it is sent: made to fit, with what that took. */
+/** A stack fitted to the window, with the events of fitting it. */
 export type FittedForWindow = {
   readonly stack: Stack
   readonly stackTokens: number
   readonly events: readonly StackEvent[]
 }
 
-/** Of the window; the rest is for the conversation. Sections that do not shrink may take more, as far as the window goes. */
+/** Share of the window for the stack; the rest is for the conversation. Sections that cannot shrink may take more, up to the window. */
 const stackShare = 0.5
 
 /** The model and the window that a stack has to fit. */
@@ -133,11 +133,13 @@ export function fitToWindow(stack: Stack, options: StackOptions, room: StackRoom
   return { stack: fitted, stackTokens: stackTokens(fitted, meter.text), events }
 }
 
-/** What a stack may take: what it was given, or its share; never less than its sections need, for then the window decides. */
+/**
+ * The token budget of a stack: the given limit, or its share of the window; at least what its sections need, and then the window decides.
+ */
 export const budgetFor = (stack: Stack, { maxTokens }: StackOptions, { meter, windowTokens }: StackRoom): number =>
   maxTokens ?? Math.max(stackFloor(stack, meter), Math.floor(windowTokens * stackShare))
 
-/** What is told of a stack: the fingerprint of the whole, and of each layer that says something. */
+/** The hash of a stack, and of each non-empty layer. */
 export type StackVersions = {
   readonly hash: string
   readonly layers: readonly { readonly layer: Layer; readonly hash: string }[]
@@ -148,7 +150,7 @@ export const versionsOf = ({ hash, layers }: Stack): StackVersions => ({
   layers: layers.filter(({ sections }) => sections.length > 0).map(({ layer, hash: own }) => ({ layer, hash: own })),
 })
 
-/** A request that was asked about by itself, with the stack in it. */
+/** A single request with its stack. */
 export type StackedRequest = {
   readonly request: ModelRequest
   readonly stack: Stack
@@ -156,7 +158,7 @@ export type StackedRequest = {
   readonly events: readonly StackEvent[]
 }
 
-/** Put a stack into one request; a stack that was read already is put in as it is. */
+/** Put a stack into one request; a stack that was already read is used unchanged. */
 export async function stackRequest(
   request: ModelRequest,
   option: StackOption | Stack,
