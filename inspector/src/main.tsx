@@ -1,13 +1,14 @@
 import { signal } from "@preact/signals"
 import { render } from "preact"
-import { type Problem, signedIn } from "./api.ts"
+import type { ToldProblem } from "../../src/gateway/admin/answers.ts"
+import { signedIn } from "./api.ts"
 import { browserKey, enterWith, openKey } from "./key.ts"
 import { HoldfastMark } from "./parts.tsx"
 import { Shell } from "./shell.tsx"
 import { goTo, problemOf, start } from "./state.ts"
 import "./style.css"
 
-const problem = signal<Problem | undefined>(undefined)
+const problem = signal<ToldProblem | undefined>(undefined)
 
 /** The page of someone who is not signed in: the one command that is needed. */
 function SignIn() {

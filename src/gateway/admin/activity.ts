@@ -1,7 +1,8 @@
 import type { Problem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
 import type { AdminDeps } from "./admin-deps.ts"
-import { type Told, tellProblem } from "./refusal.ts"
+import type { StatusAnswer, ToldProblem } from "./answers.ts"
+import { tellProblem } from "./refusal.ts"
 import type { WindowMarks } from "./session-profile.ts"
 
 /** What this process saw of a session and no log says. */
@@ -13,13 +14,13 @@ export type SessionActivity = {
   /** The window as the last request knew it. */
   readonly window?: WindowMarks
   /** The store does not have all of it, and what it said. */
-  readonly unsaved?: Told
+  readonly unsaved?: ToldProblem
 }
 
 export type Activity = {
   readonly of: (session: string) => SessionActivity
   /** How many sessions have something that the store does not, and what the store said last. */
-  readonly durability: () => { readonly durable: boolean; readonly sessions: number; readonly problem?: Told }
+  readonly durability: () => StatusAnswer["durability"]
   readonly stop: () => void
 }
 

@@ -10,6 +10,7 @@ import type { Upstream } from "../settings/upstream.ts"
 import { type Activity, watchActivity } from "./activity.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
+import type { StatusAnswer } from "./answers.ts"
 import { openApprovalDesk } from "./approval-desk.ts"
 import { type Bounds, boundValue } from "./bound-value.ts"
 import { addChangeRoutes, cookieIn, proofHeader } from "./change-routes.ts"
@@ -36,7 +37,7 @@ const links = {
   status: "/admin/status",
   sessions: "/admin/sessions?agent=&tenant=&limit=&before=",
   rows: "/admin/rows?ids= (with a space between them)",
-  totals: "/admin/totals?from=&tenant=",
+  totals: "/admin/totals?from=&days=&tenant=",
   session: "/admin/sessions/{id}",
   history: "/admin/sessions/{id}/history?from=&limit=&full=1",
   entry: "/admin/sessions/{id}/entries/{entry}?full=1",
@@ -111,7 +112,7 @@ export function createAdmin(deps: AdminDeps): Admin {
 
 type AdminAnswer = { readonly activity: Activity; readonly streams: EventStreams; readonly madeMs: number }
 
-function tellStatus(deps: AdminDeps, { activity, streams, madeMs }: AdminAnswer) {
+function tellStatus(deps: AdminDeps, { activity, streams, madeMs }: AdminAnswer): StatusAnswer {
   const { status, store, operator, approvals, version, now } = deps
   const { requestsInFlight, closing, startedMs = madeMs, openSessions } = status()
   const nowMs = now()

@@ -4,32 +4,16 @@ import { present } from "../../message/present.ts"
 import { entryId } from "../../session/log/entry.ts"
 import { thaw } from "../../session/log/frozen.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
+import type { ApprovalAnswer, ApprovalsAnswer, SettledApproval } from "./answers.ts"
 import type { Approvals } from "./approvals.ts"
-import { type MessageLine, messageLine, messageText } from "./message-line.ts"
+import { messageLine, messageText } from "./message-line.ts"
 import type { Profiles } from "./session-profile.ts"
 
 type Pending = ReturnType<Approvals["pending"]>[number]
 
-/** A value of a call, and the newest message that says it verbatim, if one does. */
-type Evidence = {
-  readonly name: string
-  readonly value: string
-  readonly entry?: string
-  readonly who?: MessageLine["who"]
-}
-
-type Settled = {
-  readonly id: string
-  readonly atMs: number
-  readonly tool: string
-  readonly session: string
-  readonly outcome: "approved" | "refused" | "withdrawn"
-  readonly waitedMs: number
-}
-
 /** What a person who is asked about a call wants to know: until when, where its values come from, what was said before, and what came of the others. */
 export type ApprovalDesk = {
-  readonly tell: () => Promise<{ readonly approvals: readonly object[]; readonly settled: readonly Settled[] }>
+  readonly tell: () => Promise<ApprovalsAnswer>
   readonly stop: () => void
 }
 
@@ -51,7 +35,7 @@ const maxBefore = 4
 
 export function openApprovalDesk({ approvals, profiles, askTimeoutMs }: DeskDeps): ApprovalDesk {
   const asked = new Map<string, Pending>()
-  const settled: Settled[] = []
+  const settled: SettledApproval[] = []
   const stop = approvals.subscribe((event) => {
     if (event.type === "approval-asked") asked.set(event.approval.id, event.approval)
     if (event.type !== "approval-settled") return
@@ -61,7 +45,7 @@ export function openApprovalDesk({ approvals, profiles, askTimeoutMs }: DeskDeps
     settled.unshift({ id, atMs, tool: before?.tool ?? "", session, outcome, waitedMs: atMs - (before?.atMs ?? atMs) })
     settled.splice(maxSettled)
   })
-  const explain = async (approval: Pending): Promise<object> => {
+  const explain = async (approval: Pending): Promise<ApprovalAnswer> => {
     const messages = await newestMessages(profiles, approval.session)
     const expiresAtMs = askTimeoutMs === undefined ? undefined : approval.atMs + askTimeoutMs
     const said = messages.map(({ entry, message }) => ({ ...messageLine(message), entry }))
@@ -94,7 +78,7 @@ async function newestMessages(profiles: Profiles, session: string): Promise<read
   })
 }
 
-function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): readonly Evidence[] {
+function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): ApprovalAnswer["evidence"] {
   // The call itself says its own values.
   const others = messages.filter(
     ({ message }) => !message.parts.some((part) => part.type === "tool-call" && part.callId === callId),

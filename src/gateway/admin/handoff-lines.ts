@@ -2,16 +2,8 @@ import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { entryId, seqOf } from "../../session/log/entry.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { type MessageLine, messageLine, messageText } from "./message-line.ts"
-
-/** One line of a handoff as the model reads it, with the entries that it rests on. */
-export type HandoffLine = {
-  readonly text: string
-  readonly kind: "frame" | "heading" | "line"
-  readonly sources: readonly string[]
-  /** The compaction whose handoff had the line first. */
-  readonly since?: string
-}
+import type { HandoffLine, LineSource } from "./answers.ts"
+import { messageLine, messageText } from "./message-line.ts"
 
 type Earlier = { readonly id: string; readonly summary?: string }
 
@@ -50,16 +42,6 @@ function sourcesIn(json: string | undefined): ReadonlyMap<string, readonly strin
         : [],
     ),
   )
-}
-
-/** A place in the log that a line of the handoff comes from: what stands there, with the words that were used. */
-type LineSource = {
-  readonly entry: string
-  readonly turn: number
-  readonly line: MessageLine
-  readonly before: string
-  readonly used: string
-  readonly after: string
 }
 
 /** Text around the words that were used. */
