@@ -37,10 +37,10 @@ const App = () => (signedIn.value === "out" ? <SignIn /> : <Shell />)
 
 /** The code stands behind the hash, which browsers send to nobody; it goes out of the address as soon as it was read. */
 async function begin(): Promise<void> {
-  const code = /^#code=([\w-]{10,100})$/.exec(location.hash)?.[1]
+  const [, code, page = ""] = /^#code=([\w-]{10,100})((?:\/[^/]*)*)$/.exec(location.hash) ?? []
   if (code !== undefined) {
     history.replaceState(null, "", location.pathname)
-    goTo()
+    goTo(...page.split("/").slice(1).map(decodeURIComponent))
   }
   const keyed = openKey()
   if (code !== undefined) {
