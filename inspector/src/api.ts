@@ -1,13 +1,11 @@
 import { signal } from "@preact/signals"
-
-/** What the admin API says when it refuses: what is wrong, and what to do. */
-export type Problem = { readonly code: string; readonly sentence: string; readonly next: string }
+import type { ToldProblem } from "../../src/gateway/admin/answers.ts"
 
 export class ApiError extends Error {
   override readonly name = "ApiError"
   readonly status: number
-  readonly problem: Problem
-  constructor(status: number, problem: Problem) {
+  readonly problem: ToldProblem
+  constructor(status: number, problem: ToldProblem) {
     super(problem.sentence)
     this.status = status
     this.problem = problem
@@ -27,7 +25,7 @@ const headers = (): Record<string, string> => {
   return proof === null ? {} : { "x-holdfast-proof": proof }
 }
 
-const unreachable: Problem = {
+const unreachable: ToldProblem = {
   code: "unreachable",
   sentence: "The gateway does not answer.",
   next: "It may have been stopped; the page tries again by itself.",
@@ -41,7 +39,7 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
     },
   )
   if (response.ok) return response
-  const told: { readonly error?: Partial<Problem> } = await response.json().catch(() => ({}))
+  const told: { readonly error?: Partial<ToldProblem> } = await response.json().catch(() => ({}))
   const { code = "unknown", sentence = `The gateway answered with ${response.status}.`, next = "" } = told.error ?? {}
   if (response.status === 401 && code === "token-wrong") signedIn.value = "out"
   throw new ApiError(response.status, { code, sentence, next })

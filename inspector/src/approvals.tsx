@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals"
+import type { ApprovalAnswer } from "../../src/gateway/admin/answers.ts"
 import { clientName, countdown, moment, shortId, span, speakers, titleOf } from "./format.ts"
 import { browserKey, submitCommand, trustCommand } from "./key.ts"
 import { useKeys } from "./keys.ts"
-import { Icon, Key, MessageLine } from "./parts.tsx"
+import { Icon, Key, LineText } from "./parts.tsx"
 import { approvals, hrefTo, loadApprovals, nowMs, problemOf, rows, say, sayProblem, settled, status } from "./state.ts"
-import type { Approval } from "./told.ts"
 
 export function ApprovalsPage() {
   const chosen = useSignal<string | undefined>(undefined)
@@ -73,7 +73,7 @@ export function ApprovalsPage() {
   )
 }
 
-function ApprovalCard({ approval }: { readonly approval: Approval }) {
+function ApprovalCard({ approval }: { readonly approval: ApprovalAnswer }) {
   const sending = useSignal(false)
   const untrusted = useSignal(false)
   const row = rows.value.get(approval.session)
@@ -137,7 +137,7 @@ function ApprovalCard({ approval }: { readonly approval: Approval }) {
         <section>
           <h3>What is known</h3>
           <ul class="known">
-            {approval.evidence?.map(({ name, value, entry, who }) => (
+            {approval.evidence.map(({ name, value, entry, who }) => (
               <li key={name}>
                 <Icon name={entry === undefined ? "warn" : "check"} class={entry === undefined ? "attn" : "good"} />
                 <div>
@@ -145,12 +145,12 @@ function ApprovalCard({ approval }: { readonly approval: Approval }) {
                   <small>
                     {entry === undefined
                       ? `${name}: no message of the session says it`
-                      : `${name}: stands in ${entry}, ${speakers[who === "person" || who === "model" || who === "call" || who === "result" || who === "client" ? who : "client"].toLowerCase()}`}
+                      : `${name}: stands in ${entry}, ${speakers[who ?? "client"].toLowerCase()}`}
                   </small>
                 </div>
               </li>
             ))}
-            {(approval.evidence ?? []).length === 0 && <li class="dim">The call has no values to look for.</li>}
+            {approval.evidence.length === 0 && <li class="dim">The call has no values to look for.</li>}
           </ul>
         </section>
       </div>
@@ -173,12 +173,12 @@ function ApprovalCard({ approval }: { readonly approval: Approval }) {
           </blockquote>
         ))}
       </section>
-      {(approval.before ?? []).length > 0 && (
+      {approval.before.length > 0 && (
         <section class="led">
           <h3>What led to it</h3>
-          {approval.before?.map((line) => (
+          {approval.before.map((line) => (
             <p key={line.entry}>
-              <span class="speaker">{speakers[line.who]}</span> <MessageLine line={line} />
+              <span class="speaker">{speakers[line.who]}</span> <LineText line={line} />
             </p>
           ))}
         </section>
@@ -219,7 +219,7 @@ function ApprovalCard({ approval }: { readonly approval: Approval }) {
   )
 }
 
-function Arguments({ approval }: { readonly approval: Approval }) {
+function Arguments({ approval }: { readonly approval: ApprovalAnswer }) {
   const input: unknown = JSON.parse(approval.input === "" ? "null" : approval.input)
   if (typeof input !== "object" || input === null) return <pre class="machine">{String(input)}</pre>
   return (

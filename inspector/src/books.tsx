@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
+import type { MemoryFound, StandingAnswer } from "../../src/gateway/admin/answers.ts"
 import { moment, shortId, titleOf } from "./format.ts"
 import { browserKey, type Command, submitCommand, trustCommand } from "./key.ts"
 import { Icon, ProblemBox, Skeleton, useTold } from "./parts.tsx"
 import { hrefTo, problemOf, rows, say, sayProblem } from "./state.ts"
-import type { MemoryRow, Standing } from "./told.ts"
 
 /** What agents wrote down across their sessions. */
 export function MemoryPage({ query }: { readonly query: string }) {
@@ -18,7 +18,7 @@ export function MemoryPage({ query }: { readonly query: string }) {
     }, 200)
     return () => clearTimeout(timer)
   }, [words.value])
-  const { told, problem } = useTold<{ readonly rows: readonly MemoryRow[] }>(
+  const { told, problem } = useTold<{ readonly rows: readonly MemoryFound[] }>(
     `/admin/memory${asked.value === "" ? "" : `?query=${encodeURIComponent(asked.value)}`}`,
   )
   return (
@@ -76,7 +76,7 @@ export function MemoryPage({ query }: { readonly query: string }) {
 
 /** What the operator laid down, and who said so. */
 export function RulesPage() {
-  const { told, problem, reload } = useTold<Standing>("/admin/pins")
+  const { told, problem, reload } = useTold<StandingAnswer>("/admin/pins")
   const text = useSignal("")
   const untrusted = useSignal(false)
   const send = (command: Command, words: string): void => {

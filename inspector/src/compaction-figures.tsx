@@ -1,11 +1,13 @@
+import type { CompactionAction, CompactionAnswer, CompactionItem } from "../../src/gateway/admin/answers.ts"
 import { count, money, share, whole } from "./format.ts"
 import { ActionMark, actions, actionWords, Icon } from "./parts.tsx"
-import type { Action, Item, OpenedCompaction } from "./told.ts"
 
-type Sums = Readonly<Record<Action, { readonly messages: number; readonly before: number; readonly after: number }>>
+type Sums = Readonly<
+  Record<CompactionAction, { readonly messages: number; readonly before: number; readonly after: number }>
+>
 
-function sumsOf(items: readonly Item[]): Sums {
-  const of = (action: Action) => {
+function sumsOf(items: readonly CompactionItem[]): Sums {
+  const of = (action: CompactionAction) => {
     const own = items.filter((item) => item.action === action)
     return {
       messages: own.length,
@@ -17,7 +19,7 @@ function sumsOf(items: readonly Item[]): Sums {
 }
 
 /** Before and after on one scale, with ribbons from what was to what it became. */
-export function Flow({ told }: { readonly told: OpenedCompaction }) {
+export function Flow({ told }: { readonly told: CompactionAnswer }) {
   const { compaction, stackTokens, handoff, items, since } = told
   const sums = sumsOf(items)
   const total = Math.max(1, compaction.beforeTokens)
@@ -124,7 +126,7 @@ export function Flow({ told }: { readonly told: OpenedCompaction }) {
   )
 }
 
-export function Receipt({ told }: { readonly told: OpenedCompaction }) {
+export function Receipt({ told }: { readonly told: CompactionAnswer }) {
   const { compaction, since } = told
   const lines: readonly (readonly [string, string] | undefined)[] = [
     ["Sent before", whole(compaction.beforeTokens)],
@@ -179,7 +181,7 @@ export function Receipt({ told }: { readonly told: OpenedCompaction }) {
   )
 }
 
-export function Checks({ told }: { readonly told: OpenedCompaction }) {
+export function Checks({ told }: { readonly told: CompactionAnswer }) {
   const { checks, compaction, plan } = told
   const refused = plan.filter(({ type }) => type === "remedy-rejected")
   const { rules, pairs, targetTokens } = checks

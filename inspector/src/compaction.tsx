@@ -1,8 +1,10 @@
 import { useComputed, useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
+import type { CompactionAction, CompactionAnswer, CompactionItem, TurnSeries } from "../../src/gateway/admin/answers.ts"
 import { sessionPath } from "./api.ts"
 import { Checks, Flow, Receipt } from "./compaction-figures.tsx"
 import { type DiffPiece, diffLines, foldDiff } from "./diff.ts"
+import { EntryDialog } from "./entry.tsx"
 import { count, moment, reasonWords, shortId, titleOf, whole, whyWords } from "./format.ts"
 import { Handoff } from "./handoff.tsx"
 import { browserKey, submitChange } from "./key.ts"
@@ -13,22 +15,20 @@ import {
   actionWords,
   Icon,
   Key,
-  MessageLine,
+  LineText,
   ProblemBox,
   Skeleton,
   Speaker,
   useTold,
 } from "./parts.tsx"
-import { EntryDialog } from "./session.tsx"
 import { changes, goTo, hrefTo, rows, say, sayProblem } from "./state.ts"
-import type { Action, Item, OpenedCompaction, Turns } from "./told.ts"
 
 /** Messages that follow one another and had the same done to them; a person's words and what was shortened stand alone. */
-type Run = { readonly action: Action; readonly items: readonly Item[] }
+type Run = { readonly action: CompactionAction; readonly items: readonly CompactionItem[] }
 
-export function runsOf(items: readonly Item[]): readonly Run[] {
-  const runs: { readonly action: Action; readonly items: Item[] }[] = []
-  const isAlone = ({ action, line }: Item): boolean =>
+export function runsOf(items: readonly CompactionItem[]): readonly Run[] {
+  const runs: { readonly action: CompactionAction; readonly items: CompactionItem[] }[] = []
+  const isAlone = ({ action, line }: CompactionItem): boolean =>
     action === "shortened" || line.who === "person" || line.who === "holdfast"
   for (const item of items) {
     const last = runs.at(-1)
@@ -42,8 +42,8 @@ export function runsOf(items: readonly Item[]): readonly Run[] {
 
 export function CompactionPage({ session, id }: { readonly session: string; readonly id: string }) {
   const changed = changes.value.get(session) ?? 0
-  const { told, problem, reload } = useTold<OpenedCompaction>(sessionPath(session, `/compactions/${id}`), [changed])
-  const turns = useTold<Turns>(sessionPath(session, "/turns?points=2"), [changed])
+  const { told, problem, reload } = useTold<CompactionAnswer>(sessionPath(session, `/compactions/${id}`), [changed])
+  const turns = useTold<TurnSeries>(sessionPath(session, "/turns?points=2"), [changed])
   const marked = useSignal<ReadonlySet<string>>(new Set())
   const shown = useSignal<string | undefined>(undefined)
   const all = turns.told?.compactions ?? []
@@ -224,13 +224,13 @@ function BeforeAfter({
   marked,
   onShow,
 }: {
-  readonly told: OpenedCompaction
+  readonly told: CompactionAnswer
   readonly session: string
   readonly marked: ReadonlySet<string>
   readonly onShow: (entry: string) => void
 }) {
-  const only = useSignal<ReadonlySet<Action>>(new Set())
-  const toggle = (action: Action): void => {
+  const only = useSignal<ReadonlySet<CompactionAction>>(new Set())
+  const toggle = (action: CompactionAction): void => {
     const next = new Set(only.value)
     if (!next.delete(action)) next.add(action)
     only.value = next
@@ -347,7 +347,7 @@ function DiffRow({
   onShow,
 }: {
   readonly run: Run
-  readonly told: OpenedCompaction
+  readonly told: CompactionAnswer
   readonly largest: number
   readonly session: string
   readonly isMarked: boolean
@@ -377,7 +377,7 @@ function DiffRow({
       <div class="cell">
         {items.length === 1 ? (
           <p>
-            <Speaker line={first.line} /> <MessageLine line={first.line} />
+            <Speaker line={first.line} /> <LineText line={first.line} />
           </p>
         ) : (
           <p>{runWords(items)}</p>
@@ -431,7 +431,7 @@ function DiffRow({
               <button type="button" class="link" onClick={() => onShow(item.id)}>
                 <code>{item.id}</code>
               </button>{" "}
-              <MessageLine line={item.line} /> <span class="dim">{whole(item.beforeTokens)}</span>
+              <LineText line={item.line} /> <span class="dim">{whole(item.beforeTokens)}</span>
             </li>
           ))}
         </ul>
@@ -441,7 +441,7 @@ function DiffRow({
 }
 
 /** `12 messages: read_file ×4, bash ×2`. */
-function runWords(items: readonly Item[]): string {
+function runWords(items: readonly CompactionItem[]): string {
   const tools = new Map<string, number>()
   for (const { line } of items)
     if (line.who === "call" && line.tool !== undefined) tools.set(line.tool, (tools.get(line.tool) ?? 0) + 1)

@@ -1,4 +1,4 @@
-import type { Line, Row } from "./told.ts"
+import type { MessageLine, SessionListing } from "../../src/gateway/admin/answers.ts"
 
 /** `161,204`: a number that is looked at closely. */
 export const whole = (tokens: number): string => Math.round(tokens).toLocaleString("en-US")
@@ -92,20 +92,20 @@ const liveMs = 5 * 60_000
 
 export type RowState = "waits" | "unsaved" | "live" | "idle"
 
-export function stateOf(row: Row, waiting: ReadonlySet<string>, nowMs: number): RowState {
+export function stateOf(row: SessionListing, waiting: ReadonlySet<string>, nowMs: number): RowState {
   if (waiting.has(row.id)) return "waits"
   if (row.unsaved !== undefined) return "unsaved"
   return row.inFlight > 0 || nowMs - row.updatedMs < liveMs ? "live" : "idle"
 }
 
-export const titleOf = (row: Row): string => {
+export const titleOf = (row: SessionListing): string => {
   if (row.title !== "") return row.title
   if (row.role === "side") return "A side call of its client"
   return row.turns === 0 ? "Nothing was said yet" : "No words of a person in it"
 }
 
 /** Who speaks, in a word. */
-export const speakers: Readonly<Record<Line["who"], string>> = {
+export const speakers: Readonly<Record<MessageLine["who"], string>> = {
   person: "You",
   model: "Model",
   call: "Call",

@@ -1,13 +1,13 @@
 import { useSignal } from "@preact/signals"
+import type { CompactionAnswer, HandoffLine, LineSource } from "../../src/gateway/admin/answers.ts"
 import { get } from "./api.ts"
 import { whole } from "./format.ts"
 import { browserKey, submitChange } from "./key.ts"
 import { Speaker } from "./parts.tsx"
 import { say, sayProblem } from "./state.ts"
-import type { HandoffLine, LineSource, OpenedCompaction } from "./told.ts"
 
 type HandoffProps = {
-  readonly handoff: NonNullable<OpenedCompaction["handoff"]>
+  readonly handoff: NonNullable<CompactionAnswer["handoff"]>
   /** Of the compaction, at the admin API. */
   readonly path: string
   readonly session: string

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
+import type { SessionListing } from "../../src/gateway/admin/answers.ts"
 import {
   ago,
   clientName,
@@ -30,7 +31,6 @@ import {
   totals,
   waiting,
 } from "./state.ts"
-import type { Row } from "./told.ts"
 import { Virtual } from "./virtual.tsx"
 import { Welcome } from "./welcome.tsx"
 
@@ -68,7 +68,7 @@ export function List() {
   useEffect(() => {
     if (!over.value) order.current = all.map(({ id }) => id)
   })
-  const stateFor = (row: Row): RowState => stateOf(row, waiting.value, now)
+  const stateFor = (row: SessionListing): RowState => stateOf(row, waiting.value, now)
   const words = filter.value
     .toLowerCase()
     .split(/\s+/)
@@ -180,14 +180,14 @@ export function List() {
 }
 
 /** Last used first; while someone points at the list, in the order that it had. */
-function ordered(all: readonly Row[], before: readonly string[]): readonly Row[] {
+function ordered(all: readonly SessionListing[], before: readonly string[]): readonly SessionListing[] {
   const newest = all.toSorted((one, other) => other.updatedMs - one.updatedMs)
   if (before.length === 0) return newest
   const places = new Map(before.map((id, n) => [id, n]))
   return newest.toSorted((one, other) => (places.get(one.id) ?? -1) - (places.get(other.id) ?? -1))
 }
 
-const searchText = (row: Row): string =>
+const searchText = (row: SessionListing): string =>
   `${titleOf(row)} ${clientName(row.client) ?? ""} ${row.model ?? ""} ${row.agent} ${row.id}`.toLowerCase()
 
 function WaitingBanner() {
@@ -259,7 +259,15 @@ function Today() {
   )
 }
 
-function SessionRow({ row, state, now }: { readonly row: Row; readonly state: RowState; readonly now: number }) {
+function SessionRow({
+  row,
+  state,
+  now,
+}: {
+  readonly row: SessionListing
+  readonly state: RowState
+  readonly now: number
+}) {
   const [icon, word] = stateWords[state]
   const client = clientName(row.client)
   const meta = [client, row.subagent === undefined ? undefined : `agent ${row.subagent}`, row.model].filter(
@@ -299,7 +307,7 @@ function SessionRow({ row, state, now }: { readonly row: Row; readonly state: Ro
 }
 
 /** The whole width is the window: solid was read from cache, stripes are new, the tick is where it compacts. */
-export function ContextBar({ row }: { readonly row: Row }) {
+export function ContextBar({ row }: { readonly row: SessionListing }) {
   const { contextTokens, windowTokens, compactAtTokens, cachedTokens = 0, compactions } = row
   if (contextTokens === undefined) return <span class="bar-cell dim">–</span>
   const part = (tokens: number): string => `${Math.min(100, (100 * tokens) / (windowTokens ?? contextTokens))}%`
@@ -333,7 +341,7 @@ export function ContextBar({ row }: { readonly row: Row }) {
   )
 }
 
-function Spark({ row: { points } }: { readonly row: Row }) {
+function Spark({ row: { points } }: { readonly row: SessionListing }) {
   if (points.length < 2) return <span class="wide" />
   const most = Math.max(...points, 1)
   const x = (n: number): number => (n * 110) / (points.length - 1)

@@ -1,13 +1,14 @@
 import { signal } from "@preact/signals"
 import { render } from "preact"
-import { type Problem, signedIn } from "./api.ts"
+import type { ToldProblem } from "../../src/gateway/admin/answers.ts"
+import { signedIn } from "./api.ts"
 import { browserKey, enterWith, openKey } from "./key.ts"
 import { HoldfastMark } from "./parts.tsx"
 import { Shell } from "./shell.tsx"
 import { goTo, problemOf, start } from "./state.ts"
 import "./style.css"
 
-const problem = signal<Problem | undefined>(undefined)
+const problem = signal<ToldProblem | undefined>(undefined)
 
 /** The page of someone who is not signed in: the one command that is needed. */
 function SignIn() {
@@ -36,10 +37,10 @@ const App = () => (signedIn.value === "out" ? <SignIn /> : <Shell />)
 
 /** The code stands behind the hash, which browsers send to nobody; it goes out of the address as soon as it was read. */
 async function begin(): Promise<void> {
-  const code = /^#code=([\w-]{10,100})$/.exec(location.hash)?.[1]
+  const [, code, page = ""] = /^#code=([\w-]{10,100})((?:\/[^/]*)*)$/.exec(location.hash) ?? []
   if (code !== undefined) {
     history.replaceState(null, "", location.pathname)
-    goTo()
+    goTo(...page.split("/").slice(1).map(decodeURIComponent))
   }
   const keyed = openKey()
   if (code !== undefined) {

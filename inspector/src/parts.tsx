@@ -1,10 +1,9 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useState } from "preact/hooks"
-import type { Problem } from "./api.ts"
+import type { CompactionAction, MessageLine, ToldProblem } from "../../src/gateway/admin/answers.ts"
 import { get } from "./api.ts"
 import { speakers } from "./format.ts"
 import { problemOf } from "./state.ts"
-import type { Action, Line } from "./told.ts"
 
 /** One mark for one thing, everywhere; each always stands with a word. */
 const paths: Readonly<Record<string, string>> = {
@@ -65,9 +64,9 @@ export function HoldfastMark() {
   )
 }
 
-export const actions: readonly Action[] = ["kept", "shortened", "summarized", "dropped"]
+export const actions: readonly CompactionAction[] = ["kept", "shortened", "summarized", "dropped"]
 
-export const actionWords: Readonly<Record<Action, string>> = {
+export const actionWords: Readonly<Record<CompactionAction, string>> = {
   kept: "Kept",
   shortened: "Shortened",
   summarized: "Summarized",
@@ -75,13 +74,13 @@ export const actionWords: Readonly<Record<Action, string>> = {
 }
 
 /** Kept solid, shortened hatched, summarized in the accent, dropped hollow. */
-export const ActionMark = ({ action }: { readonly action: Action | "stack" | "handoff" }) => (
+export const ActionMark = ({ action }: { readonly action: CompactionAction | "stack" | "handoff" }) => (
   <span class={`mark mark-${action}`} aria-hidden="true" />
 )
 
 export const Key = ({ children }: { readonly children: ComponentChildren }) => <kbd>{children}</kbd>
 
-export function ProblemBox({ problem, retry }: { readonly problem: Problem; readonly retry?: () => void }) {
+export function ProblemBox({ problem, retry }: { readonly problem: ToldProblem; readonly retry?: () => void }) {
   return (
     <div class="problem" role="alert">
       <Icon name="warn" />
@@ -100,7 +99,7 @@ export function ProblemBox({ problem, retry }: { readonly problem: Problem; read
 }
 
 /** A message in one line; each voice has its own type. Texts are always text. */
-export function MessageLine({ line }: { readonly line: Line }) {
+export function LineText({ line }: { readonly line: MessageLine }) {
   const { who, text, tool } = line
   if (who === "call")
     return (
@@ -120,14 +119,14 @@ export function MessageLine({ line }: { readonly line: Line }) {
   return <span class="said dim">{text === "" ? "(thinking, or nothing)" : text}</span>
 }
 
-export const Speaker = ({ line }: { readonly line: Line }) => <span class="speaker">{speakers[line.who]}</span>
+export const Speaker = ({ line }: { readonly line: MessageLine }) => <span class="speaker">{speakers[line.who]}</span>
 
-type Loaded<Told> = { readonly told?: Told; readonly problem?: Problem; readonly reload: () => void }
+type Loaded<Told> = { readonly told?: Told; readonly problem?: ToldProblem; readonly reload: () => void }
 
 /** What a path tells, asked again when one of `on` changes; what is there stays until the next is. */
 export function useTold<Told>(path: string | undefined, on: readonly unknown[] = []): Loaded<Told> {
   const [told, setTold] = useState<Told | undefined>(undefined)
-  const [problem, setProblem] = useState<Problem | undefined>(undefined)
+  const [problem, setProblem] = useState<ToldProblem | undefined>(undefined)
   const [tries, setTries] = useState(0)
   const [of, setOf] = useState(path)
   useEffect(() => {

@@ -1,16 +1,23 @@
 import { batch, computed, effect, signal } from "@preact/signals"
-import { ApiError, connection, get, listen, type Problem, signedIn } from "./api.ts"
-import type { Approval, Row, SettledApproval, Status, Totals } from "./told.ts"
+import type {
+  ApprovalAnswer,
+  PeriodTotals,
+  SessionListing,
+  SettledApproval,
+  StatusAnswer,
+  ToldProblem,
+} from "../../src/gateway/admin/answers.ts"
+import { ApiError, connection, get, listen, signedIn } from "./api.ts"
 
 /** Sessions by id. */
-export const rows = signal<ReadonlyMap<string, Row>>(new Map())
+export const rows = signal<ReadonlyMap<string, SessionListing>>(new Map())
 export const moreRows = signal<string | undefined>(undefined)
-export const totals = signal<Totals | undefined>(undefined)
-export const status = signal<Status | undefined>(undefined)
-export const approvals = signal<readonly Approval[]>([])
+export const totals = signal<PeriodTotals | undefined>(undefined)
+export const status = signal<StatusAnswer | undefined>(undefined)
+export const approvals = signal<readonly ApprovalAnswer[]>([])
 export const settled = signal<readonly SettledApproval[]>([])
 export const loaded = signal(false)
-export const loadProblem = signal<Problem | undefined>(undefined)
+export const loadProblem = signal<ToldProblem | undefined>(undefined)
 /** The clock of the page: one tick a second, for ages and countdowns. */
 export const nowMs = signal(Date.now())
 
@@ -37,7 +44,7 @@ export function say(next: Notice): void {
   }, 10_000)
 }
 
-export const problemOf = (error: unknown): Problem =>
+export const problemOf = (error: unknown): ToldProblem =>
   error instanceof ApiError
     ? error.problem
     : { code: "page", sentence: error instanceof Error ? error.message : String(error), next: "Load the page again." }
@@ -47,7 +54,7 @@ export const sayProblem = (error: unknown): void => {
   say({ text: `${sentence} ${next}`, bad: true })
 }
 
-type Page = { readonly sessions: readonly Row[]; readonly next?: string }
+type Page = { readonly sessions: readonly SessionListing[]; readonly next?: string }
 
 export async function loadRows(path = "/admin/sessions?limit=100"): Promise<void> {
   const page = await get<Page>(path)
@@ -60,13 +67,14 @@ export async function loadRows(path = "/admin/sessions?limit=100"): Promise<void
 const startOfDay = (): number => new Date().setHours(0, 0, 0, 0)
 
 async function loadTotals(): Promise<void> {
-  totals.value = await get<Totals>(`/admin/totals?from=${startOfDay()}`)
+  totals.value = await get<PeriodTotals>(`/admin/totals?from=${startOfDay()}`)
 }
 
 export async function loadApprovals(): Promise<void> {
-  const told = await get<{ readonly approvals: readonly Approval[]; readonly settled?: readonly SettledApproval[] }>(
-    "/admin/approvals",
-  )
+  const told = await get<{
+    readonly approvals: readonly ApprovalAnswer[]
+    readonly settled?: readonly SettledApproval[]
+  }>("/admin/approvals")
   approvals.value = told.approvals
   settled.value = told.settled ?? []
 }
@@ -75,7 +83,7 @@ async function loadAll(): Promise<void> {
   try {
     await Promise.all([
       loadRows(),
-      get<Status>("/admin/status").then((told) => {
+      get<StatusAnswer>("/admin/status").then((told) => {
         status.value = told
       }),
       loadTotals(),
@@ -130,7 +138,7 @@ export async function start(): Promise<void> {
       if (session !== undefined) dirty.add(session)
       else if (asked) void loadApprovals().catch(() => {})
       if (name === "session" && /^durability/.test(String(data.type)))
-        void get<Status>("/admin/status").then((told) => {
+        void get<StatusAnswer>("/admin/status").then((told) => {
           status.value = told
         })
     },

@@ -2,17 +2,17 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
+import type { CompactionFigures, JudgedDecision, TurnSeries } from "../../src/gateway/admin/answers.ts"
 import { clock, count, moment, money, share, short, whole } from "./format.ts"
 import { useKeys } from "./keys.ts"
 import { Icon } from "./parts.tsx"
 import { theme } from "./state.ts"
-import type { Compaction, Decision, Turns } from "./told.ts"
 
 /** What is drawn beside the lines: places in the plot, in pixels, as the plot says them. */
 type Place = { readonly left: number; readonly top: number }
 type Marks = {
-  readonly drops: readonly (Place & { readonly number: number; readonly compaction: Compaction })[]
-  readonly judged: readonly (Place & { readonly decision: Decision })[]
+  readonly drops: readonly (Place & { readonly number: number; readonly compaction: CompactionFigures })[]
+  readonly judged: readonly (Place & { readonly decision: JudgedDecision })[]
   readonly window?: number
   readonly compactAt?: number
   readonly lane: string
@@ -26,7 +26,7 @@ export const cssColour = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 /** Context over turns, with every compaction and every call that was not simply let through; what was read from cache below, on the same scale. */
-export function Timeline({ turns, onOpen }: { readonly turns: Turns; readonly onOpen: (id: string) => void }) {
+export function Timeline({ turns, onOpen }: { readonly turns: TurnSeries; readonly onOpen: (id: string) => void }) {
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
   const marks = useSignal<Marks | undefined>(undefined)
@@ -121,7 +121,7 @@ export function Timeline({ turns, onOpen }: { readonly turns: Turns; readonly on
 
 type Heard = { readonly onMarks: (marks: Marks) => void; readonly onCursor: (index: number | undefined) => void }
 
-function draw(element: HTMLElement, turns: Turns, most: number, { onMarks, onCursor }: Heard): uPlot {
+function draw(element: HTMLElement, turns: TurnSeries, most: number, { onMarks, onCursor }: Heard): uPlot {
   const [ink, line, dim, accent] = [
     cssColour("--ink"),
     cssColour("--line"),
@@ -169,7 +169,7 @@ function draw(element: HTMLElement, turns: Turns, most: number, { onMarks, onCur
 }
 
 /** The line falls straight down where a compaction was made: its two sizes stand at one place. */
-function withDrops({ turn, contextTokens, compactions }: Turns): { readonly xs: number[]; readonly ys: number[] } {
+function withDrops({ turn, contextTokens, compactions }: TurnSeries): { readonly xs: number[]; readonly ys: number[] } {
   const points = turn.map((x, n) => [x, contextTokens[n] ?? 0, 0] as const)
   const drops = compactions
     .filter(({ undone }) => !undone)
@@ -189,7 +189,7 @@ function nearest(list: readonly number[], value: number): number {
   return best
 }
 
-function marksOf(u: uPlot, turns: Turns): Marks {
+function marksOf(u: uPlot, turns: TurnSeries): Marks {
   const origin = { left: u.bbox.left / devicePixelRatio, top: u.bbox.top / devicePixelRatio }
   const inside = (x: number): boolean => x >= (u.scales.x?.min ?? 0) - 0.6 && x <= (u.scales.x?.max ?? 0) + 0.6
   const place = (x: number, y: number): Place => ({
@@ -232,7 +232,7 @@ function Overlay({
   onOpen,
 }: {
   readonly marks: Marks
-  readonly turns: Turns
+  readonly turns: TurnSeries
   readonly onOpen: (id: string) => void
 }) {
   const { windowTokens, compactAtTokens } = turns
@@ -297,7 +297,7 @@ function Overlay({
   )
 }
 
-function Readout({ turns, index }: { readonly turns: Turns; readonly index: number | undefined }) {
+function Readout({ turns, index }: { readonly turns: TurnSeries; readonly index: number | undefined }) {
   const n = index ?? turns.turn.length - 1
   const context = turns.contextTokens[n] ?? 0
   const dollars = turns.dollars[n]
@@ -312,7 +312,7 @@ function Readout({ turns, index }: { readonly turns: Turns; readonly index: numb
 
 const maxTableRows = 500
 
-function TurnTable({ turns }: { readonly turns: Turns }) {
+function TurnTable({ turns }: { readonly turns: TurnSeries }) {
   const rows = turns.turn
     .map((turn, n) => ({ turn, n }))
     .slice(-maxTableRows)

@@ -2,12 +2,12 @@ import { useSignal } from "@preact/signals"
 import { useEffect, useRef } from "preact/hooks"
 import uPlot from "uplot"
 import "uplot/dist/uPlot.min.css"
-import { get, type Problem, sessionPath } from "./api.ts"
+import type { ToldProblem, TurnSeries, WhatIfAnswer, WhatIfCourse } from "../../src/gateway/admin/answers.ts"
+import { get, sessionPath } from "./api.ts"
 import { count, money, share, short, shortId, titleOf, whole } from "./format.ts"
 import { ProblemBox, useTold } from "./parts.tsx"
 import { hrefTo, problemOf, rows, say, theme } from "./state.ts"
 import { cssColour } from "./timeline.tsx"
-import type { Course, Turns, WhatIf } from "./told.ts"
 
 const strategies = [
   ["staged", "Staged", "results first, then older turns"],
@@ -22,20 +22,20 @@ const windows = [
 
 export function WhatIfPage({ session }: { readonly session: string }) {
   const row = rows.value.get(session)
-  const turns = useTold<Turns>(sessionPath(session, "/turns?points=2"))
+  const turns = useTold<TurnSeries>(sessionPath(session, "/turns?points=2"))
   const was = turns.told?.windowTokens ?? 200_000
   const window = useSignal<number | undefined>(undefined)
   const at = useSignal(80)
   const strategy = useSignal<string>("staged")
-  const told = useSignal<WhatIf | undefined>(undefined)
-  const problem = useSignal<Problem | undefined>(undefined)
+  const told = useSignal<WhatIfAnswer | undefined>(undefined)
+  const problem = useSignal<ToldProblem | undefined>(undefined)
   const playing = useSignal(false)
   const chosen = window.value ?? closest(was / 2)
   useEffect(() => {
     if (turns.told === undefined) return
     const abort = new AbortController()
     playing.value = true
-    get<WhatIf>(
+    get<WhatIfAnswer>(
       sessionPath(session, `/what-if?window=${chosen}&at=${at.value}&strategy=${strategy.value}`),
       abort.signal,
     ).then(
@@ -159,7 +159,7 @@ export function WhatIfPage({ session }: { readonly session: string }) {
 const closest = (tokens: number): number =>
   windows.reduce((best, one) => (Math.abs(one - tokens) < Math.abs(best - tokens) ? one : best), 200_000)
 
-function verdict({ asItWas, whatIf }: WhatIf): string {
+function verdict({ asItWas, whatIf }: WhatIfAnswer): string {
   const [was, would] = [asItWas.totals, whatIf.totals]
   const compactions = `${count(would.compactions, "compaction")} where there ${was.compactions === 1 ? "was" : "were"} ${was.compactions}`
   if (was.dollars !== undefined && would.dollars !== undefined) {
@@ -170,7 +170,7 @@ function verdict({ asItWas, whatIf }: WhatIf): string {
   return `${whole(Math.abs(less))} tokens ${less >= 0 ? "fewer" : "more"} than it was, with ${compactions}.`
 }
 
-function Courses({ told, window }: { readonly told: WhatIf; readonly window: number }) {
+function Courses({ told, window }: { readonly told: WhatIfAnswer; readonly window: number }) {
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const element = box.current
@@ -243,12 +243,12 @@ function Courses({ told, window }: { readonly told: WhatIf; readonly window: num
   )
 }
 
-function Table({ told }: { readonly told: WhatIf }) {
-  const courses: readonly Course[] = [told.noCompaction, told.asItWas, told.whatIf]
-  const lines: readonly (readonly [string, (course: Course) => string])[] = [
+function Table({ told }: { readonly told: WhatIfAnswer }) {
+  const courses: readonly WhatIfCourse[] = [told.noCompaction, told.asItWas, told.whatIf]
+  const lines: readonly (readonly [string, (course: WhatIfCourse) => string])[] = [
     ...(told.whatIf.totals.dollars === undefined
       ? []
-      : [["Cost, estimate", ({ totals }: Course) => money(totals.dollars ?? 0)] as const]),
+      : [["Cost, estimate", ({ totals }: WhatIfCourse) => money(totals.dollars ?? 0)] as const]),
     ["Tokens sent", ({ totals }) => short(totals.tokens)],
     ["Compactions", ({ totals }) => whole(totals.compactions)],
     ["Read from cache", ({ totals }) => share(totals.cachedTokens, totals.tokens)],

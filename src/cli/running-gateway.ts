@@ -98,13 +98,14 @@ function isAlive(pid: number): boolean {
 export async function askAdmin(
   gateway: RunningGateway,
   path: string,
-  signal?: AbortSignal,
+  { signal, method = "GET" }: { readonly signal?: AbortSignal; readonly method?: "GET" | "POST" } = {},
 ): Promise<Response | undefined> {
   try {
     const token = gateway.tokenFile === undefined ? undefined : readFileSync(gateway.tokenFile, "utf8").trim()
     if (token === undefined) return undefined
     const limit = signal ?? AbortSignal.timeout(askMs)
     const answer = await fetch(`${gateway.url}${path}`, {
+      method,
       headers: { authorization: `Bearer ${token}` },
       signal: limit,
     })

@@ -187,7 +187,7 @@ async function tail(args: Arguments, world: World): Promise<number | CommandFail
     )
   const stop = stopSignal()
   try {
-    const stream = await askAdmin(gateway, "/admin/events", stop.signal)
+    const stream = await askAdmin(gateway, "/admin/events", { signal: stop.signal })
     if (stream?.body === null || stream === undefined)
       return stop.signal.aborted
         ? 0

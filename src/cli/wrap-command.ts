@@ -61,6 +61,8 @@ type Way = {
   readonly store: Store
   readonly sessionOf: (row: SessionRow) => Session
   readonly faults: () => readonly string[]
+  /** Where a browser sees a session, signed in once; nothing where the gateway ends with the client. */
+  readonly link: (session: string) => Promise<string | undefined>
   readonly close: () => Promise<void>
 }
 
@@ -118,7 +120,9 @@ async function tellDone(way: Way, sinceMs: number, args: Arguments, world: World
   for (const fault of way.faults()) await world.stderr.write(`holdfast: ${sentenceOf(fault)}\n`)
   if (args.valueOf("summary") === "json") return await world.stderr.write(jsonLine({ ...tally, failed }))
   const words = `${count(calls.length, "model call")}${failed === 0 ? "" : ` (${number(failed)} failed)`}`
-  const look = sessions.length === 0 ? "" : " See: holdfast sessions show @last"
+  const [first] = sessions
+  const link = first === undefined ? undefined : await way.link(first.id)
+  const look = first === undefined ? "" : ` See: ${link ?? "holdfast sessions show @last"}`
   await world.stderr.write(`holdfast: ${tallyWords(tally, words)}.${look}\n`)
 }
 
@@ -170,6 +174,11 @@ async function joinWay(
     },
     sessionOf: (row) => openSession(store, row),
     faults: () => [],
+    link: async (session) => {
+      const told: unknown = await (await askAdmin(gateway, "/admin/sign-in-codes", { method: "POST" }))?.json()
+      if (!isObject(told) || typeof told.code !== "string") return undefined
+      return `${gateway.url}/inspector#code=${told.code}/s/${encodeURIComponent(session)}`
+    },
     close: async () => {
       leave()
       await store.close()
@@ -217,6 +226,7 @@ async function startWay(
       store: ground.store,
       sessionOf: ({ id, tenant, agent }) => ground.holdfast.session(id, agent === "" ? { tenant } : { tenant, agent }),
       faults: () => faults,
+      link: async () => undefined,
       close: async () => {
         await whileUsed(ground.place, world)
         forget()

@@ -1,4 +1,5 @@
 import { HoldfastError, type Problem } from "../message/errors.ts"
+import { present } from "../message/present.ts"
 import { withinMs } from "../model/within-ms.ts"
 import type { Store } from "../store/store.ts"
 
@@ -34,10 +35,11 @@ export function limitStore(store: Store, limitMs: number = storeMs): Store {
       if (watch.isAway()) throw new HoldfastError(stopped())
       return watch.during((signal) => withinMs(() => act(...args), limitMs, late, { signal, onStop: stopped }))
     }
-  const { kind, isShared, jobs, memory } = store
+  const { kind, isShared, jobs, memory, events } = store
   return {
     kind,
     isShared,
+    ...present({ events }),
     jobs,
     append: limit(store.append.bind(store)),
     head: limit(store.head.bind(store)),

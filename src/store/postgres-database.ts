@@ -1,4 +1,4 @@
-import type { Pool, PoolConfig } from "pg"
+import type { Client, Pool, PoolConfig } from "pg"
 import { assert } from "../message/assert.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { checkOptionNames, optionNames } from "../message/option-names.ts"
@@ -13,6 +13,11 @@ export type Database = {
   readonly transact: <Value>(work: DatabaseWork<Value>) => Promise<Value>
   /** Statements that take long, on a connection of their own. */
   readonly callLong: <Value>(limitMs: number, work: DatabaseWork<Value>) => Promise<Value>
+  /**
+   * Hear what is notified on a channel, on a connection of its own that is made anew when it breaks. A call without a payload says that
+   * something may have been missed. The answer ends it.
+   */
+  readonly listen: (channel: string, listener: (payload: string | undefined) => void) => () => void
   readonly close: () => Promise<void>
 }
 
@@ -46,15 +51,69 @@ export async function openDatabase(
     void settled.then(() => running.delete(settled))
     return call
   }
+  const listening = new Set<() => Promise<void>>()
   return {
+    listen: (channel, listener) => {
+      const end = keepListening(() => new pg.Client(configOf(settings, limits.statementMs)), channel, listener)
+      listening.add(end)
+      return () => {
+        listening.delete(end)
+        void end()
+      }
+    },
     call: (work) => start(fromPool, work, limits.statementMs),
     transact: (work) => start(fromPool, inTransaction(work), limits.statementMs),
     callLong: (limitMs, work) => start(ownLine(limitMs), work, limitMs),
     close: () => {
       // The pool forgets who waits for a connection when it ends, so everyone is served first.
-      closing ??= Promise.all(running).then(() => pool.end())
+      closing ??= Promise.all(running).then(async () => {
+        await Promise.all([...listening].map((end) => end()))
+        await pool.end()
+      })
       return closing
     },
+  }
+}
+
+/** A connection that was lost is made anew so much later. */
+const reconnectMs = 2000
+
+function keepListening(
+  open: () => Client,
+  channel: string,
+  listener: (payload: string | undefined) => void,
+): () => Promise<void> {
+  let ended = false
+  let client: Client | undefined
+  let timer: NodeJS.Timeout | undefined
+  const connect = async (): Promise<void> => {
+    const line = open()
+    client = line
+    const lost = (): void => {
+      if (ended || client !== line) return
+      client = undefined
+      timer = setTimeout(() => void connect(), reconnectMs)
+      timer.unref()
+      line.end().catch(ignore)
+    }
+    line.on("error", lost).on("end", lost)
+    line.on("notification", ({ channel: on, payload }) => {
+      if (on === channel) listener(payload ?? "")
+    })
+    try {
+      await line.connect()
+      await line.query(`listen ${channel}`)
+      listener(undefined)
+    } catch {
+      // Whatever it was, the next try finds out; what is asked meanwhile says it.
+      lost()
+    }
+  }
+  void connect()
+  return async () => {
+    ended = true
+    clearTimeout(timer)
+    await client?.end().catch(ignore)
   }
 }
 

@@ -251,7 +251,8 @@ function deletionsIn(schema: string): readonly string[] {
   const aliases = `delete from ${schema}.alias using (
       select name as mine from ${schema}.alias where session = $1 order by name for update
     ) as taken where name = mine and session = $1`
-  return [...tables.map(([table, column]) => `delete from ${schema}.${table} where ${column} = $1`), aliases]
+  const named = [...tables, ["replica_event", "session"]]
+  return [...named.map(([table, column]) => `delete from ${schema}.${table} where ${column} = $1`), aliases]
 }
 
 /** One statement, so that it sees the other session as it is at one moment. */

@@ -2,7 +2,7 @@
  * The tables, step by step: a step that was released is never changed, only followed by another. Every key begins with the session, no
  * table refers to another and nothing is numbered across sessions, so that the tables can be spread over servers by session; aliases,
  * by which a session is found, by their names. Texts are ordered by their bytes, and times are kept as the double that a JavaScript
- * number is.
+ * number is. The one exception is what replicas tell each other, which is theirs together and kept for an hour.
  */
 export const migrations: readonly ((schema: string) => readonly string[])[] = [
   (schema) => [...logTables(schema), ...workTables(schema), ...memoryTables(schema)],
@@ -14,6 +14,17 @@ export const migrations: readonly ((schema: string) => readonly string[])[] = [
   (schema) => [
     `drop index ${schema}.memory_by_day`,
     `create index memory_by_day on ${schema}.memory (tenant, agent, day) include (session, trusted)`,
+  ],
+  (schema) => [
+    `create table ${schema}.replica_event (
+      id bigint generated always as identity primary key,
+      at_ms double precision not null,
+      origin text collate "C" not null,
+      name text not null,
+      session text collate "C",
+      json text not null
+    )`,
+    `create index replica_event_by_age on ${schema}.replica_event (at_ms)`,
   ],
 ]
 

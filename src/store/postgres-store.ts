@@ -14,6 +14,7 @@ import {
   textColumn,
   textOrNoneIn,
 } from "./postgres-database.ts"
+import { createSharedEvents } from "./postgres-events.ts"
 import { createAppend, createSessions } from "./postgres-log.ts"
 import { migrations } from "./postgres-migrations.ts"
 import { createMemorySearch, decodeMemory, encodeMemory, memoryColumns, writeRows } from "./postgres-search.ts"
@@ -55,12 +56,13 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createSessions(database, schema, now),
     ...createSummaries(database, schema),
     ...createAliases(database, schema),
+    events: createSharedEvents(database, schema, now),
     jobs: createJobStore(database, schema),
     memory: createPostgresMemory(database, schema),
     // PostgreSQL looks after its own files; a page that it cannot read is an error of the call that needs it.
     check: () => database.call(async () => []),
     vacuum: async () => {
-      const tables = ["session", "entry", "payload", "summary", "job", "memory", "alias"]
+      const tables = ["session", "entry", "payload", "summary", "job", "memory", "alias", "replica_event"]
       const named = tables.map((table) => `${schema}.${table}`)
       await database.callLong(vacuumMs, (ask) => ask({ text: `vacuum (analyze) ${named.join(", ")}` }))
     },

@@ -105,7 +105,7 @@ export type Store = {
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
   /** A new session with the first `upTo` entries of another and its payloads, without its aliases. False if `to` exists already. */
   readonly copy: (from: SessionId, to: SessionId, upTo: number) => Promise<boolean>
-  /** Everything of a session: log, payloads, summaries, jobs, memory, aliases. False if there was nothing. */
+  /** Everything of a session: log, payloads, summaries, jobs, memory, aliases, events. False if there was nothing. */
   readonly remove: (session: SessionId) => Promise<boolean>
   /** A background summary by the key of what it covers. False if one is there: the first stays. */
   readonly putSummary: (session: SessionId, key: string, json: string) => Promise<boolean>
@@ -116,11 +116,29 @@ export type Store = {
   readonly findAliases: (names: readonly string[]) => Promise<readonly FoundAlias[]>
   readonly jobs: JobStore
   readonly memory: MemoryStore
+  /** What the gateways that share the store tell each other; absent where there is only one. */
+  readonly events?: SharedEvents
   /** What is damaged in its files, in the words of whoever reads them; nothing if all is well, or where no one can tell. */
   readonly check: () => Promise<readonly string[]>
   /** Give back the room of what was deleted. */
   readonly vacuum: () => Promise<void>
   readonly close: () => Promise<void>
+}
+
+/** Something that happened in one of several gateways. */
+export type SharedEvent = {
+  readonly atMs: number
+  readonly name: string
+  readonly session?: string
+  readonly json: string
+}
+
+/** News between gateways: nothing may depend on an event that is only told here, for the newest are kept and no more. */
+export type SharedEvents = {
+  /** Tell the others, soon. Never throws. */
+  readonly publish: (event: Omit<SharedEvent, "atMs">) => void
+  /** Hear what others told in the last `sinceMs` and tell from now on, each once. The answer ends it. */
+  readonly follow: (listener: (event: SharedEvent) => void, sinceMs: number) => () => void
 }
 
 /** Work to be done in the background, once for each key. */

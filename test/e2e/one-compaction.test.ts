@@ -7,6 +7,7 @@ import { demoModel, demoWindowTokens } from "../../src/cli/demo/demo-options.ts"
 import { demoGuard, demoUpstream, startDemoModel } from "../../src/cli/demo/play-demo.ts"
 import { runDemo } from "../../src/cli/demo/run-demo.ts"
 import { createLog } from "../../src/cli/serve-command.ts"
+import type { CompactionAnswer, CompactionFigures } from "../../src/gateway/admin/answers.ts"
 import { startGateway } from "../../src/gateway/gateway.ts"
 import type { ExchangeRecord } from "../../src/gateway/settings/exchange-record.ts"
 import { usualGatewayLimits } from "../../src/gateway/settings/gateway-options.ts"
@@ -80,10 +81,22 @@ async function playInto(folder: string) {
     const given = { url: gateway.url, model: demoModel, holdfast, sent: model.last, write, signal }
     await runDemo({ ...given, colour: false, columns: 200, pace: "none" })
     const session = records.find(({ receipt }) => receipt?.checkpoint !== undefined)?.session ?? ""
-    const asked = await fetch(`${gateway.url}/admin/sessions/${encodeURIComponent(session)}/compactions`, {
-      headers: { authorization: `Bearer ${adminToken}` },
-    })
-    return { path, session, screen: screen.join(""), lines: lines.join(""), records, events, admin: await asked.text() }
+    const bearer = { authorization: `Bearer ${adminToken}` }
+    const ask = async (path: string): Promise<string> =>
+      (await fetch(`${gateway.url}${path}`, { headers: bearer })).text()
+    const at = `/admin/sessions/${encodeURIComponent(session)}`
+    const turns: { readonly compactions: readonly CompactionFigures[] } = JSON.parse(await ask(`${at}/turns`))
+    const opened: CompactionAnswer[] = []
+    for (const { id } of turns.compactions) opened.push(JSON.parse(await ask(`${at}/compactions/${id}`)))
+    const asked = {
+      admin: await ask(`${at}/compactions`),
+      row: await ask(`/admin/rows?ids=${encodeURIComponent(session)}`),
+      totals: JSON.parse(await ask("/admin/totals")),
+      metrics: await ask("/metrics"),
+      turns: turns.compactions,
+      opened,
+    }
+    return { path, session, screen: screen.join(""), lines: lines.join(""), records, events, ...asked }
   } finally {
     await gateway.close()
     await holdfast.close()
@@ -95,7 +108,8 @@ async function playInto(folder: string) {
 test("a compaction has the same two sizes wherever it is told", { timeout: 120_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-sizes-"))
   try {
-    const { path, session, screen, lines, records, events, admin } = await playInto(folder)
+    const played = await playInto(folder)
+    const { path, session, screen, lines, records, events, admin } = played
     expect(events.length).toBeGreaterThanOrEqual(2)
     expect(sizesIn(screen, /([\d,]+) tokens before -> ([\d,]+) after/g)).toEqual(events)
     expect(sizesIn(lines, /compacted ([\d,]+) → ([\d,]+)/g)).toEqual(events)
@@ -103,6 +117,16 @@ test("a compaction has the same two sizes wherever it is told", { timeout: 120_0
     expect(compacting.map(({ receipt }) => receipt?.contextTokens)).toEqual(events.map(([, after]) => after))
     const ofAdmin = [...sizesIn(admin, /"remedy":"[a-z]+","beforeTokens":(\d+),"afterTokens":(\d+)/g)]
     expect(ofAdmin.reverse()).toEqual(events)
+    // What the pages of the inspector are made of: the row, the timeline, a compaction opened, the sums of the day.
+    const pair = ({ beforeTokens, afterTokens }: CompactionFigures): readonly number[] => [beforeTokens, afterTokens]
+    expect(played.turns.map(pair)).toEqual(events)
+    expect(played.opened.map(({ compaction }) => pair(compaction))).toEqual(events)
+    expect(sizesIn(played.row, /"beforeTokens":(\d+),"afterTokens":(\d+)/g)).toEqual(events)
+    const removed = events.reduce((sum, [before = 0, after = 0]) => sum + before - after, 0)
+    expect(played.totals).toMatchObject({ compactions: events.length, removedTokens: removed })
+    expect(played.metrics).toContain(`holdfast_compaction_tokens_removed_total ${removed}\n`)
+    for (const { receipt } of records)
+      if (receipt !== undefined) expect(receipt.stableTokens).toBeLessThanOrEqual(receipt.contextTokens)
     const shown = sizesIn(
       await holdfastSays("sessions", "show", session, "--data", path),
       /: ([\d,]+) -> ([\d,]+) tokens/g,

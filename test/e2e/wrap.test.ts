@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process"
+import { generateKeyPairSync } from "node:crypto"
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
@@ -155,6 +156,20 @@ test("a gateway that serves the same store is found and used", { timeout: 120_00
     expect(JSON.parse(said().stdout).url).toBe(serve.url)
     expect(said().stderr).toContain(`the gateway at ${serve.url}`)
     expect(said().stderr).toMatch(/2 model calls, 0 compactions, 1 rule held/)
+    // The gateway goes on, so the line ends with a link that signs a browser in once, on the page of the session.
+    const [, link = "", code = "", session = ""] =
+      /See: ((?:\S+)\/inspector#code=([\w-]+)\/s\/(\S+))\n/.exec(said().stderr) ?? []
+    expect(link).toContain(serve.url)
+    expect(decodeURIComponent(session)).toMatch(/^[\w-]+\./)
+    const { publicKey } = generateKeyPairSync("ed25519")
+    const signIn = (): Promise<Response> =>
+      fetch(`${serve.url}/admin/sign-in`, {
+        method: "POST",
+        headers: { "content-type": "application/json", origin: serve.url },
+        body: JSON.stringify({ code, publicKey: publicKey.export({ type: "spki", format: "der" }).toString("base64") }),
+      })
+    expect((await signIn()).status).toBe(200)
+    expect((await signIn()).status).not.toBe(200)
   } finally {
     await serve.stop()
   }

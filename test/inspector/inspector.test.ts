@@ -1,24 +1,13 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { gzipSync } from "node:zlib"
-import { type Browser, chromium, type Locator, type Page } from "playwright-core"
+import type { Browser, Locator, Page } from "playwright-core"
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest"
+import { builtPages, openBrowser } from "./browser.ts"
 import { type InspectedGateway, openInspectedGateway, writeLongSession } from "./open-inspector.ts"
 
-/** Debian's, or the one that CHROMIUM names. A missing browser fails the test: nobody may take a page for tested that was not opened. */
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium"
-const switches = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-]
-const built = resolve(import.meta.dirname, "../../dist/inspector")
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
 const hostile = `<img src=x onerror="window.owned=1"><script>window.owned=1</script> Never delete <b>prod</b>. </script><svg onload="window.owned=1">`
@@ -30,12 +19,10 @@ let page: Page
 const complaints: string[] = []
 
 beforeAll(async () => {
-  expect(existsSync(executablePath), `no browser at ${executablePath}: apt-get install -y chromium`).toBe(true)
-  expect(existsSync(join(built, "index.html")), "npm run build makes the pages").toBe(true)
+  browser = await openBrowser()
   house = await openInspectedGateway()
   await writeLongSession(house.store, "one.long", 10_000)
   await (await house.ask("hostile", [{ role: "user", content: hostile }])).text()
-  browser = await chromium.launch({ executablePath, args: switches })
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "light" })
   page = await context.newPage()
   page.on("console", (message) => {
@@ -117,7 +104,10 @@ test("a session has its timeline with every compaction and the denied call, and 
   expect(await page.locator(".timeline tbody tr").count()).toBe(total)
   await page.getByRole("button", { name: "As a drawing" }).click()
   await page.locator(".drop-mark").first().click()
-  await page.getByRole("heading", { name: /^[\d,]+ → [\d,]+ tokens/ }).waitFor()
+  const [[before, after] = [0, 0]] = house.compacted
+  await page
+    .getByRole("heading", { name: `${before.toLocaleString("en-US")} → ${after.toLocaleString("en-US")} tokens` })
+    .waitFor()
   expect(complaints).toEqual([])
 })
 
@@ -127,6 +117,7 @@ test("a compaction says what became of each message, and its parts add up to its
   await page.locator(".diff-row").first().waitFor()
   const sizes = await page.locator("h1").innerText()
   const [before = 0, after = 0] = sizes.split("→").map((text) => Number(text.replace(/\D/g, "")))
+  expect([before, after]).toEqual(house.compacted.at(-1))
   const figure = async (row: Locator, cell: number): Promise<number> => {
     const size = row.locator(".cell").nth(cell).locator(".size")
     return (await size.count()) === 0 ? 0 : Number((await size.innerText()).replace(/\D/g, ""))
@@ -155,7 +146,7 @@ test("a line of the handoff leads to the words that it comes from", async () => 
   expect(await page.locator(".diff-row.marked").count()).toBe(1)
   await line.press("Enter")
   await page.locator(".source-card mark").waitFor()
-  expect(await page.locator(".source-card").first().innerText()).toContain(
+  expect(await page.locator(".source-card mark").first().innerText()).toContain(
     "Is there stock for the three orders that hang?",
   )
   await page.getByRole("button", { name: "Show the entry" }).click()
@@ -383,7 +374,7 @@ test("the compaction in force is taken back, signed, and shown as taken back", a
 })
 
 test("all files together are small", () => {
-  const files = readdirSync(built, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("."))
-  const packed = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(built, name))).length, 0)
+  const files = readdirSync(builtPages, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("."))
+  const packed = files.reduce((sum, name) => sum + gzipSync(readFileSync(join(builtPages, name))).length, 0)
   expect(packed).toBeLessThan(250_000)
 })

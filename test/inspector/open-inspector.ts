@@ -27,8 +27,11 @@ export type InspectedGateway = {
   /** The folder whose keys the operator trusts. */
   readonly keys: string
   readonly demoSession: string
+  /** The two sizes of each compaction, as the engine said them when it made it. */
+  readonly compacted: readonly (readonly [before: number, after: number])[]
   /** A link that signs in once. */
   readonly link: () => Promise<string>
+  readonly bearer: Readonly<Record<string, string>>
   readonly admin: (path: string) => Promise<Readonly<Record<string, unknown>>>
   /** One request of an agent, in a conversation of that name. */
   readonly ask: (conversation: string, messages: readonly object[]) => Promise<Response>
@@ -55,14 +58,31 @@ const refund = {
   reason: "duplicate charge",
 }
 
-export async function openInspectedGateway(): Promise<InspectedGateway> {
+type Opening = {
+  /** A PostgreSQL that other replicas use as well; a file of its own without. */
+  readonly databaseUrl?: string
+  /** A folder of policies and keys that other replicas use as well. */
+  readonly policy?: string
+  readonly demo?: boolean
+}
+
+export async function openInspectedGateway({
+  databaseUrl,
+  policy,
+  demo: plays = true,
+}: Opening = {}): Promise<InspectedGateway> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-inspector-"))
-  const keys = join(folder, "policy", "keys")
+  const directory = policy ?? join(folder, "policy")
+  const keys = join(directory, "keys")
   await mkdir(keys, { recursive: true })
-  await writeFile(join(folder, "policy", "refunds.cedar"), refundPolicy)
-  const store = await openStore(join(folder, "holdfast.db"))
-  const operator = await openOperator({ store, directory: join(folder, "policy"), audience: "inspector-test" })
+  await writeFile(join(directory, "refunds.cedar"), refundPolicy)
+  const store = await openStore(databaseUrl ?? join(folder, "holdfast.db"))
+  const operator = await openOperator({ store, directory, audience: "inspector-test" })
   const holdfast = createHoldfast({ store, operator, guard: { guard: demoGuard() } })
+  const compacted: (readonly [number, number])[] = []
+  holdfast.subscribe((event) => {
+    if (event.type === "compaction-installed") compacted.push([event.beforeTokens, event.afterTokens])
+  })
   const [demo, model] = [await startDemoModel(), await startModelServer({ script: answerTo })]
   const gateway = await startGateway({
     ...{
@@ -91,10 +111,12 @@ export async function openInspectedGateway(): Promise<InspectedGateway> {
     },
   })
   const { signal } = new AbortController()
-  const played = await runDemo({
-    ...{ url: gateway.url, model: demoModel, holdfast, sent: demo.last, write: async () => {}, signal },
-    ...{ colour: false, columns: 200, pace: "none" },
-  })
+  const played = plays
+    ? await runDemo({
+        ...{ url: gateway.url, model: demoModel, holdfast, sent: demo.last, write: async () => {}, signal },
+        ...{ colour: false, columns: 200, pace: "none" },
+      })
+    : { session: "" }
   const bearer = { authorization: `Bearer ${adminToken}` }
   return {
     url: gateway.url,
@@ -107,6 +129,8 @@ export async function openInspectedGateway(): Promise<InspectedGateway> {
       const { code }: { readonly code: string } = JSON.parse(await answer.text())
       return `${gateway.url}/inspector#code=${code}`
     },
+    bearer,
+    compacted,
     admin: async (path) => JSON.parse(await (await fetch(`${gateway.url}/admin/${path}`, { headers: bearer })).text()),
     ask: (conversation, messages) =>
       fetch(`${gateway.url}/v1/messages`, {

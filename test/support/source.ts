@@ -79,9 +79,9 @@ const importing =
 /** By file below `src`: the names that any file of the project imports from it or hands on; `*` for all of them. */
 export function readUsedNames(): ReadonlyMap<string, ReadonlySet<string>> {
   const used = new Map<string, Set<string>>()
-  for (const top of ["src", "test", "bench", "scripts", "examples"])
+  for (const top of ["src", "test", "bench", "scripts", "examples", "inspector"])
     for (const path of readdirSync(join(root, top), { recursive: true, encoding: "utf8" })) {
-      if (!path.endsWith(".ts") || path.includes("node_modules")) continue
+      if (!/\.tsx?$/.test(path) || path.includes("node_modules")) continue
       const file = join(root, top, path)
       for (const [, named = "*", from, lazily] of readFileSync(file, "utf8").matchAll(importing)) {
         const to = relative(src, resolve(dirname(file), from ?? lazily ?? ""))

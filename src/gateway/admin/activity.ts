@@ -1,10 +1,14 @@
 import type { Problem } from "../../message/errors.ts"
 import { present } from "../../message/present.ts"
+import { isObject } from "../../wire/json.ts"
 import type { AdminDeps } from "./admin-deps.ts"
-import { type Told, tellProblem } from "./refusal.ts"
+import type { StatusAnswer, ToldProblem } from "./answers.ts"
+import { exchangeName } from "./exchange-routes.ts"
+import { tellProblem } from "./refusal.ts"
+import type { Replicas } from "./replicas.ts"
 import type { WindowMarks } from "./session-profile.ts"
 
-/** What this process saw of a session and no log says. */
+/** What this process and its replicas saw of a session and no log says. */
 export type SessionActivity = {
   /** Model calls on their way. */
   readonly inFlight: number
@@ -13,29 +17,47 @@ export type SessionActivity = {
   /** The window as the last request knew it. */
   readonly window?: WindowMarks
   /** The store does not have all of it, and what it said. */
-  readonly unsaved?: Told
+  readonly unsaved?: ToldProblem
 }
 
 export type Activity = {
   readonly of: (session: string) => SessionActivity
   /** How many sessions have something that the store does not, and what the store said last. */
-  readonly durability: () => { readonly durable: boolean; readonly sessions: number; readonly problem?: Told }
+  readonly durability: () => StatusAnswer["durability"]
   readonly stop: () => void
 }
 
-type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges">
+type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges" | "now"> & { readonly replicas: Replicas }
 
 /** As many sessions as a gateway holds in memory, and more. */
 const maxSessions = 10_000
 
+/** A replica that was killed does not say that its calls ended. */
+const longestMs = 10 * 60_000
+
 const idle: SessionActivity = { inFlight: 0 }
 
 /** Keeps in mind who calls, what is on its way, and which sessions wait for the store. */
-export function watchActivity({ holdfast, recentExchanges }: Sources): Activity {
+export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sources): Activity {
   const clients = new Map<string, string>()
   const windows = new Map<string, WindowMarks>()
   const begun = new Map<string, string>()
+  const elsewhere = new Map<string, { readonly session: string; readonly atMs: number }>()
   const unsaved = new Map<string, Problem>()
+  const hearWindow = (session: string, receipt: unknown): void => {
+    const { windowTokens, compactAtTokens } = isObject(receipt) ? receipt : {}
+    if (typeof windowTokens === "number" && typeof compactAtTokens === "number")
+      keep(windows, session, { windowTokens, compactAtTokens })
+  }
+  replicas.subscribe(({ atMs, name, session, value }) => {
+    const { id, type, client, receipt } = value
+    if (typeof id === "string" && name === exchangeName) elsewhere.delete(id)
+    if (session === undefined || typeof id !== "string") return
+    if (type === "exchange-begun") keep(elsewhere, id, { session, atMs })
+    if (typeof client === "string" && (type === "exchange-begun" || name === exchangeName))
+      keep(clients, session, client)
+    hearWindow(session, receipt)
+  })
   const stops = [
     recentExchanges.subscribeBegun(({ id, session, client }) => {
       if (session === undefined) return
@@ -46,10 +68,7 @@ export function watchActivity({ holdfast, recentExchanges }: Sources): Activity 
       begun.delete(id)
       if (session === undefined) return
       if (client !== undefined) keep(clients, session, client)
-      if (receipt !== undefined) {
-        const { windowTokens, compactAtTokens } = receipt
-        keep(windows, session, { windowTokens, compactAtTokens })
-      }
+      hearWindow(session, receipt)
     }),
     holdfast.subscribe((event) => {
       if (event.type === "durability-restored") unsaved.delete(event.session)
@@ -59,7 +78,8 @@ export function watchActivity({ holdfast, recentExchanges }: Sources): Activity 
   return {
     of: (session) => {
       const problem = unsaved.get(session)
-      const inFlight = [...begun.values()].filter((one) => one === session).length
+      const others = [...elsewhere.values()].filter((one) => one.session === session && now() - one.atMs < longestMs)
+      const inFlight = [...begun.values()].filter((one) => one === session).length + others.length
       const seen = present({
         client: clients.get(session),
         window: windows.get(session),

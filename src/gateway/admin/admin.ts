@@ -1,24 +1,24 @@
 import { randomBytes } from "node:crypto"
 import { Hono, type MiddlewareHandler } from "hono"
 import { secureHeaders } from "hono/secure-headers"
-import type { JudgedCall } from "../../guard/judge-call.ts"
 import { present } from "../../message/present.ts"
 import { isObject } from "../../wire/json.ts"
 import { type Admission, refuseOrigin, refuseToken } from "../http/admission.ts"
-import type { ExchangeRecord } from "../settings/exchange-record.ts"
-import type { Upstream } from "../settings/upstream.ts"
 import { type Activity, watchActivity } from "./activity.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
-import { openApprovalDesk } from "./approval-desk.ts"
-import { type Bounds, boundValue } from "./bound-value.ts"
+import type { StatusAnswer } from "./answers.ts"
+import { type ApprovalDesk, openApprovalDesk } from "./approval-desk.ts"
+import { boundValue } from "./bound-value.ts"
 import { addChangeRoutes, cookieIn, proofHeader } from "./change-routes.ts"
 import { createEventStreams, type EventStreams } from "./event-streams.ts"
+import { addExchangeRoutes, exchangeLine, exchangeName, sharedExchange } from "./exchange-routes.ts"
 import { createFeed, type Feed } from "./feed.ts"
 import { addInspectionRoutes, summarize } from "./inspection-routes.ts"
 import { addOperatorRoutes } from "./operator-routes.ts"
-import { readNumber, readTextParameter } from "./read-query.ts"
+import { readTextParameter } from "./read-query.ts"
 import { refusalResponse, refusals, refuseError, tellProblem } from "./refusal.ts"
+import { joinReplicas, type Replicas } from "./replicas.ts"
 import { createProfiles } from "./session-profile.ts"
 import { addSessionRoutes, createFind } from "./session-routes.ts"
 import { createSignIns, type SignedIn, type SignIns } from "./sign-in.ts"
@@ -36,7 +36,7 @@ const links = {
   status: "/admin/status",
   sessions: "/admin/sessions?agent=&tenant=&limit=&before=",
   rows: "/admin/rows?ids= (with a space between them)",
-  totals: "/admin/totals?from=&tenant=",
+  totals: "/admin/totals?from=&days=&tenant=",
   session: "/admin/sessions/{id}",
   history: "/admin/sessions/{id}/history?from=&limit=&full=1",
   entry: "/admin/sessions/{id}/entries/{entry}?full=1",
@@ -67,9 +67,12 @@ const links = {
 /** Tells everything and changes nothing but by a signed command. Whether the Host is one of ours is for the server to ask before. */
 export function createAdmin(deps: AdminDeps): Admin {
   const feed = createFeed((deps.newId ?? randomName)())
-  const activity = watchActivity(deps)
+  const { store, operator, onFault } = deps
+  // Nobody looks at a gateway without a token, so nothing is told to others either.
+  const replicas = joinReplicas({ events: deps.token ? store.events : undefined, ...present({ operator, onFault }) })
+  const activity = watchActivity({ ...deps, replicas })
   const streams = createEventStreams(feed, deps.keepAliveMs ?? usualKeepAliveMs)
-  const stopHearing = publishEvents(deps, feed)
+  const stopHearing = publishEvents({ ...deps, replicas }, feed)
   const signIns = createSignIns(deps.now)
   const signedIn = new WeakMap<Request, SignedIn>()
   const madeMs = deps.now()
@@ -87,15 +90,15 @@ export function createAdmin(deps: AdminDeps): Admin {
   )
   app.use(createDoor(deps, signIns, (request, who) => signedIn.set(request, who)))
   addRoute(app, "GET", "/admin", (c) => c.json({ name: "holdfast", version: deps.version, links }))
-  addRoute(app, "GET", "/admin/status", async (c) => c.json(tellStatus(deps, { activity, streams, madeMs })))
   const find = createFind(deps)
   const profiles = createProfiles(deps.store)
   const inspection = { ...deps, find, activity, profiles }
-  const desk = openApprovalDesk({ ...deps, profiles })
+  const desk = openApprovalDesk({ ...deps, profiles, replicas })
+  addRoute(app, "GET", "/admin/status", async (c) => c.json(tellStatus(deps, { activity, streams, desk, madeMs })))
   addSessionRoutes(app, { ...deps, find, summarize: (row) => summarize(inspection, row) })
   addInspectionRoutes(app, inspection)
   addChangeRoutes(app, { signIns, find, signedInOf: (c) => signedIn.get(c.req.raw) })
-  addBookRoutes(app, deps)
+  addExchangeRoutes(app, { ...deps, replicas })
   addOperatorRoutes(app, { ...deps, desk })
   addEvents(app, streams)
   app.notFound(() => refusalResponse(refusals.path))
@@ -103,16 +106,22 @@ export function createAdmin(deps: AdminDeps): Admin {
   const close = (): void => {
     stopHearing()
     activity.stop()
+    replicas.stop()
     desk.stop()
     streams.close()
   }
   return Object.assign(async (request: Request): Promise<Response> => app.fetch(request), { close })
 }
 
-type AdminAnswer = { readonly activity: Activity; readonly streams: EventStreams; readonly madeMs: number }
+type AdminAnswer = {
+  readonly activity: Activity
+  readonly streams: EventStreams
+  readonly desk: ApprovalDesk
+  readonly madeMs: number
+}
 
-function tellStatus(deps: AdminDeps, { activity, streams, madeMs }: AdminAnswer) {
-  const { status, store, operator, approvals, version, now } = deps
+function tellStatus(deps: AdminDeps, { activity, streams, desk, madeMs }: AdminAnswer): StatusAnswer {
+  const { status, store, operator, version, now } = deps
   const { requestsInFlight, closing, startedMs = madeMs, openSessions } = status()
   const nowMs = now()
   const problem = operator?.problem()
@@ -130,7 +139,7 @@ function tellStatus(deps: AdminDeps, { activity, streams, madeMs }: AdminAnswer)
       operator === undefined
         ? null
         : { audience: operator.audience, ...present({ problem: problem && tellProblem(problem) }) },
-    approvals: approvals.pending().length,
+    approvals: desk.count(),
     streams: streams.count(),
   }
 }
@@ -145,30 +154,6 @@ function addEvents(app: Hono, streams: EventStreams): void {
       headers: { "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" },
     })
   })
-}
-
-const tracePage = { usual: 50, most: 1000 } as const
-
-/** What went through the gateway, and where to. */
-function addBookRoutes(
-  app: Hono,
-  { recentExchanges, upstreams }: Pick<AdminDeps, "recentExchanges" | "upstreams">,
-): void {
-  addRoute(app, "GET", "/admin/traces", (c) => {
-    const limit = readNumber(c, "limit", tracePage.usual, { least: 1, most: tracePage.most })
-    return c.json({ traces: recentExchanges.newest(limit, readTextParameter(c, "session")).map(tellExchangeLine) })
-  })
-  addRoute(app, "GET", "/admin/traces/:id", (c) => {
-    const record = recentExchanges.find(c.req.param("id") ?? "")
-    return record === undefined ? refusalResponse(refusals.trace) : c.json({ trace: tellExchange(record) })
-  })
-  addRoute(app, "GET", "/admin/upstreams", (c) => c.json({ upstreams: upstreams.map(tellUpstream) }))
-}
-
-/** An upstream without anything that could let someone in: no key, no header, and of its address the host alone. */
-function tellUpstream({ name, families, models, baseUrl, apiKey }: Upstream): Readonly<Record<string, unknown>> {
-  const host = URL.parse(baseUrl)?.host
-  return { name, families, key: apiKey === undefined ? "client's" : "own", ...present({ models, host }) }
 }
 
 const preflight = {
@@ -219,26 +204,52 @@ function createDoor(
 /** What is told of one event: some hundred are kept and sent to everyone who looks. */
 const eventBounds = { text: 2000, items: 100, total: 10_000 }
 
-type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges" | "approvals" | "operator">
+type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges" | "approvals" | "operator" | "now"> & {
+  readonly replicas: Replicas
+}
 
-/** Put into the feed whatever happens in sessions, in the list of recent exchanges, at the approvals desk and in the operator's channel. The answer ends it. */
-function publishEvents({ holdfast, recentExchanges, approvals, operator }: Sources, feed: Feed): () => void {
-  const publish = (name: string, session: string | undefined, value: object): void => {
-    const { value: told, cut } = boundValue(value, eventBounds)
-    feed.publish(name, session, { ...(isObject(told) ? told : {}), ...(cut ? { cut } : {}) })
+/** Older events of other replicas are only for who keeps account: nobody wants to hear them as news. */
+const freshMs = 10_000
+
+/**
+ * Put into the feed whatever happens in sessions, among the recent exchanges, at the approvals desk and in the operator's channel, here and at the
+ * other replicas, which are told what happens here. Each replica hears the operator by itself. The answer ends it.
+ */
+function publishEvents(
+  { holdfast, recentExchanges, approvals, operator, now, replicas }: Sources,
+  feed: Feed,
+): () => void {
+  const publish = (name: string, session: string | undefined, value: object): Readonly<Record<string, unknown>> => {
+    const { value: bounded, cut } = boundValue(value, eventBounds)
+    const told = { ...(isObject(bounded) ? bounded : {}), ...(cut ? { cut } : {}) }
+    feed.publish(name, session, told)
+    return told
   }
+  const publishToAll = (name: string, session: string | undefined, value: object): void =>
+    replicas.tell(name, session, publish(name, session, value))
+  replicas.subscribe(({ atMs, name, session, value }) => {
+    if (now() - atMs > freshMs) return
+    if (name === exchangeName) publish("exchange", session, { type: "exchange-ended", ...exchangeLine(value) })
+    else publish(name, session, value)
+  })
   const stops = [
     holdfast.subscribe((event) => {
-      publish("session", event.session, "problem" in event ? { ...event, problem: tellProblem(event.problem) } : event)
+      const told = "problem" in event ? { ...event, problem: tellProblem(event.problem) } : event
+      publishToAll("session", event.session, told)
     }),
     recentExchanges.subscribeBegun((begun) => {
-      publish("exchange", begun.session, { type: "exchange-begun", ...begun })
+      publishToAll("exchange", begun.session, { type: "exchange-begun", ...begun })
     }),
     recentExchanges.subscribe((record) => {
-      publish("exchange", record.session, { type: "exchange-ended", ...tellExchangeLine(record) })
+      const whole = sharedExchange(record)
+      publish("exchange", record.session, { type: "exchange-ended", ...exchangeLine(whole) })
+      replicas.tell(exchangeName, record.session, whole)
     }),
     approvals.subscribe((event) => {
-      publish("approval", event.type === "approval-asked" ? event.approval.session : event.session, event)
+      const session = event.type === "approval-asked" ? event.approval.session : event.session
+      publish("approval", session, event)
+      // Whole: a person decides on it there.
+      replicas.tell("approval", session, event)
     }),
     operator?.subscribe((event) => {
       publish("operator", undefined, "problem" in event ? { ...event, problem: tellProblem(event.problem) } : event)
@@ -247,49 +258,4 @@ function publishEvents({ holdfast, recentExchanges, approvals, operator }: Sourc
   return () => {
     for (const stop of stops) stop?.()
   }
-}
-
-type Fields = Readonly<Record<string, unknown>>
-
-/** What is told of an exchange in a list, and of one alone. */
-const lineBounds: Bounds = { text: 500, items: 50, total: 8000 }
-const wholeBounds: Bounds = { text: 4000, items: 500, total: 200_000 }
-
-/** An exchange in a few words: its trace by number only, and of each call what was decided. */
-function tellExchangeLine({ trace, judged, problem, ...record }: ExchangeRecord): Fields {
-  const told = {
-    ...record,
-    traceEvents: trace.length,
-    judged: judged.map(({ callId, tool, verdict, enforced, approved }) => ({
-      callId,
-      tool,
-      decision: verdict.decision,
-      enforced,
-      ...present({ approved }),
-    })),
-    ...present({ problem: problem && tellProblem(problem) }),
-  }
-  return boundedFields(told, lineBounds)
-}
-
-/** All that the recent exchanges have of an exchange: what was done to its context and why, and the reasons of each verdict. */
-function tellExchange({ trace, judged, problem, ...record }: ExchangeRecord): Fields {
-  const told = {
-    ...record,
-    judged: judged.map(tellJudged),
-    trace,
-    ...present({ problem: problem && tellProblem(problem) }),
-  }
-  return boundedFields(told, wholeBounds)
-}
-
-/** Without the facts of the call, which have all its words in them. */
-const tellJudged = ({ verdict, ...call }: JudgedCall): Fields => {
-  const { decision, reasons, errors } = verdict
-  return { ...call, decision, reasons, errors }
-}
-
-function boundedFields(told: Fields, bounds: Bounds): Fields {
-  const { value, cut } = boundValue(told, bounds)
-  return { ...(typeof value === "object" ? value : {}), ...(cut ? { cut } : {}) }
 }

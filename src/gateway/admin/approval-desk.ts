@@ -4,38 +4,28 @@ import { present } from "../../message/present.ts"
 import { entryId } from "../../session/log/entry.ts"
 import { thaw } from "../../session/log/frozen.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
+import type { ApprovalAnswer, ApprovalsAnswer, SettledApproval } from "./answers.ts"
 import type { Approvals } from "./approvals.ts"
-import { type MessageLine, messageLine, messageText } from "./message-line.ts"
+import { messageLine, messageText } from "./message-line.ts"
+import type { Replicas } from "./replicas.ts"
 import type { Profiles } from "./session-profile.ts"
 
-type Pending = ReturnType<Approvals["pending"]>[number]
-
-/** A value of a call, and the newest message that says it verbatim, if one does. */
-type Evidence = {
-  readonly name: string
-  readonly value: string
-  readonly entry?: string
-  readonly who?: MessageLine["who"]
-}
-
-type Settled = {
-  readonly id: string
-  readonly atMs: number
-  readonly tool: string
-  readonly session: string
-  readonly outcome: "approved" | "refused" | "withdrawn"
-  readonly waitedMs: number
-}
+/** A call that waits here or at another replica. */
+type Pending = Omit<ApprovalAnswer, "expiresAtMs" | "evidence" | "before"> & { readonly callId?: string }
 
 /** What a person who is asked about a call wants to know: until when, where its values come from, what was said before, and what came of the others. */
 export type ApprovalDesk = {
-  readonly tell: () => Promise<{ readonly approvals: readonly object[]; readonly settled: readonly Settled[] }>
+  readonly tell: () => Promise<ApprovalsAnswer>
+  /** How many calls wait, here and at other replicas. */
+  readonly count: () => number
   readonly stop: () => void
 }
 
 type DeskDeps = {
   readonly approvals: Approvals
   readonly profiles: Profiles
+  readonly replicas: Replicas
+  readonly now: () => number
   /** How long a call waits for a person. */
   readonly askTimeoutMs?: number
 }
@@ -49,19 +39,32 @@ const valueLength = 200
 const tellingLength = 3
 const maxBefore = 4
 
-export function openApprovalDesk({ approvals, profiles, askTimeoutMs }: DeskDeps): ApprovalDesk {
+export function openApprovalDesk({ approvals, profiles, replicas, now, askTimeoutMs }: DeskDeps): ApprovalDesk {
   const asked = new Map<string, Pending>()
-  const settled: Settled[] = []
-  const stop = approvals.subscribe((event) => {
-    if (event.type === "approval-asked") asked.set(event.approval.id, event.approval)
-    if (event.type !== "approval-settled") return
-    const { id, session, outcome, atMs } = event
+  const settled: SettledApproval[] = []
+  const settle = ({ id, session, outcome, atMs }: Outcome): void => {
     const before = asked.get(id)
     asked.delete(id)
     settled.unshift({ id, atMs, tool: before?.tool ?? "", session, outcome, waitedMs: atMs - (before?.atMs ?? atMs) })
     settled.splice(maxSettled)
+  }
+  const stop = approvals.subscribe((event) => {
+    if (event.type === "approval-asked") asked.set(event.approval.id, event.approval)
+    if (event.type === "approval-settled") settle(event)
   })
-  const explain = async (approval: Pending): Promise<object> => {
+  replicas.subscribe(({ name, value }) => {
+    const pending = name === "approval" ? readPending(value.approval) : undefined
+    if (pending !== undefined) asked.set(pending.id, pending)
+    const outcome = name === "approval" ? readOutcome(value) : undefined
+    if (outcome !== undefined) settle(outcome)
+  })
+  /** A replica that was killed does not say that nobody waits there any more. */
+  const waiting = (): readonly Pending[] => {
+    const earliestMs = now() - (askTimeoutMs ?? Infinity)
+    const here = new Set(approvals.pending().map(({ id }) => id))
+    return [...asked.values()].filter(({ id, atMs }) => here.has(id) || atMs >= earliestMs)
+  }
+  const explain = async (approval: Pending): Promise<ApprovalAnswer> => {
     const messages = await newestMessages(profiles, approval.session)
     const expiresAtMs = askTimeoutMs === undefined ? undefined : approval.atMs + askTimeoutMs
     const said = messages.map(({ entry, message }) => ({ ...messageLine(message), entry }))
@@ -76,9 +79,38 @@ export function openApprovalDesk({ approvals, profiles, askTimeoutMs }: DeskDeps
     }
   }
   return {
-    tell: async () => ({ approvals: await Promise.all(approvals.pending().map(explain)), settled: [...settled] }),
+    tell: async () => ({ approvals: await Promise.all(waiting().map(explain)), settled: [...settled] }),
+    count: () => waiting().length,
     stop,
   }
+}
+
+type Outcome = Omit<SettledApproval, "tool" | "waitedMs">
+
+const outcomes = ["approved", "refused", "withdrawn"] as const
+
+/** What another replica said of a call that was settled there. */
+function readOutcome({ type, id, session, atMs, outcome }: Readonly<Record<string, unknown>>): Outcome | undefined {
+  const known = outcomes.find((one) => one === outcome)
+  if (type !== "approval-settled" || known === undefined) return undefined
+  if (typeof id !== "string" || typeof session !== "string" || typeof atMs !== "number") return undefined
+  return { id, session, atMs, outcome: known }
+}
+
+/** A call that waits at another replica, as that replica told it. */
+function readPending(value: unknown): Pending | undefined {
+  if (!isObject(value)) return undefined
+  const { id, atMs, session, tool, input, cut, callId, reasons } = value
+  if (typeof id !== "string" || typeof atMs !== "number" || typeof session !== "string") return undefined
+  if (typeof tool !== "string" || typeof input !== "string") return undefined
+  const told = (Array.isArray(reasons) ? reasons.filter(isObject) : []).map(({ policy, rule, instead, facts }) => ({
+    policy: String(policy),
+    rule: String(rule),
+    facts: isObject(facts) ? facts : {},
+    ...present({ instead: typeof instead === "string" ? instead : undefined }),
+  }))
+  const named = present({ callId: typeof callId === "string" ? callId : undefined })
+  return { id, atMs, session, tool, input, cut: cut === true, reasons: told, ...named }
 }
 
 type Said = { readonly entry: string; readonly message: Message }
@@ -94,7 +126,7 @@ async function newestMessages(profiles: Profiles, session: string): Promise<read
   })
 }
 
-function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): readonly Evidence[] {
+function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): ApprovalAnswer["evidence"] {
   // The call itself says its own values.
   const others = messages.filter(
     ({ message }) => !message.parts.some((part) => part.type === "tool-call" && part.callId === callId),

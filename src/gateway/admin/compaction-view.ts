@@ -7,40 +7,13 @@ import { type CheckpointBody, entryId, type MessageEdit, seqOf } from "../../ses
 import { thaw } from "../../session/log/frozen.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { type HandoffLine, handoffLines } from "./handoff-lines.ts"
-import { type MessageLine, messageLine, messageText } from "./message-line.ts"
+import type { CompactionAnswer, CompactionItem, MessageLine } from "./answers.ts"
+import { handoffLines } from "./handoff-lines.ts"
+import { messageLine, messageText } from "./message-line.ts"
 import type { Profile, Profiles } from "./session-profile.ts"
 
-/** What was done to one message of the view before a compaction. */
-type CompactionItem = {
-  /** The entry; a message of our own has the name of what it is. */
-  readonly id: string
-  readonly turn: number
-  readonly line: MessageLine
-  readonly action: "kept" | "shortened" | "summarized" | "dropped"
-  readonly reason?: string
-  readonly beforeTokens: number
-  readonly afterTokens: number
-  /** The lines of the handoff that rest on it, by number. */
-  readonly lines?: readonly number[]
-}
-
-/** A compaction message by message, with all sizes in the provider's tokens: they add up to the two sizes that it is told by everywhere. */
-type CompactionView = {
-  readonly items: readonly CompactionItem[]
-  /** What stands beside the messages and is never touched: system prompt, tools, framing. */
-  readonly stackTokens: { readonly before: number; readonly after: number }
-  readonly rulesTokens: number
-  readonly handoff?: { readonly tokens: number; readonly lines: readonly HandoffLine[] }
-  readonly checks: Checks
-}
-
-/** What the acceptance test of a compaction found right, counted once more on what was installed. */
-type Checks = {
-  readonly rules: { readonly total: number; readonly verbatim: number }
-  readonly pairs: { readonly calls: number; readonly results: number }
-  readonly targetTokens?: number
-}
+/** A compaction message by message. */
+type CompactionView = Pick<CompactionAnswer, "items" | "stackTokens" | "rulesTokens" | "handoff" | "checks">
 
 /** A message of a view: of the log, with what is shown of it, or one of our own. */
 type Viewed = { readonly seq?: number; readonly message: Message; readonly edits?: readonly MessageEdit[] }
@@ -203,7 +176,7 @@ function sharesWord(message: Message, words: ReadonlySet<string>): boolean {
 
 type Checked = { readonly rules: readonly string[]; readonly events: readonly Fields[]; readonly scale: number }
 
-function checksOf(after: readonly Viewed[], { rules, events, scale }: Checked): Checks {
+function checksOf(after: readonly Viewed[], { rules, events, scale }: Checked): CompactionAnswer["checks"] {
   const text = after.map(({ message }) => messageText(message)).join("\n")
   const parts = after.flatMap(({ message }) => message.parts)
   const results = new Set(parts.flatMap((part) => (part.type === "tool-result" ? part.callId : [])))

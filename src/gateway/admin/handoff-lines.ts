@@ -2,16 +2,8 @@ import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { entryId, seqOf } from "../../session/log/entry.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
-import { type MessageLine, messageLine, messageText } from "./message-line.ts"
-
-/** One line of a handoff as the model reads it, with the entries that it rests on. */
-export type HandoffLine = {
-  readonly text: string
-  readonly kind: "frame" | "heading" | "line"
-  readonly sources: readonly string[]
-  /** The compaction whose handoff had the line first. */
-  readonly since?: string
-}
+import type { HandoffLine, LineSource } from "./answers.ts"
+import { messageLine, messageText } from "./message-line.ts"
 
 type Earlier = { readonly id: string; readonly summary?: string }
 
@@ -52,16 +44,6 @@ function sourcesIn(json: string | undefined): ReadonlyMap<string, readonly strin
   )
 }
 
-/** A place in the log that a line of the handoff comes from: what stands there, with the words that were used. */
-type LineSource = {
-  readonly entry: string
-  readonly turn: number
-  readonly line: MessageLine
-  readonly before: string
-  readonly used: string
-  readonly after: string
-}
-
 /** Text around the words that were used. */
 const around = 240
 const maxSources = 6
@@ -96,16 +78,33 @@ export function sourcesOf(
   return found.sort((one, other) => other.used.length - one.used.length).slice(0, maxSources)
 }
 
-/** The longest piece of a line that stands in a text verbatim. */
+/** Words, names, numbers, addresses and paths of a line: a run of them begins and ends with one. */
+const tokenShape = /[\p{L}\p{N}](?:[\p{L}\p{N}._@:/-]*[\p{L}\p{N}])?/gu
+
+/** The longest run of a line's words that stands in a text verbatim, with the punctuation behind it. */
 function usedSpan(text: string, line: string): readonly [start: number, end: number] | undefined {
-  const bare = line.replace(/^\s*(?:- |\* |Goal: )/, "").replaceAll("`", "")
-  const pieces = [bare, ...bare.split(/(?<=[.!?;])\s+/), ...bare.split(/[,;:()\s=[\]{}…]+/)]
-  const telling = pieces
-    .map((piece) => piece.trim())
-    .filter((piece) => piece.length >= (tellingWord.test(piece) ? 4 : tellingLength))
-  for (const piece of telling.toSorted((one, other) => other.length - one.length)) {
-    const start = text.indexOf(piece)
-    if (start >= 0) return [start, start + piece.length]
+  const tokens = [...line.matchAll(tokenShape)].map(({ index, 0: word }) => ({ index, end: index + word.length }))
+  let best: { readonly run: string; readonly end: number } | undefined
+  // Where a run is in the text, so is every part of it: both ends only ever move on.
+  let last = 0
+  for (const [first, { index }] of tokens.entries()) {
+    last = Math.max(last, first)
+    for (; last < tokens.length; last++) {
+      const end = tokens[last]?.end ?? 0
+      const run = line.slice(index, end)
+      if (!text.includes(run)) break
+      if (isTelling(run) && run.length > (best?.run.length ?? 0)) best = { run, end }
+    }
   }
-  return undefined
+  if (best === undefined) return undefined
+  const start = text.indexOf(best.run)
+  const behind = /^[^\s\p{L}\p{N}]*/u.exec(line.slice(best.end))?.[0] ?? ""
+  let end = start + best.run.length
+  for (const mark of behind) {
+    if (!text.startsWith(mark, end)) break
+    end += mark.length
+  }
+  return [start, end]
 }
+
+const isTelling = (run: string): boolean => run.length >= (tellingWord.test(run) ? 4 : tellingLength)

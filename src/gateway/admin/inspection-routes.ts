@@ -1,4 +1,5 @@
 import type { Context, Hono } from "hono"
+import { startOfText } from "../../language/cut-text.ts"
 import { HoldfastError } from "../../message/errors.ts"
 import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
@@ -6,9 +7,20 @@ import { entryId, seqOf } from "../../session/log/entry.ts"
 import { thaw } from "../../session/log/frozen.ts"
 import type { SessionRow } from "../../store/store.ts"
 import { createMeter } from "../../tokens/meter.ts"
+import { isObject } from "../../wire/json.ts"
 import type { Activity } from "./activity.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
+import type {
+  CompactionAnswer,
+  EventsAnswer,
+  ListedEvent,
+  MemoryFound,
+  SessionListing,
+  TotalsAnswer,
+  TurnSeries,
+  ViewNow,
+} from "./answers.ts"
 import { boundValue } from "./bound-value.ts"
 import { diffOf, openCompaction, viewCompaction } from "./compaction-view.ts"
 import { sourcesOf } from "./handoff-lines.ts"
@@ -28,7 +40,10 @@ type InspectionDeps = Pick<AdminDeps, "holdfast" | "store" | "approvals"> & {
 }
 
 /** A session's row with what its log says of it. */
-export async function summarize({ profiles, activity, holdfast }: InspectionDeps, row: SessionRow): Promise<object> {
+export async function summarize(
+  { profiles, activity, holdfast }: InspectionDeps,
+  row: SessionRow,
+): Promise<SessionListing> {
   const profile = await profiles.read(row.id)
   return { ...tellRow(row), ...sessionSummary(profile, activity.of(row.id), holdfast.policy) }
 }
@@ -61,7 +76,7 @@ const maxRows = 100
 /** Sessions by their ids, for a list that was told that something happened in them. */
 async function tellRows(c: Context, deps: InspectionDeps): Promise<Response> {
   const ids = (readTextParameter(c, "ids", 8000) ?? "").split(" ").filter((id) => id !== "")
-  const rows: object[] = []
+  const rows: SessionListing[] = []
   for (const id of ids.slice(0, maxRows)) {
     const row = await deps.store.session(id)
     if (row !== undefined) rows.push(await summarize(deps, row))
@@ -71,27 +86,37 @@ async function tellRows(c: Context, deps: InspectionDeps): Promise<Response> {
 
 /** Sessions that sums are made of; a day has fewer. */
 const maxSummed = 500
+const dayMs = 86_400_000
+const maxDays = 31
 
 async function tellTotals(c: Context, deps: InspectionDeps): Promise<Response> {
   const fromMs = readNumber(c, "from", 0, { least: 0, most: 8.64e15 })
   const tenant = readTextParameter(c, "tenant")
   const { sessions } = await pageSessions(deps.store, maxSummed, present({ tenant }), undefined)
-  const changed = sessions.filter(({ updatedMs }) => updatedMs >= fromMs)
+  const starts = Array.from(
+    { length: readNumber(c, "days", 0, { least: 0, most: maxDays }) },
+    (_, n) => fromMs - (n + 1) * dayMs,
+  )
+  const earliestMs = starts.at(-1) ?? fromMs
+  const changed = sessions.filter(({ updatedMs }) => updatedMs >= earliestMs)
   const profiles: Profile[] = []
   for (const { id } of changed) profiles.push(await deps.profiles.read(id))
-  return c.json({ fromMs, ...totalsOf(profiles, fromMs), cut: changed.length >= maxSummed })
+  const days = starts.toReversed().map((start) => ({ fromMs: start, ...totalsOf(profiles, start, start + dayMs) }))
+  const answer: TotalsAnswer = { fromMs, ...totalsOf(profiles, fromMs), cut: changed.length >= maxSummed, days }
+  return c.json(answer)
 }
 
 async function tellTurns(c: Context, deps: InspectionDeps): Promise<Response> {
   const points = readNumber(c, "points", timelinePoints.usual, { least: 2, most: timelinePoints.most })
   const { row, profile } = await open(c, deps)
-  return c.json({
+  const series: TurnSeries = {
     ...timelineOf(profile, points),
     compactions: profile.compactions,
     decisions: profile.decisions.filter(({ decision }) => decision !== "allow").slice(-maxDecisions),
     judged: profile.decisions.length,
     ...windowMarks(profile, deps.activity.of(row.id), deps.holdfast.policy),
-  })
+  }
+  return c.json(series)
 }
 
 const maxDecisions = 1000
@@ -119,36 +144,47 @@ async function tellEvents(c: Context, deps: InspectionDeps): Promise<Response> {
   const meter = createMeter(present({ model: profile.turns.at(-1)?.model }))
   const told = seqs.flatMap((seq) => {
     const entry = entries.get(seq)
-    return entry === undefined ? [] : [eventOf(entry, profile, (message) => meter.message(message))]
+    return entry === undefined ? [] : eventOf(entry, profile, (message) => meter.message(message))
   })
-  return c.json({ total: listed.length, from, events: told })
+  const answer: EventsAnswer = { total: listed.length, from, events: told }
+  return c.json(answer)
 }
 
-function eventOf({ seq, atMs, body }: LoggedEntry, profile: Profile, tokensOf: (message: Message) => number): object {
-  const head = { id: entryId(seq), atMs, turn: profile.turnAt(seq) + 1, type: body.type }
+function eventOf(
+  { seq, atMs, body }: LoggedEntry,
+  profile: Profile,
+  tokensOf: (message: Message) => number,
+): ListedEvent | readonly [] {
+  const head = { id: entryId(seq), atMs, turn: profile.turnAt(seq) + 1 }
   switch (body.type) {
     case "message-appended": {
       const message = thaw(body.message, entryId(seq))
-      return { ...head, line: messageLine(message), tokens: Math.round(tokensOf(message) * ratioOf(profile)) }
+      return {
+        ...head,
+        type: body.type,
+        line: messageLine(message),
+        tokens: Math.round(tokensOf(message) * ratioOf(profile)),
+      }
     }
     case "checkpoint-installed": {
       const { remedy, beforeTokens, afterTokens } = body
-      return { ...head, remedy, beforeTokens, afterTokens, undone: profile.outline.isUndone(seq) }
+      return { ...head, type: body.type, remedy, beforeTokens, afterTokens, undone: profile.outline.isUndone(seq) }
     }
     case "checkpoint-undone":
-      return { ...head, checkpoint: entryId(body.checkpoint) }
+      return { ...head, type: body.type, checkpoint: entryId(body.checkpoint) }
     case "rule-pinned":
-      return { ...head, text: boundValue(body.text, lineBounds).value, channel: body.channel, by: body.by }
+      return { ...head, type: body.type, text: startOfText(body.text, ruleLength), channel: body.channel, by: body.by }
     case "rule-unpinned":
-      return { ...head, pin: entryId(body.pin) }
+      return { ...head, type: body.type, pin: entryId(body.pin) }
     case "branch-opened":
-      return { ...head, from: entryId(body.from) }
+      return { ...head, type: body.type, from: entryId(body.from) }
     default:
-      return head
+      return []
   }
 }
 
-const lineBounds = { text: 400, items: 10, total: 1000 }
+/** A rule in a list of events; whole it stands among the rules. */
+const ruleLength = 400
 
 /** From our own count to the provider's, by the last request. */
 function ratioOf({ turns }: Profile): number {
@@ -160,7 +196,8 @@ function ratioOf({ turns }: Profile): number {
 async function tellView(c: Context, deps: InspectionDeps): Promise<Response> {
   const { row, profile } = await open(c, deps)
   const window = windowMarks(profile, deps.activity.of(row.id), deps.holdfast.policy)
-  return c.json({ ...(await viewNow(deps.profiles, row.id, profile)), ...window })
+  const view: ViewNow = { ...(await viewNow(deps.profiles, row.id, profile)), ...window }
+  return c.json(view)
 }
 
 /** A compaction is made of its predecessors' lines as well; so far back they are looked for. */
@@ -174,23 +211,26 @@ async function tellCompaction(c: Context, deps: InspectionDeps): Promise<Respons
   const { profiles } = deps
   const earlier = await earlierSummaries(profiles, row.id, opened.checkpoint.base)
   const view = viewCompaction(opened, { profile, earlier, rules: await rulesBefore(profiles, row.id, profile, id) })
-  const number = profile.compactions.findIndex((one) => one.id === id) + 1
+  if (figures === undefined) return refusalResponse(refusals.path)
+  const number = profile.compactions.indexOf(figures) + 1
   const inForce = profile.outline.checkpointAt(profile.outline.tip()) === Number(id.slice(1))
-  return c.json({
+  const answer: CompactionAnswer = {
     compaction: { ...figures, number, of: profile.compactions.length, inForce },
     ...view,
-    ...(figures === undefined ? {} : { since: savingsSince(profile, figures) }),
+    since: savingsSince(profile, figures),
     plan: planOf(opened.checkpoint.trace),
-  })
+  }
+  return c.json(answer)
 }
 
 /** What was decided and tried, as the trace has it. */
-function planOf(trace: string): unknown {
+function planOf(trace: string): CompactionAnswer["plan"] {
   const events: unknown = JSON.parse(trace)
   const told = Array.isArray(events)
     ? events.filter(({ type }) => /^(?:plan-made|remedy-rejected|summary-|gate|pins-left-out)/.test(String(type)))
     : []
-  return boundValue(told, { text: 2000, items: 200, total: 40_000 }).value
+  const { value } = boundValue(told, { text: 2000, items: 200, total: 40_000 })
+  return Array.isArray(value) ? value.filter(isObject) : []
 }
 
 async function earlierSummaries(profiles: Profiles, session: string, base: number) {
@@ -308,7 +348,8 @@ async function searchMemory(c: Context, { holdfast, store }: InspectionDeps): Pr
     hits.push(...(await memory.search({ limit, ...present({ text, session: row?.id }) })))
   }
   const best = hits.toSorted((one, other) => other.score - one.score || other.row.atMs - one.row.atMs).slice(0, limit)
-  return c.json({ rows: best.map(({ row: found }) => found), owners })
+  const found: readonly MemoryFound[] = best.map(({ row: one }) => one)
+  return c.json({ rows: found, owners })
 }
 
 type Owner = Pick<SessionRow, "tenant" | "agent">

@@ -1,18 +1,8 @@
 import { startOfText } from "../../language/cut-text.ts"
 import type { Message, Part } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
+import type { MessageLine } from "./answers.ts"
 import { wordsIn } from "./session-profile.ts"
-
-/** A message in one line, for a list: who speaks, and what was said, called or returned. */
-export type MessageLine = {
-  /** `person` and `model` speak; a `call` is the model's, a `result` a tool's; `client` is what a client put beside a person's words. */
-  readonly who: "person" | "model" | "call" | "result" | "client" | "holdfast"
-  readonly text: string
-  readonly tool?: string
-  readonly failed?: true
-  /** How many more parts the message has. */
-  readonly more?: number
-}
 
 const lineLength = 300
 

@@ -9,6 +9,7 @@ import { readLimited } from "../../model/read-limited.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
+import type { StandingAnswer } from "./answers.ts"
 import type { ApprovalDesk } from "./approval-desk.ts"
 import type { Approvals } from "./approvals.ts"
 import { boundValue } from "./bound-value.ts"
@@ -102,7 +103,7 @@ async function submit(command: string, operator: Operator, approvals: Approvals)
 type Fields = Readonly<Record<string, unknown>>
 
 /** What the operator wants now: rules and policies, and where each comes from. `lines` is the audit log, where it could be read. */
-function tellStanding(operator: Operator, lines?: readonly AuditLine[]): Fields {
+function tellStanding(operator: Operator, lines?: readonly AuditLine[]): StandingAnswer {
   const { version, rules, policies, guard } = operator.standing()
   const problem = operator.problem()
   const commands = lines === undefined ? undefined : policyCommands(lines)

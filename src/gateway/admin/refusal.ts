@@ -1,13 +1,11 @@
 import { type CommandRefusal, describe, HoldfastError, type Problem } from "../../message/errors.ts"
 import { statusOf } from "../http/wire-error.ts"
+import type { ToldProblem } from "./answers.ts"
 
 /** Bytes of a body: a signed command has some hundreds. */
 export const maxCommandBytes = 64 * 1024
 
-/** How every refusal is told. */
-export type Told = { readonly code: string; readonly sentence: string; readonly next: string }
-
-type Refusal = Told & { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+type Refusal = ToldProblem & { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
 
 const refusal = (status: number, code: string, sentence: string, next: string): Refusal => ({
   status,
@@ -131,7 +129,7 @@ const statusHere = (problem: Problem): number =>
     : (ownStatuses[problem.code] ?? statusOf[problem.code])
 
 /** A problem in words, under its code. */
-export const tellProblem = (problem: Problem): Told => ({ code: problem.code, ...describe(problem) })
+export const tellProblem = (problem: Problem): ToldProblem => ({ code: problem.code, ...describe(problem) })
 
 export const refuseProblem = (problem: Problem): Response =>
   refusalResponse({ status: statusHere(problem), ...tellProblem(problem) })

@@ -2,12 +2,13 @@ import { startOfText } from "../../language/cut-text.ts"
 import type { Message } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { payloadsOf, readBody } from "../../session/log/chain.ts"
-import { type CallVerdict, type CheckpointBody, type EntryBody, entryId } from "../../session/log/entry.ts"
+import { type CheckpointBody, type EntryBody, entryId } from "../../session/log/entry.ts"
 import { thaw } from "../../session/log/frozen.ts"
 import { createOutline, type Outline } from "../../session/log/outline.ts"
 import type { OutlineEntry, Store, StoredEntry } from "../../store/store.ts"
 import { findModel } from "../../tokens/models.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
+import type { CompactionFigures, JudgedDecision } from "./answers.ts"
 
 /** One model call that was answered, as its provider reported it. Turns are counted from 1. */
 export type Turn = {
@@ -26,22 +27,6 @@ export type Turn = {
   readonly dollars?: number
 }
 
-/** A compaction in figures. */
-export type CompactionFigures = {
-  readonly id: string
-  readonly atMs: number
-  /** Turns before it. */
-  readonly turn: number
-  readonly upTo: string
-  readonly remedy: string
-  readonly beforeTokens: number
-  readonly afterTokens: number
-  readonly undone: boolean
-}
-
-/** What the guard said to a call. */
-type Decision = CallVerdict & { readonly entry: string; readonly atMs: number; readonly turn: number }
-
 /** What a session is, read from its log alone, so that it is the same after a restart and on every replica. */
 export type Profile = {
   readonly outline: Outline
@@ -49,7 +34,7 @@ export type Profile = {
   readonly title: string
   readonly turns: readonly Turn[]
   readonly compactions: readonly CompactionFigures[]
-  readonly decisions: readonly Decision[]
+  readonly decisions: readonly JudgedDecision[]
   /** The places of entries that a reader wants to see in a list: all but accounts and marks. */
   readonly events: readonly number[]
   /** How many turns there were when an entry was written. */
@@ -133,7 +118,7 @@ type GrowingProfile = {
   readonly turns: Turn[]
   readonly turnSeqs: number[]
   readonly compactions: (Omit<CompactionFigures, "undone"> & { readonly seq: number })[]
-  readonly decisions: Decision[]
+  readonly decisions: JudgedDecision[]
   readonly events: number[]
   window?: WindowMarks
 }

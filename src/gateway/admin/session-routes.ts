@@ -11,20 +11,13 @@ import type { SessionFilter, SessionRow, Store } from "../../store/store.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { addRoute } from "./add-route.ts"
 import type { AdminDeps } from "./admin-deps.ts"
+import type { ListedName, ListedRule, SessionListing } from "./answers.ts"
 import { type Bounds, boundValue } from "./bound-value.ts"
 import { readFlag, readNumber, readTextParameter, refuseText } from "./read-query.ts"
 import { refusalResponse, refusals, tellProblem } from "./refusal.ts"
 
-/** What the name of a session says, where the gateway gave it. */
-type SessionName = {
-  /** A fingerprint of the credential that its requests came with. */
-  readonly tenant: string
-  /** The conversation as the client calls it, or as it was made up. */
-  readonly conversation: string
-  /** The conversation itself, that of an agent within it, one beside it (a title, a check), or the one with tools. */
-  readonly role: "main" | "agent" | "side" | "tools"
-  readonly subagent?: string
-}
+/** What the name of a session says, where the gateway gave it: its tenant is a fingerprint of the credential that its requests came with. */
+type SessionName = Required<Pick<ListedName, "tenant" | "conversation" | "role">> & Pick<ListedName, "subagent">
 
 const shape = /^([A-Za-z0-9_-]{1,32})\.(~?[^~]+)((?:~[^~]+)*)$/
 
@@ -58,7 +51,7 @@ type Deps = {
   readonly store: AdminDeps["store"]
   readonly find: Find
   /** A row with what its log says of it. */
-  readonly summarize: (row: SessionRow) => Promise<object>
+  readonly summarize: (row: SessionRow) => Promise<SessionListing>
 }
 
 /** All that can be asked about sessions. */
@@ -84,7 +77,7 @@ function linkTo(c: Context, changes: Readonly<Record<string, string | number>>):
 }
 
 /** A session with what its name says of whose it is. */
-export const tellRow = (row: SessionRow): object => ({ ...row, ...readSessionName(row.id) })
+export const tellRow = (row: SessionRow): SessionRow & ListedName => ({ ...row, ...readSessionName(row.id) })
 
 async function listSessions(c: Context, deps: Deps): Promise<Response> {
   const limit = readLimit(c, pages.sessions)
@@ -94,7 +87,7 @@ async function listSessions(c: Context, deps: Deps): Promise<Response> {
     before === undefined ? undefined : (readCursor(before) ?? refuseText("before", "the `before` of `next`", before))
   const page = await pageSessions(deps.store, limit, filter, cursor)
   const next = page.before && linkTo(c, { before: writeCursor(page.before) })
-  const sessions: object[] = []
+  const sessions: SessionListing[] = []
   for (const row of page.sessions) sessions.push(await deps.summarize(row))
   return c.json({ sessions, ...present({ next }) })
 }
@@ -167,7 +160,7 @@ async function showPins(c: Context, deps: Deps): Promise<Response> {
   const all = readFlag(c, "all")
   const limit = readLimit(c, pages.pins)
   const { session } = await find(c, deps)
-  const pins = await session.pins({ all })
+  const pins: readonly ListedRule[] = await session.pins({ all })
   return c.json({ pins: pins.slice(0, limit), total: pins.length })
 }
 

@@ -2,32 +2,13 @@ import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import { present } from "../../message/present.ts"
 import { findModel } from "../../tokens/models.ts"
 import type { SessionActivity } from "./activity.ts"
-import { type CompactionFigures, type Profile, pricesOf, type Turn, thin, type WindowMarks } from "./session-profile.ts"
+import type { CompactionFigures, ListedName, PeriodTotals, SessionListing, TurnSeries } from "./answers.ts"
+import { type Profile, pricesOf, type Turn, thin, type WindowMarks } from "./session-profile.ts"
 
-/** A session in a row of a list. */
-type SessionSummary = {
-  readonly title: string
-  readonly turns: number
-  readonly inFlight: number
-  readonly client?: string
-  readonly model?: string
-  readonly contextTokens?: number
-  /** Of these, what the provider read from its cache. */
-  readonly cachedTokens?: number
-  readonly windowTokens?: number
-  readonly compactAtTokens?: number
-  /** The sizes of its requests over its life, at most 32. */
-  readonly points: readonly number[]
-  readonly compactionCount: number
-  /** The newest of them. */
-  readonly compactions: readonly Pick<CompactionFigures, "id" | "turn" | "beforeTokens" | "afterTokens" | "undone">[]
-  readonly denied: number
-  readonly cost?: Cost
-  readonly unsaved?: SessionActivity["unsaved"]
-}
+/** A session in a row of a list, as far as its log says it. */
+type SessionSummary = Omit<SessionListing, keyof ListedName>
 
-/** Money by the model table: an estimate, with where the prices are from. */
-type Cost = { readonly dollars: number; readonly savedDollars: number; readonly prices: string }
+type Cost = NonNullable<SessionListing["cost"]>
 
 const summaryPoints = 32
 /** The newest compactions of a row; their number is told beside them. */
@@ -46,11 +27,18 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, poli
     compactions: compactions
       .slice(-summaryCompactions)
       .map(({ id, turn, beforeTokens, afterTokens, undone }) => ({ id, turn, beforeTokens, afterTokens, undone })),
+    rules: rulesIn(profile),
     denied: decisions.filter(isDenied).length,
     ...present({ model: last?.model, contextTokens: last?.contextTokens, cachedTokens: last?.cacheReadTokens }),
     ...present({ client, unsaved, cost: costOf(profile) }),
     ...windowMarks(profile, activity, policy),
   }
+}
+
+/** Rules that were pinned and not taken back. */
+function rulesIn({ outline }: Profile): number {
+  const gone = new Set(outline.ofType("rule-unpinned").map((seq) => outline.reference(seq)))
+  return outline.ofType("rule-pinned").filter((seq) => !gone.has(seq)).length
 }
 
 const isDenied = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
@@ -131,28 +119,11 @@ export function savingsSince(
   }
 }
 
-/** Sums of one span of time over sessions. */
-type Totals = {
-  readonly sessions: number
-  readonly turns: number
-  readonly tokens: number
-  readonly cachedTokens: number
-  readonly compactions: number
-  readonly removedTokens: number
-  readonly calls: Readonly<Record<"judged" | "denied" | "approved", number>>
-  /** Of the sessions whose models have known prices. */
-  readonly dollars: number
-  readonly savedDollars: number
-  /** Sessions that are not in the sums of money. */
-  readonly unpriced: number
-  readonly prices?: string
-}
-
-export function totalsOf(profiles: readonly Profile[], fromMs: number): Totals {
+export function totalsOf(profiles: readonly Profile[], fromMs: number, toMs = Infinity): PeriodTotals {
   const all = profiles
-    .map((profile) => totalsIn(profile, fromMs))
+    .map((profile) => totalsIn(profile, fromMs, toMs))
     .filter(({ turns, compactions }) => turns + compactions > 0)
-  const sum = (figureOf: (one: Totals) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
+  const sum = (figureOf: (one: PeriodTotals) => number): number => all.reduce((total, one) => total + figureOf(one), 0)
   return {
     sessions: all.length,
     turns: sum(({ turns }) => turns),
@@ -172,8 +143,8 @@ export function totalsOf(profiles: readonly Profile[], fromMs: number): Totals {
   }
 }
 
-function totalsIn(profile: Profile, fromMs: number): Totals {
-  const isIn = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs
+function totalsIn(profile: Profile, fromMs: number, toMs: number): PeriodTotals {
+  const isIn = ({ atMs }: { readonly atMs: number }): boolean => atMs >= fromMs && atMs < toMs
   const turns = profile.turns.filter(isIn)
   const compactions = profile.compactions.filter(isIn)
   const decisions = profile.decisions.filter(isIn)
@@ -206,14 +177,18 @@ function totalsIn(profile: Profile, fromMs: number): Totals {
 /** So many points a timeline has at most; each extreme is among them. */
 export const timelinePoints = { usual: 2000, most: 20_000 } as const
 
+type TimelineColumns = Pick<
+  TurnSeries,
+  "total" | "turn" | "atMs" | "contextTokens" | "cachedTokens" | "outputTokens" | "dollars"
+>
+
 /** The requests of a session over its life, column by column. */
-export function timelineOf(profile: Profile, points: number) {
+export function timelineOf(profile: Profile, points: number): TimelineColumns {
   const turns = thin(profile.turns, points, ({ contextTokens }) => contextTokens)
   return {
     total: profile.turns.length,
     turn: turns.map(({ turn }) => turn),
     atMs: turns.map(({ atMs }) => atMs),
-    entry: turns.map(({ entry }) => entry),
     contextTokens: turns.map(({ contextTokens }) => contextTokens),
     cachedTokens: turns.map(({ cacheReadTokens }) => cacheReadTokens),
     outputTokens: turns.map(({ outputTokens }) => outputTokens),

@@ -5,20 +5,8 @@ import { present } from "../../message/present.ts"
 import { type EntryBody, entryId, type Item } from "../../session/log/entry.ts"
 import { thaw } from "../../session/log/frozen.ts"
 import { createMeter } from "../../tokens/meter.ts"
+import type { ViewNow } from "./answers.ts"
 import type { Profile, Profiles } from "./session-profile.ts"
-
-/** What a model sees of a session now, in the provider's tokens. They add up to the last request and what came since. */
-type ViewNow = {
-  readonly checkpoint?: string
-  readonly contextTokens: number
-  /** System prompt, tools and framing: all that is no message. */
-  readonly stackTokens: number
-  readonly rulesTokens: number
-  readonly handoffTokens: number
-  readonly shortenedTokens: number
-  readonly verbatimTokens: number
-  readonly messages: { readonly shortened: number; readonly verbatim: number }
-}
 
 export async function viewNow(profiles: Profiles, session: string, { outline, turns }: Profile): Promise<ViewNow> {
   const tip = outline.tip()

@@ -6,6 +6,7 @@ import { createHoldfast } from "../../session/holdfast.ts"
 import { entryId, seqOf } from "../../session/log/entry.ts"
 import { thaw } from "../../session/log/frozen.ts"
 import { createMeter } from "../../tokens/meter.ts"
+import type { WhatIfAnswer, WhatIfCourse } from "./answers.ts"
 import { type Profile, type Profiles, priceOf, type Turn } from "./session-profile.ts"
 
 /** How a session is played again. */
@@ -17,36 +18,6 @@ export type WhatIf = {
 }
 
 export const whatIfStrategies = ["staged", "hierarchical", "recency", "tool-rounds"] as const
-
-/** One way that a session could have gone, turn by turn, in the provider's tokens. */
-type Course = {
-  readonly contextTokens: readonly number[]
-  readonly cachedTokens: readonly number[]
-  readonly compactions: readonly {
-    readonly turn: number
-    readonly beforeTokens: number
-    readonly afterTokens: number
-  }[]
-  readonly totals: CourseTotals
-}
-
-type CourseTotals = {
-  readonly tokens: number
-  readonly cachedTokens: number
-  readonly largestTokens: number
-  readonly compactions: number
-  /** Turns whose request would not have fitted the window. */
-  readonly refusedTurns: number
-  readonly dollars?: number
-}
-
-type WhatIfAnswer = {
-  readonly turns: readonly number[]
-  readonly asItWas: Course
-  readonly whatIf: Course
-  readonly noCompaction: Course
-  readonly tookMs: number
-}
 
 /** More turns than this are played in steps: each step prepares a request, which takes some milliseconds. */
 const maxSteps = 250
@@ -162,7 +133,7 @@ async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackToken
   })
   const contextTokens: number[] = []
   const cachedTokens: number[] = []
-  const compactions: Course["compactions"][number][] = []
+  const compactions: WhatIfCourse["compactions"][number][] = []
   try {
     const session = holdfast.session("what-if")
     let checkpoint: string | undefined
@@ -195,14 +166,14 @@ async function replay(steps: readonly Step[], asked: WhatIf, { ratio, stackToken
 type Coursed = {
   readonly steps: readonly Step[]
   readonly windowTokens: number
-  readonly compactions: Course["compactions"]
+  readonly compactions: WhatIfCourse["compactions"]
 }
 
 function courseOf(
   contextTokens: readonly number[],
   cachedTokens: readonly number[],
   { steps, windowTokens, compactions }: Coursed,
-): Course {
+): WhatIfCourse {
   const dollars = contextTokens.map((context, n) => {
     const { model, outputTokens } = steps[n]?.turn ?? { model: "", outputTokens: 0 }
     const cached = Math.min(context, cachedTokens[n] ?? 0)

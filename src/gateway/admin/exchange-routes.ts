@@ -1,0 +1,108 @@
+import type { Hono } from "hono"
+import type { JudgedCall } from "../../guard/judge-call.ts"
+import { present } from "../../message/present.ts"
+import { isObject } from "../../wire/json.ts"
+import type { ExchangeRecord } from "../settings/exchange-record.ts"
+import type { Upstream } from "../settings/upstream.ts"
+import { addRoute } from "./add-route.ts"
+import type { AdminDeps } from "./admin-deps.ts"
+import { type Bounds, boundValue } from "./bound-value.ts"
+import { readNumber, readTextParameter } from "./read-query.ts"
+import { refusalResponse, refusals, tellProblem } from "./refusal.ts"
+import type { RemoteEvent, Replicas } from "./replicas.ts"
+
+type Fields = Readonly<Record<string, unknown>>
+
+const tracePage = { usual: 50, most: 1000 } as const
+
+type Deps = Pick<AdminDeps, "recentExchanges" | "upstreams"> & { readonly replicas: Replicas }
+
+/** What went through the gateway and its replicas, and where to. */
+export function addExchangeRoutes(app: Hono, { recentExchanges, upstreams, replicas }: Deps): void {
+  const elsewhere = keepRemote(replicas)
+  addRoute(app, "GET", "/admin/traces", (c) => {
+    const limit = readNumber(c, "limit", tracePage.usual, { least: 1, most: tracePage.most })
+    const session = readTextParameter(c, "session")
+    const here = recentExchanges.newest(limit, session).map(tellExchange)
+    const others = [...elsewhere.values()].filter((told) => session === undefined || told.session === session)
+    const newest = [...here, ...others].toSorted((one, other) => Number(other.atMs) - Number(one.atMs))
+    return c.json({ traces: newest.slice(0, limit).map(exchangeLine) })
+  })
+  addRoute(app, "GET", "/admin/traces/:id", (c) => {
+    const id = c.req.param("id") ?? ""
+    const record = recentExchanges.find(id)
+    const trace = record === undefined ? elsewhere.get(id) : tellExchange(record)
+    return trace === undefined ? refusalResponse(refusals.trace) : c.json({ trace })
+  })
+  addRoute(app, "GET", "/admin/upstreams", (c) => c.json({ upstreams: upstreams.map(tellUpstream) }))
+}
+
+/** The name under which a replica tells an exchange that ended. */
+export const exchangeName = "exchange-whole"
+
+/** As many as each replica keeps of its own. */
+const maxRemote = 1000
+
+function keepRemote(replicas: Replicas): ReadonlyMap<string, Fields> {
+  const kept = new Map<string, Fields>()
+  replicas.subscribe(({ name, value }: RemoteEvent) => {
+    if (name !== exchangeName || typeof value.id !== "string") return
+    kept.set(value.id, value)
+    const [oldest] = kept.keys()
+    if (kept.size > maxRemote && oldest !== undefined) kept.delete(oldest)
+  })
+  return kept
+}
+
+/** An upstream without anything that could let someone in: no key, no header, and of its address the host alone. */
+function tellUpstream({ name, families, models, baseUrl, apiKey }: Upstream): Fields {
+  const host = URL.parse(baseUrl)?.host
+  return { name, families, key: apiKey === undefined ? "client's" : "own", ...present({ models, host }) }
+}
+
+/** What is told of an exchange in a list, of one alone, and to other replicas. */
+const lineBounds: Bounds = { text: 500, items: 50, total: 8000 }
+const wholeBounds: Bounds = { text: 4000, items: 500, total: 200_000 }
+const sharedBounds: Bounds = { text: 2000, items: 200, total: 20_000 }
+
+/** All that the recent exchanges have of an exchange: what was done to its context and why, and the reasons of each verdict. */
+function tellExchange({ trace, judged, problem, ...record }: ExchangeRecord): Fields {
+  const told = {
+    ...record,
+    judged: judged.map(tellJudged),
+    trace,
+    ...present({ problem: problem && tellProblem(problem) }),
+  }
+  return boundedFields(told, wholeBounds)
+}
+
+/** An exchange as other replicas are told of it. */
+export const sharedExchange = (record: ExchangeRecord): Fields => boundedFields(tellExchange(record), sharedBounds)
+
+/** An exchange in a few words: its trace by number only, and of each call what was decided. */
+export function exchangeLine({ trace, judged, ...rest }: Fields): Fields {
+  const calls = Array.isArray(judged) ? judged.filter(isObject) : []
+  const told = {
+    ...rest,
+    traceEvents: Array.isArray(trace) ? trace.length : 0,
+    judged: calls.map(({ callId, tool, decision, enforced, approved }) => ({
+      ...present({ callId }),
+      tool,
+      decision,
+      enforced,
+      ...present({ approved }),
+    })),
+  }
+  return boundedFields(told, lineBounds)
+}
+
+/** Without the facts of the call, which have all its words in them. */
+const tellJudged = ({ verdict, ...call }: JudgedCall): Fields => {
+  const { decision, reasons, errors } = verdict
+  return { ...call, decision, reasons, errors }
+}
+
+function boundedFields(told: Fields, bounds: Bounds): Fields {
+  const { value, cut } = boundValue(told, bounds)
+  return { ...(typeof value === "object" ? value : {}), ...(cut ? { cut } : {}) }
+}
