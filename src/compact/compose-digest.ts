@@ -5,6 +5,7 @@ import type { Knowledge } from "./knowledge.ts"
 import { defaultShares } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
 import { fitRecords } from "./state/fit-records.ts"
+import { excerptOf, readStatement } from "./state/statements.ts"
 import { headingText, lineText, renderDigest } from "./summary/digest-text.ts"
 import {
   type Digest,
@@ -194,12 +195,25 @@ function fill(
     }
   }
   const facts = candidates.filter(({ tier }) => tier === "facts")
+  const excerpts = excerptsOf(candidates, needs)
   const factLines = facts.map(({ line }) => line)
   // What the assistant itself wrote into files and programs waits for room that is left over.
   const reserve = Math.min(
     allowance * factsShare,
-    costOfAll(facts, ({ line }) => line.channel !== "assistant"),
+    costOfAll(facts, ({ line }) => line.channel !== "assistant" || readStatement(line.text) !== undefined) +
+      costOfAll(excerpts, () => true),
   )
+  /** What a message of the user states is told where the message has no room. */
+  const takeExcerpts = (budgetTokens: number): void => {
+    const shown = standingIn(chosen.map(({ line }) => line.text))
+    let budget = budgetTokens
+    for (const excerpt of excerpts) {
+      const text = excerptOf(excerpt.line.text, shown)
+      if (text === undefined) continue
+      const line = { ...excerpt.line, text }
+      budget -= take({ ...excerpt, line, cost: costOf(excerpt.section, line, meter) }, budget)
+    }
+  }
   takeTier("rules")
   takeTier("stop")
   // Some of the user's words stand there in any case, so that a reader knows what the acts were for.
@@ -215,7 +229,10 @@ function fill(
   takeTier("work", reserve)
   // What acts and words leave belongs to values, but for a little of the rest.
   const rest = costOfAll(candidates, ({ tier }) => tier === "rest")
-  const room = left - Math.min(rest, left * restShare) - (facts.length === 0 ? 0 : headCost(factsSection))
+  const before = left
+  const most = left - Math.min(rest, left * restShare) - (facts.length === 0 ? 0 : headCost(factsSection))
+  takeExcerpts(most * excerptShare)
+  const room = most - (before - left)
   const said = standingIn(chosen.map(({ line }) => line.text))
   const values = fitRecords(factLines, room, {
     count: (text) => meter.text(text),
@@ -227,6 +244,20 @@ function fill(
     left -= headCost(factsSection) + values.reduce((sum, { text }) => sum + meter.text(text) + 3, 0)
   takeTier("rest")
   return inOrder(schema, chosen, values)
+}
+
+/** Of the room for values, the most that sentences of the user take. */
+const excerptShare = 0.6
+
+/** The user's messages in few words: their sentences that state a value, worth most first. */
+function excerptsOf(candidates: readonly Candidate[], { stands, meter }: DigestNeeds): readonly Candidate[] {
+  return [...rankedIn(candidates, "stop"), ...rankedIn(candidates, "words")].filter(isSaid).flatMap((candidate) => {
+    const text = excerptOf(candidate.line.text, stands)
+    if (text === undefined) return []
+    const { short: _, ...rest } = candidate.line
+    const line = { ...rest, text }
+    return [{ ...candidate, line, cost: costOf(candidate.section, line, meter) }]
+  })
 }
 
 const costOfAll = (candidates: readonly Candidate[], isMeant: (candidate: Candidate) => boolean): number =>

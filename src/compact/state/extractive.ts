@@ -15,6 +15,7 @@ import {
 import { announces } from "./cues.ts"
 import { notesOf } from "./notes.ts"
 import { joinRecords, readRecord, recordText } from "./records.ts"
+import { isSpent, markReplaced, readStatement, replaces, type Statement, statementsIn } from "./statements.ts"
 import { joinFileTexts } from "./work.ts"
 
 type ExtractiveOptions = {
@@ -34,10 +35,63 @@ export function writeExtractive(
 ): Summary {
   const cares = focusOf(focus)
   const fresh = latestOfEach(notes.map((note) => place(note, schema, cares)))
-  return inOrder(schema, carried === undefined ? fresh : mergeCarried(fresh, carried, cares, schema))
+  const all = carried === undefined ? fresh : mergeCarried(fresh, carried, cares, schema)
+  return inOrder(schema, withoutReplaced(all))
 }
 
-function place({ kind, text, short, sources, state, channel, worth }: Note, schema: SchemaName, focus: Focus): Placed {
+/** Statements that are compared: a user says tens of them. */
+const maxCompared = 400
+
+/** A value of the user's that a later sentence of his replaced is marked where it stands; of a tool or the assistant the later statement stays alone. */
+function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
+  const said = placed.filter(({ section, line }) => isTheirs(section) && line.channel === "user")
+  const order = said.toSorted((one, other) => placeIn(one) - placeIn(other))
+  const stated = order.flatMap((one, n) => statementsIn(one.line.text).map((statement) => ({ statement, n })))
+  const laterThan = (n: number): readonly Statement[] =>
+    stated.slice(-maxCompared).flatMap((one) => (one.n > n ? [one.statement] : []))
+  const marked = new Map<Placed, Placed>()
+  for (const [n, one] of order.entries()) {
+    if (statementsIn(one.line.text).length === 0) continue
+    const { short } = one.line
+    const later = laterThan(n)
+    const text = markReplaced(one.line.text, later)
+    if (text === one.line.text) continue
+    marked.set(one, {
+      ...one,
+      line: { ...one.line, text, ...(short === undefined ? {} : { short: markReplaced(short, later) }) },
+    })
+  }
+  const known = placed.flatMap((one) => {
+    const statement = one.section === factsSection ? readStatement(one.line.text) : undefined
+    return statement === undefined ? [] : [{ one, statement }]
+  })
+  const gone = new Set(
+    known
+      .slice(-maxCompared)
+      .filter(({ statement }, n, all) =>
+        all
+          .slice(n + 1)
+          .some((later) => later.statement.speaker === statement.speaker && replaces(later.statement, statement)),
+      )
+      .map(({ one }) => one),
+  )
+  return placed
+    .filter((one) => !gone.has(one))
+    .map((one) => marked.get(one) ?? one)
+    .filter(({ line }) => !isSpent(line.text))
+}
+
+/** Carried lines come before fresh ones, and of them what was open at the end after what was said before. */
+const placeIn = ({ at, section }: Placed): number => at ?? (section === "primary_requests" ? -1 : -2)
+
+/** What the user said beside rules, which have their own ledger. */
+const isTheirs = (section: string): boolean => isUsersSection(section) && section !== rulesSection
+
+function place(
+  { kind, text, short, sources, state, channel, worth, at }: Note,
+  schema: SchemaName,
+  focus: Focus,
+): Placed {
   const line = {
     text,
     ...present({ short }),
@@ -51,6 +105,7 @@ function place({ kind, text, short, sources, state, channel, worth }: Note, sche
     section: schema === "handoff" && isRequest(kind) && isOpen ? "primary_requests" : sectionOf(schema, kind),
     kind,
     line,
+    at,
   }
 }
 
@@ -121,7 +176,11 @@ const sectionOf = (schema: SchemaName, kind: NoteKind): string => sections[schem
 
 /** What a line is about, so that a later line about the same takes its place: the code it opens with, or else all of it. */
 function subjectOf(text: string, section = ""): string {
-  if (section === factsSection) return (readRecord(text)?.name ?? text).replace(readBefore, "")
+  if (section === factsSection) {
+    const statement = readStatement(text)
+    if (statement !== undefined) return `${statement.speaker} ${statement.values.map(({ value }) => value).join(" ")}`
+    return (readRecord(text)?.name ?? text).replace(readBefore, "")
+  }
   const end = text.startsWith("`") ? text.indexOf("`", 1) : -1
   return end < 0 ? text.toLowerCase() : text.slice(0, end + 1)
 }
@@ -133,7 +192,13 @@ const readBefore = / \(read before [^()]{1,60}\)$/
 const isNamed = (text: string): boolean => text.startsWith("`") && text.indexOf("`", 1) > 0
 
 /** A line and where it stands; of a carried one nobody knows what kind of note it was. */
-type Placed = { readonly section: string; readonly kind?: NoteKind; readonly line: SummaryLine }
+type Placed = {
+  readonly section: string
+  readonly kind?: NoteKind
+  readonly line: SummaryLine
+  /** Where it was said; of a carried line, before everything. */
+  readonly at?: number
+}
 
 /** Sections that say how things stood at the end, so that a later end replaces them whole. */
 const momentary = new Set(["current_work", "next_steps"])
@@ -226,6 +291,7 @@ function joinLines(older: SummaryLine, { kind, line: newer }: Placed, subject: s
   const joined = { ...newer, worth, sources: [...older.sources, ...newer.sources] }
   if (kind === "file") return { ...joined, text: joinFileTexts(subject.slice(1, -1), older.text, newer.text) }
   if (kind === "act") return { ...joined, text: joinActs(subject, older.text, newer.text) }
+  if (readStatement(newer.text) !== undefined) return joined
   const [before, after] = [readRecord(older.text), readRecord(newer.text)]
   return before === undefined || after === undefined
     ? joined

@@ -1,6 +1,7 @@
 import type { Tool, Transcript } from "../../message/message.ts"
 import type { SummaryLine } from "../summary/summary.ts"
 import { type FactRecord, readRecord, recordText, splitPieces } from "./records.ts"
+import { readStatement } from "./statements.ts"
 
 type FitOptions = {
   readonly count: (text: string) => number
@@ -111,7 +112,7 @@ export function fitRecords(
     const filling = fillings[at]
     if (filling === undefined || filling.chosen.size === 0) return []
     const { short: _, ...rest } = line
-    return [{ ...rest, text: recordText(keptOf(filling)) }]
+    return [{ ...rest, text: filling.record.fields.length === 0 ? line.text : recordText(keptOf(filling)) }]
   })
 }
 
@@ -136,10 +137,30 @@ const idIn = (name: string): string =>
     .split(" ")
     .at(-1) ?? ""
 
-function fillingOf(
-  { text, worth }: SummaryLine,
-  { count, stands, admits, arguments: taken }: FitOptions,
-): Filling | undefined {
+/** A sentence that states values is one piece; what it tells anew is worth most, and a second value a little more. */
+function statementFilling({ text, worth }: SummaryLine, options: FitOptions): Filling | undefined {
+  const { count, stands, admits, arguments: taken } = options
+  const statement = readStatement(text)
+  if (statement === undefined) return undefined
+  const untold = stands(statement.text) ? [] : statement.values.filter(({ value }) => !stands(value))
+  const [first] = untold
+  const weights = untold.map(({ value }) => Math.max(statedWeight, weightOf("", value, taken)))
+  if (first === undefined || !admits(statement.text)) return undefined
+  const weight = Math.max(...weights) + furtherValue * (untold.length - 1)
+  return {
+    ...{ record: { name: "", fields: [] }, pieces: [], worth, chosen: new Map(), next: 0, headCost: 0, nameWeight: 0 },
+    atoms: [{ field: 0, piece: 0, part: -1, value: first.value, cost: count(`- ${text}\n`), weight }],
+  }
+}
+const furtherValue = 0.3
+/** Somebody thought it worth a sentence, whatever it looks like. */
+const statedWeight = 1.2
+
+function fillingOf(line: SummaryLine, options: FitOptions): Filling | undefined {
+  const { text, worth } = line
+  const { count, stands, admits, arguments: taken } = options
+  const statement = statementFilling(line, options)
+  if (statement !== undefined || readStatement(text) !== undefined) return statement
   const record = readRecord(text)
   if (record === undefined || !admits(record.name)) return undefined
   const pieces = record.fields.map((field) => field.pieces.map(pieceOf))
@@ -203,6 +224,7 @@ function choose(fillings: readonly Filling[], budgetTokens: number, { count, adm
 
 /** A value takes its own tokens, and those of the names above it that do not stand yet. */
 function priceOf({ record, pieces, chosen, headCost }: Filling, atom: Atom, count: FitOptions["count"]): number {
+  if (record.fields.length === 0) return atom.cost
   const own = chosen.get(atom.field)
   const { key } = record.fields[atom.field] ?? { key: "" }
   const { head } = pieces[atom.field]?.[atom.piece] ?? { head: "" }

@@ -45,7 +45,7 @@ const rules: SchemaSection = { name: rulesSection, title: "Standing rules of the
 /** Values with their owner, each line a record. Read from what tools said, and never through a model. */
 export const factsSection = "facts"
 
-const facts: SchemaSection = { name: factsSection, title: "Known values", short: "Values", worth: 4 }
+const facts: SchemaSection = { name: factsSection, title: "Known values", short: "Values", worth: 7 }
 
 const handoff: readonly SchemaSection[] = [
   rules,

@@ -1,0 +1,197 @@
+import { createRecent } from "../../message/recall.ts"
+import { maxLineLength, oneLine } from "../summary/summary.ts"
+import { sentencesOf } from "./cues.ts"
+
+/**
+ * Sentences that say an exact value and what it is: "The preview server listens on port 7078." The sentence is the value's owner, so it is
+ * kept verbatim or not at all. A later sentence about the same thing takes the place of an earlier one.
+ */
+export type Statement = {
+  readonly text: string
+  readonly values: readonly StatedValue[]
+  /** Stems of the words that say what the value is of. */
+  readonly subject: ReadonlySet<string>
+  /** It says that something is different now. */
+  readonly updates: boolean
+}
+
+type Sort = "mail" | "path" | "date" | "quantity" | "name"
+type StatedValue = { readonly value: string; readonly sort: Sort }
+
+/** E-mail addresses, URLs and paths, dates, amounts and measures, and names with a figure in them, in this order. */
+const patterns: readonly (readonly [Sort, string])[] = [
+  ["mail", "[\\w.+%-]+@[\\w-]+(?:\\.[\\w-]+)+"],
+  [
+    "path",
+    "https?://[^\\s\"'`<>)\\]]{3,200}|(?:~|\\.{1,2})?(?:/[\\w.@+-]{1,80}){2,12}|[\\w.@-]{1,80}(?:/[\\w.@+-]{1,80}){1,12}",
+  ],
+  ["date", "\\d{4}-\\d\\d-\\d\\d(?:T\\d\\d:\\d\\d(?::\\d\\d)?)?"],
+  [
+    "quantity",
+    "[$€£¥₹]\\s?\\d[\\d.,]*\\d|[$€£¥₹]\\s?\\d|\\d[\\d.,]*\\s?(?:[$€£¥₹%]|(?:ms|s|min|h|kb|mb|gb|kg|km|usd|eur|gbp)(?![\\p{L}\\p{N}]))|\\d{4,10}(?![\\p{L}\\p{N}_-])",
+  ],
+  [
+    "name",
+    "(?=[\\p{L}\\p{N}_#-]*\\d)(?=[\\p{L}\\p{N}_#-]*\\p{L})[\\p{L}\\p{N}_#][\\p{L}\\p{N}_-]*(?:\\.\\d+)*(?:\\.[a-z]{2,5})?",
+  ],
+]
+const anyValue = new RegExp(
+  patterns.map(([sort, pattern]) => `(?<${sort}>(?<![\\p{L}\\p{N}_./@-])(?:${pattern}))`).join("|"),
+  "gu",
+)
+
+/** Years, ordinals and words with a figure that everybody knows name nothing. */
+const common =
+  /^(?:(?:19|20)\d\d|\d+(?:st|nd|rd|th)|(?:utf|sha|md|base|mp|h|ipv|x|es|int|float|uint|python|node|http|oauth|v)-?\d{1,4}|\d+(?:x|k|d)\d*)$/i
+const shortestName = 4
+
+function valuesOf(sentence: string): readonly StatedValue[] {
+  const found: StatedValue[] = []
+  for (const { groups = {} } of sentence.matchAll(anyValue)) {
+    const [sort, , value] =
+      patterns.map(([name]) => [name, "", groups[name]] as const).find(([, , text]) => text !== undefined) ?? []
+    if (sort === undefined || value === undefined || common.test(value)) continue
+    if (sort === "name" && value.length < shortestName) continue
+    // One slash between two words (`and/or`) makes no path.
+    if (sort === "path" && !/\d|\.\w|\/.*\//.test(value)) continue
+    found.push({ value: value.replace(/[.,-]+$/, ""), sort })
+  }
+  return found
+}
+
+const change =
+  /(?<![\p{L}])(?:now|instead|changed?|moved|switch(?:ed)?|renamed|migrated|replaced|updated?|after all|from (?:here|now) on|as of|since (?:this|today|yesterday)|no longer|any ?more|rather|actually|correction|new|jetzt|nun|stattdessen|geändert|ab sofort|doch|maintenant|désormais|plutôt|finalement|ahora|cambi[oó]|mejor|en (?:vez|lugar) de|теперь|вместо)(?![\p{L}])|改为|改成|改到|现在|現在|変更|이제/iu
+
+/** Words that every sentence has, and those that say that something changed: they name nothing. */
+const idle = new Set(
+  "the and for with that this from was are were has have had its our your their his her they them you she not but into onto out off about over under will would can could shall should may might must been being now instead changed change moved move switch switched renamed migrated replaced updated update after all here since today morning yesterday longer any more rather actually correction new make set use let please work plan other one der die das und ist sind ein eine für mit von auf nun jetzt les des une est sont pour avec dans sur los las una del para con por".split(
+    " ",
+  ),
+)
+const stemLength = 6
+
+const subjectOf = (sentence: string): ReadonlySet<string> =>
+  new Set(
+    (
+      sentence
+        .replace(anyValue, " ")
+        .toLowerCase()
+        .match(/\p{L}{3,}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{1,2}/gu) ?? []
+    )
+      .filter((word) => !idle.has(word))
+      .map((word) => word.slice(0, stemLength)),
+  )
+
+/** A sentence of more letters is a paragraph, and of more values a list. */
+const maxLength = 240
+const maxValues = 5
+
+/** The sentences of a text that state a value; of one with many the last ones. */
+export const statementsIn = createRecent(
+  (text: string): readonly Statement[] =>
+    sentencesOf(text)
+      .flatMap((sentence) => statementOf(sentence) ?? [])
+      .slice(-maxStatements),
+  1000,
+)
+const maxStatements = 24
+
+function statementOf(sentence: string): Statement | undefined {
+  if (sentence.length > maxLength || !/[\d@/]/.test(sentence) || /[?？]["')]?$/.test(sentence)) return undefined
+  const values = valuesOf(sentence)
+  if (values.length === 0 || values.length > maxValues) return undefined
+  const subject = subjectOf(sentence)
+  return subject.size === 0 ? undefined : { text: sentence, values, subject, updates: change.test(sentence) }
+}
+
+/** A line that is no sentence: code, a log, a table. */
+const coded = /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}/
+const words = /\p{L}{2,}/gu
+/** Lines of one output that say something by themselves; an output with many of them is a text to read. */
+const maxPrinted = 4
+const mostPrinted = 12
+const longestPrinted = 140
+const maxOutput = 40_000
+
+/** Lines of an output that state a value in words, where the rest of it is something else. */
+export function printedIn(output: string): readonly Statement[] {
+  const found: Statement[] = []
+  const end = Math.min(output.length, maxOutput)
+  for (let start = 0; start < end; ) {
+    const lineBreak = output.indexOf("\n", start)
+    const stop = lineBreak < 0 ? output.length : lineBreak
+    if (stop - start >= 10 && stop - start <= longestPrinted) {
+      const line = output.slice(start, stop).trim()
+      const statement = coded.test(line) || (line.match(words)?.length ?? 0) < 3 ? undefined : statementOf(line)
+      if (statement !== undefined) found.push(statement)
+      if (found.length > mostPrinted) return []
+    }
+    start = stop + 1
+  }
+  return found.slice(0, maxPrinted)
+}
+
+/** So much of the shorter subject must stand in the longer one. */
+const sameShare = 0.6
+
+/** Does the later sentence say anew what the earlier one said? */
+export function replaces(later: Statement, earlier: Statement): boolean {
+  const [few, many] = [earlier.subject, later.subject].toSorted((one, other) => one.size - other.size)
+  if (few === undefined || many === undefined) return false
+  let shared = 0
+  for (const stem of few) if (many.has(stem)) shared++
+  const isSame = later.updates ? shared > 0 && shared >= sameShare * few.size : shared === many.size
+  return isSame && replaced(later, earlier).length > 0
+}
+
+/** The values of the earlier sentence that another one of their sort takes the place of. */
+const replaced = (later: Statement, earlier: Statement): readonly string[] => {
+  const said = new Set(later.values.map(({ value }) => value))
+  const sorts = new Set(later.values.map(({ sort }) => sort))
+  return earlier.values.flatMap(({ value, sort }) => (sorts.has(sort) && !said.has(value) ? [value] : []))
+}
+
+/** Put behind a value that another took the place of since. */
+const mark = " (superseded)"
+
+/** The same words with a mark behind each value that a later sentence replaced. */
+export function markReplaced(text: string, later: readonly Statement[]): string {
+  if (later.length === 0) return text
+  let marked = text
+  for (const statement of statementsIn(text)) {
+    const gone = new Set(later.filter((one) => replaces(one, statement)).flatMap((one) => replaced(one, statement)))
+    if (gone.size === 0) continue
+    const at = marked.indexOf(statement.text)
+    if (at < 0) continue
+    let sentence = statement.text
+    for (const value of gone)
+      if (!sentence.includes(`${value}${mark}`)) sentence = sentence.replace(value, () => `${value}${mark}`)
+    marked = `${marked.slice(0, at)}${sentence}${marked.slice(at + statement.text.length)}`
+  }
+  return marked
+}
+
+/** Who said it, before what was said: a line of the known values. */
+export const statementLine = (speaker: string, text: string): string =>
+  `${oneLine(speaker, 40)} said "${oneLine(text, maxLineLength).replaceAll('"', "'")}"`
+
+const printed = /^([^"=]{1,48}) said "([^"]+)"$/
+
+/** Read a printed statement; nothing if the line is none. */
+export function readStatement(line: string): (Statement & { readonly speaker: string }) | undefined {
+  const [, speaker = "", text = ""] = printed.exec(line) ?? []
+  const statement = text === "" ? undefined : statementOf(text)
+  return statement === undefined ? undefined : { ...statement, speaker }
+}
+
+/** The sentences of somebody's words that state a value which still holds: what is left of a message that has no room. */
+export const excerptOf = (text: string, stands: (sentence: string) => boolean): string | undefined => {
+  const told = statementsIn(text).filter(
+    (statement) => !statement.text.includes(mark) && !stands(statement.text) && text.includes(statement.text),
+  )
+  return told.length === 0 ? undefined : `… ${told.map((statement) => statement.text).join(" … ")}`
+}
+
+/** Words that are left of a message, and every value in them was replaced. */
+export const isSpent = (text: string): boolean =>
+  text.startsWith("… ") && text.includes(mark) && text.split(" … ").every((piece) => piece.includes(mark))

@@ -1,0 +1,251 @@
+import type { ToolCallPart, ToolResultPart } from "../../message/message.ts"
+import { toolNature } from "../stages/tool-kind.ts"
+import { oneLine } from "../summary/summary.ts"
+import type { CallDeed } from "./call-deed.ts"
+import type { NoteDraft } from "./note-draft.ts"
+import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
+import { addValues, programValues, type SourceState, settingsIn, sourceRecord, sourceTexts } from "./source-values.ts"
+import { printedIn, readStatement, replaces, type Statement, statementLine, statementsIn } from "./statements.ts"
+import type { Doing } from "./work.ts"
+
+/** Exact values with their owner, as the transcript is read: records of what tools said, how tools are called here, what was written, and sentences that state one. */
+export type Values = {
+  readonly records: Map<string, RecordState>
+  /** Words that someone said or passed to a tool: a record that one of them names is what the work is about. */
+  readonly mentioned: Map<string, number>
+  readonly habits: Map<string, Habit>
+  /** What was set in written files and named in programs. */
+  readonly inSource: Map<string, SourceState>
+  /** What the assistant and tools stated, by its values. */
+  readonly statements: Map<string, StatementState>
+}
+
+export const createValues = (): Values => ({
+  records: new Map(),
+  mentioned: new Map(),
+  habits: new Map(),
+  inSource: new Map(),
+  statements: new Map(),
+})
+
+export type OpenCall = { readonly call: ToolCallPart; readonly deed: CallDeed; readonly doing: Doing }
+
+type RecordState = {
+  readonly record: FactRecord
+  readonly at: number
+  readonly sources: readonly string[]
+  /** It came only as one of many. */
+  readonly listed: boolean
+  /** Something was done to it since it was read. */
+  readonly changedBy?: string
+}
+/** Every value with its owner, as drafts of lines. */
+export const valueDrafts = (values: Values): readonly NoteDraft[] => [
+  ...recordDrafts(values),
+  ...habitDrafts(values.habits),
+  ...sourceDrafts(values.inSource),
+  ...statementDrafts(values),
+]
+
+/** Names and numbers, as they stand in sentences and in arguments. */
+const namingWord = /[\p{L}\p{N}_@#][\p{L}\p{N}_@.#-]{2,60}/gu
+const maxMentionText = 20_000
+
+export function mention({ mentioned }: Values, text: string, at: number): void {
+  for (const [word] of text.slice(0, maxMentionText).matchAll(namingWord))
+    if (/[\p{N}_@-]|\p{Lu}/u.test(word)) mentioned.set(word.replace(/[.-]+$/, ""), at)
+}
+
+/** What a call says before its result is there. */
+export function readArguments(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
+  if (deed.type === "call") mention(values, deed.text, doing.at)
+  noteArguments(values.habits, call, doing)
+  noteSource(values.inSource, call, deed, doing)
+}
+
+/** Values in what was written go to the file, those of a program to the tool that ran it. */
+function noteSource(
+  states: Map<string, SourceState>,
+  { tool, input }: ToolCallPart,
+  deed: CallDeed,
+  doing: Doing,
+): void {
+  const [file] =
+    deed.type === "files" ? deed.files.filter(({ deed: done }) => done !== "read" && done !== "deleted") : []
+  if (file === undefined && deed.type !== "command" && deed.type !== "call") return
+  const texts = sourceTexts(input)
+  const values = file === undefined ? texts.flatMap(programValues) : texts.flatMap(settingsIn)
+  const name = file === undefined ? `passed to ${oneLine(tool, maxHabitLength * 2)}` : file.path
+  if (values.length === 0 || name === "") return
+  const state: SourceState = states.get(name) ?? { values: new Map(), sources: [], at: doing.at }
+  states.set(name, state)
+  state.at = doing.at
+  state.sources.push(doing.source)
+  addValues(state, values)
+}
+
+const sourceWorth = 2
+
+const sourceDrafts = (states: ReadonlyMap<string, SourceState>): readonly NoteDraft[] =>
+  [...states].flatMap(([name, state]): readonly NoteDraft[] => {
+    const record = sourceRecord(name, state)
+    const { sources, at } = state
+    return record === undefined
+      ? []
+      : [{ kind: "record", text: recordText(record), sources, channel: "assistant", at, worth: sourceWorth }]
+  })
+
+/** Short arguments that a tool was given again and again: how it is called here. */
+type Habit = { readonly counts: Map<string, Map<string, number>>; calls: number; at: number; source: string }
+
+const maxHabitLength = 24
+const leastCalls = 3
+
+function noteArguments(habits: Map<string, Habit>, { tool, input }: ToolCallPart, { at, source }: Doing): void {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return
+  const habit = habits.get(tool) ?? { counts: new Map(), calls: 0, at, source }
+  habits.set(tool, habit)
+  habit.calls++
+  habit.at = at
+  habit.source = source
+  for (const [key, value] of Object.entries(input)) {
+    if (typeof value === "object" || key.length > maxHabitLength || String(value).length > maxHabitLength) continue
+    const counts = habit.counts.get(key) ?? new Map<string, number>()
+    counts.set(String(value), (counts.get(String(value)) ?? 0) + 1)
+    habit.counts.set(key, counts)
+  }
+}
+
+/** A value that most calls of a tool had is its setting here, and the next call will want it again. */
+function habitDrafts(habits: ReadonlyMap<string, Habit>): readonly NoteDraft[] {
+  return [...habits].flatMap(([tool, { counts, calls, at, source }]): readonly NoteDraft[] => {
+    const fields = [...counts].flatMap(([key, values]) => {
+      const usual = [...values].filter(([value, count]) => value !== "" && count >= leastCalls && count > calls / 2)
+      return usual.length === 0 ? [] : [{ key, pieces: usual.map(([value]) => oneLine(value, maxHabitLength)) }]
+    })
+    if (fields.length === 0) return []
+    const text = recordText({ name: `calls of ${oneLine(tool, maxHabitLength * 2)}`, fields })
+    return [{ kind: "record", text, sources: [source], channel: "assistant", at, worth: 2 }]
+  })
+}
+
+/** Longer arguments are content, and name no record. */
+const maxNamed = 80
+
+/** What a result says of the thing that was asked for; whether that was anything. */
+export function readRecords(values: Values, { call, deed }: OpenCall, result: ToolResultPart, doing: Doing): boolean {
+  const isRead = deed.type === "files" && deed.files.every(({ deed: done }) => done === "read")
+  if (deed.type !== "call" && deed.type !== "command" && !isRead) return false
+  const { records } = values
+  if (deed.type === "call" && deed.changes === "yes") markChanged(records, call)
+  const [only] = result.content
+  const answer = result.content.length === 1 && only?.type === "text" ? only.text : ""
+  if (answer === "") return false
+  const asked = deed.type === "call" ? deed.text : deed.type === "command" ? deed.command : (deed.files[0]?.path ?? "")
+  const question = { tool: call.tool, input: deed.type === "call" ? call.input : {}, text: asked }
+  const found = recordsIn(question, answer, deed.type !== "call" || isPage(call))
+  for (const record of found) {
+    const known = records.get(record.name)
+    records.delete(record.name)
+    records.set(record.name, {
+      record: known === undefined ? record : joinRecords(known.record, record),
+      at: doing.at,
+      sources: [...(known?.sources ?? []).slice(-3), doing.source],
+      listed: (known?.listed ?? true) && found.length > manyListed,
+    })
+  }
+  return found.length > 0
+}
+
+/** Pages, listings and files are full of pairs that are nobody's record. */
+const isPage = ({ tool, input }: ToolCallPart): boolean => !recordKinds.has(toolNature(tool, input).kind)
+const recordKinds: ReadonlySet<string> = new Set(["json", "other", "list"])
+
+/** What was read of a thing before something was done to it may not hold any more. */
+function markChanged(records: Map<string, RecordState>, { tool, input }: ToolCallPart): void {
+  if (typeof input !== "object" || input === null) return
+  const named = Object.values(input).filter((value) => typeof value === "string" && value.length <= maxNamed)
+  for (const [name, state] of records)
+    if (named.some((value) => name === value || name.endsWith(` ${value}`)))
+      records.set(name, { ...state, changedBy: tool })
+}
+
+const recordWorth = 4
+/** One of many that a search listed: of those that nobody spoke of since, few matter. */
+const listedWorth = 0.5
+const manyListed = 3
+
+function recordDrafts({ records, mentioned }: Values): readonly NoteDraft[] {
+  return [...records.values()].map(({ record, at, sources, changedBy, listed }): NoteDraft => {
+    // The day that something was asked for names nothing.
+    const id = record.name.replace(/ on \d{4}-.*$/, "").split(" ")
+    const isNamed = id.some((word) => (mentioned.get(word) ?? -1) >= 0 && /[\p{N}_@-]/u.test(word))
+    const isLater = id.some((word) => (mentioned.get(word) ?? -1) > at)
+    const stale =
+      changedBy === undefined ? record : { ...record, name: `${record.name} (read before ${oneLine(changedBy, 40)})` }
+    return {
+      kind: "record",
+      text: recordText(stale),
+      sources,
+      channel: "tool",
+      at,
+      worth: (isNamed || !listed ? recordWorth : listedWorth) + (isNamed ? 3 : 0) + (isLater ? 2 : 0),
+      ...(isNamed ? { named: true as const } : {}),
+    }
+  })
+}
+
+type StatementState = {
+  readonly text: string
+  readonly statement: Statement
+  readonly at: number
+  readonly source: string
+  readonly channel: "assistant" | "tool"
+}
+
+/** Statements that are remembered: the newest ones. */
+const maxStated = 240
+/** A longer sentence of somebody who does not instruct is not quoted. */
+const longestStated = 150
+const statedWorth = { assistant: 3, tool: 2.5 } as const
+
+/** What the assistant says with an exact value in it. */
+export function readStatements(values: Values, text: string, doing: Doing): void {
+  for (const statement of statementsIn(text)) remember(values, "assistant", "assistant", statement, doing)
+}
+
+/** What a line of a tool's output says in words, with an exact value in it. */
+export function readPrinted(values: Values, { tool }: ToolCallPart, result: ToolResultPart, doing: Doing): void {
+  for (const part of result.content)
+    if (part.type === "text")
+      for (const statement of printedIn(part.text)) remember(values, "tool", tool, statement, doing)
+}
+
+function remember(
+  { statements }: Values,
+  channel: "assistant" | "tool",
+  speaker: string,
+  statement: Statement,
+  { at, source }: Doing,
+): void {
+  if (statement.text.length > longestStated) return
+  const text = statementLine(speaker, statement.text)
+  if (readStatement(text) === undefined) return
+  const key = statement.values.map(({ value }) => value).join(" ")
+  statements.delete(key)
+  statements.set(key, { text, statement, at, source, channel })
+  const [oldest] = statements.keys()
+  if (statements.size > maxStated && oldest !== undefined) statements.delete(oldest)
+}
+
+/** Each statement whose values no record tells, and which no later one takes the place of. */
+function statementDrafts({ statements, records }: Values): readonly NoteDraft[] {
+  const told = [...records.values()].map(({ record }) => recordText(record)).join("\n")
+  const all = [...statements.values()].filter(({ statement }) =>
+    statement.values.some(({ value }) => !told.includes(value)),
+  )
+  return all.flatMap(({ text, statement, at, source, channel }, n): readonly NoteDraft[] => {
+    const isOld = all.slice(n + 1).some((later) => later.channel === channel && replaces(later.statement, statement))
+    return isOld ? [] : [{ kind: "record", text, sources: [source], channel, at, worth: statedWorth[channel] }]
+  })
+}

@@ -1,0 +1,80 @@
+import { channelOf } from "../../message/fence.ts"
+import type { Message, Transcript } from "../../message/message.ts"
+import { type CallDeed, commandDeed } from "./call-deed.ts"
+import { changeOf, type FileDeed } from "./file-change.ts"
+
+/** Agents without tool calls act by ending an answer with a command; the next message is its output. */
+
+/** Longest closing tag that may end a text. */
+export const maxTagLength = 40
+
+/** How far back from its end the block of a command is sought. */
+const maxBlock = 20_000
+
+/** The command that a text ends with, in a fence or a tag of its own: how agents without tool calls act. */
+export function writtenCommand(text: string): string | undefined {
+  const end = text.slice(-maxBlock).trimEnd()
+  if (end.endsWith("```")) {
+    const open = end.lastIndexOf("```", end.length - 4)
+    const line = open < 0 ? -1 : end.indexOf("\n", open)
+    return line < 0 || line >= end.length - 3 ? undefined : content(end.slice(line + 1, -3))
+  }
+  const tag = /<\/([\w:.-]{1,36})>$/.exec(end.slice(-maxTagLength))?.[1]
+  if (tag === undefined) return undefined
+  const open = end.lastIndexOf(`<${tag}`)
+  const start = open < 0 ? -1 : end.indexOf(">", open)
+  return start < 0 ? undefined : content(end.slice(start + 1, -(tag.length + 3)))
+}
+
+const content = (block: string): string | undefined => (block.trim() === "" ? undefined : block.trim())
+
+/** The text that a message says, without calls and results. */
+export const saidBy = ({ role, parts }: Message): string =>
+  parts.flatMap((part) => (part.type === "text" && channelOf(role, part) === role ? [part.text] : [])).join("\n")
+
+/** Answers that must end with a command, of those that were answered, before the transcript is taken for one of written commands. */
+const minWritten = 2
+const minShare = 0.8
+
+/** Does this assistant act by writing commands, so that what answers them is output and not a person? */
+export function actsInText(messages: Transcript): boolean {
+  let answered = 0
+  let written = 0
+  for (const [n, message] of messages.entries()) {
+    if (message.parts.some(({ type }) => type === "tool-call" || type === "tool-result")) return false
+    if (message.role !== "assistant" || messages[n + 1]?.role !== "user") continue
+    answered++
+    if (writtenCommand(saidBy(message)) !== undefined) written++
+  }
+  return written >= minWritten && written >= answered * minShare
+}
+
+/** One short sentence on a line of its own is something that a person says, even to an agent of this kind. */
+export function looksSpoken(text: string): boolean {
+  const line = text.trim()
+  return line.length <= 400 && !line.includes("\n") && /\s\S+\s/.test(line) && /[.!?。！？]$/.test(line)
+}
+
+const interfaceWord =
+  /^(open|create|edit|insert|append|goto|scroll_\w{2,4}|search_\w{3,4}|find_file|str_replace)\b\s{0,3}(\S{0,200})/
+
+const interfaceDeeds: Readonly<Record<string, FileDeed["deed"]>> = {
+  open: "read",
+  create: "created",
+  edit: "edited",
+  insert: "edited",
+  append: "edited",
+  str_replace: "edited",
+}
+
+/** What a written command does; an editor's own words count as what they do to the file. */
+export function writtenDeed(command: string): CallDeed {
+  const word = interfaceWord.exec(command)
+  const deed = interfaceDeeds[word?.[1] ?? ""]
+  if (deed !== undefined) {
+    const named = word?.[2] ?? ""
+    const change = deed === "edited" ? { change: changeOf("", command.slice(command.indexOf("\n") + 1)) } : {}
+    return { type: "files", files: [{ path: /[./]/.test(named) ? named.replace(/["']/g, "") : "", deed, ...change }] }
+  }
+  return commandDeed("bash", {}, command)
+}
