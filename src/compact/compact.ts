@@ -18,7 +18,15 @@ import { standingIn } from "./standing-in.ts"
 import { type MemoryEntry, memoryOf } from "./state/flush.ts"
 import { readRecord } from "./state/records.ts"
 import type { SummaryEvent } from "./summary/model-write.ts"
-import { isOfTheLog, type Summary, type SummaryLine, schemas } from "./summary/summary.ts"
+import {
+  isOfTheLog,
+  isPromise,
+  quoteSeen,
+  type Summary,
+  type SummaryLine,
+  schemas,
+  seenSection,
+} from "./summary/summary.ts"
 import type { CompactTask } from "./task.ts"
 
 /**
@@ -176,23 +184,42 @@ async function summarize(
     ...present({ previous: knowledge.carried, focus, language }),
   })
   if (summary === undefined) return { events }
-  const lines = summary.sections.flatMap((section) => section.lines)
-  const gated = gateSummary(lines, sourcesOf(messages, knowledge.carried))
-  const dropped = new Set(gated.events.map(({ line }) => line))
-  const against = linesAgainstRules(choices, lines, dropped)
+  const drafted = summary.sections.flatMap(({ name, lines }) => lines.map((line) => ({ line, name })))
+  const gated = gateSummary(
+    drafted.map(({ line, name }) => ({ ...line, promises: isPromise(name, line) })),
+    // What is still shown counts too: a line may rest on data that its writer was not even given.
+    sourcesOf(
+      scene.conversation.filter((message) => ownMessage(message) === undefined),
+      knowledge.carried,
+    ),
+  )
+  const stopped = new Set(gated.events.map(({ line }) => line))
+  const lines = drafted.map(({ line }) => line)
+  const against = linesAgainstRules(choices, lines, stopped)
   const refused = new Set(against.map(({ line }) => line))
   const passed = new Map(
     lines
       .map((line, at) => ({ line, at }))
-      .filter(({ at }) => !dropped.has(at))
+      .filter(({ at }) => !stopped.has(at))
       .flatMap(({ line, at }, n) => (refused.has(at) ? [] : [[line, gated.lines[n]] as const])),
   )
-  const kept = withUserWords(summary, knowledge.summary, (line) => {
+  const kept = withUserWords(summary, knowledge.summary, gated.seen.slice(0, maxSeen).map(seenLine), (line) => {
     const found = passed.get(line)
     return found === undefined ? [] : [{ ...line, sources: found.sources }]
   })
-  return { ...(passed.size === 0 ? {} : { summary: kept }), events: [...events, ...gated.events, ...against] }
+  const isEmpty = passed.size === 0 && gated.seen.length === 0
+  return { ...(isEmpty ? {} : { summary: kept }), events: [...events, ...gated.events, ...against] }
 }
+
+/** Quotations of tool output in one summary: they are told last and are the least that a reader misses. */
+const maxSeen = 20
+
+const seenLine = ({ text, sources }: Pick<SummaryLine, "text" | "sources">): SummaryLine => ({
+  text: quoteSeen(text),
+  sources,
+  channel: "tool",
+  worth: 3,
+})
 
 /** Lines that speak against a rule that stands: a summary tells what happened, and changes nothing. */
 function linesAgainstRules(
@@ -236,6 +263,7 @@ function messageSources({ id, role, parts }: Message): readonly SummarySource[] 
 function withUserWords(
   written: Summary,
   extracted: Summary,
+  seen: readonly SummaryLine[],
   passed: (line: SummaryLine) => readonly SummaryLine[],
 ): Summary {
   const linesOf = ({ sections }: Summary, name: string): readonly SummaryLine[] =>
@@ -245,6 +273,7 @@ function withUserWords(
     lines: [
       ...linesOf(extracted, name).filter(({ channel }) => isOfTheLog(name) || channel === "user"),
       ...(isOfTheLog(name) ? [] : linesOf(written, name).filter(({ channel }) => channel !== "user")).flatMap(passed),
+      ...(name === seenSection ? [...linesOf(extracted, name), ...seen] : []),
     ],
   }))
   return { schema: written.schema, sections: sections.filter(({ lines }) => lines.length > 0) }

@@ -23,7 +23,8 @@ type Term = { readonly term: string; readonly at: number }
 
 /** The terms of a normalized text: stems of words, numbers, and pairs of characters where a script has no blanks. One pass. */
 function* termsOf(seen: string): Generator<Term> {
-  for (const { 0: word, index } of seen.matchAll(/[\p{L}\p{N}]+/gu)) {
+  for (const { 0: found, index } of seen.matchAll(/\d{1,3}(?:,\d{3})+(?![\p{L}\p{N}])|[\p{L}\p{N}]+/gu)) {
+    const word = found.includes(",") ? found.replaceAll(",", "") : found
     if (unspaced.test(word)) {
       for (let at = 0; at + 2 <= word.length; at++) yield { term: word.slice(at, at + 2), at: index + at }
     } else if (word.length >= minLength ? !empty.has(word) : /^\d\d$/.test(word)) {
@@ -36,15 +37,23 @@ function* termsOf(seen: string): Generator<Term> {
 export type SummarySource = { readonly id: string; readonly text: string; readonly channel: Channel }
 
 /** Who can stand behind a line: someone who may instruct, the assistant itself, or mere data. */
-type LineAuthority = "authority" | "assistant" | "data"
+export type LineAuthority = "authority" | "assistant" | "data"
 
 /** How much of a line's wording one kind of source has in one place, 0 to 1, and what is said there, as matching sees it. */
-type Support = { readonly share: number; readonly source?: SummarySource; readonly said: string }
+type Support = {
+  readonly share: number
+  readonly source?: SummarySource
+  readonly said: string
+  /** Which of all places it is, in the order in which they were said. */
+  readonly at: number
+}
 
 export type Attribution = {
   /** Share of the line's terms that stand in any source at all. */
   readonly known: number
   readonly terms: number
+  /** Terms that data has and that nobody with a say, nor the assistant, used anywhere. */
+  readonly foreign: number
   readonly support: Readonly<Record<LineAuthority, Support>>
   readonly restsOn: LineAuthority | "nothing"
 }
@@ -58,15 +67,20 @@ const maxPlaces = 4096
 /** Characters of a question that a short answer takes for its own. */
 const maxQuestion = 1500
 
-/** So much better must data cover a line before it is taken for the data's. */
-const clearly = 0.25
-/** And so much, where the data has the whole of it. */
-const wholly = { share: 0.95, margin: 0.1 } as const
+/** So much of a line must stand in one place before it rests there: half of it is the summarizer's own way to put it. */
+const minShare = 0.5
+/** And so much before it comes from data; less of it comes from nowhere. */
+const minData = 0.25
+/** A longer line that the user said verbatim is the user's, though a tool's output repeats it. */
+const tellingTerms = 4
+/** More terms than this that only data has: someone with a say said the rest, and the data went on. */
+const maxForeign = 2
+const maxForeignShare = 0.3
 
-const groundOf = (channel: Channel): LineAuthority =>
+export const authorityOf = (channel: Channel): LineAuthority =>
   instructs(channel) ? "authority" : channel === "assistant" ? "assistant" : "data"
 
-const none: Support = { share: 0, said: "" }
+const none: Support = { share: 0, said: "", at: Number.POSITIVE_INFINITY }
 
 type Window = {
   readonly source: SummarySource
@@ -87,7 +101,7 @@ function indexOf(sources: readonly SummarySource[], wanted: ReadonlySet<string>)
   const places = new Map<string, number[]>()
   let question = ""
   for (const source of sources) {
-    const ground = groundOf(source.channel)
+    const ground = authorityOf(source.channel)
     const text = normalize(ground === "authority" ? withQuestion(source.text, question) : source.text).text
     if (ground !== "data") question = ground === "assistant" ? source.text : ""
     let room = 0
@@ -133,20 +147,36 @@ function supportOf(terms: readonly string[], index: Index): Readonly<Record<Line
     const next = index.windows[at + 1]
     const same = next?.source === window.source
     const share = bitsIn(same ? mask | (masks.get(at + 1) ?? 0) : mask) / telling
-    if (share <= best[window.ground].share) continue
+    const before = best[window.ground]
+    if (share < before.share || (share === before.share && at >= before.at)) continue
     const after = index.windows[at + 2]
     const end = after?.source === window.source ? after.start : window.text.length
-    best[window.ground] = { share, source: window.source, said: window.text.slice(window.start, end) }
+    best[window.ground] = { share, source: window.source, said: window.text.slice(window.start, end), at }
   }
   return best
 }
 
-function restsOn({ authority, assistant, data }: Readonly<Record<LineAuthority, Support>>): Attribution["restsOn"] {
-  if (authority.share === 0 && assistant.share === 0 && data.share === 0) return "nothing"
-  const margin = data.share >= wholly.share ? wholly.margin : clearly
-  const own = Math.max(authority.share, assistant.share)
-  if (data.share > own + margin) return "data"
-  return authority.share >= assistant.share - wholly.margin ? "authority" : "assistant"
+type Supports = Readonly<Record<LineAuthority, Support>>
+
+/**
+ * On whom a line rests. Only what somebody said in so many words is theirs: a line is the user's or the assistant's if one place of their
+ * words has half of it, and no data has more of it, or as much and earlier. Whoever comes second repeats.
+ */
+function restsOn({ authority, assistant, data }: Supports, terms: number, foreign: number): Attribution["restsOn"] {
+  const borrowed = foreign > maxForeign || (foreign > 1 && foreign > maxForeignShare * terms)
+  const isTheirs = ({ share, at }: Support): boolean =>
+    share >= minShare && !borrowed && (share > data.share || (share === data.share && at < data.at))
+  if (isTheirs(authority) || isVerbatim(authority.share, terms)) return "authority"
+  if (isTheirs(assistant)) return "assistant"
+  return data.share >= minData || borrowed ? "data" : "nothing"
+}
+
+const isVerbatim = (share: number, terms: number): boolean => share === 1 && terms >= tellingTerms
+
+/** Does this term stand in data, and in nobody's words? */
+function isForeign(term: string, { windows, places }: Index): boolean {
+  const found = places.get(term) ?? []
+  return found.length > 0 && found.every((at) => windows[at]?.ground === "data")
 }
 
 /** What a line of a summary may carry before its first word: a bullet and a label such as [Next]. */
@@ -164,7 +194,7 @@ function distinctTerms(text: string): readonly string[] {
 
 /**
  * On which sources each of these texts really rests, by its wording and whatever it claims. The sources are read once, and the
- * answer for a text costs as much as its terms occur. What data covers clearly better than anyone with a say is the data's.
+ * answer for a text costs as much as its terms occur. What data covers as well as anyone with a say is the data's.
  */
 export function createAttribution(
   sources: readonly SummarySource[],
@@ -175,11 +205,13 @@ export function createAttribution(
     const terms = distinctTerms(text)
     const support = supportOf(terms, index)
     const known = terms.filter((term) => index.places.has(term)).length
+    const foreign = [...new Set(terms)].filter((term) => isForeign(term, index)).length
     return {
       known: terms.length === 0 ? 0 : known / terms.length,
       terms: terms.length,
+      foreign,
       support,
-      restsOn: restsOn(support),
+      restsOn: restsOn(support, terms.length, foreign),
     }
   }
 }

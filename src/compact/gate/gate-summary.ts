@@ -1,101 +1,110 @@
 import { directs } from "../../language/imperative.ts"
 import { type Channel, instructs } from "../../message/message.ts"
-import { type Attribution, createAttribution, type SummarySource } from "./attribute.ts"
+import {
+  type Attribution,
+  authorityOf,
+  createAttribution,
+  type LineAuthority,
+  type SummarySource,
+} from "./attribute.ts"
 import { affirms, type Claim, claimIn, grants, steers, withholdsApproval } from "./claim.ts"
 import type { FindingKind } from "./finding.ts"
 import { scan } from "./scan.ts"
 
 /** A line that a summarizer wrote, and the ids of the sources that it says the line rests on; none, if it does not say. */
-type DraftedLine = { readonly text: string; readonly sources: readonly string[] }
+type DraftedLine = {
+  readonly text: string
+  readonly sources: readonly string[]
+  /** It stands where a reader looks for what to do next. */
+  readonly promises?: boolean
+}
 
 /** Why a line may not stand in a summary. */
 export type DropReason =
   | { readonly code: "injection-found"; readonly kinds: readonly FindingKind[] }
-  | { readonly code: "imperative-from-data" }
   | { readonly code: "approval-from-data" }
   | { readonly code: "rule-change-from-data" }
-  | { readonly code: "request-from-data" }
   | { readonly code: "value-not-in-source"; readonly values: readonly string[] }
   | { readonly code: "words-not-in-source" }
   /** It lays down something about what a rule in force is about, in other words than the rule's, or takes it back. */
   | { readonly code: "against-rule"; readonly rule: string }
 
-export type GateEvent = { readonly type: "line-dropped"; readonly line: number; readonly reason: DropReason }
+/** What became of a line that does not stand where the summarizer put it: left out, or told as what a tool's output says. */
+export type GateEvent =
+  | { readonly type: "line-dropped"; readonly line: number; readonly reason: DropReason }
+  | { readonly type: "line-quoted"; readonly line: number }
 
-type GatedSummary = { readonly lines: readonly DraftedLine[]; readonly events: readonly GateEvent[] }
+type GatedSummary = {
+  /** Lines that rest on the words of the user, the operator or the assistant. */
+  readonly lines: readonly DraftedLine[]
+  /** Lines that rest on data: they may be told only as what was seen there, quoted. */
+  readonly seen: readonly DraftedLine[]
+  readonly events: readonly GateEvent[]
+}
 
 /** All sources, prepared once for all lines. */
 type Grounds = {
   readonly attribute: (text: string) => Attribution
   readonly byId: ReadonlyMap<string, SummarySource>
-  readonly stands: (value: string) => boolean
+  /** Does a value stand in a source, or in one of these grounds? */
+  readonly stands: (value: string, grounds?: readonly LineAuthority[]) => boolean
 }
 
 /** Fewer terms than this say too little by themselves: such a clause goes with its line. */
 const minTerms = 2
-/** Of the terms of a line, so many must stand in one place of a source; the rest is the summarizer's own way to put it. */
-const minTogether = 0.25
-/** Lines with fewer terms are not measured. */
-const minMeasured = 3
 
-const destination = /https?:\/\/|[\w+-]@[\w-]|\b[A-Z]{2}\d{2}[A-Z\d]{10,30}\b|\+\d[\d -]{7,20}/
+/** Where something can be sent: an address of the web or of mail, a bank account, a phone. */
+const destination =
+  /https?:\/\/[^\s"'`<>)\]]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)*|\b[A-Z]{2}\d{2}[A-Z\d]{10,30}\b|\+\d[\d -]{7,20}\d/g
 
-const dropCodes = {
-  approval: "approval-from-data",
-  "rule-change": "rule-change-from-data",
-  request: "request-from-data",
-} as const
+const dropCodes = { approval: "approval-from-data", "rule-change": "rule-change-from-data" } as const
 
-/** What one clause may not take from where it rests. */
-function reasonOfClause(clause: string, at: Attribution, claiming: boolean): DropReason | undefined {
+/** The approval or change of a rule that a clause tells of, where nobody with a say said so. */
+function unbacked(clause: string, at: Attribution): DropReason | undefined {
   const claim = claimIn(clause)
-  if (claim !== undefined && !backs(claim, clause, at)) return { code: dropCodes[claim] }
-  if (at.restsOn === "authority" || at.restsOn === "assistant") return undefined
-  if (directs(clause) || steers(clause)) return { code: "imperative-from-data" }
-  // Who says that somebody asked for something also says where it shall go.
-  return claiming && at.restsOn === "data" && destination.test(clause) ? { code: "request-from-data" } : undefined
+  return claim === undefined || claim === "request" || backs(claim, clause, at) ? undefined : { code: dropCodes[claim] }
 }
 
-/** What a line may not take from data alone; each of its clauses answers for itself. */
-function reasonOfAuthority(text: string, whole: Attribution, attribute: Grounds["attribute"]): DropReason | undefined {
+/** A clause of one word that data has and the user does not: nobody else asked for it. */
+const isDatas = ({ terms, support }: Attribution): boolean =>
+  terms > 0 && support.data.share === 1 && support.authority.share < 1
+
+type Ground = "own" | "data" | "nothing"
+
+/** On whom a line rests, each clause for itself: a harmless half does not speak for the other, and data in one makes it the data's. */
+function groundOf(line: DraftedLine, whole: Attribution, clauses: readonly Attribution[], grounds: Grounds): Ground {
+  const resting = [whole, ...clauses].map(({ restsOn }) => restsOn)
+  const word = clauses.some((clause) => clause.terms < minTerms && isDatas(clause))
+  if (word || resting.includes("data")) return "data"
+  const toward = line.text.match(destination) ?? []
+  const isKnown = (value: string): boolean =>
+    grounds.stands(value, line.promises === true ? ["authority"] : ["authority", "assistant"])
+  if (!toward.every((value) => isKnown(value.replace(trailing, "")))) return "data"
+  return (line.promises === true ? resting : [whole.restsOn]).includes("nothing") ? "nothing" : "own"
+}
+
+type Verdict = { readonly ground: "own" | "data" } | { readonly reason: DropReason }
+
+function judge(line: DraftedLine, grounds: Grounds): Verdict {
+  const { text } = line
+  const whole = grounds.attribute(text)
   const clauses = clausesOf(text).map((clause) => {
-    const own = attribute(clause)
-    return { clause, at: own.terms < minTerms ? whole : own }
+    const own = grounds.attribute(clause)
+    return { clause, at: own.terms < minTerms && !isDatas(own) ? whole : own }
   })
-  const given = [whole, ...clauses.map(({ at }) => at)].every(({ restsOn }) => restsOn === "authority")
+  const attributions = clauses.map(({ at }) => at)
+  const given = [whole, ...attributions].every(({ restsOn }) => restsOn === "authority")
   const { findings } = given ? { findings: [] } : scan(text, { channel: "tool" })
-  if (findings.length > 0) return { code: "injection-found", kinds: [...new Set(findings.map(({ kind }) => kind))] }
-  const claiming = claimIn(text) !== undefined
-  const reasons = [{ clause: text, at: whole }, ...clauses].map(({ clause, at }) =>
-    reasonOfClause(clause, at, claiming),
-  )
-  return reasons.find((reason) => reason !== undefined)
-}
-
-/** Across scripts no words are shared: the plan or report of a claimed source passes for it, unless data says otherwise. */
-function acrossScripts(text: string, at: Attribution, claimed: readonly SummarySource[]): Attribution {
-  const script = scriptOf(text)
-  const speaker = claimed.find(({ channel, text: said }) => channel !== "tool" && scriptOf(said) !== script)
-  const foreign = at.restsOn === "nothing" && speaker !== undefined && !["document", "memory"].includes(speaker.channel)
-  return foreign ? { ...at, restsOn: "assistant" } : at
-}
-
-/** Does the line speak of what some source speaks of, in one place? Across scripts nobody can tell, and the line passes. */
-function speaksOf(text: string, { support, terms }: Attribution, sources: Iterable<SummarySource>): boolean {
-  const together = Math.max(support.authority.share, support.assistant.share, support.data.share)
-  if (terms < minMeasured ? together > 0 : together >= minTogether) return true
-  const script = scriptOf(text)
-  return [...sources].every((source) => scriptOf(source.text) !== script)
-}
-
-function reasonToDrop({ text, sources: ids }: DraftedLine, grounds: Grounds): DropReason | undefined {
-  const claimed = ids.flatMap((id) => grounds.byId.get(id) ?? [])
-  const whole = acrossScripts(text, grounds.attribute(text), claimed)
-  const unfit = reasonOfAuthority(text, whole, (clause) => acrossScripts(clause, grounds.attribute(clause), claimed))
-  if (unfit !== undefined) return unfit
+  if (findings.length > 0)
+    return { reason: { code: "injection-found", kinds: [...new Set(findings.map(({ kind }) => kind))] } }
+  for (const { clause, at } of [{ clause: text, at: whole }, ...clauses]) {
+    const reason = unbacked(clause, at)
+    if (reason !== undefined) return { reason }
+  }
   const values = valuesIn(text).filter((value) => !grounds.stands(value))
-  if (values.length > 0) return { code: "value-not-in-source", values }
-  return speaksOf(text, whole, grounds.byId.values()) ? undefined : { code: "words-not-in-source" }
+  if (values.length > 0) return { reason: { code: "value-not-in-source", values } }
+  const ground = groundOf(line, whole, attributions, grounds)
+  return ground === "nothing" ? { reason: { code: "words-not-in-source" } } : { ground }
 }
 
 /** The line with the sources that it really rests on, where it names none of them; the same object where it does. */
@@ -110,51 +119,43 @@ function withSources(line: DraftedLine, { attribute, byId }: Grounds): DraftedLi
 
 function createGrounds(lines: readonly DraftedLine[], sources: readonly SummarySource[]): Grounds {
   const texts = lines.flatMap(({ text }) => [text, ...clausesOf(text)])
-  const lookups = sources.map(({ text }) => createLookup(text))
+  const lookups = sources.map(({ text, channel }) => ({ stands: createLookup(text), ground: authorityOf(channel) }))
   return {
     attribute: createAttribution(sources, texts),
     byId: new Map(sources.map((source) => [source.id, source])),
-    stands: (value) => lookups.some((stands) => stands(value)),
+    stands: (value, among) =>
+      lookups.some(({ stands, ground }) => (among === undefined || among.includes(ground)) && stands(value)),
   }
 }
 
 /**
- * The gate behind a summarizer, whatever the summarizer did: a line passes only if it rests on the sources, and it never gains
- * authority on the way. On whom it rests is measured by its wording; what it claims is believed only where no words tell. A line that
- * passes keeps its text; its sources are put right where they were missing or wrong.
+ * The gate behind a summarizer, whatever the summarizer did and whatever it names as its sources. A line stands where it was put only if it
+ * rests, clause by clause, on words of the user, the operator or the assistant. What rests on data may be told as seen there and nothing
+ * else, whether it reads as a report or as a request: no list of verbs decides. What rests on nothing is dropped, and so is a claim that
+ * somebody allowed something or that a rule changed. A line that passes keeps its text; its sources are put right where they were missing
+ * or wrong.
  */
 export function gateSummary(lines: readonly DraftedLine[], sources: readonly SummarySource[]): GatedSummary {
   const grounds = createGrounds(lines, sources)
   const events: GateEvent[] = []
   const kept: DraftedLine[] = []
+  const seen: DraftedLine[] = []
   for (const [at, line] of lines.entries()) {
-    const reason = reasonToDrop(line, grounds)
-    if (reason === undefined) kept.push(withSources(line, grounds))
-    else events.push({ type: "line-dropped", line: at, reason })
+    const verdict = judge(line, grounds)
+    if ("reason" in verdict) events.push({ type: "line-dropped", line: at, reason: verdict.reason })
+    else if (verdict.ground === "data") {
+      seen.push(withSources(line, grounds))
+      events.push({ type: "line-quoted", line: at })
+    } else kept.push(withSources(line, grounds))
   }
-  return { lines: kept, events }
+  return { lines: kept, seen, events }
 }
-
-const scripts: readonly RegExp[] = [
-  /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}/u,
-  /\p{Script=Cyrillic}/u,
-  /\p{Script=Arabic}/u,
-  /\p{Script=Hangul}/u,
-  /\p{Script=Devanagari}/u,
-  /\p{Script=Greek}/u,
-  /\p{Script=Hebrew}/u,
-  /\p{Script=Thai}/u,
-]
-
-/** The script that a text is written in, Latin if it is none of the others: across scripts no words are shared. */
-const scriptOf = (text: string): number => scripts.findIndex((script) => script.test(text))
 
 /** So much of an approval or a rule change must stand in one place of a source that may instruct. */
 const minCovered = 0.5
 
 /** Did somebody with a say really say what a line claims of them? Their own words must cover it, and say it. */
-function backs(claim: Claim, text: string, { restsOn, support }: Attribution): boolean {
-  if (claim === "request") return restsOn === "authority" || restsOn === "assistant"
+function backs(claim: Exclude<Claim, "request">, text: string, { restsOn, support }: Attribution): boolean {
   const { share, said, source } = support.authority
   if (restsOn !== "authority" || share < minCovered || source === undefined) return false
   if (claim === "rule-change") return claimIn(said) === "rule-change"

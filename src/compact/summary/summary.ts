@@ -47,6 +47,11 @@ export const factsSection = "facts"
 
 const facts: SchemaSection = { name: factsSection, title: "Known values", short: "Values", worth: 7 }
 
+/** What a summarizer told that rests on data: quoted, and no one's request. */
+export const seenSection = "seen_in_tool_output"
+
+const seen: SchemaSection = { name: seenSection, title: "Seen in tool output", short: "Seen", worth: 3 }
+
 const handoff: readonly SchemaSection[] = [
   rules,
   { name: "primary_requests", title: "What the user wants now", short: "Wanted", worth: 8 },
@@ -59,6 +64,7 @@ const handoff: readonly SchemaSection[] = [
   { name: "next_steps", title: "Next steps", short: "Next", worth: 7 },
   { name: "key_concepts", title: "Decisions and findings", short: "Decided", worth: 5 },
   { name: "status", title: "Checks and lookups", short: "Checked", worth: 4.5 },
+  seen,
   facts,
 ]
 
@@ -69,6 +75,7 @@ const snapshot: readonly SchemaSection[] = [
   { name: "file_system_state", title: "Files", short: "Files", worth: 5 },
   { name: "current_plan", title: "Plan and where it stopped", short: "Plan", worth: 7 },
   { name: "key_knowledge", title: "Key knowledge", short: "Known", worth: 6 },
+  seen,
   facts,
 ]
 
@@ -82,7 +89,24 @@ export const isOfTheLog = (section: string): boolean => ofTheLog.has(section)
 
 /** The sections that a summarizer may write. */
 export const writtenSections = (schema: SchemaName): readonly SchemaSection[] =>
-  schemas[schema].filter(({ name }) => !isOfTheLog(name))
+  schemas[schema].filter(({ name }) => !isOfTheLog(name) && name !== seenSection)
+
+/** Sections in which a reader looks for what to do: a line in one asks for an action or promises it. */
+const promising: ReadonlySet<string> = new Set([
+  "primary_requests",
+  "user_messages",
+  "overall_goal",
+  "pending_tasks",
+  "current_work",
+  "next_steps",
+  "current_plan",
+])
+
+export const isPromise = (section: string, { state }: SummaryLine): boolean =>
+  promising.has(section) || state === "open" || state === "pending" || state === "next"
+
+/** What was seen, between quotation marks that nothing in it closes. */
+export const quoteSeen = (text: string): string => `"${text.replace(/^"|"$/g, "").replaceAll('"', "'")}"`
 
 /** Sections in the user's own words: they stand in a fence of their own. */
 export const isUsersSection = (name: string): boolean =>
