@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, expect, test } from "vitest"
@@ -33,6 +33,15 @@ test.each(["", "a\0b", "mysql://me:hidden@host/db"])("%j is no place, and is not
   const failure = dataPlace(given, {})
   expect(failure).toMatchObject({ exit: 2 })
   expect(JSON.stringify(failure)).not.toContain("hidden")
+})
+
+test("a data folder that is made is kept out of git, and one of somebody else's is left alone", async () => {
+  for (const place of [inside("made", "holdfast.db"), inside("there.d", "holdfast.db")]) {
+    const store = await openPlace(place, { make: true })
+    if ("close" in store) await store.close()
+  }
+  expect(readFileSync(inside("made", ".gitignore"), "utf8")).toBe("*\n")
+  expect(existsSync(inside("there.d", ".gitignore"))).toBe(false)
 })
 
 test("an address is never told", () => {

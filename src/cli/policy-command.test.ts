@@ -5,6 +5,8 @@ import { DatabaseSync } from "node:sqlite"
 import { afterAll, describe, expect, test } from "vitest"
 import { type Around, holdfast } from "../../test/fixtures/cli/command-line.ts"
 import { storeSessions } from "../../test/fixtures/mcp/stored-sessions.ts"
+import { createHoldfast } from "../session/holdfast.ts"
+import { openStore } from "../store/open-store.ts"
 import { commands } from "./run.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-policy-cli-"))
@@ -48,6 +50,55 @@ async function openTrusting(): Promise<Desk & { readonly key: string }> {
   await desk.ask("keys", "trust", desk.inside("operator.pub"))
   return { ...desk, key }
 }
+
+describe("a policy on trial", () => {
+  const store = async (place: string): Promise<void> => {
+    const opened = await openStore(place)
+    const session = createHoldfast({ store: opened, format: "openai-chat" }).session("mails")
+    const call = (to: string, id: string) => ({
+      id,
+      type: "function",
+      function: { name: "send_email", arguments: JSON.stringify({ to, body: "hi" }) },
+    })
+    await session.append([
+      { role: "user", content: "Write to both." },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [call("ann@acme.example", "c1"), call("eve@evil.example", "c2")],
+      },
+      { role: "tool", tool_call_id: "c1", content: "sent" },
+      { role: "tool", tool_call_id: "c2", content: "sent" },
+      { role: "assistant", content: '<tool_call>{"name":"send_email","arguments":{"to":"contact-7"}}</tool_call>' },
+    ])
+    await opened.close()
+  }
+
+  test("is told with what it would have stopped in stored sessions, and changes nothing", async () => {
+    const { inside, ask } = openDesk()
+    await store(inside("hf.db"))
+    const policy = inside("mail.json")
+    writeFileSync(policy, JSON.stringify({ template: "email-domains", domains: ["acme.example"], mode: "observe" }))
+    const said = await ask("policy", "try", policy, "--days", "3650")
+    expect(said).toContain("3 calls in 1 session: 1 let through, 1 asked about, 1 denied.")
+    expect(said).toContain("evil.example")
+    const told = JSON.parse(await ask("policy", "try", policy, "--sessions", "mails", "--json"))
+    expect(told).toMatchObject({ sessions: 1, calls: 3, denied: 1, asked: 1 })
+    expect(told.stopped.map(({ tool, decision }: { tool: string; decision: string }) => [tool, decision])).toEqual([
+      ["send_email", "deny"],
+      ["send_email", "ask"],
+    ])
+    expect(await ask("policy")).toContain("No policy stands.")
+  })
+
+  test("has to be said, and has to be one", async () => {
+    const { inside, run } = openDesk()
+    await store(inside("hf.db"))
+    expect((await run(["policy", "try"])).exit).toBe(2)
+    writeFileSync(inside("bad.json"), JSON.stringify({ template: "no-such" }))
+    expect((await run(["policy", "try", inside("bad.json")])).exit).toBe(1)
+  })
+})
 
 describe("help", () => {
   test("each command has a page, in lines that fit a terminal", async () => {

@@ -179,6 +179,13 @@ const denialsIn = ({ judged }: Pick<ExchangeRecord, "judged">): number =>
   judged.filter(({ enforced, verdict, approved }) => enforced && verdict.decision !== "allow" && approved !== true)
     .length
 
+/** Calls that went on, and that a policy which is only observed would have stopped. */
+const observedIn = ({ judged }: Pick<ExchangeRecord, "judged">): number =>
+  judged.filter(
+    ({ verdict }) =>
+      (verdict.decision === "allow" && verdict.reasons.length > 0) || (verdict.observed ?? []).length > 0,
+  ).length
+
 /** 182k, 1.2M, 950. */
 function short(count: number): string {
   if (count < 1000) return String(Math.round(count))
@@ -191,6 +198,7 @@ function doneWords(record: ExchangeRecord): readonly string[] {
   const { how, ending, attempts, recalls, problem, usage } = record
   const compaction = compactionIn(record)
   const denials = denialsIn(record)
+  const observed = observedIn(record)
   const pins = record.trace.reduce((sum, event) => sum + (event.type === "pins-reasserted" ? event.pins.length : 0), 0)
   return [
     ...(how === "prepared" || how === "at-once" ? [] : [how]),
@@ -199,6 +207,7 @@ function doneWords(record: ExchangeRecord): readonly string[] {
       : [`compacted ${number(compaction.beforeTokens)} → ${number(compaction.afterTokens)}`]),
     ...(pins > 0 ? [`${pins} ${pins === 1 ? "rule" : "rules"} said again`] : []),
     ...(denials > 0 ? [`${denials} ${denials === 1 ? "call" : "calls"} denied`] : []),
+    ...(observed > 0 ? [`${observed} ${observed === 1 ? "call" : "calls"} would have been denied or asked about`] : []),
     ...(recalls > 0 ? [`${recalls} recalled`] : []),
     ...(attempts > 1 ? [`${attempts} attempts`] : []),
     ...(usage === undefined ? [] : [`${short(usage.inputTokens)} in, ${short(usage.cacheReadTokens)} of it cached`]),

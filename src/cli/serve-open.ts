@@ -4,8 +4,10 @@ import { mkdir, open } from "node:fs/promises"
 import { hostname, networkInterfaces } from "node:os"
 import { basename, dirname, join, resolve } from "node:path"
 import type { Guard } from "../guard/guard.ts"
+import { onTrial } from "../guard/join-guards.ts"
 import { maxKeyBytes } from "../guard/operator/command.ts"
 import { type Operator, openOperator } from "../guard/operator/operator.ts"
+import type { Standing } from "../guard/operator/rule-file.ts"
 import type { OwnFile, OwnProcess } from "../guard/self/own-process.ts"
 import { createSelfProtection } from "../guard/self/self-protection.ts"
 import { present } from "../message/present.ts"
@@ -70,7 +72,7 @@ export async function openGround(
       withoutDirectory: withoutPolicyFolder,
       ...present({ audience: config.operator.audience }),
     })
-    operator = opened
+    operator = config.guardMode === "observe" ? observing(opened) : opened
     const places = { settings, place, policyFolder: channel.directory, admin, env, port }
     const guard = createSelfProtection(ownProcess(places))
     const holdfast = createHoldfast({ ...sessionOptions(config), store, now, operator, guard: { guard } })
@@ -84,12 +86,26 @@ export async function openGround(
         claim?.release()
       }
     }
-    return { place, store, holdfast, guard, admin, close, operator: opened, directory: channel.directory }
+    return { place, store, holdfast, guard, admin, close, operator, directory: channel.directory }
   } catch (error) {
     await operator?.close()
     await store.close()
     claim?.release()
     throw error
+  }
+}
+
+/** The operator's channel with policies that only tell what they would have done; rules in words stand as ever. */
+function observing(operator: Operator): Operator {
+  const tried = (standing: Standing): Standing =>
+    standing.guard === undefined ? standing : { ...standing, guard: onTrial(standing.guard) }
+  return {
+    ...operator,
+    get audience() {
+      return operator.audience
+    },
+    standing: () => tried(operator.standing()),
+    refresh: async () => tried(await operator.refresh()),
   }
 }
 

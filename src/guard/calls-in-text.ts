@@ -210,7 +210,12 @@ function objectCall(fields: Readonly<Record<string, unknown>>): Omit<TextCall, "
 export function callsWithin(input: unknown): readonly Omit<TextCall, "start">[] {
   if (typeof input !== "object" || input === null) return []
   const calls: TextCall[] = []
-  addObjects(calls, input, 0)
+  try {
+    addObjects(calls, input, 0)
+  } catch {
+    // What throws when it is read is not read by the guard either, which refuses the call for that.
+    return []
+  }
   return calls.slice(0, maxNested).map(({ tool, input: given }) => ({ tool, input: given }))
 }
 const maxNested = 100

@@ -376,6 +376,14 @@ when { context.recipients.contains("eve@evil.example") && context.spend == 0 && 
       expect(joinGuards(guards).judge(read, { agent: "intern" }).decision).toBe("deny")
   })
 
+  test("where a file of the policy directory says default deny, only what a policy permits is let through", () => {
+    const permit = `permit(principal, action == Holdfast::Action::"read", resource);`
+    const guard = createGuard([permit, { tools: [], default: "deny" }])
+    expect(guard.judge({ tool: "read_file", input: { path: "a.md" } }).decision).toBe("allow")
+    expect(guard.judge(mail).decision).toBe("deny")
+    expect(createGuard([permit, { tools: [] }]).judge(mail).decision).toBe("allow")
+    expect(() => createGuard([permit, JSON.parse('{"tools":[],"default":"none"}')])).toThrow("allow or deny")
+  })
   test("of a guard on trial is to allow, with the reasons that it would have had", () => {
     const guard = onTrial(createGuard([forbidSend]))
     expect(guard.judge(mail)).toMatchObject({ decision: "allow", reasons: [{ rule: "Nothing is sent." }] })

@@ -93,16 +93,18 @@ export function createGuard(policies: readonly PolicyInput[], options: GuardOpti
   const declared = Array.isArray(policies) ? policies.filter(isDeclarations) : []
   const given = { ...options, tools: [...declared.flatMap(({ tools }) => tools), ...(options.tools ?? [])] }
   checkContracts(given.tools)
+  const isDefaultDeny = defaultOf(declared) === "deny"
+  const mode = options.mode ?? (isDefaultDeny ? "allow-list" : "forbid-only")
   const cedar = loadCedar()
   const { policies: read, matchers } = readPolicySet(cedar, policies, options.matchers ?? {})
   const judging: Judging = {
     policies: new Map(read.map((policy) => [policy.id, policy])),
-    engine: createEngine(cedar, read, options.mode ?? "forbid-only"),
+    engine: createEngine(cedar, read, mode),
     matchers: new Map(Object.entries(matchers).map(([name, matcher]) => [name, compileMatcher(matcher)])),
     kinds: new Map(Object.entries(matchers).map(([name, { of }]) => [name, of])),
     contracts: contractsOf(given.tools),
     undeclared: strictest([options.undeclared, ...declared.map(({ undeclared }) => undeclared)]),
-    mode: options.mode ?? "forbid-only",
+    mode,
     onFailure: options.onFailure ?? "deny",
   }
   return {
@@ -126,6 +128,19 @@ function withInner(verdict: Verdict, inner: Verdict): Verdict {
     errors: [...verdict.errors, ...inner.errors],
     ...(observed.length > 0 ? { observed } : {}),
   }
+}
+
+/** What becomes of a call that no policy speaks of, as the declarations say; one that denies is enough. */
+function defaultOf(declared: readonly { readonly default?: "allow" | "deny" }[]): "allow" | "deny" {
+  for (const { default: said } of declared)
+    if (said !== undefined && said !== "allow" && said !== "deny")
+      throw new HoldfastError({
+        code: "option-invalid",
+        option: "default",
+        expected: "allow or deny",
+        found: shown(said),
+      })
+  return declared.some((one) => one.default === "deny") ? "deny" : "allow"
 }
 
 /** The strictest of what several say about tools that nobody has declared. */

@@ -25,6 +25,9 @@ const worse = (one: Verdict, other: Verdict): Verdict => ({
     return other.facts
   },
   errors: [...one.errors, ...other.errors],
+  ...(one.observed === undefined && other.observed === undefined
+    ? {}
+    : { observed: [...(one.observed ?? []), ...(other.observed ?? [])] }),
 })
 
 /** The same guard with no say: it tells what it would have refused, and lets everything through. For one on trial beside others that count. */

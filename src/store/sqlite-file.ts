@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from "node:fs"
 import { hostname } from "node:os"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { HoldfastError, type Problem, type StoreCause } from "../message/errors.ts"
 import { present } from "../message/present.ts"
 import { fromStorable } from "./packed-text.ts"
@@ -84,11 +84,25 @@ function makeFolder(path: string): PathFault | undefined {
  */
 export function makeStoreFile(path: string): PathFault | undefined {
   try {
-    const fault = makeFolder(dirname(path)) ?? kindFault(path)
-    if (fault === undefined) closeSync(openSync(path, "a", 0o600))
-    return fault
+    const folder = dirname(path)
+    const isNew = statSync(folder, { throwIfNoEntry: false }) === undefined
+    const fault = makeFolder(folder) ?? kindFault(path)
+    if (fault !== undefined) return fault
+    if (isNew || basename(folder) === ".holdfast") keepOutOfGit(folder)
+    closeSync(openSync(path, "a", 0o600))
+    return undefined
   } catch (error) {
     return faultOrThrow(error, path)
+  }
+}
+
+/** Conversations do not belong into a repository. Only in a folder of our own: in another one it would hide what is not ours. */
+function keepOutOfGit(folder: string): void {
+  try {
+    writeFileSync(join(folder, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 })
+  } catch (error) {
+    // It is there already, or the folder cannot be written, which opening the store will tell.
+    if (!(error instanceof Error && "code" in error)) throw error
   }
 }
 

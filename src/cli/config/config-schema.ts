@@ -209,7 +209,7 @@ export const configSchema = members({
   limits: limits.optional(),
   admin: members({ token: secretRef().optional(), origins: list(origin(), "origins").optional() }).optional(),
   operator: operator.optional(),
-  guard: members({ askTimeoutMs: waitMs().optional() }).optional(),
+  guard: members({ askTimeoutMs: waitMs().optional(), mode: oneOf(["enforce", "observe"]).optional() }).optional(),
   redact: list(redaction, "patterns").optional(),
   log: members({ level: oneOf(logLevels).optional(), format: oneOf(logFormats).optional() }).optional(),
   telemetry: members({ otlp }).optional(),

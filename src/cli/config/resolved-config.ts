@@ -80,6 +80,8 @@ export type ResolvedConfig<Secret = SecretRef> = {
     readonly audience?: string
   }
   readonly askTimeoutMs: number
+  /** Whether the operator's policies are given effect, or only tell what they would have done. The built-in one always is. */
+  readonly guardMode: "enforce" | "observe"
   readonly redact: readonly Redaction[]
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
   readonly telemetry?: ResolvedOtlp<Secret>

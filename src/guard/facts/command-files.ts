@@ -40,7 +40,11 @@ export function filesOf(name: string, words: readonly string[], effects: Readonl
   if (operands.length === 0 && filters.test(name) && isRecursive(looked) && !skipsHidden(looked))
     placed.push({ word: included(words, "."), access: "read", ...treeOf(".", looked) })
   return [
-    ...found.map((file) => (file.isFolder && file.access !== "read" ? { ...file, tree: "files" as const } : file)),
+    ...found.map((file) =>
+      file.isFolder === true && (file.access !== "read" || effects.has("deploy"))
+        ? { ...file, access: "write" as const, tree: "files" as const }
+        : file,
+    ),
     ...placed,
   ]
 }

@@ -346,7 +346,7 @@ function readHost(reading: Reading, word: string, { name, before, isFirst }: Hos
     const isHostly = /^[a-z][a-z\d+.-]*:\/\//i.test(bare) || !/[/\s]/.test(bare)
     if (
       isHostly &&
-      authority.includes(unknownPart) &&
+      asPattern(authority).includes("*") &&
       /^(?:curl|wget|https?|xh|ssh|scp|sftp|rsync|nc|ncat|netcat|telnet|ping|dig|nslookup|host|git|ftp|lftp|aria2c|socat|nmap|whois|traceroute)$/.test(
         name,
       )

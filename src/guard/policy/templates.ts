@@ -39,6 +39,8 @@ type ToolDeclarations = {
   readonly name?: string
   readonly tools: readonly ToolContract[]
   readonly undeclared?: Undeclared
+  /** `deny` lets through only what a policy permits. */
+  readonly default?: "allow" | "deny"
 }
 
 export const isDeclarations = (input: unknown): input is ToolDeclarations =>

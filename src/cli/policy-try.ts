@@ -1,0 +1,199 @@
+import { stat } from "node:fs/promises"
+import { basename, resolve } from "node:path"
+import { callsInText } from "../guard/calls-in-text.ts"
+import { createGuard, type Guard, type VerdictReason } from "../guard/guard.ts"
+import { costOf, judgedCall, withheldText } from "../guard/judge-call.ts"
+import { inspectOperator } from "../guard/operator/inspect-operator.ts"
+import { readPolicyFile } from "../guard/operator/rule-file.ts"
+import type { Message } from "../message/message.ts"
+import type { SessionRow, Store } from "../store/store.ts"
+import { askStore, findSession, openSession, storeOptions } from "./ask-store.ts"
+import { type Arguments, type Command, type CommandFailure, isFailure, misuse, readCount, unusable } from "./command.ts"
+import { clip, count, number, type Paper, table } from "./output.ts"
+import { readInput } from "./read-input.ts"
+import type { World } from "./world.ts"
+
+/** Days of sessions that are replayed unless asked otherwise. */
+const usualDays = 7
+const maxDays = 3650
+/** Calls that are told one by one; --json tells all. */
+const maxListed = 30
+/** Entries of a log that are read at a time. */
+const pageEntries = 500
+
+export const policyTry: Command = {
+  summary: "Judge the calls of stored sessions by policies on trial, and say what they would have stopped",
+  usage: "policy try FILE|FOLDER [--sessions ID,ID…] [--days N] [--json]",
+  options: {
+    sessions: {
+      value: "ID,ID…",
+      help: "only these, by their ids or the beginnings of them",
+    },
+    days: {
+      value: "N",
+      help: `sessions of the last so many days; ${usualDays} unless given`,
+    },
+    ...storeOptions,
+  },
+  maxPositionals: 1,
+  notes: `FILE has policies in Cedar (.cedar), or uses of templates and tool contracts as JSON; FOLDER is a policy directory.
+Nothing is changed, and nothing is called. Policies with mode observe count as if they were in force. Sums count for
+each session from its beginning.
+
+  holdfast policy try spend.json
+  holdfast policy try new-policy/ --days 30 --json
+  holdfast policy try mail.cedar --sessions 4f1c,@last`,
+  run: async (args, world) => {
+    const [path] = args.positionals
+    if (path === undefined)
+      return misuse("It was not said which policies to try.", "Write: holdfast policy try FILE, or a policy directory.")
+    const days = readCount("--days", args.valueOf("days"), { least: 1, most: maxDays }) ?? usualDays
+    const guard = await readGuard(path, world)
+    if (isFailure(guard)) return guard
+    return askStore(args, world, async ({ store }) => {
+      const rows = await chosenSessions(store, args, world.dateMs() - days * 86_400_000)
+      if (isFailure(rows)) return rows
+      const tried: TriedCall[] = []
+      let calls = 0
+      for (const row of rows) calls += await trySession(store, row, guard, (one) => tried.push(one))
+      return {
+        json: {
+          sessions: rows.length,
+          calls,
+          denied: countOf(tried, "deny"),
+          asked: countOf(tried, "ask"),
+          stopped: tried,
+        },
+        text: (paper) => report({ sessions: rows.length, calls, tried }, paper),
+      }
+    })
+  },
+}
+
+async function readGuard(path: string, world: World): Promise<Guard | CommandFailure> {
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory() === true) {
+    const { standing } = await inspectOperator({ directory: resolve(path), now: world.dateMs })
+    return standing.guard ?? unusable("policy-invalid", `${path} has no policy.`, "Rules in words alone stop no call.")
+  }
+  const input = await readInput(path, world, "policies in Cedar, or uses of templates as JSON")
+  if (isFailure(input)) return input
+  const isCedar = path.endsWith(".cedar") || !/^\s*[[{]/.test(input.text)
+  return createGuard(readPolicyFile(isCedar ? `${basename(path, ".cedar")}.cedar` : basename(path), input.text))
+}
+
+async function chosenSessions(
+  store: Store,
+  args: Arguments,
+  sinceMs: number,
+): Promise<readonly SessionRow[] | CommandFailure> {
+  const named = args.valueOf("sessions")
+  if (named === undefined) return (await store.sessions()).filter(({ updatedMs }) => updatedMs >= sinceMs)
+  const rows: SessionRow[] = []
+  for (const id of named.split(",").map((one) => one.trim())) {
+    const row = await findSession(store, id)
+    if (isFailure(row)) return row
+    rows.push(row)
+  }
+  return rows
+}
+
+/** A call that would not simply have been let through. */
+type TriedCall = {
+  readonly session: string
+  readonly entry: string
+  readonly tool: string
+  readonly decision: "deny" | "ask"
+  readonly policies: readonly { readonly policy: string; readonly rule: string }[]
+  /** As the person at the client would have read it. */
+  readonly words: string
+}
+
+/** Judge every call of a session in the order in which they were made; how many there were. */
+async function trySession(
+  store: Store,
+  row: SessionRow,
+  guard: Guard,
+  found: (call: TriedCall) => void,
+): Promise<number> {
+  const session = openSession(store, row)
+  let calls = 0
+  let spentMinor = 0
+  for (let from = 1; from <= row.head.seq; from += pageEntries) {
+    for (const { id, message } of await session.history({ from, limit: pageEntries })) {
+      for (const call of message === undefined ? [] : callsOfMessage(message)) {
+        calls++
+        const verdict = guard.judge(call, { agent: row.agent, sessions: [row.id], spentMinor })
+        const reasons = [...verdict.reasons, ...(verdict.observed ?? [])]
+        if (reasons.length === 0) spentMinor += costOf(verdict)
+        else found(triedCall({ session: row.id, entry: id, tool: call.tool }, { ...verdict, reasons }))
+      }
+    }
+  }
+  return calls
+}
+
+const callsOfMessage = ({ role, parts }: Message): readonly { readonly tool: string; readonly input: unknown }[] =>
+  role !== "assistant"
+    ? []
+    : parts.flatMap((part) =>
+        part.type === "tool-call"
+          ? [{ tool: part.tool, input: part.input }]
+          : part.type === "text"
+            ? callsInText(part.text).map(({ tool, input }) => ({ tool, input }))
+            : [],
+      )
+
+function triedCall(
+  place: Pick<TriedCall, "session" | "entry" | "tool">,
+  verdict: ReturnType<Guard["judge"]> & { readonly reasons: readonly VerdictReason[] },
+): TriedCall {
+  const decision = verdict.reasons.some((reason) => reason.decision === "deny") ? "deny" : "ask"
+  const policies = [...new Map(verdict.reasons.map(({ policy, rule }) => [policy, { policy, rule }])).values()]
+  const judged = judgedCall({ callId: "", tool: place.tool, providerRun: false }, { ...verdict, decision }, {})
+  return { ...place, decision, policies, words: withheldText(judged) }
+}
+
+const countOf = (tried: readonly TriedCall[], decision: TriedCall["decision"]): number =>
+  tried.filter((one) => one.decision === decision).length
+
+type Tried = { readonly sessions: number; readonly calls: number; readonly tried: readonly TriedCall[] }
+
+function report({ sessions, calls, tried }: Tried, paper: Paper): readonly string[] {
+  const [denied, asked] = [countOf(tried, "deny"), countOf(tried, "ask")]
+  const head = `${count(calls, "call")} in ${count(sessions, "session")}: ${number(calls - tried.length)} let through, ${number(asked)} asked about, ${number(denied)} denied.`
+  if (tried.length === 0) return [head]
+  const policies = Map.groupBy(
+    tried.flatMap(({ policies: list, decision }) => list.map((one) => ({ ...one, decision }))),
+    ({ policy }) => policy,
+  )
+  const rows = [...policies].map(([policy, list]) => [
+    policy,
+    String(list.filter(({ decision }) => decision === "deny").length),
+    String(list.filter(({ decision }) => decision === "ask").length),
+    list[0]?.rule ?? "",
+  ])
+  const shown = tried.slice(0, maxListed)
+  return [
+    head,
+    "",
+    ...table(policyColumns, rows, paper),
+    "",
+    ...table(
+      callColumns,
+      shown.map(({ session, entry, tool, words }) => [session, entry, tool, clip(words, 400)]),
+      paper,
+    ),
+    ...(tried.length > shown.length
+      ? [paper.dim(`${number(tried.length - shown.length)} more; --json tells all.`)]
+      : []),
+  ]
+}
+
+const policyColumns = [
+  { title: "POLICY" },
+  { title: "DENIED", align: "right" },
+  { title: "ASKED", align: "right" },
+  { title: "RULE" },
+] as const
+const callColumns = [{ title: "SESSION" }, { title: "ENTRY" }, { title: "TOOL" }, { title: "WHY" }] as const
