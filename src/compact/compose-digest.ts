@@ -5,7 +5,7 @@ import type { Knowledge } from "./knowledge.ts"
 import { defaultShares } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
 import { fitRecords } from "./state/fit-records.ts"
-import { excerptOf, isExcerpt, readStatement } from "./state/value-statements.ts"
+import { behindMark, excerptOf, isExcerpt, readStatement } from "./state/value-statements.ts"
 import { headingText, lineText, renderDigest } from "./summary/digest-text.ts"
 import {
   type Digest,
@@ -342,13 +342,19 @@ function fitted(candidate: Candidate, budget: number, meter: DigestNeeds["meter"
 /** Beginning and end of what someone said, where people say what they want; of an act its beginning. */
 function cutWords(text: string, length: number, tier: Tier): string {
   if (tier === "acts") return shortenLine(text, Math.max(2, length))
-  const head = Math.ceil(length * 0.7)
-  const gone = text.length - length
-  return `${text.slice(0, head).toWellFormed().trimEnd()} [… ${gone} characters] ${text
-    .slice(text.length - (length - head))
-    .toWellFormed()
-    .trimStart()}`
+  const head = text.slice(0, Math.ceil(length * 0.7))
+  const tail = text.slice(text.length - Math.floor(length * 0.3))
+  // Half of a number is another number: no word is cut in two.
+  const words = /^\s/.test(text.slice(head.length)) ? head : head.replace(lastWord, "")
+  const start = text.slice(0, behindMark(text, words.trimEnd().length))
+  const end = /\s$/.test(text.slice(0, text.length - tail.length)) ? tail : tail.replace(firstWord, "")
+  const gone = Math.max(0, text.length - start.length - end.length)
+  return `${start.toWellFormed().trimEnd()} [… ${gone} characters] ${end.toWellFormed().trimStart()}`
 }
+
+/** A word that is longer is cut: a script without blanks, or data. */
+const lastWord = /(?<=\s)\S{1,60}$/
+const firstWord = /^\S{1,60}(?=\s)/
 
 /** How much a long line has to be worth more: 0 not at all, 1 in proportion to its tokens. */
 const thrift = 0.4

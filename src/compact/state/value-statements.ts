@@ -97,7 +97,7 @@ export const valueStatementsIn = createRecent(
 const maxStatements = 24
 
 function statementOf(sentence: string): ValueStatement | undefined {
-  if (sentence.length > maxLength || !/[\d@/]/.test(sentence) || /[?？]["')]?$/.test(sentence)) return undefined
+  if (sentence.length > maxLength || !/[\d@/]/.test(sentence) || /[?？]["')]?$|\[…?$/.test(sentence)) return undefined
   const values = valuesOf(sentence)
   if (values.length === 0 || values.length > maxValues) return undefined
   const subject = subjectOf(sentence)
@@ -189,6 +189,12 @@ export function markReplaced(text: string, later: readonly ValueStatement[]): st
     marked = `${marked.slice(0, at)}${sentence}${marked.slice(at + statement.text.length)}`
   }
   return marked
+}
+
+/** Where a text may be cut near a place: a value is not parted from the mark behind it. */
+export function behindMark(text: string, at: number): number {
+  const start = text.indexOf(mark, Math.max(0, at - mark.length + 1))
+  return start >= 0 && start <= at ? start + mark.length : at
 }
 
 /** Who said it, before what was said: a line of the known values. */
