@@ -5,7 +5,7 @@ import type { Knowledge } from "./knowledge.ts"
 import { defaultShares } from "./plan/share.ts"
 import { standingIn } from "./standing-in.ts"
 import { fitRecords } from "./state/fit-records.ts"
-import { excerptOf, readStatement } from "./state/statements.ts"
+import { behindMark, excerptOf, isExcerpt, readStatement } from "./state/value-statements.ts"
 import { headingText, lineText, renderDigest } from "./summary/digest-text.ts"
 import {
   type Digest,
@@ -147,8 +147,8 @@ const mostOf: Readonly<Record<Exclude<Tier, "facts">, number>> = {
 
 /** While words need the room, values take at most a quarter of a digest; once everything else has its place, what is left. */
 const factsShare = 0.25
-/** Of that, lookups and what the assistant found take so much. */
-const restShare = 0.2
+/** Of what is left, lookups and what the assistant found take so much. */
+const restShare = 0.1
 
 /** Changed files and failed attempts have at least this share of a digest, if they take so much. */
 const workShare = 0.04
@@ -196,24 +196,7 @@ function fill(
   }
   const facts = candidates.filter(({ tier }) => tier === "facts")
   const excerpts = excerptsOf(candidates, needs)
-  const factLines = facts.map(({ line }) => line)
-  // What the assistant itself wrote into files and programs waits for room that is left over.
-  const reserve = Math.min(
-    allowance * factsShare,
-    costOfAll(facts, ({ line }) => line.channel !== "assistant" || readStatement(line.text) !== undefined) +
-      costOfAll(excerpts, () => true),
-  )
-  /** What a message of the user states is told where the message has no room. */
-  const takeExcerpts = (budgetTokens: number): void => {
-    const shown = standingIn(chosen.map(({ line }) => line.text))
-    let budget = budgetTokens
-    for (const excerpt of excerpts) {
-      const text = excerptOf(excerpt.line.text, shown)
-      if (text === undefined) continue
-      const line = { ...excerpt.line, text }
-      budget -= take({ ...excerpt, line, cost: costOf(excerpt.section, line, meter) }, budget)
-    }
-  }
+  const held = heldFor(candidates, facts, excerpts, allowance)
   takeTier("rules")
   takeTier("stop")
   // Some of the user's words stand there in any case, so that a reader knows what the acts were for.
@@ -225,40 +208,105 @@ function fill(
   }
   takeTier("acts")
   const work = costOfAll(candidates, ({ tier, line }) => tier === "work" && !isRead.test(line.text))
-  takeTier("words", reserve + Math.min(work, allowance * workShare))
-  takeTier("work", reserve)
+  takeTier("words", held.values + held.excerpts + Math.min(work, allowance * workShare))
+  let sentences = held.excerpts
+  for (const excerpt of untold(excerpts, chosen, meter)) sentences -= take(excerpt, sentences)
+  takeTier("work", held.values)
   // What acts and words leave belongs to values, but for a little of the rest.
   const rest = costOfAll(candidates, ({ tier }) => tier === "rest")
-  const before = left
-  const most = left - Math.min(rest, left * restShare) - (facts.length === 0 ? 0 : headCost(factsSection))
-  takeExcerpts(most * excerptShare)
-  const room = most - (before - left)
-  const said = standingIn(chosen.map(({ line }) => line.text))
-  const values = fitRecords(factLines, room, {
-    count: (text) => meter.text(text),
-    stands: (value) => needs.stands(value) || said(value),
-    admits: (text) => fitForData(text, "tool"),
-    arguments: needs.arguments,
-  })
+  const room = left - Math.min(rest, left * restShare) - (facts.length === 0 ? 0 : headCost(factsSection))
+  const values = fitValues(
+    facts.map(({ line }) => line),
+    room,
+    standingIn(chosen.map(({ line }) => line.text)),
+    needs,
+  )
   if (values.length > 0)
     left -= headCost(factsSection) + values.reduce((sum, { text }) => sum + meter.text(text) + 3, 0)
   takeTier("rest")
   return inOrder(schema, chosen, values)
 }
 
-/** Of the room for values, the most that sentences of the user take. */
-const excerptShare = 0.6
+/** Tokens that words leave to values, and to sentences of messages that have no room: nothing where all words have it. */
+function heldFor(
+  candidates: readonly Candidate[],
+  facts: readonly Candidate[],
+  excerpts: readonly Candidate[],
+  allowance: number,
+): { readonly values: number; readonly excerpts: number } {
+  const values = Math.min(
+    allowance * factsShare,
+    costOfAll(facts, ({ line }) => !isOwnWork(line)),
+  )
+  const words = costOfAll(candidates, ({ tier }) => tier === "words" || tier === "stop" || tier === "acts")
+  const fits = words <= (allowance - values) * mostOf.words * mostOf.stop
+  const sentences = costOfAll(excerpts, () => true)
+  return { values, excerpts: fits ? 0 : Math.min(allowance * excerptShare, sentences) }
+}
+
+/** What a message of the user states, where the message did not get its room. */
+const untold = (
+  excerpts: readonly Candidate[],
+  chosen: readonly Candidate[],
+  meter: DigestNeeds["meter"],
+): readonly Candidate[] => {
+  const shown = standingIn(chosen.map(({ line }) => line.text))
+  return excerpts.flatMap((excerpt) => {
+    const text = excerptOf(excerpt.line.text, shown)
+    if (text === undefined) return []
+    const line = { ...excerpt.line, text }
+    return [{ ...excerpt, line, cost: costOf(excerpt.section, line, meter) }]
+  })
+}
+
+/** What the assistant itself wrote into files and programs: it waits for room that is left over. */
+const isOwnWork = ({ channel, text }: SummaryLine): boolean =>
+  channel === "assistant" && readStatement(text) === undefined
+
+/** The values that fit, in their order. */
+function fitValues(
+  lines: readonly SummaryLine[],
+  room: number,
+  said: (value: string) => boolean,
+  { meter, stands, arguments: taken }: DigestNeeds,
+): readonly SummaryLine[] {
+  const options = {
+    count: (text: string) => meter.text(text),
+    stands: (value: string) => stands(value) || said(value),
+    admits: (text: string) => fitForData(text, "tool"),
+    arguments: taken,
+  }
+  const owned = fitRecords(
+    lines.filter((line) => !isOwnWork(line)),
+    room,
+    options,
+  )
+  const spent = owned.reduce((sum, { text }) => sum + meter.text(text) + 3, 0)
+  const told = standingIn(owned.map(({ text }) => text))
+  const written = fitRecords(lines.filter(isOwnWork), room - spent, {
+    ...options,
+    stands: (value) => options.stands(value) || told(value),
+  })
+  return [...owned, ...written]
+}
+
+/** Of a digest, the most that is held for sentences of messages that have no room. */
+const excerptShare = 0.12
 
 /** The user's messages in few words: their sentences that state a value, worth most first. */
 function excerptsOf(candidates: readonly Candidate[], { stands, meter }: DigestNeeds): readonly Candidate[] {
   return [...rankedIn(candidates, "stop"), ...rankedIn(candidates, "words")].filter(isSaid).flatMap((candidate) => {
-    const text = excerptOf(candidate.line.text, stands)
+    const { short, ...rest } = candidate.line
+    const text = excerptOf(short ?? rest.text, stands)
     if (text === undefined) return []
-    const { short: _, ...rest } = candidate.line
     const line = { ...rest, text }
-    return [{ ...candidate, line, cost: costOf(candidate.section, line, meter) }]
+    const cost = costOf(candidate.section, line, meter)
+    return cost <= candidate.cost * shortExcerpt || isExcerpt(rest.text) ? [{ ...candidate, line, cost }] : []
   })
 }
+
+/** A sentence that is most of its message saves too little to be told without it. */
+const shortExcerpt = 0.5
 
 const costOfAll = (candidates: readonly Candidate[], isMeant: (candidate: Candidate) => boolean): number =>
   candidates.reduce((sum, one) => sum + (isMeant(one) ? one.cost : 0), 0)
@@ -294,13 +342,19 @@ function fitted(candidate: Candidate, budget: number, meter: DigestNeeds["meter"
 /** Beginning and end of what someone said, where people say what they want; of an act its beginning. */
 function cutWords(text: string, length: number, tier: Tier): string {
   if (tier === "acts") return shortenLine(text, Math.max(2, length))
-  const head = Math.ceil(length * 0.7)
-  const gone = text.length - length
-  return `${text.slice(0, head).toWellFormed().trimEnd()} [… ${gone} characters] ${text
-    .slice(text.length - (length - head))
-    .toWellFormed()
-    .trimStart()}`
+  const head = text.slice(0, Math.ceil(length * 0.7))
+  const tail = text.slice(text.length - Math.floor(length * 0.3))
+  // Half of a number is another number: no word is cut in two.
+  const words = /^\s/.test(text.slice(head.length)) ? head : head.replace(lastWord, "")
+  const start = text.slice(0, behindMark(text, words.trimEnd().length))
+  const end = /\s$/.test(text.slice(0, text.length - tail.length)) ? tail : tail.replace(firstWord, "")
+  const gone = Math.max(0, text.length - start.length - end.length)
+  return `${start.toWellFormed().trimEnd()} [… ${gone} characters] ${end.toWellFormed().trimStart()}`
 }
+
+/** A word that is longer is cut: a script without blanks, or data. */
+const lastWord = /(?<=\s)\S{1,60}$/
+const firstWord = /^\S{1,60}(?=\s)/
 
 /** How much a long line has to be worth more: 0 not at all, 1 in proportion to its tokens. */
 const thrift = 0.4

@@ -15,7 +15,14 @@ import {
 import { announces } from "./cues.ts"
 import { notesOf } from "./notes.ts"
 import { joinRecords, readRecord, recordText } from "./records.ts"
-import { isSpent, markReplaced, readStatement, replaces, type Statement, statementsIn } from "./statements.ts"
+import {
+  isSpent,
+  markReplaced,
+  readStatement,
+  replaces,
+  type ValueStatement,
+  valueStatementsIn,
+} from "./value-statements.ts"
 import { joinFileTexts } from "./work.ts"
 
 type ExtractiveOptions = {
@@ -46,12 +53,12 @@ const maxCompared = 400
 function withoutReplaced(placed: readonly Placed[]): readonly Placed[] {
   const said = placed.filter(({ section, line }) => isTheirs(section) && line.channel === "user")
   const order = said.toSorted((one, other) => placeIn(one) - placeIn(other))
-  const stated = order.flatMap((one, n) => statementsIn(one.line.text).map((statement) => ({ statement, n })))
-  const laterThan = (n: number): readonly Statement[] =>
+  const stated = order.flatMap((one, n) => valueStatementsIn(one.line.text).map((statement) => ({ statement, n })))
+  const laterThan = (n: number): readonly ValueStatement[] =>
     stated.slice(-maxCompared).flatMap((one) => (one.n > n ? [one.statement] : []))
   const marked = new Map<Placed, Placed>()
   for (const [n, one] of order.entries()) {
-    if (statementsIn(one.line.text).length === 0) continue
+    if (valueStatementsIn(one.line.text).length === 0) continue
     const { short } = one.line
     const later = laterThan(n)
     const text = markReplaced(one.line.text, later)

@@ -1,7 +1,7 @@
 import type { Tool, Transcript } from "../../message/message.ts"
 import type { SummaryLine } from "../summary/summary.ts"
 import { type FactRecord, readRecord, recordText, splitPieces } from "./records.ts"
-import { readStatement } from "./statements.ts"
+import { readStatement } from "./value-statements.ts"
 
 type FitOptions = {
   readonly count: (text: string) => number

@@ -22,7 +22,7 @@ import {
   createValues,
   mention,
   type OpenCall,
-  readArguments,
+  readCallValues,
   readPrinted,
   readRecords,
   readStatements,
@@ -178,7 +178,7 @@ function readCall(reading: Reading, call: ToolCallPart, doing: Doing): void {
   reading.worked = true
   if (deed.type === "said") reading.answer = answerOf(deed.text, doing)
   else reading.open.set(pairKey(call), { call, deed, doing })
-  readArguments(reading.values, call, deed, doing)
+  readCallValues(reading.values, call, deed, doing)
 }
 
 function readResult(reading: Reading, result: ToolResultPart, doing: Doing): void {
@@ -188,7 +188,7 @@ function readResult(reading: Reading, result: ToolResultPart, doing: Doing): voi
   const text = resultText(result)
   const read = endOf(open.deed, text, result.failed)
   const isRecorded = !read.failed && readRecords(reading.values, open, result, doing)
-  if (!read.failed) readPrinted(reading.values, open.call, result, doing)
+  if (!read.failed) readPrinted(reading.values, open, result, doing)
   // What a record says need not be said of the call that asked for it.
   const outcome = isRecorded && isLookup(open.deed) ? { failed: false, sure: true as const } : read
   recordCall(reading.work, open.deed, outcome, open.doing)

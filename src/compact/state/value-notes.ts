@@ -5,7 +5,15 @@ import type { CallDeed } from "./call-deed.ts"
 import type { NoteDraft } from "./note-draft.ts"
 import { type FactRecord, joinRecords, recordsIn, recordText } from "./records.ts"
 import { addValues, programValues, type SourceState, settingsIn, sourceRecord, sourceTexts } from "./source-values.ts"
-import { printedIn, readStatement, replaces, type Statement, statementLine, statementsIn } from "./statements.ts"
+import {
+  printedIn,
+  printedInFile,
+  readStatement,
+  replaces,
+  statementLine,
+  toldIn,
+  type ValueStatement,
+} from "./value-statements.ts"
 import type { Doing } from "./work.ts"
 
 /** Exact values with their owner, as the transcript is read: records of what tools said, how tools are called here, what was written, and sentences that state one. */
@@ -57,7 +65,7 @@ export function mention({ mentioned }: Values, text: string, at: number): void {
 }
 
 /** What a call says before its result is there. */
-export function readArguments(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
+export function readCallValues(values: Values, call: ToolCallPart, deed: CallDeed, doing: Doing): void {
   if (deed.type === "call") mention(values, deed.text, doing.at)
   noteArguments(values.habits, call, doing)
   noteSource(values.inSource, call, deed, doing)
@@ -197,7 +205,7 @@ function recordDrafts({ records, mentioned }: Values): readonly NoteDraft[] {
 
 type StatementState = {
   readonly text: string
-  readonly statement: Statement
+  readonly statement: ValueStatement
   readonly at: number
   readonly source: string
   readonly channel: "assistant" | "tool"
@@ -211,21 +219,22 @@ const statedWorth = { assistant: 3, tool: 2.5 } as const
 
 /** What the assistant says with an exact value in it. */
 export function readStatements(values: Values, text: string, doing: Doing): void {
-  for (const statement of statementsIn(text)) remember(values, "assistant", "assistant", statement, doing)
+  for (const statement of toldIn(text)) remember(values, "assistant", "assistant", statement, doing)
 }
 
 /** What a line of a tool's output says in words, with an exact value in it. */
-export function readPrinted(values: Values, { tool }: ToolCallPart, result: ToolResultPart, doing: Doing): void {
+export function readPrinted(values: Values, { call, deed }: OpenCall, result: ToolResultPart, doing: Doing): void {
+  const read = deed.type === "files" || isPage(call) ? printedInFile : printedIn
   for (const part of result.content)
     if (part.type === "text")
-      for (const statement of printedIn(part.text)) remember(values, "tool", tool, statement, doing)
+      for (const statement of read(part.text)) remember(values, "tool", call.tool, statement, doing)
 }
 
 function remember(
   { statements }: Values,
   channel: "assistant" | "tool",
   speaker: string,
-  statement: Statement,
+  statement: ValueStatement,
   { at, source }: Doing,
 ): void {
   if (statement.text.length > longestStated) return

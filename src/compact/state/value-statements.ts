@@ -6,7 +6,7 @@ import { sentencesOf } from "./cues.ts"
  * Sentences that say an exact value and what it is: "The preview server listens on port 7078." The sentence is the value's owner, so it is
  * kept verbatim or not at all. A later sentence about the same thing takes the place of an earlier one.
  */
-export type Statement = {
+export type ValueStatement = {
   readonly text: string
   readonly values: readonly StatedValue[]
   /** Stems of the words that say what the value is of. */
@@ -53,7 +53,7 @@ function valuesOf(sentence: string): readonly StatedValue[] {
     if (sort === undefined || value === undefined || common.test(value)) continue
     if (sort === "name" && value.length < shortestName) continue
     // One slash between two words (`and/or`) makes no path.
-    if (sort === "path" && !/\d|\.\w|\/.*\//.test(value)) continue
+    if (sort === "path" && !/\d|\.\w|^[~./]/.test(value)) continue
     found.push({ value: value.replace(/[.,-]+$/, ""), sort })
   }
   return found
@@ -87,8 +87,8 @@ const maxLength = 240
 const maxValues = 5
 
 /** The sentences of a text that state a value; of one with many the last ones. */
-export const statementsIn = createRecent(
-  (text: string): readonly Statement[] =>
+export const valueStatementsIn = createRecent(
+  (text: string): readonly ValueStatement[] =>
     sentencesOf(text)
       .flatMap((sentence) => statementOf(sentence) ?? [])
       .slice(-maxStatements),
@@ -96,46 +96,66 @@ export const statementsIn = createRecent(
 )
 const maxStatements = 24
 
-function statementOf(sentence: string): Statement | undefined {
-  if (sentence.length > maxLength || !/[\d@/]/.test(sentence) || /[?？]["')]?$/.test(sentence)) return undefined
+function statementOf(sentence: string): ValueStatement | undefined {
+  if (sentence.length > maxLength || !/[\d@/]/.test(sentence) || /[?？]["')]?$|\[…?$/.test(sentence)) return undefined
   const values = valuesOf(sentence)
   if (values.length === 0 || values.length > maxValues) return undefined
   const subject = subjectOf(sentence)
   return subject.size === 0 ? undefined : { text: sentence, values, subject, updates: change.test(sentence) }
 }
 
-/** A line that is no sentence: code, a log, a table. */
-const coded = /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}/
+/** A line that is no sentence: code, a log, a table, a listing of files, a page's link or tags. */
+const coded = /[(){}[\];=<>|"`\\\t]|^\s*\d|^\W{2}|^[-dl][r-][w-]|https?:|(?:^|\s)#\p{L}/u
 const words = /\p{L}{2,}/gu
-/** Lines of one output that say something by themselves; an output with many of them is a text to read. */
-const maxPrinted = 4
-const mostPrinted = 12
+const leastWords = 3
+/** Lines of one output that say something by themselves; an output with more of them is a text to read. */
+const mostPrinted = 6
 const longestPrinted = 140
 const maxOutput = 40_000
 
-/** Lines of an output that state a value in words, where the rest of it is something else. */
-export function printedIn(output: string): readonly Statement[] {
-  const found: Statement[] = []
+/** Does it say more than a name and a value? */
+const tellsOwner = ({ text }: ValueStatement): boolean =>
+  (text.replace(anyValue, " ").match(words)?.length ?? 0) >= leastWords
+
+/** Lines of an output that state a value in words, where the rest of it is something else: an output with more than `most` of them is a text. */
+export function printedIn(output: string, most: number = mostPrinted): readonly ValueStatement[] {
+  const found: ValueStatement[] = []
   const end = Math.min(output.length, maxOutput)
   for (let start = 0; start < end; ) {
     const lineBreak = output.indexOf("\n", start)
     const stop = lineBreak < 0 ? output.length : lineBreak
     if (stop - start >= 10 && stop - start <= longestPrinted) {
       const line = output.slice(start, stop).trim()
-      const statement = coded.test(line) || (line.match(words)?.length ?? 0) < 3 ? undefined : statementOf(line)
-      if (statement !== undefined) found.push(statement)
-      if (found.length > mostPrinted) return []
+      const statement = coded.test(line) ? undefined : statementOf(line)
+      if (statement !== undefined && tellsOwner(statement)) found.push(statement)
+      if (found.length > most) return []
     }
     start = stop + 1
   }
-  return found.slice(0, maxPrinted)
+  return found
 }
+
+/** Lines of a file that are looked at, and how many of them are code in one that is no text for people. */
+const maxLooked = 60
+const mostlyCode = 0.7
+
+/** The same of a file: where it is a text for people, nothing; it can be read again. */
+export function printedInFile(output: string): readonly ValueStatement[] {
+  const found = printedIn(output, 2)
+  if (found.length === 0) return []
+  const lines = output.split("\n", maxLooked).filter((line) => line.trim() !== "")
+  return lines.filter((line) => coded.test(line)).length >= mostlyCode * lines.length ? found : []
+}
+
+/** What somebody says in a full sentence: an item of a list says too little by itself. */
+export const toldIn = (text: string): readonly ValueStatement[] =>
+  valueStatementsIn(text).filter((statement) => /[.!。！]["')*]{0,2}$/.test(statement.text) && tellsOwner(statement))
 
 /** So much of the shorter subject must stand in the longer one. */
 const sameShare = 0.6
 
 /** Does the later sentence say anew what the earlier one said? */
-export function replaces(later: Statement, earlier: Statement): boolean {
+export function replaces(later: ValueStatement, earlier: ValueStatement): boolean {
   const [few, many] = [earlier.subject, later.subject].toSorted((one, other) => one.size - other.size)
   if (few === undefined || many === undefined) return false
   let shared = 0
@@ -145,7 +165,7 @@ export function replaces(later: Statement, earlier: Statement): boolean {
 }
 
 /** The values of the earlier sentence that another one of their sort takes the place of. */
-const replaced = (later: Statement, earlier: Statement): readonly string[] => {
+const replaced = (later: ValueStatement, earlier: ValueStatement): readonly string[] => {
   const said = new Set(later.values.map(({ value }) => value))
   const sorts = new Set(later.values.map(({ sort }) => sort))
   return earlier.values.flatMap(({ value, sort }) => (sorts.has(sort) && !said.has(value) ? [value] : []))
@@ -155,10 +175,10 @@ const replaced = (later: Statement, earlier: Statement): readonly string[] => {
 const mark = " (superseded)"
 
 /** The same words with a mark behind each value that a later sentence replaced. */
-export function markReplaced(text: string, later: readonly Statement[]): string {
+export function markReplaced(text: string, later: readonly ValueStatement[]): string {
   if (later.length === 0) return text
   let marked = text
-  for (const statement of statementsIn(text)) {
+  for (const statement of valueStatementsIn(text)) {
     const gone = new Set(later.filter((one) => replaces(one, statement)).flatMap((one) => replaced(one, statement)))
     if (gone.size === 0) continue
     const at = marked.indexOf(statement.text)
@@ -171,6 +191,12 @@ export function markReplaced(text: string, later: readonly Statement[]): string 
   return marked
 }
 
+/** Where a text may be cut near a place: a value is not parted from the mark behind it. */
+export function behindMark(text: string, at: number): number {
+  const start = text.indexOf(mark, Math.max(0, at - mark.length + 1))
+  return start >= 0 && start <= at ? start + mark.length : at
+}
+
 /** Who said it, before what was said: a line of the known values. */
 export const statementLine = (speaker: string, text: string): string =>
   `${oneLine(speaker, 40)} said "${oneLine(text, maxLineLength).replaceAll('"', "'")}"`
@@ -178,7 +204,7 @@ export const statementLine = (speaker: string, text: string): string =>
 const printed = /^([^"=]{1,48}) said "([^"]+)"$/
 
 /** Read a printed statement; nothing if the line is none. */
-export function readStatement(line: string): (Statement & { readonly speaker: string }) | undefined {
+export function readStatement(line: string): (ValueStatement & { readonly speaker: string }) | undefined {
   const [, speaker = "", text = ""] = printed.exec(line) ?? []
   const statement = text === "" ? undefined : statementOf(text)
   return statement === undefined ? undefined : { ...statement, speaker }
@@ -186,12 +212,15 @@ export function readStatement(line: string): (Statement & { readonly speaker: st
 
 /** The sentences of somebody's words that state a value which still holds: what is left of a message that has no room. */
 export const excerptOf = (text: string, stands: (sentence: string) => boolean): string | undefined => {
-  const told = statementsIn(text).filter(
+  const told = valueStatementsIn(text).filter(
     (statement) => !statement.text.includes(mark) && !stands(statement.text) && text.includes(statement.text),
   )
   return told.length === 0 ? undefined : `… ${told.map((statement) => statement.text).join(" … ")}`
 }
 
+/** What an earlier digest left of a message. */
+export const isExcerpt = (text: string): boolean => text.startsWith("… ")
+
 /** Words that are left of a message, and every value in them was replaced. */
 export const isSpent = (text: string): boolean =>
-  text.startsWith("… ") && text.includes(mark) && text.split(" … ").every((piece) => piece.includes(mark))
+  isExcerpt(text) && text.includes(mark) && text.split(" … ").every((piece) => piece.includes(mark))
