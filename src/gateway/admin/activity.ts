@@ -4,33 +4,33 @@ import type { AdminDeps } from "./admin-deps.ts"
 import { type Told, tellProblem } from "./refusal.ts"
 import type { WindowMarks } from "./session-profile.ts"
 
-/** What this process saw of a session and no log says. */
+/** What this process knows about a session besides its log. */
 export type SessionActivity = {
-  /** Model calls on their way. */
+  /** Model calls in progress. */
   readonly inFlight: number
-  /** The program that calls, by the name that it gives itself. */
+  /** The client program, from its user agent. */
   readonly client?: string
-  /** The window as the last request knew it. */
+  /** The window of the last request. */
   readonly window?: WindowMarks
-  /** The store does not have all of it, and what it said. */
+  /** The store's problem, if it does not have all entries. */
   readonly unsaved?: Told
 }
 
 export type Activity = {
   readonly of: (session: string) => SessionActivity
-  /** How many sessions have something that the store does not, and what the store said last. */
+  /** The number of sessions with unsaved entries, and the store's last problem. */
   readonly durability: () => { readonly durable: boolean; readonly sessions: number; readonly problem?: Told }
   readonly stop: () => void
 }
 
 type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges">
 
-/** As many sessions as a gateway holds in memory, and more. */
+/** Limit on sessions; a gateway keeps fewer in memory. */
 const maxSessions = 10_000
 
 const idle: SessionActivity = { inFlight: 0 }
 
-/** Keeps in mind who calls, what is on its way, and which sessions wait for the store. */
+/** Tracks clients, calls in progress, and sessions that wait for the store. */
 export function watchActivity({ holdfast, recentExchanges }: Sources): Activity {
   const clients = new Map<string, string>()
   const windows = new Map<string, WindowMarks>()
@@ -81,7 +81,7 @@ export function watchActivity({ holdfast, recentExchanges }: Sources): Activity 
   }
 }
 
-/** Put it last; the one that was put first gives way where there are too many. */
+/** Add an entry as the newest; the oldest is removed if there are too many. */
 function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key)
   map.set(key, value)

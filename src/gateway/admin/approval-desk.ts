@@ -10,7 +10,7 @@ import type { Profiles } from "./session-profile.ts"
 
 type Pending = ReturnType<Approvals["pending"]>[number]
 
-/** A value of a call, and the newest message that says it verbatim, if one does. */
+/** A value of a call, and the newest message that contains it verbatim, if there is one. */
 type Evidence = {
   readonly name: string
   readonly value: string
@@ -27,7 +27,10 @@ type Settled = {
   readonly waitedMs: number
 }
 
-/** What a person who is asked about a call wants to know: until when, where its values come from, what was said before, and what came of the others. */
+/**
+ * Information for a person who approves calls: until when, where a call's values come from, what was said before, and the outcome of
+ * earlier ones.
+ */
 export type ApprovalDesk = {
   readonly tell: () => Promise<{ readonly approvals: readonly object[]; readonly settled: readonly Settled[] }>
   readonly stop: () => void
@@ -36,16 +39,16 @@ export type ApprovalDesk = {
 type DeskDeps = {
   readonly approvals: Approvals
   readonly profiles: Profiles
-  /** How long a call waits for a person. */
+  /** How long a tool call waits for a person. */
   readonly askTimeoutMs?: number
 }
 
 const maxSettled = 30
-/** Messages that are looked through for a value, the newest first. */
+/** Messages searched for a value, newest first. */
 const maxSearched = 200
 const maxValues = 12
 const valueLength = 200
-/** A shorter text stands in some message by chance. */
+/** A shorter text occurs in some message by chance. */
 const tellingLength = 3
 const maxBefore = 4
 
@@ -83,7 +86,7 @@ export function openApprovalDesk({ approvals, profiles, askTimeoutMs }: DeskDeps
 
 type Said = { readonly entry: string; readonly message: Message }
 
-/** The messages of the branch that a session is on, newest first. */
+/** The messages of the session's current branch, newest first. */
 async function newestMessages(profiles: Profiles, session: string): Promise<readonly Said[]> {
   const { outline } = await profiles.read(session)
   const path = (outline.path(outline.tip()) ?? []).slice(-maxSearched).reverse()
@@ -95,7 +98,7 @@ async function newestMessages(profiles: Profiles, session: string): Promise<read
 }
 
 function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): readonly Evidence[] {
-  // The call itself says its own values.
+  // The call itself contains its values, so it is no evidence.
   const others = messages.filter(
     ({ message }) => !message.parts.some((part) => part.type === "tool-call" && part.callId === callId),
   )
@@ -114,7 +117,7 @@ function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): rea
 
 type NamedValue = { readonly name: string; readonly value: string }
 
-/** The texts and numbers of a call, each with its name. */
+/** The strings and numbers of a call's input, with their names. */
 function valuesIn(input: unknown, name = ""): readonly NamedValue[] {
   if (typeof input === "string" || typeof input === "number") return [{ name, value: String(input) }]
   if (Array.isArray(input)) return input.flatMap((one, n) => valuesIn(one, `${name}[${n}]`))

@@ -11,9 +11,9 @@ import { type HandoffLine, handoffLines } from "./handoff-lines.ts"
 import { type MessageLine, messageLine, messageText } from "./message-line.ts"
 import type { Profile, Profiles } from "./session-profile.ts"
 
-/** What was done to one message of the view before a compaction. */
+/** What a compaction did to one message of the view before it. */
 type CompactionItem = {
-  /** The entry; a message of our own has the name of what it is. */
+  /** The entry id; generated messages have the name of their kind. */
   readonly id: string
   readonly turn: number
   readonly line: MessageLine
@@ -21,35 +21,35 @@ type CompactionItem = {
   readonly reason?: string
   readonly beforeTokens: number
   readonly afterTokens: number
-  /** The lines of the handoff that rest on it, by number. */
+  /** The numbers of the handoff lines that have it as a source. */
   readonly lines?: readonly number[]
 }
 
-/** A compaction message by message, with all sizes in the provider's tokens: they add up to the two sizes that it is told by everywhere. */
+/** A compaction message by message. All sizes are in the provider's tokens, and add up to the compaction's sizes before and after. */
 type CompactionView = {
   readonly items: readonly CompactionItem[]
-  /** What stands beside the messages and is never touched: system prompt, tools, framing. */
+  /** What is not compacted: system prompt, tools, framing. */
   readonly stackTokens: { readonly before: number; readonly after: number }
   readonly rulesTokens: number
   readonly handoff?: { readonly tokens: number; readonly lines: readonly HandoffLine[] }
   readonly checks: Checks
 }
 
-/** What the acceptance test of a compaction found right, counted once more on what was installed. */
+/** The checks of the acceptance test, counted again on the installed result. */
 type Checks = {
   readonly rules: { readonly total: number; readonly verbatim: number }
   readonly pairs: { readonly calls: number; readonly results: number }
   readonly targetTokens?: number
 }
 
-/** A message of a view: of the log, with what is shown of it, or one of our own. */
+/** A message of a view: of the log, with its edits, or a generated one. */
 type Viewed = { readonly seq?: number; readonly message: Message; readonly edits?: readonly MessageEdit[] }
 
 type OpenedCompaction = {
   readonly checkpoint: CheckpointBody
   readonly before: readonly Viewed[]
   readonly after: readonly Viewed[]
-  /** The whole messages of the log that either view shows. */
+  /** The full log messages of both views. */
   readonly whole: ReadonlyMap<number, Message>
 }
 
@@ -94,11 +94,11 @@ export async function openCompaction(
 const edited = (message: Message, edits: readonly MessageEdit[] | undefined): Message =>
   edits === undefined ? message : (applyEdits([message], edits)[0] ?? message)
 
-/** Rules as they were said, for the check that each still stands. */
+/** The profile, the rules to check for, and earlier summaries. */
 type ViewContext = {
   readonly profile: Profile
   readonly rules: readonly string[]
-  /** The summaries of the compactions before it, newest first: a line that was carried over rests on what it rested on there. */
+  /** Summaries of earlier compactions, newest first: a line that was carried over has its sources there. */
   readonly earlier: readonly { readonly id: string; readonly summary?: string }[]
 }
 
@@ -159,7 +159,7 @@ const sumOf = (items: readonly Viewed[], tokensOf: (message: Message) => number)
 const lineOf = ({ seq, message }: Viewed): MessageLine =>
   seq === undefined ? { who: "holdfast", text: ownMessage(message) ?? "a message of its own" } : messageLine(message)
 
-/** A message of our own that the view before had as well. A new handoff is never the old one. */
+/** The same generated message in the other view. A new handoff never equals the old one. */
 function sameOwn(message: Message, after: readonly Viewed[]): Viewed | undefined {
   const text = messageText(message)
   return after.find((item) => item.seq === undefined && messageText(item.message) === text)
@@ -172,7 +172,7 @@ function eventsIn(trace: string): readonly Fields[] {
   return Array.isArray(events) ? events.filter(isObject) : []
 }
 
-/** From our own count to the provider's: the plan counted the same context that the compaction is told by. */
+/** The ratio of the provider's count to ours, from the plan of the same context. */
 function scaleOf({ beforeTokens }: CheckpointBody, events: readonly Fields[], raw: number): number {
   const sizes = events.find(({ type }) => type === "plan-made")?.sizes
   const counted = isObject(sizes) && typeof sizes.contextTokens === "number" ? sizes.contextTokens : raw
@@ -180,7 +180,7 @@ function scaleOf({ beforeTokens }: CheckpointBody, events: readonly Fields[], ra
   return raw * scale > beforeTokens && raw > 0 ? beforeTokens / raw : scale
 }
 
-/** Why less is shown of a message, by its id. */
+/** The reason why a message was shortened or dropped, by its id. */
 function reasonsIn(events: readonly Fields[]): ReadonlyMap<string, string> {
   const reasons = new Map<string, string>()
   for (const { messageId, messageIds, reason } of events) {
@@ -191,7 +191,7 @@ function reasonsIn(events: readonly Fields[]): ReadonlyMap<string, string> {
   return reasons
 }
 
-/** Words by which a text is recognised elsewhere: numbers, ids, addresses, paths. */
+/** Words that identify a text: numbers, ids, addresses, paths. */
 function wordsWithDigits(text: string): ReadonlySet<string> {
   return new Set((text.match(/[\p{L}\p{N}][\p{L}\p{N}._@:/-]{3,}/gu) ?? []).filter((word) => /[\d@/]/.test(word)))
 }
@@ -218,7 +218,7 @@ function checksOf(after: readonly Viewed[], { rules, events, scale }: Checked): 
   }
 }
 
-/** A message as it was shown before and after, whole: for a diff by line. */
+/** The full text of a message before and after, for a line diff. */
 export function diffOf({ before, after, whole }: OpenedCompaction, id: string) {
   const seq = seqOf(id)
   const was = before.find((item) => item.seq === seq)?.message ?? (seq === undefined ? undefined : whole.get(seq))

@@ -4,18 +4,18 @@ import { entryId, seqOf } from "../../session/log/entry.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import { type MessageLine, messageLine, messageText } from "./message-line.ts"
 
-/** One line of a handoff as the model reads it, with the entries that it rests on. */
+/** One line of a handoff as the model reads it, with its source entries. */
 export type HandoffLine = {
   readonly text: string
   readonly kind: "frame" | "heading" | "line"
   readonly sources: readonly string[]
-  /** The compaction whose handoff had the line first. */
+  /** The compaction whose handoff first had the line. */
   readonly since?: string
 }
 
 type Earlier = { readonly id: string; readonly summary?: string }
 
-/** The lines of a digest's text. A line that was carried over from an earlier handoff has the sources that it had there. */
+/** The lines of a digest's text. A line carried over from an earlier handoff has its sources from there. */
 export function handoffLines(
   text: string,
   summary: string | undefined,
@@ -38,7 +38,7 @@ export function handoffLines(
   })
 }
 
-/** The entries that each line of a summary rests on, by the first line of its text. */
+/** The source entries of each line of a summary, by the first line of its text. */
 function sourcesIn(json: string | undefined): ReadonlyMap<string, readonly string[]> {
   const summary = json === undefined ? undefined : tryParse(json)
   const sections = isObject(summary) && Array.isArray(summary.sections) ? summary.sections.filter(isObject) : []
@@ -52,7 +52,7 @@ function sourcesIn(json: string | undefined): ReadonlyMap<string, readonly strin
   )
 }
 
-/** A place in the log that a line of the handoff comes from: what stands there, with the words that were used. */
+/** A log message that a handoff line comes from, with the words that were used. */
 type LineSource = {
   readonly entry: string
   readonly turn: number
@@ -62,14 +62,14 @@ type LineSource = {
   readonly after: string
 }
 
-/** Text around the words that were used. */
+/** Characters of context around the used words. */
 const around = 240
 const maxSources = 6
-/** A word that stands in both by chance is shorter; one with a digit, an `@` or a slash in it is told from others by less. */
+/** Shortest piece that does not match by chance; words with a digit, an `@` or a slash may be shorter. */
 const tellingLength = 14
 const tellingWord = /[\d@/]/
 
-/** Where a line of a handoff comes from: the messages that it names, else those that say its values; the ones that say most of it first. */
+/** The sources of a handoff line: the messages it names, otherwise those that contain its values; best matches first. */
 export function sourcesOf(
   line: HandoffLine,
   messages: ReadonlyMap<number, Message>,
@@ -96,7 +96,7 @@ export function sourcesOf(
   return found.sort((one, other) => other.used.length - one.used.length).slice(0, maxSources)
 }
 
-/** The longest piece of a line that stands in a text verbatim. */
+/** The longest piece of a line that a text contains verbatim. */
 function usedSpan(text: string, line: string): readonly [start: number, end: number] | undefined {
   const bare = line.replace(/^\s*(?:- |\* |Goal: )/, "").replaceAll("`", "")
   const pieces = [bare, ...bare.split(/(?<=[.!?;])\s+/), ...bare.split(/[,;:()\s=[\]{}…]+/)]

@@ -3,20 +3,23 @@ import type { Message, Part } from "../../message/message.ts"
 import { present } from "../../message/present.ts"
 import { wordsIn } from "./session-profile.ts"
 
-/** A message in one line, for a list: who speaks, and what was said, called or returned. */
+/** A message in one line, for a list: the speaker, and the text, call or result. */
 export type MessageLine = {
-  /** `person` and `model` speak; a `call` is the model's, a `result` a tool's; `client` is what a client put beside a person's words. */
+  /**
+   * `person` and `model` are speakers; a `call` is the model's, a `result` a tool's; `client` is text that a client added to a person's
+   * message.
+   */
   readonly who: "person" | "model" | "call" | "result" | "client" | "holdfast"
   readonly text: string
   readonly tool?: string
   readonly failed?: true
-  /** How many more parts the message has. */
+  /** Number of further parts of the message. */
   readonly more?: number
 }
 
 const lineLength = 300
 
-/** The line that tells a message from others. */
+/** The line of a message. */
 export function messageLine(message: Message): MessageLine {
   const { role, parts } = message
   const words = wordsIn(message)
@@ -35,7 +38,7 @@ export function messageLine(message: Message): MessageLine {
 
 const oneLine = (text: string): string => startOfText(text.replace(/\s+/g, " ").trim(), lineLength)
 
-/** The one value that says most of a call, or all of them. */
+/** The only string value of a call's input, or all values. */
 function inputText(input: unknown): string {
   if (typeof input === "string") return input
   if (typeof input !== "object" || input === null) return String(input ?? "")
@@ -47,7 +50,7 @@ function inputText(input: unknown): string {
     .join(" ")
 }
 
-/** All that a part says, as text. */
+/** The full content of a part as text. */
 function partText(part: Part): string {
   switch (part.type) {
     case "text":
@@ -66,5 +69,5 @@ function partText(part: Part): string {
   }
 }
 
-/** All that a message says, as text. */
+/** The full content of a message as text. */
 export const messageText = ({ parts }: Pick<Message, "parts">): string => parts.map(partText).join("\n")

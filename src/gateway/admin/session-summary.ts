@@ -4,7 +4,7 @@ import { findModel } from "../../tokens/models.ts"
 import type { SessionActivity } from "./activity.ts"
 import { type CompactionFigures, type Profile, pricesOf, type Turn, thin, type WindowMarks } from "./session-profile.ts"
 
-/** A session in a row of a list. */
+/** A session as a row of a list. */
 type SessionSummary = {
   readonly title: string
   readonly turns: number
@@ -12,25 +12,25 @@ type SessionSummary = {
   readonly client?: string
   readonly model?: string
   readonly contextTokens?: number
-  /** Of these, what the provider read from its cache. */
+  /** The part of them that the provider read from its cache. */
   readonly cachedTokens?: number
   readonly windowTokens?: number
   readonly compactAtTokens?: number
-  /** The sizes of its requests over its life, at most 32. */
+  /** The sizes of its requests over time, at most 32 points. */
   readonly points: readonly number[]
   readonly compactionCount: number
-  /** The newest of them. */
+  /** The newest compactions. */
   readonly compactions: readonly Pick<CompactionFigures, "id" | "turn" | "beforeTokens" | "afterTokens" | "undone">[]
   readonly denied: number
   readonly cost?: Cost
   readonly unsaved?: SessionActivity["unsaved"]
 }
 
-/** Money by the model table: an estimate, with where the prices are from. */
+/** Cost by the model table: an estimate, with the source of the prices. */
 type Cost = { readonly dollars: number; readonly savedDollars: number; readonly prices: string }
 
 const summaryPoints = 32
-/** The newest compactions of a row; their number is told beside them. */
+/** Compactions listed in a row; `compactionCount` counts all. */
 const summaryCompactions = 12
 
 export function sessionSummary(profile: Profile, activity: SessionActivity, policy: CompactionPolicy): SessionSummary {
@@ -56,7 +56,7 @@ export function sessionSummary(profile: Profile, activity: SessionActivity, poli
 const isDenied = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
   enforced && decision !== "allow" && approved !== true
 
-/** The window as a request of this process knew it, else as the last compaction did, else as the model table says. */
+/** The window: of a request in this process, otherwise of the last compaction, otherwise from the model table. */
 export function windowMarks(
   { window, turns }: Profile,
   activity: SessionActivity,
@@ -71,7 +71,7 @@ export function windowMarks(
   return { windowTokens, compactAtTokens: Math.floor(windowTokens * policy.compactAt) }
 }
 
-/** What a session cost and what its compactions saved; nothing where the prices of a model are not known. */
+/** What a session cost and its compactions saved; undefined if the prices of a model are unknown. */
 function costOf(profile: Profile): Cost | undefined {
   const { turns } = profile
   const last = turns.at(-1)
@@ -82,9 +82,9 @@ function costOf(profile: Profile): Cost | undefined {
 }
 
 /**
- * What each turn cost less because of the compaction in force: what was taken out would have been read from the cache again, as far as it
- * fits the window; the first turn behind it wrote anew what it no longer found there. Each turn is credited to one compaction, so the
- * sums of compactions and of turns are the same.
+ * What the compaction in force saved in each turn: the removed tokens would have been read from the cache again, as far as they fit the
+ * window; the first turn after the compaction had to write its prefix to the cache again. Each turn counts for one compaction, so the sums
+ * over compactions and over turns are the same.
  */
 function savedPerTurn(profile: Pick<Profile, "turns" | "compactions" | "window">): readonly number[] {
   const done = profile.compactions.filter(({ undone }) => !undone)
@@ -106,7 +106,7 @@ function savedIn(turn: Turn, compaction: CompactionFigures, windowTokens: number
   return (removed - rewritten * Math.max(0, prices.cacheWrite - prices.cacheRead)) / 1_000_000
 }
 
-/** What one compaction saved in the calls that it was in force for. */
+/** What one compaction saved in the calls while it was in force. */
 export function savingsSince(
   profile: Pick<Profile, "turns" | "compactions" | "window">,
   compaction: CompactionFigures,
@@ -131,7 +131,7 @@ export function savingsSince(
   }
 }
 
-/** Sums of one span of time over sessions. */
+/** Sums over sessions for a span of time. */
 type Totals = {
   readonly sessions: number
   readonly turns: number
@@ -140,10 +140,10 @@ type Totals = {
   readonly compactions: number
   readonly removedTokens: number
   readonly calls: Readonly<Record<"judged" | "denied" | "approved", number>>
-  /** Of the sessions whose models have known prices. */
+  /** Only of sessions whose models have known prices. */
   readonly dollars: number
   readonly savedDollars: number
-  /** Sessions that are not in the sums of money. */
+  /** Number of sessions without known prices. */
   readonly unpriced: number
   readonly prices?: string
 }
@@ -203,10 +203,10 @@ function totalsIn(profile: Profile, fromMs: number): Totals {
   }
 }
 
-/** So many points a timeline has at most; each extreme is among them. */
+/** Default and maximum points of a timeline; extremes are kept. */
 export const timelinePoints = { usual: 2000, most: 20_000 } as const
 
-/** The requests of a session over its life, column by column. */
+/** The requests of a session over time, as columns. */
 export function timelineOf(profile: Profile, points: number) {
   const turns = thin(profile.turns, points, ({ contextTokens }) => contextTokens)
   return {

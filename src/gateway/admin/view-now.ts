@@ -7,11 +7,11 @@ import { thaw } from "../../session/log/frozen.ts"
 import { createMeter } from "../../tokens/meter.ts"
 import type { Profile, Profiles } from "./session-profile.ts"
 
-/** What a model sees of a session now, in the provider's tokens. They add up to the last request and what came since. */
+/** What a model sees of a session now, in the provider's tokens. The parts add up to the last request and what came since. */
 type ViewNow = {
   readonly checkpoint?: string
   readonly contextTokens: number
-  /** System prompt, tools and framing: all that is no message. */
+  /** System prompt, tools and framing: everything that is not a message. */
   readonly stackTokens: number
   readonly rulesTokens: number
   readonly handoffTokens: number

@@ -24,17 +24,17 @@ function laneAfter(
 
 const history = ["Hello", "Hi.", "Never push to main.", "Fine.", "Go on."]
 
-test("a history that goes on may be sent at once", () => {
+test("a request that continues the history may be forwarded at once", () => {
   expect(goesOn(laneAfter(history), bodyOf([...history, "Done.", "Next."]), defaultPolicy)).toBeDefined()
   expect(goesOn(laneAfter(history), bodyOf(history), defaultPolicy)).toBeDefined()
 })
 
-test("a rule is held in a buffer of its own size", () => {
+test("a rule is stored in a buffer of exactly its size", () => {
   const { needles } = laneAfter(history, ["Never push to main."])
   expect(needles.map(({ bytes }) => [bytes.toString(), bytes.buffer.byteLength])).toEqual([["Never push to main.", 19]])
 })
 
-test("who began in the same words is not known by them alone, unless the client says which conversation it is", () => {
+test("a conversation with the same beginning is not recognised, unless the client names its conversation", () => {
   const fastPath = laneAfter(["Hello"])
   const next = bodyOf(["Hello", "Hi.", "Go on."])
   expect(goesOn(fastPath, next, defaultPolicy)).toBeUndefined()
@@ -54,7 +54,7 @@ const others: readonly [why: string, fastPath: FastPath, next: readonly string[]
   ["it is much shorter", laneAfter([...history, "y".repeat(9000), "z"]), [...history, "y"]],
 ]
 
-test.each(others)("not if %s", (_why, fastPath, next) => {
+test.each(others)("a request is not forwarded at once if %s", (_why, fastPath, next) => {
   expect(goesOn(fastPath, bodyOf(next), defaultPolicy)).toBeUndefined()
 })
 
@@ -66,7 +66,7 @@ function chatLane(bytes: Buffer): FastPath {
   return fastPathOf({ isNamed: false, session: "s", bytes, request, receipt, changed: false, rules: [] })
 }
 
-test("not if another conversation begins under the same instructions, however short both are", () => {
+test("another conversation with the same instructions is not forwarded at once, however short both are", () => {
   const [system, context] = [
     ["system", "You sum up what was said."],
     ["user", "The folder is /srv."],
@@ -77,12 +77,12 @@ test("not if another conversation begins under the same instructions, however sh
   expect(goesOn(fastPath, chatOf(system, context, ["user", "One thing."], ...after), defaultPolicy)).toBeDefined()
 })
 
-test("not if it is the same opening once more: somebody else may begin in the same words", () => {
+test("a repeated first request is not forwarded at once: another client may begin with the same words", () => {
   const opening = chatOf(["system", "You are an agent."], ["user", "Go."])
   expect(goesOn(chatLane(opening), opening, defaultPolicy)).toBeUndefined()
 })
 
-test("a rule in the last message is found where it stands in the next body, in another shape", () => {
+test("a rule in the last message is found in the next body even if that message changed its shape", () => {
   const fastPath = laneAfter(history, ["Never push to main.", "Go on."])
   const later = goesOn(
     fastPath,
@@ -101,7 +101,7 @@ const texts = fc.array(fc.oneof(fc.constantFrom("Never push.", "ok", 'é\n"q"'),
   maxLength: 8,
 })
 
-test("for any two bodies: what is sent at once has every rule and the same history but for its end", () => {
+test("for any two bodies, a request forwarded at once has every rule and the same history except its end", () => {
   const property = fc.property(texts, texts, fc.nat(8), (before, added, keep) => {
     const rules = before.filter((text) => text === "Never push.")
     const fastPath = laneAfter(before, rules)

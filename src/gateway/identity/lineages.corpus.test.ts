@@ -12,7 +12,7 @@ import { tenantOf } from "./names.ts"
 
 type Played = { readonly headers: Headers; readonly request: ModelRequest }
 
-/** What real clients sent, each recording in its order. Counting tokens is no part of a conversation. */
+/** Recorded requests of real clients, in order. Token counting requests are not part of a conversation. */
 function recordings(): ReadonlyMap<string, readonly Played[]> {
   const lines = linesOf("requests")
   const played = recordedRequests().flatMap(({ file, path, format, text }, n) => {
@@ -92,11 +92,11 @@ const callsBehind = ({ messages }: ModelRequest): readonly Message[] => [
   },
 ]
 
-/** Who is with whom, where it is not one conversation from the first request to the last. */
+/** The expected sessions of recordings that are not a single conversation. */
 const parted: Readonly<Record<string, string>> = {
-  // A subagent that is marked.
+  // A subagent with a mark.
   "claude-code-2.1.325.subagent": "ABBA",
-  // A title comes first, and after a while a summary in other instructions; what goes on from it is the conversation.
+  // First a title request, later a summary with other instructions; the request that continues from it is the conversation.
   "opencode-1.18.18.anthropic-basic": "ABBBB",
   "opencode-1.18.18.anthropic-ctx-error": "ABBBCBB",
   "opencode-1.18.18.anthropic-resume": "ABBBB",
@@ -110,9 +110,9 @@ const parted: Readonly<Record<string, string>> = {
   // A summary of the conversation as text, without any id.
   "pi-0.87.1.anthropic-ctx-error": "AAABAA",
   "pi-0.87.1.chat-autocompact": "AABAAA",
-  // A summary of an older part of the conversation, in other instructions and without tools.
+  // A summary of an older part of the conversation, with other instructions and without tools.
   "qwen-code-0.24.4.chat-ctx-error": "AAAABAA",
-  // A subagent that is not marked.
+  // A subagent without a mark.
   "qwen-code-0.24.4.chat-subagent": "AABBA",
 }
 
@@ -165,7 +165,7 @@ test.skipIf(corpus === undefined)(`all recordings of one key at once share no se
         n,
       )
       const { session } = await world.exchange(identityOf(one.headers, one.request), one.request, answer, seen)
-      // What was refused may be sent again by anyone with the same words.
+      // A refused request may be repeated by any client with the same words.
       if (answer.length > 0) bySession.set(session, (bySession.get(session) ?? new Set()).add(file))
     }
   }
