@@ -52,8 +52,8 @@ function watch(
     if (isOnDurability({ type })) heard.set(session, type)
   })
   /**
-   * Who listens knows at any time whether the store has all of a session, and a trace says what became of that during its call. Between
-   * two calls, what waits in memory may be written by itself: no trace tells of that.
+   * Listeners know at any time whether the store has all of a session, and a trace reports durability changes during its call. Between two
+   * calls, pending entries may be written in the background, which no trace reports.
    */
   const heed = (session: string, trace: Trace, durable: boolean): void => {
     expect(heard.get(session) ?? "durability-restored").toBe(durable ? "durability-restored" : "durability-degraded")

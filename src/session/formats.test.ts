@@ -31,7 +31,7 @@ const lists: Readonly<Record<Format, string>> = {
   gemini: "contents",
 }
 
-/** The turn's messages as a client of this format has them. */
+/** The turn's messages in this client's format. */
 function wireTurn(format: Format, n: number): readonly object[] {
   const body: unknown = JSON.parse(bodyIn(format, turn(n)))
   const list = isObject(body) ? body[lists[format]] : []

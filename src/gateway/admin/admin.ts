@@ -149,7 +149,7 @@ function addEvents(app: Hono, streams: EventStreams): void {
 
 const tracePage = { usual: 50, most: 1000 } as const
 
-/** What went through the gateway, and where to. */
+/** Routes for recent exchanges and upstreams. */
 function addBookRoutes(
   app: Hono,
   { recentExchanges, upstreams }: Pick<AdminDeps, "recentExchanges" | "upstreams">,
@@ -165,7 +165,7 @@ function addBookRoutes(
   addRoute(app, "GET", "/admin/upstreams", (c) => c.json({ upstreams: upstreams.map(tellUpstream) }))
 }
 
-/** An upstream without anything that could let someone in: no key, no header, and of its address the host alone. */
+/** An upstream without credentials: no key, no headers, and only the host of its address. */
 function tellUpstream({ name, families, models, baseUrl, apiKey }: Upstream): Readonly<Record<string, unknown>> {
   const host = URL.parse(baseUrl)?.host
   return { name, families, key: apiKey === undefined ? "client's" : "own", ...present({ models, host }) }

@@ -25,7 +25,7 @@ type PendingApproval = {
   readonly trace: string
   readonly callId?: string
   readonly tool: string
-  /** As JSON. */
+  /** The call's input as JSON. */
   readonly input: string
   /** `input` is shortened. */
   readonly cut: boolean

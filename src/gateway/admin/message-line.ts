@@ -19,7 +19,6 @@ export type MessageLine = {
 
 const lineLength = 300
 
-/** The line of a message. */
 export function messageLine(message: Message): MessageLine {
   const { role, parts } = message
   const words = wordsIn(message)

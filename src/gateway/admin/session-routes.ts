@@ -293,14 +293,14 @@ function plainPart(part: Part): object {
 
 type EntryPage = { readonly entries: readonly ToldEntry[]; readonly next?: number }
 
-/** A page of a session's log; `next` is where the one behind it begins. */
+/** A page of a session's log; `next` is where the next page begins. */
 async function pageHistory(session: Session, from: number, limit: number, full: boolean): Promise<EntryPage> {
   const told: ToldEntry[] = []
   let length = 0
   let at = from
   while (told.length < limit && length < wholeLength) {
     const step = Math.min(full ? wholeStep : boundedStep, limit - told.length)
-    // One more than is told says whether there are more.
+    // Read one more entry than requested, to know whether there are more.
     const read = await session.history({ from: at, limit: step + 1 })
     const entries = read.slice(0, step)
     for (const entry of entries) told.push(tellEntry(entry, full))
@@ -313,10 +313,10 @@ async function pageHistory(session: Session, from: number, limit: number, full: 
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What is told of one compaction: a long session has hundreds of results to name. */
+/** Limits on one compaction: a long session has hundreds of results to list. */
 const compactionBounds: Bounds = { text: 8000, items: 500, total: 200_000 }
 
-/** A compaction for a person: how large it was and became, what was kept, shortened and left out and why, and what stands there instead. */
+/** A compaction for display: its sizes before and after, what was kept, shortened and left out and why, and what replaced it. */
 function tellCompaction(checkpoint: Checkpoint, { body }: Pick<HistoryEntry, "body">): Fields {
   if (body?.type !== "checkpoint-installed") return checkpoint
   const events = eventsIn(body.trace)

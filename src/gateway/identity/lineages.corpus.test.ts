@@ -35,10 +35,10 @@ const opening = ({ messages }: ModelRequest): Message | undefined => messages.fi
 type Outcome = { readonly answer: readonly Message[]; readonly seen: Answered }
 
 /**
- * The recordings have no answers: they are read off what was sent next. A request that is sent again got none. The calls of a stateful
- * answer are those whose results follow. Otherwise the answer is what stands behind this request in a later one; or, where the client
- * rewrote its history, what is new in the next request of the same kind: a call, an item, or the text that it opens with. What a call
- * without tools was answered may stand as an answer in the next request: it was for a summary.
+ * The recordings have no responses, so they are derived from later requests. A repeated request got no response. The calls of a stateful
+ * response are those whose results follow. Otherwise the response is the messages after this request in a later one; or, if the client
+ * rewrote its history, the new content of the next request of the same kind: a call, an item, or its first text. The response to a request
+ * without tools may be an assistant message of the next request: then it was a summary.
  */
 function outcomeOf(requests: readonly ModelRequest[], n: number): Outcome {
   const [request, next] = [requests[n], requests[n + 1]]
@@ -107,7 +107,7 @@ const parted: Readonly<Record<string, string>> = {
   "opencode-1.18.18.chat-subagent": "ABCCB",
   "opencode-1.18.18.responses-basic": "ABBBB",
   "opencode-1.18.18.responses-thinking": "ABBBB",
-  // A summary of the conversation as text, without any id.
+  // A summary of the conversation as text, without an id.
   "pi-0.87.1.anthropic-ctx-error": "AAABAA",
   "pi-0.87.1.chat-autocompact": "AABAAA",
   // A summary of an older part of the conversation, with other instructions and without tools.

@@ -6,12 +6,12 @@ import type { BegunExchange, RecentExchanges } from "./recent-exchanges.ts"
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
 /** The fields of an exchange record noted so far; unknown ones are missing. */
-type Noted = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
+type RecordFields = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
 
 /** The log of one exchange in progress. It is added to the recent exchanges once, at its end. */
 export type RequestLog = {
   readonly id: string
-  readonly noted: Noted
+  readonly noted: RecordFields
   /** The request is sent upstream; listeners are told. */
   readonly begin: (known: Pick<BegunExchange, "session" | "model">) => void
   /** The request was sent; the first byte of the response was relayed. */
@@ -35,7 +35,7 @@ export function openRequestLog(
 ): RequestLog {
   const atMs = now()
   const start = clock()
-  const noted: Noted = {}
+  const noted: RecordFields = {}
   let closed = false
   return {
     id,

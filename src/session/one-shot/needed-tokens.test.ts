@@ -105,7 +105,7 @@ test("Gemini calls without ids that wait for results are kept unchanged", async 
 
 type Refusable = { readonly body: string; readonly options: CompactOptions }
 
-/** A request of any format that ends in calls of which some wait, or in anything else, with a budget that is often too small. */
+/** A request of any format that ends with partly answered calls, or with anything else, and a budget that is often too small. */
 const refusable: Arbitrary<Refusable> = fc
   .record({
     messages: anyConversation,

@@ -148,7 +148,7 @@ function checkSent(format: Format, before: string, after: string, pins: readonly
   if (opens && !after.includes('"compaction"')) expect(first?.role).toBe("user")
 }
 
-/** The number of messages present plus those that a digest replaces. */
+/** The number of messages that the digest replaces; there is at most one digest. */
 function coveredIn(format: Format, body: string): number {
   const own = decodeRequest(format, body).messages.filter((message) => ownMessage(message) === "digest")
   expect(own.length).toBeLessThanOrEqual(1)
@@ -168,7 +168,7 @@ async function attempt(body: string, options: CompactOptions): Promise<CompactRe
 
 const pinSets: readonly (readonly string[])[] = [[], ["Never push.", "Cap </pins>:\n$500 \ud83d"]]
 
-test("for any special parts, over many compactions, the provider accepts the request and nothing is counted twice as left out", async () => {
+test("for any special parts, over many compactions, the provider accepts the request and no earlier digest is lost", async () => {
   const stretch = fc.record({
     list: listOf,
     share: fc.double({ min: 0.1, max: 1.1, noNaN: true }),
