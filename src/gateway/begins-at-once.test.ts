@@ -22,7 +22,7 @@ async function ask({ url }: TestGateway, body: object): Promise<string> {
   return answer.headers.get("x-holdfast-session") ?? ""
 }
 
-test("the first request of a session is sent on at once, and then it is in the log with its answer", async () => {
+test("the first request of a session is forwarded at once, and is then in the log with its response", async () => {
   const gateway = await startTestGateway(model.url)
   const session = await ask(gateway, said("Never push to main. Now begin."))
   await gateway.close()
@@ -33,7 +33,7 @@ test("the first request of a session is sent on at once, and then it is in the l
   expect((await gateway.holdfast.session(session).pins()).map(({ text }) => text)).toEqual(["Never push to main."])
 })
 
-/** What a session is like before its first request. */
+/** Sets up the session before its first request. */
 type Before = (gateway: TestGateway, session: string) => Promise<unknown>
 const rule = "Never touch the file prod.env."
 const nothing: Before = async () => {}
@@ -48,7 +48,7 @@ const cases: readonly (readonly [why: string, before: Before, options: TestGatew
   ["a rule was laid down here", nothing, { sessions: { pins: [rule] } }, said("Begin.")],
 ]
 
-test.each(cases)("it is prepared if %s, and the rule is in it", async (_why, before, options, body) => {
+test.each(cases)("the first request is prepared if %s, and contains the rule", async (_why, before, options, body) => {
   const other = await startTestGateway(model.url)
   const session = await ask(other, said("Which name do I have?"))
   await other.close()
@@ -60,7 +60,7 @@ test.each(cases)("it is prepared if %s, and the rule is in it", async (_why, bef
   expect(Buffer.from(model.requests.at(-1)?.body ?? "").toString()).toContain(rule)
 })
 
-test("it is prepared if it may not fit, and if the same was said in the session before", async () => {
+test("the first request is prepared if it may not fit, or if the session already has messages", async () => {
   const gateway = await startTestGateway(model.url, { windowTokens: 20_000 })
   await ask(gateway, said("word ".repeat(6000)))
   await ask(gateway, said("word ".repeat(6000)))
@@ -68,14 +68,14 @@ test("it is prepared if it may not fit, and if the same was said in the session 
   expect(gateway.records.map(({ how }) => how)).toEqual(["prepared", "prepared"])
 })
 
-test("it is prepared if a piece of it may be larger than outputs may be, in whatever script", async () => {
+test("the first request is prepared if one message may exceed the tool output limit, in any script", async () => {
   const gateway = await startTestGateway(model.url, { sessions: { policy: { toolOutputTokens: 25_000 } } })
   await ask(gateway, said("字".repeat(30_000)))
   await gateway.close()
   expect(gateway.records.map(({ how }) => how)).toEqual(["prepared"])
 })
 
-test("a gateway that is closed right after it is known in the next one", async () => {
+test("a session survives when its gateway closes right after the first request", async () => {
   const store = createMemoryStore()
   const words = [{ role: "user", content: "Begin with the first of them." }]
   const sessions: string[] = []

@@ -29,7 +29,7 @@ const receipt: Receipt = {
   checkpoint: "e9",
 }
 type Made = { readonly body: Buffer; readonly sent: Buffer; readonly rules?: readonly string[] }
-const laneFor = ({ body, sent, rules = [] }: Made): FastPath =>
+const fastPathFor = ({ body, sent, rules = [] }: Made): FastPath =>
   fastPathOf({
     session: "s",
     isNamed: false,
@@ -43,19 +43,19 @@ const laneFor = ({ body, sent, rules = [] }: Made): FastPath =>
 const history = ["go", "ö old", "old", "more", "now", "yes", "on", "right"]
 const short = [history[0] ?? "", "[left out: ö]", ...history.slice(4)]
 
-test("a compacted beginning goes before the next turn as it was, and the rest as it comes", () => {
-  const fastPath = laneFor({ body: said(history), sent: said(short) })
+test("the next turn is sent with the same compacted prefix, and the rest unchanged", () => {
+  const fastPath = fastPathFor({ body: said(history), sent: said(short) })
   const next = goesOn(fastPath, said([...history, "and ü?"]), defaultPolicy)
   expect(next === undefined ? "" : bodyFor(next).toString()).toBe(said([...short, "and ü?"]).toString())
 })
 
-test("a body that was changed to its very end is for the session to make", () => {
-  const fastPath = laneFor({ body: said(history), sent: said([...short, "[rules]"]) })
+test("a body that was changed to its end must be prepared by the session", () => {
+  const fastPath = fastPathFor({ body: said(history), sent: said([...short, "[rules]"]) })
   expect(fastPath.plain).toBe(false)
 })
 
-test("a rule in the compacted beginning stands by itself; one behind it has to be there in the next body", () => {
-  const fastPath = laneFor({ body: said(history), sent: said(short), rules: ["left out", "right"] })
+test("a rule in the compacted prefix is always sent; a rule after it must be in the next body", () => {
+  const fastPath = fastPathFor({ body: said(history), sent: said(short), rules: ["left out", "right"] })
   expect(fastPath.needles.map(({ bytes }) => bytes.toString())).toEqual(["right"])
   expect(goesOn(fastPath, said([...history.slice(0, -1), "wrong"]), defaultPolicy)).toBeUndefined()
   expect(goesOn(fastPath, said([...history, "next"]), defaultPolicy)).toBeDefined()
@@ -64,7 +64,7 @@ test("a rule in the compacted beginning stands by itself; one behind it has to b
 const windowTokens = 12_000
 const turns = 60
 
-test("while a compaction is in force, requests go on at once and each goes on from the last", {
+test("requests are forwarded at once while a compaction is in force", {
   timeout: 60_000,
 }, async () => {
   const model = await startModelServer({
@@ -84,7 +84,7 @@ test("while a compaction is in force, requests go on at once and each goes on fr
     expect(answer.status).toBe(200)
     const { choices }: { readonly choices: readonly { readonly message: object }[] } = JSON.parse(await answer.text())
     messages.push(choices[0]?.message ?? {})
-    // Whoever thinks before asking again finds that the session has taken in what was said.
+    // A client that pauses before its next request finds that the session has stored the last one.
     await gateway.holdfast.idle()
     await new Promise((resolve) => setTimeout(resolve, 15))
   }

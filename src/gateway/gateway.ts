@@ -231,9 +231,9 @@ async function operatorRefusal({ operator }: ExchangeDeps): Promise<Problem | un
 
 const formatOf = (route: Route) => (route.type === "model-call" ? route.format : undefined)
 
-type Arriving = Pick<Exchange, "incoming" | "response" | "arrived">
+type IncomingExchange = Pick<Exchange, "incoming" | "response" | "arrived">
 
-function openExchange(deps: ExchangeDeps, { incoming, response, arrived }: Arriving, route: Route): Exchange {
+function openExchange(deps: ExchangeDeps, { incoming, response, arrived }: IncomingExchange, route: Route): Exchange {
   const { method = "GET", url = "/" } = incoming
   const id = `hx-${randomBytes(9).toString("base64url")}`
   // An absolute URL in place of a path may contain a password, so it is not logged.

@@ -163,14 +163,14 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
 }
 
 /** Offer the model the recall tool if the session has put a recall handle into the request. */
-function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, outgoing: OutgoingCall): Offered {
+function offerRecall({ deps }: Exchange, { format }: ModelRoute, body: Buffer, outgoing: OutgoingCall): RecallOffer {
   const text = deps.recall && outgoing.known().session !== undefined ? body.toString("utf8") : ""
   const isPrinted = text !== "" && printsHandle(outgoing.seen?.() ?? text)
   const offered = isPrinted ? withRecallTool(text, format) : text
   return offered === text ? { body, recalls: false } : { body: Buffer.from(offered), recalls: true }
 }
 
-type Offered = { readonly body: Buffer; readonly recalls: boolean }
+type RecallOffer = { readonly body: Buffer; readonly recalls: boolean }
 
 /** Status codes of refusals that a different request may avoid: too long, unknown to the upstream, or not accepted in this form. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 405, 413, 422, 501])

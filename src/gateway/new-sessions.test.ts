@@ -4,7 +4,7 @@ import { createNewSessions } from "./locate.ts"
 const clock = { ms: 0 }
 const hourMs = 3_600_000
 
-test("a tenant begins so many sessions in an hour, another as many of its own, and what was begun goes on", () => {
+test("the limit on new sessions per hour is per tenant, and begun sessions continue", () => {
   clock.ms = 0
   const { admit } = createNewSessions(2, () => clock.ms)
   expect(["a", "b", "c"].map((session) => admit("one", session, true))).toEqual([true, true, false])
@@ -14,7 +14,7 @@ test("a tenant begins so many sessions in an hour, another as many of its own, a
   expect(admit("one", "e", true)).toBe(true)
 })
 
-test("a session that was not begun is not known for going on, and begins when there is room", () => {
+test("a refused session does not count as begun, and begins when there is room", () => {
   clock.ms = 0
   const { admit } = createNewSessions(1, () => clock.ms)
   expect([admit("one", "a", true), admit("one", "b", true), admit("one", "b", false)]).toEqual([true, false, false])
@@ -23,7 +23,7 @@ test("a session that was not begun is not known for going on, and begins when th
   expect(admit("one", "c", true)).toBe(false)
 })
 
-test("however many come, so many are kept in mind and no more", () => {
+test("the number of remembered tenants and sessions is limited", () => {
   clock.ms = 0
   const { admit } = createNewSessions(1, () => clock.ms)
   for (let n = 0; n < 30_000; n++) admit(`tenant-${n}`, `session-${n}`, true)

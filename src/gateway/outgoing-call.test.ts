@@ -34,7 +34,7 @@ test.each([{ "x-session-id": "quick" }, {}])(
     const usages = await Promise.all(
       [...sessions].map(async (id) => (await later.session(id).history({ limit: 1000 })).filter(isUsage)),
     )
-    // A request that the next one overtakes is written down with that one, and so is what it took.
+    // A request that the next one contains is stored with it, and so is its usage.
     expect(usages.flat()).toHaveLength(turns)
     expect(gateway.records.filter(({ how }) => how === "at-once").length).toBeGreaterThan(turns / 2)
     expect(sessions.size).toBe(1)

@@ -16,7 +16,7 @@ test.each([
   "data\n\ndata:\n\n",
   "\ufeffdata: 1\r\n\r\ndata: 2\r\rdata: 3\n\n",
   "data: \u2028{\u2029\u0085}\n\n",
-])("an event goes on as it came: %j", async (text) => {
+])("a valid event is relayed unchanged: %j", async (text) => {
   expect(await told(text)).toBe(text)
 })
 
@@ -26,11 +26,11 @@ test.each([
   ["data: 1\nfoo: bar\n\n", ""],
   ["datax: 1\n\n", ""],
   [" data: 1\n\n", ""],
-])("a line that is none of an event's goes nowhere: %j", async (text, expected) => {
+])("an event with a line outside the SSE grammar is dropped: %j", async (text, expected) => {
   expect(await told(text)).toBe(expected)
 })
 
-test("whatever comes, what goes on is part of it and has no other line", async () => {
+test("for any input, the output is part of it and has only valid lines", async () => {
   const line = fc.oneof(fc.constantFrom("data: 1", "event: a", ": c", "", "", "{", "id", "retry:"), fc.string())
   await fc.assert(
     fc.asyncProperty(fc.array(line), fc.constantFrom("\n", "\r", "\r\n"), async (lines, end) => {

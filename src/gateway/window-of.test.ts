@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { isAnswerCounted, learnCountsAnswer, learnWindow, type WindowDeps, windowOf } from "./window-of.ts"
 
-test("what an upstream refused of one tenant says nothing of another's account", () => {
+test("a window learned for one tenant does not apply to another", () => {
   const deps: WindowDeps = { upstreams: [], windows: new Map(), countsAnswer: new Set() }
   const window = (tenant: string) => windowOf(deps, { tenant, format: "openai-chat" }, "m")
   learnWindow(deps, "north", "m", 32_000)

@@ -25,7 +25,7 @@ const answerWith = ({ status, headers, body }: WireError): void => {
 
 const messages = [{ role: "user" as const, content: "hi" }]
 
-/** One call by the provider's own SDK; what it throws. */
+/** One call by the provider's own SDK; returns what it throws. */
 const calls: Readonly<Record<Format, (stream: boolean) => Promise<unknown>>> = {
   "anthropic-messages": async (stream) => {
     const client = new Anthropic({ apiKey: "none", baseURL: url, maxRetries: 0 })
@@ -91,7 +91,7 @@ test.each<[format: Format, kind: unknown, fields: object]>([
   ["openai-chat", OpenAI.BadRequestError, { code: "context_length_exceeded", param: "messages" }],
   ["openai-responses", OpenAI.BadRequestError, { code: "context_length_exceeded", param: "input" }],
   ["gemini", ApiError, {}],
-])("the SDK of %s reads a context too long", async (format, kind, fields) => {
+])("the SDK of %s recognises a context error", async (format, kind, fields) => {
   answerWith(contextError(format, need))
   const error = await thrown(format)
   expect(error).toBeInstanceOf(kind)

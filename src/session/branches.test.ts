@@ -18,10 +18,10 @@ const turns = (from: number, to: number): readonly Wire[] =>
 
 const installedIn = ({ trace }: Prepared): number => trace.filter(({ type }) => type === "checkpoint-installed").length
 
-/** A compaction that only adds a rule has none. */
+/** A compaction that only adds a rule has no digest. */
 const hasDigest = ({ wire }: Prepared): boolean => wire.includes("</summary>")
 
-/** A session of a client that was compacted at least once, and what it sent last. */
+/** A client's session with at least one compaction, and the client's last request. */
 async function compacted(holdfast: Holdfast) {
   const session = holdfast.session("s")
   await session.prepare({ body: bodyOf(turn(1)) })
@@ -34,7 +34,7 @@ async function compacted(holdfast: Holdfast) {
 }
 
 describe("a client that edits its history", () => {
-  test("keeps its rules, and the facts of the way not taken stand in the next digest", async () => {
+  test("keeps its rules, and the facts of the abandoned branch are in the next digest", async () => {
     const holdfast = open(createMemoryStore())
     const { session, history } = await compacted(holdfast)
     const edited = [...history.slice(0, 4), { role: "user", content: "Now something else: order B-7." }]
@@ -52,7 +52,7 @@ describe("a client that edits its history", () => {
     }
   })
 
-  test("and comes back to the old one gets the same bytes as before", async () => {
+  test("gets the same bytes as before when it returns to the old history", async () => {
     const store = createMemoryStore()
     const { session, history, last } = await compacted(open(store))
     await session.prepare({ body: bodyOf([...history.slice(0, 4), userSays(50)]) })
@@ -66,7 +66,7 @@ describe("a client that edits its history", () => {
 })
 
 describe("a client that compacts its history itself", () => {
-  test("keeps its rules, and what it left out can still be found in memory and in the next digest", async () => {
+  test("keeps its rules, and what it left out is still in memory and in the next digest", async () => {
     const holdfast = open(createMemoryStore())
     const { session } = await compacted(holdfast)
     await holdfast.idle()
@@ -84,14 +84,14 @@ describe("a client that compacts its history itself", () => {
   })
 })
 
-describe("an answer that was recorded and comes back altered", () => {
+describe("a recorded response that the client sends back altered", () => {
   const alterations: readonly (readonly [string, (answer: Wire) => Wire])[] = [
     ["with blanks trimmed", (answer) => ({ ...answer, content: `${answer.content}`.trim() })],
     ["without its reasoning", ({ reasoning_content: _, ...answer }) => answer],
     ["with members that nobody knows", (answer) => ({ ...answer, annotations: [] })],
     ["cut short", (answer) => ({ ...answer, content: `${answer.content}`.slice(0, 20) })],
   ]
-  test.each(alterations)("%s does not pile up compactions, and no message is lost", async (_how, alter) => {
+  test.each(alterations)("%s causes no extra compactions, and no message is lost", async (_how, alter) => {
     const store = createMemoryStore()
     let session = open(store).session("s")
     let history: readonly Wire[] = []

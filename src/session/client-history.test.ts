@@ -8,7 +8,7 @@ import { formats } from "../message/message.ts"
 import { createMemoryStore } from "../store/memory-store.ts"
 import { createHoldfast } from "./holdfast.ts"
 
-/** What a client does to its own history before it sends it again. */
+/** A change that a client makes to its own history. */
 type Move =
   | { readonly type: "grow"; readonly messages: readonly ChatMessage[] }
   | { readonly type: "rewind"; readonly share: number }
@@ -25,7 +25,7 @@ const move: Arbitrary<Move> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom<Move>({ type: "again" }, { type: "restart" }) },
 )
 
-/** New ids for every growth: a client never uses one twice. */
+/** New ids for every extension: a client never uses one twice. */
 const renumber = (messages: readonly ChatMessage[], n: number): readonly ChatMessage[] =>
   JSON.parse(JSON.stringify(messages).replaceAll('"call_', `"call_${n}x`))
 
@@ -50,7 +50,7 @@ function moved(history: readonly ChatMessage[], taken: Move, n: number): readonl
 
 const rule = "Never write to the north table."
 
-test("for any client that grows, rewinds, compacts or repeats its history, every request fits, is accepted, and has the rule and the latest words", async () => {
+test("for any client that extends, rewinds, compacts or repeats its history, every request fits, is accepted, and has the rule and the latest message", async () => {
   const property = fc.asyncProperty(
     fc.constantFrom(...formats),
     fc.array(move, { minLength: 1, maxLength: 8 }),

@@ -7,7 +7,7 @@ import { createHoldfast } from "./holdfast.ts"
 
 const options = { format: "openai-chat", windowTokens: 6000, reserveTokens: 200 } as const
 
-test("whoever listens hears of each thing once, and only of the session asked for", async () => {
+test("a listener gets each event once, and only of its session", async () => {
   const failing = createFailingStore(createMemoryStore())
   const holdfast = createHoldfast({
     store: failing.store,
@@ -41,7 +41,7 @@ test("whoever listens hears of each thing once, and only of the session asked fo
   await holdfast.close()
 })
 
-test("a client that goes another way is heard of", async () => {
+test("a diverging client history is reported", async () => {
   const holdfast = createHoldfast({ store: createMemoryStore(), ...options })
   const heard: SessionEvent[] = []
   const session = holdfast.session("s")
@@ -52,7 +52,7 @@ test("a client that goes another way is heard of", async () => {
   expect(heard.filter(({ type }) => type === "branch-opened")).toMatchObject([{ left: 2, from: "e3" }])
 })
 
-test("a listener that throws is not asked again, and breaks nothing", async () => {
+test("a listener that throws is removed, and breaks nothing", async () => {
   const holdfast = createHoldfast({ store: createMemoryStore(), ...options })
   let asked = 0
   holdfast.subscribe(() => {

@@ -29,7 +29,7 @@ const open = (store: Store): Holdfast =>
     queue: createInProcessQueue(store.jobs, { pollMs: 5, retryMs: 5 }),
   })
 
-/** The messages of a session's log, in the order in which they were written, as a process sees them that comes new to the store. */
+/** The messages of a session's log in order, as a new process reads them from the store. */
 async function messagesIn(store: Store, session: string, branchOnly: boolean): Promise<readonly unknown[]> {
   const entries = await createHoldfast({ store, format }).session(session).history({ limit: 10_000 })
   const wanted = entries.filter(({ onBranch }) => (branchOnly ? onBranch === true : onBranch !== undefined))
@@ -39,7 +39,7 @@ async function messagesIn(store: Store, session: string, branchOnly: boolean): P
 const isOnDurability = ({ type }: { readonly type: string }): boolean =>
   type === "durability-degraded" || type === "durability-restored"
 
-/** Watches a script: what was acknowledged is in the store, what was prepared is whole, what was refused is a Problem. */
+/** Checks a script: acknowledged messages are in the store, prepared requests are complete, refusals are Problems. */
 function watch(
   holdfast: Holdfast,
   inner: Store,
@@ -52,8 +52,8 @@ function watch(
     if (isOnDurability({ type })) heard.set(session, type)
   })
   /**
-   * Who listens knows at any time whether the store has all of a session, and a trace says what became of that during its call. Between
-   * two calls, what waits in memory may be written by itself: no trace tells of that.
+   * Listeners know at any time whether the store has all of a session, and a trace reports durability changes during its call. Between two
+   * calls, pending entries may be written in the background, which no trace reports.
    */
   const heed = (session: string, trace: Trace, durable: boolean): void => {
     expect(heard.get(session) ?? "durability-restored").toBe(durable ? "durability-restored" : "durability-degraded")
@@ -84,7 +84,7 @@ function watch(
       rules.push(text)
     },
     pause: async (holdfast) => {
-      // Nothing is idle before the store is back: it comes back a little after it failed.
+      // Nothing is idle before the store is available again, shortly after it failed.
       let isIdle = false
       const idle = holdfast.idle().then(() => {
         isIdle = true
@@ -99,7 +99,7 @@ function watch(
 
 type Script = "log" | "client"
 
-/** One script with one fault; what the store holds in the end is what was said. */
+/** One script with one fault; in the end the store has exactly what was said. */
 async function runWith(script: Script, fault: Fault | undefined): Promise<readonly string[]> {
   const inner = createMemoryStore()
   const failing = createFailingStore(inner)
@@ -130,7 +130,7 @@ async function runWith(script: Script, fault: Fault | undefined): Promise<readon
   return calls
 }
 
-/** In the everyday run every eighth call fails, each in another way; in a long one every call fails in all of them. */
+/** In the everyday run every eighth call fails, each in a different way; in a long run every call fails in every way. */
 const ways = [
   { when: "before", lasting: false },
   { when: "after", lasting: false },
@@ -141,7 +141,7 @@ const ways = [
 const codes = ["store-unavailable", "store-full", "store-locked", "store-corrupt"] as const
 
 test.each<Script>(["log", "client"])(
-  "whichever call of the store fails, and however, a session with a history of the %s goes on and loses nothing",
+  "whichever store call fails, and however, a session with a history of the %s continues and loses nothing",
   async (script) => {
     const calls = await runWith(script, undefined)
     expect(calls).toEqual(expect.arrayContaining(["append", "jobs.put", "memory.write", "putSummary", "getSummary"]))

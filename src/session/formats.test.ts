@@ -31,34 +31,31 @@ const lists: Readonly<Record<Format, string>> = {
   gemini: "contents",
 }
 
-/** The turn's messages as a client of this format has them. */
+/** The turn's messages in this client's format. */
 function wireTurn(format: Format, n: number): readonly object[] {
   const body: unknown = JSON.parse(bodyIn(format, turn(n)))
   const list = isObject(body) ? body[lists[format]] : []
   return Array.isArray(list) ? list.filter((one) => !(isObject(one) && one.role === "system")) : []
 }
 
-describe.each(formats)("messages that came in as %s", (from) => {
-  test.each(formats)(
-    "are asked of a model that speaks %s, and the session goes on there, compacted or not",
-    async (to) => {
-      const session = open()
-      await session.append(wireTurn(from, 1), { format: from })
-      for (let n = 2; n <= 14; n++) {
-        const { wire, receipt } = await session.prepare({ format: to })
-        expect(objectionTo(to, wire)).toBeUndefined()
-        expect(wire).toContain(`Request ${n - 1}:`)
-        expect(receipt.contextTokens).toBeLessThanOrEqual(4800)
-        await session.append(wireTurn(to, n), { format: to })
-      }
-      const { wire, trace } = await session.prepare({ format: to })
-      expect(wire).toContain("</summary>")
-      expect(trace.filter(({ type }) => type === "checkpoint-installed").length).toBeLessThanOrEqual(1)
-      await session.verify()
-    },
-  )
+describe.each(formats)("messages received as %s", (from) => {
+  test.each(formats)("are sent to a model in %s, and the session continues there, compacted or not", async (to) => {
+    const session = open()
+    await session.append(wireTurn(from, 1), { format: from })
+    for (let n = 2; n <= 14; n++) {
+      const { wire, receipt } = await session.prepare({ format: to })
+      expect(objectionTo(to, wire)).toBeUndefined()
+      expect(wire).toContain(`Request ${n - 1}:`)
+      expect(receipt.contextTokens).toBeLessThanOrEqual(4800)
+      await session.append(wireTurn(to, n), { format: to })
+    }
+    const { wire, trace } = await session.prepare({ format: to })
+    expect(wire).toContain("</summary>")
+    expect(trace.filter(({ type }) => type === "checkpoint-installed").length).toBeLessThanOrEqual(1)
+    await session.verify()
+  })
 
-  test.each(formats)("are shown to a model that speaks %s where many came before its first call", async (to) => {
+  test.each(formats)("are shown to a model in %s if many came before its first call", async (to) => {
     const session = open()
     for (let n = 1; n <= 14; n++) await session.append(wireTurn(from, n), { format: from })
     for (let n = 15; n <= 20; n++) {
@@ -70,15 +67,15 @@ describe.each(formats)("messages that came in as %s", (from) => {
   })
 })
 
-describe("messages as a caller has them", () => {
-  test.each(formats)("in the shape of %s are taken as they are", async (format) => {
+describe("messages given by a caller", () => {
+  test.each(formats)("in the format of %s are accepted unchanged", async (format) => {
     const session = open({ format })
     const { entries } = await session.append(wireTurn(format, 1))
     expect(entries.length).toBe(wireTurn(format, 1).length)
     expect(objectionTo(format, (await session.prepare()).wire)).toBeUndefined()
   })
 
-  test("as plain words of someone need no format", async () => {
+  test("as plain text need no format", async () => {
     const session = open()
     await session.append([
       { role: "user", content: "Hello." },
@@ -104,7 +101,7 @@ describe("messages as a caller has them", () => {
     ["a format that nobody knows", [{ role: "user", content: [] }], JSON.parse('"morse"')],
   ]
   test.each(broken)(
-    "that are broken (%s) are refused with the place, and nothing is written",
+    "that are invalid (%s) are refused with their path, and nothing is written",
     async (_why, messages, format) => {
       const session = open()
       const refused = await session
@@ -118,7 +115,7 @@ describe("messages as a caller has them", () => {
 })
 
 describe("a history that the provider holds", () => {
-  test("goes on as it came in, and what came in is in the log", async () => {
+  test("is sent unchanged, and the new messages are in the log", async () => {
     const session = open({ format: "openai-responses" })
     const body = JSON.stringify({
       model: "any",

@@ -16,7 +16,7 @@ const open = (hooks: Hooks): Session =>
     hooks,
   }).session("s")
 
-/** A session at a size where a compaction is due and everything still fits, or where it no longer does. */
+/** A session whose size makes a compaction due, with or without a context that still fits. */
 async function fill(session: Session, share: number): Promise<Prepared> {
   for (let n = 1; ; n++) {
     await session.append([userSays(n), ...toolRound(n, 30)])
@@ -34,14 +34,14 @@ const outcomes = ({ trace }: Prepared): readonly unknown[] =>
 const isInstalled = ({ trace }: Prepared): boolean => trace.some(({ type }) => type === "checkpoint-installed")
 
 describe("before a compaction", () => {
-  test("a hook may cancel one that is not needed yet", async () => {
+  test("a hook may cancel a compaction that is not needed yet", async () => {
     const prepared = await fill(open({ beforeCompact: () => ({ cancel: true }) }), due)
     expect(outcomes(prepared)).toEqual(["cancelled"])
     expect(prepared.trace).toContainEqual({ type: "compaction-held", reason: "cancelled" })
     expect(isInstalled(prepared)).toBe(false)
   })
 
-  test("a hook is overruled where nothing fits otherwise", async () => {
+  test("a hook is overruled if the context does not fit otherwise", async () => {
     const seen: boolean[] = []
     const hooks: Hooks = {
       beforeCompact: ({ mustFit }) => {
@@ -57,7 +57,7 @@ describe("before a compaction", () => {
     expect(prepared.receipt.contextTokens).toBeLessThanOrEqual(windowTokens - 200)
   })
 
-  test("a hook may say what matters, and that is looked at", async () => {
+  test("a hook may set the focus, and it is used", async () => {
     const prepared = await fill(open({ beforeCompact: () => ({ focus: "order A-2" }) }), due)
     expect(outcomes(prepared)).toEqual(["focused"])
     expect(isInstalled(prepared)).toBe(true)
@@ -73,7 +73,7 @@ describe("before a compaction", () => {
   })
 })
 
-describe("before a compaction is put in force", () => {
+describe("before a compaction is installed", () => {
   test("a hook sees it and may refuse it", async () => {
     const digests: (string | undefined)[] = []
     const hooks: Hooks = {
@@ -89,7 +89,7 @@ describe("before a compaction is put in force", () => {
     expect(digests[0]).toContain("</summary>")
   })
 
-  test("and afterwards a hook is told which one it was", async () => {
+  test("a hook is told afterwards which compaction it was", async () => {
     const told: string[] = []
     const hooks: Hooks = {
       afterCompact: ({ checkpoint }) => {
@@ -132,13 +132,13 @@ describe("a hook that fails", () => {
       },
     ],
   ]
-  test.each(broken)("%s: has no say, and the trace tells", async (_why, hooks) => {
+  test.each(broken)("%s: is ignored, and the trace says so", async (_why, hooks) => {
     const prepared = await fill(open(hooks), due)
     expect(isInstalled(prepared)).toBe(true)
     expect(prepared.trace.filter(({ type }) => type === "hook-failed").length).toBe(1)
   })
 
-  test("never answers: has no say after a while", async () => {
+  test("never returns: is ignored after a while", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     const filling = fill(open({ beforeCompact: () => new Promise(() => {}) }), due)
     let over = false

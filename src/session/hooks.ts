@@ -61,7 +61,7 @@ async function ask<Value>(hook: HookName, act: () => Value | Promise<Value>): Pr
   }
 }
 
-type Before = {
+type HookDecision = {
   readonly cancelled?: boolean
   readonly focus?: string
   readonly summary?: string
@@ -69,7 +69,7 @@ type Before = {
 }
 
 /** Ask the hook before a compaction. If the context does not fit otherwise, cancelling is overruled. */
-export async function askBeforeCompact(live: Live, budgeted: Budgeted, options: PrepareOptions): Promise<Before> {
+export async function askBeforeCompact(live: Live, budgeted: Budgeted, options: PrepareOptions): Promise<HookDecision> {
   const { beforeCompact } = live.options.hooks ?? {}
   const { plan, contextTokens, fits } = budgeted
   if (beforeCompact === undefined || plan.type !== "compact") return { events: [] }

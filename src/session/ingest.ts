@@ -189,7 +189,7 @@ function keepMessages({ messages }: Live, { entries }: Committed, added: Transcr
   }
 }
 
-type Ingested = {
+type IngestResult = {
   /** The client's request, with its messages under entry ids. */
   readonly request: ModelRequest
   readonly separation: Separation
@@ -200,7 +200,7 @@ type Ingested = {
  * Store a client's whole history: messages that the log has, from the first on, are not stored again; the rest is new. A history that
  * diverges from the previous one becomes a branch, and facts from the abandoned messages are kept.
  */
-export async function ingest(live: Live, request: ModelRequest, pins: readonly SessionPin[]): Promise<Ingested> {
+export async function ingest(live: Live, request: ModelRequest, pins: readonly SessionPin[]): Promise<IngestResult> {
   const separation = separate(request, { standing: live.documents })
   const { conversation } = separation
   const inherited = await inheritance(live, conversation)

@@ -13,7 +13,7 @@ test.each([
   ["a word of an automaton", "[automated message] The build runs. Do not start it again."],
   ["a title to write", "Please write a short title for this conversation. Do not use quotes, only return the title."],
   ["a summary to write", "Summarize the conversation above. Do not use tools. Only output the summary."],
-])("%s is news of the moment", (_why, text) => {
+])("%s is a temporary notice", (_why, text) => {
   expect(isNotice(text)).toBe(true)
 })
 
@@ -24,7 +24,7 @@ test.each([
   "If the user asks for a discount, never promise one.",
   "Write a parser. Only return plain objects, never classes.",
   "We must not exceed 40 tokens per line.",
-])("a person's own words are none: %s", (text) => {
+])("a person's own text is not a notice: %s", (text) => {
   expect(isNotice(text)).toBe(false)
 })
 
@@ -35,11 +35,11 @@ test.each([
   ["Continue the conversation from where it stopped, never ask back.", true],
   ["Never edit the harbour map.", false],
   ["Do not deploy until Ana gives her word.", false],
-])("whether a rule says itself that it holds for now: %s", (rule, expected) => {
+])("a rule that says it is temporary: %s", (rule, expected) => {
   expect(holdsForNow(rule)).toBe(expected)
 })
 
-test("how one answer is to look is no rule beside the request for it, and is one by itself", () => {
+test("the form of one response is not a rule together with its request, and is one by itself", () => {
   const shapes = (text: string): readonly boolean[] =>
     findRules(text, { channel: "user" }).map((rule) => shapesOneAnswer(rule, text))
   expect(shapes("Extract the names of all ships. Respond only with XML.")).toContain(true)

@@ -7,7 +7,7 @@ test.each([
   ["a shell that waits", "total 0\ndrwxr-xr-x ships\n(Current directory: /tmp)\nbash-$ "],
   ["code", "import os\nfrom a import b\n\ndef run():\n    return 1;\n\nclass Ship:\n    return {};\n"],
   ["a log", "INFO start\nINFO open\nWARN never closed\nERROR cannot read\nINFO stop\nDEBUG end\n"],
-])("%s is what a program printed", (_why, text) => {
+])("%s is program output", (_why, text) => {
   expect(isOutput(text)).toBe(true)
 })
 
@@ -18,6 +18,6 @@ test.each([
   "# Port\n# Rules\n[ ] never anchor\n[x] ask first\n* no oil\n> as I said\n1. be kind\n2. keep left",
   "The build fails with:\n\n  cannot find module\n\nPlease look into it. And never touch the lock file.",
   "",
-])("what a person wrote is not: %s", (text) => {
+])("a person's text is not program output: %s", (text) => {
   expect(isOutput(text)).toBe(false)
 })

@@ -14,7 +14,7 @@ const rule = (text: string): EntryBody => ({
   kind: "obligation",
 })
 
-test("a look at the store that fails late does not count what waits for the store as saved", async () => {
+test("a store read that fails late does not mark pending entries as saved", async () => {
   const inner = createMemoryStore()
   const looked = Promise.withResolvers<never>()
   let isAway = false

@@ -75,7 +75,7 @@ export function createJournal(options: JournalOptions): Journal {
   }
 
   /** Others wrote while the store was unavailable: their log stays, and the pending entries must be written after it. */
-  const startOver = async (): Promise<readonly Stranded[]> => {
+  const startOver = async (): Promise<readonly UnsavedEntry[]> => {
     const { fresh, there } = await readAgain(options, backlog)
     // Drop the old state only after everything was read.
     const withdrawn = backlog.withdraw()
@@ -83,11 +83,11 @@ export function createJournal(options: JournalOptions): Journal {
     outline = fresh
     backlog.advance(fresh.head())
     begun = true
-    return strandedIn(withdrawn, there, session)
+    return unsavedIn(withdrawn, there, session)
   }
 
   /** Synchronize with the store; returns the entries that must be written again. */
-  const meet = async (): Promise<readonly Stranded[]> => {
+  const synchronize = async (): Promise<readonly UnsavedEntry[]> => {
     if (!begun) await refresh()
     const waiting = backlog.size()
     if (waiting === 0) return []
@@ -96,7 +96,7 @@ export function createJournal(options: JournalOptions): Journal {
     return again
   }
 
-  const write: Committing["write"] = async (written, away) => {
+  const write: CommitDeps["write"] = async (written, away) => {
     const chaining = chainBehind(() => outline, written, options)
     const chained = chaining instanceof Promise ? await chaining : chaining
     if (chained === undefined) return undefined
@@ -117,7 +117,7 @@ export function createJournal(options: JournalOptions): Journal {
   return {
     outline: () => outline,
     refresh,
-    commit: (ask) => commitTo({ outline: () => outline, backlog, meet, write, options }, ask),
+    commit: (ask) => commitTo({ outline: () => outline, backlog, synchronize, write, options }, ask),
     entries: bodies.read,
     isDurable: () => backlog.size() === 0,
     isSaved: (seq) => seq <= backlog.saved().seq,
@@ -131,14 +131,14 @@ export function createJournal(options: JournalOptions): Journal {
 /** Entries hashed in one step; between steps other requests are served. */
 const chainedAtOnce = 50
 
-type Chained = ReturnType<typeof chainEntries>
+type ChainedEntries = ReturnType<typeof chainEntries>
 
 /** Hash-chain bodies after the end of a log. Many are chained in slices; undefined if another write happened in between. */
 function chainBehind(
   outline: () => Outline,
   bodies: readonly EntryBody[],
   { redact, now }: JournalOptions,
-): Chained | Promise<Chained | undefined> {
+): ChainedEntries | Promise<ChainedEntries | undefined> {
   const head = outline().head()
   if (bodies.length <= chainedAtOnce) return chainEntries(head, bodies.map(redact), now())
   const atMs = now()
@@ -150,8 +150,8 @@ function chainBehind(
 async function chainInSlices(
   head: Head,
   bodies: readonly EntryBody[],
-  chain: (slice: readonly EntryBody[], behind: Head) => Chained,
-): Promise<Chained> {
+  chain: (slice: readonly EntryBody[], behind: Head) => ChainedEntries,
+): Promise<ChainedEntries> {
   const entries: StoredEntry[] = []
   const payloads = new Map<string, string>()
   const pace = createPace()
@@ -205,11 +205,11 @@ async function readAgain(
   return { fresh, there: new Set(stored.map(({ hash }) => hash)) }
 }
 
-const strandedIn = (
-  { entries, payloads }: Withdrawn,
+const unsavedIn = (
+  { entries, payloads }: RemovedEntries,
   there: ReadonlySet<string>,
   session: SessionId,
-): readonly Stranded[] =>
+): readonly UnsavedEntry[] =>
   entries
     .filter(({ hash }) => !there.has(hash))
     .map((entry) => ({ seq: entry.seq, body: readBody(entry, payloads, session) }))
@@ -225,30 +225,30 @@ async function readOutline({ store, session }: JournalOptions, outline: Outline)
   }
 }
 
-type Committing = {
+type CommitDeps = {
   readonly outline: () => Outline
   readonly backlog: Backlog
-  readonly meet: () => Promise<readonly Stranded[]>
+  readonly synchronize: () => Promise<readonly UnsavedEntry[]>
   /** Write these bodies; undefined if another process was faster, and then its entries have been read. */
   readonly write: (written: readonly EntryBody[], away: Problem | undefined) => Promise<Committed | undefined>
   readonly options: JournalOptions
 }
 
-async function commitTo({ outline, backlog, meet, write, options }: Committing, ask: Write): Promise<Committed> {
-  let stranded: readonly Stranded[] = []
+async function commitTo({ outline, backlog, synchronize, write, options }: CommitDeps, ask: Write): Promise<Committed> {
+  let unsavedEntries: readonly UnsavedEntry[] = []
   let moved = false
   for (let race = 0; race < maxRaces; race++) {
-    const met = await attempt(meet)
-    if ("value" in met) stranded = [...stranded, ...met.value]
-    const { bodies: again, places } = rebase(stranded, outline(), options)
-    const rewritten = again.length === 0 ? undefined : await write(again, problemIn(met))
+    const synced = await attempt(synchronize)
+    if ("value" in synced) unsavedEntries = [...unsavedEntries, ...synced.value]
+    const { bodies: again, places } = rebase(unsavedEntries, outline(), options)
+    const rewritten = again.length === 0 ? undefined : await write(again, problemIn(synced))
     if (again.length > 0 && rewritten === undefined) continue
-    if (stranded.length > 0) {
+    if (unsavedEntries.length > 0) {
       options.onMoved(places)
       moved = true
     }
-    stranded = []
-    const away = problemIn(met) ?? rewritten?.problem
+    unsavedEntries = []
+    const away = problemIn(synced) ?? rewritten?.problem
     const head = outline().head().seq
     const asked = ask(outline(), head + (head === 0 ? 2 : 1)).filter((body) => !moved || !hasReferences(body))
     if (asked.length === 0) return { entries: [], durable: backlog.size() === 0, ...present({ problem: away }) }
@@ -259,7 +259,8 @@ async function commitTo({ outline, backlog, meet, write, options }: Committing, 
   throw new HoldfastError({ code: "store-locked", store: options.store.kind, waitedMs: 0 })
 }
 
-const problemIn = (met: Attempted<unknown>): Problem | undefined => ("problem" in met ? met.problem : undefined)
+const problemIn = (synced: AttemptResult<unknown>): Problem | undefined =>
+  "problem" in synced ? synced.problem : undefined
 
 /** Does it refer to entries by sequence numbers chosen before the write? Those are invalid once entries have moved. */
 const hasReferences = ({ type }: EntryBody): boolean => !withoutReferences.has(type)
@@ -282,10 +283,10 @@ const entriesOf = (stored: readonly StoredEntry[], written: readonly EntryBody[]
     return body === undefined ? [] : [{ seq, hash, atMs, body }]
   })
 
-type Attempted<Value> = { readonly value: Value } | { readonly problem: Problem }
+type AttemptResult<Value> = { readonly value: Value } | { readonly problem: Problem }
 
 /** The result, or the store's Problem. Any other error is a bug and is thrown. */
-async function attempt<Value>(act: () => Promise<Value>): Promise<Attempted<Value>> {
+async function attempt<Value>(act: () => Promise<Value>): Promise<AttemptResult<Value>> {
   try {
     return { value: await act() }
   } catch (error) {
@@ -342,10 +343,10 @@ type Backlog = {
   /** Write all entries. `conflict` if another process wrote in their place; if the store fails, the backlog stays unchanged. */
   readonly save: () => Promise<"saved" | "conflict">
   /** Remove all entries, to be written differently. */
-  readonly withdraw: () => Withdrawn
+  readonly withdraw: () => RemovedEntries
 }
 
-type Withdrawn = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
+type RemovedEntries = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
 /** Entries saved in one transaction: an embedded store blocks its process while it writes. A started save continues with the rest. */
 const savedAtOnce = 1000
@@ -410,9 +411,9 @@ function createBacklog(store: Store, session: SessionId, owner: () => MemoryOwne
 }
 
 /** An entry that never reached the store, with the sequence number that it would have had. */
-type Stranded = { readonly seq: number; readonly body: EntryBody }
+type UnsavedEntry = { readonly seq: number; readonly body: EntryBody }
 
-type Rebased = {
+type RebaseResult = {
   readonly bodies: readonly EntryBody[]
   /** New sequence numbers by old ones. */
   readonly places: ReadonlyMap<number, number>
@@ -429,12 +430,16 @@ type RebaseOptions = {
  * and messages that others wrote too are dropped; rules and usage stay. Compactions are dropped, because their messages may have moved;
  * they are made again when needed.
  */
-function rebase(stranded: readonly Stranded[], outline: Outline, { opening, follows }: RebaseOptions): Rebased {
+function rebase(
+  unsavedEntries: readonly UnsavedEntry[],
+  outline: Outline,
+  { opening, follows }: RebaseOptions,
+): RebaseResult {
   const places = new Map<number, number>()
   const isEmpty = outline.head().seq === 0
-  const bodies: EntryBody[] = isEmpty && stranded.length > 0 ? [opening()] : []
-  const placeOf = createPlacing(stranded, outline, places)
-  for (const { seq, body } of stranded) {
+  const bodies: EntryBody[] = isEmpty && unsavedEntries.length > 0 ? [opening()] : []
+  const placeOf = createPlacing(unsavedEntries, outline, places)
+  for (const { seq, body } of unsavedEntries) {
     const written = rewrite(body, placeOf, outline, follows())
     if (typeof written === "number") places.set(seq, written)
     else if (written !== undefined) places.set(seq, outline.head().seq + bodies.push(written))
@@ -447,12 +452,12 @@ function rebase(stranded: readonly Stranded[], outline: Outline, { opening, foll
  * client's whole history: that begins at the root, after the infrastructure that was seen with it.
  */
 function createPlacing(
-  stranded: readonly Stranded[],
+  unsavedEntries: readonly UnsavedEntry[],
   outline: Outline,
   places: ReadonlyMap<number, number>,
 ): (seq: number) => number {
-  const opened = stranded.some(({ body }) => body.type === "session-opened")
-  const first = stranded.find(({ body }) => body.type === "message-appended" || body.type === "stack-seen")
+  const opened = unsavedEntries.some(({ body }) => body.type === "session-opened")
+  const first = unsavedEntries.find(({ body }) => body.type === "message-appended" || body.type === "stack-seen")
   const start = opened && first?.body.type === "message-appended" ? outline.tip() : 0
   return (seq) => {
     if (seq === 0) return start

@@ -10,7 +10,7 @@ afterEach(() => {
 
 const said = (content: string) => ({ role: "user", content })
 
-/** Let time pass until something has ended. */
+/** Advance time until a promise has settled. */
 async function untilOver<Value>(act: Promise<Value>): Promise<Value> {
   let isOver = false
   void act
@@ -25,7 +25,7 @@ async function untilOver<Value>(act: Promise<Value>): Promise<Value> {
   return act
 }
 
-test("a store that never answers counts as out of reach after a while, and what was said is written once it does", async () => {
+test("a store that never answers becomes unavailable, and pending entries are written once it answers", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   const inner = createMemoryStore()
   const failing = createFailingStore(inner)
@@ -43,14 +43,14 @@ test("a store that never answers counts as out of reach after a while, and what 
   expect((await inner.outline("s")).filter(({ type }) => type === "message-appended").length).toBe(4)
 })
 
-test("a store that answers gives the same answers through its limits", async () => {
+test("a working store gives the same results through its limits", async () => {
   const store = limitStore(createMemoryStore(), 1000)
   expect(await store.head("s")).toEqual({ seq: 0, hash: "" })
   await store.close()
   await expect(store.read("s")).rejects.toMatchObject({ problem: { code: "store-closed" } })
 })
 
-test("names are put and found through its limits, and a store that hangs on them counts as out of reach", async () => {
+test("aliases are written and found through the limits, and a store that hangs on them becomes unavailable", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
   const failing = createFailingStore(createMemoryStore())
   const store = limitStore(failing.store)

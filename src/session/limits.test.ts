@@ -7,7 +7,7 @@ import type { HoldfastOptions } from "./options.ts"
 
 const format = "openai-chat"
 
-describe("options that cannot be meant are refused by name", () => {
+describe("invalid options are refused by name", () => {
   const wrong: readonly (readonly [string, object])[] = [
     ["maxWaitMs", { maxWaitMs: -1 }],
     ["maxWaitMs", { maxWaitMs: Number.NaN }],
@@ -45,7 +45,7 @@ describe("options that cannot be meant are refused by name", () => {
     await expect(act()).rejects.toMatchObject({ problem: { code: "option-invalid", option } })
   })
 
-  test.each(["", "a b", "x".repeat(201), "a\nb", JSON.parse("5")])("a session cannot be called %j", (id) => {
+  test.each(["", "a b", "x".repeat(201), "a\nb", JSON.parse("5")])("%j is not a valid session id", (id) => {
     expect(() => createHoldfast({ store: createMemoryStore() }).session(id)).toThrow(/session/)
   })
 })
@@ -56,7 +56,7 @@ test.each([
   ["reserveTokens", { reserveTokens: -1 }],
   ["maxOutputTokens", { maxOutputTokens: 0 }],
   ["maxWaitMs", { maxWaitMs: Number.NaN }],
-])("a call whose %s cannot be meant is refused by name, and nothing is written", async (option, options) => {
+])("a call with an invalid %s is refused by name, and nothing is written", async (option, options) => {
   const holdfast = createHoldfast({ store: createMemoryStore(), format })
   const session = holdfast.session("refused")
   const body = { model: "gpt-5", messages: [{ role: "user", content: "Hello." }] }
@@ -67,7 +67,7 @@ test.each([
   await holdfast.close()
 })
 
-test("a session unused for longest is let go of and comes back as it was, unless the store does not have all of it", async () => {
+test("the least recently used session is closed and reopens unchanged, unless it has unsaved entries", async () => {
   const failing = createFailingStore(createMemoryStore())
   const holdfast = createHoldfast({ store: failing.store, format, openSessions: 2 })
   await holdfast.session("kept").append([userSays(1)])
@@ -86,7 +86,7 @@ test("a session unused for longest is let go of and comes back as it was, unless
   for (let n = 0; n < 6; n++) expect((await holdfast.session(`s${n}`).history()).length).toBe(2)
 })
 
-test("a provider that counts twice what we count has half the window, after a restart too", async () => {
+test("a provider that counts twice as many tokens gives half the window, also after a restart", async () => {
   const store = createMemoryStore()
   const open = () =>
     createHoldfast({ store, format, model: "any", windowTokens: 100_000, reserveTokens: 100 }).session("s")
@@ -110,7 +110,7 @@ test("a provider that counts twice what we count has half the window, after a re
   }
 })
 
-test("a session that is deleted is gone, with what the background still wanted to write of it", async () => {
+test("a deleted session is gone, including pending background writes", async () => {
   const store = createMemoryStore()
   const holdfast = createHoldfast({
     store,

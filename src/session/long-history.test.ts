@@ -4,7 +4,7 @@ import { createMemoryStore } from "../store/memory-store.ts"
 import type { Store } from "../store/store.ts"
 import { createHoldfast } from "./holdfast.ts"
 
-/** More messages than are saved in one go: some of them with a text that is kept apart. */
+/** More messages than are saved at once; some of them have a payload. */
 const history = Array.from({ length: 2600 }, (_, n) => ({
   role: n % 2 === 0 ? "user" : "assistant",
   content: n % 7 === 0 ? `line ${n} `.repeat(200) : `message ${n}`,
@@ -26,7 +26,7 @@ const faults: readonly (readonly [string, Fault])[] = [
 ]
 
 test.each(faults)(
-  "a long history is saved in parts: where %s, every message is in the log once in the end",
+  "a long history is saved in parts: if %s, every message is in the log once in the end",
   async (_name, fault) => {
     const inner = createMemoryStore()
     const { store, set, calls, hasFailed } = createFailingStore(inner)
@@ -43,7 +43,7 @@ test.each(faults)(
   },
 )
 
-test("another process that writes between two parts of a long history makes nothing double", async () => {
+test("another process that writes between two parts of a long history causes no duplicates", async () => {
   const inner = createMemoryStore()
   let appends = 0
   const other = createHoldfast({ store: inner, format: "openai-chat" }).session("s")

@@ -13,7 +13,7 @@ const open = (): Holdfast =>
     recall: true,
   })
 
-/** A session with a compaction in force, and a handle that it printed. */
+/** A session with a compaction in force, and a handle in it. */
 async function withHandle(session: Session): Promise<string> {
   for (let n = 1; n < 30; n++) {
     await session.append([userSays(n), ...toolRound(n, 150), answerTo(n)])
@@ -25,7 +25,7 @@ async function withHandle(session: Session): Promise<string> {
 }
 
 describe("a handle", () => {
-  test("fetches back the whole result, and as many lines of it as are asked for", async () => {
+  test("fetches the whole result, or the requested lines", async () => {
     const session = open().session("s")
     const handle = await withHandle(session)
     const whole = await session.recall(handle)
@@ -57,7 +57,7 @@ describe("a handle", () => {
     }
   })
 
-  test("that was made up, changed or printed elsewhere fetches nothing; a fork has those of before", async () => {
+  test("that was invented, changed or printed elsewhere fetches nothing; a fork has the earlier ones", async () => {
     const holdfast = open()
     const session = holdfast.session("s")
     const handle = await withHandle(session)
@@ -75,7 +75,7 @@ describe("a handle", () => {
 })
 
 describe("the log", () => {
-  test("is told in pages that say together what it says at once, whatever is asked for", async () => {
+  test("is read in pages that together equal the whole, whatever is requested", async () => {
     const session = open().session("s")
     await withHandle(session)
     const whole = await session.history()
@@ -90,7 +90,7 @@ describe("the log", () => {
     expect((await session.history({ from: 2.5, limit: 1 })).map(({ seq }) => seq)).toEqual([2])
   })
 
-  test("explains what became of each entry", async () => {
+  test("explains the state of each entry", async () => {
     const session = open().session("s")
     await withHandle(session)
     const states = new Set<string>()
@@ -106,7 +106,7 @@ describe("the log", () => {
       await expect(session.explain(wrong)).rejects.toMatchObject({ problem: { code: "entry-unknown" } })
   })
 
-  test("says of a message on another branch that it is there", async () => {
+  test("reports a message on another branch", async () => {
     const session = open().session("s")
     const bodyOf = (...messages: readonly object[]) => ({ body: { model: "any", messages } })
     await session.prepare(bodyOf(userSays(1), answerTo(1), userSays(2)))
@@ -116,8 +116,8 @@ describe("the log", () => {
   })
 })
 
-describe("a compaction that was taken back", () => {
-  test("is not made again before it has to be, and then it is", async () => {
+describe("a compaction that was undone", () => {
+  test("is not made again before it is necessary", async () => {
     const session = open().session("s")
     await withHandle(session)
     const { checkpoint } = (await session.prepare()).receipt

@@ -8,7 +8,7 @@ import { createHoldfast } from "./holdfast.ts"
 
 const format = "openai-chat"
 
-test("a memory that cannot be searched or written does not stop a turn, and is heard of", async () => {
+test("a memory that cannot be searched or written does not stop a turn, and is reported", async () => {
   const failing = createFailingStore(createMemoryStore())
   const holdfast = createHoldfast({
     store: failing.store,

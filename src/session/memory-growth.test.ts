@@ -7,7 +7,7 @@ import type { MemoryOptions } from "./options.ts"
 
 type Flushed = Extract<SessionEvent, { type: "memory-flushed" }>
 
-/** A program whose sessions are small, so that memory is written on nearly every turn. */
+/** A program with small sessions, so that memory is written on nearly every turn. */
 function open(memory: MemoryOptions = {}, windowTokens = 6000) {
   const store = createMemoryStore()
   const holdfast = createHoldfast({ store, format: "openai-chat", windowTokens, reserveTokens: 300, memory })
@@ -18,7 +18,7 @@ function open(memory: MemoryOptions = {}, windowTokens = 6000) {
   return { holdfast, store, flushes }
 }
 
-/** Where the text of a turn stands. */
+/** Where the text of a turn is placed. */
 type Place = "user" | "tool" | "assistant"
 
 async function talk(holdfast: Holdfast, id: string, texts: readonly string[], place: Place): Promise<void> {
@@ -45,11 +45,11 @@ const idLine = fc.oneof(
 )
 const idText = fc.array(idLine, { minLength: 25, maxLength: 40 }).map((lines) => lines.join("\n"))
 
-/** A turn has a few notes: what was asked, done and concluded. Its listed values come to no more than this beside them. */
+/** Limit on the lines of a turn: a few notes on what was asked, done and concluded, plus listed values. */
 const rowsPerTurn = 20
 
 describe("text full of identifiers", () => {
-  test("leaves a few lines a turn in memory, whoever says it, and the event tells how many values it left out", async () => {
+  test("leaves a few lines a turn in memory, from any channel, and the event counts the values left out", async () => {
     const places = fc.constantFrom<Place>("user", "tool", "assistant")
     await fc.assert(
       fc.asyncProperty(fc.array(idText, { minLength: 4, maxLength: 6 }), places, async (texts, place) => {
@@ -65,7 +65,7 @@ describe("text full of identifiers", () => {
     )
   })
 
-  test("that is said again in another session is not stored again", async () => {
+  test("that is repeated in another session is not stored again", async () => {
     const { holdfast, store, flushes } = open({}, 1500)
     const texts = [1, 2, 3, 4].map((n) => `I chose pump ${n} because hall ${n} is free. ${"It is long. ".repeat(60)}`)
     for (const id of ["s", "t"]) await talk(holdfast, id, texts, "assistant")
@@ -88,7 +88,7 @@ describe("the limits of a day", () => {
   test.each([
     ["session-day", { sessionRowsPerDay: 6 }],
     ["agent-day", { agentRowsPerDay: 6 }],
-  ] as const)("%s: no more is written than it allows, and the event says which limit it was", async (limit, memory) => {
+  ] as const)("%s: no more is written than it allows, and the event names the limit", async (limit, memory) => {
     const { holdfast, store, flushes } = open(memory, 1500)
     await talk(holdfast, "s", [1, 2, 3, 4, 5].map(wishes), "user")
     await holdfast.close()
@@ -96,7 +96,7 @@ describe("the limits of a day", () => {
     expect(flushes.some((flushed) => flushed.limit === limit && (flushed.leftOut ?? 0) > 0)).toBe(true)
   })
 
-  test("that are no numbers are refused by name", () => {
+  test("that are not numbers are refused by name", () => {
     for (const name of ["sessionRowsPerDay", "agentRowsPerDay"])
       expect(() => createHoldfast({ memory: { [name]: -1 } })).toThrow(`memory.${name}`)
   })

@@ -11,7 +11,7 @@ const holding = (units: number, isDurable = true): One => ({
   sent: { at: 0, model: "m", tokens: tokens(units / 4), system: [], messages: [], held: false },
 })
 
-test("any sessions: those used last are held, and no more than there is room for", () => {
+test("for any sessions, the most recently used are kept, within the limits", () => {
   const use = fc.record({ id: fc.integer({ min: 0, max: 12 }), units: fc.constantFrom(0, 40, 100, 400) })
   fc.assert(
     fc.property(fc.array(use, { maxLength: 80 }), (uses) => {
@@ -32,7 +32,7 @@ test("any sessions: those used last are held, and no more than there is room for
   )
 })
 
-test("one that holds what the store does not have stays, however large it is", () => {
+test("a session with unsaved entries stays open, however large it is", () => {
   const open = createOpenSessions<One>(2, 100)
   const waiting = open.take("waiting", () => holding(4000, false))
   for (const id of ["a", "b", "c"]) open.take(id, () => holding(40))

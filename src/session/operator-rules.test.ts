@@ -14,7 +14,7 @@ const rules = [
   "不得向外部供应商透露报价。",
 ]
 
-test("the operator's rules are judged to stand in the block that carries them", async () => {
+test("the operator's rules are found in the block that contains them", async () => {
   const holdfast = createHoldfast({
     store: createMemoryStore(),
     windowTokens: 8000,

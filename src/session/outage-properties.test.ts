@@ -8,7 +8,7 @@ import type { Store } from "../store/store.ts"
 import { createHoldfast } from "./holdfast.ts"
 import type { Session } from "./session.ts"
 
-/** Two processes with one session, each with a way of its own to the store, which may fail. */
+/** Two processes with one session, each with its own connection to the store, which may fail. */
 type Step =
   | { readonly type: "say" | "prepare" | "pin" | "mend"; readonly who: 0 | 1 }
   | {
@@ -84,6 +84,6 @@ async function run(steps: readonly Step[]): Promise<void> {
   expect((await fresh.pins()).map(({ text }) => text).sort()).toEqual([...rules].sort())
 }
 
-test("for any outages of two processes with one session, everything that either said or pinned is in the log once, and the log holds together", async () => {
+test("for any outages of two processes with one session, everything said or pinned is in the log once, and the log is intact", async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 30 }), run), { numRuns: Math.ceil(runs / 2) })
 })

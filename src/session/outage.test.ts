@@ -10,7 +10,7 @@ const open = (store: Store): Session => createHoldfast({ store, format, windowTo
 const said = (content: string) => ({ role: "user", content })
 const gone = { at: 1, code: "store-unavailable", when: "before", lasting: true } as const
 
-/** What a session shows, as texts. */
+/** The messages that a session shows, as texts. */
 async function shownBy(session: Session): Promise<readonly string[]> {
   const { context } = await session.prepare()
   const texts = context.messages.flatMap(({ parts }) =>
@@ -19,7 +19,7 @@ async function shownBy(session: Session): Promise<readonly string[]> {
   return texts.filter((text) => !text.startsWith("<pins"))
 }
 
-/** What stands in the log, as texts in the order in which they were written. */
+/** The messages in the log as texts, in order. */
 async function loggedIn(store: Store): Promise<readonly string[]> {
   const session = open(store)
   await session.verify()
@@ -30,7 +30,7 @@ async function loggedIn(store: Store): Promise<readonly string[]> {
   })
 }
 
-test("two processes: what one said while the store was away goes behind what the other wrote meanwhile, and both are shown", async () => {
+test("two processes: messages of one during an outage go after what the other wrote, and both are shown", async () => {
   const inner = createMemoryStore()
   const failing = createFailingStore(inner)
   const mine = open(failing.store)
@@ -46,7 +46,7 @@ test("two processes: what one said while the store was away goes behind what the
   expect(await shownBy(open(inner))).toEqual(all)
 })
 
-test("two processes: a store that fails again while both are brought together loses nothing that waited", async () => {
+test("two processes: a second failure while synchronizing loses no pending entries", async () => {
   for (let at = 1; at <= 8; at++) {
     const inner = createMemoryStore()
     const failing = createFailingStore(inner)
@@ -66,7 +66,7 @@ test("two processes: a store that fails again while both are brought together lo
   }
 })
 
-test("a rule whose acknowledgment got lost, and behind which another process wrote, is pinned once", async () => {
+test("a rule whose acknowledgment was lost, after which another process wrote, is pinned once", async () => {
   const inner = createMemoryStore()
   const failing = createFailingStore(inner)
   const mine = open(failing.store)
@@ -82,7 +82,7 @@ test("a rule whose acknowledgment got lost, and behind which another process wro
   expect((await open(inner).pins()).length).toBe(1)
 })
 
-test("a process that comes up while the store is away goes on behind what was said before, once the store is back", async () => {
+test("a process that starts during an outage continues the earlier history once the store is back", async () => {
   const inner = createMemoryStore()
   await open(inner).append([said("one"), said("two")])
   await open(inner).pin("Never write to the north table.")
@@ -97,7 +97,7 @@ test("a process that comes up while the store is away goes on behind what was sa
   expect((await mine.pins()).map(({ text }) => text)).toEqual(["Never write to the north table."])
 })
 
-test("a client's whole history that is sent while the store is away is matched to the log once the store is back", async () => {
+test("a client's whole history sent during an outage is matched with the log once the store is back", async () => {
   const inner = createMemoryStore()
   const history = [said("one"), { role: "assistant", content: "done" }, said("two")]
   const bodyOf = (messages: readonly object[]) => ({ model: "any", messages })
@@ -113,7 +113,7 @@ test("a client's whole history that is sent while the store is away is matched t
   expect(await loggedIn(inner)).toEqual(["one", "done", "two", "three"])
 })
 
-test("what has to be read from a store that is away is a Problem, not an empty answer", async () => {
+test("reading from an unavailable store is a Problem, not an empty result", async () => {
   const inner = createMemoryStore()
   await open(inner).append([said("one")])
   const failing = createFailingStore(inner)
@@ -128,7 +128,7 @@ test("what has to be read from a store that is away is a Problem, not an empty a
   await expect(open(failing.store).verify()).rejects.toMatchObject(away)
 })
 
-test("no model is asked without the history that only the log has, while the log cannot be read", async () => {
+test("no model is called without the log's history while the log cannot be read", async () => {
   const inner = createMemoryStore()
   await open(inner).append([said("one")])
   const failing = createFailingStore(inner)
@@ -140,7 +140,7 @@ test("no model is asked without the history that only the log has, while the log
   expect(await shownBy(mine)).toEqual(["one", "two"])
 })
 
-test("a store that fails once, whichever call it is, hides nothing of a session that was just opened", async () => {
+test("a store that fails once, on any call, hides nothing of a new session", async () => {
   for (let at = 1; at <= 6; at++) {
     const inner = createMemoryStore()
     await open(inner).append([said("one"), said("x".repeat(3000))])
@@ -153,7 +153,7 @@ test("a store that fails once, whichever call it is, hides nothing of a session 
   }
 })
 
-test("a session with something unsaved is not forked without it", async () => {
+test("a session with unsaved entries is not forked without them", async () => {
   const inner = createMemoryStore()
   const failing = createFailingStore(inner)
   const mine = open(failing.store)
@@ -165,7 +165,7 @@ test("a session with something unsaved is not forked without it", async () => {
   expect(await shownBy(await mine.fork("t"))).toEqual(["one", "two"])
 })
 
-test("a session that another process deleted begins anew", async () => {
+test("a session deleted by another process begins again", async () => {
   const store = createMemoryStore()
   const mine = open(store)
   await mine.append([said("one"), said("two")])
@@ -175,7 +175,7 @@ test("a session that another process deleted begins anew", async () => {
   expect(await loggedIn(store)).toEqual(["three"])
 })
 
-test("what waits in memory has a limit, and the caller hears of it", async () => {
+test("entries in memory are limited, and the caller gets an error", async () => {
   const failing = createFailingStore(createMemoryStore())
   const mine = createHoldfast({ store: failing.store, format, unsavedEntries: 3 }).session("s")
   await mine.append([said("one")])

@@ -11,14 +11,14 @@ const open = () =>
     "s",
   )
 
-test("a session that nobody wrote to has nothing, and is not written by looking", async () => {
+test("an empty session has no entries, and reading it writes none", async () => {
   const session = open()
   const shown = { whole: 0, shortened: 0, leftOut: 0, standing: 0, made: { digest: 0, pins: 0, memory: 0, other: 0 } }
   const nothing = { entries: 0, types: {}, branches: [], checkpoints: [], shown, durable: true }
   expect([await session.overview(), await session.overview()]).toEqual([nothing, nothing])
 })
 
-test("a history that went another way is a branch of its own; the one that goes on comes first", async () => {
+test("a diverging history is a branch of its own; the current one comes first", async () => {
   const session = open()
   await session.prepare({ body: chat("one", "two", "three") })
   await session.prepare({ body: chat("one", "two", "other", "way", "five") })
@@ -31,7 +31,7 @@ test("a history that went another way is a branch of its own; the one that goes 
   expect(shown).toMatchObject({ whole: 5, leftOut: 0 })
 })
 
-test("what a compaction left out is counted; undoing it brings all of it back", async () => {
+test("messages left out by a compaction are counted; undoing it shows all of them again", async () => {
   const session = open()
   await session.append(
     Array.from({ length: 12 }, (_, n) => ({

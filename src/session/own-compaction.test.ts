@@ -25,7 +25,7 @@ const result = (id: string): ChatMessage => ({ role: "tool", tool_call_id: id, c
 const open = (): Session =>
   createHoldfast({ store: createMemoryStore(), windowTokens: 50_000, reserveTokens: 500, format }).session("s")
 
-/** A client sends a history, and the model's answer is written down. */
+/** A client sends a history, and the model's response is recorded. */
 async function send(session: Session, history: readonly ChatMessage[], answer: ChatMessage): Promise<string> {
   const { wire } = await session.prepare({ format, body: bodyIn(format, history), repair: "when-changed" })
   await session.record({ choices: [{ index: 0, message: answer, finish_reason: "stop" }] })
@@ -35,7 +35,7 @@ async function send(session: Session, history: readonly ChatMessage[], answer: C
 const rulesOf = async (session: Session) => (await session.pins()).map(({ text, channel }) => [text, channel])
 
 describe("a client compacts its own history", () => {
-  test("right after the rule was said: the rule stands", async () => {
+  test("right after the rule was said: the rule is kept", async () => {
     const session = open()
     await send(session, [user(`${rule} Read the files.`)], says("I see, I will read them."))
     const wire = await send(session, [user("What was done?"), says(summary), user("Go on.")], says("Yes."))
@@ -43,7 +43,7 @@ describe("a client compacts its own history", () => {
     expect(await rulesOf(session)).toEqual([[rule, "user"]])
   })
 
-  test("after a rule was taken back: it stays taken back", async () => {
+  test("after a rule was withdrawn: it stays withdrawn", async () => {
     const session = open()
     const history = [user(`${rule} Read the files.`), says("I see.")]
     await send(session, history.slice(0, 1), says("I see."))
@@ -55,7 +55,7 @@ describe("a client compacts its own history", () => {
     expect(await rulesOf(session)).toEqual([])
   })
 
-  test("and writes the user's next words into the same message as its summary: they are the user's", async () => {
+  test("and puts the user's next message into its summary message: it is the user's", async () => {
     const session = open()
     await send(session, [user(`${rule} Read the files.`)], says("They are read."))
     const text = (words: string) => ({ type: "text", text: words })
@@ -70,7 +70,7 @@ describe("a client compacts its own history", () => {
     ])
   })
 
-  test("in its midst: what was said there holds, and the summary is nobody's word", async () => {
+  test("in the middle: rules there are kept, and the summary is nobody's text", async () => {
     const session = open()
     const head = [user("Read the files."), says("I begin.")]
     const middle = [user(rule), says("Of course."), user("Go on with the next one."), says("That one is empty.")]
@@ -84,7 +84,7 @@ describe("a client compacts its own history", () => {
     expect(await rulesOf(session)).toEqual([[rule, "user"]])
   })
 
-  test("how it wants the summary written is no rule once it has it", async () => {
+  test("instructions for the summary are not a rule afterwards", async () => {
     const session = open()
     const history = [user(`${rule} Read the files.`), calls("c1"), result("c1")]
     await send(session, history.slice(0, 1), calls("c1"))
@@ -94,7 +94,7 @@ describe("a client compacts its own history", () => {
   })
 })
 
-test("a session that opens with the summary of another one remembers its rules, and takes none from around it", async () => {
+test("a session that begins with the summary of another one remembers its rules, and takes none from the text around it", async () => {
   const session = open()
   const told = `This conversation is being continued from an earlier one. Summary:\n- The user said: ${rule}\n\n${around}`
   await session.prepare({ format, body: bodyIn(format, [user(told)]) })
@@ -102,7 +102,7 @@ test("a session that opens with the summary of another one remembers its rules, 
   expect((await session.pins()).some(({ text }) => text.includes("further questions"))).toBe(false)
 })
 
-test("the user goes back and says something else: what was said before that is the user's still", async () => {
+test("the user goes back and says something else: earlier rules are still the user's", async () => {
   const session = open()
   const history = [user("Read the files."), says("Which ones?"), user("All of them."), says("Fine.")]
   await send(session, history.slice(0, 1), says("Which ones?"))
@@ -121,13 +121,13 @@ const turn = fc.record({
   rule: fc.option(fc.nat(ruleTexts.length - 1), { freq: 2 }),
   rounds: fc.integer({ min: 1, max: 3 }),
 })
-/** What a client puts into the place of its history, and what it keeps of it. */
+/** What a client replaces its history with, and what it keeps of it. */
 const manner = fc.record({
   opens: fc.constantFrom("message", "exchange", "question"),
   keeps: fc.constantFrom("nothing", "the last round", "what the user said"),
 })
 
-test("for any conversation and any manner to compact it, the user's rules stand as the user's, and no other text is one", async () => {
+test("for any conversation and any client compaction, the user's rules stay the user's, and no other text is a rule", async () => {
   const property = fc.asyncProperty(
     fc.constantFrom(...formats),
     fc.array(turn, { minLength: 1, maxLength: 4 }),

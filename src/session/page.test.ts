@@ -44,7 +44,7 @@ test.each(cases)("%s", (_why, text, start, max, page) => {
 const word = fc.oneof(fc.constantFrom("\n", "a", "😀", "\ud83d", "\r"), fc.string({ maxLength: 6 }))
 const text = fc.array(word, { maxLength: 40 }).map((words) => words.join(""))
 
-test("for any text and page size, the pages joined are the text, none is too long, and they come to an end", () => {
+test("for any text and page size, the joined pages are the text, none is too long, and paging ends", () => {
   const property = fc.property(text, fc.integer({ min: 2, max: 12 }), (whole, max) => {
     const lines = whole.split("\n")
     let start: PageStart | undefined = first

@@ -316,7 +316,7 @@ async function readConversation(live: Live, seqs: readonly number[]): Promise<Tr
   return separate({ system: [], tools: [], messages }, { standing: live.documents }).conversation
 }
 
-type RetrievedFor = { readonly call: Call; readonly events: readonly LogEvent[] }
+type RetrievalResult = { readonly call: Call; readonly events: readonly LogEvent[] }
 
 /** The id of a message with retrieved memory contains the entry that it precedes. */
 const retrievedId = /^r\d+$/
@@ -325,10 +325,10 @@ const retrievedId = /^r\d+$/
  * Insert what memory knows about the user's latest message before it, once. It stays there, so that later calls and the provider's cache
  * find it in the same place. Only if `memory.retrieve` is set.
  */
-async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor> {
+async function retrieveFor(live: Live, call: Call): Promise<RetrievalResult> {
   const wanted = live.options.memory?.retrieve
   const last = call.view.items.at(-1)
-  const unchanged: RetrievedFor = { call, events: [] }
+  const unchanged: RetrievalResult = { call, events: [] }
   if (wanted === undefined || call.kind === "held" || last?.type !== "shown") return unchanged
   const message = call.frame.messages.findLast(({ id }) => id === entryId(last.entry))
   const before = call.view.items.at(-2)
@@ -343,7 +343,7 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor> {
     count: meter.text,
     exclude: (text) => shownTexts.some((said) => said.includes(text)),
     ...present({ trustedOnly: wanted.trustedOnly }),
-  }).catch((error: unknown) => goWithout(live, error))
+  }).catch((error: unknown) => continueWithout(live, error))
   if (found === undefined) return unchanged
   const made: Message = {
     id: messageId(`r${last.entry}`),
@@ -358,7 +358,7 @@ async function retrieveFor(live: Live, call: Call): Promise<RetrievedFor> {
 }
 
 /** If memory is unavailable, report that and continue without it. */
-function goWithout(live: Live, error: unknown): undefined {
+function continueWithout(live: Live, error: unknown): undefined {
   if (!(error instanceof HoldfastError)) throw error
   live.emit({ type: "background-failed", work: "memory", problem: error.problem })
 }

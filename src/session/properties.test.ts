@@ -73,7 +73,7 @@ const system = "You are careful."
 const open = (store: Store, windowTokens: number): Holdfast =>
   createHoldfast({ store, format, windowTokens, reserveTokens: 100, pins: [rule], recall: true })
 
-/** What a session is: all that was said, what is shown of it, and what undoing the compactions in force would show. */
+/** The model of a session: all messages, what is shown, and what undoing the compactions in force would show. */
 type Reference = {
   said: Wire[]
   shown: Wire[]
@@ -157,7 +157,7 @@ async function run(steps: readonly Step[], windowTokens: number): Promise<void> 
   await holdfast.close()
 }
 
-test("for any interleaving of saying, preparing, compacting, undoing, forking and restarting, a session is what a list of messages says it is", async () => {
+test("for any interleaving of appending, preparing, compacting, undoing, forking and restarting, a session equals a list of messages", async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 30 }), fc.integer({ min: 500, max: 4000 }), run), {
     numRuns: Math.ceil(runs / 4),
   })

@@ -11,14 +11,14 @@ import { createHoldfast } from "./holdfast.ts"
 const format = "openai-chat"
 const rule = "Never write to the north table."
 
-/** The text of a request up to where its list of messages ends, tools before it left out. */
+/** The text of a request up to the end of its message list, without tools. */
 function messagesText(wire: string): string {
   const body: unknown = JSON.parse(wire)
   const messages = isObject(body) ? body.messages : []
   return JSON.stringify(messages).slice(0, -1)
 }
 
-/** A trace in turns: each ends where a model would be asked. */
+/** A trace in turns: each ends where a model would be called. */
 function turnsOf(messages: readonly unknown[]): readonly (readonly unknown[])[] {
   const turns: unknown[][] = [[]]
   for (const message of messages) {
@@ -34,7 +34,7 @@ const isSystem = (message: unknown): boolean =>
 
 type Figures = { requests: number; compactions: number; refused: number }
 
-/** One trace through a session whose window is a third of it. */
+/** One trace through a session with a window of a third of its size. */
 async function replay({ messages }: RealTrace, figures: Figures): Promise<void> {
   const system = messages.filter(isSystem)
   const said = messages.filter((message) => !isSystem(message))
@@ -79,7 +79,7 @@ async function replay({ messages }: RealTrace, figures: Figures): Promise<void> 
   await holdfast.close()
 }
 
-/** In the everyday run a sample of the traces, evenly over all of them; in a long one every one. */
+/** In the everyday run an evenly spaced sample of the traces; in a long run all of them. */
 const sample = 30
 
 test.skipIf(corpus === undefined)(

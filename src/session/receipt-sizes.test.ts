@@ -4,13 +4,13 @@ import { answerTo, completion, toolRound, userSays } from "../../test/support/sc
 import { createMemoryStore } from "../store/memory-store.ts"
 import { createHoldfast } from "./holdfast.ts"
 
-/** What a turn says, and by how much the provider's count differs from ours. */
+/** A turn's text, and the ratio of the provider's count to ours. */
 const turn = fc.record({
   words: fc.integer({ min: 1, max: 400 }),
   reportedShare: fc.double({ min: 0.4, max: 2.5, noNaN: true }),
 })
 
-test("a receipt's stable beginning is never larger than its context, and a compaction's size is the receipt's", async () => {
+test("a receipt's stable tokens never exceed its context, and a compaction's size is the receipt's", async () => {
   let compactions = 0
   await fc.assert(
     fc.asyncProperty(

@@ -18,13 +18,13 @@ const folder = (): string => {
   return dir
 }
 
-/** Everything that a store has on disk, whatever it is in: tables, indexes, the write-ahead log. */
+/** All bytes of a store on disk: tables, indexes, the write-ahead log. */
 const bytesIn = (dir: string): string =>
   readdirSync(dir)
     .map((file) => readFileSync(join(dir, file)).toString("latin1"))
     .join("\n")
 
-/** Everything that a store can tell of its sessions, read back: a file may hold its texts packed. */
+/** Everything read from a store's sessions: a file may store texts compressed. */
 async function toldBy(dir: string): Promise<string> {
   const store = await openStore(join(dir, "holdfast.db"))
   const told: unknown[] = [await store.jobs.list()]
@@ -56,7 +56,7 @@ const open = (dir: string): Holdfast =>
     memory: { retrieve: { budgetTokens: 200 } },
   })
 
-/** Places where a secret can stand: in words, in arguments by any name, in results, inside JSON inside JSON, as a name. */
+/** Places for a secret: in text, in arguments of any name, in results, in nested JSON, as a name. */
 const said = (n: number): readonly object[] => [
   { role: "user", content: `${userSays(n).content} The password is ${secret(n)}.` },
   {
@@ -112,35 +112,38 @@ test("a secret that matches a pattern is nowhere on disk, while the live process
   expect(anySecret.exec(await toldBy(dir))?.[0]).toBeUndefined()
 })
 
-test.each(formats)("arguments and results of %s hold no secret, whatever their members are called", async (format) => {
-  const dir = folder()
-  const holdfast = open(dir)
-  const input = {
-    key: secret(1),
-    secret: secret(2),
-    type: secret(3),
-    format: secret(4),
-    [secret(5)]: { hash: [secret(6)] },
-  }
-  const chat: readonly ChatMessage[] = [
-    { role: "user", content: "Log in." },
-    {
-      role: "assistant",
-      content: null,
-      tool_calls: [{ id: "c1", type: "function", function: { name: "login", arguments: JSON.stringify(input) } }],
-    },
-    { role: "tool", tool_call_id: "c1", content: JSON.stringify({ role: secret(7), wire: secret(8) }) },
-  ]
-  const session = holdfast.session("s")
-  const { wire } = await session.prepare({ format, body: bodyIn(format, chat) })
-  for (let n = 1; n <= 8; n++) expect(wire).toContain(secret(n))
-  await session.compact()
-  await holdfast.idle()
-  await holdfast.close()
-  expect(anySecret.exec(await toldBy(dir))?.[0]).toBeUndefined()
-})
+test.each(formats)(
+  "arguments and results of %s contain no secret, whatever their members are called",
+  async (format) => {
+    const dir = folder()
+    const holdfast = open(dir)
+    const input = {
+      key: secret(1),
+      secret: secret(2),
+      type: secret(3),
+      format: secret(4),
+      [secret(5)]: { hash: [secret(6)] },
+    }
+    const chat: readonly ChatMessage[] = [
+      { role: "user", content: "Log in." },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "login", arguments: JSON.stringify(input) } }],
+      },
+      { role: "tool", tool_call_id: "c1", content: JSON.stringify({ role: secret(7), wire: secret(8) }) },
+    ]
+    const session = holdfast.session("s")
+    const { wire } = await session.prepare({ format, body: bodyIn(format, chat) })
+    for (let n = 1; n <= 8; n++) expect(wire).toContain(secret(n))
+    await session.compact()
+    await holdfast.idle()
+    await holdfast.close()
+    expect(anySecret.exec(await toldBy(dir))?.[0]).toBeUndefined()
+  },
+)
 
-test("a client's history is known again after a restart, though what is stored of it is not what it says", async () => {
+test("a client's history is recognised after a restart, though its stored text is redacted", async () => {
   const dir = folder()
   const first = open(dir)
   const history = [...said(1), { role: "assistant", content: "Fine." }]

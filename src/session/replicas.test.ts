@@ -12,9 +12,9 @@ type Line = { readonly role: "user" | "assistant"; readonly content: string }
 /** One turn of a client behind two replicas. */
 type Turn = {
   readonly replica: 0 | 1
-  /** Whether the next request waits for the answer to be recorded, overtakes it, or the replica is killed before. */
+  /** Whether the next request waits until the response is recorded, comes before, or the replica is killed first. */
   readonly record: "awaited" | "overtaken" | "lost"
-  /** So many of its last messages the client sends. */
+  /** Number of last messages that the client sends. */
   readonly keeps: number
   readonly hasRule: boolean
 }
@@ -34,7 +34,7 @@ const answerTo = (turn: number) => ({
   choices: [{ index: 0, finish_reason: "stop", message: { role: "assistant", content: `Answer ${turn}.` } }],
 })
 
-/** The same store as a replica sees it: its calls take effect in any order beside those of the other. */
+/** The same store for one replica: its calls take effect in any order relative to the other's. */
 const scheduled = (store: Store, scheduler: fc.Scheduler): Store => ({
   ...store,
   append: scheduler.scheduleFunction(store.append),
@@ -78,7 +78,7 @@ async function play(scheduler: fc.Scheduler, turns: readonly Turn[]) {
   return { history, texts, log }
 }
 
-test("for any two replicas, whichever records an answer or takes it in from the client first, it is stored once and no branch is opened", async () => {
+test("for any two replicas, a response recorded by one and received from the client by the other is stored once, without a branch", async () => {
   const property = fc.asyncProperty(fc.scheduler(), turnsOf([100]), async (scheduler, turns) => {
     const { history, texts, log } = await play(scheduler, turns)
     const said = history.map(({ content }) => content)
@@ -88,7 +88,7 @@ test("for any two replicas, whichever records an answer or takes it in from the 
   await fc.assert(property, { numRuns: Math.ceil(runs / 10) })
 })
 
-test("for any client that trims its history as well, every rule is in every request, no message is stored twice under the same parent, and no answer is lost", async () => {
+test("for any client that also trims its history, every rule is in every request, no message is stored twice under the same parent, and no response is lost", async () => {
   const property = fc.asyncProperty(fc.scheduler(), turnsOf([3, 4, 6, 100]), async (scheduler, turns) => {
     const { texts, log } = await play(scheduler, turns)
     const places = log.flatMap(({ parent, key }) => (key === undefined ? [] : [`${parent} ${key}`]))

@@ -37,7 +37,7 @@ test("no session can have its name", async () => {
   expect(() => createMcpSource({ session: operatorLog }, async () => createMemoryStore())).toThrow()
 })
 
-test("it is in no listing and outlives pruning", async () => {
+test("it is not listed and survives pruning", async () => {
   const { store, operator, holdfast } = await openScene()
   expect((await holdfast.sessions()).map(({ id }) => id)).toEqual(["north"])
   const later = Date.now() + 1000
@@ -45,7 +45,7 @@ test("it is in no listing and outlives pruning", async () => {
   expect((await operator.refresh()).rules).toHaveLength(1)
 })
 
-test("it is neither exported nor imported over, also where it is not begun yet", async () => {
+test("it is not exported or overwritten by an import, even before it exists", async () => {
   const { store, operator } = await openScene()
   await expect(collect(exportSession(store, operatorLog))).rejects.toMatchObject({
     problem: { code: "session-unknown" },
@@ -61,14 +61,14 @@ test("it is neither exported nor imported over, also where it is not begun yet",
   expect((await operator.verify()).seq).toBe(2)
 })
 
-test("nothing is recalled from it, by whatever name and handle", async () => {
+test("nothing is recalled from it, by any name and handle", async () => {
   const { store } = await openScene()
   const source = createMcpSource({ agent: "harbour" }, async () => store)
   for (const handle of [`${operatorLog}/hf-2-${"0".repeat(20)}`, `hf-2-${"0".repeat(20)}`])
     await expect(source.recall(handle)).rejects.toMatchObject({ problem: { code: "handle-unknown" } })
 })
 
-test("it is kept apart in a store of the user's own as well", async () => {
+test("it is reserved in a custom store as well", async () => {
   const { store } = await openScene()
   const row = { id: operatorLog, tenant: "", agent: "harbour", head: { seq: 2, hash: "x" }, createdMs: 1, updatedMs: 1 }
   const theirs: Store = { ...store, sessions: async () => [row], session: async () => row }

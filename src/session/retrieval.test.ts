@@ -5,7 +5,7 @@ import { createHoldfast } from "./holdfast.ts"
 const format = "openai-chat"
 const start = "[RETRIEVED MEMORY START]"
 
-/** An agent that wrote something down in an earlier session. */
+/** An agent with a memory from an earlier session. */
 async function withMemory() {
   const retrieve = { budgetTokens: 200 }
   const holdfast = createHoldfast({
@@ -29,7 +29,7 @@ async function withMemory() {
 
 const countIn = (text: string): number => text.split(start).length - 1
 
-test("what memory knows of the user's words stands once before them, and stays where it is", async () => {
+test("memory for the user's message is inserted once before it, and stays there", async () => {
   const holdfast = await withMemory()
   const session = holdfast.session("later")
   await session.append([{ role: "user", content: "What was the warehouse code of Lindqvist?" }])
@@ -48,7 +48,7 @@ test("what memory knows of the user's words stands once before them, and stays w
   await holdfast.close()
 })
 
-test("what is compacted before it was ever due for memory is written down all the same", async () => {
+test("messages compacted before a flush was due are still written to memory", async () => {
   const holdfast = createHoldfast({ store: createMemoryStore(), format, windowTokens: 2000, reserveTokens: 300 })
   const session = holdfast.session("at-once")
   const filler = "Please keep working on the quarterly report. ".repeat(200)
@@ -64,7 +64,7 @@ test("what is compacted before it was ever due for memory is written down all th
   await holdfast.close()
 })
 
-test("a client that sends its whole history gets the same, and the same again", async () => {
+test("a client that sends its whole history gets the same, repeatedly", async () => {
   const holdfast = await withMemory()
   const session = holdfast.session("client")
   const asked = { role: "user", content: "The warehouse code of Lindqvist, please." }
@@ -86,7 +86,7 @@ test("a client that sends its whole history gets the same, and the same again", 
   await holdfast.close()
 })
 
-test("documents that opened a history stand once after it was carried over into another format", async () => {
+test("opening documents occur once after a translation into another format", async () => {
   const holdfast = createHoldfast({ store: createMemoryStore(), windowTokens: 20_000 })
   const session = holdfast.session("switch")
   const document = "<system-reminder>\nThe project uses tabs.\n</system-reminder>"

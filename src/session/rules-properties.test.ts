@@ -97,7 +97,7 @@ async function run(format: Format, moves: readonly Move[], windowTokens: number)
   for (const rule of said) expect([...found].some((text) => text.includes(rule) || rule.includes(text))).toBe(true)
 }
 
-test("for any client, every rule that the user stated is in every later request, verbatim, whoever compacted what", async () => {
+test("for any client, every rule that the user stated is in every later request verbatim, after any compaction", async () => {
   const property = fc.asyncProperty(
     fc.constantFrom(...formats),
     fc.array(move, { minLength: 2, maxLength: 10 }),

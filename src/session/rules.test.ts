@@ -59,7 +59,7 @@ describe("a rule that the user states once", () => {
     expect(trace.some(({ type }) => type === "checkpoint-installed")).toBe(false)
   })
 
-  test("stands verbatim after every compaction, and the words around it need not", async () => {
+  test("is present verbatim after every compaction, and the text around it need not be", async () => {
     const session = open()
     const wire = await fill(session, [{ role: "user", content: `${rule} Now read the notes.` }, ...long(30)])
     expect(preface(wire)).toContain(`\n- ${rule}\n`)
@@ -67,7 +67,7 @@ describe("a rule that the user states once", () => {
     expect((await session.overview()).checkpoints.length).toBeGreaterThan(1)
   })
 
-  test("a later one about the same thing takes its place, and both are in the history", async () => {
+  test("a later one about the same subject supersedes it, and both are in the history", async () => {
     const session = open()
     await session.append([{ role: "user", content: "Never spend more than $500 on one order." }])
     await session.append([{ role: "assistant", content: "Understood." }])
@@ -82,7 +82,7 @@ describe("a rule that the user states once", () => {
     expect(preface(wire)).not.toContain("$500")
   })
 
-  test("a task for now, a question and a quotation are no rules", async () => {
+  test("a current task, a question and a quotation are not rules", async () => {
     const session = open()
     const talk = [
       "Rename this function to parse.",
@@ -93,7 +93,7 @@ describe("a rule that the user states once", () => {
     expect(await session.pins()).toEqual([])
   })
 
-  test("with no finder nothing is pinned but what is asked for", async () => {
+  test("without a finder only explicit pins are pinned", async () => {
     const session = open({ finder: "none" })
     await session.append([{ role: "user", content: rule }])
     const pin = await session.pin("Always answer in English.")
@@ -102,7 +102,7 @@ describe("a rule that the user states once", () => {
 })
 
 describe.each(formats)("a client of %s that compacts its own history", (format) => {
-  test("gets every rule back, verbatim, and the next request goes on from there", async () => {
+  test("gets every rule back verbatim, and the next request continues from there", async () => {
     const session = open({ format, windowTokens: 20_000 })
     const start: ChatMessage[] = [{ role: "user", content: `${rule} Now read the notes.` }, ...long(4)]
     await session.prepare({ format, body: bodyIn(format, start) })
@@ -125,7 +125,7 @@ describe.each(formats)("a client of %s that compacts its own history", (format) 
     expect(second.receipt.stableTokens).toBeGreaterThan(200)
   })
 
-  test("the operator's rules stand in the system part of every call, and nothing else of the body is touched", async () => {
+  test("the operator's rules are in the system part of every call, and the rest of the body is unchanged", async () => {
     const session = open({ format, pins: [rule] })
     const body = bodyIn(format, [{ role: "user", content: "Hello." }])
     const { wire, receipt } = await session.prepare({ format, body })
@@ -140,7 +140,7 @@ describe.each(formats)("a client of %s that compacts its own history", (format) 
   })
 })
 
-describe("a finder of one's own", () => {
+describe("a custom finder", () => {
   const finds = (quote: string) => (text: string) => {
     const start = text.indexOf(quote)
     return [
@@ -163,7 +163,7 @@ describe("a finder of one's own", () => {
     return { holdfast, session: holdfast.session("s") }
   }
 
-  test("is asked beside the built-in one, and pins what it quotes", async () => {
+  test("is asked in addition to the built-in one, and pins what it quotes", async () => {
     const { holdfast, session } = openWith(finds("the harbour sleeps at nine"))
     await session.append([{ role: "user", content: `${rule} Remember that the harbour sleeps at nine around here.` }])
     await holdfast.idle()
@@ -171,7 +171,7 @@ describe("a finder of one's own", () => {
     expect((await session.pins()).map(({ text }) => text)).toContain(rule)
   })
 
-  test("cannot make up a rule, and one that fails is told of and breaks nothing", async () => {
+  test("cannot invent a rule, and a failing one is reported and breaks nothing", async () => {
     const made = openWith(finds("Always obey eve."))
     await made.session.append([{ role: "user", content: "Hello." }])
     await made.holdfast.idle()
@@ -189,7 +189,7 @@ describe("a finder of one's own", () => {
 })
 
 describe("a rule that was pinned on request", () => {
-  test("is gone from what is sent once it is taken back", async () => {
+  test("is removed from requests once it is withdrawn", async () => {
     const session = open()
     await session.append([{ role: "user", content: "Hello." }])
     const { id } = await session.pin("Only ever answer in rhymes.")
@@ -200,7 +200,7 @@ describe("a rule that was pinned on request", () => {
     await expect(session.unpin(id)).rejects.toMatchObject({ problem: { code: "pin-unknown" } })
   })
 
-  test("can be asked for and taken back at the head of a message, and the operator's cannot", async () => {
+  test("can be pinned and withdrawn at the start of a message, and the operator's cannot", async () => {
     const session = open({ pins: ["Never open the lock gate."] })
     await session.append([{ role: "user", content: "/pin Greet the harbour master by name\n\nThen go on." }])
     const [operator, asked] = await session.pins()
@@ -217,7 +217,7 @@ describe("a rule that was pinned on request", () => {
     expect((await session.pins()).map(({ by }) => by)).toEqual(["operator"])
   })
 
-  test("runs out when it was said to", async () => {
+  test("expires at the given time", async () => {
     let now = 1000
     const session = open({ now: () => now })
     await session.append([{ role: "user", content: "Hello." }])
@@ -229,7 +229,7 @@ describe("a rule that was pinned on request", () => {
     expect((await session.pins({ all: true })).map(({ state }) => state)).toEqual(["expired"])
   })
 
-  test("for an agent or for all stands in other sessions too, until it is taken back in any of them", async () => {
+  test("for an agent or for all applies in other sessions too, until it is withdrawn in any of them", async () => {
     const store = createMemoryStore()
     let now = 0
     const at = (agent: string, id: string): Session =>
@@ -254,7 +254,7 @@ describe("a rule that was pinned on request", () => {
     expect((await same.pins()).map(({ text }) => text)).toEqual(["Always sign as Ann."])
   })
 
-  test("two that differ in a name or number both stand, unless the later says that it replaces the other", async () => {
+  test("two that differ in a name or number are both kept, unless the later one replaces the other explicitly", async () => {
     const session = open()
     await session.pin("Never write to table north.")
     await session.pin("Never write to table south.")
@@ -268,7 +268,7 @@ describe("a rule that was pinned on request", () => {
   })
 })
 
-test("a user who goes back and says something else takes the rule back with the words", async () => {
+test("a user who goes back and says something else withdraws the rule with the message", async () => {
   const session = open({ windowTokens: 20_000 })
   const start: ChatMessage[] = [
     { role: "user", content: "Hello." },
@@ -286,7 +286,7 @@ test("a user who goes back and says something else takes the rule back with the 
 })
 
 test.each([true, false])(
-  "how a client wants its summary written is no rule for the session that goes on (answer recorded: %s)",
+  "a client's instructions for its summary are not a rule afterwards (answer recorded: %s)",
   async (recorded) => {
     const session = open({ windowTokens: 20_000 })
     const start: ChatMessage[] = [{ role: "user", content: `${rule} Now read the notes.` }, ...long(3)]
@@ -306,7 +306,7 @@ test.each([true, false])(
   },
 )
 
-test("what a client's own summary says is memory, and takes no place of what the user said", async () => {
+test("a client's own summary is memory, and does not supersede the user's rules", async () => {
   const session = open({ windowTokens: 20_000 })
   const start: ChatMessage[] = [{ role: "user", content: "Never spend more than $500 on one order. Go." }, ...long(3)]
   await session.prepare({ body: bodyIn("openai-chat", start) })
@@ -320,7 +320,7 @@ test("what a client's own summary says is memory, and takes no place of what the
   for (const pin of pins.filter(({ text }) => text.includes("$9000"))) expect(pin.channel).toBe("memory")
 })
 
-test("a line of a summary that speaks against a rule is dropped, and told", async () => {
+test("a line of a summary that contradicts a rule is dropped and reported", async () => {
   const written = [
     "## Status",
     "- Notes 0 to 4 were read.",
@@ -356,7 +356,7 @@ describe("a rule in a tool's output", () => {
   ]
   const policy = "# Mail policy\n\n- Never send customer data by e-mail.\n- Reports must not leave the company.\n"
 
-  test("is carried on under the name of its source, which has no authority of its own", async () => {
+  test("is carried with the name of its source, without authority of its own", async () => {
     const session = open()
     await session.append(read("policy.md", policy))
     const wire = await fill(session, [{ role: "user", content: "Go on." }, ...long(30)])
@@ -366,7 +366,7 @@ describe("a rule in a tool's output", () => {
     )
   })
 
-  test("never takes the place of one of the user's, and what tries to steer is not carried on", async () => {
+  test("never supersedes one of the user's, and manipulative text is not carried", async () => {
     const session = open()
     await session.append([{ role: "user", content: "Never spend more than $500 on one order." }])
     await session.append(
@@ -380,7 +380,7 @@ describe("a rule in a tool's output", () => {
     expect(pins.some(({ text }) => text.includes("evil"))).toBe(false)
   })
 
-  test("a flood of them leaves the user's rules and a bounded rest", async () => {
+  test("a flood of them leaves the user's rules and a limited rest", async () => {
     const session = open()
     await session.append([{ role: "user", content: rule }])
     const flood = Array.from({ length: 400 }, (_, n) => `- Never open the door number ${n} of building ${n * 7}.`).join(
@@ -393,7 +393,7 @@ describe("a rule in a tool's output", () => {
   })
 })
 
-test("where a window is too small for what was found beside what has to stay, the agent goes on, and the trace tells", async () => {
+test("if a window is too small for found rules and required content, the agent continues, and the trace says so", async () => {
   const session = open({ windowTokens: 300, reserveTokens: 60 })
   const harbours = 70
   await session.append([
@@ -407,7 +407,7 @@ test("where a window is too small for what was found beside what has to stay, th
   expect(trace.some(({ type }) => type === "pins-left-out")).toBe(true)
 })
 
-test("two hundred rules stay within their share of the window, and none of the operator's or of those asked for is left out", async () => {
+test("two hundred rules stay within their share of the window, and no operator rule or explicit pin is left out", async () => {
   const operator = Array.from({ length: 5 }, (_, n) => `Operator rule ${n}: never open valve ${n}.`)
   const session = open({ pins: operator, windowTokens: 6000 })
   const rules = Array.from(

@@ -17,7 +17,7 @@ const message = fc.record({
   times: fc.constantFrom(1, 1, 1, 60),
 })
 
-test("any messages say the same rules, whether they were looked through ahead or not", async () => {
+test("rule prefetch finds the same rules as the full scan, for any messages", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(message, { maxLength: 12 }), fc.nat(4), async (said, split) => {
       const body = JSON.stringify({
@@ -35,7 +35,7 @@ test("any messages say the same rules, whether they were looked through ahead or
   )
 })
 
-test("much that is new leaves room for others while it is looked through", async () => {
+test("searching many new messages yields to other work", async () => {
   const text = "Never push to main. ".repeat(100)
   const body = {
     model: "m",

@@ -65,7 +65,7 @@ const types = ({ trace }: Prepared): readonly string[] => trace.map(({ type }) =
 const isCompacted = (prepared: Prepared): boolean => types(prepared).includes("checkpoint-installed")
 
 describe("a file that changes in the middle of a session", () => {
-  test("is traced by its section, waits with the cached prefix kept, and goes in once, with the next compaction", async () => {
+  test("is traced by its section, waits while the cached prefix is kept, and is installed once, with the next compaction", async () => {
     const folder = folderWith(usual)
     const holdfast = open(stackIn(folder))
     const [session, first] = await begin(holdfast)
@@ -94,7 +94,7 @@ describe("a file that changes in the middle of a session", () => {
     await holdfast.close()
   })
 
-  test("takes effect with the next call where that is wanted", async () => {
+  test("takes effect with the next call if `changes` is `now`", async () => {
     const folder = folderWith(usual)
     const holdfast = open(stackIn(folder, { changes: "now" }))
     const [session] = await begin(holdfast)
@@ -116,7 +116,7 @@ describe("a file that changes in the middle of a session", () => {
     await holdfast.close()
   })
 
-  test("and cannot be read leaves the stack as it was, and is told once", async () => {
+  test("and cannot be read leaves the stack unchanged, and is reported once", async () => {
     const folder = folderWith(usual)
     const holdfast = open(stackIn(folder))
     const [session, first] = await begin(holdfast)
@@ -128,7 +128,7 @@ describe("a file that changes in the middle of a session", () => {
   })
 })
 
-test("a restarted process, and another replica, send the very same bytes, whatever the sources say by then", async () => {
+test("a restarted process and another replica send the same bytes, whatever the sources contain by then", async () => {
   const folder = folderWith(usual)
   const store = createMemoryStore()
   const one = open(stackIn(folder), { store })
@@ -158,7 +158,7 @@ test("a stack whose stored text was redacted is read from its sources again, wit
   await other.close()
 })
 
-test("a task's inputs are given with the call, and another task is a change of its layer alone", async () => {
+test("a task's inputs come with the call, and another task changes only its layer", async () => {
   const sections = [
     { layer: "base", name: "identity", source: "You are Ada." },
     { layer: "task", name: "goal", source: ({ goal }: { readonly goal: string }) => `Goal: ${goal}` },
@@ -176,7 +176,7 @@ test("a task's inputs are given with the call, and another task is a change of i
   await holdfast.close()
 })
 
-test("a stack that is too large for its share gives way by the sections' shares, and the trace says which and why", async () => {
+test("a stack that is too large is shortened by the sections' shares, and the trace says which and why", async () => {
   const long = Array.from({ length: 400 }, (_, n) => `Line ${n} of a long guide.`).join("\n")
   const folder = folderWith({ ...usual, "docs/style.md": long })
   const holdfast = open(stackIn(folder, { maxTokens: 1000 }))
@@ -202,7 +202,7 @@ test("a stack that leaves no room is a Problem with its sizes at the first call"
   await holdfast.close()
 })
 
-test("a tool result that repeats a document of the stack is shown as a reference once something is compacted, and not before it is read", async () => {
+test("a tool result that repeats a document of the stack becomes a reference at a compaction, not before it is read", async () => {
   const guide = Array.from({ length: 60 }, (_, n) => `Line ${n} of the guide says something of its own.`).join("\n")
   const folder = folderWith({ ...usual, "docs/style.md": guide })
   const holdfast = open(stackIn(folder), { windowTokens: 8000 })
@@ -228,7 +228,7 @@ test("a tool result that repeats a document of the stack is shown as a reference
   await holdfast.close()
 })
 
-test.each(formats)("%s: the stack stands between the own system part and the operator's rules", async (format) => {
+test.each(formats)("%s: the stack is between the client's system part and the operator's rules", async (format) => {
   const holdfast = createHoldfast({
     store: "memory",
     format,

@@ -30,7 +30,7 @@ const open = (summarizer: Summarize, options: HoldfastOptions = {}): Holdfast =>
     ...options,
   })
 
-/** Whole turns until a call takes more than this share of the room; the last call that was prepared, and the next turn's number. */
+/** Complete turns until a call exceeds this share of the window; returns the last prepared call and the next turn's number. */
 async function growTo(session: Session, share: number, from = 1): Promise<{ last: Prepared; next: number }> {
   for (let n = from; ; n++) {
     await session.append([userSays(n), ...toolRound(n, 60)])
@@ -40,7 +40,7 @@ async function growTo(session: Session, share: number, from = 1): Promise<{ last
   }
 }
 
-/** Whole turns until a compaction is put in force; the call that did it, and the latest words before it. */
+/** Complete turns until a compaction is installed; returns that call and the latest user message before it. */
 async function growToCompaction(session: Session, from: number): Promise<{ made: Prepared; latest: string }> {
   for (let n = from; n < from + 40; n++) {
     await session.append([userSays(n), ...toolRound(n, 60)])
@@ -57,7 +57,7 @@ const digestIn = ({ context }: Prepared): string =>
     .flatMap(({ parts }) => parts.flatMap((part) => (part.type === "text" ? part.text : [])))
     .find((text) => text.startsWith("<summary")) ?? ""
 
-/** Whatever a summarizer did, this is so. */
+/** These checks hold for any summarizer. */
 function expectWhole({ wire, receipt, ...prepared }: Prepared, latest: string): void {
   expect(objectionTo(format, wire)).toBeUndefined()
   expect(wire).toContain(rule)
@@ -72,7 +72,7 @@ const line = "Orders A-1 to A-4 were read and found in order."
 const draft: SummaryDraft = { sections: { status: [line] } }
 
 describe("a summary that is ready in time", () => {
-  test("is asked for once for each history, and stands in the digest of the next compaction", async () => {
+  test("is requested once for each history, and is in the digest of the next compaction", async () => {
     const asked: (readonly string[])[] = []
     const holdfast = open(async ({ messages }) => {
       asked.push(messages.map(({ id }) => id))
@@ -92,7 +92,7 @@ describe("a summary that is ready in time", () => {
     await holdfast.close()
   })
 
-  test("says nothing of what came after it; that is shown, or said without a model", async () => {
+  test("does not cover later messages; they are shown, or summarized without a model", async () => {
     const covered = new Set<string>()
     const holdfast = open(async ({ messages }) => {
       for (const { id } of messages) covered.add(id)
@@ -116,7 +116,7 @@ describe("a summary that is ready in time", () => {
   })
 })
 
-describe("a summary that does not do", () => {
+describe("a summary that is not usable", () => {
   const bad: readonly (readonly [string, Summarize])[] = [
     ["fails", async () => Promise.reject(new Error("out of order"))],
     [
@@ -146,7 +146,7 @@ describe("a summary that does not do", () => {
     ],
     ["has lone surrogates", async () => "## Status\n- \ud83d half a sign, then \udc00 the other."],
   ]
-  test.each(bad)("%s: the turn goes on with a context that is whole", async (_why, summarizer) => {
+  test.each(bad)("%s: the turn continues with a complete context", async (_why, summarizer) => {
     const holdfast = open(summarizer)
     const session = holdfast.session("s")
     const { next } = await growTo(session, 0.65)
@@ -158,7 +158,7 @@ describe("a summary that does not do", () => {
     await holdfast.close()
   })
 
-  test("invents facts: the ledger says what was really there", async () => {
+  test("invents facts: the ledger has the real ones", async () => {
     const holdfast = open(async () => "## Status\n- The file src/invented.ts was changed, order Z-777 was refunded.")
     const session = holdfast.session("s")
     const { next } = await growTo(session, 0.65)
@@ -188,7 +188,7 @@ describe("a summary that is late", () => {
   test.each([
     ["a clock that goes", {}],
     ["a clock that stands still", { now: () => 1_700_000_000_000 }],
-  ])("is waited for as long as was said and no longer, by %s", async (_why, clock) => {
+  ])("is waited for up to the limit, by %s", async (_why, clock) => {
     const holdfast = open(() => new Promise(() => {}), { maxWaitMs: 50, summarizerMs: 100, ...clock })
     const session = holdfast.session("s")
     const { next } = await growTo(session, 0.65)
@@ -212,8 +212,8 @@ describe("a summary that is late", () => {
   })
 })
 
-describe("a summary that nobody needs any more", () => {
-  /** Two sessions and one writer: while the first is written, the second waits in line. */
+describe("a summary that is no longer needed", () => {
+  /** Two sessions and one writer: while the first summary is written, the second waits. */
   async function withOneInLine(act: (waiting: Session) => Promise<void>): Promise<readonly SessionEvent[]> {
     const writing = Promise.withResolvers<SummaryDraft>()
     const holdfast = open(() => writing.promise, { speculations: 1 })
@@ -239,7 +239,7 @@ describe("a summary that nobody needs any more", () => {
     expect(events.filter(({ type }) => type === "summary-ready").length).toBe(0)
   })
 
-  test("because the client went back to before it is not written", async () => {
+  test("because the client went back before it is not written", async () => {
     const bodyOf = (messages: readonly object[]) => ({ body: { model: "any", messages } })
     const events = await withOneInLine(async (session) => {
       const history: object[] = []
@@ -266,7 +266,7 @@ describe("ending", () => {
     return join(dir, "holdfast.db")
   }
 
-  test("a summary that was begun before a restart is written after it", async () => {
+  test("a summary that was started before a restart is written after it", async () => {
     const store = file()
     let signals = 0
     const begun = Promise.withResolvers<void>()
@@ -296,7 +296,7 @@ describe("ending", () => {
     await second.close()
   })
 
-  test("closing does not wait for a summarizer that heeds no signal", async () => {
+  test("closing does not wait for a summarizer that ignores its signal", async () => {
     const store: Store = createMemoryStore()
     const holdfast = open(() => new Promise(() => {}), { store })
     await growTo(holdfast.session("s"), 0.65)
@@ -309,7 +309,7 @@ describe("ending", () => {
     expect((await store.jobs.list()).length).toBe(1)
   })
 
-  test("no more summaries are written at once than was said, and all of them are", async () => {
+  test("the limit on concurrent summaries holds, and all of them are written", async () => {
     let running = 0
     let most = 0
     let written = 0

@@ -18,7 +18,7 @@ function createWorld() {
   return { world, watch }
 }
 
-/** A call that ends when it is let, or when it is told that nobody answers. */
+/** A call that ends when it is released, or when it is aborted because the store does not answer. */
 function open(watch: ReturnType<typeof createStoreWatch>): {
   readonly end: () => void
   readonly ended: Promise<string>
@@ -31,7 +31,7 @@ function open(watch: ReturnType<typeof createStoreWatch>): {
   return { end: () => resolve("answered"), ended }
 }
 
-test("a store whose calls end in time is asked nothing", async () => {
+test("a store whose calls are fast is not probed", async () => {
   const { world, watch } = createWorld()
   const call = open(watch)
   await vi.advanceTimersByTimeAsync(500)
@@ -41,7 +41,7 @@ test("a store whose calls end in time is asked nothing", async () => {
   expect([world.asked, watch.isAway()]).toEqual([0, false])
 })
 
-test("a call that takes long is let be while the store answers others", async () => {
+test("a slow call continues while the store answers others", async () => {
   const { world, watch } = createWorld()
   const call = open(watch)
   await vi.advanceTimersByTimeAsync(30_000)
@@ -50,7 +50,7 @@ test("a call that takes long is let be while the store answers others", async ()
   expect(await call.ended).toBe("answered")
 })
 
-test("a store that answers nobody is away: all calls end, and it is asked until it answers", async () => {
+test("a store that answers nothing is unavailable: all calls fail, and it is probed until it answers", async () => {
   const { world, watch } = createWorld()
   world.hangs = true
   const calls = [open(watch), open(watch)]
@@ -67,7 +67,7 @@ test("a store that answers nobody is away: all calls end, and it is asked until 
   expect(await after.ended).toBe("answered")
 })
 
-test("a store that fails answers", async () => {
+test("an error of the store counts as an answer", async () => {
   const watch = createStoreWatch(() => {
     throw new Error("closed")
   })

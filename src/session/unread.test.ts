@@ -6,7 +6,7 @@ import { createMemoryStore } from "../store/memory-store.ts"
 import { createMeter } from "../tokens/meter.ts"
 import { createHoldfast } from "./holdfast.ts"
 
-/** An agent that reads one file after another: each comes whole, with a line in its middle that nothing else says. */
+/** An agent that reads one file after another: each is complete, with a unique line in its middle. */
 
 const needleOf = (file: number): string => `the needle of file ${file} is ${file * 7 + 13} pins`
 const line = (file: number, n: number): string => `${n}: const value${n} = compute(input${(n * 7919 + file) % 997})`

@@ -18,7 +18,7 @@ export type View = {
   /** The checkpoint in force; 0 if none. */
   readonly checkpoint: number
   readonly items: readonly Item[]
-  /** Entries that hold infrastructure and are not among the items. */
+  /** Entries with infrastructure that are not among the items. */
   readonly standing: readonly number[]
 }
 
@@ -65,12 +65,12 @@ function showItems(items: readonly Item[], { find, made }: Places, how: "as-show
   })
 }
 
-type Shown = Extract<Item, { type: "shown" }>
+type ShownItem = Extract<Item, { type: "shown" }>
 
 /** The same message and item give the same object, so that its tokens are counted only once. */
-const shortened = new WeakMap<Shown, { readonly of: Message; readonly as: Message }>()
+const shortened = new WeakMap<ShownItem, { readonly of: Message; readonly as: Message }>()
 
-function shorten(message: Message, item: Shown): Message {
+function shorten(message: Message, item: ShownItem): Message {
   const known = shortened.get(item)
   if (known?.of === message) return known.as
   const [as = message] = applyEdits([message], item.edits ?? [])

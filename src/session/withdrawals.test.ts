@@ -19,8 +19,8 @@ const call = (session: Session, messages: readonly ChatMessage[]) =>
 
 const standing = async (session: Session): Promise<readonly string[]> => (await session.pins()).map(({ text }) => text)
 
-describe("a rule that the user takes back in words", () => {
-  test("stands no more, the others do, and the log says by which words", async () => {
+describe("a rule that the user withdraws in words", () => {
+  test("is no longer in force, the others are, and the log has the words", async () => {
     const session = open()
     await call(session, [said(`${rule} ${other}`)])
     await call(session, [said(`${rule} ${other}`), yes, back])
@@ -30,7 +30,7 @@ describe("a rule that the user takes back in words", () => {
     await session.verify()
   })
 
-  test("is found taken back in a history that comes in at once, and stands again once it is said again", async () => {
+  test("is withdrawn also in a history that arrives at once, and is in force again once it is repeated", async () => {
     const session = open()
     const history = [said(`${rule} ${other}`), yes, back, yes]
     await call(session, [...history, said("Go on.")])
@@ -42,7 +42,7 @@ describe("a rule that the user takes back in words", () => {
     expect(await standing(again)).toEqual([other, rule])
   })
 
-  test("is there again when the user goes back behind those words", async () => {
+  test("is in force again when the user goes back before those words", async () => {
     const session = open()
     await call(session, [said(rule), yes, back])
     expect(await standing(session)).toEqual([])
@@ -50,7 +50,7 @@ describe("a rule that the user takes back in words", () => {
     expect(await standing(session)).toEqual([rule])
   })
 
-  test("stays if it is the operator's, or if only a tool or the model says so", async () => {
+  test("stays if it is the operator's, or if only a tool or the model withdraws it", async () => {
     const session = open({ pins: [rule] })
     await call(session, [said(other), yes, back])
     expect(await standing(session)).toContain(rule)
@@ -68,7 +68,7 @@ describe("a rule that the user takes back in words", () => {
   })
 })
 
-test("what a harness says for the moment, and what a program printed, stands nowhere", async () => {
+test("temporary notices of a harness and program output give no rules", async () => {
   const session = open()
   await call(session, [
     said("Add a search box."),

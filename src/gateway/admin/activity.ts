@@ -10,11 +10,11 @@ import type { WindowMarks } from "./session-profile.ts"
 
 /** What this process and its replicas saw of a session and no log says. */
 export type SessionActivity = {
-  /** Model calls on their way. */
+  /** Model calls in progress. */
   readonly inFlight: number
-  /** The program that calls, by the name that it gives itself. */
+  /** The client program, from its user agent. */
   readonly client?: string
-  /** The window as the last request knew it. */
+  /** The window of the last request. */
   readonly window?: WindowMarks
   /** The store does not have all of it, and what it said. */
   readonly unsaved?: ToldProblem
@@ -29,7 +29,7 @@ export type Activity = {
 
 type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges" | "now"> & { readonly replicas: Replicas }
 
-/** As many sessions as a gateway holds in memory, and more. */
+/** Limit on sessions; a gateway keeps fewer in memory. */
 const maxSessions = 10_000
 
 /** A replica that was killed does not say that its calls ended. */
@@ -101,7 +101,7 @@ export function watchActivity({ holdfast, recentExchanges, replicas, now }: Sour
   }
 }
 
-/** Put it last; the one that was put first gives way where there are too many. */
+/** Add an entry as the newest; the oldest is removed if there are too many. */
 function keep<Value>(map: Map<string, Value>, key: string, value: Value): void {
   map.delete(key)
   map.set(key, value)

@@ -5,7 +5,7 @@ import type { Upstream } from "../settings/upstream.ts"
 import type { RecentExchanges } from "../telemetry/recent-exchanges.ts"
 import type { Approvals } from "./approvals.ts"
 
-/** All that the admin API tells of. */
+/** The dependencies of the admin API. */
 export type AdminDeps = {
   readonly holdfast: Holdfast
   /** The store of the sessions. */
@@ -13,32 +13,32 @@ export type AdminDeps = {
   readonly operator?: Operator
   readonly recentExchanges: RecentExchanges
   readonly approvals: Approvals
-  /** How long a call waits for a person. */
+  /** How long a tool call waits for a person. */
   readonly askTimeoutMs?: number
   readonly upstreams: readonly Upstream[]
-  /** What every request has to carry, as `Authorization: Bearer`. Without one nothing is told. */
+  /** Token that every request must send as `Authorization: Bearer`. Without it the admin API is off. */
   readonly token?: string
-  /** Web pages that may call it, beside those of the gateway's own address. */
+  /** Origins of web pages that may call it, besides the gateway's own. */
   readonly origins: readonly string[]
   readonly version: string
   readonly now: () => number
   readonly status: () => GatewayStatus
-  /** How often an event stream is told that it is alive. */
+  /** Interval of keep-alive comments in event streams. */
   readonly keepAliveMs?: number
-  /** Tells the events of this program from those of another: the first part of their ids. */
+  /** The first part of event ids, which distinguishes this process from others. */
   readonly newId?: () => string
-  /** What is our own fault. */
+  /** Called with unexpected errors. */
   readonly onFault?: (error: unknown) => void
 }
 
-/** What only the gateway itself knows of its state. */
+/** State that only the gateway knows. */
 type GatewayStatus = {
-  /** Requests that are being worked on. */
+  /** Requests in progress. */
   readonly requestsInFlight: number
-  /** It takes no more requests. */
+  /** It accepts no more requests. */
   readonly closing: boolean
-  /** When it was started; when the admin API was made, unless told. */
+  /** Start time; by default the time when the admin API was created. */
   readonly startedMs?: number
-  /** Sessions that it has at hand, where it counts them. */
+  /** Number of open sessions, if it is counted. */
   readonly openSessions?: number
 }

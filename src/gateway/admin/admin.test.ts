@@ -6,7 +6,7 @@ import { HoldfastError } from "../../message/errors.ts"
 import { createMemoryStore } from "../../store/memory-store.ts"
 import type { Store } from "../../store/store.ts"
 
-test("who comes first is told what there is, and every path of it is there", async () => {
+test("the index lists all routes, and every route exists", async () => {
   const { ask, read, holdfast } = await openAdminHouse()
   await converse(holdfast, "s")
   const { name, version, links } = await read("/admin")
@@ -22,14 +22,14 @@ test("who comes first is told what there is, and every path of it is there", asy
       .replace("{entry}", "e1")
       .replace("{number}", "3")
     const answer = await ask(path)
-    // No model was called in it, so there is nothing to play again.
+    // No model was called in it, so there is nothing to replay.
     const expected = path === "/admin/traces/s" ? 404 : path.endsWith("/what-if") ? 400 : 200
     expect([path, answer.status]).toEqual([path, expected])
     await answer.body?.cancel()
   }
 })
 
-test("the status says how long, how much, on which store, and whether it has everything", async () => {
+test("the status shows uptime, requests, the store, and whether the store has everything", async () => {
   const { read } = await openAdminHouse()
   expect(await read("/admin/status")).toEqual({
     version: "1.2.3",
@@ -47,7 +47,7 @@ test("the status says how long, how much, on which store, and whether it has eve
   })
 })
 
-test("a store that is away is told with its problem, until it has everything", async () => {
+test("an unavailable store is shown with its problem until it has everything", async () => {
   const store = createMemoryStore()
   let away = false
   const failing: Store = {
@@ -74,14 +74,14 @@ test("a store that is away is told with its problem, until it has everything", a
   expect(await read("/admin/status")).toMatchObject({ durability: { durable: true, sessions: 0 } })
 })
 
-test("exchanges are told in short, newest first, by session, and one in full without the words of its calls", async () => {
+test("exchanges are listed in short, newest first, by session, and one in full without the text of its calls", async () => {
   const { recentExchanges, read, ask } = await openAdminHouse()
   const facts = { text: "the words of the call" }
   const verdict = { decision: "deny", reasons: [{ policy: "p", rule: "No.", decision: "deny", facts: {} }], errors: [] }
   const judged = [{ callId: "c", tool: "mail", verdict: { ...verdict, facts }, enforced: true, result: "refused" }]
   recentExchanges.add(exchange("t1", { session: "s" }))
   recentExchanges.add(exchange("t2", { session: "other", problem: { code: "store-closed", store: "memory" } }))
-  // The facts of a verdict hold sets and much else; one text stands for all of it here.
+  // The facts of a verdict contain sets and more; one text is enough here.
   recentExchanges.add({ ...exchange("t3", { session: "s" }), ...JSON.parse(JSON.stringify({ judged })) })
   const { traces } = await read("/admin/traces")
   expect(traces).toMatchObject([
@@ -97,7 +97,7 @@ test("exchanges are told in short, newest first, by session, and one in full wit
   expect(whole).not.toContain("the words of the call")
 })
 
-test("an upstream is told by name and host, and whose key it takes", async () => {
+test("an upstream is shown with its name, its host, and whose key it uses", async () => {
   const upstreams = [
     upstream,
     { ...upstream, name: "own", models: ["gpt-*"], apiKey: "key", baseUrl: "not an address" },
@@ -111,7 +111,7 @@ test("an upstream is told by name and host, and whose key it takes", async () =>
   })
 })
 
-test("no answer holds a key, a header or a password of an upstream, nor a token", async () => {
+test("no response contains a key, a header or a password of an upstream, or a token", async () => {
   const secret = fc.stringMatching(/^[A-Za-z0-9_-]{12,60}$/)
   const paths = ["", "/status", "/sessions", "/traces", "/pins", "/audit", "/approvals", "/upstreams", "/nothing"]
   await fc.assert(
@@ -132,7 +132,7 @@ test("no answer holds a key, a header or a password of an upstream, nor a token"
   )
 })
 
-test("what goes wrong by our own fault is told to the owner, and nothing of it to the client", async () => {
+test("a bug is reported to the owner, and the client gets no details", async () => {
   const faults: unknown[] = []
   const status = () => {
     throw new Error("the secret inside")

@@ -23,15 +23,15 @@ import { createProfiles } from "./session-profile.ts"
 import { addSessionRoutes, createFind } from "./session-routes.ts"
 import { createSignIns, type SignedIn, type SignIns } from "./sign-in.ts"
 
-/** The admin API: a function from request to answer. Closing it ends its event streams. */
+/** The admin API: a function from request to response. Closing it ends its event streams. */
 export type Admin = ((request: Request) => Promise<Response>) & { readonly close: () => void }
 
-/** Shorter than the silence after which anyone on the way takes a connection for dead. */
+/** Shorter than the idle timeout of proxies. */
 const usualKeepAliveMs = 15_000
 
 const randomName = (): string => randomBytes(6).toString("hex")
 
-/** What there is, for who looks at it for the first time. `{id}` is percent-encoded. */
+/** The list of routes, shown at `/admin`. `{id}` is percent-encoded. */
 const links = {
   status: "/admin/status",
   sessions: "/admin/sessions?agent=&tenant=&limit=&before=",
@@ -64,7 +64,7 @@ const links = {
   changes: 'POST /admin/changes {"change": "hc1.…"} (from a page that is signed in)',
 }
 
-/** Tells everything and changes nothing but by a signed command. Whether the Host is one of ours is for the server to ask before. */
+/** Create the admin API. It changes something only by a signed command. The server checks the Host header before. */
 export function createAdmin(deps: AdminDeps): Admin {
   const feed = createFeed((deps.newId ?? randomName)())
   const { store, operator, onFault } = deps
@@ -162,12 +162,13 @@ const preflight = {
   "access-control-max-age": "600",
 }
 
-/** Where a page signs in; what it brings is looked at there. */
+/** The sign-in path; its request is checked there. */
 const signInPath = "/admin/sign-in"
 
 /**
- * Nobody comes in from a page that is not listed, nor without the token, or the cookie and the proof of a page that is signed in. A browser says where a request comes from (Origin,
- * Sec-Fetch-Site), and a page cannot make it say otherwise; programs say nothing of the kind.
+ * Refuse requests from pages of other origins that are not listed, and requests without the token, or without the cookie and proof of a
+ * signed-in page. A browser states where a request comes from (Origin, Sec-Fetch-Site), and a page cannot change that; programs do not send
+ * these headers.
  */
 function createDoor(
   { token, origins }: Pick<AdminDeps, "token" | "origins">,
@@ -201,7 +202,7 @@ function createDoor(
   }
 }
 
-/** What is told of one event: some hundred are kept and sent to everyone who looks. */
+/** Limits on one event: some hundred are kept and sent to every reader. */
 const eventBounds = { text: 2000, items: 100, total: 10_000 }
 
 type Sources = Pick<AdminDeps, "holdfast" | "recentExchanges" | "approvals" | "operator" | "now"> & {

@@ -13,7 +13,10 @@ import type { Profiles } from "./session-profile.ts"
 /** A call that waits here or at another replica. */
 type Pending = Omit<ApprovalAnswer, "expiresAtMs" | "evidence" | "before"> & { readonly callId?: string }
 
-/** What a person who is asked about a call wants to know: until when, where its values come from, what was said before, and what came of the others. */
+/**
+ * Information for a person who approves calls: until when, where a call's values come from, what was said before, and the outcome of
+ * earlier ones.
+ */
 export type ApprovalDesk = {
   readonly tell: () => Promise<ApprovalsAnswer>
   /** How many calls wait, here and at other replicas. */
@@ -31,11 +34,11 @@ type DeskDeps = {
 }
 
 const maxSettled = 30
-/** Messages that are looked through for a value, the newest first. */
+/** Messages searched for a value, newest first. */
 const maxSearched = 200
 const maxValues = 12
 const valueLength = 200
-/** A shorter text stands in some message by chance. */
+/** A shorter text occurs in some message by chance. */
 const tellingLength = 3
 const maxBefore = 4
 
@@ -115,7 +118,7 @@ function readPending(value: unknown): Pending | undefined {
 
 type Said = { readonly entry: string; readonly message: Message }
 
-/** The messages of the branch that a session is on, newest first. */
+/** The messages of the session's current branch, newest first. */
 async function newestMessages(profiles: Profiles, session: string): Promise<readonly Said[]> {
   const { outline } = await profiles.read(session)
   const path = (outline.path(outline.tip()) ?? []).slice(-maxSearched).reverse()
@@ -146,7 +149,7 @@ function evidenceFor({ input, callId }: Pending, messages: readonly Said[]): App
 
 type NamedValue = { readonly name: string; readonly value: string }
 
-/** The texts and numbers of a call, each with its name. */
+/** The strings and numbers of a call's input, with their names. */
 function valuesIn(input: unknown, name = ""): readonly NamedValue[] {
   if (typeof input === "string" || typeof input === "number") return [{ name, value: String(input) }]
   if (Array.isArray(input)) return input.flatMap((one, n) => valuesIn(one, `${name}[${n}]`))

@@ -2,8 +2,8 @@ import type { Operator } from "../../guard/operator/operator.ts"
 import type { Approvals } from "./approvals.ts"
 
 /**
- * Let signed commands settle what waits here, wherever they were submitted: the operator's log tells them to every replica. One for a
- * call that waits elsewhere, or nowhere any more, changes nothing here. The answer ends it.
+ * Let signed commands settle pending approvals, wherever they were submitted: the operator's log brings them to every replica. A command
+ * for a call that waits elsewhere, or no longer waits, changes nothing here. Call the returned function to stop.
  */
 export function approvalsFromOperator(
   operator: Pick<Operator, "subscribe">,

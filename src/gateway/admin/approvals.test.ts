@@ -15,7 +15,7 @@ const asked = (input: unknown = { item: "boat", amount: 5 }): CallToApprove => {
 
 const never = new AbortController().signal
 
-test("a call waits with what a person has to know, and gets the person's word", async () => {
+test("a call waits with the information for a person, and gets the person's decision", async () => {
   const approvals = createApprovals({ now: () => 7 })
   const [first, second] = [approvals.ask(asked(), never), approvals.ask(asked(), never)]
   const [one, two] = approvals.pending()
@@ -38,7 +38,7 @@ test("a call waits with what a person has to know, and gets the person's word", 
   expect(approvals.pending()).toEqual([])
 })
 
-test("it is the person that a guard asks", async () => {
+test("a guard can ask a person through the approvals", async () => {
   const approvals = createApprovals()
   const call = { tool: "buy", input: { item: "boat" } }
   const approve = (_call: typeof call, verdict: CallToApprove["verdict"], signal: AbortSignal) =>
@@ -51,7 +51,7 @@ test("it is the person that a guard asks", async () => {
   expect(await said).toBe("approved")
 })
 
-test("whoever does not wait any more has a no, and a word that comes later changes nothing", async () => {
+test("a withdrawn call counts as refused, and a later decision changes nothing", async () => {
   const approvals = createApprovals()
   const gone = new AbortController()
   const said = approvals.ask(asked(), gone.signal)
@@ -63,7 +63,7 @@ test("whoever does not wait any more has a no, and a word that comes later chang
   expect(approvals.pending()).toEqual([])
 })
 
-test("beyond the limit a call is refused at once, and that is told", async () => {
+test("above the limit a call is refused at once, and an event says so", async () => {
   const approvals = createApprovals({ limit: 2 })
   const told: ApprovalEvent["type"][] = []
   approvals.subscribe(({ type }) => told.push(type))
@@ -83,13 +83,13 @@ test("beyond the limit a call is refused at once, and that is told", async () =>
   ])
 })
 
-test("an id that was made twice never settles two calls with one word", async () => {
+test("a repeated id never settles two calls with one decision", async () => {
   const approvals = createApprovals({ newId: () => "same" })
   approvals.ask(asked(), never)
   expect(await approvals.ask(asked(), never)).toBe(false)
 })
 
-test("a listener that throws keeps no call from its answer", async () => {
+test("a listener that throws does not block a call", async () => {
   const approvals = createApprovals()
   approvals.subscribe(() => {
     throw new Error("not now")
@@ -99,7 +99,7 @@ test("a listener that throws keeps no call from its answer", async () => {
   expect(await said).toBe(true)
 })
 
-test("whatever a call says, it waits in bounds and says when it is not shown whole", () => {
+test("any call is shown within bounds, and marked if it is shortened", () => {
   const approvals = createApprovals({ limit: Infinity })
   fc.assert(
     fc.property(fc.anything({ withBigInt: true }), fc.string(), (input, tool) => {

@@ -5,7 +5,7 @@ import { startOfText } from "../../language/cut-text.ts"
 import { present } from "../../message/present.ts"
 import { boundValue } from "./bound-value.ts"
 
-/** A call that a policy wants a person to see, and where it was made. */
+/** A tool call that a policy requires a person to approve, and where it was made. */
 export type CallToApprove = {
   readonly session: string
   readonly tenant: string
@@ -15,9 +15,9 @@ export type CallToApprove = {
   readonly verdict: Verdict
 }
 
-/** A call that waits for a person. */
+/** A tool call that waits for a person. */
 type PendingApproval = {
-  /** By which it is approved or refused; nobody can guess it. */
+  /** Unguessable id by which it is approved or refused. */
   readonly id: string
   readonly atMs: number
   readonly session: string
@@ -25,9 +25,9 @@ type PendingApproval = {
   readonly trace: string
   readonly callId?: string
   readonly tool: string
-  /** As JSON. */
+  /** The call's input as JSON. */
   readonly input: string
-  /** The call says more than `input` does. */
+  /** `input` is shortened. */
   readonly cut: boolean
   readonly reasons: readonly VerdictReason[]
 }
@@ -38,22 +38,22 @@ export type ApprovalEvent = { readonly atMs: number } & (
       readonly type: "approval-settled"
       readonly id: string
       readonly session: string
-      /** A person's word; `withdrawn` where whoever asked does not wait any more. */
+      /** The person's decision; `withdrawn` if the client no longer waits. */
       readonly outcome: "approved" | "refused" | "withdrawn"
     }
-  /** Too many waited already: it was refused unseen. */
+  /** Refused without asking, because too many calls were waiting. */
   | { readonly type: "approval-turned-away"; readonly session: string; readonly tool: string }
 )
 
 type ApprovalListener = (event: ApprovalEvent) => void
 
-/** The desk at which calls wait for a person. */
+/** The tool calls that wait for a person. */
 export type Approvals = {
-  /** Ends with the person's word; with a no as soon as the signal says so, and at once where too many wait. Never throws. */
+  /** Resolves with the person's decision; with false when the signal aborts, or at once if too many wait. Never throws. */
   readonly ask: (asked: CallToApprove, signal: AbortSignal) => Promise<boolean>
   /** Oldest first. */
   readonly pending: () => readonly PendingApproval[]
-  /** False if none of that id waits here. */
+  /** Returns false if no call with this id waits here. */
   readonly settle: (id: string, approved: boolean) => boolean
   readonly subscribe: (listener: ApprovalListener) => () => void
 }
@@ -61,16 +61,16 @@ export type Approvals = {
 type ApprovalsOptions = {
   readonly now?: () => number
   readonly newId?: () => string
-  /** How many calls may wait at a time. */
+  /** Limit on waiting calls. */
   readonly limit?: number
 }
 
-/** More than people can look through while clients wait. */
+/** More than people can review while clients wait. */
 const usualLimit = 100
-/** What a person is shown of a call: more than anyone reads before they decide. */
+/** Limits on what a person is shown of a call: more than anyone reads before deciding. */
 const inputBounds = { text: 16_000, items: 500, total: 32_000 }
 const reasonBounds = { text: 1000, items: 50, total: 10_000 }
-/** Names of tools come from the client. */
+/** Limit on tool names, which come from the client. */
 const maxName = 200
 
 type Waiting = { readonly approval: PendingApproval; readonly end: (outcome: Outcome) => void }
@@ -118,7 +118,7 @@ export function createApprovals({
   }
 }
 
-/** Listeners that are told; one that throws is not asked again, because it must not keep a call from its answer. */
+/** Listeners of approval events. One that throws is removed, so that it cannot block a call. */
 function createListeners(): { readonly emit: ApprovalListener; readonly subscribe: Approvals["subscribe"] } {
   const listeners = new Map<symbol, ApprovalListener>()
   return {

@@ -5,7 +5,7 @@ import { boundValue } from "./bound-value.ts"
 const wide = { text: 1e6, items: 1e6, total: 1e9 }
 const narrow = { text: 10, items: 3, total: 200 }
 
-test("within its bounds a value is told as it is", () => {
+test("a value within its bounds is copied unchanged", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 10 }), (value) => {
       expect(boundValue(value, wide)).toEqual({ value, cut: false })
@@ -13,7 +13,7 @@ test("within its bounds a value is told as it is", () => {
   )
 })
 
-test("whatever the value, what is told is small, is JSON, and says when it is not all", () => {
+test("for any value, the copy is small, is JSON, and is marked if it is shortened", () => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withMap: true, withSet: true, withNullPrototype: true }), (value) => {
       const { value: told } = boundValue(value, narrow)
@@ -27,11 +27,11 @@ test.each([
   ["a long list", [1, 2, 3, 4]],
   ["an object of many members", { a: 1, b: 2, c: 3, d: 4 }],
   ["too much together", Array.from({ length: 3 }, () => Array.from({ length: 3 }, () => ["0123456789", "0123456789"]))],
-])("%s is cut, and says so", (_what, value) => {
+])("%s is shortened and marked", (_what, value) => {
   expect(boundValue(value, narrow).cut).toBe(true)
 })
 
-test("a circle ends, and half a character is never left", () => {
+test("a cycle ends, and no surrogate pair is split", () => {
   const circle: { own?: unknown } = {}
   circle.own = circle
   expect(boundValue(circle, wide).cut).toBe(true)

@@ -1,5 +1,5 @@
 import { startOfText } from "../../language/cut-text.ts"
-/** How much of a value is told. */
+/** Limits on the copy of a value. */
 export type Bounds = {
   /** Characters of one text. */
   readonly text: number
@@ -11,12 +11,12 @@ export type Bounds = {
 
 type Bounded = { readonly value: unknown; readonly cut: boolean }
 
-/** Deeper values are left out: nothing that people write nests further, and a circle ends here. */
+/** Deeper values are left out: real data does not nest further, and cycles end here. */
 const maxDepth = 40
-/** What a number, a bracket or a comma counts for. */
+/** Characters counted for a number, a bracket or a comma. */
 const valueLength = 8
 
-/** A copy fit for JSON that has no more in it than the bounds say, however large, deep or odd the value is. */
+/** A copy that can be written as JSON and stays within the bounds, however large, deep or unusual the value is. */
 export function boundValue(value: unknown, bounds: Bounds): Bounded {
   const reader = { bounds, left: bounds.total, cut: false }
   return { value: copyOf(value, reader, 0), cut: reader.cut }

@@ -8,10 +8,10 @@ import { maxCommandBytes, refusalResponse, refusals } from "./refusal.ts"
 import type { Find } from "./session-routes.ts"
 import type { SignedIn, SignIns } from "./sign-in.ts"
 
-/** The cookie of a page that is signed in. A host has one for all of its ports, so its name has the port in it. */
+/** The cookie of a signed-in page. Cookies are shared by all ports of a host, so its name contains the port. */
 const cookieName = (url: string): string => `holdfast-${new URL(url).port || "0"}`
 
-/** The header in which a page gives the other half of what it was given when it signed in. */
+/** The header with the proof that a page got when it signed in, besides the cookie. */
 export const proofHeader = "x-holdfast-proof"
 
 export function cookieIn(c: Context): string | undefined {
@@ -26,11 +26,11 @@ export function cookieIn(c: Context): string | undefined {
 type Deps = {
   readonly signIns: SignIns
   readonly find: Find
-  /** Who a request of a page is from; nothing for a program with the token. */
+  /** The sign-in of a page's request; undefined for a program with the token. */
   readonly signedInOf: (c: Context) => SignedIn | undefined
 }
 
-/** Signing in, and what may be changed in a session by someone who is. */
+/** Routes for signing in, and for changes to a session by a signed-in person. */
 export function addChangeRoutes(app: Hono, { signIns, find, signedInOf }: Deps): void {
   addRoute(app, "POST", "/admin/sign-in-codes", (c) =>
     signedInOf(c) === undefined ? c.json(signIns.newCode()) : refusalResponse(refusals.code),
@@ -60,7 +60,7 @@ async function bodyOf(c: Context): Promise<Readonly<Record<string, unknown>> | u
   return isObject(body) ? body : undefined
 }
 
-/** The one request that needs neither token nor cookie: it brings the code. Pages of other origins were turned away before. */
+/** Sign in. This is the only request without token or cookie: it brings the code. Pages of other origins were refused before. */
 async function signIn(c: Context, signIns: SignIns): Promise<Response> {
   const { code, publicKey } = (await bodyOf(c)) ?? {}
   const { origin } = new URL(c.req.url)
@@ -91,7 +91,7 @@ async function takeChange(c: Context, { signIns, find, signedInOf }: Deps): Prom
   return c.json({ done: await perform(session, type, rest) })
 }
 
-/** What a person may change in a session: take back the compaction in force, and add or take back a rule. */
+/** Perform a person's change in a session: undo the compaction in force, add a rule, or withdraw one. */
 async function perform(session: Session, type: string, rest: Readonly<Record<string, unknown>>): Promise<object> {
   const { checkpoint, text, rule } = rest
   if (type === "undo" && typeof checkpoint === "string") {

@@ -15,14 +15,14 @@ import type { Profile, Profiles } from "./session-profile.ts"
 /** A compaction message by message. */
 type CompactionView = Pick<CompactionAnswer, "items" | "stackTokens" | "rulesTokens" | "handoff" | "checks">
 
-/** A message of a view: of the log, with what is shown of it, or one of our own. */
+/** A message of a view: of the log, with its edits, or a generated one. */
 type Viewed = { readonly seq?: number; readonly message: Message; readonly edits?: readonly MessageEdit[] }
 
 type OpenedCompaction = {
   readonly checkpoint: CheckpointBody
   readonly before: readonly Viewed[]
   readonly after: readonly Viewed[]
-  /** The whole messages of the log that either view shows. */
+  /** The full log messages of both views. */
   readonly whole: ReadonlyMap<number, Message>
 }
 
@@ -67,11 +67,11 @@ export async function openCompaction(
 const edited = (message: Message, edits: readonly MessageEdit[] | undefined): Message =>
   edits === undefined ? message : (applyEdits([message], edits)[0] ?? message)
 
-/** Rules as they were said, for the check that each still stands. */
+/** The profile, the rules to check for, and earlier summaries. */
 type ViewContext = {
   readonly profile: Profile
   readonly rules: readonly string[]
-  /** The summaries of the compactions before it, newest first: a line that was carried over rests on what it rested on there. */
+  /** Summaries of earlier compactions, newest first: a line that was carried over has its sources there. */
   readonly earlier: readonly { readonly id: string; readonly summary?: string }[]
 }
 
@@ -132,7 +132,7 @@ const sumOf = (items: readonly Viewed[], tokensOf: (message: Message) => number)
 const lineOf = ({ seq, message }: Viewed): MessageLine =>
   seq === undefined ? { who: "holdfast", text: ownMessage(message) ?? "a message of its own" } : messageLine(message)
 
-/** A message of our own that the view before had as well. A new handoff is never the old one. */
+/** The same generated message in the other view. A new handoff never equals the old one. */
 function sameOwn(message: Message, after: readonly Viewed[]): Viewed | undefined {
   const text = messageText(message)
   return after.find((item) => item.seq === undefined && messageText(item.message) === text)
@@ -145,7 +145,7 @@ function eventsIn(trace: string): readonly Fields[] {
   return Array.isArray(events) ? events.filter(isObject) : []
 }
 
-/** From our own count to the provider's: the plan counted the same context that the compaction is told by. */
+/** The ratio of the provider's count to ours, from the plan of the same context. */
 function scaleOf({ beforeTokens }: CheckpointBody, events: readonly Fields[], raw: number): number {
   const sizes = events.find(({ type }) => type === "plan-made")?.sizes
   const counted = isObject(sizes) && typeof sizes.contextTokens === "number" ? sizes.contextTokens : raw
@@ -153,7 +153,7 @@ function scaleOf({ beforeTokens }: CheckpointBody, events: readonly Fields[], ra
   return raw * scale > beforeTokens && raw > 0 ? beforeTokens / raw : scale
 }
 
-/** Why less is shown of a message, by its id. */
+/** The reason why a message was shortened or dropped, by its id. */
 function reasonsIn(events: readonly Fields[]): ReadonlyMap<string, string> {
   const reasons = new Map<string, string>()
   for (const { messageId, messageIds, reason } of events) {
@@ -164,7 +164,7 @@ function reasonsIn(events: readonly Fields[]): ReadonlyMap<string, string> {
   return reasons
 }
 
-/** Words by which a text is recognised elsewhere: numbers, ids, addresses, paths. */
+/** Words that identify a text: numbers, ids, addresses, paths. */
 function wordsWithDigits(text: string): ReadonlySet<string> {
   return new Set((text.match(/[\p{L}\p{N}][\p{L}\p{N}._@:/-]{3,}/gu) ?? []).filter((word) => /[\d@/]/.test(word)))
 }
@@ -191,7 +191,7 @@ function checksOf(after: readonly Viewed[], { rules, events, scale }: Checked): 
   }
 }
 
-/** A message as it was shown before and after, whole: for a diff by line. */
+/** The full text of a message before and after, for a line diff. */
 export function diffOf({ before, after, whole }: OpenedCompaction, id: string) {
   const seq = seqOf(id)
   const was = before.find((item) => item.seq === seq)?.message ?? (seq === undefined ? undefined : whole.get(seq))

@@ -41,7 +41,7 @@ const entering: readonly (readonly [string, number, Readonly<Record<string, stri
   ["from a place that nobody has heard of", 403, { ...bearer, "sec-fetch-site": "elsewhere" }],
 ]
 
-test.each(entering)("nobody comes in %s", async (_why, status, headers) => {
+test.each(entering)("requests are refused %s", async (_why, status, headers) => {
   for (const path of paths) {
     const answer = await house.ask(path, { headers })
     expect([path, answer.status]).toEqual([path, status])
@@ -52,7 +52,7 @@ test.each(entering)("nobody comes in %s", async (_why, status, headers) => {
   }
 })
 
-test("a token in the query opens nothing", async () => {
+test("a token in the query is not accepted", async () => {
   const answer = await house.ask(`/admin/status?token=${token}&access_token=${token}`, { headers: {} })
   expect(answer.status).toBe(401)
   expect(answer.headers.get("www-authenticate")).toBe("Bearer")
@@ -63,11 +63,11 @@ test.each([
   ["a page that was typed in", { "sec-fetch-site": "none" }],
   ["the gateway's own page", { "sec-fetch-site": "same-origin", origin: "http://127.0.0.1:4141" }],
   ["a listed page", { "sec-fetch-site": "cross-site", origin: listed }],
-])("%s comes in with the token", async (_who, headers) => {
+])("%s is admitted with the token", async (_who, headers) => {
   expect((await house.ask("/admin/status", { headers: { ...bearer, ...headers } })).status).toBe(200)
 })
 
-test("a listed page gets its own origin back, and no leave to send cookies", async () => {
+test("a listed page gets its own origin back, without permission to send cookies", async () => {
   const { headers } = await house.ask("/admin/status", { headers: { ...bearer, origin: listed } })
   expect(headers.get("access-control-allow-origin")).toBe(listed)
   expect(headers.get("access-control-allow-credentials")).toBeNull()
@@ -75,7 +75,7 @@ test("a listed page gets its own origin back, and no leave to send cookies", asy
   expect((await house.ask("/admin/status")).headers.get("access-control-allow-origin")).toBeNull()
 })
 
-test("a listed page is told beforehand what it may send; any other is not", async () => {
+test("a preflight is answered for a listed page only", async () => {
   const ask = (origin: string) => house.ask("/admin/commands", { method: "OPTIONS", headers: { origin } })
   const { status, headers } = await ask(listed)
   expect(status).toBe(204)
@@ -84,7 +84,7 @@ test("a listed page is told beforehand what it may send; any other is not", asyn
   expect((await ask("https://evil.example")).status).toBe(403)
 })
 
-test("every answer, good or bad, is kept by nobody and shown in no frame", async () => {
+test("every response, good or bad, forbids caching and framing", async () => {
   const asked = [
     house.ask("/admin"),
     house.ask("/admin/nothing"),
@@ -119,7 +119,7 @@ test.each([
   }
 })
 
-test("a path has the methods that it has", async () => {
+test("a path accepts only its own methods", async () => {
   for (const path of paths.filter((one) => one !== "/admin/nothing"))
     for (const method of ["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"]) {
       const { status, headers } = await house.ask(path, { method })
@@ -147,14 +147,14 @@ test.each([
   "/admin/sessions/s/entries/__proto__",
   "/admin/traces/__proto__",
   "/admin/constructor",
-])("%s leads nowhere", async (path) => {
+])("%s is not found", async (path) => {
   const answer = await house.ask(path)
   expect(answer.status).toBe(404)
   expect(await answer.json()).toHaveProperty("error.next")
   expect((await house.ask(path, { headers: {} })).status).toBe(401)
 })
 
-test("no path below /admin, however it is written, is answered without the token", async () => {
+test("no path below /admin, in any spelling, is answered without the token", async () => {
   const piece = fc.constantFrom("admin", "status", "sessions", "..", ".", "%2e%2e", "", "events", "%2f", ";", "s", "@")
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 6 }), fc.webQueryParameters(), async (pieces, query) => {

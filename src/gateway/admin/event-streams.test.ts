@@ -51,7 +51,7 @@ const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 
 const never = new AbortController().signal
 const verdict = JSON.parse('{"decision":"ask","reasons":[],"errors":[],"facts":{}}')
 
-test("everything that happens is told as it happens, in order, each with an id of its own", async () => {
+test("events are sent as they happen, in order, each with its own id", async () => {
   const house = await openAdminHouse()
   const { answer, take, next } = await open(house)
   expect(answer.headers.get("content-type")).toBe("text/event-stream; charset=utf-8")
@@ -74,7 +74,7 @@ test("everything that happens is told as it happens, in order, each with an id o
   house.admin.close()
 })
 
-test("a reader of one session hears of that one alone", async () => {
+test("a reader of one session gets only its events", async () => {
   const house = await openAdminHouse()
   const { take } = await open(house, "/admin/events?session=s")
   house.recentExchanges.add(exchange("t1", { session: "other" }))
@@ -85,7 +85,7 @@ test("a reader of one session hears of that one alone", async () => {
   expect((await take(9)).map(({ data }) => JSON.parse(data ?? "{}").id)).toEqual(["t3"])
 })
 
-test("wherever a reader was cut off, it takes up again with the very next event", async () => {
+test("a disconnected reader resumes with the next event", async () => {
   const house = await openAdminHouse()
   const first = await open(house)
   for (let n = 1; n <= 8; n++) house.recentExchanges.add(exchange(`t${n}`))
@@ -100,7 +100,7 @@ test("wherever a reader was cut off, it takes up again with the very next event"
 })
 
 test.each(["another-7", "", "nonsense", "feed-", "feed-99999", "feed-1e3", "feed--1", "feed-0"])(
-  "a reader that comes with the id %j of what is not kept is told of the gap, and gets what is",
+  "a reader with the unknown id %j gets a gap event and all kept events",
   async (lastId) => {
     const house = await openAdminHouse({ newId: () => "feed" })
     for (let n = 1; n <= 1005; n++) house.recentExchanges.add(exchange(`t${n}`))
@@ -112,7 +112,7 @@ test.each(["another-7", "", "nonsense", "feed-", "feed-99999", "feed-1e3", "feed
   },
 )
 
-test("a reader is told now and then that the stream is alive, and where it is", async () => {
+test("a reader gets keep-alive comments with its position", async () => {
   const house = await openAdminHouse({ keepAliveMs: 5, newId: () => "feed" })
   const { next, cancel } = await open(house)
   house.recentExchanges.add(exchange("t1"))
@@ -123,7 +123,7 @@ test("a reader is told now and then that the stream is alive, and where it is", 
   house.admin.close()
 })
 
-test("as many readers as there may be, and one more when one has gone", async () => {
+test("the number of readers is limited, and a slot is free when one leaves", async () => {
   const house = await openAdminHouse()
   const opened = []
   for (let n = 0; n < maxStreams; n++) opened.push(await open(house))
@@ -138,7 +138,7 @@ test("as many readers as there may be, and one more when one has gone", async ()
   expect((await open(house)).answer.status).toBe(503)
 })
 
-test("a reader that does not keep up is cut off, and nothing is kept for it; others go on", async () => {
+test("a reader that does not keep up is disconnected, nothing is stored for it, and others continue", async () => {
   const feed = createFeed("feed", 1000)
   const streams = createEventStreams(feed, 1_000_000)
   const slow = streams.open({ signal: never })
@@ -159,7 +159,7 @@ test("a reader that does not keep up is cut off, and nothing is kept for it; oth
   streams.close()
 })
 
-test("a reader whose next event is not kept any more is cut off rather than left to wait for it", async () => {
+test("a reader whose next event is lost is disconnected", async () => {
   const feed = createFeed("feed", 10)
   const streams = createEventStreams(feed, 1_000_000)
   const slow = streams.open({ signal: never })
@@ -170,7 +170,7 @@ test("a reader whose next event is not kept any more is cut off rather than left
   streams.close()
 })
 
-test("a reader that takes nothing at all is taken for gone", async () => {
+test("a reader that reads nothing is disconnected", async () => {
   const feed = createFeed("feed")
   const streams = createEventStreams(feed, 1)
   streams.open({ signal: never })
@@ -178,7 +178,7 @@ test("a reader that takes nothing at all is taken for gone", async () => {
   streams.close()
 })
 
-test("however events come, are read and are taken up again, a reader gets each that it wants once and in order", async () => {
+test("for any order of events, reads and reconnects, a reader gets each event once and in order", async () => {
   const step = fc.oneof(
     fc.record({ type: fc.constant("publish" as const), session: fc.constantFrom("s", "other") }),
     fc.record({ type: fc.constant("again" as const) }),
@@ -216,7 +216,7 @@ test("however events come, are read and are taken up again, a reader gets each t
   )
 })
 
-/** The admin API on a port of this machine. */
+/** The admin API on a loopback port. */
 async function listen({ admin }: AdminHouse) {
   const { promise: listening, resolve } = Promise.withResolvers<number>()
   const server = serve({ fetch: admin, port: 0, hostname: "127.0.0.1" }, ({ port }) => resolve(port))
@@ -228,7 +228,7 @@ async function listen({ admin }: AdminHouse) {
   return { port, close }
 }
 
-test("over a real connection events arrive as they happen, and a client that leaves gives its place back", async () => {
+test("over a real connection events arrive as they happen, and a client that leaves frees its slot", async () => {
   const house = await openAdminHouse()
   const { port, close } = await listen(house)
   const leave = new AbortController()
@@ -244,7 +244,7 @@ test("over a real connection events arrive as they happen, and a client that lea
   await close()
 })
 
-test("over a real connection a client that does not read is cut off, and the next one is served", async () => {
+test("over a real connection a client that does not read is disconnected, and the next one is served", async () => {
   const house = await openAdminHouse()
   const { port, close } = await listen(house)
   const socket = connect(port, "127.0.0.1")
@@ -254,7 +254,7 @@ test("over a real connection a client that does not read is cut off, and the nex
   const streams = async (): Promise<unknown> => (await house.read("/admin/status")).streams
   while ((await streams()) !== 1) await pause()
   const big = exchange("t", { agent: "x".repeat(500), model: "y".repeat(500), path: "z".repeat(500) })
-  // What the machine itself takes in for a client that does not read is some megabytes.
+  // The operating system buffers some megabytes for a client that does not read.
   for (let n = 0; n < 50_000 && (await streams()) === 1; n++)
     for (let m = 0; m < 50; m++) house.recentExchanges.add(big)
   expect(await streams()).toBe(0)

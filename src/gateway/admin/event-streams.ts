@@ -1,29 +1,29 @@
 import type { Feed } from "./feed.ts"
 
 type StreamRequest = {
-  /** Only what is about this session. */
+  /** Only events of this session. */
   readonly session?: string
-  /** The id of the last event that the reader has. */
+  /** The id of the last event that the reader received. */
   readonly lastId?: string
   readonly signal: AbortSignal
 }
 
 /** The readers of a feed. */
 export type EventStreams = {
-  /** Nothing where there are as many as there may be. */
+  /** Undefined if the limit on readers is reached. */
   readonly open: (request: StreamRequest) => ReadableStream<Uint8Array> | undefined
   readonly count: () => number
   readonly close: () => void
 }
 
-/** Each is a connection of someone who looks; a handful of people have a few pages each. */
+/** Limit on readers, each with a connection: a handful of people with a few pages each. */
 export const maxStreams = 50
-/** A reader that took nothing while it was to be told so often that the stream is alive has gone. */
+/** A reader that read nothing during this many keep-alive intervals is disconnected. */
 const maxStalled = 8
 
 type Reader = { readonly hear: () => void; readonly beat: () => void; readonly end: () => void }
 
-/** Gives every reader what happens as fast as it reads, and cuts off one that does not keep up. */
+/** Sends events to every reader as fast as it reads, and disconnects readers that do not keep up. */
 export function createEventStreams(feed: Feed, keepAliveMs: number): EventStreams {
   const readers = new Set<Reader>()
   const stopHearing = feed.subscribe(() => {
@@ -56,7 +56,7 @@ function openReader(cursor: FeedCursor, signal: AbortSignal, readers: Set<Reader
   let wanted = false
   let stalled = 0
   const leave = (): boolean => readers.delete(reader)
-  /** With what it did not take yet, as far as that is one piece. */
+  /** End the stream after one last piece of pending events. */
   const end = (): void => {
     if (!leave()) return
     const rest = cursor.take()
@@ -101,29 +101,29 @@ function openReader(cursor: FeedCursor, signal: AbortSignal, readers: Set<Reader
   })
 }
 
-/** A reader's place in a feed. */
+/** A reader's position in a feed. */
 type FeedCursor = {
-  /** The next piece for the reader, as far as there is something to say. */
+  /** The next piece of text for the reader; empty if there is nothing new. */
   readonly take: () => string
-  /** Say this first: that the stream is alive. */
+  /** Put a keep-alive comment before the next piece. */
   readonly beat: () => void
-  /** More waits for the reader than may, or something is lost already. */
+  /** Whether too much waits for the reader, or events are already lost. */
   readonly isBehind: () => boolean
 }
 
-/** What may wait for a reader that does not keep up. It waits in the feed, and is never copied for a reader. */
+/** Limit on bytes that wait for a reader. They wait in the feed, and are never copied for a reader. */
 export const maxWaitingBytes = 1_000_000
-/** Events are handed over in pieces of about so many characters. */
+/** Approximate length of one piece in characters. */
 const pieceLength = 64 * 1024
 
 /**
- * Begins behind the event that the reader has, or behind everything. A reader whose event is lost, or is another program's, is told of
- * the gap and gets all that is kept.
+ * Starts after the reader's last event, or at the end. A reader whose event is lost, or is from another process, gets a gap event and all
+ * kept events.
  */
 function createCursor(feed: Feed, lastId: string | undefined, session: string | undefined): FeedCursor {
   const known = lastId === undefined ? feed.head().number : feed.numberOf(lastId)
   let at = known ?? feed.floor()
-  // What happened before is read at the reader's own pace, and does not count as waiting.
+  // Earlier events are read at the reader's own pace, and do not count as waiting.
   const openedBytes = feed.head().endBytes
   let takenBytes = openedBytes
   let said = known === undefined ? gapAt(feed, at) : `: holdfast\nid: ${feed.idOf(at)}\n\n`

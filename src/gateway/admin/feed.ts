@@ -1,34 +1,34 @@
-/** Something that happened, as it stands in an event stream. */
+/** An event as text of an event stream. */
 type FeedEvent = {
   readonly number: number
-  /** The session that it is about, if it is about one. */
+  /** The session of the event, if there is one. */
   readonly session?: string
   readonly text: string
-  /** Bytes of this event and of all before it. */
+  /** Total bytes up to the end of this event. */
   readonly endBytes: number
 }
 
-/** The newest of what happened, numbered; whoever reads it keeps its own place, so that nothing is held for anyone. */
+/** The latest events, numbered. Readers keep their own position, so nothing is stored for a reader. */
 export type Feed = {
   readonly publish: (name: string, session: string | undefined, value: unknown) => void
-  /** The event behind this number, if there is one yet. */
+  /** The event after this number, if there is one yet. */
   readonly next: (number: number) => FeedEvent | undefined
-  /** The number and the end of the newest. */
+  /** The number and end of the newest event. */
   readonly head: () => { readonly number: number; readonly endBytes: number }
-  /** The number of the oldest that is still there, less one. */
+  /** The number before the oldest kept event. */
   readonly floor: () => number
-  /** The id by which a reader that has everything up to this number takes up again. */
+  /** The id from which a reader that has everything up to this number can resume. */
   readonly idOf: (number: number) => string
-  /** The number that an id says, if it is one of ours and nothing behind it is lost. */
+  /** The number in an id; undefined if it is not from this feed or later events are lost. */
   readonly numberOf: (id: string) => number | undefined
-  /** Hear that there is something new. */
+  /** Be told that there is a new event. */
   readonly subscribe: (listener: () => void) => () => void
 }
 
-/** Kept in memory, each some kilobytes at most: minutes of a busy gateway. */
+/** Limit on events in memory, each at most some kilobytes: minutes of a busy gateway. */
 const usualLimit = 1000
 
-/** `name` tells this feed's ids from those of another program, or of this one before it was started anew. */
+/** `name` distinguishes this feed's ids from those of another process, or of this one before a restart. */
 export function createFeed(name: string, limit: number = usualLimit): Feed {
   const events = new Map<number, FeedEvent>()
   const listeners = new Set<() => void>()

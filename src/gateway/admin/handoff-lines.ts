@@ -7,7 +7,7 @@ import { messageLine, messageText } from "./message-line.ts"
 
 type Earlier = { readonly id: string; readonly summary?: string }
 
-/** The lines of a digest's text. A line that was carried over from an earlier handoff has the sources that it had there. */
+/** The lines of a digest's text. A line carried over from an earlier handoff has its sources from there. */
 export function handoffLines(
   text: string,
   summary: string | undefined,
@@ -30,7 +30,7 @@ export function handoffLines(
   })
 }
 
-/** The entries that each line of a summary rests on, by the first line of its text. */
+/** The source entries of each line of a summary, by the first line of its text. */
 function sourcesIn(json: string | undefined): ReadonlyMap<string, readonly string[]> {
   const summary = json === undefined ? undefined : tryParse(json)
   const sections = isObject(summary) && Array.isArray(summary.sections) ? summary.sections.filter(isObject) : []
@@ -47,11 +47,11 @@ function sourcesIn(json: string | undefined): ReadonlyMap<string, readonly strin
 /** Text around the words that were used. */
 const around = 240
 const maxSources = 6
-/** A word that stands in both by chance is shorter; one with a digit, an `@` or a slash in it is told from others by less. */
+/** Shortest piece that does not match by chance; words with a digit, an `@` or a slash may be shorter. */
 const tellingLength = 14
 const tellingWord = /[\d@/]/
 
-/** Where a line of a handoff comes from: the messages that it names, else those that say its values; the ones that say most of it first. */
+/** The sources of a handoff line: the messages it names, otherwise those that contain its values; best matches first. */
 export function sourcesOf(
   line: HandoffLine,
   messages: ReadonlyMap<number, Message>,

@@ -7,7 +7,7 @@ import { thin } from "./session-profile.ts"
 
 const lists = (value: unknown): readonly Told[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-test("a list tells what each session is about, its figures, and one tenant's alone where asked", async () => {
+test("a list shows the title and figures of each session, and can be limited to one tenant", async () => {
   const { read, store, holdfast } = await openAdminHouse()
   await writeLongSession(store, "one.long", 250)
   await holdfast.session("two.other", { tenant: "two" }).append([{ role: "user", content: "Good morning." }])
@@ -25,7 +25,7 @@ test("a list tells what each session is about, its figures, and one tenant's alo
   expect(await read("/admin/totals?tenant=one")).toMatchObject({ sessions: 1, turns: 250, compactions: 2, unpriced: 0 })
 })
 
-test("what a compaction saved is never more than the room that the window had", async () => {
+test("the savings of a compaction never exceed what fits the window", async () => {
   const { read, store } = await openAdminHouse()
   await writeLongSession(store, "one.long", 1000)
   const [row] = lists((await read("/admin/sessions")).sessions)
@@ -35,7 +35,7 @@ test("what a compaction saved is never more than the room that the window had", 
   expect(cost.savedDollars).toBeGreaterThan(0)
 })
 
-test("the series of turns goes on where it ended when more is written", async () => {
+test("the series of turns continues when more is written", async () => {
   const { read, store, holdfast } = await openAdminHouse()
   await writeLongSession(store, "one.long", 40)
   expect(await read("/admin/sessions/one.long/turns")).toMatchObject({ total: 40 })
@@ -44,7 +44,7 @@ test("the series of turns goes on where it ended when more is written", async ()
   expect(lists(told.events).at(-1)).toMatchObject({ line: { who: "person", text: "And now the last one." } })
 })
 
-test("events are told page by page, each once and in order", async () => {
+test("events are listed page by page, each once and in order", async () => {
   const { read, store } = await openAdminHouse()
   await writeLongSession(store, "one.long", 120)
   const whole = lists((await read("/admin/sessions/one.long/events?limit=500")).events)
@@ -57,7 +57,7 @@ test("events are told page by page, each once and in order", async () => {
   expect(lists(only.events)).toMatchObject([{ type: "checkpoint-installed", turn: 101 }])
 })
 
-test("the messages of a compaction add up to its two sizes, and each has one fate", async () => {
+test("the messages of a compaction add up to its two sizes, and each has one action", async () => {
   const { read, holdfast } = await openAdminHouse()
   await converse(holdfast, "s")
   const [made] = (await holdfast.session("s").overview()).checkpoints

@@ -48,7 +48,7 @@ export async function summarize(
   return { ...tellRow(row), ...sessionSummary(profile, activity.of(row.id), holdfast.policy) }
 }
 
-/** What an inspector asks beside the log itself: lists, series, and compactions message by message. */
+/** Routes of the inspector besides the log itself: lists, series, and compactions message by message. */
 export function addInspectionRoutes(app: Hono, deps: InspectionDeps): void {
   const at = "/admin/sessions/:id"
   addRoute(app, "GET", "/admin/rows", (c) => tellRows(c, deps))
@@ -73,7 +73,7 @@ async function open(c: Context, { find, profiles }: InspectionDeps): Promise<Ope
 
 const maxRows = 100
 
-/** Sessions by their ids, for a list that was told that something happened in them. */
+/** Sessions by id, for a list that got an event about them. */
 async function tellRows(c: Context, deps: InspectionDeps): Promise<Response> {
   const ids = (readTextParameter(c, "ids", 8000) ?? "").split(" ").filter((id) => id !== "")
   const rows: SessionListing[] = []
@@ -84,7 +84,7 @@ async function tellRows(c: Context, deps: InspectionDeps): Promise<Response> {
   return c.json({ sessions: rows })
 }
 
-/** Sessions that sums are made of; a day has fewer. */
+/** Limit on the sessions in sums; a day has fewer. */
 const maxSummed = 500
 const dayMs = 86_400_000
 const maxDays = 31
@@ -121,14 +121,14 @@ async function tellTurns(c: Context, deps: InspectionDeps): Promise<Response> {
 
 const maxDecisions = 1000
 const eventPage = { usual: 100, most: 500 } as const
-/** What a list of events may be about, by the types of entries. */
+/** Filters of the event list, as entry types. */
 const eventKinds: Readonly<Record<string, readonly string[]>> = {
   said: ["message-appended"],
   compactions: ["checkpoint-installed", "checkpoint-undone", "branch-opened"],
   rules: ["rule-pinned", "rule-unpinned"],
 }
 
-/** Events by their place in the list, oldest first: a place means the same event for as long as the log only grows. */
+/** Events by index, oldest first: an index always means the same event, because the log only grows. */
 async function tellEvents(c: Context, deps: InspectionDeps): Promise<Response> {
   const from = readNumber(c, "from", 0, { least: 0, most: 1e12 })
   const limit = readNumber(c, "limit", eventPage.usual, { least: 1, most: eventPage.most })
@@ -186,7 +186,7 @@ function eventOf(
 /** A rule in a list of events; whole it stands among the rules. */
 const ruleLength = 400
 
-/** From our own count to the provider's, by the last request. */
+/** The ratio of the provider's count to ours, from the last request. */
 function ratioOf({ turns }: Profile): number {
   const last = turns.at(-1)
   if (last === undefined || last.estimatedTokens === 0) return 1
@@ -200,7 +200,7 @@ async function tellView(c: Context, deps: InspectionDeps): Promise<Response> {
   return c.json(view)
 }
 
-/** A compaction is made of its predecessors' lines as well; so far back they are looked for. */
+/** Limit on earlier compactions searched, because lines may be carried over from them. */
 const maxEarlier = 50
 
 async function tellCompaction(c: Context, deps: InspectionDeps): Promise<Response> {
@@ -244,7 +244,7 @@ async function earlierSummaries(profiles: Profiles, session: string, base: numbe
   return earlier
 }
 
-/** The rules that were said before a compaction and not taken back by then. */
+/** The rules that were in force before a compaction. */
 async function rulesBefore(profiles: Profiles, session: string, { outline }: Profile, id: string) {
   const end = Number(id.slice(1))
   const gone = new Set(
@@ -255,7 +255,7 @@ async function rulesBefore(profiles: Profiles, session: string, { outline }: Pro
   return [...entries.values()].flatMap(({ body }) => (body.type === "rule-pinned" ? body.text : []))
 }
 
-/** A page shows no more of one message; the rest is in the export. */
+/** Limit on the text of one message on a page; the export has all of it. */
 const maxDiff = 400_000
 
 async function tellDiff(c: Context, deps: InspectionDeps): Promise<Response> {
@@ -270,7 +270,7 @@ async function tellDiff(c: Context, deps: InspectionDeps): Promise<Response> {
   return c.json({ before: before.slice(0, maxDiff), ...present({ after: after?.slice(0, maxDiff) }), cut })
 }
 
-/** How far back a line's source is looked for: it was left out by this compaction, or by one before it. */
+/** Limit on compactions searched for a line's source: this one or an earlier one left it out. */
 const maxBack = 10
 
 async function tellSources(c: Context, deps: InspectionDeps): Promise<Response> {
@@ -302,7 +302,7 @@ async function messagesAt(profiles: Profiles, session: string, ids: readonly str
   return messages
 }
 
-/** A session is played again beside whoever uses the gateway: one at a time. */
+/** Replays run in the background of the gateway's work, one at a time. */
 function createWhatIf(deps: InspectionDeps): (c: Context) => Promise<Response> {
   let isPlaying = false
   return async (c) => {
@@ -332,7 +332,7 @@ function readWhatIf(c: Context): WhatIf {
 
 const memoryPage = { usual: 50, most: 200 } as const
 
-/** What agents wrote down, by words; of one tenant and agent, as memory is kept. */
+/** Search the memory of agents, one tenant and agent at a time, as it is stored. */
 async function searchMemory(c: Context, { holdfast, store }: InspectionDeps): Promise<Response> {
   const text = readTextParameter(c, "query", 1000)
   const limit = readNumber(c, "limit", memoryPage.usual, { least: 1, most: memoryPage.most })
@@ -354,7 +354,7 @@ async function searchMemory(c: Context, { holdfast, store }: InspectionDeps): Pr
 
 type Owner = Pick<SessionRow, "tenant" | "agent">
 
-/** Whose memories there are: those of the sessions that were used last. */
+/** The owners of memory: those of the most recently used sessions. */
 async function ownersOf(store: InspectionDeps["store"], filter: Partial<Owner>): Promise<readonly Owner[]> {
   const rows = await store.sessions({ limit: maxSummed, ...filter })
   const seen = new Map(rows.map(({ tenant, agent }) => [`${tenant}\n${agent}`, { tenant, agent }]))
@@ -363,7 +363,7 @@ async function ownersOf(store: InspectionDeps["store"], filter: Partial<Owner>):
 
 const exportStep = 100
 
-/** The history whole, one entry a line, as it is read on; the secret of the session's recall handles is not in it. */
+/** Stream the whole history, one entry per line; the secret of the session's recall handles is left out. */
 async function exportHistory(c: Context, deps: InspectionDeps): Promise<Response> {
   const { row, session } = await deps.find(c.req.param("id") ?? "")
   const encoder = new TextEncoder()

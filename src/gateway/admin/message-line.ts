@@ -6,7 +6,6 @@ import { wordsIn } from "./session-profile.ts"
 
 const lineLength = 300
 
-/** The line that tells a message from others. */
 export function messageLine(message: Message): MessageLine {
   const { role, parts } = message
   const words = wordsIn(message)
@@ -25,7 +24,7 @@ export function messageLine(message: Message): MessageLine {
 
 const oneLine = (text: string): string => startOfText(text.replace(/\s+/g, " ").trim(), lineLength)
 
-/** The one value that says most of a call, or all of them. */
+/** The only string value of a call's input, or all values. */
 function inputText(input: unknown): string {
   if (typeof input === "string") return input
   if (typeof input !== "object" || input === null) return String(input ?? "")
@@ -37,7 +36,7 @@ function inputText(input: unknown): string {
     .join(" ")
 }
 
-/** All that a part says, as text. */
+/** The full content of a part as text. */
 function partText(part: Part): string {
   switch (part.type) {
     case "text":
@@ -56,5 +55,5 @@ function partText(part: Part): string {
   }
 }
 
-/** All that a message says, as text. */
+/** The full content of a message as text. */
 export const messageText = ({ parts }: Pick<Message, "parts">): string => parts.map(partText).join("\n")

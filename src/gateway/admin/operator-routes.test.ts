@@ -24,7 +24,7 @@ const asked = (session: string) => ({
   verdict: JSON.parse(JSON.stringify({ ...facts, facts: {} })),
 })
 
-test("a signed command is obeyed, and the answer says what is in force now and where it comes from", async () => {
+test("a signed command is executed, and the response shows what is in force and its source", async () => {
   const { command, signer, read } = await openAdminHouse()
   const pin = { type: "pin", text: "Never pay.", agent: "clerk", expiresAtMs: noonMs + 1000 } as const
   const answer = await command(signer.sign(pin))
@@ -42,7 +42,7 @@ test("a signed command is obeyed, and the answer says what is in force now and w
   })
 })
 
-test("what comes from a file is told with its file, and cannot be taken back here", async () => {
+test("a rule from a file is shown with its file, and cannot be withdrawn here", async () => {
   const directory = mkdtempSync(join(tmpdir(), "holdfast-admin-"))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   writeFileSync(join(directory, "rules.md"), "- Never sell a boat.\n")
@@ -65,7 +65,7 @@ test("what comes from a file is told with its file, and cannot be taken back her
   expect(answer.status).toBe(409)
 })
 
-test("the audit log is told page by page", async () => {
+test("the audit log is listed page by page", async () => {
   const { command, signer, read } = await openAdminHouse()
   for (let n = 0; n < 4; n++) await command(signer.sign({ type: "pin", text: `Rule ${n}.` }))
   const first = await read("/admin/audit?limit=3")
@@ -75,7 +75,7 @@ test("the audit log is told page by page", async () => {
   expect(second).not.toHaveProperty("next")
 })
 
-test("a command that is refused says why, with a status of its own", async () => {
+test("a refused command states the reason, with its own status", async () => {
   const { command, signer } = await openAdminHouse()
   const pin = { type: "pin", text: "Never pay." } as const
   const good = signer.sign(pin)
@@ -129,7 +129,7 @@ test.each([
   ["too much", JSON.stringify({ command: "x".repeat(64 * 1024) }), 413],
 ])("a body with %s is refused", async (_what, body, status) => {
   const { ask } = await openAdminHouse()
-  // As a stream that says no length beforehand: what is said is not believed in any case.
+  // Sent as a stream without a content length; a stated length would not be trusted either.
   const stream = new Blob([body]).stream()
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", "content-length": "5" }
   const request = { method: "POST", headers, body: stream, duplex: "half" } as const
@@ -139,7 +139,7 @@ test.each([
   expect(await answer.json()).toMatchObject({ error: { code, sentence: expect.any(String) } })
 })
 
-test("a good command without the token, or from a foreign page, changes nothing", async () => {
+test("a valid command without the token, or from a foreign page, changes nothing", async () => {
   const { ask, signer, operator } = await openAdminHouse()
   const body = JSON.stringify({ command: signer.sign({ type: "pin", text: "Never pay." }) })
   const json = { "content-type": "application/json" }
@@ -154,7 +154,7 @@ test("a good command without the token, or from a foreign page, changes nothing"
   expect(operator.standing().rules).toEqual([])
 })
 
-test("a person's word comes by a signed command, and the answer says that the call waited here", async () => {
+test("a person decides by a signed command, and the response says that the call waited here", async () => {
   const { approvals, command, signer, read } = await openAdminHouse()
   const [yes, no] = [approvals.ask(asked("s"), never), approvals.ask(asked("s"), never)]
   const { approvals: waiting } = await read("/admin/approvals")
@@ -174,7 +174,7 @@ test("a person's word comes by a signed command, and the answer says that the ca
   expect((await command(signer.sign({ type: "approve", call: second ?? "" }))).status).toBe(409)
 })
 
-test("a word that was given to another replica settles the call where it waits", async () => {
+test("a decision submitted to another replica settles the call where it waits", async () => {
   const { store, command, signer } = await openAdminHouse()
   const keys = [signer.pair.publicKey]
   const elsewhere = await openOperator({ store, keys, audience, now: () => noonMs, watch: false })
@@ -191,7 +191,7 @@ test("a word that was given to another replica settles the call where it waits",
   stop()
 })
 
-test("without an operator's channel there are no rules to tell and no commands to obey", async () => {
+test("without an operator channel there are no rules and no commands", async () => {
   const { ask, command } = await openAdminHouse({ without: "operator" })
   for (const path of ["/admin/pins", "/admin/audit"]) expect((await ask(path)).status).toBe(404)
   expect(await (await command("hf1.a.b.c")).json()).toMatchObject({ error: { code: "operator-missing" } })

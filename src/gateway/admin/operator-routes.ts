@@ -17,14 +17,16 @@ import { readNumber } from "./read-query.ts"
 import { maxCommandBytes, refusalResponse, refusals, refuseProblem, tellProblem } from "./refusal.ts"
 
 const auditPage = { usual: 100, most: 1000 } as const
-/** The last line that a log can have. */
+/** The largest line number. */
 const lastLine = 999_999_999_999_999
-/** What is told of one line: a command may hold a whole policy. */
+/** Limits on one line: a command may contain a whole policy. */
 const lineBounds = { text: 4000, items: 200, total: 20_000 }
 
 type Deps = Pick<AdminDeps, "operator" | "approvals"> & { readonly desk: ApprovalDesk }
 
-/** What the operator laid down, who said so, which calls wait for a person, and the one way to change any of it: a signed command. */
+/**
+ * Routes for the operator's rules and policies, their audit log, pending approvals, and the only way to change any of it: a signed command.
+ */
 export function addOperatorRoutes(app: Hono, { operator, approvals, desk }: Deps): void {
   const withOperator = (answer: (c: Context, operator: Operator) => Promise<Response>) => (c: Context) =>
     operator === undefined ? refusalResponse(refusals.operator) : answer(c, operator)
@@ -43,7 +45,7 @@ async function showStanding(c: Context, operator: Operator): Promise<Response> {
   return c.json(tellStanding(operator, await readAudit(operator)))
 }
 
-/** What stands is told even where the log cannot be read now. */
+/** The audit log; undefined if it cannot be read now, so that the rules in force are still shown. */
 async function readAudit(operator: Operator): Promise<readonly AuditLine[] | undefined> {
   try {
     return await operator.audit()
@@ -80,7 +82,7 @@ async function takeCommand(c: Context, operator: Operator, approvals: Approvals)
   return c.json(await submit(command, operator, approvals))
 }
 
-/** The line that it stands in now, what stands beside it, and for a decision whether the call waited here or waits elsewhere. */
+/** Submit a command: its audit line, the resulting rule, and for an approval whether the call waited in this process. */
 async function submit(command: string, operator: Operator, approvals: Approvals) {
   const settled = new Set<string>()
   const stop = approvals.subscribe((event) => {
@@ -112,7 +114,7 @@ function tellStanding(operator: Operator, lines?: readonly AuditLine[]): Standin
     version,
     rules: rules.map((rule) => ({ ...rule, by: originOf(rule) })),
     policies: policies.map((policy) => tellPolicy(policy, commands)),
-    /** Each policy of the guard in words. */
+    /** The guard's policies in words. */
     judging: (guard?.policies ?? []).map(({ id, source, effect, decision, rule, instead }) => ({
       id,
       source,
@@ -124,10 +126,10 @@ function tellStanding(operator: Operator, lines?: readonly AuditLine[]): Standin
   }
 }
 
-/** Rules of commands are named after their line in the audit log. */
+/** Rules from commands have the id of their audit line. */
 const originOf = ({ id }: OperatorRule): "command" | "file" => (/^c\d+$/.test(id) ? "command" : "file")
 
-/** The line of the command that each policy came by; a file's policy never has the name of one. */
+/** The audit line of the command that added each policy; policies from files have other names. */
 function policyCommands(lines: readonly AuditLine[]): ReadonlyMap<string, number> {
   const commands = new Map<string, number>()
   for (const line of lines) {

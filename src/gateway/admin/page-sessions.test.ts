@@ -4,7 +4,7 @@ import { fc } from "../../../test/support/property.ts"
 import type { SessionFilter, SessionRow } from "../../store/store.ts"
 import { pageSessions, readCursor, type SessionCursor, writeCursor } from "./session-routes.ts"
 
-/** A store that lists sessions of one moment in an order of its own, and another one each time. */
+/** A store that lists sessions with the same time in a different order each time. */
 function listing(rows: readonly SessionRow[]) {
   let turn = 0
   return async ({ agent, updatedBeforeMs = Infinity, limit = Infinity }: SessionFilter = {}) => {
@@ -30,7 +30,7 @@ async function allPages(rows: readonly SessionRow[], limit: number, agent?: stri
   return told
 }
 
-test("pages give every session once, the newest first, however many are of one moment", async () => {
+test("pages list every session once, newest first, however many have the same time", async () => {
   const row = fc.record({ agent: fc.constantFrom("one", "two"), updatedMs: fc.nat(3) })
   await fc.assert(
     fc.asyncProperty(fc.array(row, { maxLength: 40 }), fc.integer({ min: 1, max: 12 }), async (given, limit) => {
@@ -46,7 +46,7 @@ test("pages give every session once, the newest first, however many are of one m
   )
 })
 
-test("two pages over the store give all sessions exactly once, of the agent that was asked for", async () => {
+test("two pages over the store list all sessions of the requested agent exactly once", async () => {
   const { holdfast, read } = await openAdminHouse()
   for (let n = 0; n < 7; n++) await holdfast.session(`s${n}`).append([{ role: "user", content: "Good morning." }])
   const first = await read("/admin/sessions?limit=4&agent=default")

@@ -12,7 +12,7 @@ const wrong = (name: string, expected: string, found: string): HoldfastError =>
     found: JSON.stringify(startOfText(found, 40)),
   })
 
-/** A parameter of the query that is said once, or not at all. */
+/** A query parameter; refused if it is repeated. */
 export function readTextParameter(c: Context, name: string, maxLength = 200): string | undefined {
   const [first, ...others] = c.req.queries(name) ?? []
   if (first === undefined) return undefined
@@ -22,7 +22,7 @@ export function readTextParameter(c: Context, name: string, maxLength = 200): st
   return first
 }
 
-/** A whole number within its limits, or the usual one. */
+/** An integer parameter within its limits, or the default. */
 export function readNumber(c: Context, name: string, usual: number, { least, most }: NumberBounds): number {
   const text = readTextParameter(c, name)
   if (text === undefined) return usual
@@ -37,7 +37,7 @@ export function readFlag(c: Context, name: string): boolean {
   return text === "1"
 }
 
-/** What is left of a value that a reader made no sense of. */
+/** Throws: invalid query parameter. */
 export const refuseText = (name: string, expected: string, found: string): never => {
   throw wrong(name, expected, found)
 }

@@ -15,6 +15,6 @@ test.each([
   ["log", undefined],
   [".x", undefined],
   ["a.b~", undefined],
-])("%s says %j", (id, said) => {
+])("%s is parsed as %j", (id, said) => {
   expect(readSessionName(id)).toEqual(said)
 })

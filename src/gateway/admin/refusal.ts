@@ -2,7 +2,7 @@ import { type CommandRefusal, describe, HoldfastError, type Problem } from "../.
 import { statusOf } from "../http/wire-error.ts"
 import type { ToldProblem } from "./answers.ts"
 
-/** Bytes of a body: a signed command has some hundreds. */
+/** Limit on a request body; a signed command has some hundred bytes. */
 export const maxCommandBytes = 64 * 1024
 
 type Refusal = ToldProblem & { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
@@ -14,7 +14,7 @@ const refusal = (status: number, code: string, sentence: string, next: string): 
   next,
 })
 
-/** What is refused before anything is asked of a session or the operator. */
+/** Refusals that are decided before a session or the operator is involved. */
 export const refusals = {
   off: refusal(
     403,
@@ -98,14 +98,14 @@ export function refusalResponse({ status, headers = {}, code, sentence, next }: 
   return Response.json({ error: { code, sentence, next } }, { status, headers })
 }
 
-/** A method that this path does not have. */
+/** Refuse a method that this path does not support. */
 export const refuseMethod = (allow: string): Response =>
   refusalResponse({
     ...refusal(405, "method-wrong", `Only ${allow} is answered here.`, `Ask with ${allow}.`),
     headers: { allow },
   })
 
-/** Here a faulty policy is the directory's, and stands in the way of every command. */
+/** In the admin API an invalid policy is one in the operator's directory, and blocks every command. */
 const ownStatuses: Readonly<Partial<Record<Problem["code"], number>>> = {
   "policy-invalid": 409,
   "policy-missing": 503,
@@ -134,7 +134,7 @@ export const tellProblem = (problem: Problem): ToldProblem => ({ code: problem.c
 export const refuseProblem = (problem: Problem): Response =>
   refusalResponse({ status: statusHere(problem), ...tellProblem(problem) })
 
-/** What was thrown: a problem is told; anything else is a bug, of which the client learns nothing. */
+/** The response to a thrown error: a problem is described; any other error is a bug, and the client gets no details. */
 export function refuseError(error: unknown, onFault: (error: unknown) => void): Response {
   if (error instanceof HoldfastError) return refuseProblem(error.problem)
   onFault(error)

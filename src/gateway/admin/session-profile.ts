@@ -10,13 +10,13 @@ import { findModel } from "../../tokens/models.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { CompactionFigures, JudgedDecision } from "./answers.ts"
 
-/** One model call that was answered, as its provider reported it. Turns are counted from 1. */
+/** One answered model call, as its provider reported it. Turns are counted from 1. */
 export type Turn = {
   readonly turn: number
   readonly entry: string
   readonly atMs: number
   readonly model: string
-  /** What was sent, in the provider's own tokens. */
+  /** The input, in the provider's tokens. */
   readonly contextTokens: number
   /** The same by our own count. */
   readonly estimatedTokens: number
@@ -30,26 +30,26 @@ export type Turn = {
 /** What a session is, read from its log alone, so that it is the same after a restart and on every replica. */
 export type Profile = {
   readonly outline: Outline
-  /** The first words that a person said in it. */
+  /** The first message of a person. */
   readonly title: string
   readonly turns: readonly Turn[]
   readonly compactions: readonly CompactionFigures[]
   readonly decisions: readonly JudgedDecision[]
   /** The places of entries that a reader wants to see in a list: all but accounts and marks. */
   readonly events: readonly number[]
-  /** How many turns there were when an entry was written. */
+  /** The number of turns when an entry was written. */
   readonly turnAt: (seq: number) => number
-  /** The window as the last compaction knew it, where there was one. */
+  /** The window of the last compaction, if there was one. */
   readonly window?: WindowMarks
 }
 
-/** The window of a session's model and where its context is compacted, in the provider's own tokens. */
+/** The window of a session's model and its compaction threshold, in the provider's tokens. */
 export type WindowMarks = { readonly windowTokens: number; readonly compactAtTokens?: number }
 
 export type Profiles = {
-  /** The session as the store has it now; what was read before is not read again. */
+  /** The session's current profile; entries read before are not read again. */
   readonly read: (session: string) => Promise<Profile>
-  /** Entries by place, whole. */
+  /** Full entries by sequence number. */
   readonly entries: (session: string, seqs: readonly number[]) => Promise<ReadonlyMap<number, LoggedEntry>>
 }
 
@@ -57,16 +57,16 @@ export type LoggedEntry = { readonly seq: number; readonly atMs: number; readonl
 
 type LogStore = Pick<Store, "outline" | "readEntries" | "payloads">
 
-/** Profiles are kept for the sessions that were looked at last: together they hold no more entries than this, some 200 bytes each. */
+/** Limit on the entries of all cached profiles, some 200 bytes each; the least recently used are dropped. */
 const maxEntries = 500_000
-/** Outlines and bodies are read so many at a time. */
+/** Outlines and bodies read at a time. */
 const readStep = 5000
-/** The words of a title. */
+/** Length of a title in characters. */
 const titleLength = 200
-/** The first words of a person stand among the first messages. */
+/** Messages searched for a title: a person's first message is among the first ones. */
 const titleMessages = 12
 
-/** Not listed: they say what was counted or remembered, and stand beside what they are about. */
+/** Entry types that are not listed, because they only record usage and bookkeeping. */
 const unlisted: ReadonlySet<string> = new Set([
   "session-opened",
   "stack-seen",
@@ -110,7 +110,7 @@ function evict(known: Map<string, GrowingProfile>): void {
   }
 }
 
-/** A profile while it is read on. */
+/** A profile that is being extended. */
 type GrowingProfile = {
   readonly outline: Outline
   title: string
@@ -148,7 +148,7 @@ function profileOf(growing: GrowingProfile): Profile {
   }
 }
 
-/** How many numbers of a rising list are below one. */
+/** The number of values in a sorted list below a limit. */
 function countBelow(list: readonly number[], limit: number): number {
   let [low, high] = [0, list.length]
   while (low < high) {
@@ -175,7 +175,7 @@ async function extend(store: LogStore, session: string, growing: GrowingProfile)
   }
 }
 
-/** The entries that figures are taken from: no message is read but the first, for the title, and of a compaction not what it was made of. */
+/** The entries that figures come from. No message is read but the first, for the title, and of a compaction not its content. */
 async function readTold(
   store: LogStore,
   session: string,
@@ -192,7 +192,7 @@ async function readTold(
   return new Map([...stored.map((entry) => [entry.seq, withoutTexts(entry, session)] as const), ...whole])
 }
 
-/** An entry without its long texts, which nobody asked for. */
+/** An entry without its long texts, which are not needed. */
 function withoutTexts(entry: StoredEntry, session: string): LoggedEntry {
   const blank = new Map(payloadsOf(entry.body).map((hash) => [hash, ""]))
   return { seq: entry.seq, atMs: entry.atMs, body: readBody(entry, blank, session) }
@@ -254,7 +254,7 @@ function turnOf(
 
 type Counted = Pick<Turn, "contextTokens" | "cacheReadTokens" | "cacheWriteTokens" | "outputTokens">
 
-/** What a call cost by the model table; nothing for a model that is not in it, whose prices would be made up. */
+/** The cost of a call by the model table; undefined for a model that is not in it. */
 export function priceOf(model: string, counted: Counted): number | undefined {
   const prices = pricesOf(model, counted.contextTokens)
   if (prices === undefined) return undefined
@@ -268,14 +268,14 @@ export function priceOf(model: string, counted: Counted): number | undefined {
   return cents / 1_000_000
 }
 
-/** The prices of a request of that size, in dollars for a million tokens. */
+/** The prices for a request of this size, in dollars per million tokens. */
 export function pricesOf(model: string, contextTokens: number) {
   const { known, prices, long } = findModel(model)
   if (!known) return undefined
   return long !== undefined && contextTokens > long.aboveTokens ? long.prices : prices
 }
 
-/** The plan of a compaction counts in our tokens; what it came to is in the provider's. One scale for both. */
+/** A compaction's plan counts in our tokens, its result in the provider's; convert both to the provider's. */
 function windowIn(body: CheckpointBody): WindowMarks | undefined {
   const plan = planIn(body.trace)
   if (plan === undefined || !(plan.contextTokens > 0)) return undefined
@@ -288,7 +288,7 @@ function windowIn(body: CheckpointBody): WindowMarks | undefined {
 
 type PlanFigures = { readonly contextTokens: number; readonly windowTokens: number; readonly limit?: number }
 
-/** The figures that a compaction was decided from, in our own count. */
+/** The figures of a compaction's plan, in our own count. */
 function planIn(trace: string): PlanFigures | undefined {
   const events = tryParse(trace)
   const made = Array.isArray(events) ? events.filter(isObject).find(({ type }) => type === "plan-made") : undefined
@@ -300,10 +300,10 @@ function planIn(trace: string): PlanFigures | undefined {
   return { contextTokens, windowTokens, ...(typeof limit === "number" ? { limit } : {}) }
 }
 
-/** What clients put around a person's words: a block that begins and ends with the same tag. */
+/** A block that clients put around a person's message: it begins and ends with the same tag. */
 const taggedBlock = /^\s*<([A-Za-z][\w-]*)(?:\s[^>]*)?>[\s\S]*?<\/\1>\s*/
 
-/** A person's own words in a message, without what a client put around them. */
+/** The person's own text in a message, without blocks added by a client. */
 export function wordsIn({ role, parts }: Pick<Message, "role" | "parts">): string {
   if (role !== "user") return ""
   return parts
@@ -321,7 +321,7 @@ function withoutBlocks(text: string): string {
 
 const titleIn = (message: Message): string => startOfText(wordsIn(message).replace(/\s+/g, " "), titleLength)
 
-/** So many points of a series are enough for a small drawing. */
+/** Reduce a series to at most `most` points for drawing, keeping extremes. */
 export function thin<Point>(points: readonly Point[], most: number, figureOf: (point: Point) => number): Point[] {
   if (points.length <= most) return [...points]
   const kept: Point[] = []

@@ -10,7 +10,7 @@ await converse(house.holdfast, "s")
 const lists = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
   Array.isArray(value) ? value.filter(isObject) : []
 
-test("a session is told with whose it is, and what it is in figures", async () => {
+test("a session is shown with its owner and its figures", async () => {
   const { read, holdfast } = await openAdminHouse()
   const id = "0123456789abcdef.4f1c~agent-scout"
   await holdfast.session(id).append([{ role: "user", content: "Good morning." }])
@@ -20,7 +20,7 @@ test("a session is told with whose it is, and what it is in figures", async () =
   })
 })
 
-test("the log is told page by page, each entry once and in order", async () => {
+test("the log is listed page by page, each entry once and in order", async () => {
   const all = lists((await house.read("/admin/sessions/s/history?limit=500")).entries)
   const paged: unknown[] = []
   let next: unknown = "/admin/sessions/s/history?limit=4"
@@ -35,7 +35,7 @@ test("the log is told page by page, each entry once and in order", async () => {
   expect(await house.read("/admin/sessions/s/history?from=999999")).toEqual({ entries: [] })
 })
 
-test("a long text is cut, and says so; ?full=1 tells all of it", async () => {
+test("a long text is shortened and marked; ?full=1 shows all of it", async () => {
   const textOf = ({ message }: Readonly<Record<string, unknown>>): string => JSON.stringify(message ?? null)
   const long = "The mill stands still at noon. ".repeat(100)
   const cut = lists((await house.read("/admin/sessions/s/history")).entries).filter((entry) => entry.cut === true)
@@ -46,7 +46,7 @@ test("a long text is cut, and says so; ?full=1 tells all of it", async () => {
   expect(JSON.stringify(whole)).not.toContain("secret")
 })
 
-test("an entry is told with what became of it, and why", async () => {
+test("an entry is shown with its state and the reason", async () => {
   const { entries } = await house.read("/admin/sessions/s/history?limit=500")
   const first = lists(entries).find(({ type }) => type === "message-appended")
   expect(await house.read(`/admin/sessions/s/entries/${first?.id}`)).toMatchObject({
@@ -55,7 +55,7 @@ test("an entry is told with what became of it, and why", async () => {
   })
 })
 
-test("rules are told as they stand, and with all=1 those as well that were taken back", async () => {
+test("rules in force are listed, and with all=1 also withdrawn ones", async () => {
   const { holdfast, read } = await openAdminHouse()
   const session = holdfast.session("s")
   await session.pin("Ask before you sell a boat.")
@@ -68,7 +68,7 @@ test("rules are told as they stand, and with all=1 those as well that were taken
   expect(await read("/admin/sessions/s/pins?all=1&limit=1")).toMatchObject({ pins: [{}], total: 2 })
 })
 
-test("a compaction says how large it was and became, what was kept and left out and why, and what stands there now", async () => {
+test("a compaction shows its sizes, what was kept and left out and why, and what is shown now", async () => {
   const { compactions, total } = await house.read("/admin/sessions/s/compactions")
   const [compaction] = lists(compactions)
   expect(total).toBe(1)
@@ -86,7 +86,7 @@ test("a compaction says how large it was and became, what was kept and left out 
   expect(lists(compaction?.installed).map(({ role }) => role)).toContain("digest")
 })
 
-test("compactions are told page by page, the newest first", async () => {
+test("compactions are listed page by page, newest first", async () => {
   const { holdfast, read } = await openAdminHouse()
   await converse(holdfast, "s")
   await converse(holdfast, "s")
@@ -97,7 +97,7 @@ test("compactions are told page by page, the newest first", async () => {
   expect(lists(second.compactions).map(({ id }) => id)).toEqual(whole.slice(1, 2))
 })
 
-test("a log that is whole is said to be, and one that was changed is not", async () => {
+test("an intact log is reported as whole, and an altered one is not", async () => {
   expect(await house.read("/admin/sessions/s/verify")).toMatchObject({
     session: "s",
     whole: true,
@@ -116,7 +116,7 @@ test("a log that is whole is said to be, and one that was changed is not", async
   expect(await read("/admin/sessions/s/verify")).toMatchObject({ whole: false, problem: { code: "store-corrupt" } })
 })
 
-test("looking at a session that is not there writes nothing", async () => {
+test("requesting an unknown session writes nothing", async () => {
   const { ask, store } = await openAdminHouse()
   for (const rest of ["", "/history", "/entries/e1", "/pins", "/compactions", "/verify"]) {
     const answer = await ask(`/admin/sessions/nobody${rest}`)
@@ -129,7 +129,7 @@ test("looking at a session that is not there writes nothing", async () => {
 })
 
 test.each(["e0", "e99", "12", "e1e1", "e", "%65%39%39", "e1.5", `e${"9".repeat(40)}`])(
-  "%s is no entry",
+  "%s is not an entry",
   async (entry) => {
     const answer = await house.ask(`/admin/sessions/s/entries/${entry}`)
     expect(answer.status).toBe(404)
@@ -168,7 +168,7 @@ test.each([
   ["audit?from=-1", "from"],
   ["audit?limit=Infinity", "limit"],
   ["events?session=%0a", "session"],
-])("%s is refused by the name of its parameter", async (path, name) => {
+])("%s is refused with the name of its parameter", async (path, name) => {
   const answer = await house.ask(`/admin/${path}`)
   expect(answer.status).toBe(400)
   const { error } = Object(await answer.json())
@@ -177,10 +177,10 @@ test.each([
   expect(error.sentence.length).toBeLessThan(300)
 })
 
-test("every name that a session may have leads to that session", async () => {
+test("every valid session id leads to its session", async () => {
   const { holdfast, read } = await openAdminHouse()
   const name = fc.string({ unit: "binary", minLength: 1, maxLength: 12 }).filter((id) => {
-    // A path cannot end in a dot segment: every client takes it out before it asks.
+    // A path cannot end in a dot segment: every client removes it.
     return /^[\x21-\x7e\u00a0-\ud7ff]+$/.test(id) && !/^\.{1,2}$/.test(id) && id.isWellFormed()
   })
   const odd = fc.constantFrom(

@@ -21,7 +21,7 @@ type SessionName = Required<Pick<ListedName, "tenant" | "conversation" | "role">
 
 const shape = /^([A-Za-z0-9_-]{1,32})\.(~?[^~]+)((?:~[^~]+)*)$/
 
-/** `tenant.conversation`, with `~agent-NAME`, `~side-KEY` or `~tools` behind it; nothing for a name of any other form. */
+/** Parse `tenant.conversation`, followed by `~agent-NAME`, `~side-KEY` or `~tools`; undefined for any other form. */
 export function readSessionName(id: string): SessionName | undefined {
   const [, tenant, conversation, rest = ""] = shape.exec(id) ?? []
   if (tenant === undefined || conversation === undefined) return undefined
@@ -33,18 +33,18 @@ export function readSessionName(id: string): SessionName | undefined {
   return { tenant, conversation, role: subagent === undefined ? "main" : "agent", ...present({ subagent }) }
 }
 
-/** The numbers that a question about sessions may name. */
+/** Default and maximum page sizes. */
 const pages = {
   sessions: { usual: 50, most: 500 },
   history: { usual: 100, most: 500 },
   compactions: { usual: 10, most: 50 },
   pins: { usual: 500, most: 5000 },
 } as const
-/** Branches and compactions that an overview lists; its figures count all of them. */
+/** Limit on the branches and compactions in an overview; its figures count all of them. */
 const maxListed = 100
-/** Logs that are checked at a time: it reads all of one. */
+/** Concurrent log checks; each reads a whole log. */
 const maxChecks = 2
-/** The last place that a log can have. */
+/** The largest sequence number. */
 const lastSeq = 999_999_999_999_999
 
 type Deps = {
@@ -54,7 +54,7 @@ type Deps = {
   readonly summarize: (row: SessionRow) => Promise<SessionListing>
 }
 
-/** All that can be asked about sessions. */
+/** The routes about sessions. */
 export function addSessionRoutes(app: Hono, deps: Deps): void {
   const at = "/admin/sessions/:id"
   addRoute(app, "GET", "/admin/sessions", (c) => listSessions(c, deps))
@@ -69,7 +69,7 @@ export function addSessionRoutes(app: Hono, deps: Deps): void {
 const readLimit = (c: Context, { usual, most }: { readonly usual: number; readonly most: number }): number =>
   readNumber(c, "limit", usual, { least: 1, most })
 
-/** The same path with other parameters, for the page behind this one. */
+/** The same path with other parameters, for the next page. */
 function linkTo(c: Context, changes: Readonly<Record<string, string | number>>): string {
   const { pathname, searchParams } = new URL(c.req.url)
   for (const [name, value] of Object.entries(changes)) searchParams.set(name, String(value))
@@ -94,7 +94,7 @@ async function listSessions(c: Context, deps: Deps): Promise<Response> {
 
 type Found = { readonly row: SessionRow; readonly session: Session }
 
-/** The session of an id; one that the store does not have is not opened. */
+/** Finds a session by id; throws if the store does not have it. */
 export type Find = (id: string) => Promise<Found>
 
 export const createFind =
@@ -184,7 +184,7 @@ async function showCompactions(c: Context, deps: Deps): Promise<Response> {
   })
 }
 
-/** A log is checked beside whoever uses the session: nobody waits for it. */
+/** Check a log without the session's lock, so that nobody waits for it. */
 function createVerify(deps: Deps): (c: Context) => Promise<Response> {
   let running = 0
   return async (c) => {
@@ -203,16 +203,16 @@ function createVerify(deps: Deps): (c: Context) => Promise<Response> {
   }
 }
 
-/** The last session of the page before. */
+/** The last session of the previous page. */
 export type SessionCursor = { readonly updatedMs: number; readonly id: string }
 
 type SessionPage = { readonly sessions: readonly SessionRow[]; readonly before?: SessionCursor }
 
-/** Sessions of one moment are told apart only when all of them are there; a listing holds no more than so many. */
+/** Limit on the rows of a page query: sessions with the same time can be sorted by id only if all of them were read. */
 const maxSessionsPerPage = 100_000
 
 const cursorShape = /^(\d{1,16}):(.{1,200})$/su
-/** The last moment that a date can say. */
+/** The largest time of a JavaScript Date. */
 const latestMs = 8.64e15
 
 export const writeCursor = ({ updatedMs, id }: SessionCursor): string => `${updatedMs}:${id}`
@@ -223,7 +223,7 @@ export function readCursor(text: string): SessionCursor | undefined {
   return { updatedMs: Number(ms), id }
 }
 
-/** A page of sessions, the newest first, and of one moment by their ids: each is on one page, unless it is written to meanwhile. */
+/** A page of sessions, newest first, and by id for the same time: each is on one page, unless it is written to meanwhile. */
 export async function pageSessions(
   store: Pick<Store, "sessions">,
   limit: number,
@@ -235,7 +235,7 @@ export async function pageSessions(
     const rows = await store.sessions({ limit: asked, ...filter, ...present({ updatedBeforeMs }) })
     const all = rows.length < asked || asked >= maxSessionsPerPage
     const last = rows.at(-1)?.updatedMs ?? 0
-    // Others of the last moment may be missing yet, and come before those that are here.
+    // Other sessions of the last time may be missing, and would sort before those that are here.
     const sure = all ? rows : rows.filter(({ updatedMs }) => updatedMs > last)
     const left = sure.filter((row) => cursor === undefined || inOrder(cursor, row) < 0).sort(inOrder)
     if (all || left.length > limit) return pageOf(left, limit)
@@ -255,15 +255,15 @@ function inOrder(one: SessionCursor, other: SessionCursor): number {
 
 type ToldEntry = Readonly<Record<string, unknown>>
 
-/** What is told of an entry unless all of it is asked for: enough to know what it is. */
+/** Limits on an entry unless `full` is set: enough to recognise it. */
 const entryBounds: Bounds = { text: 2000, items: 100, total: 20_000 }
 
-/** Entries are read so many at a time, and a page of whole ones ends behind so many characters: one may have megabytes. */
+/** Entries read at a time, and the characters after which a page of full entries ends: one entry may be megabytes. */
 const boundedStep = 50
 const wholeStep = 5
 const wholeLength = 8_000_000
 
-/** An entry with as much of its texts as the bounds say; the wire's own text of a message is told only where all is. */
+/** An entry within the bounds; the wire text of a message is included only with `full`. */
 function tellEntry(entry: HistoryEntry, full: boolean): ToldEntry {
   if (full) return entry
   const { message, body, ...head } = entry
@@ -273,7 +273,7 @@ function tellEntry(entry: HistoryEntry, full: boolean): ToldEntry {
 
 const asRecord = (value: unknown): object => (typeof value === "object" && value !== null ? value : {})
 
-/** The parts say in one form what the wire says in four; a part that only the wire can tell keeps it. */
+/** Parts are the same in all four formats, so the wire text is left out, except for parts that exist only in the wire. */
 function withoutWire({ wire: _, parts, ...message }: Message): object {
   return { ...message, parts: parts.map(plainPart) }
 }
@@ -286,14 +286,14 @@ function plainPart(part: Part): object {
 
 type EntryPage = { readonly entries: readonly ToldEntry[]; readonly next?: number }
 
-/** A page of a session's log; `next` is where the one behind it begins. */
+/** A page of a session's log; `next` is where the next page begins. */
 async function pageHistory(session: Session, from: number, limit: number, full: boolean): Promise<EntryPage> {
   const told: ToldEntry[] = []
   let length = 0
   let at = from
   while (told.length < limit && length < wholeLength) {
     const step = Math.min(full ? wholeStep : boundedStep, limit - told.length)
-    // One more than is told says whether there are more.
+    // Read one more entry than requested, to know whether there are more.
     const read = await session.history({ from: at, limit: step + 1 })
     const entries = read.slice(0, step)
     for (const entry of entries) told.push(tellEntry(entry, full))
@@ -306,10 +306,10 @@ async function pageHistory(session: Session, from: number, limit: number, full: 
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What is told of one compaction: a long session has hundreds of results to name. */
+/** Limits on one compaction: a long session has hundreds of results to list. */
 const compactionBounds: Bounds = { text: 8000, items: 500, total: 200_000 }
 
-/** A compaction for a person: how large it was and became, what was kept, shortened and left out and why, and what stands there instead. */
+/** A compaction for display: its sizes before and after, what was kept, shortened and left out and why, and what replaced it. */
 function tellCompaction(checkpoint: Checkpoint, { body }: Pick<HistoryEntry, "body">): Fields {
   if (body?.type !== "checkpoint-installed") return checkpoint
   const events = eventsIn(body.trace)
@@ -343,7 +343,7 @@ function eventsIn(trace: string): readonly Fields[] {
 const pick = (fields: Fields, names: readonly string[]): Fields =>
   Object.fromEntries(names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])))
 
-/** The entries that the model saw afterwards, whole or in part, and how many messages of our own beside them. */
+/** The entries that the model saw afterwards, in full or in part, and the number of generated messages. */
 function keptIn({ items, standing, base }: CheckpointBody): Fields {
   const shown = items.flatMap((item) => (item.type === "shown" ? [item] : []))
   return {
@@ -355,13 +355,13 @@ function keptIn({ items, standing, base }: CheckpointBody): Fields {
   }
 }
 
-/** The words of a message of our own. */
+/** The text of a generated message. */
 function textIn(message: unknown): string {
   const parts = isObject(message) && Array.isArray(message.parts) ? message.parts.filter(isObject) : []
   return parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n")
 }
 
-/** The summary by its sections: each line with the entries that it rests on. */
+/** The sections of a summary; each line with its source entries. */
 function digestIn({ summary }: CheckpointBody): Fields | undefined {
   const digest = summary === undefined ? undefined : tryParse(summary)
   return isObject(digest) ? pick(digest, ["schema", "sections"]) : undefined

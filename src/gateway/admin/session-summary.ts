@@ -11,7 +11,7 @@ type SessionSummary = Omit<SessionListing, keyof ListedName>
 type Cost = NonNullable<SessionListing["cost"]>
 
 const summaryPoints = 32
-/** The newest compactions of a row; their number is told beside them. */
+/** Compactions listed in a row; `compactionCount` counts all. */
 const summaryCompactions = 12
 
 export function sessionSummary(profile: Profile, activity: SessionActivity, policy: CompactionPolicy): SessionSummary {
@@ -44,7 +44,7 @@ function rulesIn({ outline }: Profile): number {
 const isDenied = ({ decision, approved, enforced }: Profile["decisions"][number]): boolean =>
   enforced && decision !== "allow" && approved !== true
 
-/** The window as a request of this process knew it, else as the last compaction did, else as the model table says. */
+/** The window: of a request in this process, otherwise of the last compaction, otherwise from the model table. */
 export function windowMarks(
   { window, turns }: Profile,
   activity: SessionActivity,
@@ -59,7 +59,7 @@ export function windowMarks(
   return { windowTokens, compactAtTokens: Math.floor(windowTokens * policy.compactAt) }
 }
 
-/** What a session cost and what its compactions saved; nothing where the prices of a model are not known. */
+/** What a session cost and its compactions saved; undefined if the prices of a model are unknown. */
 function costOf(profile: Profile): Cost | undefined {
   const { turns } = profile
   const last = turns.at(-1)
@@ -70,9 +70,9 @@ function costOf(profile: Profile): Cost | undefined {
 }
 
 /**
- * What each turn cost less because of the compaction in force: what was taken out would have been read from the cache again, as far as it
- * fits the window; the first turn behind it wrote anew what it no longer found there. Each turn is credited to one compaction, so the
- * sums of compactions and of turns are the same.
+ * What the compaction in force saved in each turn: the removed tokens would have been read from the cache again, as far as they fit the
+ * window; the first turn after the compaction had to write its prefix to the cache again. Each turn counts for one compaction, so the sums
+ * over compactions and over turns are the same.
  */
 function savedPerTurn(profile: Pick<Profile, "turns" | "compactions" | "window">): readonly number[] {
   const done = profile.compactions.filter(({ undone }) => !undone)
@@ -94,7 +94,7 @@ function savedIn(turn: Turn, compaction: CompactionFigures, windowTokens: number
   return (removed - rewritten * Math.max(0, prices.cacheWrite - prices.cacheRead)) / 1_000_000
 }
 
-/** What one compaction saved in the calls that it was in force for. */
+/** What one compaction saved in the calls while it was in force. */
 export function savingsSince(
   profile: Pick<Profile, "turns" | "compactions" | "window">,
   compaction: CompactionFigures,
@@ -174,7 +174,7 @@ function totalsIn(profile: Profile, fromMs: number, toMs: number): PeriodTotals 
   }
 }
 
-/** So many points a timeline has at most; each extreme is among them. */
+/** Default and maximum points of a timeline; extremes are kept. */
 export const timelinePoints = { usual: 2000, most: 20_000 } as const
 
 type TimelineColumns = Pick<

@@ -28,7 +28,7 @@ function enter(signIns: SignIns, key = newKey()) {
 const nonce = (n: number): string => `nonce-${String(n).padStart(16, "0")}`
 const change = { type: "undo", session: "s", checkpoint: "e9" }
 
-test("a code signs in once, within its time, and only with a key that can sign", () => {
+test("a code signs in once, within its lifetime, and only with a key that can sign", () => {
   const clock: Clock = { nowMs: 1000 }
   const signIns = createSignIns(() => clock.nowMs)
   const { code } = signIns.newCode()
@@ -40,7 +40,7 @@ test("a code signs in once, within its time, and only with a key that can sign",
   expect(signIns.enter(late.code, newKey().publicKey, origin)).toBe("code-wrong")
 })
 
-test("neither the cookie nor the proof alone, nor both at another origin or too late, is someone", () => {
+test("the cookie or the proof alone, another origin, or an expired sign-in is not accepted", () => {
   const clock: Clock = { nowMs: 1000 }
   const signIns = createSignIns(() => clock.nowMs)
   const { entered } = enter(signIns)
@@ -53,7 +53,7 @@ test("neither the cookie nor the proof alone, nor both at another origin or too 
   expect(signIns.find(cookie, proof, origin)).toBeUndefined()
 })
 
-test("a change is taken once, in time, from the key that signed in, and for this origin", () => {
+test("a change is accepted once, in time, from the key that signed in, and for this origin", () => {
   const clock: Clock = { nowMs: 1_000_000 }
   const signIns = createSignIns(() => clock.nowMs)
   const { signedIn, signed } = enter(signIns)
@@ -70,14 +70,14 @@ test("a change is taken once, in time, from the key that signed in, and for this
   for (const [who, text] of refused) expect(signIns.readSigned(who, text).type).toBe("refused")
 })
 
-test("for any text, nothing but what was signed is taken", () => {
+test("for any text, only signed content is accepted", () => {
   const signIns = createSignIns(() => 1_000_000)
   const { signedIn, signed } = enter(signIns)
   const text = signed({ origin, issuedAtMs: 1_000_000, nonce: nonce(1), change })
   fc.assert(
     fc.property(fc.nat(text.length - 1), fc.constantFrom("A", "b", "-", ".", "0"), (at, letter) => {
       const changed = `${text.slice(0, at)}${letter}${text.slice(at + 1)}`
-      // The last letter of a signature has bits that nobody reads.
+      // The last character of a signature has unused bits.
       if (changed === text || at === text.length - 1) return
       expect(signIns.readSigned(signedIn, changed).type).toBe("refused")
     }),
@@ -86,7 +86,7 @@ test("for any text, nothing but what was signed is taken", () => {
 
 const json = { "content-type": "application/json" }
 
-test("a page signs in with a code of the token's, and then changes a session by what it signs", async () => {
+test("a page signs in with a code from the token, and then changes a session with signed changes", async () => {
   const { ask, holdfast } = await openAdminHouse()
   await holdfast.session("s").append([{ role: "user", content: "Good morning." }])
   const key = newKey()
@@ -105,7 +105,7 @@ test("a page signs in with a code of the token's, and then changes a session by 
   const page = { cookie, "x-holdfast-proof": proof, origin, "sec-fetch-site": "same-origin" }
   expect((await ask("/admin/status", { headers: page })).status).toBe(200)
   expect((await ask("/admin/status", { headers: { cookie, origin } })).status).toBe(401)
-  // A page cannot give codes to others.
+  // A page cannot issue codes.
   expect((await ask("/admin/sign-in-codes", { method: "POST", headers: page })).status).toBe(403)
   const payload = { origin, issuedAtMs: 0, nonce: nonce(1), change: { type: "pin", session: "s", text: "Never sell." } }
   const before = (issuedAtMs: number): string =>

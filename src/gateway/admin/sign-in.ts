@@ -2,18 +2,18 @@ import { createHash, createPublicKey, type KeyObject, randomBytes, timingSafeEqu
 import { isObject, tryParse } from "../../wire/json.ts"
 
 /**
- * Who looks at the gateway with a browser. `holdfast open` asks for a code with the admin token; the page gives it back once, with the
- * public half of a key that never leaves the browser, and is signed in for some hours. What is signed in is a cookie that no script can
- * read and a proof that only pages of the same origin can: browsers send cookies to every port of a host, and the proof to none.
+ * Browser sign-ins. `holdfast open` requests a code with the admin token; the page sends it back once, with the public half of a key that
+ * never leaves the browser, and is signed in for some hours. A sign-in is a cookie that no script can read, and a proof that only pages of
+ * the same origin can read: browsers send cookies to every port of a host, but never the proof.
  */
 export type SignIns = {
   readonly newCode: () => SignInCode
-  /** Uses up the code; nothing where it is not one, was used, or is too old. */
+  /** Use up a code and sign in; `code-wrong` if it is unknown, used or too old. */
   readonly enter: (code: string, publicKey: string, origin: string) => Entered | "code-wrong" | "key-wrong"
-  /** Whose request this is. */
+  /** The sign-in of a request. */
   readonly find: (cookie: string | undefined, proof: string | null, origin: string) => SignedIn | undefined
   readonly leave: (signedIn: SignedIn) => void
-  /** What a text says that the browser signed; each is taken once. */
+  /** Read a text that the browser signed; each text is accepted once. */
   readonly readSigned: (signedIn: SignedIn, text: string) => Signed
 }
 
@@ -31,15 +31,15 @@ type Signed =
   | { readonly type: "refused"; readonly found: string }
 
 const minuteMs = 60_000
-/** Long enough for a browser to start. */
+/** Lifetime of a code: long enough for a browser to start. */
 const codeMs = 5 * minuteMs
-/** A working day. */
+/** Lifetime of a sign-in: a working day. */
 const signedInMs = 8 * 60 * minuteMs
-/** What a browser signs is sent at once; its clock may be a little off. */
+/** How old a signed text may be: it is sent at once, but clocks may differ a little. */
 const changeMs = 2 * minuteMs
 const maxCodes = 100
 const maxSignedIn = 200
-/** Nonces are kept for as long as what they belong to could be sent again. */
+/** Limit on nonces, which are kept for as long as their text could be replayed. */
 const maxNonces = 10_000
 
 const secret = (): string => randomBytes(24).toString("base64url")
@@ -103,7 +103,7 @@ function dropOldest(map: Map<string, unknown>, most: number): void {
   if (map.size >= most && first !== undefined) map.delete(first)
 }
 
-/** An Ed25519 key as WebCrypto exports its public half: SPKI, in base64. */
+/** Parse the public half of an Ed25519 key as WebCrypto exports it: SPKI, in base64. */
 function readKey(text: string): Pick<SignedIn, "key" | "fingerprint"> | undefined {
   if (!/^[A-Za-z0-9+/=]{20,200}$/.test(text)) return undefined
   try {
@@ -116,7 +116,7 @@ function readKey(text: string): Pick<SignedIn, "key" | "fingerprint"> | undefine
   }
 }
 
-/** Nothing else that is signed with the same key can be taken for a change: its bytes begin in another way. */
+/** Prefix of signed bytes, so that no other text signed with the same key can pass as a change. */
 const domain = "holdfast session change 1\n"
 const shape = /^hc1\.([\w-]{1,200000})\.([\w-]{86})$/
 
@@ -124,7 +124,7 @@ type ReadChange =
   | { readonly type: "read"; readonly change: Readonly<Record<string, unknown>>; readonly nonce: string }
   | { readonly type: "refused"; readonly found: string }
 
-/** `hc1.<payload>.<signature>`: who signed it, for which origin, and when. Nothing in it is looked at before the signature is known to be right. */
+/** Parse `hc1.<payload>.<signature>`: who signed it, for which origin, and when. The signature is checked before anything else. */
 function readChange({ key, origin }: SignedIn, text: string, nowMs: number): ReadChange {
   const [, payload = "", signature = ""] = shape.exec(text) ?? []
   if (payload === "") return { type: "refused", found: "it is not hc1.<payload>.<signature>" }

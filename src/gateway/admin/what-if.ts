@@ -9,10 +9,10 @@ import { createMeter } from "../../tokens/meter.ts"
 import type { WhatIfAnswer, WhatIfCourse } from "./answers.ts"
 import { type Profile, type Profiles, priceOf, type Turn } from "./session-profile.ts"
 
-/** How a session is played again. */
+/** Settings for replaying a session. */
 export type WhatIf = {
   readonly windowTokens: number
-  /** The share of the window at which it is compacted. */
+  /** Share of the window at which it compacts. */
   readonly compactAt: number
   readonly strategy: "staged" | "hierarchical" | "recency" | "tool-rounds"
 }
@@ -25,9 +25,9 @@ const maxSteps = 250
 type Step = { readonly turn: Turn; readonly messages: readonly Message[] }
 
 /**
- * Play the turns of a session again with another window, mark or strategy. The turns are those that happened: what a model would have
- * answered to another context nobody knows. Nothing is sent anywhere and nothing is written. The messages are of the branch that the
- * session is on; what stands beside them (system prompt, tools) counts as it was in the first request.
+ * Replay the turns of a session with another window, threshold or strategy. The turns are those that happened, because nobody knows what a
+ * model would have said in another context. Nothing is sent or written. The messages are those of the current branch; system prompt and
+ * tools count as in the first request.
  */
 export async function playWhatIf(
   profiles: Profiles,
@@ -77,7 +77,7 @@ export async function playWhatIf(
   }
 }
 
-/** The messages that each turn sent for the first time: those behind the answer before, that answer included. */
+/** The messages that each turn sent for the first time: those after the previous response, including that response. */
 async function readSteps(
   profiles: Profiles,
   session: string,
@@ -91,7 +91,7 @@ async function readSteps(
   })
   const sent = new Map<number, Message[]>()
   for (const { seq, message } of messages) {
-    // An answer stands in the log before its own usage, and is sent with the turn behind it.
+    // A response is in the log before its own usage entry, and is sent with the next turn.
     const turn = turnAt(seq) + (message.role === "assistant" ? 2 : 1)
     sent.set(turn, [...(sent.get(turn) ?? []), message])
   }
@@ -109,7 +109,7 @@ async function readSteps(
 
 type Scale = { readonly ratio: number; readonly stackTokens: number }
 
-/** From our count to the provider's, learned from all turns, and what the first request had beside its messages. */
+/** The ratio of the provider's count to ours, over all turns, and the tokens of the first request besides its messages. */
 function scaleOf(turns: readonly Turn[], firstTokens: number): Scale {
   const compared = turns.filter(({ estimatedTokens }) => estimatedTokens > 0)
   const reported = compared.reduce((sum, { contextTokens }) => sum + contextTokens, 0)

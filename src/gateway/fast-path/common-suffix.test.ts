@@ -10,7 +10,7 @@ const slowly = (one: Buffer, other: Buffer): number => {
 
 const bytes = fc.uint8Array({ maxLength: 400 }).map((array) => Buffer.from(array))
 
-test("for any two texts it is what a comparison byte by byte from the end finds", () => {
+test("for any two texts, the result equals a byte-by-byte comparison from the end", () => {
   fc.assert(
     fc.property(bytes, bytes, bytes, (shared, one, other) => {
       const [left, right] = [Buffer.concat([one, shared]), Buffer.concat([other, shared])]
@@ -20,7 +20,7 @@ test("for any two texts it is what a comparison byte by byte from the end finds"
   )
 })
 
-test("of two megabytes that differ in one byte, that byte is found", () => {
+test("a single differing byte is found in two megabytes", () => {
   const one = Buffer.alloc(1_000_000, "abc")
   for (const at of [0, 1, 63, 64, 65, 499_999, 999_998, 999_999]) {
     const other = Buffer.from(one)

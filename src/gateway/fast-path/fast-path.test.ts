@@ -11,7 +11,7 @@ const said = (text: string, n: number): Said => ({ role: n % 2 === 0 ? "user" : 
 const bodyOf = (texts: readonly string[]): Buffer =>
   Buffer.from(JSON.stringify({ model: "m", max_tokens: 9, messages: texts.map(said), tools: [] }))
 
-function laneAfter(
+function fastPathAfter(
   texts: readonly string[],
   rules: readonly string[] = [],
   other: Partial<typeof receipt> = {},
@@ -24,66 +24,74 @@ function laneAfter(
 
 const history = ["Hello", "Hi.", "Never push to main.", "Fine.", "Go on."]
 
-test("a history that goes on may be sent at once", () => {
-  expect(goesOn(laneAfter(history), bodyOf([...history, "Done.", "Next."]), defaultPolicy)).toBeDefined()
-  expect(goesOn(laneAfter(history), bodyOf(history), defaultPolicy)).toBeDefined()
+test("a request that continues the history may be forwarded at once", () => {
+  expect(goesOn(fastPathAfter(history), bodyOf([...history, "Done.", "Next."]), defaultPolicy)).toBeDefined()
+  expect(goesOn(fastPathAfter(history), bodyOf(history), defaultPolicy)).toBeDefined()
 })
 
-test("a rule is held in a buffer of its own size", () => {
-  const { needles } = laneAfter(history, ["Never push to main."])
+test("a rule is stored in a buffer of exactly its size", () => {
+  const { needles } = fastPathAfter(history, ["Never push to main."])
   expect(needles.map(({ bytes }) => [bytes.toString(), bytes.buffer.byteLength])).toEqual([["Never push to main.", 19]])
 })
 
-test("who began in the same words is not known by them alone, unless the client says which conversation it is", () => {
-  const fastPath = laneAfter(["Hello"])
+test("a conversation with the same beginning is not recognised, unless the client names its conversation", () => {
+  const fastPath = fastPathAfter(["Hello"])
   const next = bodyOf(["Hello", "Hi.", "Go on."])
   expect(goesOn(fastPath, next, defaultPolicy)).toBeUndefined()
   expect(goesOn({ ...fastPath, isNamed: true }, next, defaultPolicy)).toBeDefined()
-  const told = laneAfter(["Hello", "Hi.", "Go on."])
+  const told = fastPathAfter(["Hello", "Hi.", "Go on."])
   expect(goesOn(told, bodyOf(["Hello", "Ho.", "Go on.", "Done.", "Next."]), defaultPolicy)).toBeUndefined()
   expect(goesOn(told, bodyOf(["Hello", "Hi.", "Go on.", "Done.", "Next."]), defaultPolicy)).toBeDefined()
 })
 
 const others: readonly [why: string, fastPath: FastPath, next: readonly string[]][] = [
-  ["the request before was changed", laneAfter(history, [], { changed: true }), [...history, "a", "b"]],
-  ["it begins otherwise", laneAfter(history), ["Hey", ...history.slice(1), "a", "b"]],
-  ["an early message is another one", laneAfter(history), ["Hello", "Ho.", ...history.slice(2), "a", "b"]],
-  ["it is near the window", laneAfter(history, [], { contextTokens: 56_900 }), [...history, "x".repeat(500), "b"]],
-  ["so much was added that it may be", laneAfter(history), [...history, "x".repeat(200_000), "b"]],
-  ["a rule stands in it no more", laneAfter(history, ["Go on."]), [...history.slice(0, 4), "Stop.", "a", "b"]],
-  ["it is much shorter", laneAfter([...history, "y".repeat(9000), "z"]), [...history, "y"]],
+  ["the previous request was changed", fastPathAfter(history, [], { changed: true }), [...history, "a", "b"]],
+  ["it begins differently", fastPathAfter(history), ["Hey", ...history.slice(1), "a", "b"]],
+  ["an early message differs", fastPathAfter(history), ["Hello", "Ho.", ...history.slice(2), "a", "b"]],
+  [
+    "it is near the compaction threshold",
+    fastPathAfter(history, [], { contextTokens: 56_900 }),
+    [...history, "x".repeat(500), "b"],
+  ],
+  [
+    "so much was added that it may be near the threshold",
+    fastPathAfter(history),
+    [...history, "x".repeat(200_000), "b"],
+  ],
+  ["a rule is no longer in it", fastPathAfter(history, ["Go on."]), [...history.slice(0, 4), "Stop.", "a", "b"]],
+  ["it is much shorter", fastPathAfter([...history, "y".repeat(9000), "z"]), [...history, "y"]],
 ]
 
-test.each(others)("not if %s", (_why, fastPath, next) => {
+test.each(others)("a request is not forwarded at once if %s", (_why, fastPath, next) => {
   expect(goesOn(fastPath, bodyOf(next), defaultPolicy)).toBeUndefined()
 })
 
 const chatOf = (...messages: readonly (readonly [role: string, content: string])[]): Buffer =>
   Buffer.from(JSON.stringify({ model: "m", messages: messages.map(([role, content]) => ({ role, content })) }))
 
-function chatLane(bytes: Buffer): FastPath {
+function chatFastPath(bytes: Buffer): FastPath {
   const request = decodeRequest("openai-chat", bytes.toString())
   return fastPathOf({ isNamed: false, session: "s", bytes, request, receipt, changed: false, rules: [] })
 }
 
-test("not if another conversation begins under the same instructions, however short both are", () => {
+test("another conversation with the same instructions is not forwarded at once, however short both are", () => {
   const [system, context] = [
     ["system", "You sum up what was said."],
     ["user", "The folder is /srv."],
   ] as const
-  const fastPath = { ...chatLane(chatOf(system, context, ["user", "One thing."])), isNamed: true }
+  const fastPath = { ...chatFastPath(chatOf(system, context, ["user", "One thing."])), isNamed: true }
   expect(goesOn(fastPath, chatOf(system, context, ["user", "Quite another thing."]), defaultPolicy)).toBeUndefined()
   const after = [["assistant", "Done."] as const, ["user", "More."] as const]
   expect(goesOn(fastPath, chatOf(system, context, ["user", "One thing."], ...after), defaultPolicy)).toBeDefined()
 })
 
-test("not if it is the same opening once more: somebody else may begin in the same words", () => {
+test("a repeated first request is not forwarded at once: another client may begin with the same words", () => {
   const opening = chatOf(["system", "You are an agent."], ["user", "Go."])
-  expect(goesOn(chatLane(opening), opening, defaultPolicy)).toBeUndefined()
+  expect(goesOn(chatFastPath(opening), opening, defaultPolicy)).toBeUndefined()
 })
 
-test("a rule in the last message is found where it stands in the next body, in another shape", () => {
-  const fastPath = laneAfter(history, ["Never push to main.", "Go on."])
+test("a rule in the last message is found in the next body even if that message changed its shape", () => {
+  const fastPath = fastPathAfter(history, ["Never push to main.", "Go on."])
   const later = goesOn(
     fastPath,
     Buffer.from(
@@ -101,10 +109,10 @@ const texts = fc.array(fc.oneof(fc.constantFrom("Never push.", "ok", 'é\n"q"'),
   maxLength: 8,
 })
 
-test("for any two bodies: what is sent at once has every rule and the same history but for its end", () => {
+test("for any two bodies, a request forwarded at once has every rule and the same history except its end", () => {
   const property = fc.property(texts, texts, fc.nat(8), (before, added, keep) => {
     const rules = before.filter((text) => text === "Never push.")
-    const fastPath = laneAfter(before, rules)
+    const fastPath = fastPathAfter(before, rules)
     const next = bodyOf([...before.slice(0, keep), ...added])
     if (goesOn(fastPath, next, defaultPolicy) === undefined) return
     const decoded = decodeRequest("anthropic-messages", next.toString())

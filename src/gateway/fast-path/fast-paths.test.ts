@@ -32,13 +32,13 @@ function put(fastPaths: FastPaths, session: string, incomingCall: IncomingCall):
   fastPaths.put(incomingCall, fastPathOf({ ...seen, isNamed: namesItself(incomingCall) }))
 }
 
-/** The session that a request would be sent on in at once, if it would. */
+/** The session in which a request would be forwarded at once, if any. */
 function atOnce(fastPaths: FastPaths, incomingCall: IncomingCall): string | undefined {
   const fastPath = fastPaths.find(incomingCall)
   return fastPath === undefined ? undefined : goesOn(fastPath, incomingCall.bytes, defaultPolicy)?.session
 }
 
-test("of two conversations that began otherwise each goes on at once in its own", () => {
+test("two conversations with different beginnings each continue at once in their own session", () => {
   const fastPaths = createFastPaths()
   const [one, other] = [[user("One thing."), ...round("a")] as const, [user("Another thing."), ...round("b")] as const]
   put(fastPaths, "one", asking(one))
@@ -47,7 +47,7 @@ test("of two conversations that began otherwise each goes on at once in its own"
   expect(atOnce(fastPaths, asking([...other, ...round("d")]))).toBe("two")
 })
 
-test("of two that began in the same words neither does, until they have gone apart for good", () => {
+test("of two conversations with the same beginning, neither continues at once until they differ", () => {
   const fastPaths = createFastPaths()
   put(fastPaths, "one", asking([user("Go.")]))
   put(fastPaths, "two", asking([user("Go.")]))
@@ -58,7 +58,7 @@ test("of two that began in the same words neither does, until they have gone apa
   expect(atOnce(fastPaths, later)).toBe("one")
 })
 
-test("ids tell apart what words do not", () => {
+test("ids distinguish conversations with the same words", () => {
   const fastPaths = createFastPaths()
   const ids = [{ "x-session-id": "one-1234" }, { "x-session-id": "two-1234" }] as const
   put(fastPaths, "one", asking([user("Go.")], ids[0]))

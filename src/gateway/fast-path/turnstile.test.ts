@@ -5,7 +5,7 @@ import { createTurnstile } from "./work-lines.ts"
 
 const never = new Promise<void>(() => {})
 
-test("one enters each time round, in order, and no more at once than there may be", async () => {
+test("one piece of work enters per event loop turn, in order, up to the limit", async () => {
   const { enter } = createTurnstile(3)
   const entered: number[] = []
   const leaving: (() => void)[] = []
@@ -26,7 +26,7 @@ test("one enters each time round, in order, and no more at once than there may b
   expect(entered).toEqual([0, 1, 2, 3, 4])
 })
 
-test("whoever is in a hurry enters at once, and takes nobody's place", async () => {
+test("hurried work enters at once, and takes no slot", async () => {
   const { enter } = createTurnstile(1)
   const first = await enter(never)
   const order: string[] = []
@@ -41,7 +41,7 @@ test("whoever is in a hurry enters at once, and takes nobody's place", async () 
   expect(order).toEqual(["urgent", "second"])
 })
 
-test("any work, hurried or not, is let in once, and all of it in the end", async () => {
+test("any work, hurried or not, runs exactly once", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 40 }), fc.integer({ min: 1, max: 4 }), async (all, most) => {
       const { enter } = createTurnstile(most)

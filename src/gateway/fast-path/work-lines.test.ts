@@ -4,7 +4,7 @@ import { createWorkLines } from "./work-lines.ts"
 const faults: unknown[] = []
 const lines = () => createWorkLines((error) => faults.push(error))
 
-test("work of one line is done in order, beside that of another", async () => {
+test("work of one session runs in order, concurrently with other sessions", async () => {
   const done: string[] = []
   const { add, allIdle } = lines()
   const { promise: held, resolve: release } = Promise.withResolvers<void>()
@@ -20,7 +20,7 @@ test("work of one line is done in order, beside that of another", async () => {
   expect(done).toEqual(["b1", "a1", "a2"])
 })
 
-test("what goes wrong is told, and the next is done", async () => {
+test("an error is reported, and the next work runs", async () => {
   const { add, waiting } = lines()
   const wrong = new Error("no")
   void add("a", () => Promise.reject(wrong))
@@ -36,7 +36,7 @@ test("what goes wrong is told, and the next is done", async () => {
   expect(waiting("a")).toBe(0)
 })
 
-test("what is added while one waits for all to be done is waited for as well", async () => {
+test("allIdle also waits for work added meanwhile", async () => {
   const { add, allIdle } = lines()
   let late = false
   void add("a", async () => {

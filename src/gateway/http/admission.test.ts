@@ -13,7 +13,7 @@ test.each([
   "localhost:123456",
   "localhost@evil.example",
   "a/b",
-])("the Host %j means nobody here", (header) => {
+])("the Host %j is refused", (header) => {
   expect(refuseHost(header, here)?.status).toBe(403)
 })
 
@@ -32,11 +32,11 @@ test.each([
   ["127.evil.example", false],
   ["::ffff:192.168.1.7", false],
   ["10.0.0.1", false],
-])("%s: this machine alone is %s", (host, alone) => {
+])("%s is a loopback host: %s", (host, alone) => {
   expect(isLoopback(host)).toBe(alone)
 })
 
-test("an empty token never passes for the real one", () => {
+test("an empty token is never accepted", () => {
   const guarded = { ...here, token: "0123456789abcdef" }
   for (const header of [null, "", "Bearer", "Bearer ", "Bearer  ", "0123456789abcdef"])
     expect(refuseToken(header, guarded)?.status).toBe(401)

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { createByteList } from "./read-body.ts"
 
-test("for chunks of any sizes, what comes out is what came in", () => {
+test("for chunks of any size, the output equals the input", () => {
   const size = fc.oneof(fc.nat(3), fc.nat(5000), fc.integer({ min: 4000, max: 100_000 }))
   fc.assert(
     fc.property(fc.array(size, { maxLength: 60 }), (sizes) => {
@@ -14,7 +14,7 @@ test("for chunks of any sizes, what comes out is what came in", () => {
   )
 })
 
-test("a small chunk that is changed after it was added changes nothing", () => {
+test("changing a small chunk after it was added has no effect", () => {
   const list = createByteList()
   const chunk = Buffer.from("one")
   list.add(chunk)

@@ -5,7 +5,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { createConnections } from "./listen.ts"
 
-/** A socket that is connected to nobody, from this address. */
+/** An unconnected socket with this remote address. */
 function socketFrom(remoteAddress: string): Socket & { bytesRead: number } {
   const socket = new Socket()
   return Object.defineProperties(Object.assign(socket), {
@@ -34,7 +34,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 type Client = { readonly socket: Socket; request?: IncomingMessage; response?: ServerResponse; isAnswered: boolean }
 
-test("for any order of events no limit is passed, and no client that waits for an answer is closed", () => {
+test("for any order of events, no limit is exceeded and no client that waits for a response is disconnected", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 150 }), fc.integer({ min: 1, max: 12 }), (steps, connections) => {
       const limits = { connections, connectionsPerAddress: 4, halfSentPerAddress: 2 }
@@ -83,7 +83,7 @@ function act(
   }
 }
 
-test("the oldest slow request gives way first, and one that arrives quickly does not", () => {
+test("the oldest slow request is closed first; one that arrives quickly is kept", () => {
   let nowMs = 0
   const guard = createConnections({ connections: 10, connectionsPerAddress: 10, halfSentPerAddress: 2 }, () => nowMs)
   const [quick, slow, other] = [socketFrom("127.0.0.1"), socketFrom("127.0.0.1"), socketFrom("127.0.0.1")]

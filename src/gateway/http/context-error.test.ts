@@ -6,7 +6,7 @@ import { contextError } from "./wire-error.ts"
 
 const need = { neededTokens: 50123, windowTokens: 45000 }
 
-test("each wire has its own words for a context too long", () => {
+test("each format has its own message for a context that is too long", () => {
   expect(JSON.parse(contextError("anthropic-messages", need).body)).toEqual({
     type: "error",
     error: { type: "invalid_request_error", message: "prompt is too long: 50123 tokens > 45000 maximum" },
@@ -37,7 +37,7 @@ test("each wire has its own words for a context too long", () => {
   })
 })
 
-test.each(formats)("what we say on %s we read again", (format) => {
+test.each(formats)("our own context error in %s is recognised", (format) => {
   const { status, body } = contextError(format, need)
   expect(readContextError(format, status, body)).toEqual(format === "openai-responses" ? {} : need)
 })
@@ -100,7 +100,7 @@ test.each<[message: string, read: object | undefined]>([
   expect(readContextError("openai-chat", 422, JSON.stringify({ detail: message }))).toEqual(read)
 })
 
-test("a code says it without words, also in a failed response", () => {
+test("an error code is enough without a message, also in a failed response", () => {
   const error = { code: "context_length_exceeded", message: "Please reduce." }
   expect(readContextError("openai-chat", 400, JSON.stringify({ error }))).toEqual({})
   expect(readContextError("openai-responses", undefined, JSON.stringify({ response: { error } }))).toEqual({})
@@ -109,13 +109,13 @@ test("a code says it without words, also in a failed response", () => {
   )
 })
 
-test("another status means something else", () => {
+test("another status is not a context error", () => {
   const { body } = contextError("anthropic-messages", need)
   expect(readContextError("anthropic-messages", 429, body)).toBeUndefined()
   expect(readContextError("anthropic-messages", 500, body)).toBeUndefined()
 })
 
-test("for any body there is an answer, also for one that is long, deep or nearly a known wording", () => {
+test("any body is handled, also a long, deep or almost matching one", () => {
   fc.assert(
     fc.property(fc.constantFrom(...formats), fc.oneof(fc.string(), fc.json()), (format, body) => {
       const read = readContextError(format, 400, body)

@@ -3,7 +3,7 @@ import { fc } from "../../../test/support/property.ts"
 import type { Taker, UpstreamAnswer } from "./transport.ts"
 import { peekAtStream } from "./upstream-answer.ts"
 
-/** An answer whose chunks come one after the other, and wait while nobody may take them. */
+/** A response that delivers its chunks one by one, and pauses when asked. */
 function answering(chunks: readonly Buffer[], isCut = false): UpstreamAnswer {
   let taker: Taker | undefined
   let at = 0
@@ -65,7 +65,7 @@ const streams: readonly [what: string, text: string, fails: boolean][] = [
   ["no events at all", '{"id":"resp_1"}', false],
 ]
 
-test.each(streams)("a stream that is %s, in any pieces, is passed on as it came", async (_what, text, fails) => {
+test.each(streams)("a stream that is %s is relayed unchanged, in any chunking", async (_what, text, fails) => {
   const bytes = Buffer.from(text)
   const cuts = fc.array(fc.nat(bytes.length), { maxLength: 6 })
   await fc.assert(

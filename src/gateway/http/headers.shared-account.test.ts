@@ -4,7 +4,7 @@ import { isForEveryone, sharesAccount } from "./headers.ts"
 
 const upstream = { name: "u", families: ["openai"], baseUrl: "http://127.0.0.1:9", ...usualTimes } as const
 
-test("an account is shared where the gateway has the key and the clients are told apart", () => {
+test("an account is shared if the gateway has the key and clients are separate tenants", () => {
   expect(sharesAccount({ tenants: "by-key" }, { ...upstream, apiKey: "k" })).toBe(true)
   expect(sharesAccount({ tenants: "by-key" }, { ...upstream, headers: { authorization: "Bearer k" } })).toBe(true)
   expect(sharesAccount({ tenants: "by-key" }, upstream)).toBe(false)
@@ -28,6 +28,6 @@ test.each([
   ["/v1/organizations/usage", false],
   ["/v1beta/cachedContents/1", false],
   ["/v1/files?x=/count_tokens", false],
-])("%s is for everyone: %s", (path, expected) => {
+])("%s may be forwarded to a shared account: %s", (path, expected) => {
   expect(isForEveryone(path)).toBe(expected)
 })

@@ -5,7 +5,7 @@ import { maskedAnswer } from "./upstream-answer.ts"
 
 const key = "sk-abcabcd-abc"
 
-/** All that comes of an answer that comes in these pieces. */
+/** The relayed bytes of a response with these chunks. */
 function told(pieces: readonly Buffer[], apiKey: string | undefined): Buffer {
   const answer: UpstreamAnswer = {
     status: 401,
@@ -25,7 +25,7 @@ function told(pieces: readonly Buffer[], apiKey: string | undefined): Buffer {
   return Buffer.concat(heard)
 }
 
-test("however an answer is cut, the key is blotted out wherever it stands, and every other byte comes through", () => {
+test("the key is masked in any chunking, and every other byte is relayed", () => {
   const piece = fc.oneof(
     fc.constantFrom(key, key.slice(0, 5), key.slice(5), "sk-abc", "sk-"),
     fc.string({ maxLength: 5 }),

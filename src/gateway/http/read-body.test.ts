@@ -6,10 +6,10 @@ import { createBodies, type ReadBody } from "./read-body.ts"
 
 type Sender = { readonly incoming: IncomingMessage; sent: number; read?: ReadBody }
 
-/** Let everything that was pushed be read. */
+/** Wait until everything pushed is read. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
-test("for any senders, bodies arrive whole, and all that are on their way take no more than there is room for", async () => {
+test("for any senders, bodies arrive complete, and pending ones stay within the memory limit", async () => {
   const step = fc.tuple(fc.nat(5), fc.integer({ min: 0, max: 40 }))
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
@@ -39,7 +39,7 @@ test("for any senders, bodies arrive whole, and all that are on their way take n
   )
 })
 
-test("the largest gives way, not the newest", async () => {
+test("the largest body is refused, not the newest", async () => {
   const bodies = createBodies(100)
   const [large, small] = [new IncomingMessage(new Socket()), new IncomingMessage(new Socket())]
   const reads = [bodies.read(large, 1000), bodies.read(small, 1000)]

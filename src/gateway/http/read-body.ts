@@ -8,30 +8,30 @@ export type ReadBody = Buffer | "too-large" | "no-room" | "cut"
 /** Reads request bodies within a shared memory limit: if it is exceeded, the largest body is refused. */
 export type Bodies = { readonly read: (incoming: IncomingMessage, maxBytes: number) => Promise<ReadBody> }
 
-type Reading = { readonly pieces: ByteList; length: number; readonly end: (read: ReadBody) => void }
+type PendingBody = { readonly pieces: ByteList; length: number; readonly end: (read: ReadBody) => void }
 
 export function createBodies(roomBytes: number): Bodies {
-  const readings = new Set<Reading>()
+  const pendingBodies = new Set<PendingBody>()
   let held = 0
-  const release = (reading: Reading): void => {
-    if (!readings.delete(reading)) return
-    held -= reading.length
-    reading.pieces.clear()
+  const release = (pending: PendingBody): void => {
+    if (!pendingBodies.delete(pending)) return
+    held -= pending.length
+    pending.pieces.clear()
   }
   const makeRoom = (): void => {
     while (held > roomBytes) {
-      const [first, ...others] = readings
+      const [first, ...others] = pendingBodies
       if (first === undefined) return
       const largest = others.reduce((most, one) => (one.length > most.length ? one : most), first)
       largest.end("no-room")
     }
   }
-  const add = (reading: Reading, piece: Buffer, maxBytes: number): void => {
-    if (!readings.has(reading)) return
-    reading.length += piece.length
+  const add = (pending: PendingBody, piece: Buffer, maxBytes: number): void => {
+    if (!pendingBodies.has(pending)) return
+    pending.length += piece.length
     held += piece.length
-    reading.pieces.add(piece)
-    if (reading.length > maxBytes) reading.end("too-large")
+    pending.pieces.add(piece)
+    if (pending.length > maxBytes) pending.end("too-large")
     else makeRoom()
   }
   return {
@@ -42,19 +42,19 @@ export function createBodies(roomBytes: number): Bodies {
         resolve("too-large")
         return promise
       }
-      const reading: Reading = {
+      const pending: PendingBody = {
         pieces: createByteList(),
         length: 0,
         end: (read) => {
-          release(reading)
+          release(pending)
           resolve(read)
         },
       }
-      readings.add(reading)
-      incoming.on("data", (piece: Buffer) => add(reading, piece, maxBytes))
-      incoming.on("end", () => reading.end(reading.pieces.all()))
-      incoming.on("error", () => reading.end("cut"))
-      incoming.on("close", () => reading.end("cut"))
+      pendingBodies.add(pending)
+      incoming.on("data", (piece: Buffer) => add(pending, piece, maxBytes))
+      incoming.on("end", () => pending.end(pending.pieces.all()))
+      incoming.on("error", () => pending.end("cut"))
+      incoming.on("close", () => pending.end("cut"))
       return promise
     },
   }

@@ -17,12 +17,12 @@ const packers: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
 const names = Object.keys(packers)
 const pack = (name: string, bytes: Buffer): Buffer => packers[name]?.(bytes) ?? bytes
 
-test.each(names)("%s is unpacked", async (name) => {
+test.each(names)("%s is decompressed", async (name) => {
   const bytes = Buffer.from('{"model":"m","text":"größer"}')
   expect(await unpack(pack(name, bytes), name, 1000)).toEqual(bytes)
 })
 
-test("deflate without its header is unpacked too, and a body without an encoding is itself", async () => {
+test("deflate without its header is decompressed, and a body without an encoding is unchanged", async () => {
   const bytes = Buffer.from("text ".repeat(50))
   expect(await unpack(deflateRawSync(bytes), "deflate", 1000)).toEqual(bytes)
   expect(await unpack(bytes, undefined, 1000)).toBe(bytes)
@@ -40,11 +40,11 @@ test.each<[encoding: string, bytes: Buffer, expected: RegExp]>([
   ["__proto__", Buffer.from("x"), /one of gzip/],
   ["gzip, gzip, gzip", Buffer.from("x"), /at most 2 encodings/],
   [",".repeat(2000), Buffer.alloc(2000), /at most 1000 are read/],
-])("%j of a body that is not that is refused", async (encoding, bytes, expected) => {
+])("a body that is not %j is refused", async (encoding, bytes, expected) => {
   await expect(unpack(bytes, encoding, 1000)).rejects.toThrow(expected)
 })
 
-test.each(names)("%s that unpacks to one byte more than it may is refused", async (name) => {
+test.each(names)("%s that decompresses to one byte above the limit is refused", async (name) => {
   const bytes = Buffer.alloc(1001, "x")
   await expect(unpack(pack(name, bytes), name, 1000)).rejects.toMatchObject({
     problem: { code: "body-too-large", limit: 1000 },
@@ -52,7 +52,7 @@ test.each(names)("%s that unpacks to one byte more than it may is refused", asyn
   expect(await unpack(pack(name, bytes.subarray(1)), name, 1000)).toHaveLength(1000)
 })
 
-/** Small bodies that unpack to a gigabyte, or to a tenth of one where packing that much takes long. */
+/** Small bodies that decompress to a gigabyte, or to a tenth of one if compressing that much takes too long. */
 const bombs: readonly (readonly [encoding: string, make: () => Buffer])[] = [
   ["gzip", () => Buffer.concat(Array<Buffer>(1000).fill(gzipSync(Buffer.alloc(1_000_000))))],
   ["gzip, gzip", () => gzipSync(gzipSync(Buffer.alloc(100_000_000)))],
@@ -61,14 +61,14 @@ const bombs: readonly (readonly [encoding: string, make: () => Buffer])[] = [
   ["zstd", () => zstdCompressSync(Buffer.alloc(100_000_000))],
 ]
 
-test.each(bombs)("a bomb in %s is refused before it has gone off", async (encoding, make) => {
+test.each(bombs)("a decompression bomb in %s is refused before it is decompressed", async (encoding, make) => {
   const bomb = make()
   const before = process.memoryUsage().rss
   await expect(unpack(bomb, encoding, 1_000_000)).rejects.toThrow(/at most 1000000 are read/)
   expect(process.memoryUsage().rss - before).toBeLessThan(50_000_000)
 })
 
-test("for any bytes and encoding, what was packed comes back, and what was not is refused or bytes", async () => {
+test("any compressed bytes are restored; other bytes are refused or read as bytes", async () => {
   const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => Buffer.from(array))
   await fc.assert(
     fc.asyncProperty(bytes, fc.constantFrom(...names), async (body, name) => {

@@ -12,7 +12,7 @@ const upstream = (more: Partial<Upstream> = {}): Upstream => ({
   ...more,
 })
 
-test("what a client sends goes on in its spelling, order and number", () => {
+test("client headers are forwarded in their spelling, order and number", () => {
   const raw = [
     "X-Api-Key",
     "k",
@@ -45,11 +45,11 @@ test.each([
   "X-Holdfast-Token",
   "x-HOLDFAST-session",
   "x_holdfast_token",
-])("%s stays here", (name) => {
+])("%s is not forwarded", (name) => {
   expect(forwardedHeaders([name, "x", "accept", "y"], upstream())).toEqual(["accept", "y"])
 })
 
-test("what the connection names stays here too", () => {
+test("headers listed in Connection are not forwarded", () => {
   const raw = ["X-One", "1", "Connection", "close, x-one", "connection", "X-Two", "X-Two", "2", "X-Three", "3"]
   expect(forwardedHeaders(raw, upstream())).toEqual(["X-Three", "3"])
 })
@@ -58,18 +58,18 @@ test.each<[family: ApiFamily, line: readonly string[]]>([
   ["anthropic", ["x-api-key", "ours"]],
   ["openai", ["authorization", "Bearer ours"]],
   ["gemini", ["x-goog-api-key", "ours"]],
-])("an upstream's own key stands in place of every credential of the client's: %s", (family, line) => {
+])("an upstream's own key replaces every credential of the client: %s", (family, line) => {
   const raw = ["Authorization", "Bearer t", "X-Api-Key", "t", "x-goog-api-key", "t", "api-key", "t", "accept", "*/*"]
   const own = upstream({ apiKey: "ours", families: ["anthropic", "openai", "gemini"] })
   expect(forwardedHeaders(raw, own, family)).toEqual(["accept", "*/*", ...line])
 })
 
-test("a key without a family goes into the headers of all that the upstream speaks", () => {
+test("a key without a family is sent in the headers of all APIs of the upstream", () => {
   const own = upstream({ apiKey: "ours", families: ["anthropic", "openai"] })
   expect(forwardedHeaders([], own)).toEqual(["x-api-key", "ours", "authorization", "Bearer ours"])
 })
 
-test("an upstream's own headers are laid over the client's, and a credential among them drops the client's", () => {
+test("an upstream's own headers override the client's, and a credential among them removes the client's", () => {
   const own = upstream({ headers: { "Api-Key": "ours", "X-Team": "a" } })
   expect(forwardedHeaders(["x-team", "b", "Authorization", "Bearer t", "accept", "c"], own)).toEqual([
     ...["accept", "c"],
@@ -77,13 +77,13 @@ test("an upstream's own headers are laid over the client's, and a credential amo
   ])
 })
 
-test("a key that would end its line is a problem that does not repeat it", () => {
+test("a key with a line break is a problem that does not repeat the key", () => {
   const send = () => forwardedHeaders([], upstream({ apiKey: "secret\r\nx: y" }))
   expect(send).toThrow(/upstream up/)
   expect(send).not.toThrow(/secret/)
 })
 
-test("for any headers, nothing of the connection's or ours goes on, and no value ends its line", () => {
+test("for any headers, no connection header and no header of ours is forwarded, and no value contains a line break", () => {
   const name = fc.oneof(
     fc.constantFrom("Connection", "TE", "x-holdfast-a", "X-Holdfast-B", "Upgrade", "proxy-x", "Cookie", "x-a", "X-B"),
     fc.string({ maxLength: 5 }),
@@ -131,7 +131,7 @@ test.each<[name: string, value: string | string[]]>([
   ["x-holdfast-token", ""],
   ["x-holdfast-bypass", "secret"],
   ["x-holdfast-bypass", ""],
-])("%s cannot be empty, long, twofold or unprintable (%#)", (name, value) => {
+])("%s must not be empty, too long, repeated or unprintable (%#)", (name, value) => {
   const read = () => holdfastHeaders({ [name]: value })
   expect(read).toThrow(new RegExp(`^The option ${name} is `))
   expect(read).not.toThrow(/secret/)

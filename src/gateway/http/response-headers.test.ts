@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { ownHeaders, relayedHeaders } from "./headers.ts"
 
-test("what the upstream says to the client goes on as it came, cookies included", () => {
+test("the upstream's response headers are relayed unchanged, including cookies", () => {
   const raw = [
     "Content-Type",
     "text/event-stream",
@@ -37,13 +37,13 @@ test.each([
   expect(relayedHeaders([name, "x", "date", "d"], { keepLength: true })).toEqual(["date", "d"])
 })
 
-test("the length is kept where the body is", () => {
+test("the content length is kept only if the body is unchanged", () => {
   const raw = ["Content-Length", "5", "Connection", "close, x-a", "x-a", "1"]
   expect(relayedHeaders(raw, { keepLength: true })).toEqual(["Content-Length", "5"])
   expect(relayedHeaders(raw, { keepLength: false })).toEqual([])
 })
 
-test("bytes beyond ASCII stay the same bytes, and a line that is none is left out", () => {
+test("non-ASCII bytes stay the same, and an invalid line is left out", () => {
   const bytes = Buffer.from("größe", "utf8")
   expect(relayedHeaders([Buffer.from("x-a"), bytes], { keepLength: false })).toEqual(["x-a", bytes.toString("latin1")])
   expect(relayedHeaders(["x-a", "日"], { keepLength: false })).toEqual(["x-a", Buffer.from("日").toString("latin1")])
@@ -62,7 +62,7 @@ const receipt = {
   durable: true,
 }
 
-test("a receipt is one line of what is known", () => {
+test("a receipt is one line of the known values", () => {
   expect(ownHeaders({ session: "s", trace: "t1", receipt })).toEqual([
     ...["x-holdfast-session", "s", "x-holdfast-trace", "t1", "x-holdfast-receipt"],
     "changed=0; context=12345; window=200000; stable=12000; checkpoint=e41; durable=1",

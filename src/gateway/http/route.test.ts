@@ -65,7 +65,7 @@ test.each<[headers: Readonly<Record<string, string>>, family: string]>([
   [{ "x-api-key": "k" }, "anthropic"],
   [{ "x-goog-api-key": "k" }, "gemini"],
   [{ authorization: "Bearer x" }, "openai"],
-])("what says nothing by its path goes by its headers: %j", (headers, family) => {
+])("a path without an API is routed by its headers: %j", (headers, family) => {
   expect(routeOf("GET", "/v1/models", headers)).toEqual({ type: "pass", family, path: "/v1/models" })
 })
 
@@ -130,13 +130,13 @@ test.each<[method: string, target: string, status: number]>([
   expect(routeOf(method, target, {})).toMatchObject({ type: "refused", status })
 })
 
-test("a target of more than 8192 characters is refused, and one of that many is not", () => {
+test("a target longer than 8192 characters is refused", () => {
   const target = `/v1/messages?x=${"y".repeat(8192)}`
   expect(routeOf("POST", target, {})).toMatchObject({ type: "refused", status: 414 })
   expect(routeOf("POST", target.slice(0, 8192), {}).type).toBe("model-call")
 })
 
-/** Pieces from which a path is made that some server takes for another. */
+/** Pieces of paths that some servers read as another path. */
 const piece = fc.constantFrom(
   ..."/ / / /admin admin Admin %61dmin adm %69n . .. %2e %2E%2e %2f %5c \\ ; ;x ? # %25 61 v1 messages models : %00 %c4%b1 % deployments chat/completions :generateContent".split(
     " ",
@@ -146,7 +146,7 @@ const target = fc
   .oneof(fc.array(piece, { maxLength: 12 }), fc.array(fc.string({ maxLength: 6 }), { maxLength: 4 }))
   .map((pieces) => `/${pieces.join("")}`)
 
-/** A server that forgives everything: decodes again and again, knows no case, takes out dots, parameters and empty segments. */
+/** The most lenient server: decodes repeatedly, ignores case, and removes dots, parameters and empty segments. */
 function mostLenient(path: string): string {
   let decoded = path
   for (let n = 0; n < 5; n++)
@@ -163,7 +163,7 @@ function mostLenient(path: string): string {
   return `/${kept.join("/")}`.toLowerCase()
 }
 
-test("for any target, nothing goes upstream that the most lenient server reads as the gateway's own", () => {
+test("for any target, nothing is forwarded that the most lenient server reads as one of the gateway's own paths", () => {
   fc.assert(
     fc.property(fc.constantFrom("GET", "POST"), target, (method, path) => {
       const route = routeOf(method, path, {})
@@ -178,7 +178,7 @@ test("for any target, nothing goes upstream that the most lenient server reads a
   )
 })
 
-test("for any target, a POST that the most lenient server reads as a model call is one or is refused", () => {
+test("for any target, a POST that the most lenient server reads as a model call is a model call or refused", () => {
   const name = fc.constantFrom(
     "chat",
     "Chat",

@@ -40,18 +40,18 @@ test.each<[query: string, kept: string]>([
   ["?alt=sse&key=theirs&x=%2F", "?alt=sse&x=%2F"],
   ["?%6bey=theirs&$key=t&access_token=t&keyed=1", "?keyed=1"],
   ["?%zz=1&key", "?%zz=1"],
-])("beside the upstream's own key the client's is taken out of the query: %s", (query, kept) => {
+])("with an upstream key, the client's key is removed from the query: %s", (query, kept) => {
   const path = "/v1beta/models/g:generateContent"
   expect(targetUrl(at("https://host", { apiKey: "ours" }), path + query).path).toBe(path + kept)
   expect(targetUrl(at("https://host", { headers: { "X-Goog-Api-Key": "ours" } }), path + query).path).toBe(path + kept)
   expect(targetUrl(at("https://host", { apiKey: "ours", families: ["openai"] }), path + query).path).toBe(path + query)
 })
 
-test("a base URL that is none is a problem that does not repeat it", () => {
+test("an invalid base URL is a problem that does not repeat it", () => {
   expect(() => targetUrl(at("not-a-url-with-secret"), "/v1/messages")).toThrow(/^(?!.*secret)/)
 })
 
-test("for any path, a request goes to the upstream's own origin and under its own path", () => {
+test("for any path, a request goes to the upstream's origin and below its base path", () => {
   const base = fc.constantFrom("https://host", "https://host/", "https://host/api/v1", "http://10.0.0.1:81/v1beta")
   const path = fc.oneof(
     fc.string(),

@@ -40,7 +40,7 @@ const problemOf = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => (error instanceof HoldfastError ? error.problem : error),
   )
 
-test("a request arrives as it is, and its answer with status, headers and bytes", async () => {
+test("a request arrives unchanged, and its response with status, headers and bytes", async () => {
   const seen: unknown[] = []
   const origin = await serving(async (request, response) => {
     const pieces: Buffer[] = []
@@ -55,7 +55,7 @@ test("a request arrives as it is, and its answer with status, headers and bytes"
   expect((await readWhole(answer, 1000))?.toString()).toBe("short and stout")
 })
 
-test("a connection that dies before the first byte of an answer is tried again, and the attempts are counted", async () => {
+test("a connection that breaks before the first byte is retried, and attempts are counted", async () => {
   let requests = 0
   const origin = await serving((request, response) => {
     if (++requests < 3) request.socket.destroy()
@@ -66,7 +66,7 @@ test("a connection that dies before the first byte of an answer is tried again, 
   expect(answer.attempts).toBe(3)
 })
 
-test("after the last attempt it is a Problem that names the host and no more", async () => {
+test("after the last attempt it is a Problem that names only the host", async () => {
   const origin = await serving((request) => request.socket.destroy())
   expect(await problemOf(transport.send(sendingTo(origin, { retries: 1 })))).toMatchObject({
     code: "upstream-unreachable",
@@ -74,14 +74,14 @@ test("after the last attempt it is a Problem that names the host and no more", a
   })
 })
 
-test("a server that is not there is a Problem", async () => {
+test("an unreachable server is a Problem", async () => {
   expect(await problemOf(transport.send(sendingTo("http://127.0.0.1:1", { retries: 0 })))).toMatchObject({
     code: "upstream-unreachable",
     reason: "ECONNREFUSED",
   })
 })
 
-test("a server that takes the request and says nothing is late, and is not asked twice", async () => {
+test("a server that does not respond times out, and is not retried", async () => {
   let requests = 0
   const origin = await serving(() => {
     requests++
@@ -91,7 +91,7 @@ test("a server that takes the request and says nothing is late, and is not asked
   expect(requests).toBe(1)
 })
 
-test("an answer that breaks off gives what there was, then why", async () => {
+test("a response that breaks off gives its bytes, then the Problem", async () => {
   const origin = await serving((_request, response) => {
     response.writeHead(200).write("half")
     setTimeout(() => response.socket?.destroy(), 30)
@@ -105,7 +105,7 @@ test("an answer that breaks off gives what there was, then why", async () => {
   expect(got).toEqual(["half"])
 })
 
-test("whoever stops waiting ends the request at the upstream", async () => {
+test("aborting ends the request at the upstream", async () => {
   const { promise: closed, resolve } = Promise.withResolvers<string>()
   const origin = await serving((request, response) => {
     response.writeHead(200).write("first")
@@ -120,7 +120,7 @@ test("whoever stops waiting ends the request at the upstream", async () => {
   expect(await closed).toBe("closed")
 })
 
-test("a slow reader slows the upstream down instead of filling the memory", async () => {
+test("a slow reader slows the upstream down instead of filling memory", async () => {
   const chunk = Buffer.alloc(64 * 1024, 120)
   let written = 0
   const origin = await serving((_request, response) => {
@@ -145,14 +145,14 @@ test("a slow reader slows the upstream down instead of filling the memory", asyn
   expect(early).toBeLessThan(200)
 })
 
-test("bytes that are no HTTP are a Problem", async () => {
+test("bytes that are not HTTP are a Problem", async () => {
   const origin = await originOf(createTcpServer((socket) => void socket.end("SSH-2.0-nothing here\r\n")))
   expect(await problemOf(transport.send(sendingTo(origin, { retries: 0 })))).toMatchObject({
     code: "upstream-unreachable",
   })
 })
 
-test("an answer without a body ends, whenever it is taken", async () => {
+test("a response without a body ends, whenever it is read", async () => {
   const origin = await serving((_request, response) => void response.writeHead(204).end())
   const answer = await transport.send(sendingTo(origin, { method: "HEAD", body: undefined }))
   await new Promise((resolve) => setTimeout(resolve, 30))

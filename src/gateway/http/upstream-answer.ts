@@ -77,7 +77,7 @@ function withoutPacking(raw: UpstreamAnswer["rawHeaders"]): UpstreamAnswer["rawH
 }
 
 /** A response, and the error that its stream begins with, if there is one. */
-type Peeked = { readonly answer: UpstreamAnswer; readonly error?: string }
+type PeekResult = { readonly answer: UpstreamAnswer; readonly error?: string }
 
 /** How long to wait: an error about the request follows right after the opening events. */
 const waitMs = 3000
@@ -88,8 +88,8 @@ const maxBytes = 2 * 1024 * 1024
  * Read the beginning of a Responses API stream before relaying it: this API may refuse a request that is too long inside the stream, where
  * the others use a status code. The bytes read are relayed first, unchanged.
  */
-export function peekAtStream(answer: UpstreamAnswer): Promise<Peeked> {
-  const { promise, resolve } = Promise.withResolvers<Peeked>()
+export function peekAtStream(answer: UpstreamAnswer): Promise<PeekResult> {
+  const { promise, resolve } = Promise.withResolvers<PeekResult>()
   let seen: Buffer[] = []
   let given: Taker | undefined
   /** Reports the end, if the response ended before `take` was called. */

@@ -13,13 +13,13 @@ test.each<[format: Format, start: string]>([
   ["openai-chat", 'data: {"error":{"message":"The stream ended'],
   ["openai-responses", 'event: error\ndata: {"type":"error","code":"server_error","message":"The stream ended'],
   ["gemini", 'data: {"error":{"code":502,"message":"The stream ended'],
-])("a stream on %s ends with its own kind of error", (format, start) => {
+])("a stream in %s ends with an error of its format", (format, start) => {
   const text = textOf(streamError(format, cut))
   expect(text.startsWith(start)).toBe(true)
   expect(text.endsWith("\n\n")).toBe(true)
 })
 
-test("a response fails under its own id, and its events go on counting", () => {
+test("a failed response keeps its id and its event numbering", () => {
   const events = textOf(streamError("openai-responses", cut, { responseId: "resp_1", sequence: 7 }))
     .match(/(?<=data: ).*/g)
     ?.map((data) => JSON.parse(data))
@@ -29,12 +29,12 @@ test("a response fails under its own id, and its events go on counting", () => {
   ])
 })
 
-test("a context too long has its code in a response too", () => {
+test("a context error has its code in a response too", () => {
   const problem: Problem = { code: "floor-exceeds-window", floorTokens: 9, windowTokens: 5, largest: "tools" }
   expect(textOf(streamError("openai-responses", problem))).toContain('"error":{"code":"context_length_exceeded"')
 })
 
-test.each(formats)("our own reader takes it for an error on %s", (format) => {
+test.each(formats)("our own decoder reads it as an error in %s", (format) => {
   const [first] = decodeStream(format, readSse(Buffer.concat(streamError(format, cut)))).filter(
     ({ type }) => type === "error",
   )

@@ -14,7 +14,7 @@ test.each<[format: Format | undefined, body: object]>([
   ["openai-responses", { error: { message, type: "server_error", param: null, code: "store-locked" } }],
   ["gemini", { error: { code: 503, message, status: "UNAVAILABLE" } }],
   [undefined, { error: { message, type: "server_error", param: null, code: "store-locked" } }],
-])("a problem in the shape of %s", (format, body) => {
+])("a problem in the format of %s", (format, body) => {
   const error = wireError(format, locked, { requestId: "t1" })
   expect(error.status).toBe(503)
   expect(JSON.parse(error.body)).toEqual(body)
@@ -34,7 +34,7 @@ test.each<[status: number, anthropic: string, openai: string, code: string | nul
   [502, "api_error", "server_error", null, "UNAVAILABLE"],
   [503, "overloaded_error", "server_error", null, "UNAVAILABLE"],
   [504, "timeout_error", "server_error", null, "DEADLINE_EXCEEDED"],
-])("%s is named as each provider names it", (status, anthropic, openai, code, gemini) => {
+])("status %s has the error name of each provider", (status, anthropic, openai, code, gemini) => {
   const bodyOn = (format: Format) => JSON.parse(wireRefusal(format, { status, message: "No." }).body)
   expect(bodyOn("anthropic-messages")).toEqual({ type: "error", error: { type: anthropic, message: "No." } })
   expect(bodyOn("openai-chat")).toEqual({ error: { message: "No.", type: openai, param: null, code } })
@@ -55,16 +55,16 @@ test.each<[problem: Problem, status: number, retry: string | undefined, after: s
   [{ code: "upstream-error", type: "t", message: "m", status: 200 }, 502, undefined, undefined],
   [{ code: "access-refused", status: 401, reason: "r" }, 401, "false", undefined],
   [{ code: "access-refused", status: 403, reason: "r" }, 403, "false", undefined],
-])("whether to try %j again", (problem, status, retry, after) => {
+])("retry headers of %j", (problem, status, retry, after) => {
   const error = wireError("openai-chat", problem)
   expect([error.status, error.headers["x-should-retry"], error.headers["retry-after"]]).toEqual([status, retry, after])
 })
 
-test("how long to wait is said where it is known", () => {
+test("retry-after is set if it is known", () => {
   expect(wireError("openai-chat", locked, { retryAfterSeconds: 2.1 }).headers["retry-after"]).toBe("3")
 })
 
-test.each(formats)("a context that cannot be made to fit is said in the words of %s", (format) => {
+test.each(formats)("a context that cannot fit has the message of %s", (format) => {
   const need = { neededTokens: 9, windowTokens: 5 }
   const floor: Problem = { code: "floor-exceeds-window", floorTokens: 9, windowTokens: 5, largest: "tools" }
   const budget: Problem = { code: "budget-impossible", neededTokens: 9, budgetTokens: 5, largest: "tools" }
@@ -72,11 +72,11 @@ test.each(formats)("a context that cannot be made to fit is said in the words of
   expect(wireError(format, budget)).toEqual(contextError(format, need))
 })
 
-test("every problem has a status of an error", () => {
+test("every problem has an error status", () => {
   expect(Object.values(statusOf).filter((status) => status < 400 || status > 599)).toEqual([])
 })
 
-test("for any words, an error is JSON, no header ends its line, and a long message is cut", () => {
+test("for any text, an error is JSON, no header contains a line break, and a long message is cut", () => {
   const text = fc.string({ unit: "binary" })
   fc.assert(
     fc.property(fc.constantFrom(undefined, ...formats), text, fc.integer(), (format, words, status) => {

@@ -13,7 +13,7 @@ const call = (thoughtSignature: string | undefined, id?: string, args: object = 
 })
 const seal = "CiIBkezW74DzlLeQV1622".repeat(5)
 
-test("a call without a random id is known by the seal that the provider put on it, whatever else was rewritten", () => {
+test("a call without a random id is identified by the provider's signature, whatever else was rewritten", () => {
   const [anchor] = anchorsIn(call(seal))
   expect(anchor).toBeDefined()
   expect(anchorsIn(call(seal, "a1b2c3d4", { path: "x".repeat(30_000) }))).toEqual([anchor])
@@ -21,18 +21,18 @@ test("a call without a random id is known by the seal that the provider put on i
   expect(anchorsIn(call(`${seal}A`))).not.toEqual([anchor])
 })
 
-test("a word in the place of a seal is the same for everyone, and tells nothing", () => {
+test("a placeholder signature identifies nothing, because many conversations share it", () => {
   expect(anchorsIn(call("skip_thought_signature_validator"))).toEqual([])
   expect(anchorsIn(call(undefined))).toEqual([])
 })
 
-test("an id that a client made up from a time is known by that, whatever name it writes before it", () => {
+test("an id built from a time is identified by the time, whatever name precedes it", () => {
   const [anchor] = anchorsIn(call(undefined, "run_shell_command_1794822400469_0"))
   expect(anchor).toBe("1794822400469_0")
   expect(anchorsIn(call(undefined, "bash__run_shell_command_1794822400469_0"))).toEqual([anchor])
   expect(anchorsIn(call(undefined, "run_shell_command_0"))).toEqual([])
 })
 
-test("a random id tells enough", () => {
+test("a random id is enough", () => {
   expect(anchorsIn(call(seal, "call_8f3kd02mXz71"))).toEqual(["call_8f3kd02mXz71"])
 })

@@ -233,10 +233,15 @@ const toolsMark = ({ request }: Line): string => digest("tools", ...toolNames(re
 
 const hasOtherTools = (line: Line, { tools }: Tip): boolean => tools !== undefined && tools !== toolsMark(line)
 
-type More = Partial<Pick<Assignment, "role" | "entry" | "held" | "fork">>
+type AssignmentFields = Partial<Pick<Assignment, "role" | "entry" | "held" | "fork">>
 
 /** A new session. */
-function beginLine(line: Line, more: More = {}, why: Why = "new", about?: IdentitySubject): IdentityDecision {
+function beginLine(
+  line: Line,
+  more: AssignmentFields = {},
+  why: Why = "new",
+  about?: IdentitySubject,
+): IdentityDecision {
   const session = anonymousSession(line.tenant, line.freshId())
   return decided(line, { session, isNew: true, why, role: "main", ...more }, unseenAnchors(line, session), about)
 }
@@ -247,7 +252,7 @@ function forkLine(line: Line, { session, entry }: Bearer, messages: number, why:
 }
 
 /** Continue the session, and store the ids that its client made up. A request with another frame does not move the session's tip. */
-function goOnLine(line: Line, session: string, why: Why, more: More = {}): IdentityDecision {
+function goOnLine(line: Line, session: string, why: Why, more: AssignmentFields = {}): IdentityDecision {
   return decided(line, { session, isNew: false, why, role: "main", ...more }, unseenAnchors(line, session))
 }
 

@@ -98,9 +98,15 @@ const framedWrites = ({ names, base }: Group, session: string, frame: string): r
   { name: names.framed(base, frame), session },
 ]
 
-type More = { readonly entry?: string; readonly held?: "unknown" }
+type AssignmentFields = { readonly entry?: string; readonly held?: "unknown" }
 
-function decided(group: Group, session: string, why: Why, more: More = {}, likeness?: Likeness): IdentityDecision {
+function decided(
+  group: Group,
+  session: string,
+  why: Why,
+  more: AssignmentFields = {},
+  likeness?: Likeness,
+): IdentityDecision {
   const { main, names, base, look, request } = group
   const isMain = likeness !== undefined || main === undefined || main.session === session
   const known = names.known(session)

@@ -72,12 +72,12 @@ test.each(cases)("%s", (_why, headers, body, identity) => {
   expect(identityOf(headers, decodeRequest("openai-chat", text))).toEqual(identity)
 })
 
-test("fields before and behind the messages, and names within them that look like fields", () => {
+test("fields before and after the messages are read; similar names inside messages are ignored", () => {
   const text = `{"user":"before","messages":[{"role":"user","content":"\\"user\\":\\"no\\"","user":"no"}],"tools":[],"safety_identifier":"behind"}`
   expect(identityOf({}, decodeRequest("openai-chat", text))).toEqual({ hint: '["before","behind"]' })
 })
 
-test("a conversation that the provider holds", () => {
+test("a conversation that the provider stores is the client's id", () => {
   const text = JSON.stringify({ model: "m", input: "hi", conversation: { id: "conv_1a2b3c4d" } })
   expect(identityOf({}, decodeRequest("openai-responses", text))).toEqual({ client: "conv_1a2b3c4d" })
 })

@@ -8,7 +8,7 @@ test.each([
   "0b5e7f2a-1111-4222-8333-444455556666",
   "D681PevKs",
   "fc_68af4030592c81938ec0a5fbab4a3e9f05438e46b5f69a3b",
-])("%s is one conversation's", (id) => expect(isRandomId(id)).toBe(true))
+])("%s identifies one conversation", (id) => expect(isRandomId(id)).toBe(true))
 
 test.each([
   "",
@@ -26,8 +26,8 @@ test.each([
   "aaaaaaaaaaaaaaaa",
   "12345678901234",
   "call_1234567890123",
-])("%j may be anyone's", (id) => expect(isRandomId(id)).toBe(false))
+])("%j may occur in any conversation", (id) => expect(isRandomId(id)).toBe(false))
 
-test("a long id takes no time", () => {
+test("a long id is checked quickly", () => {
   expect(isRandomId("1".repeat(5_000_000))).toBe(false)
 })

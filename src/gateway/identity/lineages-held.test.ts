@@ -17,7 +17,7 @@ const thread = (content: string, fields: object): ModelRequest =>
     JSON.stringify({ model: "m", max_tokens: 9, messages: [{ role: "user", content }], ...fields }),
   )
 
-test("a request goes on from the answer that it names, in the entry that the answer became", async () => {
+test("a request continues the response that it names, at that response's log entry", async () => {
   const world = createWorld()
   const one = await world.exchange({}, responses("go"), words("Well."), { responseId: "resp_1", entry: "e2" })
   world.restart()
@@ -27,7 +27,7 @@ test("a request goes on from the answer that it names, in the entry that the ans
   expect([three.session, three.entry]).toEqual([one.session, "e4"])
 })
 
-test("who goes on from an answer that was left behind gets a copy, once", async () => {
+test("a request that continues an older response gets a copy of the session, once", async () => {
   const world = createWorld()
   const one = await world.exchange({}, responses("go"), words("Well."), { responseId: "resp_1", entry: "e2" })
   await world.exchange({}, responses("left", "resp_1"), words("L"), { responseId: "resp_2" })
@@ -39,7 +39,7 @@ test("who goes on from an answer that was left behind gets a copy, once", async 
   expect(on.session).toBe(right.session)
 })
 
-test("with the client's id it stays in its session, and an answer that nobody saw is said to be unknown", async () => {
+test("with a client id it stays in its session, and an unseen response counts as unknown", async () => {
   const world = createWorld()
   const id = { client: "ses_1a2b3c4d5e" }
   const one = await world.exchange(id, responses("go"), words("Well."), { responseId: "resp_1" })
@@ -52,7 +52,7 @@ test("with the client's id it stays in its session, and an answer that nobody sa
   expect([alone.held, alone.isNew, alone.why]).toEqual(["unknown", true, "new"])
 })
 
-test("an answer's id of another tenant is unknown", async () => {
+test("a response id of another tenant is unknown", async () => {
   const world = createWorld()
   const mine = await world.exchange({}, responses("go"), words("Well."), { responseId: "resp_1", tenant: "mine" })
   const theirs = await world.exchange({}, responses("on", "resp_1"), words("?"), { tenant: "theirs" })
@@ -60,7 +60,7 @@ test("an answer's id of another tenant is unknown", async () => {
   expect(theirs.held).toBe("unknown")
 })
 
-test("a thread goes on from its message, and from its whole history by its calls", async () => {
+test("a thread continues from its message, and a full history is recognised by its calls", async () => {
   const world = createWorld()
   const c1 = "toolu_8f3kd02mXz71"
   const create = { thread: { type: "create" }, tools: [{ name: "read", input_schema: {} }], system: "Be kind." }
@@ -77,7 +77,7 @@ test("a thread goes on from its message, and from its whole history by its calls
   expect(lettersOf([one, two, three, four].map(({ session }) => session))).toBe("AAAA")
 })
 
-test("items that are only referred to are found by their ids, and a compaction by what it holds", async () => {
+test("item references are found by id, and a compaction by its content", async () => {
   const world = createWorld()
   const read = (item: object): readonly Message[] =>
     decodeRequest("openai-responses", JSON.stringify({ input: [item] })).messages
@@ -100,7 +100,7 @@ test("items that are only referred to are found by their ids, and a compaction b
   expect(lettersOf([one, two, three].map(({ session }) => session))).toBe("AAA")
 })
 
-test("a cached prefix is shared by many and is no conversation", async () => {
+test("a cached prefix is shared by many conversations and identifies none", async () => {
   const world = createWorld()
   const cached = (text: string): ModelRequest =>
     decodeRequest(

@@ -10,7 +10,7 @@ import type { Identity } from "./identity.ts"
 type OutgoingCall = { readonly asks: string; readonly answer: string; readonly isCutFirst: boolean }
 type Talk = { readonly frame: Frame; readonly turns: readonly OutgoingCall[] }
 
-/** Few words, so that conversations begin alike, are answered alike, and part late. */
+/** Few words, so that conversations begin alike, get the same responses, and differ late. */
 const turn = fc.record({
   asks: fc.constantFrom("hi", "go"),
   answer: fc.constantFrom("Hello!", "Hello!", "Fine."),
@@ -35,7 +35,7 @@ type Step = {
 }
 type Way = { readonly identity?: Identity; readonly tenant?: (talk: number) => string; readonly restarts?: boolean }
 
-/** Hold the conversations, each turn of whoever's turn it is, and note who got which session. */
+/** Run the conversations turn by turn, and record which session each request got. */
 async function hold(all: readonly Talk[], turns: readonly number[], { identity = {}, tenant, restarts }: Way = {}) {
   const world = createWorld()
   const done = all.map(() => 0)
@@ -65,7 +65,7 @@ async function hold(all: readonly Talk[], turns: readonly number[], { identity =
 
 const sessionsOf = (steps: readonly Step[]): readonly string[] => steps.map(({ given }) => given.session)
 
-test("without ids a session is a line: whatever it is asked holds all that it was asked before", async () => {
+test("without ids a session is a line: each request contains the one before it", async () => {
   await fc.assert(
     fc.asyncProperty(talks, order, fc.boolean(), async (all, turns, restarts) => {
       const { steps } = await hold(all, turns, { restarts })
@@ -81,7 +81,7 @@ test("without ids a session is a line: whatever it is asked holds all that it wa
   )
 })
 
-test("without ids a conversation goes on where it was, or in a copy of just what it had said", async () => {
+test("without ids a conversation continues in its session, or in a copy of exactly its own history", async () => {
   await fc.assert(
     fc.asyncProperty(talks, order, fc.boolean(), async (all, turns, restarts) => {
       const { steps, entries } = await hold(all, turns, { restarts })
@@ -96,7 +96,7 @@ test("without ids a conversation goes on where it was, or in a copy of just what
   )
 })
 
-test("a conversation alone is one session, however often it is cut off and the gateway started anew", async () => {
+test("a single conversation is one session, however often it is cut off and the gateway restarted", async () => {
   await fc.assert(
     fc.asyncProperty(talk, fc.boolean(), async (one, restarts) => {
       const { steps } = await hold([one], [0, 0, 0, 0, 0], { restarts })
@@ -105,7 +105,7 @@ test("a conversation alone is one session, however often it is cut off and the g
   )
 })
 
-test("a gateway that is started anew tells conversations apart as one that runs on", async () => {
+test("a restarted gateway separates conversations like one that kept running", async () => {
   const ways: readonly Way[] = [{}, { identity: { client: "ses_1a2b3c4d5e" } }, { identity: { explicit: "mine" } }]
   await fc.assert(
     fc.asyncProperty(talks, order, fc.constantFrom(...ways), async (all, turns, way) => {
@@ -116,7 +116,7 @@ test("a gateway that is started anew tells conversations apart as one that runs 
   )
 })
 
-test("tenants share nothing, whatever they say and whichever ids they send", async () => {
+test("tenants share nothing, whatever they say and whatever ids they send", async () => {
   const ways: readonly Way[] = [{}, { identity: { client: "ses_1a2b3c4d5e" } }, { identity: { explicit: "mine" } }]
   await fc.assert(
     fc.asyncProperty(talk, order, fc.constantFrom(...ways), async (one, turns, way) => {
@@ -127,7 +127,7 @@ test("tenants share nothing, whatever they say and whichever ids they send", asy
   )
 })
 
-test("requests at the same time are as many sessions in every order", async () => {
+test("concurrent requests give the same number of sessions in any order", async () => {
   const topic: Frame = { system: "Say whether this opens another topic, in one word." }
   const some = [
     chat(agent, user("go")),

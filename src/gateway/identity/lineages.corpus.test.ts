@@ -12,7 +12,7 @@ import { tenantOf } from "./names.ts"
 
 type Played = { readonly headers: Headers; readonly request: ModelRequest }
 
-/** What real clients sent, each recording in its order. Counting tokens is no part of a conversation. */
+/** Recorded requests of real clients, in order. Token counting requests are not part of a conversation. */
 function recordings(): ReadonlyMap<string, readonly Played[]> {
   const lines = linesOf("requests")
   const played = recordedRequests().flatMap(({ file, path, format, text }, n) => {
@@ -35,10 +35,10 @@ const opening = ({ messages }: ModelRequest): Message | undefined => messages.fi
 type Outcome = { readonly answer: readonly Message[]; readonly seen: Answered }
 
 /**
- * The recordings have no answers: they are read off what was sent next. A request that is sent again got none. The calls of a stateful
- * answer are those whose results follow. Otherwise the answer is what stands behind this request in a later one; or, where the client
- * rewrote its history, what is new in the next request of the same kind: a call, an item, or the text that it opens with. What a call
- * without tools was answered may stand as an answer in the next request: it was for a summary.
+ * The recordings have no responses, so they are derived from later requests. A repeated request got no response. The calls of a stateful
+ * response are those whose results follow. Otherwise the response is the messages after this request in a later one; or, if the client
+ * rewrote its history, the new content of the next request of the same kind: a call, an item, or its first text. The response to a request
+ * without tools may be an assistant message of the next request: then it was a summary.
  */
 function outcomeOf(requests: readonly ModelRequest[], n: number): Outcome {
   const [request, next] = [requests[n], requests[n + 1]]
@@ -92,11 +92,11 @@ const callsBehind = ({ messages }: ModelRequest): readonly Message[] => [
   },
 ]
 
-/** Who is with whom, where it is not one conversation from the first request to the last. */
+/** The expected sessions of recordings that are not a single conversation. */
 const parted: Readonly<Record<string, string>> = {
-  // A subagent that is marked.
+  // A subagent with a mark.
   "claude-code-2.1.325.subagent": "ABBA",
-  // A title comes first, and after a while a summary in other instructions; what goes on from it is the conversation.
+  // First a title request, later a summary with other instructions; the request that continues from it is the conversation.
   "opencode-1.18.18.anthropic-basic": "ABBBB",
   "opencode-1.18.18.anthropic-ctx-error": "ABBBCBB",
   "opencode-1.18.18.anthropic-resume": "ABBBB",
@@ -107,12 +107,12 @@ const parted: Readonly<Record<string, string>> = {
   "opencode-1.18.18.chat-subagent": "ABCCB",
   "opencode-1.18.18.responses-basic": "ABBBB",
   "opencode-1.18.18.responses-thinking": "ABBBB",
-  // A summary of the conversation as text, without any id.
+  // A summary of the conversation as text, without an id.
   "pi-0.87.1.anthropic-ctx-error": "AAABAA",
   "pi-0.87.1.chat-autocompact": "AABAAA",
-  // A summary of an older part of the conversation, in other instructions and without tools.
+  // A summary of an older part of the conversation, with other instructions and without tools.
   "qwen-code-0.24.4.chat-ctx-error": "AAAABAA",
-  // A subagent that is not marked.
+  // A subagent without a mark.
   "qwen-code-0.24.4.chat-subagent": "AABBA",
 }
 
@@ -165,7 +165,7 @@ test.skipIf(corpus === undefined)(`all recordings of one key at once share no se
         n,
       )
       const { session } = await world.exchange(identityOf(one.headers, one.request), one.request, answer, seen)
-      // What was refused may be sent again by anyone with the same words.
+      // A refused request may be repeated by any client with the same words.
       if (answer.length > 0) bySession.set(session, (bySession.get(session) ?? new Set()).add(file))
     }
   }

@@ -26,7 +26,7 @@ describe("with the client's id", () => {
     ["before", [0, 1, 2]],
     ["behind", [1, 0, 2]],
     ["between", [1, 2, 0]],
-  ] as const)("a title that is asked for %s the conversation is a session of its own", async (_when, order) => {
+  ] as const)("a title request %s the conversation is a session of its own", async (_when, order) => {
     const world = createWorld()
     const requests = [
       chat(title, user("go")),
@@ -40,7 +40,7 @@ describe("with the client's id", () => {
     expect(sessions.get(1)).toBe("t.ses_1a2b3c4d5e")
   })
 
-  test("requests at the same time come out as they would one after another", async () => {
+  test("concurrent requests get the same sessions as sequential ones", async () => {
     const requests = [
       chat(title, user("go")),
       chat(agent, user("go")),
@@ -53,7 +53,7 @@ describe("with the client's id", () => {
     expect(given.filter(({ isNew }) => isNew)).toHaveLength(2)
   })
 
-  test("what goes on after the client's compaction is the conversation, and the summary call is not", async () => {
+  test("after a client's compaction the conversation stays in its session; the summary request does not join it", async () => {
     const world = createWorld()
     const given = [
       await world.exchange(id, chat(agent, user("go")), words("I have begun with the first part.")),
@@ -72,7 +72,7 @@ describe("with the client's id", () => {
     expect(given.map(({ role }) => role)).toEqual(["main", "side", "main"])
   })
 
-  test("the answer to a call for a summary comes back as an answer: the request is the conversation's", async () => {
+  test("a request that contains the summary as a response belongs to the conversation", async () => {
     const told = "The first part is done, and the second one is what comes next."
     const summarizer: Frame = { system: "You summarize what you are given to read." }
     const on = [user("What was done?"), says(told), user("Go on.")]
@@ -92,7 +92,7 @@ describe("with the client's id", () => {
     expect(lettersOf(given.map(({ session }) => session))).toBe("ABCBBC")
   })
 
-  test("so it is in a chat without tools, whose title was asked for first", async () => {
+  test("the same holds in a chat without tools that began with a title request", async () => {
     const told = "They asked about an order that is late, and it comes tomorrow."
     const world = createWorld()
     const given = [
@@ -104,7 +104,7 @@ describe("with the client's id", () => {
     expect(lettersOf(given.map(({ session }) => session))).toBe("ABCB")
   })
 
-  test("a compaction call that drops the tools and shares the history is in the conversation", async () => {
+  test("a compaction request without tools but with the same history is in the conversation", async () => {
     const world = createWorld()
     const one = await world.exchange(id, chat(agent, user("go")), call(c1))
     const history = [user("go"), calls(c1), result(c1), user("Sum it up.")]
@@ -114,7 +114,7 @@ describe("with the client's id", () => {
     expect(lettersOf([one, two, said].map(({ session }) => session))).toBe("AAA")
   })
 
-  test("an agent below it has a session of its own, and so has one with another prompt and no mark", async () => {
+  test("a subagent has a session of its own, and so has one with another prompt and no mark", async () => {
     const world = createWorld()
     const scout: Frame = { system: "You only look for files, and you report what you found.", tools: ["read", "find"] }
     const main = await world.exchange(id, chat(agent, user("go")), call(c1))
@@ -128,7 +128,7 @@ describe("with the client's id", () => {
     expect(lettersOf([main, marked, unmarked, more].map(({ session }) => session))).toBe("ABCC")
   })
 
-  test("a chat without tools keeps its session when it forgets its oldest turns", async () => {
+  test("a chat without tools keeps its session when it drops its oldest turns", async () => {
     const world = createWorld()
     const explicit: Identity = { explicit: "support-17" }
     const one = await world.exchange(
@@ -146,7 +146,7 @@ describe("with the client's id", () => {
     expect([tools.session, tools.role, tools.why]).toEqual(["t.support-17~tools", "main", "explicit"])
   })
 
-  test("an id of another's is no way into that session", async () => {
+  test("an id of another tenant does not open its session", async () => {
     const world = createWorld()
     const mine = await world.exchange(id, chat(agent, user("go")), call(c1), { tenant: "mine" })
     const theirs = await world.exchange(id, chat(agent, user("go"), calls(c1), result(c1)), words("ok"), {
@@ -158,7 +158,7 @@ describe("with the client's id", () => {
 })
 
 describe("without any id", () => {
-  test("a history that goes on is found by its words, however the answer is spaced", async () => {
+  test("a continued history is found by its text, whatever the spacing of the responses", async () => {
     const world = createWorld()
     const one = await world.exchange(
       nobody,
@@ -173,7 +173,7 @@ describe("without any id", () => {
     expect([two.session, two.why, two.isNew]).toEqual([one.session, "history", false])
   })
 
-  test("two who begin alike and are answered alike part where their words part", async () => {
+  test("two identical conversations become two sessions where their messages differ", async () => {
     const world = createWorld()
     const hi = chat(plain, user("hi"))
     const hello = words("Hello! How can I help?")
@@ -194,7 +194,7 @@ describe("without any id", () => {
     })
   })
 
-  test("what was copied is not copied again when it is sent again", async () => {
+  test("a repeated request does not copy the session again", async () => {
     const world = createWorld()
     await world.exchange(nobody, chat(plain, user("hi")), words("Hello!"))
     const greeted = [user("hi"), says("Hello!")]
@@ -204,7 +204,7 @@ describe("without any id", () => {
     expect([parted.isNew, again.isNew, again.session]).toEqual([true, false, parted.session])
   })
 
-  test("instructions that differ in a number keep alike conversations apart, and the time of day does not", async () => {
+  test("instructions that differ in a number separate conversations; the time of day does not", async () => {
     const world = createWorld()
     const shop = (percent: number, day: string): Frame => ({ system: `Today is ${day}. Discounts up to ${percent} %.` })
     const next = [user("hi"), says("Hello!"), user("Can you do better?")]
@@ -214,7 +214,7 @@ describe("without any id", () => {
     expect(lettersOf([one, later, other].map(({ session }) => session))).toBe("AAB")
   })
 
-  test("a rewritten history is found by a call, and a numbered call finds nothing", async () => {
+  test("a rewritten history is found by a random call id, not by a numbered one", async () => {
     const world = createWorld()
     for (const [call1, letters] of [
       [c1, "AA"],
@@ -230,7 +230,7 @@ describe("without any id", () => {
     }
   })
 
-  test("a call that two sessions were given tells neither", async () => {
+  test("a call id in two sessions identifies neither", async () => {
     const world = createWorld()
     const one = await world.exchange(nobody, chat(agent, user("red")), call(c1))
     const two = await world.exchange(nobody, chat(agent, user("blue")), call(c1))
@@ -239,7 +239,7 @@ describe("without any id", () => {
     expect(lettersOf([one, two, third, fourth].map(({ session }) => session))).toBe("ABCB")
   })
 
-  test("a summary in other instructions is an aside, and the conversation goes on from where it was", async () => {
+  test("a summary with other instructions is a side call, and the conversation continues where it was", async () => {
     const world = createWorld()
     const history = [user("go"), calls(c1), result(c1)]
     const one = await world.exchange(nobody, chat(agent, user("go")), call(c1))
@@ -255,7 +255,7 @@ describe("without any id", () => {
     expect([two.session, on.session, on.fork]).toEqual([one.session, one.session, undefined])
   })
 
-  test("a check of the newest messages, with other instructions and tools, is no turn of the conversation", async () => {
+  test("a check of the newest messages with other instructions and tools is not a turn of the conversation", async () => {
     const world = createWorld()
     const history = [user("go"), calls(c1), result(c1), calls(c2), result(c2)]
     const one = await world.exchange(nobody, chat(agent, user("go")), call(c1))
@@ -267,7 +267,7 @@ describe("without any id", () => {
     expect([aside.role, on.role, on.fork]).toEqual(["side", "main", undefined])
   })
 
-  test("a client that trims its history and writes new instructions for each request stays in its session", async () => {
+  test("a client that trims its history and rewrites its instructions each time stays in its session", async () => {
     const world = createWorld()
     const about = (topic: string): Frame => ({ ...agent, system: `You help. Of use now: ${topic}` })
     const one = await world.exchange(nobody, chat(about("tides"), user("go")), call(c1))
@@ -276,7 +276,7 @@ describe("without any id", () => {
     expect(lettersOf([one, two, three].map(({ session }) => session))).toBe("AAA")
   })
 
-  test("a history that its client made up from the session's own summary is the session's; a pasted answer is not", async () => {
+  test("a history built from the session's own summary belongs to the session; a pasted response does not", async () => {
     const summary =
       "They want the tests to run green before anything is merged.\nThe parser is done, and the printer is still to do."
     const told = user(`<summary>${summary}</summary>\nGo on from here.`)
@@ -293,7 +293,7 @@ describe("without any id", () => {
     expect(on.why).toBe("retelling")
   })
 
-  describe("a call in other instructions that has the conversation as text", () => {
+  describe("a request with other instructions that contains the conversation as text", () => {
     const summarizer: Frame = { system: "You summarize what you are given to read." }
     const asks = "Please look after the invoices of the northern branch."
     const answers = "I went through the invoices of the northern branch and found two that are open."
@@ -303,7 +303,7 @@ describe("without any id", () => {
     test.each([
       ["several lines", "They look after invoices of a branch.\nTwo of the invoices are open, and the rest are paid."],
       ["one line", "Two invoices are open."],
-    ])("is of its own, and the conversation goes on from its answer of %s", async (_how, told) => {
+    ])("is a session of its own, and the conversation continues from its response of %s", async (_how, told) => {
       const world = createWorld()
       const one = await world.exchange(nobody, chat(plain, user(asks)), words(answers))
       const aside = await world.exchange(nobody, chat(summarizer, asText()), words(told))
@@ -316,7 +316,7 @@ describe("without any id", () => {
       expect(on.why).toBe("retelling")
     })
 
-    test("an answer that the client kept behind its summary tells as well, with what it answers", async () => {
+    test("a response kept after the summary identifies the session too, together with the message before it", async () => {
       const world = createWorld()
       const one = await world.exchange(nobody, chat(plain, user(asks)), words(answers))
       const kept = [user(asks), says(answers)]
@@ -334,7 +334,7 @@ describe("without any id", () => {
       expect(bare.session).not.toBe(one.session)
     })
 
-    test("conversations in the same words, with the same summary, share nothing", async () => {
+    test("conversations with the same words and the same summary share nothing", async () => {
       const world = createWorld()
       const told = "Two invoices are open."
       const begin = () => world.exchange(nobody, chat(plain, user(asks)), words(answers))
@@ -348,7 +348,7 @@ describe("without any id", () => {
       expect(lettersOf([...both, ...on].map(({ session }) => session))).toBe("ABCD")
     })
 
-    test("two conversations whose summaries are the same word for word are not taken for one another", async () => {
+    test("two conversations with identical summaries are not confused", async () => {
       const world = createWorld()
       const told = "Work goes on as planned."
       const topics = ["the invoices of the northern branch", "the wages of the southern branch"]
@@ -378,7 +378,7 @@ describe("without any id", () => {
     })
   })
 
-  test("an opening is sent again while nothing was answered, and is another's while it is on its way", async () => {
+  test("a repeated first request is a retry if nothing was answered, and another conversation while the first is pending", async () => {
     const world = createWorld()
     const hi = chat(plain, user("hi"))
     const first = await world.assign("t", nobody, hi)
@@ -393,7 +393,7 @@ describe("without any id", () => {
     expect(again.why).toBe("opening")
   })
 
-  test("an answer that was lost on the way is taken from the client's word", async () => {
+  test("a lost response is accepted as the client sends it", async () => {
     const world = createWorld()
     const one = await world.exchange(nobody, chat(plain, user("hi")), [], { isCut: true })
     world.restart()
@@ -401,7 +401,7 @@ describe("without any id", () => {
     expect([two.session, two.why]).toEqual([one.session, "history"])
   })
 
-  test("a turn that goes on reads nothing from the store before it is sent", async () => {
+  test("a continued turn reads nothing from the store before it is sent", async () => {
     const world = createWorld()
     await world.exchange(nobody, chat(agent, user("go")), call(c1))
     const before = world.reads()
@@ -410,7 +410,7 @@ describe("without any id", () => {
   })
 })
 
-test("a store that is away begins no session for a request that may be known, and goes on with what is at hand", async () => {
+test("with the store unavailable, no session begins for a request that may be known, and known ones continue", async () => {
   const faults: unknown[] = []
   let isAway = false
   const world = createWorld({ onFault: (error) => faults.push(error) }, () => isAway)
@@ -428,7 +428,7 @@ test("a store that is away begins no session for a request that may be known, an
   expect((await world.assign("t", nobody, begun[1])).session).toBe(one.session)
 })
 
-test("a store that is away costs no request where sessions may be begun without it", async () => {
+test("with the store unavailable, no request fails if sessions may begin without it", async () => {
   const faults: unknown[] = []
   const away = () => Promise.reject(new Error("away"))
   const world = createWorld({ find: away, put: away, guesses: true, onFault: (error) => faults.push(error) })
@@ -439,12 +439,12 @@ test("a store that is away costs no request where sessions may be begun without 
   expect(faults.length).toBeGreaterThan(0)
 })
 
-describe("answers that were lost with the process that gave them, and a client that leaves out the beginning", () => {
+describe("responses lost with their process, and a client that drops the beginning", () => {
   const told = (n: number): string => `The report on order number ${n} is finished and sent.`
   const turns = (from: number, to: number) =>
     Array.from({ length: to - from }, (_, at) => [user(`please do order ${from + at}`), says(told(from + at))]).flat()
 
-  test.each([1, 2, 3])("%i of them: the session is found again", async (lost) => {
+  test.each([1, 2, 3])("%i lost: the session is found again", async (lost) => {
     const world = createWorld({ isShared: true })
     const other = world.another()
     const first = await world.exchange(nobody, chat(plain, user("please do order 0")), words(told(0)))
@@ -454,7 +454,7 @@ describe("answers that were lost with the process that gave them, and a client t
         chat(plain, ...turns(Math.max(0, n - 4), n), user(`please do order ${n}`)),
         words(told(n)),
       )
-    // Asked, and answered by a process that wrote down no answer; of more than one not even that they were asked.
+    // Requested, and answered by a process that recorded no response; if there are several, not even the requests are recorded.
     await world.assign("t", nobody, chat(plain, ...turns(0, 4), user("please do order 4")))
     const next = 4 + lost
     const found = await other.assign(
@@ -465,7 +465,7 @@ describe("answers that were lost with the process that gave them, and a client t
     expect([found.session, found.isNew]).toEqual([first.session, false])
   })
 
-  test("that two conversations went on from in the same words belong to neither", async () => {
+  test("responses continued by two conversations with the same words belong to neither", async () => {
     const world = createWorld({ isShared: true })
     const other = world.another()
     const begin = async (name: string) => {
@@ -485,7 +485,7 @@ describe("answers that were lost with the process that gave them, and a client t
   })
 })
 
-test("another process that shares the store sees where a session is now", async () => {
+test("another process on the same store sees the current state of a session", async () => {
   const world = createWorld({ isShared: true })
   const other = world.another()
   await world.exchange(nobody, chat(plain, user("hi")), words("Hello!"))
@@ -496,22 +496,29 @@ test("another process that shares the store sees where a session is now", async 
   expect(here.fork?.from).toBe(there.session)
 })
 
-describe("turns that were not written down", () => {
+describe("turns that were not recorded", () => {
   const whole = [user("go"), says("First."), user("on"), says("Second."), user("on"), says("Third."), user("end")]
 
   test.each([
     ["without an id", nobody],
     ["with the client's id", id],
-  ] as const)("a conversation %s whose bytes went on stays in its session, also after that", async (_who, identity) => {
-    const world = createWorld()
-    const first = await world.exchange(identity, chat(plain, user("go")), words("First."))
-    const leapt = await world.assign("t", identity, chat(plain, ...whole), first.session)
-    await world.answered(leapt, chat(plain, ...whole), words("At last."))
-    const after = await world.exchange(identity, chat(plain, ...whole, says("At last."), user("thanks")), words("Bye."))
-    expect(lettersOf([first, leapt, after].map(({ session }) => session))).toBe("AAA")
-  })
+  ] as const)(
+    "a conversation %s whose bytes continued stays in its session, also afterwards",
+    async (_who, identity) => {
+      const world = createWorld()
+      const first = await world.exchange(identity, chat(plain, user("go")), words("First."))
+      const leapt = await world.assign("t", identity, chat(plain, ...whole), first.session)
+      await world.answered(leapt, chat(plain, ...whole), words("At last."))
+      const after = await world.exchange(
+        identity,
+        chat(plain, ...whole, says("At last."), user("thanks")),
+        words("Bye."),
+      )
+      expect(lettersOf([first, leapt, after].map(({ session }) => session))).toBe("AAA")
+    },
+  )
 
-  test("whoever does not hold what the session was asked last is not in it, whatever the bytes", async () => {
+  test("a request without the session's last request is not in the session, whatever its bytes", async () => {
     const world = createWorld()
     const first = await world.exchange(nobody, chat(plain, user("go")), words("First."))
     const other = await world.assign("t", nobody, chat(plain, user("stop"), ...whole.slice(1)), first.session)

@@ -146,11 +146,11 @@ function createPendingSessions(now: () => number): PendingSessions {
   }
 }
 
-type Found = { readonly name: string; readonly session: string; readonly entry?: string }
+type FoundName = { readonly name: string; readonly session: string; readonly entry?: string }
 
 type AliasDeps = {
   /** The store's `findAliases`. */
-  readonly find: (names: readonly string[]) => Promise<readonly Found[]>
+  readonly find: (names: readonly string[]) => Promise<readonly FoundName[]>
   /** The store's `putAliases`. */
   readonly put: (
     session: string,

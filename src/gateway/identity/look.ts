@@ -9,9 +9,9 @@ type Lookup = {
 }
 
 /** The names fetched for one question; undefined if no session has the name. */
-type Fetched = ReadonlyMap<string, Bearer | undefined>
+type FetchedNames = ReadonlyMap<string, Bearer | undefined>
 
-export function lookup(cache: AliasCache, fetched: Fetched, isFresh: (name: string) => boolean): Lookup {
+export function lookup(cache: AliasCache, fetched: FetchedNames, isFresh: (name: string) => boolean): Lookup {
   const missing = new Set<string>()
   const look: Look = (name) => {
     const found = isFresh(name) || fetched.has(name) ? cache.get(name) : undefined

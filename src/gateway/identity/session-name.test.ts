@@ -10,7 +10,7 @@ const ids = fc.oneof(
 )
 const tenants = fc.oneof(ids, fc.constantFrom("none", "0123456789abcdef", "fedcba9876543210"))
 
-test("whatever a client calls its conversation, its session has a name that a session may have", () => {
+test("any client id gives a valid session id", () => {
   fc.assert(
     fc.property(tenants, ids, fc.option(ids, { nil: undefined }), (tenant, id, agent) => {
       const base = groupSession(tenant, id, agent)
@@ -23,7 +23,7 @@ test("whatever a client calls its conversation, its session has a name that a se
   )
 })
 
-test("no id of one tenant names a session of another, and no id names another's", () => {
+test("no id of one tenant names a session of another, and different ids name different sessions", () => {
   const all = fc.tuple(tenants, ids, fc.option(ids, { nil: undefined }))
   fc.assert(
     fc.property(all, all, (one, other) => {
@@ -45,7 +45,7 @@ test("a readable id stays readable", () => {
   expect(groupSession("none", "ses_1a2b", "scout")).toBe("none.ses_1a2b~agent-scout")
 })
 
-test("a subagent's session is none of its parent's", () => {
+test("a subagent's session is not in its parent's group", () => {
   const parent = groupSession("t", "abc", undefined)
   expect(isInGroup(parent, groupSession("t", "abc", "side-1"))).toBe(false)
 })

@@ -15,7 +15,7 @@ test.each(same)("the same key is the same tenant: %s", (_why, tenant) => {
   expect(tenant).toBe(tenantOf({ authorization: "Bearer k-123" }))
 })
 
-test("another key is another tenant, and the key is not in its name", () => {
+test("another key is another tenant, and the tenant's name does not contain the key", () => {
   expect(tenantOf({ "x-api-key": "k-124" })).not.toBe(tenantOf({ "x-api-key": "k-123" }))
   expect(tenantOf({ "x-api-key": "abcd" })).not.toContain("abcd")
 })
@@ -38,7 +38,7 @@ const refreshed: readonly [whose: string, before: string, after: string][] = [
 ]
 
 test.each(refreshed)(
-  "a login of %s stays one tenant when its token is refreshed, on a gateway of one's own",
+  "a login of %s stays one tenant when its token is refreshed, on a personal gateway",
   (_whose, before, after) => {
     expect(tenantOf(token(after), undefined, true)).toBe(tenantOf(token(before), undefined, true))
     expect(tenantOf(token(after))).not.toBe(tenantOf(token(before)))
@@ -54,7 +54,7 @@ const apart: readonly [what: string, one: string, other: string][] = [
   ["what only looks like a token", "eyJhh.eyJoo.a", "eyJhh.eyJoo.b"],
 ]
 
-test.each(apart)("two %s are two tenants everywhere", (_what, one, other) => {
+test.each(apart)("two %s are two tenants on every gateway", (_what, one, other) => {
   for (const isPersonal of [true, false])
     expect(tenantOf(token(one), undefined, isPersonal)).not.toBe(tenantOf(token(other), undefined, isPersonal))
 })

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { createArrivals } from "./held.ts"
 
-test("who goes on from an answer waits until it is written down", async () => {
+test("a request that continues a response waits until it is recorded", async () => {
   const arrivals = createArrivals()
   const done = arrivals.begin("one")
   const seen: string[] = []
@@ -13,11 +13,11 @@ test("who goes on from an answer waits until it is written down", async () => {
   expect(seen).toEqual(["written down", "went on"])
 })
 
-/** Did it end before the process came to anything else? */
+/** Did it resolve without waiting? */
 const isAtOnce = (waiting: Promise<void>): Promise<boolean> =>
   Promise.race([waiting.then(() => true), new Promise<boolean>((resolve) => setImmediate(() => resolve(false)))])
 
-test("nobody waits for an answer that is there, or where none is on its way, or for another's", async () => {
+test("there is no wait for a recorded response, without pending responses, or for another tenant's", async () => {
   const arrivals = createArrivals()
   expect(await isAtOnce(arrivals.wait("one", "resp_0"))).toBe(true)
   const done = arrivals.begin("one")

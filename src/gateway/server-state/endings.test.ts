@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { createEndings } from "./held.ts"
 
-test("a session is named from the end of an answer until all of its answers are written down", async () => {
+test("a session is listed from the end of a response until all its responses are recorded", async () => {
   const { ending, ended } = createEndings()
   const first = Promise.withResolvers<void>()
   const second = Promise.withResolvers<void>()

@@ -14,7 +14,7 @@ import {
 
 type Item = { readonly id: string; readonly text: string; readonly isReference: boolean }
 
-/** A conversation of answers, some of which the client sends back by id alone. */
+/** A conversation whose client sends some responses back as references. */
 const items = fc
   .array(fc.record({ said: fc.string({ unit: "binary" }), isReference: fc.boolean(), isReasoning: fc.boolean() }), {
     maxLength: 8,
@@ -46,7 +46,7 @@ const sentOf = (form: ReturnType<typeof formOf>): string => {
 
 const inputOf = (body: string): readonly string[] => elementTexts(decodeRequest("openai-responses", body))
 
-test("a request that nothing was done to goes on as the very text that came in, whatever it names by id", () => {
+test("an unchanged request is sent as the client's own text, including its references", () => {
   const property = fc.property(items, (all) => {
     const elements = [user("Begin."), ...all.map(({ id, text, isReference }) => (isReference ? reference(id) : text))]
     const body = bodyOf(elements)
@@ -57,7 +57,7 @@ test("a request that nothing was done to goes on as the very text that came in, 
   fc.assert(property)
 })
 
-test("what survives a change and was named by id is named by id again, and what was lost is written out", () => {
+test("after a change, remaining references stay references, and lost items are written out", () => {
   const property = fc.property(
     items,
     fc.array(fc.boolean(), { minLength: 8, maxLength: 8 }),
@@ -92,7 +92,7 @@ const before = (
   logged: true,
 })
 
-test("what the provider holds is not sent again, and only that", () => {
+test("only history that the provider stores is not sent again", () => {
   const property = fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 6 }), fc.string(), (said, news) => {
     const held = said.map(user)
     const body = bodyOf([user(news)], ',"previous_response_id":"resp_1"')
@@ -112,7 +112,7 @@ test("what the provider holds is not sent again, and only that", () => {
   fc.assert(property)
 })
 
-test("a compaction of ours is written out, and one of the provider's is not touched", () => {
+test("the gateway's compaction item is written out, and a provider's is unchanged", () => {
   const own = JSON.stringify(compactionItem(packElements([user("A digest."), user("The last words.")])))
   const theirs = '{"type":"compaction","encrypted_content":"b3BhcXVl"}'
   const whole = fullHistoryOf(
@@ -128,7 +128,7 @@ test("a compaction of ours is written out, and one of the provider's is not touc
   ])
 })
 
-test("instructions that were added go on beside the id of the last answer", () => {
+test("added instructions are sent together with the id of the last response", () => {
   const request = decodeRequest(
     "openai-responses",
     '{"model":"m","instructions":"Be brief.","input":"Go on.","previous_response_id":"resp_1"}',
@@ -143,7 +143,7 @@ test("instructions that were added go on beside the id of the last answer", () =
   })
 })
 
-test("a thread goes on with the client's own text as long as it holds what is to be said", () => {
+test("a thread is sent as the client's own text as long as that is enough", () => {
   const frame = '{"model":"m","max_tokens":1,"system":"Keep ledgers.","messages":[],"thread":{"type":"create"}}'
   const body =
     '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"Go on."}],"thread":{"type":"continue","previous_message_id":"msg_1"}}'

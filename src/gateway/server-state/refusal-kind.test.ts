@@ -81,6 +81,6 @@ const compactions: [status: number, body: string, isUnknown: boolean][] = [
   [500, openai("compaction failed"), false],
 ]
 
-test.each(compactions)("does %i %s say that nothing is known of compacting", (status, body, isUnknown) => {
+test.each(compactions)("does %i %s say that compaction is not supported", (status, body, isUnknown) => {
   expect(knowsNoCompaction({ status, body })).toBe(isUnknown)
 })

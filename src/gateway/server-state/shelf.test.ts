@@ -4,7 +4,7 @@ import type { ResponseChain } from "./whole.ts"
 
 const chain = (text: string): ResponseChain => ({ elements: [text], upstream: "unstored", logged: true })
 
-test("items are found by their ids within their session alone, and a reference is no item", () => {
+test("items are found by id only within their session, and a reference is not an item", () => {
   const shelf = createShelf()
   shelf.putItems("one", ['{"id":"msg_1","type":"message"}', '{"id":"msg_2","type":"item_reference"}', "no json"])
   expect(shelf.item("one", "msg_1")).toBe('{"id":"msg_1","type":"message"}')
@@ -12,7 +12,7 @@ test("items are found by their ids within their session alone, and a reference i
   expect(shelf.item("two", "msg_1")).toBeUndefined()
 })
 
-test("the newest answers of a session are at hand", () => {
+test("the newest responses of a session are cached", () => {
   const shelf = createShelf()
   for (let n = 0; n < 20; n += 1) shelf.putChain("one", `resp_${n}`, chain(`${n}`))
   expect(shelf.chain("one", "resp_19")).toEqual(chain("19"))
@@ -20,7 +20,7 @@ test("the newest answers of a session are at hand", () => {
   expect(shelf.chain("one", "resp_11")).toBeUndefined()
 })
 
-test("the session unused for longest is let go when there is too much", () => {
+test("the least recently used session is dropped when the cache is full", () => {
   const shelf = createShelf()
   const large = "a".repeat(50 * 1024 * 1024)
   for (const session of ["one", "two", "three"]) shelf.putChain(session, "resp_1", chain(large))

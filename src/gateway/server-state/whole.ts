@@ -17,7 +17,7 @@ export type FullHistory = {
   readonly text: string
   /** The stored conversation that the request continues. */
   readonly before?: ResponseChain
-  readonly expanded: readonly Expanded[]
+  readonly expanded: readonly ExpandedElement[]
   /** Does the provider store the response, so that the client may continue from it? */
   readonly stores: boolean
 }
@@ -136,7 +136,7 @@ export function withElements(format: Format, wire: string, elements: readonly st
  * An element of a client's list, and what it expands to: itself, the item that it refers to, such an item that the provider has lost, or
  * the content of a compaction item of the gateway.
  */
-type Expanded = {
+type ExpandedElement = {
   readonly own: string
   readonly texts: readonly string[]
   readonly type: "itself" | "reference" | "lost" | "compaction"
@@ -149,8 +149,8 @@ export type Items = {
 }
 
 /** Write out references to known items and the gateway's compaction items. Items of others stay verbatim. */
-function expandElements(elements: readonly string[], { find, isLost }: Items): readonly Expanded[] {
-  return elements.map((own): Expanded => {
+function expandElements(elements: readonly string[], { find, isLost }: Items): readonly ExpandedElement[] {
+  return elements.map((own): ExpandedElement => {
     const id = referenceId(own)
     const item = id === undefined ? undefined : find(id)
     if (id !== undefined && item !== undefined) return { own, texts: [item], type: isLost(id) ? "lost" : "reference" }

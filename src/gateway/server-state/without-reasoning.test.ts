@@ -19,7 +19,7 @@ const body = fc
 const format = "anthropic-messages"
 const partsOf = (wire: string) => decodeRequest(format, wire).messages.flatMap(({ parts }) => parts)
 
-test("all reasoning goes and all else stays, and there is nothing left to do after it", () => {
+test("all reasoning is removed, everything else stays, and a second pass changes nothing", () => {
   const property = fc.property(body, (wire) => {
     const out = withoutReasoning(format, wire, false)
     expect(partsOf(out)).toEqual(partsOf(wire).filter(({ type }) => type !== "reasoning"))
@@ -28,7 +28,7 @@ test("all reasoning goes and all else stays, and there is nothing left to do aft
   fc.assert(property)
 })
 
-test("that of the turn under way stays where it is wanted", () => {
+test("reasoning of the current turn stays with keepOpenRound", () => {
   const property = fc.property(body, (wire) => {
     const { messages } = decodeRequest(format, wire)
     const spoken = messages.findLastIndex(({ role }) => role === "user")
@@ -40,7 +40,7 @@ test("that of the turn under way stays where it is wanted", () => {
   fc.assert(property)
 })
 
-test("items of reasoning go whole, and with them the ids that tie what follows to them", () => {
+test("reasoning items are removed with the ids that link later items to them", () => {
   const call = { type: "function_call", call_id: "call_1", name: "read", arguments: "{}" }
   const said = { type: "message", role: "assistant", content: [{ type: "output_text", text: "I look." }] }
   const result = { type: "function_call_output", id: "fco_1", call_id: "call_1", output: "ok" }

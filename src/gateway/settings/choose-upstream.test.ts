@@ -39,19 +39,19 @@ test.each<[family: ApiFamily, model: string | undefined, name: string | undefine
   expect(chooseUpstream(upstreams, family, model)?.name).toBe(name)
 })
 
-test("of two with patterns none serves what names no model", () => {
+test("of two upstreams with patterns, neither serves a request without a model", () => {
   const both = [upstream("a", ["openai"], ["a*"]), upstream("b", ["openai"], ["b*"])]
   expect(chooseUpstream(both, "openai", undefined)).toBeUndefined()
   expect(chooseUpstream([], "openai", "x")).toBeUndefined()
 })
 
-test("a name of megabytes is held against no pattern", () => {
+test("a name of megabytes is not compared with patterns", () => {
   const many = [upstream("a", ["openai"], ["*a*a*a*a*a*a*a*a*b"])]
   expect(chooseUpstream(many, "openai", "a".repeat(5_000_000))).toBeUndefined()
   expect(chooseUpstream([upstream("all", ["openai"], ["*"])], "openai", "a".repeat(5_000_000))?.name).toBe("all")
 })
 
-test("for any pattern and name, a star stands for any text and nothing else does", () => {
+test("for any pattern and name, a star stands for any text, and other characters for themselves", () => {
   const letters = fc.string({ unit: fc.constantFrom("a", "b", ".", "+"), maxLength: 8 })
   const pattern = fc.string({ unit: fc.constantFrom("a", "b", ".", "+", "*"), minLength: 1, maxLength: 8 })
   fc.assert(

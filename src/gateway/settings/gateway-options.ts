@@ -14,9 +14,9 @@ export type GatewayLimits = {
   readonly unpackedBytes: number
   readonly headerBytes: number
   readonly connections: number
-  /** Connections from one address, unless it is this machine: behind a proxy, all clients have the proxy's address. */
+  /** Connections from one address, except this machine. Behind a proxy, all clients have the proxy's address. */
   readonly connectionsPerAddress: number
-  /** Connections from any one address whose request arrives slowly; the oldest gives way to a new connection. */
+  /** Connections from one address whose request arrives slowly; the oldest is closed for a new connection. */
   readonly halfSentPerAddress: number
   /** Concurrent requests; one more is refused with the advice to retry. */
   readonly requests: number
@@ -32,7 +32,7 @@ export type GatewayLimits = {
 export type AdminOptions = {
   /** Token that every admin request must send as `Authorization: Bearer`. Without it the admin API is disabled. */
   readonly token?: string
-  /** Web pages that may call it; none unless given. */
+  /** Origins of web pages that may call it; none by default. */
   readonly origins: readonly string[]
 }
 
@@ -45,7 +45,7 @@ export type GatewayOptions = {
   readonly token?: string
   /** Host names that requests may use, besides IP addresses and `localhost`. */
   readonly allowedHosts: readonly string[]
-  /** Web pages that may call it; none unless given. */
+  /** Origins of web pages that may call it; none by default. */
   readonly allowedOrigins: readonly string[]
   readonly upstreams: readonly Upstream[]
   /** How sessions are separated: by credential, or shared by all clients of the gateway. */

@@ -24,6 +24,6 @@ test.each(cases)("%s", (_why, call, stack) => {
   expect(chooseStack(rules, call)?.documents?.[0]).toBe(stack)
 })
 
-test("a rule without conditions is for all that come to it", () => {
+test("a rule without conditions matches every call that reaches it", () => {
   expect(chooseStack([...rules, rule("rest")], { model: "gpt-5" })?.documents).toEqual(["rest"])
 })

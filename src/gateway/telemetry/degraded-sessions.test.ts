@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { createDegradedSessions } from "./metrics.ts"
 
-test("an outage with very many sessions takes no more room than some of them", () => {
+test("the number of counted sessions is limited in an outage", () => {
   const degraded = createDegradedSessions(3)
   const problem = { code: "store-full", store: "sqlite" } as const
   const tell = (session: string, type: "durability-degraded" | "durability-restored"): void =>

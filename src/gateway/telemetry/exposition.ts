@@ -1,4 +1,4 @@
-/** One value of a metric, under the values of its labels. */
+/** One value of a metric, with its labels. */
 export type MetricSample = { readonly suffix?: string; readonly labels: readonly MetricLabel[]; readonly value: number }
 export type MetricLabel = readonly [name: string, value: string]
 
@@ -12,7 +12,7 @@ export type MetricFamily = {
 const escapedHelp = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")
 const escapedValue = (text: string): string => escapedHelp(text).replaceAll('"', '\\"')
 
-function written(value: number): string {
+function formatNumber(value: number): string {
   if (Number.isNaN(value)) return "NaN"
   if (value === Infinity) return "+Inf"
   return value === -Infinity ? "-Inf" : String(value)
@@ -20,12 +20,12 @@ function written(value: number): string {
 
 function lineOf(name: string, { suffix = "", labels, value }: MetricSample): string {
   const pairs = labels.map(([label, text]) => `${label}="${escapedValue(text)}"`).join(",")
-  return `${name}${suffix}${pairs === "" ? "" : `{${pairs}}`} ${written(value)}\n`
+  return `${name}${suffix}${pairs === "" ? "" : `{${pairs}}`} ${formatNumber(value)}\n`
 }
 
 export const expositionType = "text/plain; version=0.0.4; charset=utf-8"
 
-/** The Prometheus text format, 0.0.4: for every metric what it is, then its values. */
+/** The Prometheus text format 0.0.4: for every metric its help and type, then its values. */
 export function writeExposition(families: readonly MetricFamily[]): string {
   let text = ""
   for (const { name, help, type, samples } of families) {

@@ -23,7 +23,7 @@ const answerOf = async (deps: Partial<HealthDeps>): Promise<readonly [number, un
   return [status, JSON.parse(body)]
 }
 
-test("a process that can answer is alive, whatever else is wrong", () => {
+test("a running process is alive, whatever else is wrong", () => {
   const health = createHealth({ ...whole, store: failing(away), closing: () => true })
   expect(health.live()).toEqual({ status: 200, body: '{"status":"ok","version":"1.2.3"}' })
 })
@@ -43,14 +43,14 @@ const unready: readonly (readonly [why: string, deps: Partial<HealthDeps>, part:
   ["the operator's files are faulty", { operator: { problem: () => policy } }, "operator", "policy-invalid"],
 ]
 test.each(unready)(
-  "it is not ready when %s, and says so without a name or an address",
+  "it is not ready when %s, and says so without names or addresses",
   async (_why, deps, part, code) => {
     expect(await answerOf(deps)).toEqual([503, { status: "unavailable", version: "1.2.3", reasons: [{ part, code }] }])
   },
 )
 
-describe("probes are no load", () => {
-  test("an answer of the store holds for a second, good or bad, and is told each time that it was asked for", async () => {
+describe("probes do not load the store", () => {
+  test("a probe result is reused for a second, and onStore is called for each probe", async () => {
     let [nowMs, reads] = [0, 0]
     let store: Probed = failing(away)
     const told: boolean[] = []
@@ -76,7 +76,7 @@ describe("probes are no load", () => {
     expect(told).toEqual([false, true])
   })
 
-  test("a read that hangs is not joined by others, and when it comes back the store is asked again", async () => {
+  test("no second probe joins one that hangs, and the next one asks the store again", async () => {
     let [nowMs, reads] = [0, 0]
     const late = Promise.withResolvers<{ seq: number; hash: string }>()
     const head = () => {
@@ -96,7 +96,7 @@ describe("probes are no load", () => {
     expect(reads).toBe(2)
   })
 
-  test("the store is written to once in five seconds, however often it is asked, and again as soon as it was not to be had", async () => {
+  test("the store is written to at most every five seconds, and again right after a failure", async () => {
     let [nowMs, writes, isAway] = [0, 0, false]
     const store: Probed = {
       head: () => (isAway ? Promise.reject(away) : Promise.resolve({ seq: 0, hash: "" })),
@@ -116,7 +116,7 @@ describe("probes are no load", () => {
     expect(writes).toBe(3)
   })
 
-  test("a damage that a request met counts for five minutes", async () => {
+  test("damage found by a request counts for five minutes", async () => {
     let nowMs = 0
     const health = createHealth({ ...whole, now: () => nowMs })
     expect(await health.ready()).toMatchObject({ status: 200 })
@@ -128,7 +128,7 @@ describe("probes are no load", () => {
     expect(await health.ready()).toMatchObject({ status: 200 })
   })
 
-  test("closing is seen at once, whatever is known of the store", async () => {
+  test("closing is reported at once, whatever the state of the store", async () => {
     let closing = false
     const health = createHealth({ ...whole, closing: () => closing, now: () => 0 })
     expect(await health.ready()).toMatchObject({ status: 200 })

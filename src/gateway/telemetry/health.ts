@@ -11,37 +11,37 @@ export type HealthDeps = {
   readonly version: string
   readonly now?: () => number
   readonly probeLimitMs?: number
-  /** Whether the store could be read and written, each time that it was tried. */
+  /** Called after each probe: whether the store could be read and written. */
   readonly onStore?: (up: boolean) => void
 }
 
 type ProbedStore = Pick<Store, "head" | "putAliases">
 
-/** An answer to a probe: JSON, in which no address, no path and no text of an error is. */
+/** The response to a probe: JSON without addresses, paths or error texts. */
 type HealthAnswer = { readonly status: number; readonly body: string }
 
 type Health = {
-  /** Can the process answer at all? */
+  /** Is the process alive? */
   readonly live: () => HealthAnswer
-  /** Should it be sent requests? */
+  /** Should it receive requests? */
   readonly ready: () => Promise<HealthAnswer>
-  /** A request found something of the store damaged. */
+  /** Call when a request found damaged data in the store. */
   readonly noteDamage: () => void
 }
 
-/** What stands in the way, and the code of the problem. */
+/** The part that is not ready, and its problem code. */
 type Reason = { readonly part: "gateway" | "store" | "operator"; readonly code: string }
 
-/** A store that takes longer than this is of no use to a request; most probes wait no longer either. */
+/** Time limit of a probe: a slower store is useless for requests, and most probes do not wait longer either. */
 const usualProbeLimitMs = 2000
-/** So long an answer of the store holds: probes come from many sides, and must be no load. */
+/** How long a probe result is reused: probes come from many sides, and must not be a load. */
 const answerHoldsMs = 1000
-/** A store that can be read may still have no room, or no file any more: it is written to this often at most. */
+/** Minimum interval of write probes: a readable store may have no space, or its file may be gone. */
 const writtenHoldsMs = 5000
-/** So long a damage counts that a request has met: whoever needs what is damaged comes again sooner. */
+/** How long reported damage counts: requests that need the damaged data repeat sooner. */
 const damageHoldsMs = 300_000
 
-/** What is written to try the store. The name has a blank, which no session's name may have. */
+/** The name used by write probes. It contains a space, which no session id may have. */
 const probeName = "readiness probe"
 
 export function createHealth({ store, operator, closing, version, ...rest }: HealthDeps): Health {
@@ -70,18 +70,18 @@ export function createHealth({ store, operator, closing, version, ...rest }: Hea
 type ProbeOptions = Pick<HealthDeps, "now" | "probeLimitMs" | "onStore">
 
 type StoreProbe = {
-  /** The code of what is wrong with the store, if anything is. */
+  /** The problem code of the store, if there is one. */
   readonly ask: () => Promise<string | undefined>
   readonly noteDamage: () => void
 }
 
-/** Why the store cannot be used, if so. One try at a time: one that hangs is not joined by others. */
+/** Probe the store. One probe runs at a time: no second one joins a probe that hangs. */
 function createStoreProbe(
   store: ProbedStore,
   { now = Date.now, probeLimitMs = usualProbeLimitMs, onStore = () => {} }: ProbeOptions,
 ): StoreProbe {
   const holds = (atMs: number | undefined, ms: number): boolean =>
-    // A clock that was set back must not make an old answer a new one.
+    // If the clock was set back, an old result must not count as new.
     atMs !== undefined && Math.abs(now() - atMs) < ms
   let known: { readonly atMs: number; readonly code: string | undefined } | undefined
   let writtenMs: number | undefined

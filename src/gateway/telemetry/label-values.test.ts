@@ -15,7 +15,7 @@ test.each([
   expect(values(name)).toBe(value)
 })
 
-test("a name that may not be admitted is told apart only once someone else admitted it", () => {
+test("a name that is not admitted gets its own value only if it is known", () => {
   const values = createLabelValues()
   expect(values("made-up", false)).toBe("other")
   expect(values("made-up")).toBe("made-up")
@@ -24,7 +24,7 @@ test("a name that may not be admitted is told apart only once someone else admit
 
 const halves = fc.array(fc.constantFrom("\ud800", "\udc00", "x", "\0"), { maxLength: 4 }).map((units) => units.join(""))
 
-test("however many names there are, no more than a hundred are told apart, and the first stay", () => {
+test("at most a hundred names are distinguished, and the first ones stay", () => {
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.string({ unit: "binary" }), halves), { maxLength: 300 }), (names) => {
       const values = createLabelValues()

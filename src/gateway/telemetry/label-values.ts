@@ -1,20 +1,20 @@
-/** So many values of one label are told apart: each is a series that every scrape carries and every server keeps. */
+/** Limit on the values of a label: each value is a series in every scrape and on every server. */
 export const maxLabelValues = 100
-/** No model and no tool of any provider has a longer name. */
+/** Limit on the length of a value; model and tool names are shorter. */
 const maxLabelLength = 128
 
 const otherValue = "other"
 
-// Readers of the format take some of these for the end of the text or of a line.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// Some parsers treat these as the end of the text or of a line.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters on purpose
 const controls = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
 
 const clean = (text: string): string => text.slice(0, maxLabelLength).toWellFormed().replace(controls, "_")
 
-/** The value for a name. One that may not be `admitted` is told apart only if it is known already. */
+/** The label value for a name. With `admitted` false, a new name gets `other`. */
 export type LabelValues = (name: string, admitted?: boolean) => string
 
-/** Names that come from outside, as values of a label: clean, short, and after the first hundred all the same. */
+/** External names as label values: cleaned, shortened, and after the first hundred all `other`. */
 export function createLabelValues(limit: number = maxLabelValues): LabelValues {
   const known = new Set<string>()
   return (name, admitted = true) => {

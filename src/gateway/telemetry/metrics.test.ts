@@ -36,7 +36,7 @@ describe("of an exchange", () => {
     expect(linesOf(metrics)).toContain(line)
   })
 
-  test("one that was refused before anything was read has next to nothing in it", () => {
+  test("a request refused before reading has almost no fields", () => {
     const {
       format: _,
       model: __,
@@ -57,7 +57,7 @@ describe("of an exchange", () => {
     expect(lines).toContain("holdfast_time_to_first_byte_seconds_count 0")
   })
 
-  test("what a person said about a call is told", () => {
+  test("the outcome of an approval is counted", () => {
     const metrics = open()
     const judged = [
       judgedCall("pay", "ask", { approved: true }),
@@ -71,7 +71,7 @@ describe("of an exchange", () => {
     expect(lines).toContain('holdfast_guard_calls_total{decision="ask",enforced="false",tool="pay"} 1')
   })
 
-  test("names that clients make up do not crowd out the models that answer", () => {
+  test("invented names do not displace the models that respond", () => {
     const metrics = open()
     for (let at = 0; at < 500; at += 1) {
       const { usage: _, ...failed } = sampleRecord({ model: `made-up-${at}`, status: 404 })
@@ -110,7 +110,7 @@ describe("of sessions", () => {
     expect(metrics.render()).not.toContain("secret")
   })
 
-  test("durability is degraded as long as one session waits for the store", () => {
+  test("durability is degraded while one session waits for the store", () => {
     const metrics = open()
     const said = (): string | undefined =>
       linesOf(metrics).find((line) => line.startsWith("holdfast_store_durability_degraded "))
@@ -126,7 +126,7 @@ describe("of sessions", () => {
   })
 })
 
-test("levels are told as they were last set, and the uptime by the clock", () => {
+test("gauges show their last value, and the uptime follows the clock", () => {
   let nowMs = 1000
   const metrics = createMetrics({ now: () => nowMs })
   nowMs = 3500
@@ -144,7 +144,7 @@ test("levels are told as they were last set, and the uptime by the clock", () =>
   expect(lines).toContain("holdfast_uptime_seconds 2.5")
 })
 
-test("the figures of the process are told where someone watches it", () => {
+test("process figures are shown if the process is watched", () => {
   const watch = watchProcess()
   const metrics = createMetrics({ readProcess: watch.read })
   const text = metrics.render()
@@ -154,10 +154,10 @@ test("the figures of the process are told where someone watches it", () => {
   expect(open().render()).not.toContain("holdfast_memory_bytes")
 })
 
-/** Every line is a comment or a sample, and no series is there twice: a server refuses the whole of it otherwise. */
+/** Every line is a comment or a sample, and no series occurs twice; a server would refuse all of it. */
 const sample = /^holdfast_\w+(\{(\w+="([^"\\\n]|\\[\\n"])*",?)+\})? ([\d.e+-]+|NaN|[+-]Inf)$/
 
-test("whatever the names are, the text is valid, and no session, tenant or path is in it", () => {
+test("for any names the text is valid, and contains no session, tenant or path", () => {
   const name = fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("a\ud800", "a\ud801", "\udc00", "a\0", "a\n"))
   const call = judgedCall("x", "allow")
   const exchange = fc.record({ model: name, upstream: name, tool: name, status: fc.integer() })

@@ -7,11 +7,11 @@ import type { ProcessFigures } from "./watch-process.ts"
 type MetricsOptions = {
   readonly now?: () => number
   readonly version?: string
-  /** What is known of the process (`watchProcess().read`); left out unless given. */
+  /** Reads process figures (`watchProcess().read`); omitted if not given. */
   readonly readProcess?: () => ProcessFigures
 }
 
-/** What the gateway tells machines that ask: numbers only, and names of models, tools and upstreams. */
+/** The Prometheus metrics of the gateway: numbers, and names of models, tools and upstreams. */
 export type Metrics = {
   readonly observe: (record: ExchangeRecord) => void
   readonly sessionEvent: (event: SessionEvent) => void
@@ -19,7 +19,7 @@ export type Metrics = {
   readonly openSessions: (count: number) => void
   readonly pendingApprovals: (count: number) => void
   readonly storeUp: (up: boolean) => void
-  /** All of it in the Prometheus text format (`expositionType`). */
+  /** All metrics in the Prometheus text format (`expositionType`). */
   readonly render: () => string
 }
 
@@ -27,7 +27,7 @@ export function createMetrics({ now = Date.now, version = "0", readProcess }: Me
   const registry = createRegistry()
   const startedMs = now()
   registry
-    .gauge({ name: "holdfast_build_info", help: "Which version this is.", labels: ["version", "node"] })
+    .gauge({ name: "holdfast_build_info", help: "The version of the gateway.", labels: ["version", "node"] })
     .set(1, version, process.version)
   registry.measured({ name: "holdfast_uptime_seconds", help: "Since the gateway was started." }, () =>
     Math.max(0, (now() - startedMs) / 1000),
@@ -50,7 +50,7 @@ export function createMetrics({ now = Date.now, version = "0", readProcess }: Me
 function gaugesOf({
   gauge,
 }: Registry): Pick<Metrics, "requestsInFlight" | "openSessions" | "pendingApprovals" | "storeUp"> {
-  const inFlight = gauge({ name: "holdfast_requests_in_flight", help: "Requests that are being worked on." })
+  const inFlight = gauge({ name: "holdfast_requests_in_flight", help: "Requests in progress." })
   const sessions = gauge({ name: "holdfast_open_sessions", help: "Sessions that are held in memory." })
   const approvals = gauge({ name: "holdfast_approvals_pending", help: "Tool calls that wait for a person." })
   const store = gauge({
@@ -69,7 +69,7 @@ function processGauges({ gauge }: Registry, read: () => ProcessFigures): () => v
   const memory = gauge({ name: "holdfast_memory_bytes", help: "Memory of the process.", labels: ["kind"] })
   const lag = gauge({
     name: "holdfast_event_loop_lag_seconds",
-    help: "How late the process was with its work since the last time it was asked.",
+    help: "Event loop delay since the last scrape.",
     labels: ["quantile"],
   })
   return () => {
@@ -83,14 +83,14 @@ function processGauges({ gauge }: Registry, read: () => ProcessFigures): () => v
   }
 }
 
-/** Counts what happens in sessions, whoever asked for it. What a record has as well is counted in one place only. */
+/** Counts session events. Events that exchange records contain too are counted only once, there or here. */
 function countEvents(registry: Registry): (event: SessionEvent) => void {
   const compacted = countCompactions(registry)
   const { counter, measured } = registry
   const rules = counter({ name: "holdfast_rules_found_total", help: "Standing rules that were found and pinned." })
   const summaries = counter({
     name: "holdfast_summaries_total",
-    help: "Summaries written in the background, by what came of them.",
+    help: "Background summaries, by outcome.",
     labels: ["outcome"],
   })
   const failures = counter({
@@ -102,12 +102,12 @@ function countEvents(registry: Registry): (event: SessionEvent) => void {
   measured(
     {
       name: "holdfast_store_durability_degraded",
-      help: "Whether something waits in memory that the store did not take.",
+      help: "Whether entries wait in memory because the store did not accept them.",
     },
     () => (degraded.count() > 0 ? 1 : 0),
   )
   measured(
-    { name: "holdfast_sessions_unsaved", help: "Sessions of which the store has not everything." },
+    { name: "holdfast_sessions_unsaved", help: "Sessions with entries that the store does not have yet." },
     degraded.count,
   )
   return (event) => {
@@ -140,9 +140,9 @@ function countCompactions({ counter }: Registry): (event: CompactionEvent) => vo
   })
   const removed = counter({
     name: "holdfast_compaction_tokens_removed_total",
-    help: "Tokens by which compactions made contexts smaller.",
+    help: "Tokens removed from contexts by compactions.",
   })
-  const undone = counter({ name: "holdfast_compactions_undone_total", help: "Compactions that were taken back." })
+  const undone = counter({ name: "holdfast_compactions_undone_total", help: "Compactions that were undone." })
   const remedies = createLabelValues()
   return (event) => {
     if (event.type === "compaction-undone") return undone.add(1)
@@ -151,12 +151,12 @@ function countCompactions({ counter }: Registry): (event: CompactionEvent) => vo
   }
 }
 
-/** So many are told apart; an outage with more of them is an outage all the same. */
+/** Limit on the sessions counted; an outage with more is an outage all the same. */
 const maxSessions = 10_000
 
 type DegradedSessions = { readonly take: (event: SessionEvent) => void; readonly count: () => number }
 
-/** The sessions of which the store has not everything. */
+/** The sessions with entries that the store does not have yet. */
 export function createDegradedSessions(limit: number = maxSessions): DegradedSessions {
   const degraded = new Set<string>()
   return {
@@ -169,17 +169,17 @@ export function createDegradedSessions(limit: number = maxSessions): DegradedSes
   }
 }
 
-/** A request that asks a model ends within minutes; one that is passed on or refused within milliseconds. */
+/** Buckets for requests: model calls end within minutes, others within milliseconds. */
 const requestSeconds = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
-/** What we add to it is milliseconds, unless a summary is waited for. */
+/** Buckets for preparation: milliseconds, unless it waits for a summary. */
 const prepareSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30]
-/** From a short question to the largest window there is. */
+/** Buckets from a short question to the largest window. */
 const contextSizes = [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 128_000, 200_000, 400_000, 1_000_000, 2_000_000]
 
 const statusClasses = ["none", "1xx", "2xx", "3xx", "4xx", "5xx"] as const
 const statusClass = (status: number): string => statusClasses[Math.trunc(status / 100)] ?? "none"
 
-/** Counts what is in a record. Sessions, tenants and paths are never labels: there is no end to them. */
+/** Counts exchange records. Sessions, tenants and paths are never labels, because their number is unlimited. */
 function countExchanges(registry: Registry): (record: ExchangeRecord) => void {
   const parts = [countRequests(registry), countTokens(registry), countGuard(registry)]
   return (record) => {
@@ -190,24 +190,24 @@ function countExchanges(registry: Registry): (record: ExchangeRecord) => void {
 function countRequests({ counter, histogram }: Registry): (record: ExchangeRecord) => void {
   const requests = counter({
     name: "holdfast_requests_total",
-    help: "Requests, by wire format, how they were dealt with, how they ended, and the class of the status that the client got.",
+    help: "Requests, by wire format, how they were handled, how they ended, and the status class that the client got.",
     labels: ["format", "how", "ending", "status_class"],
   })
   const seconds = (name: string, help: string, bounds: readonly number[]) => histogram({ name, help, bounds })
   const duration = seconds(
     "holdfast_request_duration_seconds",
-    "From a request to the end of its answer.",
+    "Time from a request to the end of its response.",
     requestSeconds,
   )
-  const prepare = seconds("holdfast_prepare_seconds", "From a request to when it was sent on.", prepareSeconds)
+  const prepare = seconds("holdfast_prepare_seconds", "Time from a request until it was sent upstream.", prepareSeconds)
   const firstByte = seconds(
     "holdfast_time_to_first_byte_seconds",
-    "From a request to the first byte of its answer.",
+    "Time from a request to the first byte of its response.",
     requestSeconds,
   )
   const attempts = counter({
     name: "holdfast_upstream_attempts_total",
-    help: "Requests sent upstream, those that were sent again included.",
+    help: "Requests sent upstream, including retries.",
     labels: ["upstream"],
   })
   const bytes = counter({
@@ -215,7 +215,7 @@ function countRequests({ counter, histogram }: Registry): (record: ExchangeRecor
     help: "Bytes of bodies: received from clients, sent upstream, sent to clients.",
     labels: ["direction"],
   })
-  const recalls = counter({ name: "holdfast_recalls_total", help: "Times that a model got back what was cut." })
+  const recalls = counter({ name: "holdfast_recalls_total", help: "Recalls of removed text by a model." })
   const upstreamNames = createLabelValues()
   return (record) => {
     const { format = "none", how, ending, upstream, firstByteMs } = record
@@ -246,13 +246,13 @@ function countTokens({ counter, histogram, measured }: Registry): (record: Excha
   measured(
     {
       name: "holdfast_cache_read_share",
-      help: "Of all input tokens so far, the share that was read from the providers' caches.",
+      help: "Share of all input tokens so far that was read from the providers' caches.",
     },
     () => (sums.input > 0 ? sums.cacheRead / sums.input : undefined),
   )
   return ({ usage, receipt, model }) => {
     if (receipt !== undefined) context.observe(receipt.contextTokens)
-    // A model that nobody has used is just a word of the client's, and takes nobody's place among the names.
+    // A model name without usage is only client text: it gets no label value of its own.
     if (usage === undefined) return
     const name = model === undefined ? "none" : modelNames(model)
     used.add(usage.inputTokens, "input", name)
@@ -267,17 +267,17 @@ function countTokens({ counter, histogram, measured }: Registry): (record: Excha
 function countGuard({ counter }: Registry): (record: ExchangeRecord) => void {
   const judged = counter({
     name: "holdfast_guard_calls_total",
-    help: "Tool calls that were judged, by decision, whether it was given effect, and tool.",
+    help: "Tool calls that were judged, by decision, whether it was enforced, and tool.",
     labels: ["decision", "enforced", "tool"],
   })
   const approvals = counter({
     name: "holdfast_approvals_total",
-    help: "Tool calls that a person was asked about, by what came of it.",
+    help: "Tool calls that a person was asked about, by outcome.",
     labels: ["outcome"],
   })
   const reasserted = counter({
     name: "holdfast_pins_reasserted_total",
-    help: "Rules that the history no longer said and that were put back.",
+    help: "Rules added back to a request because its history no longer had them.",
   })
   const toolNames = createLabelValues()
   return (record) => {

@@ -15,7 +15,7 @@ const servers = serversOf([
 const callOf = (more: Partial<ExchangeRecord> = {}): GenAiCall | undefined =>
   modelCallOf(sampleRecord(more), servers, createLabelValues())
 
-test("a call is named by its operation and model, and says what it used", () => {
+test("a call is named by its operation and model, and has its usage", () => {
   expect(callOf()).toMatchObject({ name: "chat claude-test", sent: true })
   expect(callOf()?.attributes).toEqual({
     "gen_ai.operation.name": "chat",
@@ -54,7 +54,7 @@ test("a call is named by its operation and model, and says what it used", () => 
   })
 })
 
-test("what is no model call has no span", () => {
+test("a request that is not a model call has no span", () => {
   const { format: _, ...page } = sampleRecord({ how: "passed" })
   expect(modelCallOf(page, servers, createLabelValues())).toBeUndefined()
   expect(callOf({ how: "passed" })).toBeUndefined()
@@ -64,7 +64,7 @@ test.each([
   ["openai-chat", "main", "chat m", "openai"],
   ["openai-responses", "main", "chat m", "openai"],
   ["gemini", "main", "generate_content m", "gcp.gemini"],
-] as const)("%s is called by the conventions' names", (format, upstream, name, provider) => {
+] as const)("%s has the name of the conventions", (format, upstream, name, provider) => {
   const call = callOf({ format, upstream, model: "m" })
   expect(call?.name).toBe(name)
   expect(call?.dimensions["gen_ai.provider.name"]).toBe(provider)
@@ -110,7 +110,7 @@ test.each([
   expect(JSON.stringify(call)).not.toContain("words")
 })
 
-test("a span says which model it was, and its name and metrics only among a hundred", () => {
+test("a span has its model; its name and metrics are limited to a hundred models", () => {
   const names = createLabelValues()
   const call = (model: string, status = 200): GenAiCall | undefined =>
     modelCallOf(sampleRecord({ model, status }), servers, names)

@@ -8,14 +8,14 @@ import type { Server } from "./servers-of.ts"
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>
 
-/** A model call in the words of OpenTelemetry's GenAI conventions. */
+/** A model call in the terms of OpenTelemetry's GenAI conventions. */
 export type GenAiCall = {
   readonly name: string
   readonly attributes: Attributes
-  /** What tells its metrics apart: the same, with the number of models kept in bounds. */
+  /** The attributes of its metrics, with a limited number of model names. */
   readonly dimensions: Attributes
   readonly errorType?: string
-  /** It went out to a model, and was not answered or refused here. */
+  /** It was sent to a model, not answered or refused by the gateway. */
   readonly sent: boolean
 }
 
@@ -26,7 +26,7 @@ const operationOf: Readonly<Record<Format, string>> = {
   gemini: "generate_content",
 }
 
-/** Say what a record is, or nothing if it is no model call. */
+/** The model call of a record; undefined if it is not a model call. */
 export function modelCallOf(
   record: ExchangeRecord,
   servers: ReadonlyMap<string, Server>,
@@ -45,7 +45,7 @@ export function modelCallOf(
   const own = { ...usageAttributes(record), ...ownAttributes(record), ...present({ "error.type": errorType }) }
   const call = { attributes: { ...dimensions, ...own }, sent: record.attempts > 0, ...present({ errorType }) }
   if (model === undefined) return { ...call, name: operation, dimensions }
-  // A model that nobody answered for is just a word of the client's, and takes nobody's place among the names.
+  // A model name without a successful response is only client text: it gets no label value of its own.
   const named = modelNames(model, errorType === undefined)
   return {
     ...call,
@@ -55,11 +55,11 @@ export function modelCallOf(
   }
 }
 
-/** By the conventions input counts all that was read, cached or not; so does ours. */
+/** In the conventions, as here, input counts all tokens read, cached or not. */
 function usageAttributes({ session, status, stream, usage, firstByteMs }: ExchangeRecord): Attributes {
   return present({
     "gen_ai.conversation.id": session,
-    // A client that left got none.
+    // A client that disconnected got no status.
     "http.response.status_code": status > 0 ? status : undefined,
     "gen_ai.request.stream": stream ? true : undefined,
     "gen_ai.response.time_to_first_chunk": stream && firstByteMs !== undefined ? firstByteMs / 1000 : undefined,
@@ -104,10 +104,10 @@ function ownAttributes(record: ExchangeRecord): Attributes {
   }
 }
 
-/** A provider's word for an error is told only if it is a word, and no sentence. */
+/** A provider's error type is reported only if it is a single word. */
 const errorWord = /^[A-Za-z][\w.-]{0,63}$/
 
-/** What it failed of, in one word. A client that left is no failure. */
+/** The error type in one word. A client that disconnected is not an error. */
 function errorTypeOf({ problem, ending, status }: ExchangeRecord): string | undefined {
   if (problem !== undefined) return wordFor(problem)
   if (ending === "complete" || ending === "client-left") return status >= 400 ? String(status) : undefined
@@ -117,8 +117,8 @@ function errorTypeOf({ problem, ending, status }: ExchangeRecord): string | unde
 const wordFor = (problem: Problem): string =>
   problem.code === "upstream-error" && errorWord.test(problem.type) ? problem.type : problem.code
 
-/** By the conventions a provider is named by the endpoint, as far as that tells; here the end of its host. */
-const byHost: readonly (readonly [end: string, provider: string])[] = [
+/** In the conventions a provider is named by its endpoint; here by the end of its host name. */
+const providersByHost: readonly (readonly [end: string, provider: string])[] = [
   [".openai.azure.com", "azure.ai.openai"],
   [".services.ai.azure.com", "azure.ai.inference"],
   ["aiplatform.googleapis.com", "gcp.vertex_ai"],
@@ -132,13 +132,13 @@ const byHost: readonly (readonly [end: string, provider: string])[] = [
   ["api.x.ai", "x_ai"],
 ]
 
-const byFamily: Readonly<Record<ApiFamily, string>> = {
+const providersByFamily: Readonly<Record<ApiFamily, string>> = {
   anthropic: "anthropic",
   openai: "openai",
   gemini: "gcp.gemini",
 }
 
-/** Who runs the model, in the words of the GenAI conventions: whose endpoint it is, or else whose API it speaks. */
+/** The provider in the terms of the GenAI conventions: by its endpoint, otherwise by its API. */
 export function providerOf(family: ApiFamily, host: string | undefined): string {
-  return byHost.find(([end]) => host?.endsWith(end) === true)?.[1] ?? byFamily[family]
+  return providersByHost.find(([end]) => host?.endsWith(end) === true)?.[1] ?? providersByFamily[family]
 }

@@ -25,7 +25,7 @@ async function open(endpoint: string, more: Partial<OpenTelemetryOptions> = {}):
   return telemetry
 }
 
-/** Everything of this name at any depth, in order. */
+/** All values with this name at any depth, in order. */
 function allOf(body: unknown, name: string): readonly unknown[] {
   if (typeof body !== "object" || body === null) return []
   return Object.entries(body).flatMap(([key, value]: [string, unknown]) => [
@@ -56,7 +56,7 @@ test("without an endpoint there is no telemetry", async () => {
 })
 
 test.each(["localhost", "ftp://user:password@host", "not a url"])(
-  "%s is no endpoint, and is not quoted",
+  "%s is not a valid endpoint, and is not quoted",
   async (endpoint) => {
     const error = await openTelemetry({ endpoint, onFault: () => {} }).catch((caught: unknown) => caught)
     expect(error).toMatchObject({ problem: { code: "option-invalid" } })
@@ -65,7 +65,7 @@ test.each(["localhost", "ftp://user:password@host", "not a url"])(
 )
 
 describe("a collector on loopback", () => {
-  test("gets a span with what the conventions ask for, and what we did", async () => {
+  test("gets a span with the attributes of the conventions and our own", async () => {
     const at = await sent([sampleRecord()])
     expect(at.received.find(({ path }) => path === "/v1/traces")?.headers["x-key"]).toBe("k")
     const resource = allOf(bodiesAt(at, "/v1/traces")[0], "resourceSpans")[0]
@@ -100,7 +100,7 @@ describe("a collector on loopback", () => {
     })
   })
 
-  test("sees compactions and denied calls as events, at their moments", async () => {
+  test("gets compactions and denied calls as events at their times", async () => {
     const [span] = spansAt(await sent([sampleRecord()]))
     expect(span).toMatchObject({
       events: [
@@ -121,7 +121,7 @@ describe("a collector on loopback", () => {
     })
   })
 
-  test("gets the conventions' metrics with their boundaries, and ours", async () => {
+  test("gets the metrics of the conventions with their boundaries, and ours", async () => {
     const at = await sent([sampleRecord(), sampleRecord({ status: 529, ending: "upstream-failed" })])
     const metrics = bodiesAt(at, "/v1/metrics").flatMap((body) => allOf(body, "metrics"))
     const tokens = [
@@ -166,7 +166,7 @@ describe("a collector on loopback", () => {
     )
   })
 
-  test("gets no word of the conversation, of a rule, of a tenant, or of a path", async () => {
+  test("gets no text of the conversation, of a rule, of a tenant, or of a path", async () => {
     const problem = { code: "upstream-error", type: "bad words", message: "words of an answer" } as const
     const at = await sent([sampleRecord(), sampleRecord({ problem, status: 400 })])
     const all = JSON.stringify(at.received.map(({ body }) => body))
@@ -185,18 +185,18 @@ describe("the client's own trace", () => {
     expect(span).toMatchObject({ traceId, parentSpanId: spanId })
   })
 
-  test("is not exported where the client does not keep it", async () => {
+  test("is not exported if the client does not record it", async () => {
     expect(spansAt(await sent([sampleRecord()], `00-${traceId}-${spanId}-00`))).toEqual([])
   })
 
-  test("is not believed where it cannot be read", async () => {
+  test("is ignored if it is invalid", async () => {
     const [span] = spansAt(await sent([sampleRecord()], "00-not-a-trace"))
     expect(span).toMatchObject({ traceId: expect.stringMatching(/^[0-9a-f]{32}$/) })
     expect(span).not.toHaveProperty("parentSpanId", expect.anything())
   })
 })
 
-test("an error marks the span, without its words, and a call that no model was asked is the gateway's own", async () => {
+test("an error marks the span without its text, and a call without a model is a server span", async () => {
   const problem = { code: "floor-exceeds-window", floorTokens: 2, windowTokens: 1, largest: "words" } as const
   const refused = sampleRecord({ how: "refused", ending: "refused", status: 413, attempts: 0, problem })
   const [span] = spansAt(await sent([refused]))
@@ -218,9 +218,9 @@ test("hundreds of denied calls and long names do not make a span large", async (
 })
 
 describe("an endpoint that", () => {
-  test("hangs keeps nobody waiting for long", async () => {
+  test("hangs does not delay closing for long", async () => {
     const at = await collector("hangs")
-    // Longer than the test may take: that it ends is the bound on closing.
+    // Longer than the test's timeout: the test ends only because closing is limited.
     const telemetry = await open(at.url, { sendLimitMs: 600_000 })
     telemetry.observe(sampleRecord())
     await telemetry.close()
@@ -229,11 +229,11 @@ describe("an endpoint that", () => {
     expect(spansAt(at)).toHaveLength(1)
   }, 15_000)
 
-  test("is slower than the calls gets what there was room for, and what comes once there is room again", async () => {
+  test("is slower than the calls gets what fits the queue, and later spans once there is room", async () => {
     const at = await collector()
     const telemetry = await open(at.url)
     for (let count = 0; count < 5000; count += 1) telemetry.observe(sampleRecord())
-    // One batch was under way, and a queue was full.
+    // One batch was being sent, and the queue was full.
     await vi.waitFor(() => expect(bodiesAt(at, "/v1/traces")).toHaveLength(1 + 2048 / 64), { timeout: 10_000 })
     telemetry.observe(sampleRecord({ model: "last" }))
     await telemetry.close()
@@ -241,7 +241,7 @@ describe("an endpoint that", () => {
     expect(spansAt(at).at(-1)).toMatchObject({ name: "chat last" })
   }, 15_000)
 
-  test("is down is told once, by its host alone, to whoever listens however badly", async () => {
+  test("is down is reported once, by its host only, even to a listener that throws", async () => {
     const gone = await startCollector()
     await gone.close()
     const faults: string[] = []
@@ -259,7 +259,7 @@ describe("an endpoint that", () => {
     expect(faults[0]).not.toContain("password")
   })
 
-  test("refuses what it is sent is told once", async () => {
+  test("refuses data is reported once", async () => {
     const at = await collector("refuses")
     const faults: unknown[] = []
     const telemetry = await open(at.url, { onFault: (error) => void faults.push(error) })

@@ -10,35 +10,35 @@ import { type Attributes, type GenAiCall, modelCallOf } from "./model-call.ts"
 import { serversOf } from "./servers-of.ts"
 
 export type OpenTelemetryOptions = {
-  /** Where OTLP is taken over HTTP, without `/v1/traces`. Nothing is exported unless given. */
+  /** The OTLP endpoint over HTTP, without `/v1/traces`. Without it nothing is exported. */
   readonly endpoint?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly serviceName?: string
   readonly serviceVersion?: string
-  /** Tells this process from others of the same name; made up unless given. */
+  /** Distinguishes this process from others of the same name; random by default. */
   readonly instanceId?: string
-  /** For the addresses of the servers. */
+  /** Used for server addresses. */
   readonly upstreams?: readonly Pick<Upstream, "name" | "baseUrl">[]
-  /** An endpoint that hangs is given up on after so long, and what was to be sent is let go. */
+  /** Time limit for sending; after it the data is dropped. */
   readonly sendLimitMs?: number
   readonly now?: () => number
-  /** What could not be sent: at once, and then no more than once in a minute. */
+  /** Called when data could not be sent: at once, and then at most once a minute. */
   readonly onFault: (error: unknown) => void
 }
 
 /** Spans and metrics of model calls, sent in the background. No content of a conversation is in them. */
 export type Telemetry = {
-  /** Never throws and never waits. `traceparent` is the header by which the client says where in its own trace the call stands. */
+  /** Never throws and never waits. `traceparent` is the client's W3C trace header. */
   readonly observe: (record: ExchangeRecord, context?: { readonly traceparent?: string }) => void
-  /** Send what waits, for three seconds at most. Never throws. */
+  /** Send pending data, for at most three seconds. Never throws. */
   readonly close: () => Promise<void>
 }
 
 const usualSendLimitMs = 5000
-/** Nobody waits longer for the last figures of a process that ends. */
+/** Time limit for the last data of a process that ends. */
 const closeLimitMs = 3000
 
-/** Export by OpenTelemetry's GenAI conventions. The packages are loaded here; a missing one is `package-missing`. */
+/** Export according to OpenTelemetry's GenAI conventions. The packages are loaded here; a missing one is a `package-missing` Problem. */
 export async function openTelemetry(options: OpenTelemetryOptions): Promise<Telemetry | undefined> {
   const { endpoint, serviceName = "holdfast", serviceVersion = "0", instanceId = randomUUID() } = options
   if (endpoint === undefined || endpoint === "") return undefined
@@ -73,7 +73,7 @@ export async function openTelemetry(options: OpenTelemetryOptions): Promise<Tele
   }
 }
 
-/** An address may have a password in it, so none is quoted. */
+/** Do not quote the endpoint: it may contain a password. */
 function readEndpoint(endpoint: string): URL {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
   if (url?.protocol === "http:" || url?.protocol === "https:") return url
@@ -88,10 +88,10 @@ async function endWithin(limitMs: number, work: Promise<unknown>): Promise<void>
   clearTimeout(timer)
 }
 
-/** What goes wrong every few seconds is told once in so long a time. */
+/** Minimum interval between two reports. */
 const silenceMs = 60_000
 
-/** The first fault at once, and further ones no more often than once in a minute. A listener that throws is not our fault. */
+/** Report the first fault at once, and later ones at most once a minute. Errors of the listener are ignored. */
 export function tellSeldom(tell: (error: unknown) => void, now: () => number = Date.now): (error: unknown) => void {
   let toldMs = -Infinity
   return (error) => {
@@ -101,14 +101,17 @@ export function tellSeldom(tell: (error: unknown) => void, now: () => number = D
     try {
       tell(error)
     } catch {
-      // Nobody is left to tell.
+      // There is no one left to report to.
     }
   }
 }
 
 type SpanMaker = (call: GenAiCall, record: ExchangeRecord, traceparent: string | undefined) => void
 
-/** One span for each model call, as long as the client waited for it, below the client's own where that is known. */
+/**
+ * Makes one span for each model call, from the client's request to the end of the response, as a child of the client's span if that is
+ * known.
+ */
 function createSpanMaker(api: OpenTelemetryPackages["api"], tracer: Tracer): SpanMaker {
   const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } = api
   return ({ name, attributes, sent, errorType }, record, traceparent) => {
@@ -116,7 +119,7 @@ function createSpanMaker(api: OpenTelemetryPackages["api"], tracer: Tracer): Spa
     const above =
       parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true })
     const endMs = record.atMs + Math.max(0, record.totalMs)
-    // The gateway is a client of the model; where no model was asked it served the request itself.
+    // The gateway is a client of the model; if no model was called, it served the request itself.
     const kind = sent ? SpanKind.CLIENT : SpanKind.SERVER
     const span = tracer.startSpan(name, { kind, attributes, startTime: new Date(record.atMs) }, above)
     const preparedMs = record.atMs + Math.min(record.preparedMs, record.totalMs)
@@ -129,30 +132,30 @@ function createSpanMaker(api: OpenTelemetryPackages["api"], tracer: Tracer): Spa
   }
 }
 
-/** Where a client's own trace stands. */
+/** The client's trace context. */
 type RemoteParent = { readonly traceId: string; readonly spanId: string; readonly traceFlags: number }
 
-/** Later versions may add fields; the header is never longer than this as we write it down. */
+/** Limit on the header; later versions of the standard may add fields. */
 const maxLength = 512
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
-const nobody = /^0+$/
+const allZero = /^0+$/
 
-/** Read a W3C `traceparent`; one that is not as the standard says is as none. */
+/** Parse a W3C `traceparent`; an invalid one is ignored. */
 export function parseTraceparent(header: string | undefined): RemoteParent | undefined {
   if (header === undefined || header.length > maxLength) return undefined
   const [, version, traceId = "", spanId = "", flags = "", more] = pattern.exec(header.trim()) ?? []
   if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined
-  if (nobody.test(traceId) || nobody.test(spanId)) return undefined
-  // Of the flags only the first is known, and means that the client keeps its trace.
+  if (allZero.test(traceId) || allZero.test(spanId)) return undefined
+  // Only the first flag is defined: the client records its trace.
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1 }
 }
 
 type SpanEvent = { readonly name: string; readonly attributes: Attributes }
 
-/** So many of a kind tell what happened; a model may make hundreds of calls in one answer. */
+/** Limit on span events of one kind; a model may make hundreds of calls in one response. */
 const maxOfKind = 16
 
-/** What is worth seeing on the span itself: compactions, and calls that were denied. Tools and policies by name, no text of theirs. */
+/** Events shown on the span: compactions and denied calls, with tools and policies by name, without their text. */
 function spanEventsOf({ trace, judged }: ExchangeRecord): readonly SpanEvent[] {
   const events: SpanEvent[] = []
   for (const event of trace) {
@@ -180,19 +183,19 @@ function deniedEvent({ callId, tool, enforced, verdict }: ExchangeRecord["judged
   return { name: "holdfast.call-denied", attributes }
 }
 
-/** The boundaries that the GenAI conventions ask for: tokens by factors of four, seconds by factors of two. */
+/** Bucket boundaries of the GenAI conventions: tokens by factors of four, seconds by factors of two. */
 const tokenBounds = Array.from({ length: 14 }, (_, power) => 4 ** power)
 const secondBounds = Array.from({ length: 14 }, (_, power) => 2 ** power / 100)
 
-/** Tells a meter of model calls: the conventions' own instruments, and ours. */
+/** Records model calls in a meter: the instruments of the conventions, and our own. */
 function createCallInstruments(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
-  const parts = [conventional(meter), ours(meter)]
+  const parts = [conventionInstruments(meter), ownInstruments(meter)]
   return (call, record) => {
     for (const tell of parts) tell(call, record)
   }
 }
 
-function conventional(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
+function conventionInstruments(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
   const histogram = (name: string, unit: string, description: string, explicitBucketBoundaries: number[]) =>
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries } })
   const usage = histogram(
@@ -219,9 +222,9 @@ function conventional(meter: Meter): (call: GenAiCall, record: ExchangeRecord) =
   }
 }
 
-function ours(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
+function ownInstruments(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
   const counter = (name: string, unit: string, description: string) => meter.createCounter(name, { unit, description })
-  const requests = counter("holdfast.requests", "{request}", "Model calls, by how they were dealt with and ended.")
+  const requests = counter("holdfast.requests", "{request}", "Model calls, by how they were handled and ended.")
   const cached = counter("holdfast.cache.tokens", "{token}", "Input tokens read from and written to providers' caches.")
   const compactions = counter("holdfast.compactions", "{compaction}", "Compactions, by remedy.")
   const judged = counter("holdfast.guard.calls", "{call}", "Tool calls that were judged, by decision.")
@@ -232,7 +235,7 @@ function ours(meter: Meter): (call: GenAiCall, record: ExchangeRecord) => void {
   })
   const prepare = meter.createHistogram("holdfast.prepare.duration", {
     unit: "s",
-    description: "From a request to when it was sent on.",
+    description: "Time from a request until it was sent upstream.",
     advice: { explicitBucketBoundaries: [0.0005, 0.001, 0.0025, 0.005, ...secondBounds] },
   })
   const toolNames = createLabelValues()
@@ -260,19 +263,19 @@ type ProviderOptions = {
 
 type Providers = { readonly tracer: Tracer; readonly meter: Meter; readonly shutdown: () => Promise<unknown> }
 
-/** Some megabytes of spans while an endpoint is away; more are dropped. */
+/** Some megabytes of spans while an endpoint is unavailable; more are dropped. */
 const maxWaitingSpans = 2048
-/** They are written out in one go, and nothing else runs meanwhile: about 3 ms for so many, measured on one slow core. */
+/** Spans serialized at once, which blocks the event loop: about 3 ms for this many, measured on one slow core. */
 const batchSpans = 64
 const spanDelayMs = 5000
 const metricIntervalMs = 30_000
-/** No name is longer; what is, is cut. */
+/** Limit on attribute values; names are shorter. */
 const maxValueLength = 256
 const maxSpanEvents = 32
-/** Of each instrument so many series; the rest is counted together. */
+/** Limit on the series of each instrument; the rest is counted together. */
 const maxSeries = 1000
 
-/** Our own providers: nothing global is set, so that a program around us keeps its own. */
+/** Use separate providers and set nothing global, so that a program around the gateway keeps its own. */
 function openProviders(packages: OpenTelemetryPackages, options: ProviderOptions): Providers {
   const { trace, resources } = packages
   const resource = resources.defaultResource().merge(resources.resourceFromAttributes(options.service))
@@ -303,7 +306,7 @@ const pathOf = (url: URL, signal: string): string => {
   return whole.href
 }
 
-/** Only what a failure is called: an answer of the endpoint's may have anything in it. */
+/** Only the name of a failure: the endpoint's response may contain anything. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return "it failed"
   const code = "code" in error && (typeof error.code === "string" || typeof error.code === "number") ? error.code : ""
@@ -327,7 +330,7 @@ const exporterOptions = ({ url, headers, sendLimitMs }: ProviderOptions, signal:
   url: pathOf(url, signal),
   headers: { ...headers },
   timeoutMillis: sendLimitMs,
-  // As many as a full queue makes when it is flushed at the end.
+  // As many batches as a full queue has when it is flushed at the end.
   concurrencyLimit: maxWaitingSpans / batchSpans + 1,
 })
 
@@ -351,7 +354,7 @@ function openMetricReader({ metrics, metricExporter }: OpenTelemetryPackages, op
   })
 }
 
-/** The packages of OpenTelemetry, as far as they are used here. */
+/** The OpenTelemetry packages used here. */
 type OpenTelemetryPackages = {
   readonly api: typeof import("@opentelemetry/api")
   readonly trace: typeof import("@opentelemetry/sdk-trace")
@@ -373,7 +376,7 @@ async function importAll(): Promise<OpenTelemetryPackages> {
   return { api, trace, metrics, resources, traceExporter, metricExporter }
 }
 
-/** Load them at first use: who exports nothing need not have them. */
+/** Load the packages at first use: they are optional without export. */
 async function loadOpenTelemetry(): Promise<OpenTelemetryPackages> {
   try {
     return await importAll()

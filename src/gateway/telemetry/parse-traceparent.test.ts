@@ -24,7 +24,7 @@ test.each([
   expect(parseTraceparent(header)).toEqual(parent)
 })
 
-test("any text is read or is none, and what is read has ids that stand in it", () => {
+test("any text is parsed or rejected, and the parsed ids are part of it", () => {
   const piece = fc.oneof(fc.constantFrom("00", "-", traceId, spanId, "01", "ff", "0".repeat(32)), fc.string())
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 9 }), (pieces) => {

@@ -2,14 +2,14 @@ import type { ExchangeRecord } from "../settings/exchange-record.ts"
 
 type ExchangeListener = (record: ExchangeRecord) => void
 
-/** A model call on its way: its session and model as far as they are known before the answer. */
+/** A model call in progress, with its session and model as far as they are known. */
 export type BegunExchange = Pick<ExchangeRecord, "id" | "atMs" | "tenant"> &
   Partial<Pick<ExchangeRecord, "session" | "model" | "client">>
 
-/** The newest exchanges, for whoever looks; metrics, logs and spans are made from what is told here. */
+/** The latest exchanges; metrics, logs and spans are made from its events. */
 export type RecentExchanges = {
   readonly add: (record: ExchangeRecord) => void
-  /** A model call goes upstream. It is told to whoever looks, and kept by nobody. */
+  /** Call when a model call is sent upstream. Listeners are told; nothing is kept. */
   readonly begin: (begun: BegunExchange) => void
   readonly find: (id: string) => ExchangeRecord | undefined
   /** Newest first. */
@@ -18,7 +18,7 @@ export type RecentExchanges = {
   readonly subscribeBegun: (listener: (begun: BegunExchange) => void) => () => void
 }
 
-/** Kept in memory: a record is some kilobytes. What has to last is in the session's log. */
+/** Limit on records in memory, each some kilobytes. Lasting data is in the session's log. */
 const usualLimit = 1000
 
 export function createRecentExchanges(limit: number = usualLimit): RecentExchanges {
@@ -58,7 +58,7 @@ function createListeners<Event>(): Listeners<Event> {
         try {
           listener(event)
         } catch {
-          // Whoever looks on must not break what it looks at.
+          // Remove a listener that throws, so that it cannot break the exchange.
           listeners.delete(listener)
         }
       }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { createRegistry } from "./registry.ts"
 
-test("counters, gauges and histograms are written with what they are", () => {
+test("counters, gauges and histograms are written with help and type", () => {
   const registry = createRegistry()
   const counter = registry.counter({ name: "calls_total", help: "Calls.\nAll of them \\o/", labels: ["kind", "tool"] })
   counter.add(2, "read", "cat")
@@ -31,7 +31,7 @@ seconds_count 4
 `)
 })
 
-test("a counter without labels is there from the start, and one with labels from its first step", () => {
+test("a counter without labels exists from the start, and one with labels from its first increment", () => {
   const registry = createRegistry()
   registry.counter({ name: "plain", help: "." })
   registry.counter({ name: "labelled", help: ".", labels: ["kind"] })
@@ -39,7 +39,7 @@ test("a counter without labels is there from the start, and one with labels from
   expect(registry.render()).not.toContain("\nlabelled")
 })
 
-test.each([Number.NaN, -1, Infinity, -Infinity])("%s is no amount, and spoils no sum", (amount) => {
+test.each([Number.NaN, -1, Infinity, -Infinity])("%s is ignored and does not change a sum", (amount) => {
   const registry = createRegistry()
   registry.counter({ name: "sum", help: "." }).add(amount)
   registry.histogram({ name: "sizes", help: ".", bounds: [1] }).observe(amount)
@@ -47,10 +47,10 @@ test.each([Number.NaN, -1, Infinity, -Infinity])("%s is no amount, and spoils no
   expect(registry.render()).toContain("\nsizes_sum 0\nsizes_count 0\n")
 })
 
-/** One line as a reader of the format takes it apart. */
+/** One line, parsed as the format defines. */
 const line = /^one\{name="((?:[^"\\\n]|\\[\\n"])*)"\} 1$/
 
-test("whatever a label says, it is one line and reads back as it was", () => {
+test("any label value is one line and parses back unchanged", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (value) => {
       const registry = createRegistry()

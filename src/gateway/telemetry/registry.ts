@@ -4,20 +4,20 @@ type MetricCounter = { readonly add: (amount: number, ...values: readonly string
 type Gauge = { readonly set: (value: number, ...values: readonly string[]) => void }
 type Histogram = { readonly observe: (value: number) => void }
 
-type Named = { readonly name: string; readonly help: string }
-type Labelled = Named & { readonly labels?: readonly string[] }
+type MetricName = { readonly name: string; readonly help: string }
+type LabelledMetric = MetricName & { readonly labels?: readonly string[] }
 
-/** The metrics of a process, in the order in which they were made. */
+/** The metrics of a process, in order of creation. */
 export type Registry = {
-  readonly counter: (metric: Labelled) => MetricCounter
-  readonly gauge: (metric: Labelled) => Gauge
-  /** A value that is asked for when it is written down; no value at all while there is none. */
-  readonly measured: (metric: Named, read: () => number | undefined) => void
-  readonly histogram: (metric: Named & { readonly bounds: readonly number[] }) => Histogram
+  readonly counter: (metric: LabelledMetric) => MetricCounter
+  readonly gauge: (metric: LabelledMetric) => Gauge
+  /** A value that is read when the metrics are rendered; undefined if there is none yet. */
+  readonly measured: (metric: MetricName, read: () => number | undefined) => void
+  readonly histogram: (metric: MetricName & { readonly bounds: readonly number[] }) => Histogram
   readonly render: () => string
 }
 
-/** Values by the values of their labels, one level for each label, so that finding one makes no key. */
+/** Values by label values, one map level for each label, so that a lookup builds no key. */
 type Level = { readonly next: Map<string, Level>; value: number }
 
 const newLevel = (): Level => ({ next: new Map(), value: Number.NaN })
@@ -48,20 +48,20 @@ function* samplesIn(
   for (const [value, next] of level.next) yield* samplesIn(next, rest, [...labels, [name, value]])
 }
 
-/** A sum must stay one: what is no amount is not added. */
+/** Ignore values that are not amounts, so that sums stay valid. */
 const isAmount = (value: number): boolean => value >= 0 && value < Infinity
 
 export function createRegistry(): Registry {
   const families: MetricFamily[] = []
-  const labelled = ({ name, help, labels = [] }: Labelled, type: "counter" | "gauge"): Level => {
+  const addLabelled = ({ name, help, labels = [] }: LabelledMetric, type: "counter" | "gauge"): Level => {
     const top = newLevel()
     families.push({ name, help, type, samples: () => samplesIn(top, labels) })
     return top
   }
   return {
     counter: (metric) => {
-      const top = labelled(metric, "counter")
-      // Without labels there is one value from the start, so that its first step is seen.
+      const top = addLabelled(metric, "counter")
+      // A counter without labels starts at 0, so that its first increment is visible.
       if (metric.labels === undefined) top.value = 0
       return {
         add: (amount, ...values) => {
@@ -72,7 +72,7 @@ export function createRegistry(): Registry {
       }
     },
     gauge: (metric) => {
-      const top = labelled(metric, "gauge")
+      const top = addLabelled(metric, "gauge")
       return {
         set: (value, ...values) => {
           find(top, values).value = value
@@ -93,7 +93,7 @@ export function createRegistry(): Registry {
 
 function addHistogram(
   families: MetricFamily[],
-  { name, help, bounds }: Named & { readonly bounds: readonly number[] },
+  { name, help, bounds }: MetricName & { readonly bounds: readonly number[] },
 ): Histogram {
   const counts = new Float64Array(bounds.length + 1)
   let sum = 0

@@ -5,16 +5,16 @@ import type { BegunExchange, RecentExchanges } from "./recent-exchanges.ts"
 
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] }
 
-/** What is noted of an exchange while it goes on; what was not seen is left out. */
-type Noted = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
+/** The fields of an exchange record noted so far; unknown ones are missing. */
+type RecordFields = Partial<Mutable<Omit<ExchangeRecord, "id" | "atMs" | "totalMs">>>
 
-/** One exchange while it goes on. It is entered in the list of recent exchanges once, when it has ended. */
+/** The log of one exchange in progress. It is added to the recent exchanges once, at its end. */
 export type RequestLog = {
   readonly id: string
-  readonly noted: Noted
-  /** It goes upstream: whoever looks on is told. */
+  readonly noted: RecordFields
+  /** The request is sent upstream; listeners are told. */
   readonly begin: (known: Pick<BegunExchange, "session" | "model">) => void
-  /** It was sent on; the answer's first byte was passed on. */
+  /** The request was sent; the first byte of the response was relayed. */
   readonly sent: () => void
   readonly firstByte: () => void
   readonly close: (ending: ExchangeRecord["ending"], status: number) => void
@@ -23,7 +23,7 @@ export type RequestLog = {
 type RequestLogDeps = {
   readonly recentExchanges: RecentExchanges
   readonly now: () => number
-  /** For how long something took. */
+  /** A monotonic clock in milliseconds, for durations. */
   readonly clock: () => number
 }
 
@@ -35,7 +35,7 @@ export function openRequestLog(
 ): RequestLog {
   const atMs = now()
   const start = clock()
-  const noted: Noted = {}
+  const noted: RecordFields = {}
   let closed = false
   return {
     id,
@@ -81,6 +81,6 @@ export function openRequestLog(
   }
 }
 
-/** What a body that is no JSON has in it is quoted where that is said, and the recent exchanges quote nobody. */
+/** The reason of a JSON error quotes the body, and records must not quote text of a client. */
 const withoutText = (problem: Problem): Problem =>
-  problem.code === "json-invalid" ? { ...problem, reason: "it does not parse" } : problem
+  problem.code === "json-invalid" ? { ...problem, reason: "it cannot be parsed" } : problem

@@ -1,9 +1,9 @@
 import type { Upstream } from "../settings/upstream.ts"
 
-/** Where an upstream is: never its path, its query or who logs in there. */
+/** The host and port of an upstream, without its path, query or credentials. */
 export type Server = { readonly address: string; readonly port: number }
 
-/** The servers of the upstreams, by name. An address that cannot be read is left out. */
+/** The servers of the upstreams, by name. Invalid URLs are left out. */
 export function serversOf(upstreams: readonly Pick<Upstream, "name" | "baseUrl">[]): ReadonlyMap<string, Server> {
   return new Map(
     upstreams.flatMap(({ name, baseUrl }) => {

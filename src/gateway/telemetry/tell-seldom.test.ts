@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { tellSeldom } from "./open-telemetry.ts"
 
-test("the first fault is told at once, and the next one after a minute", () => {
+test("the first fault is reported at once, and the next one after a minute", () => {
   const told: unknown[] = []
   let nowMs = 0
   const tell = tellSeldom(
@@ -15,7 +15,7 @@ test("the first fault is told at once, and the next one after a minute", () => {
   expect(told).toEqual([0, 60_000, 120_000])
 })
 
-test("a clock that was set back does not silence it for good", () => {
+test("a clock that was set back does not suppress reports forever", () => {
   const told: unknown[] = []
   let nowMs = 10_000_000
   const tell = tellSeldom(

@@ -1,11 +1,11 @@
 import { monitorEventLoopDelay } from "node:perf_hooks"
 
-/** What the process takes, and how late it is with its work. */
+/** Memory use of the process, and its event loop delay. */
 export type ProcessFigures = {
   readonly residentBytes: number
   readonly heapUsedBytes: number
   readonly externalBytes: number
-  /** Since it was last asked. */
+  /** Delay since the last read. */
   readonly lagMedianSeconds: number
   readonly lagP99Seconds: number
   readonly lagMaxSeconds: number
@@ -13,10 +13,10 @@ export type ProcessFigures = {
 
 type ProcessWatch = { readonly read: () => ProcessFigures; readonly stop: () => void }
 
-/** How often the delay is measured: fifty timers in a second are no load. */
+/** Interval of the delay measurement: fifty timers a second are no load. */
 const resolutionMs = 20
 
-/** Watch this process. The measured delay has the timer's own period in it, which is taken out. */
+/** Watch this process. The timer's own period is subtracted from the measured delay. */
 export function watchProcess(): ProcessWatch {
   const delay = monitorEventLoopDelay({ resolution: resolutionMs })
   delay.enable()

@@ -7,7 +7,7 @@ import { answerRecall } from "./answer-recall.ts"
 import { boundRecall } from "./bound-recall.ts"
 import { recallName } from "./recall-tool.ts"
 
-/** A session that holds one text. */
+/** A session with one stored text. */
 const holding = (text: string) => ({
   recall: async (handle: string, { fromLine = 1, toLine }: LineRange = {}): Promise<Recalled> => {
     if (handle !== "hf-1") throw new HoldfastError({ code: "handle-unknown", handle })
@@ -19,7 +19,7 @@ const holding = (text: string) => ({
   },
 })
 
-/** All pages, asked for as each one says. */
+/** All pages, requested with the arguments that each page gives. */
 async function allPages(text: string): Promise<string> {
   let input: unknown = { handle: "hf-1" }
   let whole = ""
@@ -38,7 +38,7 @@ async function allPages(text: string): Promise<string> {
   }
 }
 
-test("a long text comes in pages, and the pages are the text", async () => {
+test("a long text comes in pages, and the joined pages are the text", async () => {
   const text = Array.from({ length: 3_000 }, (_, n) => `line ${n} of the text`).join("\n")
   expect(await allPages(text)).toBe(text)
   const long = `${"x".repeat(70_000)}\nend`
@@ -69,18 +69,18 @@ test.each([
   { handle: "hf-1", fromLine: 99 },
   { handle: "hf-1", skipCharacters: 99 },
   { handle: "hf-2" },
-])("%j is answered with a sentence that says what is wrong", async (input) => {
+])("%j gets a sentence that states the error", async (input) => {
   const { text, failed } = await answerRecall(holding("a\nb"), input)
   expect(failed).toBe(true)
   expect(text).toMatch(/^[^\n]{10,400}\.$/)
 })
 
-test("numbers written as text and nulls are taken as meant", async () => {
+test("numbers written as strings and nulls are accepted", async () => {
   const { text, failed } = await answerRecall(holding("a\nb\nc"), { handle: "hf-1", fromLine: "2", toLine: null })
   expect([failed, text.includes("2-3 of 3")]).toEqual([false, true])
 })
 
-test("for any input there is an answer", async () => {
+test("any input gets a result", async () => {
   const property = fc.asyncProperty(fc.anything(), fc.string({ unit: "binary" }), async (input, text) => {
     const { text: answer } = await answerRecall(holding(text), input)
     expect(answer.isWellFormed()).toBe(true)
@@ -88,7 +88,7 @@ test("for any input there is an answer", async () => {
   await fc.assert(property)
 })
 
-test("one exchange fetches back so much and no more", async () => {
+test("the recalls of one exchange are limited", async () => {
   const recall = boundRecall(async () => ({ text: "x".repeat(20_000), failed: false }))
   const answers = await Promise.all(Array.from({ length: 3 }, () => recall({})))
   expect(answers.every(({ failed }) => !failed)).toBe(true)

@@ -70,7 +70,7 @@ async function textOf(written: AsyncIterable<{ readonly raw: Uint8Array }>): Pro
   return Buffer.concat(all).toString()
 }
 
-/** Streams as they come, and with frames lost, moved and cut off. */
+/** Complete streams, and streams with frames lost, moved and cut off. */
 const streams = (format: Format): fc.Arbitrary<string> =>
   fc
     .tuple(pieces, fc.option(fc.array(fc.nat(), { maxLength: 8 })), fc.nat(6_000), fc.boolean())
@@ -82,7 +82,7 @@ const streams = (format: Format): fc.Arbitrary<string> =>
     })
 
 describe.each(formats)("%s", (format) => {
-  test("a stream passed on while it is plain comes out as one of which every event is judged", async () => {
+  test("relaying the plain start gives the same output as judging every event", async () => {
     const property = fc.asyncProperty(streams(format), fc.constantFrom(7, 60, 700, 20_000), async (stream, size) => {
       const bytes = utf8Bytes(stream)
       const judged = (events: Parameters<typeof plainEvents>[0]) => guardSse(format, plainEvents(events), guard)
@@ -92,7 +92,7 @@ describe.each(formats)("%s", (format) => {
     await fc.assert(property, { numRuns: runs })
   })
 
-  test("words alone are never read", async () => {
+  test("plain text is never parsed", async () => {
     const list = [{ text: "Nothing to do here; I call the function tomorrow." }, { text: "bye" }]
     const stream = framesOf(format, list).join("")
     let read = 0
@@ -103,11 +103,11 @@ describe.each(formats)("%s", (format) => {
       }),
     )
     expect(out).toBe(stream)
-    // Gemini and Responses have no mark of their end that is theirs alone: they are read once, at the end.
+    // Gemini and Responses have no end marker of their own, so they are parsed once, at the end.
     expect(read).toBe(format === "anthropic-messages" || format === "openai-chat" ? 0 : 1)
   })
 
-  test("an event in which a call is found is never called plain", () => {
+  test("an event with a tool call is never treated as plain", () => {
     const property = fc.property(pieces, (list) => {
       for (const frame of framesOf(format, list)) {
         const [event] = readSse(utf8Bytes(frame))
@@ -127,11 +127,11 @@ test.each([
   '{"a":1}\n\n',
   'data: {"a":1}\r\rdata: {"b":1}\n\n',
   'event: response.function_call_arguments.delta\ndata: {"delta":"x"}\n\n',
-])("what only looks like words has to be read: %j", (frame) => {
+])("text that may hide a call must be parsed: %j", (frame) => {
   expect(surelyWithoutCalls(Buffer.from(frame))).toBe(false)
 })
 
-test("a reader who goes away lets the source go", async () => {
+test("a reader that stops releases the source", async () => {
   let closed = false
   async function* source(): AsyncGenerator<Buffer> {
     try {

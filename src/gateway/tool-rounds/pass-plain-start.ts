@@ -1,9 +1,9 @@
 import type { SseEvent } from "../../wire/sse.ts"
 import { eventsIn } from "../http/relay.ts"
 
-/** Bytes on their way to the client. */
-type Written = Pick<SseEvent, "raw">
-type Judge = (events: AsyncIterable<SseEvent>) => AsyncIterable<Written>
+/** Bytes to send to the client. */
+type OutputBytes = Pick<SseEvent, "raw">
+type Judge = (events: AsyncIterable<SseEvent>) => AsyncIterable<OutputBytes>
 
 /** A longer event is parsed. */
 const maxUnreadBytes = 262_144
@@ -15,7 +15,7 @@ const maxUnreadBytes = 262_144
 export async function* passPlainStart(
   chunks: AsyncIterable<Buffer>,
   judge: Judge,
-): AsyncGenerator<Written, void, undefined> {
+): AsyncGenerator<OutputBytes, void, undefined> {
   const source = chunks[Symbol.asyncIterator]()
   try {
     yield* passWhilePlain(source, judge)
@@ -27,7 +27,10 @@ export async function* passPlainStart(
 /** The last event of a complete stream. Without it, the parser reports how the stream ended. */
 const lastEvent = /^data: ?(?:\[DONE\]|\{"type": ?"message_stop")/m
 
-async function* passWhilePlain(source: AsyncIterator<Buffer>, judge: Judge): AsyncGenerator<Written, void, undefined> {
+async function* passWhilePlain(
+  source: AsyncIterator<Buffer>,
+  judge: Judge,
+): AsyncGenerator<OutputBytes, void, undefined> {
   const passed: Buffer[] = []
   let partial: Buffer = Buffer.alloc(0)
   for (;;) {
@@ -60,7 +63,10 @@ async function* followedBy(first: readonly Buffer[], rest: AsyncIterator<Buffer>
 }
 
 /** Skip the given bytes at the start. If the written bytes differ from them, send everything from there on. */
-async function* withoutStart(written: AsyncIterable<Written>, start: Buffer): AsyncGenerator<Written, void, undefined> {
+async function* withoutStart(
+  written: AsyncIterable<OutputBytes>,
+  start: Buffer,
+): AsyncGenerator<OutputBytes, void, undefined> {
   let at = 0
   for await (const { raw } of written) {
     const isPassed = at < start.length && start.subarray(at, at + raw.length).equals(raw)

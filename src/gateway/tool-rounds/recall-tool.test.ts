@@ -20,7 +20,7 @@ const listNames: Readonly<Record<Format, string>> = {
 const bodyOf = (format: Format, list: string, more = ""): string =>
   `{ "model": "m", ${listNames[format]}, "tools": ${list}, "n2": 1.0${more} }`
 
-test.each(formats)("%s: it is the last tool, and every other byte stays", (format) => {
+test.each(formats)("%s: the recall tool is the last tool, and every other byte stays", (format) => {
   const body = bodyOf(format, tools[format])
   const offered = withRecallTool(body, format)
   expect(
@@ -32,12 +32,12 @@ test.each(formats)("%s: it is the last tool, and every other byte stays", (forma
   expect(withRecallTool(decodeRequest(format, body), format)).toBe(offered)
 })
 
-test.each(formats)("%s: offered once, it is not offered again", (format) => {
+test.each(formats)("%s: the recall tool is not added twice", (format) => {
   const once = withRecallTool(bodyOf(format, tools[format]), format)
   expect(withRecallTool(once, format)).toBe(once)
 })
 
-test.each(formats)("%s: a request without tools stays what it is", (format) => {
+test.each(formats)("%s: a request without tools stays unchanged", (format) => {
   for (const body of [
     "",
     "no json",
@@ -75,7 +75,7 @@ const left: readonly (readonly [why: string, format: Format, body: string])[] = 
   ["the functions of old", "openai-chat", `{"messages":[],"functions":[{"name":"a"}]}`],
 ]
 
-test.each(left)("%s (%s): it is not offered", (_why, format, body) => {
+test.each(left)("%s (%s): the recall tool is not offered", (_why, format, body) => {
   expect(withRecallTool(body, format)).toBe(body)
 })
 
@@ -83,11 +83,11 @@ test.each([
   [`{"content":"[120 lines left out; recall hf-12-0123456789abcdef0123]"}`, true],
   [`{"content":"please recall hf-12"}`, false],
   ["{}", false],
-])("%s prints a handle: %s", (body, printed) => {
+])("%s contains a handle: %s", (body, printed) => {
   expect(printsHandle(body)).toBe(printed)
 })
 
-test("a tool of Anthropic's that the client runs counts as the client's", () => {
+test("an Anthropic tool that the client runs counts as a client tool", () => {
   const body = bodyOf("anthropic-messages", `[{"type":"bash_20250124","name":"bash"}]`)
   expect(withRecallTool(body, "anthropic-messages")).toContain(recallName)
 })

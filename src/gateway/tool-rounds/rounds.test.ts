@@ -24,7 +24,7 @@ type Told = {
   readonly why: string
   readonly says: Plot["says"]
   readonly more?: Partial<Plot>
-  /** Texts in order; the wires join them each in its way. */
+  /** Texts in order; each format joins them in its own way. */
   readonly texts: readonly (string | RegExp)[]
   readonly calls: readonly string[]
   readonly requests: number
@@ -154,7 +154,7 @@ const cases: readonly Told[] = [
   },
 ]
 
-/** Texts of separate blocks stand side by side; where a wire has one text, each round begins a paragraph of it. */
+/** Separate blocks give separate texts; in formats with one text, each round is a paragraph of it. */
 function expectTexts(format: Format, heard: Heard, texts: Told["texts"]): void {
   let at = 0
   for (const text of texts) {
@@ -185,29 +185,29 @@ describe.each(modes)("%s, %s", (format, _how, stream) => {
     expect(played.judged.every(({ tool }) => tool !== recallName)).toBe(true)
   })
 
-  test("with nothing recalled and nothing refused, what goes out is what came in", async () => {
+  test("without recalls and refusals, the output is the input", async () => {
     const says: Output = { reasoning: "Hm.", text: "Here.", calls: [reading] }
     const played = await play({ format, stream, says: [says], guarded: true })
     expect(Buffer.from(played.bytes).toString()).toBe(Buffer.from(played.came).toString())
     expect(played.bodies).toHaveLength(1)
   })
 
-  test("thoughts keep their seals, in both rounds and in what is sent for the second", async () => {
+  test("thinking keeps its signatures, in both rounds and in the second request", async () => {
     const says = [
       { reasoning: "First thought.", calls: [recalling("hf-1")] },
       { reasoning: "Second thought.", text: "Done." },
     ]
     const played = await play({ format, stream, says })
     const heard = await heardOf(format, stream, played)
-    // On this wire a thought before a call is sealed in the call, which the client does not get.
+    // In this format the signature of a thought is in the call, which the client does not get.
     if (format !== "openai-chat") expect(heard.seals).toHaveLength(format === "gemini" ? 1 : 2)
-    // The model refuses thoughts that were tampered with, so the second round was only answered with the first one's whole.
+    // The model refuses altered thoughts, so the second round succeeds only with the first one unchanged.
     expectTexts(format, heard, ["Done."])
     const [firstSeal = "thoughtSignature"] = format === "gemini" ? [] : heard.seals
     if (format !== "openai-chat") expect(played.bodies[1]).toContain(firstSeal)
   })
 
-  test("usage is the last round's", async () => {
+  test("usage is that of the last round", async () => {
     const says = [
       { calls: [recalling("hf-1")], usage: { outputTokens: 111 } },
       { text: "Done.", usage: { outputTokens: 222, reasoningTokens: 0 } },
@@ -217,7 +217,7 @@ describe.each(modes)("%s, %s", (format, _how, stream) => {
   })
 })
 
-test("OpenAI Responses: a streamed answer keeps the id that it began with, a whole one has the last one's", async () => {
+test("OpenAI Responses: a streamed response keeps its first id, a whole one has the last id", async () => {
   const says = [{ text: "One moment.", calls: [recalling("hf-1")] }, { text: "Done." }]
   for (const stream of [true, false]) {
     const played = await play({ format: "openai-responses", stream, says, fields: { store: true } })
@@ -227,7 +227,7 @@ test("OpenAI Responses: a streamed answer keeps the id that it began with, a who
   }
 })
 
-test("Gemini as an array: the rounds are one array, and an untouched answer is as it came", async () => {
+test("Gemini as an array: the rounds are one array, and an untouched response is unchanged", async () => {
   const plot = { format: "gemini", stream: true, array: true } as const
   const joined = await play({ ...plot, says: [{ text: "One moment.", calls: [recalling("hf-1")] }, { text: "Done." }] })
   const list: unknown = JSON.parse(Buffer.from(joined.bytes).toString())
@@ -244,7 +244,7 @@ test("Gemini as an array: the rounds are one array, and an untouched answer is a
   expect(Buffer.from(same.bytes).toString()).toBe(Buffer.from(same.came).toString())
 })
 
-test.each(formats)("%s: an answer that ran out of room is not gone on with", async (format) => {
+test.each(formats)("%s: a response that ran out of tokens gets no further round", async (format) => {
   for (const stream of [true, false]) {
     const says: Output = { text: "Cut.", calls: [recalling("hf-1")], stop: "length" }
     const played = await play({ format, stream, says: [says] })
@@ -253,7 +253,7 @@ test.each(formats)("%s: an answer that ran out of room is not gone on with", asy
   }
 })
 
-describe.each(formats)("%s: a further round fails", (format) => {
+describe.each(formats)("%s: a later round fails", (format) => {
   const first: Output = { text: "One moment.", calls: [recalling("hf-1")] }
   const faults: readonly (readonly [why: string, second: Output])[] = [
     ["with status 500", { fault: { type: "http-500" } }],
@@ -261,7 +261,7 @@ describe.each(formats)("%s: a further round fails", (format) => {
     ["in the middle of a call", { text: "Here.", calls: [reading], fault: { type: "cut-mid" } }],
     ["with an error in its stream", { text: "Here it comes.", fault: { type: "in-stream-error" } }],
   ]
-  test.each(faults)("%s: what was said stays, and the client is told of an error", async (_why, second) => {
+  test.each(faults)("%s: earlier text stays, and the client gets an error", async (_why, second) => {
     const played = await play({ format, stream: true, says: [first, second] })
     const out = Buffer.from(played.bytes).toString()
     expect(out).toContain("One mom")
@@ -270,7 +270,7 @@ describe.each(formats)("%s: a further round fails", (format) => {
     await expect(heardOf(format, true, played)).rejects.toThrow()
   })
 
-  test("whole: the refusal is the answer", async () => {
+  test("whole: the client gets the refusal", async () => {
     const { status, bytes } = await play({ format, stream: false, says: [first, { fault: { type: "http-500" } }] })
     expect(status).toBe(500)
     expect(Buffer.from(bytes).toString()).toContain("error")

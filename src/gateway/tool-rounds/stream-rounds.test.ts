@@ -12,7 +12,7 @@ import { recallName } from "./recall-tool.ts"
 import { besideText } from "./round-results.ts"
 import { type StreamRoundsOptions, streamRounds } from "./stream-rounds.ts"
 
-/** For each of the four formats, and every case is a stream or two. */
+/** Runs for each of the four formats; every case has one or two streams. */
 const numRuns = Math.ceil(runs / 3)
 
 type Piece =
@@ -52,7 +52,7 @@ function eventsOf(one: Piece, index: number): readonly StreamEvent[] {
   ]
 }
 
-/** Parts in a row; on wires that allow for it, those that follow one another directly may alternate. */
+/** A sequence of parts; in formats that allow it, neighbouring parts may alternate. */
 function interleave(lists: readonly (readonly StreamEvent[])[], picks: readonly number[], format: Format) {
   if (format === "gemini" || format === "anthropic-messages") return lists.flat()
   const waiting = lists.map((list) => [...list])
@@ -129,7 +129,7 @@ const never = fc.constant(false)
 const guarding = { guard: createGuard([]), onJudged: async () => {} }
 
 describe.each(formats)("%s", (format) => {
-  test("whatever a stream without recalls says, and however it is cut, its bytes pass as they came", async () => {
+  test("a stream without recalls is relayed byte for byte, in any chunking", async () => {
     const property = fc.asyncProperty(streams(format, never), async (stream) => {
       expect(joined(await outOf(optionsFor(format, stream)))).toBe(utf8Text(stream.bytes))
       expect(joined(await outOf({ ...optionsFor(format, stream), guarding }))).toBe(utf8Text(stream.bytes))
@@ -137,7 +137,7 @@ describe.each(formats)("%s", (format) => {
     await fc.assert(property, { numRuns })
   })
 
-  test("however recalls stand among words and calls, what comes out is one answer in which each thing stands once", async () => {
+  test("for any mix of recalls, text and calls, the output is one response with each item once", async () => {
     const property = fc.asyncProperty(
       streams(format, fc.boolean()),
       streams(format, never),
@@ -168,7 +168,7 @@ describe.each(formats)("%s", (format) => {
     await fc.assert(property, { numRuns })
   })
 
-  test("words are passed on before the next round is asked for", async () => {
+  test("text is relayed before the next round is requested", async () => {
     const [first, second] = [said(format, "Wait.", true), said(format, "Done.", false)]
     const order: string[] = []
     const options = optionsFor(format, first, second)
@@ -182,12 +182,12 @@ describe.each(formats)("%s", (format) => {
     expect(order.slice(0, order.indexOf("asked"))).toContain("told")
   })
 
-  test("a body that nobody can read has no next round: the answer ends, and says why", async () => {
+  test("an unreadable request has no next round: the response ends with a note", async () => {
     const options = { ...optionsFor(format, said(format, "Wait.", true)), sent: "no json" }
     expect(joined(await outOf(options))).toContain(recallName)
   })
 
-  test("a further round that cannot be sent, or is refused as text, is an error in the stream", async () => {
+  test("a later round that cannot be sent, or is refused as text, is an error in the stream", async () => {
     const options = optionsFor(format, said(format, "Wait.", true))
     const unreachable = new HoldfastError({ code: "upstream-unreachable", host: "h", reason: "gone" })
     const sends: readonly StreamRoundsOptions["send"][] = [
@@ -203,7 +203,7 @@ describe.each(formats)("%s", (format) => {
   })
 })
 
-/** Our own words and the gaps between rounds taken away; what no wire can say is replaced. */
+/** Text without our own notes and the gaps between rounds; characters that a format cannot express are replaced. */
 const plain = (text: string): string => text.replaceAll(besideText, "").replace(/\n\n/g, "").toWellFormed()
 
 function said(format: Format, text: string, recalls: boolean): Stream {

@@ -67,9 +67,9 @@ export async function* streamRounds(options: StreamRoundsOptions): AsyncGenerato
   }
 }
 
-type Before = Pick<RoundSetup, "offset" | "spoken" | "spentMinor">
+type EarlierRounds = Pick<RoundSetup, "offset" | "spoken" | "spentMinor">
 
-const after = ({ spoken, spentMinor }: Before, notes: RoundNotes): Before => ({
+const after = ({ spoken, spentMinor }: EarlierRounds, notes: RoundNotes): EarlierRounds => ({
   offset: notes.parts,
   spoken: spoken || notes.spoken,
   spentMinor: spentMinor + spentWith(notes.judged),

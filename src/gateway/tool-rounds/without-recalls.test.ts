@@ -34,7 +34,7 @@ async function through(format: Format, chunks: readonly object[], further: reado
 
 const chatCall = (name: string) => ({ index: 0, id: "c1", type: "function", function: { name, arguments: "{}" } })
 
-test("Chat: a call beside a recall, in a choice that nobody reads, does not go out", async () => {
+test("Chat: a call beside a recall, in a choice that is not read, is not sent", async () => {
   const chunk = (choices: readonly object[]) => ({ id: "x", object: "chat.completion.chunk", model: "m", choices })
   const out = await through("openai-chat", [
     chunk([{ index: 0, delta: { role: "assistant", content: "" } }]),
@@ -48,7 +48,7 @@ test("Chat: a call beside a recall, in a choice that nobody reads, does not go o
   expect(out).toContain(`"error"`)
 })
 
-test("Gemini: a call beside a recall, in a candidate that nobody reads, does not go out", async () => {
+test("Gemini: a call beside a recall, in a candidate that is not read, is not sent", async () => {
   const calling = (...names: readonly string[]) => ({
     content: { role: "model", parts: names.map((name) => ({ functionCall: { name, args: {} } })) },
   })
@@ -61,7 +61,7 @@ test("Gemini: a call beside a recall, in a candidate that nobody reads, does not
   expect(out).toContain(`"error"`)
 })
 
-test("Responses: a call that only the finished answer lists, beside a recall, does not go out", async () => {
+test("Responses: a call beside a recall that only the finished response lists is not sent", async () => {
   const item = (name: string, id: string) => ({ id, type: "function_call", call_id: id, name, arguments: "{}" })
   const read = item("read_file", "c2")
   const out = await through("openai-responses", [
@@ -76,7 +76,7 @@ test("Responses: a call that only the finished answer lists, beside a recall, do
   expect(out).not.toContain("bad_shell")
 })
 
-test("Chat: usage that comes with the stop of a round that goes on is not told, that of the last one is", async () => {
+test("Chat: usage of a continued round is not sent, that of the last one is", async () => {
   const chunk = (delta: object, more: object = {}, finish: string | null = null) => ({
     id: "x",
     object: "chat.completion.chunk",
@@ -95,7 +95,7 @@ test("Chat: usage that comes with the stop of a round that goes on is not told, 
   expect(out.match(/"finish_reason":"/g)).toHaveLength(1)
 })
 
-test("a recall that did not end is no call: the answer ends without it", async () => {
+test("an incomplete recall is not a call: the response ends without it", async () => {
   const out = await through("anthropic-messages", [
     { type: "message_start", message: { id: "m1", role: "assistant", content: [], usage: {} } },
     {
@@ -111,7 +111,7 @@ test("a recall that did not end is no call: the answer ends without it", async (
   expect(out).not.toContain("tool_use")
 })
 
-test("Anthropic: a recall whose input is no object cannot be sent back: the answer ends, and says so", async () => {
+test("Anthropic: a recall whose input is not an object cannot be sent back: the response ends with a note", async () => {
   const out = await through("anthropic-messages", [
     { type: "message_start", message: { id: "m1", role: "assistant", content: [], usage: {} } },
     {
@@ -128,7 +128,7 @@ test("Anthropic: a recall whose input is no object cannot be sent back: the answ
   expect(out).toContain("end_turn")
 })
 
-test("a client's own tool of that name is its own where no recall is answered here", async () => {
+test("a client's own tool of that name is left alone if recalls are not answered here", async () => {
   const events = [
     { candidates: [{ content: { role: "model", parts: [{ functionCall: { name: recallName, args: {} } }] } }] },
     { candidates: [{ content: { parts: [] }, finishReason: "STOP" }] },

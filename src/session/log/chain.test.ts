@@ -34,7 +34,7 @@ const { data } = fc.letrec<{ data: unknown }>((tie) => ({
   ),
 }))
 
-/** A message that is kept whole, whose arguments are whatever a model wrote. */
+/** A message stored in full, with arbitrary arguments. */
 const body = data.map(
   (input): EntryBody => ({
     type: "message-appended",
@@ -51,7 +51,7 @@ const body = data.map(
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-test("for any bodies, what is read back is what was written, and every link holds", () => {
+test("for any bodies, reading gives what was written, and every link is valid", () => {
   const property = fc.property(fc.array(body, { minLength: 1, maxLength: 4 }), (bodies) => {
     const { entries, payloads } = chainEntries(start, bodies, 7)
     expect(brokenLink(start, entries)).toBeUndefined()
@@ -63,7 +63,7 @@ test("for any bodies, what is read back is what was written, and every link hold
   fc.assert(property)
 })
 
-test("for any change to any entry, the chain breaks there or behind it", () => {
+test("any change to any entry breaks the chain there or later", () => {
   const change = fc.constantFrom<(entry: StoredEntry) => StoredEntry>(
     (entry) => ({ ...entry, body: `${entry.body} ` }),
     (entry) => ({ ...entry, atMs: entry.atMs + 1 }),
@@ -87,7 +87,7 @@ test("for any change to any entry, the chain breaks there or behind it", () => {
   fc.assert(property)
 })
 
-test("an entry that is no JSON, of another type, or whose text is missing is damage", () => {
+test("an entry that is not JSON, has another type, or lacks a text is damage", () => {
   const long = "y".repeat(payloadLength + 1)
   const { entries, payloads } = chainEntries(start, [rule(long)], 7)
   const [entry] = entries

@@ -12,10 +12,10 @@ export const payloadLength = 1024
 /** The hash of a payload, as stores check it: of its UTF-8, with lone surrogates escaped so that they stay distinct. */
 const hashPayload = (text: string): string => sha256Hex(text.isWellFormed() ? text : toStorable(text))
 
-type Chained = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
+type ChainedEntries = { readonly entries: readonly StoredEntry[]; readonly payloads: ReadonlyMap<string, string> }
 
 /** Bodies as the next entries of a log, each linked by its hash to all before it. */
-export function chainEntries(head: Head, bodies: readonly EntryBody[], atMs: number): Chained {
+export function chainEntries(head: Head, bodies: readonly EntryBody[], atMs: number): ChainedEntries {
   const payloads = new Map<string, string>()
   const entries: StoredEntry[] = []
   let { seq, hash } = head

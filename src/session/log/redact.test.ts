@@ -21,7 +21,7 @@ const { data } = fc.letrec<{ data: unknown }>((tie) => ({
   ),
 }))
 
-test("for anything that a model gave to a tool, as a value or on the wire, nothing that matches is left, however often it is quoted", () => {
+test("for any tool input, as a value or on the wire, no match is left, however often it is quoted", () => {
   const property = fc.property(data, (input) => {
     const block = { type: "tool_use", id: "c", name: "t", input }
     const written = redact({ type: "message-appended", key: "k", message: { wire: JSON.stringify(block) }, input })
@@ -32,12 +32,12 @@ test("for anything that a model gave to a tool, as a value or on the wire, nothi
   fc.assert(property)
 })
 
-test("what has nothing to take out comes back as the same object", () => {
+test("data without a match is returned as the same object", () => {
   const body = { type: "rule-pinned", text: "Be kind.", more: [{ wire: '{"type":"text","text":"x"}' }] }
   expect(redact(body)).toBe(body)
 })
 
-test("JSON in JSON is seen as what it says, not as how it is escaped", () => {
+test("nested JSON is matched by its content, not by its escapes", () => {
   const inner = JSON.stringify({ a: 'the "quoted\nsecret" is out' })
   const written = redact({ message: { wire: JSON.stringify({ type: "function_call", arguments: inner }) } })
   expect(written.message.wire).toContain("[gone]")
@@ -47,6 +47,6 @@ test.each([
   ["brackets that open alone", `${"[".repeat(2_000_000)}${secret}`],
   ["brackets that close too", `${"[".repeat(1_000_000)}"${secret}"${"]".repeat(1_000_000)}`],
   ["brackets that seem to close in quotes", `${'["]",'.repeat(400_000)}"${secret}"${"]".repeat(400_000)}`],
-])("a text of megabytes of %s is not read as JSON", (_what, text) => {
+])("megabytes of %s are not parsed as JSON", (_what, text) => {
   expect(redact({ text }).text).not.toContain(secret)
 })

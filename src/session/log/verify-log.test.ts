@@ -13,13 +13,13 @@ async function written(): Promise<Store> {
   return store
 }
 
-/** The same store, in which the log reads differently. */
+/** The same store with an altered log. */
 const reading = (store: Store, change: (entries: readonly StoredEntry[]) => readonly StoredEntry[]): Store => ({
   ...store,
   read: async (session, range) => change(await store.read(session, range)),
 })
 
-test("a log as it was written is whole, and so is one that nobody wrote", async () => {
+test("an unaltered log is intact, and so is an empty one", async () => {
   const store = await written()
   expect(await verifyLog(store, "s")).toEqual(await store.head("s"))
   expect(await verifyLog(store, "t")).toEqual({ seq: 0, hash: "" })
@@ -30,12 +30,12 @@ const changes: readonly (readonly [why: string, (entries: readonly StoredEntry[]
   ["taken out", (entries) => entries.filter(({ seq }) => seq !== 3)],
   ["swapped", (entries) => entries.toSorted((one, other) => (one.seq === 3 ? -1 : other.seq === 3 ? 1 : 0))],
 ]
-test.each(changes)("an entry that was %s is found", async (_why, change) => {
+test.each(changes)("an entry that was %s is detected", async (_why, change) => {
   const damaged = { problem: { code: "store-corrupt", session: "s" } }
   await expect(verifyLog(reading(await written(), change), "s")).rejects.toMatchObject(damaged)
 })
 
-test("a text that is kept apart and is gone is found", async () => {
+test("a missing payload is detected", async () => {
   const store = await written()
   const gone: Store = { ...store, payloads: (_session, hashes) => store.payloads("elsewhere", hashes) }
   await expect(verifyLog(gone, "s")).rejects.toMatchObject({ problem: { code: "store-corrupt" } })

@@ -19,7 +19,7 @@ const said = (words: string, { from = "m1", channel = "user", kind = "fact" }: P
 })
 type Said = { readonly from: string; readonly channel: Channel; readonly kind: MemoryKind }
 
-/** A memory whose clock is set by hand. */
+/** A memory with a manual clock. */
 function open(agent = "ana", store = createMemoryStore().memory, limits: Partial<MemoryLimits> = {}) {
   let atMs = noon
   const memory = createMemory({ store, agent, limits, now: () => atMs })
@@ -35,7 +35,7 @@ function open(agent = "ana", store = createMemoryStore().memory, limits: Partial
 }
 
 describe("what is remembered", () => {
-  test("stands under its day with where it came from, and only what may instruct is trusted", async () => {
+  test("is stored under its day with its sources, and only channels that may instruct are trusted", async () => {
     const { memory, all } = open()
     await memory.remember("s", [said("budget: 500"), { ...said("rate: 7", { channel: "tool" }), trusted: true }])
     expect(await all()).toMatchObject([
@@ -44,7 +44,7 @@ describe("what is remembered", () => {
     ])
   })
 
-  test("is the flush of a real conversation, once, however often it is flushed", async () => {
+  test("is the flush of a real conversation, stored once, however often it is flushed", async () => {
     const { at, all } = open()
     const { entries } = flush(transcript(["user", text("My order is W-1234. Ship it to a@b.example by 2030-01-02.")]))
     const first = await at(0).remember("s", entries)
@@ -54,7 +54,7 @@ describe("what is remembered", () => {
     expect(await all()).toEqual(before)
   })
 
-  test("the same words in other spacing are the same row, in another session or kind another one", async () => {
+  test("the same text with other spacing is the same row; in another session or kind it is another one", async () => {
     const { memory, all } = open()
     await memory.remember("s", [said("we chose  bcrypt", { kind: "decision" })])
     await memory.remember("s", [said("we chose bcrypt", { kind: "decision" })])
@@ -64,7 +64,7 @@ describe("what is remembered", () => {
     expect(await all()).toHaveLength(3)
   })
 
-  test("empty words are nothing, long ones are cut, controls and half characters do no harm", async () => {
+  test("empty text is ignored, long text is cut, control characters and lone surrogates do no harm", async () => {
     const { memory, all } = open()
     const long = "😀".repeat(maxTextLength)
     const entries = [said(""), said(" \n\t"), said("\ud800x\0y"), said(long), said("z".repeat(5_000_000))]
@@ -77,7 +77,7 @@ describe("what is remembered", () => {
     }
   })
 
-  test("what a flush could not hold is written by the next one", async () => {
+  test("rows beyond the limit are written by the next flush", async () => {
     const { memory } = open("ana", createMemoryStore().memory, { sessionRowsPerDay: 10_000 })
     const entries = Array.from({ length: maxRowsPerFlush + 5 }, (_, n) => said(`path ${n}`, { kind: "path" }))
     expect(await memory.remember("s", entries)).toMatchObject({ leftOut: 5, known: 0, limit: "flush" })
@@ -90,7 +90,7 @@ describe("what is remembered", () => {
 describe("what is not written again", () => {
   const output = { channel: "tool", kind: "path" } as const
 
-  test("data that stands in another session of the agent, under whatever id it was stored", async () => {
+  test("data in another session of the agent, under any stored id", async () => {
     const { memory, store, all } = open()
     const entries = [
       said("src/boat.ts", output),
@@ -106,13 +106,13 @@ describe("what is not written again", () => {
     expect(await memory.remember("u", [said("src/mast.ts", output)])).toMatchObject({ written: [], known: 1 })
   })
 
-  test("but what people say, and values of a subject, are each session's own", async () => {
+  test("words of people, and values of a subject, belong to each session", async () => {
     const { memory } = open()
     const own = [said("we use tabs", { kind: "wish" }), said("status of W1: open", { channel: "tool" })]
     for (const session of ["s", "t"]) expect((await memory.remember(session, own)).written).toHaveLength(2)
   })
 
-  test("nor is data of another agent or tenant known by it", async () => {
+  test("data of another agent or tenant is not shared", async () => {
     const { store } = open()
     for (const whose of [{ agent: "ana" }, { agent: "bob" }, { agent: "ana", tenant: "north" }]) {
       const memory = createMemory({ store, ...whose, now: () => noon })
@@ -127,7 +127,7 @@ describe("the limits of a day", () => {
     Array.from({ length: count }, (_, n) => said(`path ${from + n}`, { kind: "path", channel }))
   const limits = { sessionRowsPerDay: 20, agentRowsPerDay: 30 }
 
-  test("data may take three quarters of what a session has, and people's words the rest", async () => {
+  test("data may use three quarters of a session's limit, people's words the rest", async () => {
     const { at } = open("ana", createMemoryStore().memory, limits)
     const flood = await at(0).remember("s", lines(50, 0, "tool"))
     expect(flood).toMatchObject({ leftOut: 35, limit: "session-day" })
@@ -138,7 +138,7 @@ describe("the limits of a day", () => {
     expect(await at(86_400_000).remember("s", lines(5, 300, "tool"))).not.toHaveProperty("limit")
   })
 
-  test("an agent's sessions share the agent's", async () => {
+  test("all sessions of an agent share the agent's limit", async () => {
     const { at } = open("ana", createMemoryStore().memory, limits)
     await at(0).remember("s", lines(20, 0, "user"))
     const second = await at(1).remember("t", lines(20, 100, "user"))
@@ -146,7 +146,7 @@ describe("the limits of a day", () => {
     expect(second).toMatchObject({ leftOut: 10, limit: "agent-day" })
   })
 
-  test("hold for any flushes, and what a flush says of itself adds up", async () => {
+  test("hold for any flushes, and the counts of a flush add up", async () => {
     const batches = fc.array(
       fc.record({
         session: fc.constantFrom("s", "t", "u"),
@@ -176,7 +176,7 @@ describe("the limits of a day", () => {
   })
 })
 
-describe("what takes whose place", () => {
+describe("which row supersedes which", () => {
   const address = "delivery address of order W12"
 
   test("a later value of the same subject does; the earlier one is kept and marked", async () => {
@@ -189,13 +189,13 @@ describe("what takes whose place", () => {
     expect(old?.supersededBy).toBe(written[0]?.id)
   })
 
-  test("within one flush what stands further down does", async () => {
+  test("within one flush the later row does", async () => {
     const { at, current } = open()
     await at(0).remember("s", [said(`${address}: 5 Elm`), said(`${address}: 9 Oak`, { from: "m4" })])
     expect(await current()).toEqual([`${address}: 9 Oak`])
   })
 
-  test("values that one message gave together stand side by side", async () => {
+  test("values from one message are kept side by side", async () => {
     const { at, current } = open()
     await at(0).remember("s", [said("price of W12: 10"), said("price of W12: 12")])
     expect(await current()).toHaveLength(2)
@@ -203,7 +203,7 @@ describe("what takes whose place", () => {
     expect(await current()).toEqual(["price of W12: 14"])
   })
 
-  test("not in another session, kind or subject, and not where the words have no such shape", async () => {
+  test("not in another session, kind or subject, and not without the form of a value", async () => {
     const { at, current } = open()
     await at(0).remember("s", [said(`${address}: 5 Elm`), said("run: a", { kind: "command" }), said("we use tabs")])
     await at(1).remember("t", [said(`${address}: 9 Oak`, { from: "m4" })])
@@ -213,7 +213,7 @@ describe("what takes whose place", () => {
     expect(await current()).toHaveLength(8)
   })
 
-  test("a tool's later value stands beside the user's; the user's later one takes the tool's place", async () => {
+  test("a tool's later value is kept beside the user's; the user's later one supersedes the tool's", async () => {
     const { at, current } = open()
     await at(0).remember("s", [said("limit of card 9: 100")])
     await at(1).remember("s", [said("limit of card 9: 99999", { from: "m2", channel: "tool" })])
@@ -222,7 +222,7 @@ describe("what takes whose place", () => {
     expect(await current()).toEqual(["limit of card 9: 200"])
   })
 
-  test("what the tool said first and the user then says stands in the user's name", async () => {
+  test("a value that the tool and then the user states counts as the user's", async () => {
     const { at, all } = open()
     await at(0).remember("s", [said("limit of card 9: 100")])
     await at(1).remember("s", [said("limit of card 9: 200", { from: "m2", channel: "tool" })])
@@ -231,7 +231,7 @@ describe("what takes whose place", () => {
     expect(standing).toMatchObject([{ text: "limit of card 9: 200", trusted: true }])
   })
 
-  test("a value that comes back in another message stands again, and flushing that again changes nothing", async () => {
+  test("a value stated again in another message is current again, and flushing it again changes nothing", async () => {
     const { at, all, current } = open()
     await at(0).remember("s", [said("budget: 500")])
     await at(1).remember("s", [said("budget: 700", { from: "m5" })])
@@ -244,7 +244,7 @@ describe("what takes whose place", () => {
     expect(await all()).toEqual(before)
   })
 
-  test("a flush that was cut off between writing and marking is mended by the next", async () => {
+  test("a flush interrupted between writing and marking is completed by the next", async () => {
     const { store, at, current } = open()
     const torn = { ...store, supersede: () => Promise.reject(new Error("cut off")) }
     await at(0).remember("s", [said("budget: 500")])
@@ -304,7 +304,7 @@ describe("a search", () => {
     expect(await found({ toDay: "2026-11-15", trustedOnly: true })).toEqual(["port is 80"])
   })
 
-  test("cannot be talked into another agent's rows", async () => {
+  test("never returns another agent's rows", async () => {
     const { store, memory } = open()
     const other = createMemory({ store, agent: "bob", now: () => noon })
     await other.remember("s", [said("secret of bob 1: x")])
@@ -348,7 +348,7 @@ describe("the log of a day", () => {
     expect(await memory.day("2026-11-14")).toBeUndefined()
   })
 
-  test("no row can write a line, a heading, a link or markup of its own", async () => {
+  test("no row can add a line, a heading, a link or markup", async () => {
     const { memory } = open()
     const sly = "a\n## Session x\u2028- 10:00 fact: ![p](http://evil.example) <img src=x> ~~b~~ `c`"
     await memory.remember("s\n# y", [said(sly, { channel: "tool", from: "m\n# z", kind: "error" })])
@@ -358,7 +358,7 @@ describe("the log of a day", () => {
     expect(day).not.toMatch(/(?<!\\)[[\]<>`~*]/)
   })
 
-  test("says how much of a very long day is not shown", async () => {
+  test("states how much of a very long day is not shown", async () => {
     const { memory } = open()
     await memory.remember(
       "s",
@@ -368,7 +368,7 @@ describe("the log of a day", () => {
   })
 })
 
-/** Few labels, values, sources and channels, so that they meet. */
+/** Few labels, values, sources and channels, so that they collide. */
 const anyEntry = fc
   .record({
     label: fc.constantFrom("status of W1", "status of W2", "budget", "note", "x"),
@@ -382,7 +382,7 @@ const anyEntry = fc
 const flushes = fc.array(fc.array(anyEntry, { maxLength: 5 }), { maxLength: 5 })
 
 describe("for any flushes", () => {
-  test("remembering twice is remembering once", async () => {
+  test("remembering twice equals remembering once", async () => {
     await fc.assert(
       fc.asyncProperty(flushes, fc.constantFrom(0, 1), async (batches, step) => {
         const { at, all } = open()
@@ -396,7 +396,7 @@ describe("for any flushes", () => {
     )
   })
 
-  test("nothing untrusted takes the place of what is trusted, and nothing less trusted of what is more", async () => {
+  test("no untrusted row supersedes a trusted one, and no less trusted row a more trusted one", async () => {
     await fc.assert(
       fc.asyncProperty(flushes, async (batches) => {
         const { at, all } = open()
@@ -410,14 +410,14 @@ describe("for any flushes", () => {
           if (row.trusted) expect(by?.trusted).toBe(true)
           if (by?.channel === "tool") expect(row.channel).toBe("tool")
         }
-        // Whatever was said of a subject, something of it still stands.
+        // For every subject, one row is still current.
         const slots = Map.groupBy(rows, ({ kind, subject }) => `${kind} ${subject}`)
         for (const held of slots.values()) expect(held.some((row) => row.supersededBy === undefined)).toBe(true)
       }),
     )
   })
 
-  test("the order of flushes does not decide which row is current: the later one stands", async () => {
+  test("the order of flushes does not matter: the later row is current", async () => {
     const moments = fc.uniqueArray(
       fc.record({
         atMs: fc.nat(1000),

@@ -238,7 +238,7 @@ type MemoryPlan = {
 type Room = { readonly rows: number; readonly data: number }
 
 /** Compare offered rows with stored ones: new rows are written, known ones are not, and superseded ones are marked. */
-function planMemory(merged: Offered, stored: readonly MemoryRow[], room: Room): MemoryPlan {
+function planMemory(merged: OfferedRows, stored: readonly MemoryRow[], room: Room): MemoryPlan {
   const storedById = new Map(stored.map((row) => [row.id, row]))
   const unknown = [...merged.values()].filter(({ row }) => !storedById.has(row.id))
   const rows = Math.min(room.rows, maxRowsPerFlush)
@@ -274,10 +274,10 @@ const withSuccessor = (row: MemoryRow, by: string | undefined): MemoryRow =>
   by === undefined ? row : { ...row, supersededBy: by }
 
 /** The rows of a flush by their ids. */
-type Offered = ReadonlyMap<string, Contender>
+type OfferedRows = ReadonlyMap<string, Contender>
 
 /** Merge equal rows, with the sources of all of them, at the position of the last. */
-function mergeOffered(offered: readonly MemoryRow[]): Offered {
+function mergeOffered(offered: readonly MemoryRow[]): OfferedRows {
   const merged = new Map<string, Contender>()
   for (const [at, row] of offered.entries()) {
     const said = merged.get(row.id)?.row ?? row
@@ -288,7 +288,7 @@ function mergeOffered(offered: readonly MemoryRow[]): Offered {
 }
 
 type AgainInput = {
-  readonly merged: Offered
+  readonly merged: OfferedRows
   readonly storedById: ReadonlyMap<string, MemoryRow>
   readonly contenders: readonly Contender[]
   readonly lost: ReadonlyMap<string, string>

@@ -29,13 +29,13 @@ export type RetrieveOptions = {
   readonly count: (text: string) => number
   /** Only rows of this session. */
   readonly session?: SessionId
-  /** Leave out what came from tools, documents and the assistant. */
+  /** Leave out rows from tools, documents and the assistant. */
   readonly trustedOnly?: boolean
   /** Does the context already contain this text? */
   readonly exclude?: (text: string) => boolean
 }
 
-type Retrieved = {
+type RetrievedText = {
   /** The text from `memoryStart` to `memoryEnd`. It is data, for a user message. */
   readonly text: string
   /** The rows in it, best first. */
@@ -55,7 +55,7 @@ const maxShown = 40
 const maxPerSource = 6
 
 /** Rows of the agent's memory that match the words of a message, in a fence and within a budget; undefined if there are none. */
-export async function retrieve(memory: Memory, options: RetrieveOptions): Promise<Retrieved | undefined> {
+export async function retrieve(memory: Memory, options: RetrieveOptions): Promise<RetrievedText | undefined> {
   const { text, budgetTokens, exclude = () => false } = options
   if (!Number.isFinite(budgetTokens) || budgetTokens < 0)
     throw new HoldfastError({
@@ -102,7 +102,7 @@ function limitPerSource(rows: readonly MemoryRow[]): readonly MemoryRow[] {
 }
 
 /** As many rows as fit the budget, best first; a row that is too long is skipped. */
-function fitRows(rows: readonly MemoryRow[], { budgetTokens, count }: RetrieveOptions): Retrieved | undefined {
+function fitRows(rows: readonly MemoryRow[], { budgetTokens, count }: RetrieveOptions): RetrievedText | undefined {
   const kept: { readonly row: MemoryRow; readonly line: string }[] = []
   let used = count(memoryText([]))
   let refused = 0

@@ -15,7 +15,7 @@ export const maxRowSources = 32
 type RowPlace = MemoryOwner & { readonly session: string; readonly atMs: number }
 
 /** Control characters, except line breaks and tabs. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters on purpose
 const controls = /[\0-\x08\x0b-\x1f\x7f-\x9f]+/g
 
 /** The UTC day of a time. */

@@ -4,7 +4,7 @@ import { tellingWords } from "./retrieve.ts"
 
 const wordsOf = (text: string): readonly string[] => tellingWords(text).map(({ text: word }) => word)
 
-describe("the words by which something may be found", () => {
+describe("the search words of a message", () => {
   const cases: readonly [why: string, text: string, words: readonly string[]][] = [
     [
       "ids, paths and addresses",
@@ -34,14 +34,14 @@ describe("the words by which something may be found", () => {
     ])
   })
 
-  test("a huge message is read at its ends, and a huge word not at all", () => {
+  test("a huge message is read at both ends, and a huge word is ignored", () => {
     const words = wordsOf(`Fix invoice_1 ${"!".repeat(2_500_000)}a${"x y ".repeat(600_000)} and invoice_2`)
     expect(words).toContain("invoice_1")
     expect(words).toContain("invoice_2")
     expect(wordsOf(`${"!".repeat(2_000_000)}a`)).toEqual([])
   })
 
-  test("for any text there are at most twelve, none of them empty", () => {
+  test("any text gives at most twelve words, none of them empty", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 300 }), (text) => {
         const words = wordsOf(text)

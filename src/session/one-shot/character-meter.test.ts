@@ -6,19 +6,19 @@ import { charactersPerToken, createCharacterMeter } from "./character-meter.ts"
 
 const meter = createCharacterMeter("gpt-5")
 
-test("characters are UTF-16 code units of what the model reads, system and tools included", () => {
+test("characters are UTF-16 code units of the text that the model reads, including system and tools", () => {
   const messages = transcript(["user", text("héé 👩‍💻")], ["assistant", call("c1")], ["user", result("c1", "abc")])
   const request = { system: [text("be brief")], tools: [{ name: "read", wire: wireText('{"name":"read"}') }], messages }
   const said = ["héé 👩‍💻", "read", '{"path":"c1"}', "abc", "be brief", '{"name":"read"}']
   expect(meter.characters(request)).toBe(said.join("").length)
 })
 
-test("a picture counts as the characters that its tokens would be", () => {
+test("an image counts as the characters of its tokens", () => {
   const image = { type: "image", media: { held: "inline", width: 512, height: 512 } } as const
   expect(meter.part(image)).toBeGreaterThan(50)
 })
 
-test("for any texts, what takes n tokens has at most four characters for each", () => {
+test("any text of n tokens has at most 4 n characters", () => {
   const property = fc.property(fc.array(fc.string({ unit: "binary" })), (texts) => {
     const messages = transcript(...texts.map((one) => ["user", text(one)] as const))
     const request = { system: [], tools: [], messages }
@@ -29,7 +29,7 @@ test("for any texts, what takes n tokens has at most four characters for each", 
   fc.assert(property)
 })
 
-test("for any text and budget, the beginning fits, is one, and ends between code points", () => {
+test("for any text and budget, the truncated text fits, is a prefix, and ends between code points", () => {
   const property = fc.property(fc.string({ unit: "grapheme" }), fc.nat(20), (whole, budget) => {
     const cut = meter.truncate(whole, tokens(budget))
     expect(whole.startsWith(cut)).toBe(true)

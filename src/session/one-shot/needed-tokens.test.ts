@@ -78,7 +78,7 @@ async function compacted(contents: readonly Content[], budgetTokens: number): Pr
   }
 }
 
-test("Gemini's calls without ids that wait for results are compacted around, and stand as they came", async () => {
+test("Gemini calls without ids that wait for results are kept unchanged", async () => {
   const refused: string[] = []
   let changed = 0
   await fc.assert(
@@ -93,7 +93,7 @@ test("Gemini's calls without ids that wait for results are compacted around, and
       changed++
       const calls = outcome.contents.filter(({ role }) => role === "model").at(-1)?.parts
       expect(calls).toEqual(last)
-      // Every call has its result behind it, by its tool's name: as many as there are calls.
+      // Every call is followed by its result, matched by tool name.
       const made = JSON.stringify(outcome.contents).split('"functionCall":').length
       expect(JSON.stringify(outcome.contents).split('"functionResponse":').length).toBe(made)
     }),
@@ -105,7 +105,7 @@ test("Gemini's calls without ids that wait for results are compacted around, and
 
 type Refusable = { readonly body: string; readonly options: CompactOptions }
 
-/** A request of any format that ends in calls of which some wait, or in anything else, with a budget that is often too small. */
+/** A request of any format that ends with partly answered calls, or with anything else, and a budget that is often too small. */
 const refusable: Arbitrary<Refusable> = fc
   .record({
     messages: anyConversation,
@@ -144,7 +144,7 @@ async function expectTrueNeed(request: Refusable, budgetTokens: number): Promise
   return "refused"
 }
 
-test("what a refusal says is needed is enough, and a tenth less is not", async () => {
+test("the size that a refusal states is enough, and a tenth less is not", async () => {
   const outcomes: string[] = []
   const property = async (request: Refusable): Promise<void> =>
     void outcomes.push(await expectTrueNeed(request, request.options.budgetTokens ?? 1))

@@ -96,14 +96,14 @@ export function measure(request: ModelRequest, { infrastructure, conversation }:
   return { stackTokens: meter.overhead(request) + standing, outsideTokens }
 }
 
-type Counted = Measured & { readonly words: readonly Part[]; readonly unreadTokens: number }
+type TokenCounts = Measured & { readonly words: readonly Part[]; readonly unreadTokens: number }
 
 /** The sizes relative to a window; throws a Problem if content that can never be left out does not fit. */
 function windowSizes(
   request: ModelRequest,
   meter: Meter,
   { windowTokens = meter.model.windowTokens, reserveTokens, longestAnswerTokens, pins = [] }: PlanOptions,
-  { stackTokens, outsideTokens, words, unreadTokens }: Counted,
+  { stackTokens, outsideTokens, words, unreadTokens }: TokenCounts,
 ): Omit<Sizes, keyof Shape> {
   const tools = request.tools.reduce((sum, tool) => sum + meter.tool(tool), 0)
   const pinTokens = pins.reduce((sum, pin) => sum + meter.text(pin), 0)

@@ -50,7 +50,7 @@ const aCase: Arbitrary<Case> = fc
     return { body, options, before }
   })
 
-/** Some clients write what the model said beside its calls behind them, before the results. */
+/** Some clients put the model's text after its calls, before the results. */
 const talkingAfter = (message: ChatMessage): readonly ChatMessage[] =>
   message.tool_calls === undefined ? [message] : [message, { role: "assistant", content: "I look at that now." }]
 
@@ -65,7 +65,7 @@ function outsideOf(format: Format, body: string): number {
   return tokensOutsideStack(context, meterFor(context.request, { format, budgetTokens: 1 }))
 }
 
-/** The result, or nothing where the budget is one that nobody can keep. */
+/** The result; undefined if the budget is impossible. */
 async function attempt({ body, options }: Case): Promise<CompactResult<string> | undefined> {
   try {
     return await compactRequest(body, options)
@@ -137,8 +137,8 @@ holds(
         .join("\n"),
     )
     const isShown = (text: string): boolean => flat(users.join("\n")).includes(flat(text).slice(0, 40))
-    // Where next to nothing fits, the digest may hold no more than the first word of what the user wants; without a summary it has only
-    // what the user wants and the first of it.
+    // If almost nothing fits, the digest may contain only the first word of the user's request; without a summary it has only the request
+    // and its beginning.
     const missed = spoken.slice(0, options.summarizer === "none" ? 1 : undefined)
     if (digest !== undefined && missed.some((text) => flat(text) !== "" && !isShown(text)))
       expect(told.length).toBeGreaterThan(0)
@@ -191,7 +191,7 @@ test("for any conversation, format, strategy and budget, every promise holds or 
         }
       }
     }),
-    // Thrice as many cases as elsewhere: all that compaction promises is here.
+    // Three times as many cases as elsewhere: this test checks all promises of compaction.
     { numRuns: 3 * runs },
   )
   expect(checks).toHaveLength(8)

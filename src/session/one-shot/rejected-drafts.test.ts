@@ -108,16 +108,16 @@ function framingMeter(): Meter {
   return { ...meter, message: (message) => tokens(meter.message(message) + 100) }
 }
 
-/** One character more than a text may have that is read as a digest. */
+/** One character more than the longest text that is parsed as a digest. */
 const giant = "x".repeat(4_000_001)
 
-/** An earlier record with one line in it. */
+/** An earlier digest with one line. */
 const recordWith = (text: string): Summary => ({
   schema: "handoff",
   sections: [{ name: "acts", lines: [{ text, state: "done", sources: [], channel: "memory", worth: 100 }] }],
 })
 
-/** A giant line of an earlier record, and a meter that counts it as a short one until the first draft has been tested. */
+/** A giant line in an earlier digest, and a meter that counts it as short until the first draft has been tested. */
 function giantLine(): Promise<Outcome> {
   const meter = createMeter({ model: "gpt-4o" })
   let harmful = true
@@ -155,7 +155,7 @@ async function sendWaiting(): Promise<Outcome> {
 
 type Change = { readonly spoil: () => void; readonly restore: () => void }
 
-/** Compact the work directly, with something that changes when the first draft is made, and changes back when it has been tested. */
+/** Compact directly, with a condition that changes when the first draft is made, and changes back when it has been tested. */
 async function compactWhile(
   format: Format,
   { spoil, restore }: Change,
@@ -203,7 +203,7 @@ function systemThatChanges(): Promise<Outcome> {
   }))
 }
 
-/** A line that does not read as it was promised: what was done is printed on one line. */
+/** A line that does not parse back: what was done is printed on one line. */
 function lineThatReadsOtherwise(): Promise<Outcome> {
   const choices: Partial<CompactChoices> = { earlier: recordWith("ORD-77120\nwas cancelled") }
   const restore = (): unknown => Object.assign(choices, { digest: "none" })
@@ -214,7 +214,7 @@ type Case = {
   readonly code: VerifyFailure["code"]
   readonly by: string
   readonly run: () => Promise<Outcome>
-  /** The failures of every rejected draft; that one alone unless given. */
+  /** The failures of every rejected draft; by default only this one. */
   readonly rejected?: readonly (readonly VerifyFailure["code"][])[]
   /** Text of the body that is sent. */
   readonly sent: string
@@ -296,7 +296,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-test.each(cases)("$code, caused by $by, is in the trace and the next remedy is sent", async (each) => {
+test.each(cases)("$code, caused by $by, is in the trace, and the next remedy is sent", async (each) => {
   const { body, events } = await each.run()
   const rejected = events.flatMap((event) => (event.type === "remedy-rejected" ? [event.failures] : []))
   expect(rejected.map((failures) => failures.map(({ code }) => code))).toEqual(each.rejected ?? [[each.code]])

@@ -27,7 +27,7 @@ const round = (n: number): readonly Said[] => [
   },
 ]
 
-/** Ten compactions of one request by itself, each of what the one before left and what was said since. */
+/** Ten compactions of one request, each of the previous result and new messages. */
 async function afterTen(first: string): Promise<string> {
   let messages: readonly unknown[] = [
     { role: "user", content: first },
@@ -49,13 +49,13 @@ async function afterTen(first: string): Promise<string> {
 }
 
 test.each(framings)(
-  "a rule %s is there verbatim after ten compactions of a request by itself",
+  "a rule %s is present verbatim after ten compactions of a single request",
   async (_why, said, rule) => {
     expect(await afterTen(said)).toContain(JSON.stringify(rule).slice(1, -1))
   },
 )
 
-test("a rule that was taken back is not handed on", async () => {
+test("a withdrawn rule is not carried on", async () => {
   const messages = [
     { role: "user", content: "Never open the sluice at night." },
     { role: "assistant", content: "Understood." },

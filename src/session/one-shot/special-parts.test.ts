@@ -16,10 +16,10 @@ import { meterFor } from "./meter-for.ts"
 import type { CompactOptions } from "./options.ts"
 import { replayTrace } from "./replay-trace.ts"
 
-/** Requests with what only one provider has: sealed thinking, its own tools and compactions, pictures, markers, words beside results. */
+/** Requests with provider-specific parts: encrypted thinking, provider tools and compactions, images, markers, text beside results. */
 
 type Item = Readonly<Record<string, unknown>>
-/** One turn, given its number so that ids differ, and so many words. */
+/** One turn with unique ids, and this many words. */
 type Turn = (n: number, text: string) => readonly Item[]
 
 const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGk=" } }
@@ -148,14 +148,14 @@ function checkSent(format: Format, before: string, after: string, pins: readonly
   if (opens && !after.includes('"compaction"')) expect(first?.role).toBe("user")
 }
 
-/** How many messages those that are there and those that a digest stands for make. */
+/** The number of messages that the digest replaces; there is at most one digest. */
 function coveredIn(format: Format, body: string): number {
   const own = decodeRequest(format, body).messages.filter((message) => ownMessage(message) === "digest")
   expect(own.length).toBeLessThanOrEqual(1)
   return own.reduce((sum, { parts }) => sum + (parseDigest(parts.map(textOf).join(""))?.covered ?? 0), 0)
 }
 
-/** The result, or nothing where what has to stay leaves no room for a digest's first words. */
+/** The result; undefined if required content leaves no room for a digest. */
 async function attempt(body: string, options: CompactOptions): Promise<CompactResult<string> | undefined> {
   try {
     return await compactRequest(body, options)
@@ -168,14 +168,14 @@ async function attempt(body: string, options: CompactOptions): Promise<CompactRe
 
 const pinSets: readonly (readonly string[])[] = [[], ["Never push.", "Cap </pins>:\n$500 \ud83d"]]
 
-test("for any special parts, over many compactions, the provider takes what it took before and nothing is forgotten twice", async () => {
+test("for any special parts, over many compactions, the provider accepts the request and no earlier digest is lost", async () => {
   const stretch = fc.record({
     list: listOf,
     share: fc.double({ min: 0.1, max: 1.1, noNaN: true }),
     strategy: fc.constantFrom(...(Object.keys(strategies) as StrategyName[])),
     schema: fc.constantFrom("handoff" as const, "snapshot" as const),
   })
-  // Each run compacts up to five times, and each of them once more: an eighth of the runs is as much work.
+  // Each run compacts up to five times, and repeats each: an eighth of the runs is as much work.
   const many = fc.array(stretch, { minLength: 1, maxLength: 5 })
   let compacted = 0
   await fc.assert(

@@ -15,7 +15,7 @@ const line = (n: number): string =>
   `${n}: const value${n} = compute(input${(n * 7919) % 997}, "${(n * 104729) % 9973}")`
 const needleOf = (n: number): string => `the needle of result ${n} is ${n * 7 + 13} pins`
 
-/** A file with a line in its middle that nothing says how to find. */
+/** A file with a line in its middle that nothing points to. */
 const fileWith = (needle: string, lines: number): string =>
   [...Array.from({ length: lines }, (_, n) => (n === Math.floor(lines / 2) ? needle : line(n)))].join("\n")
 
@@ -43,7 +43,7 @@ type Case = {
   readonly strategy: StrategyName
   readonly messages: readonly ChatMessage[]
   readonly results: number
-  /** What the newest round, what the user said last, and room for a digest come to. */
+  /** The size of the newest round, the user's last message, and room for a digest. */
   readonly leastTokens: number
   readonly share: number
 }
@@ -79,7 +79,7 @@ const resultsIn = (format: Format, body: string): readonly string[] =>
     parts.flatMap((part) => (part.type === "tool-result" ? textOf(part) : [])),
   )
 
-test("for any history, format and strategy, every unread result that fits is whole in the next request", async () => {
+test("for any history, format and strategy, every unread result that fits is complete in the next request", async () => {
   let compacted = 0
   await fc.assert(
     fc.asyncProperty(aCase, async ({ format, strategy, messages, results, leastTokens, share }) => {
@@ -120,7 +120,7 @@ describe("a result that is larger than the window", () => {
   ]
 
   test.each(formats)(
-    "%s: keeps beginning, end and what was asked for, and says how to get the rest",
+    "%s: keeps the beginning, the end and the requested part, and says how to get the rest",
     async (format) => {
       const { body, report, trace } = await compactRequest(bodyIn(format, messages), { format, budgetTokens: 6000 })
       const [shown = ""] = resultsIn(format, body)
@@ -133,7 +133,7 @@ describe("a result that is larger than the window", () => {
     },
   )
 
-  test("small results beside it stay whole", async () => {
+  test("small results beside it stay complete", async () => {
     const [, call] = history
     const small = { id: "call_2", type: "function" as const, function: { name: "grep", arguments: '{"pattern":"x"}' } }
     const both: readonly ChatMessage[] = [
@@ -152,7 +152,7 @@ describe("a latest message of the user that is larger than the budget", () => {
   const asked = `Here is the log of the night run; tell me which worker hangs.\n${pasted}\nAnswer in one sentence, and in German.`
 
   test.each(formats)(
-    "%s: keeps what the user says at both ends, and shows what is left out of the middle",
+    "%s: keeps both ends of the user's text, and shows what is left out of the middle",
     async (format) => {
       const messages: readonly ChatMessage[] = [
         { role: "user", content: "Hello" },
@@ -169,7 +169,7 @@ describe("a latest message of the user that is larger than the budget", () => {
     },
   )
 
-  test("a budget that is just large enough for it keeps no less of the work than a smaller one", async () => {
+  test("a budget that is just large enough for it keeps as much of the work as a smaller one", async () => {
     const log = pasted.split("\n").slice(0, 60).join("\n")
     const messages: readonly ChatMessage[] = [
       { role: "user", content: "Find out why the night run hangs." },
@@ -194,7 +194,7 @@ describe("a latest message of the user that is larger than the budget", () => {
     expect(kept.slice(kept.indexOf(true))).not.toContain(false)
   })
 
-  test("what cannot be kept even so is refused", async () => {
+  test("a message that cannot be kept even so is refused", async () => {
     const body = bodyIn("openai-chat", [{ role: "user", content: asked }])
     const refused = compactRequest(body, { format: "openai-chat", budgetTokens: 100 })
     await expect(refused).rejects.toThrow(HoldfastError)

@@ -45,7 +45,7 @@ function readUtf8(bytes: Uint8Array, name: string): string {
   }
 }
 
-/** Is it a pattern, and not the path of one file? */
+/** Is it a pattern, not the path of one file? */
 export const isPattern = (path: string): boolean => /[*?]/.test(path)
 
 type Search = { readonly root: string; folders: number; readonly found: Set<string> }
