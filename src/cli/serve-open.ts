@@ -73,7 +73,13 @@ export async function openGround(
     operator = opened
     const places = { settings, place, policyFolder: channel.directory, admin, env, port }
     const guard = createSelfProtection(ownProcess(places))
-    const holdfast = createHoldfast({ ...sessionOptions(config), store, now, operator, guard: { guard } })
+    const holdfast = createHoldfast({
+      ...sessionOptions(config),
+      store,
+      now,
+      operator,
+      guard: { guard, ...present({ fromRules: config.fromRules }) },
+    })
     await holdfast.open()
     const close = async (): Promise<void> => {
       try {

@@ -1,3 +1,4 @@
+import { type FromRules, fromRulesNames } from "../guard/from-rules/compile-rules.ts"
 import { checkGuardNames, checkGuardUse, type Guarding } from "../guard/judge-call.ts"
 import type { Standing } from "../guard/operator/rule-file.ts"
 import { HoldfastError } from "../message/errors.ts"
@@ -39,6 +40,26 @@ export type MemoryOptions = {
   readonly agentRowsPerDay?: number
 }
 
+/**
+ * Whose words are searched for standing rules: the user's own, those of instruction files and documents, of both, or nobody's. Rules
+ * that someone pins hold in any case.
+ */
+export type FindFrom = "user" | "instructions" | "all" | "off"
+
+type RulesOptions = {
+  /** All unless given. */
+  readonly find?: FindFrom
+}
+
+/** A guard of sessions, and what becomes of policies that are made from the rules of a session. */
+type SessionGuard = Partial<Guarding> & {
+  /**
+   * Rules that the guard can judge, found or pinned, as policies for the session that they hold in: `observe` writes down what they would
+   * have decided, `ask` has a person asked, `enforce` refuses. `observe` unless given.
+   */
+  readonly fromRules?: FromRules
+}
+
 export type HoldfastOptions = ContextOptions & {
   /** Where sessions last: a store, `memory`, a file (SQLite), or a `postgres://` address. A file in `.holdfast` unless given. */
   readonly store?: Store | string
@@ -56,7 +77,9 @@ export type HoldfastOptions = ContextOptions & {
   /** What the operator lays down from outside: rules and policies from files, and from signed commands. */
   readonly operator?: { readonly standing: () => Standing; readonly refresh: () => Promise<Standing> }
   /** Who judges the calls of an answer, beside the operator's own policies. Those count even where this guard only observes. */
-  readonly guard?: Guarding
+  readonly guard?: SessionGuard
+  /** Whose words are searched for standing rules. */
+  readonly rules?: RulesOptions
   /** Who finds standing rules in what is said: the built-in finder, a function or model beside it, or no one. */
   readonly finder?: "built-in" | "none" | RuleFinder
   /** How long a user's turn may wait for a summary that is not ready. Not at all unless given. */
@@ -102,6 +125,7 @@ const holdfastNames = optionNames<HoldfastOptions>({
   pins: true,
   operator: true,
   guard: true,
+  rules: true,
   finder: true,
   maxWaitMs: true,
   summarizerMs: true,
@@ -121,6 +145,8 @@ const memoryNames = optionNames<MemoryOptions>({
   agentRowsPerDay: true,
 })
 const retrieveNames = optionNames<NonNullable<MemoryOptions["retrieve"]>>({ budgetTokens: true, trustedOnly: true })
+const findNames: readonly FindFrom[] = ["user", "instructions", "all", "off"]
+const rulesNames = optionNames<RulesOptions>({ find: true })
 const hookNames = optionNames<Hooks>({ beforeCompact: true, beforeInstall: true, afterCompact: true })
 
 /** Refuse names that are none of ours. */
@@ -134,6 +160,7 @@ function checkHoldfastNames(options: HoldfastOptions): void {
   if (memory?.retrieve !== undefined) checkOptionNames(memory.retrieve, retrieveNames, owner, "memory.retrieve")
   if (hooks !== undefined) checkOptionNames(hooks, hookNames, owner, "hooks")
   if (guard !== undefined) checkGuardNames(guard, owner)
+  if (options.rules !== undefined) checkOptionNames(options.rules, rulesNames, owner, "rules")
 }
 
 const wholeNumbers = ["maxWaitMs", "summarizerMs", "speculations", "openSessions", "unsavedEntries"] as const
@@ -171,10 +198,15 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
   if (options.agent !== undefined && (typeof options.agent !== "string" || options.agent === ""))
     refuse("agent", "a name", options.agent)
   if (options.guard !== undefined) {
-    if (typeof options.guard.guard?.judge !== "function")
-      refuse("guard", "{ guard } with a guard from createGuard", options.guard)
+    const { guard, fromRules } = options.guard
+    if (typeof guard?.judge !== "function" && (guard !== undefined || fromRules === undefined))
+      refuse("guard", "{ guard } with a guard from createGuard, or { fromRules }", options.guard)
+    if (fromRules !== undefined && !fromRulesNames.includes(fromRules))
+      refuse("guard.fromRules", `one of ${fromRulesNames.join(", ")}`, fromRules)
     checkGuardUse(options.guard, "guard.")
   }
+  const find = options.rules?.find
+  if (find !== undefined && !findNames.includes(find)) refuse("rules.find", `one of ${findNames.join(", ")}`, find)
   if (
     options.finder !== undefined &&
     options.finder !== "built-in" &&

@@ -249,7 +249,7 @@ const bodyOf = (rule: FoundRule, at: SaidAt, source: string | undefined): SaidRu
   kind: rule.kind,
   explicitness: rule.explicitness,
   at,
-  ...present({ source, context: rule.needsContext ? rule.context : undefined }),
+  ...present({ source, context: rule.needsContext ? rule.context : undefined, confidence: rule.confidence }),
 })
 
 /** Of one message so many rules are taken: the longest files of rules have fewer. */

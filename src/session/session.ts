@@ -23,7 +23,7 @@ import type { MemorySearch } from "./memory/check-search.ts"
 import { requireLog } from "./open-call.ts"
 import { wake } from "./open-live.ts"
 import { checkSessionId } from "./options.ts"
-import { knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
+import { demote, knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
 import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { type LineRange, type Recalled, recall } from "./recall.ts"
@@ -36,6 +36,7 @@ import {
   recordResponse,
   type SessionGuarding,
 } from "./record.ts"
+import { type ExplainedRule, explainRule } from "./rule-guard.ts"
 import { readInForce, type StackInForce } from "./session-stack.ts"
 
 /** The prompt stack of a session: `stack` is what is sent, `source` the same sections before anything gave way. */
@@ -97,9 +98,14 @@ export type Session = {
   readonly fork: (id?: string, options?: { readonly at?: string }) => Promise<Session>
   /** Pin a rule for good: it stands in every call, verbatim, whatever is compacted. */
   readonly pin: (text: string, options?: PinOptions) => Promise<SessionPin>
-  readonly unpin: (id: string) => Promise<void>
+  /** Take back a rule, by its id or by words of it; answers with the rule that was meant. */
+  readonly unpin: (name: string) => Promise<SessionPin>
+  /** Make a rule one that is only remembered, by its id or by words of it: it gives way to any other and binds no call. */
+  readonly demote: (name: string) => Promise<SessionPin>
   /** The rules in force; with `all`, those as well that were superseded or taken back. */
   readonly pins: (options?: { readonly all?: boolean }) => Promise<readonly SessionPin[]>
+  /** The same with who said each and where, why it was found, and the policy that it means or why it means none. */
+  readonly rules: (options?: { readonly all?: boolean }) => Promise<readonly ExplainedRule[]>
   /** The prompt stack in force, as it is sent and by the versions of its sources; nothing if there is none. */
   readonly stack: () => Promise<SessionStack | undefined>
   readonly recall: (handle: string, range?: LineRange) => Promise<Recalled>
@@ -162,8 +168,10 @@ export function createSession(id: string, deps: SessionDeps): Session {
     explain: (entry) => tell((live) => explain(live, entry)),
     fork: (to = deps.newId(), { at } = {}) => tell((live) => fork(live, to, at)).then(deps.open),
     pin: (text, options = {}) => use((live) => pin(live, text, options)),
-    unpin: (pinId) => tell((live) => unpin(live, pinId)),
+    unpin: (name) => tell((live) => unpin(live, name)),
+    demote: (name) => tell((live) => demote(live, name)),
     pins: (options = {}) => tell((live) => pins(live, options)),
+    rules: (options = {}) => tell(async (live) => (await pins(live, options)).map(explainRule)),
     stack: () => tell(sessionStack),
     recall: (handle, range) => tell((live) => recall(live, handle, range)),
     search: (search) => use((live) => live.memory.search(search)),

@@ -54,6 +54,7 @@ export function resolveConfig({ file, flags, env }: Sources): Resolved {
     },
     operator: operatorOf(config, said, below),
     askTimeoutMs: config.guard?.askTimeoutMs ?? usualAskTimeoutMs,
+    ...present({ fromRules: config.guard?.fromRules, findRules: config.rules?.find }),
     log: {
       level: said.logLevel ?? config.log?.level ?? "info",
       format: said.logFormat ?? config.log?.format ?? "text",

@@ -1,6 +1,7 @@
 import type { StackChange } from "../../compact/stack/diff.ts"
 import type { Layer } from "../../compact/stack/stack.ts"
 import type { Problem } from "../../message/errors.ts"
+import type { Channel } from "../../message/message.ts"
 import type { SurvivalVerdict } from "../../rules/survival.ts"
 
 /** What a session adds to the trace of a call: how the request met the log, and what was done beside the context itself. */
@@ -10,7 +11,17 @@ export type LogEvent =
   /** The client's history left the one before behind: it was edited, or compacted by the client itself. */
   | { readonly type: "branch-opened"; readonly from: string; readonly left: number }
   /** Standing rules were found in what was said, or in documents, and are pinned from here on. */
-  | { readonly type: "rules-found"; readonly pins: readonly string[] }
+  | {
+      readonly type: "rules-found"
+      readonly pins: readonly string[]
+      /** The same with their words, who said them and why they count as rules. */
+      readonly rules: readonly {
+        readonly pin: string
+        readonly text: string
+        readonly speaker: Channel
+        readonly why: string
+      }[]
+    }
   /** Rules that the history no longer says, whoever compacted it, stand again. */
   | { readonly type: "pins-reasserted"; readonly pins: readonly string[] }
   /** What became of the rules in the history that a client put in the place of the one before. */
