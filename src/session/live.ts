@@ -40,7 +40,9 @@ export type Live = {
   readonly messages: Map<number, Message>
   /** Rules that hold in other sessions too. */
   readonly shared: SharedRules
-  /** Those of them that hold in this one, as they were last read. */
+  /** The user's rules in the conversations that this one is a part of. */
+  inherited: () => Promise<readonly Pin[]>
+  /** Rules of other sessions that hold in this one, as they were last read. */
   sharedPins: readonly Pin[]
   /** Rules by the entries that pinned them, and how they stand to one another. */
   readonly rules: Map<number, Pin>

@@ -262,15 +262,23 @@ export function checkPrepareOptions(options: PrepareOptions): void {
 /** Whose sessions are where nobody says it. */
 export const usualAgent = "default"
 
-/** Whose a session is: the agent of the options, and no tenant (the empty one), unless given. */
-export type SessionOwner = { readonly tenant?: string; readonly agent?: string }
+/**
+ * Whose a session is: the agent of the options, and no tenant (the empty one), unless given. `within` names the conversations that it is a
+ * part of, as a subagent's is: the rules that the user stated there hold in it too.
+ */
+export type SessionOwner = {
+  readonly tenant?: string
+  readonly agent?: string
+  readonly within?: string | readonly string[]
+}
 
-const ownerNames = optionNames<SessionOwner>({ tenant: true, agent: true })
+const ownerNames = optionNames<SessionOwner>({ tenant: true, agent: true, within: true })
 
 /** Refuse what is no name of a tenant or an agent. */
 export function checkSessionOwner(owner: SessionOwner): void {
   checkOptionNames(owner, ownerNames, "session")
-  const { tenant = "", agent } = owner
+  const { tenant = "", agent, within = [] } = owner
+  for (const id of [within].flat()) checkSessionId(id)
   if (tenant !== "") checkName("tenant", tenant)
   if (agent !== undefined) checkName("agent", agent)
 }

@@ -152,9 +152,23 @@ export const isInForce = ({ state }: SessionPin): boolean => state === "in-force
 
 /** Every rule that was ever pinned in a session, oldest first. They are the session's, whatever branch it is on. */
 async function readPins(live: Live): Promise<readonly SessionPin[]> {
-  live.sharedPins = await live.shared.read(live.owner)
+  live.sharedPins = [...(await live.shared.read(live.owner)), ...(await live.inherited())]
   return standingPins(live)
 }
+
+/** The rules that a user stated in a conversation, as they hold in what is a part of it: under other ids, and said nowhere in its log. */
+export async function rulesFor(live: Live): Promise<readonly Pin[]> {
+  const own = (await knownPins(live)).filter(
+    (pin) => isInForce(pin) && pin.channel === "user" && pin.scope === "session",
+  )
+  return own.map(({ place: _, state: _state, conflicts: _conflicts, successor: _successor, ...pin }) => ({
+    ...pin,
+    id: `${inheritedMark}${pin.id}`,
+  }))
+}
+
+/** Before the id of a rule that stands in another conversation's log. */
+const inheritedMark = "up-"
 
 /** The same, for a call that has read them before: what was pinned and taken back since is known, and those of other sessions stay. */
 export async function standingPins(live: Live): Promise<readonly SessionPin[]> {

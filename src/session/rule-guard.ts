@@ -13,7 +13,7 @@ import { type Channel, trust } from "../message/message.ts"
 import { present } from "../message/present.ts"
 import type { Pin } from "../rules/pin.ts"
 import type { Live } from "./live.ts"
-import { isInForce, knownPins, operatorRules, type SessionPin, whyOf } from "./pins.ts"
+import { isInForce, knownPins, operatorRules, type SessionPin, standingPins, whyOf } from "./pins.ts"
 
 /** A rule, in words for who wants to know: where it comes from, and what it is for the guard. */
 export type ExplainedRule = SessionPin & {
@@ -47,8 +47,20 @@ const maxRules = 500
 
 /** The policies that the rules in force mean, each with its rule. */
 async function policiesOfRules(live: Live): Promise<readonly RuleAsPolicy[]> {
-  const pins = [...operatorRules(live), ...(await knownPins(live)).filter(isInForce)]
+  const pins = [...operatorRules(live), ...(await pinsNow(live)).filter(isInForce)]
   return pins.slice(0, maxRules).map((pin) => ({ pin, ...compiled(pin.text) }))
+}
+
+/** The rules of other sessions were read when the call was prepared; where none was yet, they are now, if anything hangs on it. */
+async function pinsNow(live: Live): Promise<readonly SessionPin[]> {
+  const binds = (live.options.guard?.fromRules ?? "observe") !== "observe"
+  if (binds && live.sent === undefined) return knownPins(live)
+  try {
+    return await standingPins(live)
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error
+    return knownPins(live)
+  }
 }
 
 /** Compiling a rule is the same work for the same words. */

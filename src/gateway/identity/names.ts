@@ -92,6 +92,17 @@ export const sideSession = (base: string, key: string): string => `${base}~side-
 /** The conversation with tools, where a call without any has taken the name already. */
 export const toolsSession = (base: string): string => `${base}~tools`
 
+/**
+ * The conversations that a session is a part of: of a subagent's or a side call's the one that began it, in either of its names. Nothing of
+ * a conversation itself.
+ */
+export function conversationsOf(session: string): readonly string[] {
+  const end = session.search(/~(?:agent-|side-)/)
+  if (end <= 0) return []
+  const base = session.slice(0, end).replace(/~tools$/, "")
+  return [base, toolsSession(base)]
+}
+
 /** Is it one of the sessions of this group? */
 export const isInGroup = (base: string, session: string): boolean =>
   session === base || session === toolsSession(base) || session.startsWith(`${base}~side-`)

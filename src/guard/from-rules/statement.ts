@@ -35,7 +35,7 @@ const keeping = words(
 )
 /** Forbidden is what is not named. */
 const excluding = words(
-  "outside|other than|any other|anything else|anywhere else|anyone else|elsewhere|another (?:language|region|host|domain|channel|folder|way|medium|place|address)|except|apart from|besides|beyond|anything but|not (?:at|in|under|on|from|within)|(?:aren't|isn't) (?:at|in|under|on|from)|leaves?(?: the)? (?=‹region›)|leaves? the|außerhalb|ausserhalb|außer|anders als|hors de|en dehors|fuera de|excepto|salvo|sauf|buiten",
+  "outside|other than|any other|anything else|anywhere else|anyone else|elsewhere|another (?:language|region|host|domain|channel|folder|way|medium|place|address)|except|apart from|besides|beyond|anything but|not (?:at|in|under|on|from|within)|(?:aren't|isn't) (?:at|in|under|on|from)|leaves?(?: the)? (?=‹region›)|leaves? the|außerhalb|ausserhalb|außer|anders als|andere[nrs]? als|jenseits|hors|en dehors|autres? que|ailleurs|fuera|fora|fuori|distint[oa]s?|diferentes?|que no sean?|otr[oa]s?|outr[oa]s?|altr[oaie]|excepto|exceto|eccetto|salvo|sauf|buiten",
 )
 
 /** A person is asked, or has to agree. */
@@ -124,7 +124,7 @@ export const clausesIn = (marked: string): readonly { readonly text: string; rea
 export function polarityOf(marked: string, mark: string): Polarity {
   const clauses = marked.split(clauseEnd)
   const found = new Set(clauses.filter((clause) => clause.includes(mark)).map(clausePolarity))
-  if (found.has("mixed") || (found.has("only") && found.has("never"))) return "mixed"
+  if (found.has("mixed") || (found.has("never") && found.size > 1)) return "mixed"
   if (found.has("only")) return "only"
   if (found.has("never")) return "never"
   const whole = clausePolarity(marked)

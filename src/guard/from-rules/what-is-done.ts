@@ -55,7 +55,10 @@ export function spend(rule: RuleStatement): FamilyReading {
   if (currency === undefined) return { why: "it names no currency" }
   if (perUnit.test(plain)) return { why: "it is a limit for a unit, and a purchase may be of several" }
   // A purchase above what a month may cost breaks the rule in any case; what was bought in other sessions the guard does not see.
-  const each = perPeriod.test(plain) || rule.asks ? true : !inAll.test(plain) && perPurchase.test(plain)
+  const isEach = any("each|single|per (?:order|purchase|payment|booking|transaction|expense|refund|transfer)").test(
+    plain,
+  )
+  const each = isEach || perPeriod.test(plain) || rule.asks || (!inAll.test(plain) && perPurchase.test(plain))
   const per = each && !any("in total|in all|overall|altogether|insgesamt").test(plain) ? ({ per: "call" } as const) : {}
   return {
     policy: { template: "spend-limit", amount: minor / 100, currency, ...per, ...decided(rule) },
