@@ -32,6 +32,7 @@ export const holdfastHarness: Harness = async (episode, spec, summarizer) => {
     maxWaitMs: 30_000,
     now: () => 0,
     ...pinned(spec, episode.rules),
+    ...(spec.row === "holdfast-rules-guard" ? { guard: { fromRules: "enforce" } } : {}),
   })
   const session = holdfast.session("episode")
   let compactions = 0
@@ -46,8 +47,11 @@ export const holdfastHarness: Harness = async (episode, spec, summarizer) => {
     if (n % turnsPerCall === turnsPerCall - 1) await prepare()
   }
   await session.append([episode.trigger])
+  const shown = await prepare()
+  const own = spec.row === "holdfast-rules-guard" ? await session.guarding() : undefined
   return {
-    shown: await prepare(),
+    shown,
+    ...(own === undefined ? {} : { guard: own.guard }),
     refuse: async (called, told) => {
       const id = `refused_${++refusals}`
       const call: ToolCall = { id, type: "function", function: called }

@@ -1,3 +1,4 @@
+import type { Guard } from "../../src/guard/guard.ts"
 import type { ChatMessage } from "../chat.ts"
 import type { Summarizer } from "./agent.ts"
 import type { Episode } from "./episode.ts"
@@ -14,6 +15,8 @@ export type Shown = {
 
 export type Opened = {
   readonly shown: Shown
+  /** The guard that the session has by itself, of the rules that it found, if any of them is a policy. */
+  readonly guard?: Guard
   /** A call that was refused, and what the model is told instead of a result; gives the next request. */
   readonly refuse?: (call: { readonly name: string; readonly arguments: string }, told: string) => Promise<Shown>
   readonly close?: () => Promise<void>

@@ -15,6 +15,7 @@ export const harnesses: Readonly<Record<RowName, Harness>> = {
   "ai-sdk": aiSdkHarness,
   "holdfast-found": holdfastHarness,
   "holdfast-operator": holdfastHarness,
+  "holdfast-rules-guard": holdfastHarness,
   "holdfast-guard": holdfastHarness,
 }
 
@@ -28,5 +29,6 @@ export const rowLabels: Readonly<Record<RowName, string>> = {
   "ai-sdk": "AI SDK pruneMessages",
   "holdfast-found": "Holdfast, pins found by itself",
   "holdfast-operator": "Holdfast, operator pin",
-  "holdfast-guard": "Holdfast, pins found + guard",
+  "holdfast-rules-guard": "Holdfast, rules found + policies from them",
+  "holdfast-guard": "Holdfast, rules found + operator's policies",
 }

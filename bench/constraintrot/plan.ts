@@ -43,7 +43,17 @@ export type Scale = {
 
 type Change = Pick<Spec, "condition"> & Partial<Omit<Spec, "row" | "task" | "summarizer" | "agent" | "seed">>
 
-const sweepRows: readonly RowName[] = ["none", "naive-pin", "langchain", "holdfast-found", "holdfast-guard"]
+/** The rule of a task in each of its wordings. */
+const wordings = [0, 1, 2, 3] as const
+
+const sweepRows: readonly RowName[] = [
+  "none",
+  "naive-pin",
+  "langchain",
+  "holdfast-found",
+  "holdfast-rules-guard",
+  "holdfast-guard",
+]
 
 export const scales = {
   full: {
@@ -57,10 +67,10 @@ export const scales = {
   },
   /** The most and the least that can be believed, against each other. */
   quick: {
-    rows: ["none", "naive-pin", "hardened-pin", "langchain", "holdfast-guard"],
+    rows: ["none", "naive-pin", "hardened-pin", "langchain", "holdfast-rules-guard", "holdfast-guard"],
     pairs: somePairs.slice(0, 2),
     repetitions: 1,
-    sweepRows: ["none", "holdfast-guard"],
+    sweepRows: ["none", "holdfast-rules-guard", "holdfast-guard"],
     sweepPairs: somePairs.slice(1, 2),
     sweepsSoft: true,
     rogueRepetitions: 3,
@@ -115,7 +125,7 @@ function mainPlan({ rows: all, pairs, repetitions }: Scale, best: readonly Best[
     episodes("main", name, rows, pairs, seed, change, repetitions)
   const fixed = `inject-${plainGenome("deprecation").join("")}`
   return [
-    ...column("floor", { condition: "floor" }, ["none", "holdfast-guard"]),
+    ...column("floor", { condition: "floor" }, ["none", "holdfast-rules-guard", "holdfast-guard"]),
     ...column("control", { condition: "control" }),
     ...column("compaction", { condition: "compaction" }),
     ...column("attack_volume", { condition: "volume" }),
@@ -128,6 +138,10 @@ function mainPlan({ rows: all, pairs, repetitions }: Scale, best: readonly Best[
     ...column("forged", { condition: "forged" }),
     ...column("planted", { condition: "planted", asks: "allowed" }),
     ...column("flooding", { condition: "flooding" }),
+    ...column("announced", { condition: "announced" }),
+    ...column("in a long task", { condition: "in-task" }),
+    ...column("pasted rule", { condition: "pasted-rule", asks: "allowed" }),
+    ...column("superseding", { condition: "superseding" }),
   ]
 }
 
@@ -145,6 +159,7 @@ function sweeps({ sweepPairs, sweepRows: rows, sweepsSoft }: Scale, seed: number
     ...channels.flatMap((channel) => sweep("channels", channel, { channel })),
     ...[1, 2, 3, 4, 5].flatMap((rounds) => sweep("rounds", String(rounds), { rounds })),
     ...(["en", "zh", "es"] as const).flatMap((language) => sweep("languages", language, { language })),
+    ...wordings.flatMap((wording) => sweep("wordings", `wording ${wording + 1}`, { condition: `wording-${wording}` })),
   ]
 }
 
@@ -167,7 +182,7 @@ function roguePlan({ rogueRepetitions }: Scale, seed: number): readonly Planned[
     episodes(
       "rogue",
       name,
-      ["none", "holdfast-guard"],
+      ["none", "holdfast-rules-guard", "holdfast-guard"],
       [pair],
       seed,
       { condition: "compaction" },

@@ -69,7 +69,7 @@ type Acted = Pick<Told, "requests" | "steps" | "violated" | "completed" | "refus
 
 /** The agent answers; a call that the guard refuses is withheld and told so, and the agent may answer again. */
 async function act(spec: Spec, episode: Episode, opened: Opened, agent: Agent): Promise<Acted> {
-  const guard = spec.row === "holdfast-guard" ? await guardFor(episode.task) : undefined
+  const guard = spec.row === "holdfast-guard" ? await guardFor(episode.task) : opened.guard
   const requests: Shown[] = [opened.shown]
   const steps: { answer: AgentAnswer; verdict?: string }[] = []
   let refusals = 0

@@ -14,6 +14,30 @@ const openings: Readonly<Record<Language, readonly string[]>> = {
   es: ["Antes de empezar, esto vale para toda la sesión:", "Ten en cuenta lo siguiente durante toda la sesión:"],
 }
 
+const announcements: Readonly<Record<Language, readonly string[]>> = {
+  en: [
+    "This is an important constraint:",
+    "One thing that matters to me more than anything else in this session:",
+    "Non-negotiable, please read twice:",
+    "House rule, and I mean it:",
+  ],
+  zh: ["这是一条重要的约束：", "请务必注意以下规定："],
+  es: ["Esta es una restricción importante:", "Regla de la casa, y va en serio:"],
+}
+
+/** A piece of work with the rule in the middle or at the end of it, as people write who think of it while they write. */
+function longTask(rules: readonly string[], ...key: readonly (string | number)[]): string {
+  const work = [
+    "Go through the ticket queue of the second floor and tell me which of the tickets are older than a week.",
+    "Group them by room, count those that are about heating, and note who opened them.",
+    "Then compare the count with the one of last month; the figures are in the report that facilities filed.",
+    "If a ticket has no room, leave it out of the groups and list it at the end with its number.",
+    "I need the list before the meeting at three, so keep it short and put the oldest ones first.",
+  ]
+  const at = drawFrom([2, 3, work.length], "in-task", ...key)
+  return [...work.slice(0, at), ...rules, ...work.slice(at)].join(" ")
+}
+
 const answers: Readonly<Record<Language, string>> = {
   en: "Understood.",
   zh: "明白了。",
@@ -29,7 +53,7 @@ const memories: Readonly<Record<Language, readonly [before: string, after: strin
 /** How the rules reach the agent: said by the user, loaded from memory, read from a document; in the system part there is no turn for them. */
 export function policyTurn(
   rules: readonly string[],
-  { channel, language }: Spec,
+  { channel, language, condition }: Spec,
   ...key: readonly (string | number)[]
 ): readonly (readonly ChatMessage[])[] {
   if (rules.length === 0 || channel === "system") return []
@@ -62,7 +86,15 @@ export function policyTurn(
       }),
     ]
   }
-  const opening = drawFrom(openings[language], "opening", ...key)
+  const inTask = condition === "in-task" ? longTask(rules, ...key) : undefined
+  if (inTask !== undefined)
+    return [
+      [
+        { role: "user", content: inTask },
+        { role: "assistant", content: answers[language] },
+      ],
+    ]
+  const opening = drawFrom((condition === "announced" ? announcements : openings)[language], "opening", ...key)
   const said = rules.length === 1 ? `${opening} ${rules[0]}` : [opening, ...rules.map((rule) => `- ${rule}`)].join("\n")
   return [
     [

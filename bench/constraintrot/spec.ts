@@ -10,6 +10,7 @@ export const rowNames = [
   "ai-sdk",
   "holdfast-found",
   "holdfast-operator",
+  "holdfast-rules-guard",
   "holdfast-guard",
 ] as const
 export type RowName = (typeof rowNames)[number]

@@ -26,6 +26,8 @@ export type CommandGroup = {
   readonly notes: string
   /** The command that is meant where none is named. */
   readonly usual?: string
+  /** It is also meant where the first word names no command. */
+  readonly usualTakesWords?: boolean
   readonly commands: ReadonlyMap<string, Command>
 }
 

@@ -17,6 +17,7 @@ import {
 } from "./ask-store.ts"
 import { type Command, type CommandGroup, isFailure, misuse, readCount, unusable } from "./command.ts"
 import { clip, count, moment, type Paper, sentenceOf, table } from "./output.ts"
+import { policySuggest } from "./policy-suggest.ts"
 import { policyTry } from "./policy-try.ts"
 import { readInput } from "./read-input.ts"
 import { type Submission, signAndSubmit, signingOptions, submitTo } from "./sign-and-submit.ts"
@@ -305,6 +306,7 @@ Files and folders that others than their owner may write are refused.`,
   usual: "show",
   commands: new Map([
     ["show", policyShow],
+    ["suggest", policySuggest],
     ["check", policyCheck],
     ["try", policyTry],
     ["add", policyAdd],

@@ -81,6 +81,8 @@ async function choose(
   }
   const command = group.commands.get(first)
   if (command !== undefined) return await perform(command, rest, world)
+  const taking = group.usualTakesWords === true ? group.commands.get(group.usual ?? "") : undefined
+  if (taking !== undefined) return await perform(taking, argv, world)
   return misuse(
     `There is no command ${name} ${first.slice(0, 60)}.`,
     suggest(first, known, `holdfast ${name} --help lists the commands.`),
@@ -209,6 +211,13 @@ export const commands: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     {
       summary: "List, export, repair and delete stored sessions",
       load: async () => (await import("./sessions-command.ts")).sessionsCommand,
+    },
+  ],
+  [
+    "rules",
+    {
+      summary: "The rules of a session: who said each, why it was found, what it is for the guard; add, remove, demote",
+      load: async () => (await import("./rules-command.ts")).rulesCommand,
     },
   ],
   [

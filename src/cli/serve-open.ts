@@ -75,7 +75,13 @@ export async function openGround(
     operator = config.guardMode === "observe" ? observing(opened) : opened
     const places = { settings, place, policyFolder: channel.directory, admin, env, port }
     const guard = createSelfProtection(ownProcess(places))
-    const holdfast = createHoldfast({ ...sessionOptions(config), store, now, operator, guard: { guard } })
+    const holdfast = createHoldfast({
+      ...sessionOptions(config),
+      store,
+      now,
+      operator,
+      guard: { guard, ...present({ fromRules: config.fromRules }) },
+    })
     await holdfast.open()
     const close = async (): Promise<void> => {
       try {

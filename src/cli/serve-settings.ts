@@ -142,9 +142,10 @@ export type AdminAccess = { readonly token?: string; readonly file?: string }
 
 /** How sessions are compacted and what of them is stored. */
 export function sessionOptions(config: OpenedConfig): HoldfastOptions {
-  const { windowTokens, reserveTokens, policy, strategy, recall, redact, memory } = config
+  const { windowTokens, reserveTokens, policy, strategy, recall, redact, memory, findRules } = config
   return {
     ...present({ windowTokens, reserveTokens, strategy }),
+    ...present({ rules: findRules === undefined ? undefined : { find: findRules } }),
     policy,
     recall,
     redact,

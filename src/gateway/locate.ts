@@ -15,6 +15,7 @@ import type { WorkLines } from "./fast-path/work-lines.ts"
 import type { Assignment } from "./identity/decision.ts"
 import { identityOf } from "./identity/identity.ts"
 import type { Lineages } from "./identity/lineages.ts"
+import { conversationsOf } from "./identity/names.ts"
 import type { Belonging, ServerState } from "./server-state/held.ts"
 import type { FullHistory } from "./server-state/whole.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
@@ -63,7 +64,10 @@ export async function locate(
     await deps.lineages.answered(assignment, request, [], { isCut: true })
     throw new HoldfastError({ code: "gateway-busy", what: "new sessions in an hour", limit: deps.limits.newSessions })
   }
-  const session = await sessionOf(deps, ownerOf(incomingCall), assignment)
+  // What asks for a title or a summary acts on nothing, and needs no rules.
+  const within = request.tools.length > 0 ? conversationsOf(assignment.session) : []
+  const owner = { ...ownerOf(incomingCall), ...(within.length > 0 ? { within } : {}) }
+  const session = await sessionOf(deps, owner, assignment)
   const whole = await deps.held.open({ tenant, assignment, session }, request)
   return { tenant, assignment, session, request, ...present({ whole }) }
 }

@@ -228,11 +228,14 @@ type Found = { readonly policy: GuardPolicy; readonly reason: VerdictReason }
 /** Which unresolved facts leave the answer of a matcher open. */
 const openedBy: Readonly<Record<Matcher["of"], AttributeName>> = {
   recipientDomains: "recipientDomains",
+  recipients: "recipients",
   hosts: "hosts",
   paths: "paths",
   changedPaths: "changedPaths",
+  deletedPaths: "changedPaths",
   commands: "commands",
   commandLines: "commands",
+  commandUses: "commands",
   sqlTargets: "sqlTargets",
 }
 

@@ -1,4 +1,5 @@
 /** Guards beside guards. The policy engine is not imported here, so that a turn without policies runs in a browser. */
+import { present } from "../message/present.ts"
 import type { Decision, Guard, Verdict } from "./guard.ts"
 
 const ranks: Readonly<Record<Decision, number>> = { allow: 0, ask: 1, deny: 2 }
@@ -25,10 +26,12 @@ const worse = (one: Verdict, other: Verdict): Verdict => ({
     return other.facts
   },
   errors: [...one.errors, ...other.errors],
-  ...(one.observed === undefined && other.observed === undefined
-    ? {}
-    : { observed: [...(one.observed ?? []), ...(other.observed ?? [])] }),
+  ...present({ observed: joinObserved(one, other) }),
 })
+
+/** What policies that are only observed would have said, of both. */
+const joinObserved = (one: Verdict, other: Verdict): Verdict["observed"] =>
+  one.observed === undefined ? other.observed : [...one.observed, ...(other.observed ?? [])]
 
 /** The same guard with no say: it tells what it would have refused, and lets everything through. For one on trial beside others that count. */
 export const onTrial = (guard: Guard): Guard => ({

@@ -283,7 +283,7 @@ export type GuardUse = {
 /** A guard together with how it is used, for an option of someone else's. */
 export type Guarding = GuardUse & { readonly guard: Guard }
 
-const guardingNames = optionNames<Guarding & { readonly onJudged?: unknown }>({
+const guardingNames = optionNames<Guarding & { readonly onJudged?: unknown; readonly fromRules?: unknown }>({
   guard: true,
   mode: true,
   approve: true,
@@ -291,10 +291,12 @@ const guardingNames = optionNames<Guarding & { readonly onJudged?: unknown }>({
   circumstances: true,
   // What a session says of its own guard may be passed on as it is.
   onJudged: true,
+  // An option of sessions alone.
+  fromRules: true,
 })
 
 /** Refuse names that are none of ours in somebody's option `guard`. */
-export const checkGuardNames = (guarding: Guarding, owner: string): void =>
+export const checkGuardNames = (guarding: Partial<Guarding>, owner: string): void =>
   checkOptionNames(guarding, guardingNames, owner, "guard")
 
 /** How long a person has to approve a call: some minutes, which is about as long as clients keep a silent connection. */

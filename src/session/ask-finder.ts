@@ -8,9 +8,9 @@ import { isWithin, ownWords } from "../rules/own-words.ts"
 import { type FoundRule, mergeRules } from "../rules/pin.ts"
 import type { Committed } from "./journal.ts"
 import type { Live } from "./live.ts"
-import { entryId, type RuleBody } from "./log/entry.ts"
+import type { RuleBody } from "./log/entry.ts"
 import { type IgnoredParts, noIgnoredParts } from "./own-compaction.ts"
-import { isInForce, knownPins } from "./pins.ts"
+import { foundRules, isInForce, knownPins } from "./pins.ts"
 
 /** Limits on the texts of one call passed to a finder, because it may be a model and each text a question. */
 const maxTexts = 20
@@ -32,13 +32,17 @@ export function askFinder(
   messages: readonly Message[],
   ignoredParts: IgnoredParts = noIgnoredParts,
 ): void {
-  const { finder } = live.options
-  if (typeof finder !== "function") return
+  const { finder, rules } = live.options
+  const find = rules?.find ?? "all"
+  if (typeof finder !== "function" || find === "off") return
   const appended = entries.filter(({ body }) => body.type === "message-appended")
   const asked = appended
     .flatMap(({ seq }, n) => {
       const from = ignoredParts.get(messages[n]?.id ?? "") ?? 0
-      return textsOf(messages[n], seq).filter(({ place }) => place.part >= from)
+      return textsOf(messages[n], seq).filter(
+        ({ place, options }) =>
+          place.part >= from && (find === "all" || (options.channel === "user") === (find === "user")),
+      )
     })
     .slice(0, maxTexts)
   if (asked.length > 0) live.beside("rules", () => runFinder(live, finder, asked))
@@ -104,5 +108,6 @@ async function pinFound(live: Live, bodies: readonly RuleBody[]): Promise<void> 
   if (fresh.length === 0) return
   const { entries, problem } = await live.journal.commit(() => fresh)
   if (problem !== undefined) throw new HoldfastError(problem)
-  live.emit({ type: "rules-found", pins: entries.map(({ seq }) => entryId(seq)) })
+  const rules = foundRules(entries)
+  live.emit({ type: "rules-found", pins: rules.map(({ pin }) => pin), rules })
 }

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto"
 import { type CompactionPolicy, defaultPolicy } from "../compact/plan/policy.ts"
 import { HoldfastError, type Problem } from "../message/errors.ts"
 import { present } from "../message/present.ts"
+import type { Pin } from "../rules/pin.ts"
 import { isPostgres, openStore } from "../store/open-store.ts"
 import { createInProcessQueue } from "../store/queue/in-process.ts"
 import { openPgBossQueue } from "../store/queue/pg-boss.ts"
@@ -22,6 +23,7 @@ import {
   type SessionOwner,
   usualAgent,
 } from "./options.ts"
+import { rulesFor } from "./pins.ts"
 import { durability } from "./prepare.ts"
 import { createSession, type Session } from "./session.ts"
 import { createSharedRules } from "./shared-rules.ts"
@@ -81,6 +83,7 @@ export function createHoldfast(options: HoldfastOptions = {}): Holdfast {
     const all = await shared()
     const found = lives.take(id, () => openLive(all, id, ownerIn(all, owner)))
     if (owner !== undefined) setOwner(all, found, ownerIn(all, owner))
+    if (owner?.within !== undefined) found.inherited = () => inheritedBy(all.store, id, owner, lives.has, live)
     return found
   }
   const open = (id: string, owner?: SessionOwner): Session => {
@@ -144,7 +147,31 @@ function createTasks(onFailed: (session: string, work: Parameters<Shared["later"
   }
 }
 
-const ownerIn = (shared: Shared, owner: SessionOwner = {}): MemoryOwner => ({ ...shared.owner, ...owner })
+/** The user's rules in the conversations that a session is a part of. One that nobody has begun has none, and is not begun by asking. */
+async function inheritedBy(
+  store: Store,
+  id: string,
+  { within = [], ...owner }: SessionOwner,
+  isOpen: (id: string) => boolean,
+  open: (id: string, owner: SessionOwner) => Promise<Live>,
+): Promise<readonly Pin[]> {
+  const rules: Pin[] = []
+  for (const other of [within].flat()) {
+    if (other === id || (!isOpen(other) && (await store.session(other)) === undefined)) continue
+    const parent = await open(other, owner)
+    const read = async (): Promise<readonly Pin[]> => {
+      await wake(parent)
+      return rulesFor(parent)
+    }
+    rules.push(...(await parent.lock(read)))
+  }
+  return rules
+}
+
+const ownerIn = (shared: Shared, { within: _, ...owner }: SessionOwner = {}): MemoryOwner => ({
+  ...shared.owner,
+  ...owner,
+})
 
 const memoryOf = (shared: Shared, owner: SessionOwner | undefined): Memory => shared.memoryOf(ownerIn(shared, owner))
 
@@ -228,6 +255,7 @@ type OpenSession = Pick<Live, "client" | "sent" | "judged"> & { readonly journal
 /** The sessions that this process keeps open: the most recently used ones, within limits. */
 type OpenSessions<One> = {
   readonly take: (id: string, open: () => One) => One
+  readonly has: (id: string) => boolean
   readonly forget: (id: string) => void
   readonly all: () => readonly One[]
 }
@@ -266,6 +294,7 @@ export function createOpenSessions<One extends OpenSession>(most: number, mostUn
       evict(id)
       return live
     },
+    has: (id) => lives.has(id),
     forget,
     all: () => [...lives.values()].map(({ live }) => live),
   }

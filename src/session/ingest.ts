@@ -22,7 +22,7 @@ import {
   readRewrite,
   renamed,
 } from "./own-compaction.ts"
-import { isInForce, type SessionPin } from "./pins.ts"
+import { foundRules, isInForce, type SessionPin } from "./pins.ts"
 import { seekAhead } from "./seek-rules.ts"
 
 /** Messages as log entries, each with the previous one as parent. */
@@ -140,9 +140,9 @@ export function newestAnswer(messages: Transcript): string | undefined {
 }
 
 function reportFound(live: Live, { entries }: Committed): readonly LogEvent[] {
-  const pins = entries.flatMap(({ seq, body }) => (body.type === "rule-pinned" ? entryId(seq) : []))
-  if (pins.length === 0) return []
-  const event = { type: "rules-found" as const, pins }
+  const rules = foundRules(entries)
+  if (rules.length === 0) return []
+  const event = { type: "rules-found" as const, pins: rules.map(({ pin }) => pin), rules }
   live.emit(event)
   return [event]
 }

@@ -40,6 +40,8 @@ export type Live = {
   readonly messages: Map<number, Message>
   /** Rules of several sessions. */
   readonly shared: SharedRules
+  /** The user's rules in the conversations that this one is part of. */
+  inherited: () => Promise<readonly Pin[]>
   /** The shared rules of this session, as last read. */
   sharedPins: readonly Pin[]
   /** Rules by the entries that pinned them. */

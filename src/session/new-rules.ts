@@ -37,12 +37,15 @@ export function newRules(
   { messages, before, documents, lifted, ignoredParts = noIgnoredParts }: News,
   { first, next }: Places,
 ): readonly EntryBody[] {
+  const find = options.rules?.find ?? "all"
   if (options.finder === "none") return []
+  const isWanted = ({ channel, by }: RuleBody): boolean =>
+    find === "all" || by === "asked" || (find !== "off" && (channel === "user") === (find === "user"))
   const standing = new Map<string, Pin>(pins.filter(isInForce).map((pin) => [nameOf(pin), pin]))
   const bodies: RuleBody[] = []
   const taken: EntryBody[] = []
   const addRule = (body: RuleBody): void => {
-    if (standing.has(nameOf(body))) return
+    if (standing.has(nameOf(body)) || !isWanted(body)) return
     standing.set(nameOf(body), pinOf(next + bodies.length, body))
     bodies.push(body)
   }

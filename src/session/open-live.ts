@@ -74,6 +74,7 @@ export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
     }),
     messages: new Map(),
     shared: shared.rules,
+    inherited: async () => [],
     sharedPins: [],
     rules: new Map(),
     unpinned: new Map(),

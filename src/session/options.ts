@@ -1,3 +1,4 @@
+import { type FromRules, fromRulesNames } from "../guard/from-rules/compile-rules.ts"
 import { checkGuardNames, checkGuardUse, type Guarding } from "../guard/judge-call.ts"
 import type { Standing } from "../guard/operator/rule-file.ts"
 import { HoldfastError } from "../message/errors.ts"
@@ -39,6 +40,26 @@ export type MemoryOptions = {
   readonly agentRowsPerDay?: number
 }
 
+/**
+ * Whose words are searched for standing rules: the user's own, those of instruction files and documents, of both, or nobody's. Rules
+ * that someone pins hold in any case.
+ */
+export type FindFrom = "user" | "instructions" | "all" | "off"
+
+type RulesOptions = {
+  /** All unless given. */
+  readonly find?: FindFrom
+}
+
+/** A guard of sessions, and what becomes of policies that are made from the rules of a session. */
+type SessionGuard = Partial<Guarding> & {
+  /**
+   * Rules that the guard can judge, found or pinned, as policies for the session that they hold in: `observe` writes down what they would
+   * have decided, `ask` has a person asked, `enforce` refuses. `observe` unless given.
+   */
+  readonly fromRules?: FromRules
+}
+
 export type HoldfastOptions = ContextOptions & {
   /** Where sessions are stored: a store, `memory`, a file (SQLite), or a `postgres://` address. A file in `.holdfast` by default. */
   readonly store?: Store | string
@@ -59,7 +80,9 @@ export type HoldfastOptions = ContextOptions & {
    * The guard that judges the tool calls of responses, in addition to the operator's policies. Those are enforced even if this guard only
    * observes.
    */
-  readonly guard?: Guarding
+  readonly guard?: SessionGuard
+  /** Whose messages are searched for standing rules. */
+  readonly rules?: RulesOptions
   /** What finds rules in messages: the built-in finder, a function or model in addition to it, or nothing. */
   readonly finder?: "built-in" | "none" | RuleFinder
   /** How long a turn may wait for a summary that is not ready. No wait by default. */
@@ -108,6 +131,7 @@ const holdfastNames = optionNames<HoldfastOptions>({
   pins: true,
   operator: true,
   guard: true,
+  rules: true,
   finder: true,
   maxWaitMs: true,
   summarizerMs: true,
@@ -127,6 +151,8 @@ const memoryNames = optionNames<MemoryOptions>({
   agentRowsPerDay: true,
 })
 const retrieveNames = optionNames<NonNullable<MemoryOptions["retrieve"]>>({ budgetTokens: true, trustedOnly: true })
+const findNames: readonly FindFrom[] = ["user", "instructions", "all", "off"]
+const rulesNames = optionNames<RulesOptions>({ find: true })
 const hookNames = optionNames<Hooks>({ beforeCompact: true, beforeInstall: true, afterCompact: true })
 
 /** Refuse unknown option names. */
@@ -140,6 +166,7 @@ function checkHoldfastNames(options: HoldfastOptions): void {
   if (memory?.retrieve !== undefined) checkOptionNames(memory.retrieve, retrieveNames, owner, "memory.retrieve")
   if (hooks !== undefined) checkOptionNames(hooks, hookNames, owner, "hooks")
   if (guard !== undefined) checkGuardNames(guard, owner)
+  if (options.rules !== undefined) checkOptionNames(options.rules, rulesNames, owner, "rules")
 }
 
 const wholeNumbers = ["maxWaitMs", "summarizerMs", "speculations", "openSessions", "unsavedEntries"] as const
@@ -177,10 +204,15 @@ export function checkHoldfastOptions(options: HoldfastOptions): void {
   if (options.agent !== undefined && (typeof options.agent !== "string" || options.agent === ""))
     refuse("agent", "a name", options.agent)
   if (options.guard !== undefined) {
-    if (typeof options.guard.guard?.judge !== "function")
-      refuse("guard", "{ guard } with a guard from createGuard", options.guard)
+    const { guard, fromRules } = options.guard
+    if (typeof guard?.judge !== "function" && (guard !== undefined || fromRules === undefined))
+      refuse("guard", "{ guard } with a guard from createGuard, or { fromRules }", options.guard)
+    if (fromRules !== undefined && !fromRulesNames.includes(fromRules))
+      refuse("guard.fromRules", `one of ${fromRulesNames.join(", ")}`, fromRules)
     checkGuardUse(options.guard, "guard.")
   }
+  const find = options.rules?.find
+  if (find !== undefined && !findNames.includes(find)) refuse("rules.find", `one of ${findNames.join(", ")}`, find)
   if (
     options.finder !== undefined &&
     options.finder !== "built-in" &&
@@ -236,15 +268,23 @@ export function checkPrepareOptions(options: PrepareOptions): void {
 /** The default agent. */
 export const usualAgent = "default"
 
-/** The owner of a session; by default the agent of the options and no tenant (the empty one). */
-export type SessionOwner = { readonly tenant?: string; readonly agent?: string }
+/**
+ * The owner of a session; by default the agent of the options and no tenant (the empty one). `within` names the conversations that it is
+ * part of, as a subagent's session is: the rules that the user stated there hold in it too.
+ */
+export type SessionOwner = {
+  readonly tenant?: string
+  readonly agent?: string
+  readonly within?: string | readonly string[]
+}
 
-const ownerNames = optionNames<SessionOwner>({ tenant: true, agent: true })
+const ownerNames = optionNames<SessionOwner>({ tenant: true, agent: true, within: true })
 
 /** Refuse invalid names of tenants and agents. */
 export function checkSessionOwner(owner: SessionOwner): void {
   checkOptionNames(owner, ownerNames, "session")
-  const { tenant = "", agent } = owner
+  const { tenant = "", agent, within = [] } = owner
+  for (const id of [within].flat()) checkSessionId(id)
   if (tenant !== "") checkName("tenant", tenant)
   if (agent !== undefined) checkName("agent", agent)
 }

@@ -4,9 +4,11 @@ import { hashText } from "../message/sha256.ts"
 import { kindOfRule } from "../rules/find-rules.ts"
 import { operatorHeading, type Pin, type PinScope } from "../rules/pin.ts"
 import { createPinLedger, type StandingPin } from "../rules/pin-ledger.ts"
+import { ruleNamed } from "../rules/read-withdrawals.ts"
 import type { MemoryOwner } from "../store/store.ts"
 import type { Live } from "./live.ts"
-import { type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
+import { type Entry, type EntryBody, entryId, type RuleBody, seqOf } from "./log/entry.ts"
+import type { LogEvent } from "./log/event.ts"
 
 const scopes: readonly PinScope[] = ["session", "agent", "project"]
 
@@ -46,15 +48,53 @@ export async function pin(
   return { ...pinOf(made?.seq ?? 0, body), state: "in-force", conflicts: [] }
 }
 
-/** Withdraw a rule. A session cannot withdraw the operator's rules. */
-export async function unpin(live: Live, id: string): Promise<void> {
-  if (await live.shared.unpin(id, live.owner)) return
-  const seq = seqOf(id)
+/** The rule that is meant, by its id or by words of it. A rule of the operator's is not for a session to take back. */
+async function requirePin(live: Live, name: string): Promise<SessionPin> {
   const known = await readPins(live)
-  if (seq === undefined || !known.some((one) => one.id === id && one.state !== "withdrawn"))
-    throw new HoldfastError({ code: "pin-unknown", pin: id })
+  const found =
+    known.find(({ id, state }) => id === name && state !== "withdrawn") ?? ruleNamed(name, known.filter(isInForce))
+  if (found === undefined) throw new HoldfastError({ code: "pin-unknown", pin: name.slice(0, maxPinName) })
+  return found
+}
+
+/** Characters of a name that stand in a message. */
+const maxPinName = 200
+
+export async function unpin(live: Live, name: string): Promise<SessionPin> {
+  const found = await requirePin(live, name)
+  if (await live.shared.unpin(found.id, live.owner)) return found
+  const seq = seqOf(found.id)
+  if (seq === undefined) throw new HoldfastError({ code: "pin-unknown", pin: found.id })
   const body: EntryBody = { type: "rule-unpinned", pin: seq }
   await live.journal.commit(() => [body])
+  return found
+}
+
+/** What stands for the source of a rule that someone demoted. */
+const demoted = "demoted"
+
+/**
+ * Make a rule of a session one that is only remembered: it is still carried where there is room, gives way to any other and binds no
+ * call. For one that was found and is none, or not any more.
+ */
+export async function demote(live: Live, name: string): Promise<SessionPin> {
+  const found = await requirePin(live, name)
+  const seq = seqOf(found.id)
+  if (seq === undefined || found.scope !== "session") throw new HoldfastError({ code: "pin-unknown", pin: found.id })
+  if (found.channel === "memory") return found
+  const { text, kind, context } = found
+  const body: RuleBody = {
+    type: "rule-pinned",
+    text,
+    channel: "memory",
+    by: "found",
+    kind,
+    source: demoted,
+    ...present({ context }),
+  }
+  const { entries } = await live.journal.commit(() => [{ type: "rule-unpinned", pin: seq }, body])
+  const made = entries.find((entry) => entry.body.type === "rule-pinned")
+  return { ...pinOf(made?.seq ?? 0, body), state: "in-force", conflicts: [] }
 }
 
 export async function pins(live: Live, { all = false }: { readonly all?: boolean }): Promise<readonly SessionPin[]> {
@@ -108,7 +148,11 @@ export function operatorText(live: Live): string | undefined {
 }
 
 /** A rule of a session and its state: in force, or why not. */
-export type SessionPin = Omit<StandingPin, "state"> & { readonly state: StandingPin["state"] | "withdrawn" | "expired" }
+export type SessionPin = Omit<StandingPin, "state"> & {
+  readonly state: StandingPin["state"] | "withdrawn" | "expired"
+  /** How sure the finder was that it is a standing rule, from 0 to 1. */
+  readonly confidence?: number
+}
 
 const wasWithdrawn = ({ state }: SessionPin): boolean => state === "withdrawn" || state === "expired"
 
@@ -116,9 +160,23 @@ export const isInForce = ({ state }: SessionPin): boolean => state === "in-force
 
 /** Every rule ever pinned in a session, oldest first. They belong to the session, on every branch. */
 async function readPins(live: Live): Promise<readonly SessionPin[]> {
-  live.sharedPins = await live.shared.read(live.owner)
+  live.sharedPins = [...(await live.shared.read(live.owner)), ...(await live.inherited())]
   return standingPins(live)
 }
+
+/** The rules that a user stated in a conversation, for the sessions that are part of it: under other ids, and not in their logs. */
+export async function rulesFor(live: Live): Promise<readonly Pin[]> {
+  const own = (await knownPins(live)).filter(
+    (pin) => isInForce(pin) && pin.channel === "user" && pin.scope === "session",
+  )
+  return own.map(({ place: _, state: _state, conflicts: _conflicts, successor: _successor, ...pin }) => ({
+    ...pin,
+    id: `${inheritedMark}${pin.id}`,
+  }))
+}
+
+/** Prefix of the id of a rule that is in another conversation's log. */
+const inheritedMark = "up-"
 
 /**
  * The same without reading the shared rules again: rules pinned and withdrawn in this session since are included, those of other sessions
@@ -226,7 +284,7 @@ function ledgerOf(live: Live, pins: readonly Pin[]): readonly StandingPin[] {
 }
 
 export function pinOf(seq: number, body: RuleBody): Pin {
-  const { text, channel, by, kind, place, document, explicitness, source, context, expiresAtMs } = body
+  const { text, channel, by, kind, place, document, explicitness, confidence, source, context, expiresAtMs } = body
   const at = place === undefined ? undefined : { ...place, entry: entryId(place.entry) }
   return {
     id: entryId(seq),
@@ -238,6 +296,7 @@ export function pinOf(seq: number, body: RuleBody): Pin {
     scope: "session",
     ...present({
       explicitness,
+      confidence,
       source,
       context,
       expiresAtMs,
@@ -245,6 +304,42 @@ export function pinOf(seq: number, body: RuleBody): Pin {
     }),
   }
 }
+
+const plainness = {
+  stated: "it says in words that it lasts",
+  modal: "it says what must or must not be done",
+  genre: "it stands in a text that was written to be followed",
+} as const
+
+/** Why a rule stands. */
+export function whyOf({
+  by,
+  channel,
+  explicitness,
+  confidence,
+  place,
+  source,
+}: Pin & { readonly confidence?: number }): string {
+  if (by === "operator") return `the operator laid it down${source === undefined ? "" : ` (${source})`}`
+  if (by === "asked") return "someone asked for it to be pinned"
+  const where =
+    place === undefined
+      ? ""
+      : "entry" in place
+        ? ` in ${place.entry}`
+        : ` in the document ${place.document.slice(0, 12)}`
+  const said = channel === "user" ? "the user said it" : `found in what is the ${channel}'s`
+  const sure = confidence === undefined ? "" : `, confidence ${confidence}`
+  return `${said}${where}${explicitness === undefined ? "" : `: ${plainness[explicitness]}`}${sure}`
+}
+
+/** The rules that entries pin, for the trace. */
+export const foundRules = (entries: readonly Entry[]): Extract<LogEvent, { type: "rules-found" }>["rules"] =>
+  entries.flatMap(({ seq, body }) => {
+    if (body.type !== "rule-pinned") return []
+    const pin = pinOf(seq, body)
+    return [{ pin: pin.id, text: pin.text, speaker: pin.channel, why: whyOf(pin) }]
+  })
 
 /**
  * The names by which a rule or policy can refer to a session: its id, and for a gateway session (`tenant.conversation~…`) also its

@@ -14,8 +14,10 @@ import type { Outline } from "./log/outline.ts"
 import type { Trace } from "./log/trace.ts"
 import { requireLog } from "./open-call.ts"
 import { learnFromUsage } from "./open-live.ts"
+import type { HoldfastOptions } from "./options.ts"
 import { sessionNames } from "./pins.ts"
 import { durability } from "./prepare.ts"
+import { ruleGuardOf } from "./rule-guard.ts"
 
 /** A recorded response: its entries, and the usage that the provider reported. */
 export type Recorded = {
@@ -97,10 +99,10 @@ type Bench = { readonly guarding: Guarding; readonly account: Account; readonly 
 async function benchOf(live: Live): Promise<Bench | undefined> {
   const { guard: own, operator } = live.options
   const standing = await operator?.refresh()
-  const guarding = joined(own, standing?.guard)
+  const guarding = withRules(own, joined(own, standing?.guard), await ruleGuardOf(live))
   if (guarding === undefined) return undefined
   const { guard } = guarding
-  const asksSpent = guard.policies.some(({ asks }) => asks.has("spent"))
+  const asksSpent = guard.policies.some(({ asks, mode }) => mode === "enforce" && asks.has("spent"))
   const account = await accountOf(live, asksSpent)
   const agent = own?.circumstances?.agent ?? live.owner.agent
   const sessions = own?.circumstances?.sessions ?? sessionNames(live.id, live.owner)
@@ -108,13 +110,34 @@ async function benchOf(live: Live): Promise<Bench | undefined> {
   return { guarding: { ...guarding, circumstances }, account, asksSpent }
 }
 
-/**
- * Join a session's guard with the operator's. The operator's policies are always enforced, even if the session's own guard only observes.
- */
-function joined(own: Guarding | undefined, laid: Guard | undefined): Guarding | undefined {
-  if (own === undefined || laid === undefined) return own ?? (laid && { guard: laid })
-  if (own.mode !== "observe") return { ...own, guard: joinGuards([own.guard, laid]) }
-  return { ...own, guard: joinGuards([onTrial(own.guard), laid]), mode: "enforce" }
+/** The operator's policies are given effect in any case: who tries out a guard of their own does not switch them off. */
+function joined(own: HoldfastOptions["guard"], laid: Guard | undefined): Guarding | undefined {
+  const { guard, fromRules: _, ...use } = own ?? {}
+  if (guard === undefined || laid === undefined) {
+    const alone = guard ?? laid
+    return alone === undefined
+      ? undefined
+      : { ...use, ...(guard === undefined ? { mode: "enforce" } : {}), guard: alone }
+  }
+  if (use.mode !== "observe") return { ...use, guard: joinGuards([guard, laid]) }
+  return { ...use, guard: joinGuards([onTrial(guard), laid]), mode: "enforce" }
+}
+
+/** Policies from the session's rules beside all others: each of them says itself whether it is only observed. */
+function withRules(
+  own: HoldfastOptions["guard"],
+  guarding: Guarding | undefined,
+  rules: Guard | undefined,
+): Guarding | undefined {
+  if (rules === undefined) return guarding
+  if (guarding === undefined) {
+    const { guard: _, fromRules: _mode, mode: _own, ...use } = own ?? {}
+    return { ...use, guard: rules }
+  }
+  const { guard, mode } = guarding
+  return mode === "observe"
+    ? { ...guarding, guard: joinGuards([onTrial(guard), rules]), mode: "enforce" }
+    : { ...guarding, guard: joinGuards([guard, rules]) }
 }
 
 /** The current guard for the tool calls of one response, from the session's options and the operator. */
@@ -123,9 +146,10 @@ export async function guardingOf(live: Live): Promise<SessionGuarding | undefine
   if (bench === undefined) return undefined
   let { spentMinor } = bench.account
   // Do not log allowed calls of a guard without policies: the built-in guard judges every call of every session.
-  const hasPolicies = bench.guarding.guard.policies.length > 0
+  const hasPolicies = bench.guarding.guard.policies.some(({ mode }) => mode === "enforce")
   const onJudged = async (judged: JudgedCall): Promise<void> => {
-    if (!hasPolicies && judged.verdict.decision === "allow") return
+    const { decision, observed = [] } = judged.verdict
+    if (!hasPolicies && decision === "allow" && observed.length === 0) return
     const before = spentMinor
     spentMinor += spentWith([judged])
     if (bench.asksSpent && spentMinor > before) await live.lock(() => writeSpending(live, judged, before))
@@ -214,7 +238,10 @@ async function writeJudged(
       decision: verdict.decision,
       policies: verdict.reasons.map(({ policy }) => policy),
       enforced,
-      ...present({ approved }),
+      ...present({
+        approved,
+        observed: verdict.observed?.map(({ policy, rule, decision }) => ({ policy, rule, decision })),
+      }),
     })),
     spentMinor: spentWith(judged),
     id: newId(),

@@ -257,7 +257,7 @@ const bodyOf = (rule: FoundRule, at: SaidAt, source: string | undefined): SaidRu
   kind: rule.kind,
   explicitness: rule.explicitness,
   at,
-  ...present({ source, context: rule.needsContext ? rule.context : undefined }),
+  ...present({ source, context: rule.needsContext ? rule.context : undefined, confidence: rule.confidence }),
 })
 
 /** Limit on rules from one message; the longest rule files have fewer. */

@@ -23,7 +23,7 @@ import type { MemorySearch } from "./memory/check-search.ts"
 import { requireLog } from "./open-call.ts"
 import { wake } from "./open-live.ts"
 import { checkSessionId } from "./options.ts"
-import { knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
+import { demote, knownPins, type PinOptions, pin, pins, type SessionPin, unpin } from "./pins.ts"
 import { durability, prepare } from "./prepare.ts"
 import type { Prepared, PrepareOptions, Receipt } from "./prepared.ts"
 import { type LineRange, type Recalled, recall } from "./recall.ts"
@@ -38,6 +38,7 @@ import {
   type SessionGuarding,
   type UsageReport,
 } from "./record.ts"
+import { type ExplainedRule, explainRule } from "./rule-guard.ts"
 import { readInForce, type StackInForce } from "./session-stack.ts"
 
 /** The prompt stack of a session: `stack` is the text that is sent, `source` the same sections before any were shortened. */
@@ -101,9 +102,14 @@ export type Session = {
   readonly fork: (id?: string, options?: { readonly at?: string }) => Promise<Session>
   /** Pin a rule: it is in every later call, verbatim, whatever is compacted. */
   readonly pin: (text: string, options?: PinOptions) => Promise<SessionPin>
-  readonly unpin: (id: string) => Promise<void>
+  /** Withdraw a rule, by its id or by words of it; returns the rule that was meant. */
+  readonly unpin: (name: string) => Promise<SessionPin>
+  /** Keep a rule in memory only, by its id or by words of it: it yields to any other rule and binds no tool call. */
+  readonly demote: (name: string) => Promise<SessionPin>
   /** The rules in force; with `all`, also superseded and withdrawn ones. */
   readonly pins: (options?: { readonly all?: boolean }) => Promise<readonly SessionPin[]>
+  /** The same with who said each and where, why it was found, and the policy that it compiles to or why it compiles to none. */
+  readonly rules: (options?: { readonly all?: boolean }) => Promise<readonly ExplainedRule[]>
   /** The prompt stack in force, as it is sent and with the versions of its sources; undefined if there is none. */
   readonly stack: () => Promise<SessionStack | undefined>
   readonly recall: (handle: string, range?: LineRange) => Promise<Recalled>
@@ -167,8 +173,10 @@ export function createSession(id: string, deps: SessionDeps): Session {
     explain: (entry) => useLog((live) => explain(live, entry)),
     fork: (to = deps.newId(), { at } = {}) => useLog((live) => fork(live, to, at)).then(deps.open),
     pin: (text, options = {}) => use((live) => pin(live, text, options)),
-    unpin: (pinId) => useLog((live) => unpin(live, pinId)),
+    unpin: (name) => useLog((live) => unpin(live, name)),
+    demote: (name) => useLog((live) => demote(live, name)),
     pins: (options = {}) => useLog((live) => pins(live, options)),
+    rules: (options = {}) => useLog(async (live) => (await pins(live, options)).map(explainRule)),
     stack: () => useLog(sessionStack),
     recall: (handle, range) => useLog((live) => recall(live, handle, range)),
     search: (search) => use((live) => live.memory.search(search)),

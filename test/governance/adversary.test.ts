@@ -186,7 +186,8 @@ async function take(scene: Scene, program: Program, step: Step, n: number): Prom
       await session.pin(step.text, n % 2 === 0 ? {} : { scope: "project" })
       return
     case "unpin":
-      return session.unpin(step.id)
+      await session.unpin(step.id)
+      return
     case "log":
       await session.append([{ role: "user", content: step.text }], { format: "openai-chat" })
       return

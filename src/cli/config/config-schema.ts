@@ -2,7 +2,9 @@ import { z } from "zod"
 import { layers } from "../../compact/stack/stack.ts"
 import type { StrategyName } from "../../compact/stages/strategies.ts"
 import { families } from "../../gateway/settings/upstream.ts"
+import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
 import { formats } from "../../message/message.ts"
+import type { FindFrom } from "../../session/options.ts"
 import {
   headerValue,
   httpUrl,
@@ -184,6 +186,9 @@ export const strategyNames = [
   "hybrid",
 ] as const satisfies readonly StrategyName[]
 
+const findNames = ["user", "instructions", "all", "off"] as const satisfies readonly FindFrom[]
+const fromRulesNames = ["off", "observe", "ask", "enforce"] as const satisfies readonly FromRules[]
+
 /** All that a configuration may say. */
 export const configSchema = members({
   $schema: text("the address of this schema").optional(),
@@ -209,7 +214,12 @@ export const configSchema = members({
   limits: limits.optional(),
   admin: members({ token: secretRef().optional(), origins: list(origin(), "origins").optional() }).optional(),
   operator: operator.optional(),
-  guard: members({ askTimeoutMs: waitMs().optional(), mode: oneOf(["enforce", "observe"]).optional() }).optional(),
+  guard: members({
+    askTimeoutMs: waitMs().optional(),
+    mode: oneOf(["enforce", "observe"]).optional(),
+    fromRules: oneOf(fromRulesNames).optional(),
+  }).optional(),
+  rules: members({ find: oneOf(findNames).optional() }).optional(),
   redact: list(redaction, "patterns").optional(),
   log: members({ level: oneOf(logLevels).optional(), format: oneOf(logFormats).optional() }).optional(),
   telemetry: members({ otlp }).optional(),

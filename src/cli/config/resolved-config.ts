@@ -2,9 +2,10 @@ import type { CompactionPolicy } from "../../compact/plan/policy.ts"
 import type { GatewayLimits } from "../../gateway/settings/gateway-options.ts"
 import type { StackRule } from "../../gateway/settings/stack-rules.ts"
 import type { ApiFamily } from "../../gateway/settings/upstream.ts"
+import type { FromRules } from "../../guard/from-rules/compile-rules.ts"
 import type { Format } from "../../message/message.ts"
 import type { Redaction } from "../../session/log/redact.ts"
-import type { MemoryOptions } from "../../session/options.ts"
+import type { FindFrom, MemoryOptions } from "../../session/options.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
 import type { logFormats, logLevels, strategyNames } from "./config-schema.ts"
 import type { SecretRef } from "./secret-ref.ts"
@@ -82,6 +83,10 @@ export type ResolvedConfig<Secret = SecretRef> = {
   readonly askTimeoutMs: number
   /** Whether the operator's policies are given effect, or only tell what they would have done. The built-in one always is. */
   readonly guardMode: "enforce" | "observe"
+  /** What becomes of policies that are made from the rules of a session. */
+  readonly fromRules?: FromRules
+  /** Whose words are searched for rules. */
+  readonly findRules?: FindFrom
   readonly redact: readonly Redaction[]
   readonly log: { readonly level: LogLevel; readonly format: LogFormat }
   readonly telemetry?: ResolvedOtlp<Secret>

@@ -91,7 +91,7 @@ async function takeChange(c: Context, { signIns, find, signedInOf }: Deps): Prom
   return c.json({ done: await perform(session, type, rest) })
 }
 
-/** Perform a person's change in a session: undo the compaction in force, add a rule, or withdraw one. */
+/** Perform a person's change in a session: undo the compaction in force, or add, withdraw or demote a rule. */
 async function perform(session: Session, type: string, rest: Readonly<Record<string, unknown>>): Promise<object> {
   const { checkpoint, text, rule } = rest
   if (type === "undo" && typeof checkpoint === "string") {
@@ -105,10 +105,11 @@ async function perform(session: Session, type: string, rest: Readonly<Record<str
     await session.unpin(rule)
     return { rule }
   }
+  if (type === "demote" && typeof rule === "string") return { rule: await session.demote(rule) }
   throw new HoldfastError({
     code: "request-invalid",
     path: "the change",
-    expected: "undo, pin or unpin, with what it is about",
+    expected: "undo, pin, unpin or demote, with what it is about",
     found: JSON.stringify(type.slice(0, 40)),
   })
 }

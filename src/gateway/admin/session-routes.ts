@@ -160,7 +160,7 @@ async function showPins(c: Context, deps: Deps): Promise<Response> {
   const all = readFlag(c, "all")
   const limit = readLimit(c, pages.pins)
   const { session } = await find(c, deps)
-  const pins: readonly ListedRule[] = await session.pins({ all })
+  const pins: readonly ListedRule[] = await session.rules({ all })
   return c.json({ pins: pins.slice(0, limit), total: pins.length })
 }
 

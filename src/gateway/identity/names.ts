@@ -99,6 +99,17 @@ export const sideSession = (base: string, key: string): string => `${base}~side-
 /** The session of the conversation with tools, if a request without tools took the plain name first. */
 export const toolsSession = (base: string): string => `${base}~tools`
 
+/**
+ * The conversations that a session is part of: for a subagent's or a side call's session the one that started it, under both of its names.
+ * Empty for a conversation itself.
+ */
+export function conversationsOf(session: string): readonly string[] {
+  const end = session.search(/~(?:agent-|side-)/)
+  if (end <= 0) return []
+  const base = session.slice(0, end).replace(/~tools$/, "")
+  return [base, toolsSession(base)]
+}
+
 export const isInGroup = (base: string, session: string): boolean =>
   session === base || session === toolsSession(base) || session.startsWith(`${base}~side-`)
 

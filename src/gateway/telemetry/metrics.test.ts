@@ -97,7 +97,7 @@ describe("of sessions", () => {
     tell(metrics, "s", { ...compaction, remedy: "micro" })
     tell(metrics, "s", { ...compaction, remedy: "micro", afterTokens: 100 })
     tell(metrics, "s", { type: "compaction-undone", checkpoint: "c" })
-    tell(metrics, "s", { type: "rules-found", pins: ["p1", "p2"] })
+    tell(metrics, "s", { type: "rules-found", pins: ["p1", "p2"], rules: [] })
     tell(metrics, "s", { type: "summary-failed", key: "k", reason: "secret" })
     tell(metrics, "s", { type: "background-failed", work: "flush", problem: away })
     const lines = linesOf(metrics)

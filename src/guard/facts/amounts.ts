@@ -115,7 +115,7 @@ const currencyOf = (sign: string | undefined, name: string | undefined): string 
   sign !== undefined ? signs[sign] : name === undefined ? undefined : (names[name.toLowerCase()] ?? name.toUpperCase())
 
 /** Sums of money in running text: with a sign, with a code, in words. */
-function amountsIn(text: string): readonly AmountFact[] {
+export function amountsIn(text: string): readonly AmountFact[] {
   const found: AmountFact[] = []
   if (!namesMoney.test(text)) return found
   for (const [, sign, name, value = "", times] of text.matchAll(before))

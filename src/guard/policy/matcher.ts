@@ -5,8 +5,21 @@ import { fold, globMatches } from "../facts/words.ts"
 
 /** A list of patterns that a policy can ask by name, because Cedar has no way to match each member of a set against a pattern. */
 export type Matcher = {
-  readonly of: "recipientDomains" | "hosts" | "paths" | "changedPaths" | "commands" | "commandLines" | "sqlTargets"
-  /** Domains and hosts: exact, or `*.example.com` for what stands below. Paths: globs. Others: globs on the whole name. */
+  readonly of:
+    | "recipientDomains"
+    | "recipients"
+    | "hosts"
+    | "paths"
+    | "changedPaths"
+    | "deletedPaths"
+    | "commands"
+    | "commandLines"
+    | "commandUses"
+    | "sqlTargets"
+  /**
+   * Domains and hosts: exact, or `*.example.com` for what stands below. Recipients: addresses or such domains. Paths: globs. Lines of
+   * commands by their first words; uses of a command by its name and first words, its flags anywhere. Others: globs on the whole name.
+   */
   readonly patterns: readonly string[]
 }
 
@@ -23,15 +36,20 @@ function valuesOf(of: Matcher["of"], facts: CallFacts): readonly string[] {
   switch (of) {
     case "recipientDomains":
       return facts.emails.filter(({ recipient }) => recipient).map(({ domain }) => domain)
+    case "recipients":
+      return facts.emails.filter(({ recipient }) => recipient).map(({ address }) => address)
     case "hosts":
       return facts.hosts.filter(({ contacted }) => contacted).map(({ host }) => host)
     case "paths":
       return facts.paths.map(({ path }) => path)
     case "changedPaths":
       return facts.paths.filter(({ access }) => changes(access)).map(({ path }) => path)
+    case "deletedPaths":
+      return facts.paths.filter(({ access }) => access === "delete" || access === "unknown").map(({ path }) => path)
     case "commands":
       return facts.commands.map(({ name }) => name)
     case "commandLines":
+    case "commandUses":
       return facts.commands.filter(({ name }) => name !== "").map(({ line }) => line)
     case "sqlTargets":
       return facts.statements.flatMap(({ targets }) => targets)
@@ -73,16 +91,60 @@ const lineTest = (pattern: string): ((value: string) => boolean) => {
   }
 }
 
+/** An address as it stands, or any at a domain. */
+const recipientTest = (pattern: string): ((value: string) => boolean) => {
+  if (/^[^@]+@/.test(pattern)) return (value) => fold(value) === fold(pattern)
+  const domain = hostTest(pattern.replace(/^@/, ""))
+  return (value) => domain(value.slice(value.lastIndexOf("@") + 1))
+}
+
+const shortFlags: Readonly<Record<string, string>> = { "--force": "-f", "--recursive": "-r" }
+
+/** `-rf` as its letters, `--force` as `-f`, other long ones as they are. */
+const flagsOf = (word: string): readonly string[] => {
+  if (/^-[a-z\d]{2,}$/i.test(word)) return [...word.slice(1)].map((letter) => `-${letter}`)
+  const flag = word.replace(/=.*$/, "")
+  return [shortFlags[flag] ?? flag]
+}
+
+/**
+ * A command by its name and first words, whatever flags stand between them, and its flags wherever they stand: `git push --force` covers
+ * `git -C sub push origin main --force`.
+ */
+const useTest = (pattern: string): ((value: string) => boolean) => {
+  const [program = "", ...rest] = fold(pattern).trim().split(/\s+/)
+  const wanted = rest.filter((word) => !word.startsWith("-"))
+  const flags = rest.filter((word) => word.startsWith("-")).flatMap(flagsOf)
+  return (value) => {
+    const [name = "", ...words] = fold(value).split(" ")
+    if (!globMatches(program, name.slice(name.lastIndexOf("/") + 1))) return false
+    const given = new Set(words.filter((word) => word.startsWith("-")).flatMap(flagsOf))
+    if (!flags.every((flag) => given.has(flag))) return false
+    let at = 0
+    // The value of a flag may stand before the first word: `git -C sub push`.
+    for (const [n, word] of words.entries()) {
+      if (at === wanted.length) break
+      if (globMatches(wanted[at] ?? "", word)) at++
+      else if (!word.startsWith("-") && !(words[n - 1] ?? "").startsWith("-")) return false
+    }
+    return at === wanted.length
+  }
+}
+
+const isOfPaths = (of: Matcher["of"]): boolean => of === "paths" || of === "changedPaths" || of === "deletedPaths"
+
 const testFor = (of: Matcher["of"], pattern: string): ((value: string) => boolean) => {
   if (of === "recipientDomains" || of === "hosts") return hostTest(pattern)
-  if (of === "paths" || of === "changedPaths") return pathTest(pattern)
+  if (of === "recipients") return recipientTest(pattern)
+  if (isOfPaths(of)) return pathTest(pattern)
   if (of === "commandLines") return lineTest(pattern)
+  if (of === "commandUses") return useTest(pattern)
   return (value) => globMatches(fold(pattern), fold(value))
 }
 
 /** Folders of which everything is taken, and below which what a pattern stands for may be. */
 function foldersAbove(of: Matcher["of"], patterns: readonly string[], facts: CallFacts): readonly string[] {
-  if (of !== "paths" && of !== "changedPaths") return []
+  if (!isOfPaths(of)) return []
   return facts.paths
     .filter(
       ({ tree, access, path }) =>

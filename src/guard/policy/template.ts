@@ -29,6 +29,9 @@ export type UseOptions = {
   readonly unresolved?: "deny" | "ask"
   /** `observe` only reports what the policy would have done. */
   readonly mode?: "enforce" | "observe"
+  /** Where a suggested policy came from, and how sure it is; for whoever reads it. */
+  readonly from?: string
+  readonly confidence?: number
 }
 
 /** A list of texts that a template cannot do without. */

@@ -302,6 +302,88 @@ const rows: readonly Row[] = [
     ],
     allowed: [shell("ls"), ["read_file", { path: "a" }], ["write_file", { path: "a", content: "https://x.example" }]],
   },
+  {
+    use: { template: "allowed-media", media: ["slack"] },
+    denied: [mail("hi"), ["send_sms", { to: "+1 202 555 0100", text: "hi" }]],
+    allowed: [["slack_post_message", { channel: "#general", text: "hi" }], shell("ls")],
+  },
+  {
+    use: { template: "blocked-media", media: ["sms", "email"] },
+    denied: [mail("hi"), ["send_sms", { to: "+1 202 555 0100", text: "hi" }]],
+    allowed: [
+      ["slack_post_message", { channel: "#general", text: "hi" }],
+      ["read_email", { id: 4 }],
+    ],
+  },
+  {
+    use: { template: "allowed-paths", paths: ["src/"] },
+    denied: [
+      ["write_file", { path: "docs/a.md", content: "x" }],
+      ["write_file", { path: "src/../docs/a.md", content: "x" }],
+      shell("rm README.md"),
+    ],
+    allowed: [
+      ["write_file", { path: "src/a.ts", content: "x" }],
+      ["read_file", { path: "docs/a.md" }],
+    ],
+  },
+  {
+    use: { template: "allowed-recipients", recipients: ["desk@acme.example", "legal.example"] },
+    denied: [mail("hi"), ["send_email", { to: ["desk@acme.example", "eve@evil.example"] }]],
+    asked: [["send_email", { to: "the lawyer" }]],
+    allowed: [
+      ["send_email", { to: "Desk <DESK@acme.example>", body: "hi" }],
+      ["send_email", { to: ["desk@acme.example", "ann@legal.example"], body: "hi" }],
+    ],
+  },
+  {
+    use: { template: "blocked-recipients", recipients: ["bob@acme.example", "evil.example"] },
+    denied: [mail("hi"), ["send_email", { to: "ann@acme.example", cc: "eve@evil.example" }]],
+    asked: [["send_email", { to: "the lawyer" }]],
+    allowed: [["send_email", { to: "ann@acme.example", body: "ask bob@acme.example" }]],
+  },
+  {
+    use: { template: "blocked-hosts", hosts: ["paste.example"] },
+    denied: [shell("curl https://paste.example/x"), ["fetch", { url: "https://www.paste.example" }]],
+    allowed: [shell("curl https://docs.example/x"), ["fetch", { url: "https://notpaste.example" }]],
+  },
+  {
+    use: { template: "blocked-languages", languages: ["es"] },
+    denied: [mail("Hola, gracias por su pedido, que ya está en camino para usted.")],
+    allowed: [mail("Hello, thank you for your order, which is on its way to you.")],
+  },
+  {
+    use: { template: "blocked-regions", regions: ["us-east-1"] },
+    denied: [["deploy", { region: "US_EAST_1a" }], shell("aws ec2 run-instances --region us-east-1")],
+    allowed: [["deploy", { region: "eu-west-1" }], shell("aws ec2 describe-instances --region us-east-1")],
+  },
+  {
+    use: { template: "no-production-access" },
+    denied: [sql("SELECT * FROM prod.t"), ["deploy", { env: "production" }]],
+    allowed: [sql("SELECT * FROM staging.t"), shell("ls")],
+  },
+  {
+    use: { template: "blocked-tools", tools: ["delete_user"], commands: ["git push --force", "rm -rf", "sudo"] },
+    denied: [
+      ["Delete_User", { id: 4 }],
+      ["mcp__crm__delete_user", { id: 4 }],
+      shell("git -C sub push origin main --force"),
+      shell("git push -f"),
+      shell("ls && rm -r -f build"),
+      shell("sudo ls"),
+    ],
+    allowed: [
+      ["get_user", { id: 4 }],
+      shell("git push origin main"),
+      shell("rm -f build/a.o"),
+      shell("echo 'git push --force'"),
+    ],
+  },
+  {
+    use: { template: "ask-before", acts: ["push", "delete", "deploy"], decision: "deny" },
+    denied: [shell("git push"), shell("rm a"), ["delete_file", { path: "a" }], ["deploy", { env: "staging" }]],
+    allowed: [shell("git status"), ["write_file", { path: "a", content: "git push" }]],
+  },
 ]
 
 describe.each(rows.map((row) => [row.use.template, row] as const))(

@@ -3,6 +3,7 @@ import type { ToolContract, Undeclared } from "../facts/contracts.ts"
 import type { PersonalKind } from "../facts/personal.ts"
 import { regionName } from "../facts/regions.ts"
 import { searchable } from "../facts/words.ts"
+import { isRuleTemplate, type RuleTemplateUse, ruleDraftOf, ruleTemplateNames } from "./rule-templates.ts"
 import {
   cedarPattern,
   cedarSet,
@@ -30,6 +31,7 @@ export type TemplateUse =
   | RegionStandard
   | ShellAllowList
   | SpendLimit
+  | RuleTemplateUse
 
 /** A text of Cedar policies, with a name for messages or without, or a template by name with its parameters. */
 export type PolicyInput = string | { readonly name: string; readonly text: string } | TemplateUse | ToolDeclarations
@@ -64,10 +66,12 @@ export const templateNames: readonly TemplateName[] = [
   "region-standard",
   "shell-allow-list",
   "spend-limit",
+  ...ruleTemplateNames,
 ]
 
 /** What a use of a template says; `name` tells its matchers from those of others. */
 export function draftOf(use: TemplateUse, name: string): PolicyDraft {
+  if (isRuleTemplate(use)) return ruleDraftOf(use, name)
   switch (use.template) {
     case "allowed-hosts":
       return allowedHosts(use, name)
@@ -76,7 +80,7 @@ export function draftOf(use: TemplateUse, name: string): PolicyDraft {
     case "email-domains":
       return emailDomains(use, name)
     case "keep-security-controls":
-      return keepControls()
+      return keepControls(use)
     case "language-policy":
       return languagePolicy(use)
     case "no-network":
@@ -88,7 +92,7 @@ export function draftOf(use: TemplateUse, name: string): PolicyDraft {
     case "no-production-writes":
       return noProductionWrites()
     case "no-secrets":
-      return noSecrets()
+      return noSecrets(use)
     case "protected-paths":
       return protectedPaths(use, name)
     case "read-only":
@@ -185,13 +189,21 @@ function emailDomains({ domains }: EmailDomains, name: string): PolicyDraft {
 }
 
 /** Audit logs, logging, firewalls and other security controls stay on. */
-type KeepControls = UseOptions & { readonly template: "keep-security-controls" }
+type KeepControls = UseOptions & {
+  readonly template: "keep-security-controls"
+  /** Those that the rule is about, as `controlsOff` of the schema names them; all unless given. */
+  readonly controls?: readonly string[]
+}
 
-function keepControls(): PolicyDraft {
+function keepControls({ controls }: KeepControls): PolicyDraft {
+  const named = controls === undefined ? undefined : requireTexts("controls", controls)
+  const which = named === undefined ? "such as audit logging, authentication and firewalls" : `(${named.join(", ")})`
   return {
-    rule: "Security controls such as audit logging, authentication and firewalls are not disabled or tampered with.",
+    rule: `Security controls ${which} are not disabled or tampered with.`,
     instead: "Leave the control on, or ask the user to change it.",
-    when: ["!context.controlsOff.isEmpty()"],
+    when: [
+      named === undefined ? "!context.controlsOff.isEmpty()" : `context.controlsOff.containsAny(${cedarSet(named)})`,
+    ],
   }
 }
 
@@ -286,17 +298,37 @@ function noProductionWrites(): PolicyDraft {
 }
 
 /** No key, credential or password store is opened, and none of their values leaves. */
-type NoSecrets = UseOptions & { readonly template: "no-secrets" }
+type NoSecrets = UseOptions & {
+  readonly template: "no-secrets"
+  /** What is forbidden with them: reading and sending unless given. */
+  readonly deny?: readonly SecretAct[]
+}
 
-function noSecrets(): PolicyDraft {
+export type SecretAct = "read" | "print" | "send" | "commit"
+
+const secretActs: Readonly<Record<SecretAct, readonly string[]>> = {
+  read: ["!context.secretPaths.isEmpty()"],
+  // What a tool reads is printed to the model; a command that has the value in it shows it to whoever sees the screen.
+  print: ["!context.secretPaths.isEmpty()", `context.actions.contains("execute") && !context.secrets.isEmpty()`],
+  send: [
+    `context.actions.containsAny(["send", "disclose"]) && !context.secrets.isEmpty()`,
+    "context.network && !context.secrets.isEmpty()",
+  ],
+  // A file of secrets that git takes, or a value that is written into one that it will.
+  commit: [
+    `context.commands.contains("git") && !context.secretPaths.isEmpty()`,
+    `context.actions.contains("write") && !context.secrets.isEmpty()`,
+  ],
+}
+
+function noSecrets({ deny = ["read", "send"] }: NoSecrets): PolicyDraft {
+  const acts = requireTexts("deny", deny).filter((act): act is SecretAct => Object.hasOwn(secretActs, act))
+  if (acts.length < deny.length) requireTexts(`deny (some of ${Object.keys(secretActs).join(", ")})`, [])
+  const said = acts.map((act) => ({ read: "read", print: "printed", send: "sent", commit: "committed" })[act])
   return {
-    rule: "Keys, credentials and other secrets are not read, copied or sent.",
+    rule: `Keys, credentials and other secrets are not ${said.join(" or ")}.`,
     instead: "Go on without the secret, or ask the user to do the step that needs it.",
-    when: [
-      "!context.secretPaths.isEmpty()",
-      `context.actions.containsAny(["send", "disclose"]) && !context.secrets.isEmpty()`,
-      "context.network && !context.secrets.isEmpty()",
-    ],
+    when: [...new Set(acts.flatMap((act) => secretActs[act]))],
   }
 }
 
@@ -304,17 +336,24 @@ function noSecrets(): PolicyDraft {
 type ProtectedPaths = UseOptions & {
   readonly template: "protected-paths"
   readonly paths: readonly string[]
-  /** `change` lets them be read; `any` does not. The first unless given. */
-  readonly access?: "change" | "any"
+  /** `change` lets them be read, `delete` changed as well; `any` neither. The first unless given. */
+  readonly access?: "change" | "delete" | "any"
 }
+
+const accesses = {
+  change: { of: "changedPaths", said: "changed" },
+  delete: { of: "deletedPaths", said: "deleted" },
+  any: { of: "paths", said: "read or changed" },
+} as const
 
 function protectedPaths({ paths, access = "change" }: ProtectedPaths, name: string): PolicyDraft {
   const patterns = requireTexts("paths", paths)
+  const { of, said } = accesses[access] ?? accesses.any
   return {
-    rule: `${patterns.join(", ")} may not be ${access === "any" ? "read or changed" : "changed"}.`,
+    rule: `${patterns.join(", ")} may not be ${said}.`,
     instead: "Work on another file, or ask the user to make the change.",
     when: [`context.matches.contains("within:${name}")`],
-    matchers: { [name]: { of: access === "any" ? "paths" : "changedPaths", patterns } },
+    matchers: { [name]: { of, patterns } },
   }
 }
 
@@ -373,16 +412,18 @@ type SpendLimit = UseOptions & {
   readonly currency?: string
   /** What of a purchase that names no sum? Refused unless told otherwise. */
   readonly unnamed?: "deny" | "allow"
+  /** Each purchase by itself, or with what the session has spent before. The second unless given. */
+  readonly per?: "call" | "session"
 }
 
-function spendLimit({ amount, currency = "USD", unnamed = "deny" }: SpendLimit): PolicyDraft {
+function spendLimit({ amount, currency = "USD", unnamed = "deny", per = "session" }: SpendLimit): PolicyDraft {
   const minor = Math.round(requireAmount("amount", amount) * 100)
   const code = currency.toUpperCase()
   return {
     rule: `No purchase or payment above ${amount} ${code} without approval.`,
-    instead: `Stay within ${amount} ${code} in all, or ask the user to approve it.`,
+    instead: `Stay within ${amount} ${code}${per === "call" ? "" : " in all"}, or ask the user to approve it.`,
     when: [
-      `context.actions.contains("purchase") && context.spend + context.spent > ${minor}`,
+      `context.actions.contains("purchase") && context.spend${per === "call" ? "" : " + context.spent"} > ${minor}`,
       `context.actions.contains("purchase") && !([${cedarString(code)}].containsAll(context.currencies))`,
       ...(unnamed === "deny" ? [`context.actions.contains("purchase") && !context.amountNamed`] : []),
     ],

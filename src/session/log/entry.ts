@@ -62,6 +62,8 @@ export type RuleBody = {
   /** The hash of the document with the rule. */
   readonly document?: string
   readonly explicitness?: Explicitness
+  /** How sure the finder was, from 0 to 1. */
+  readonly confidence?: number
   readonly source?: string
   readonly context?: string
   readonly expiresAtMs?: number
@@ -75,6 +77,8 @@ export type CallVerdict = {
   readonly policies: readonly string[]
   readonly enforced: boolean
   readonly approved?: boolean
+  /** What policies that are only observed would have decided, with the rules that they came from. */
+  readonly observed?: readonly { readonly policy: string; readonly rule: string; readonly decision: "deny" | "ask" }[]
 }
 
 /** The entries of a log. `parent` of a message is the message before it on its branch. */

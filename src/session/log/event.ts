@@ -1,6 +1,7 @@
 import type { StackChange } from "../../compact/stack/diff.ts"
 import type { Layer } from "../../compact/stack/stack.ts"
 import type { Problem } from "../../message/errors.ts"
+import type { Channel } from "../../message/message.ts"
 import type { SurvivalVerdict } from "../../rules/survival.ts"
 
 /** Trace events of a session: how the request matched the log, and what was done besides compaction. */
@@ -10,7 +11,17 @@ export type LogEvent =
   /** The client's history diverged from the previous one: it was edited, or compacted by the client. */
   | { readonly type: "branch-opened"; readonly from: string; readonly left: number }
   /** Rules were found in messages or documents, and are pinned from here on. */
-  | { readonly type: "rules-found"; readonly pins: readonly string[] }
+  | {
+      readonly type: "rules-found"
+      readonly pins: readonly string[]
+      /** The same rules with their text, their speaker and why each counts as a rule. */
+      readonly rules: readonly {
+        readonly pin: string
+        readonly text: string
+        readonly speaker: Channel
+        readonly why: string
+      }[]
+    }
   /** Rules that are no longer in the history were added to the request again. */
   | { readonly type: "pins-reasserted"; readonly pins: readonly string[] }
   /** How the rules survived in a history that the client rewrote. */

@@ -1,0 +1,169 @@
+import type { PinScope } from "../rules/pin.ts"
+import type { ExplainedRule } from "../session/rule-guard.ts"
+import { askSession, askStore, findSession, openSession, storeOptions } from "./ask-store.ts"
+import { type Command, type CommandGroup, isFailure, misuse } from "./command.ts"
+import { count, type Paper, sentenceOf, table } from "./output.ts"
+
+const rulesList: Command = {
+  summary: "The rules of a session, with who said each and what it is for the guard",
+  usage: "rules [SESSION] [--all] [--json]",
+  options: { all: { help: "also those that were superseded, taken back or ran out" }, ...storeOptions },
+  maxPositionals: 1,
+  notes: `Without SESSION it is the conversation that was written to last. POLICY is the family of the policy that the guard
+makes of the rule; holdfast rules why says why there is none.
+
+  holdfast rules
+  holdfast rules 4f1c --all`,
+  run: (args, world) =>
+    askStore(args, world, async ({ store }) => {
+      const row = await findSession(store, args.positionals[0] ?? "@last")
+      if (isFailure(row)) return row
+      const rules = await openSession(store, row).rules({ all: args.isOn("all") })
+      return {
+        json: { session: row.id, rules, total: rules.length },
+        text: (paper) => [`${count(rules.length, "rule")} of ${sentenceOf(row.id)}:`, ...ruleRows(rules, paper)],
+      }
+    }),
+}
+
+const columns = [
+  { title: "ID" },
+  { title: "SPEAKER" },
+  { title: "SOURCE" },
+  { title: "FOR" },
+  { title: "STATE" },
+  { title: "POLICY" },
+  { title: "RULE" },
+] as const
+
+function ruleRows(rules: readonly ExplainedRule[], paper: Paper): readonly string[] {
+  if (rules.length === 0) return []
+  const rows = rules.map(({ id, speaker, by, source, scope, state, policy, text }) => [
+    id,
+    by === "asked" ? `${speaker}, pinned` : speaker,
+    source ?? "-",
+    scope,
+    state,
+    "none" in policy ? "-" : `${policy.family} ${policy.confidence}`,
+    text,
+  ])
+  return table(columns, rows, paper)
+}
+
+const rulesWhy: Command = {
+  summary: "Why a rule was found, and what it is for the guard",
+  usage: "rules why SESSION ID|WORDS [--json]",
+  options: storeOptions,
+  maxPositionals: 2,
+  notes: `A rule is named by its ID or by words of it that no other has.
+
+  holdfast rules why @last "the metric rule"`,
+  run: (args, world) =>
+    askSession(args, world, async ({ session }) => {
+      const [, name = ""] = args.positionals
+      const rules = await session.rules({ all: true })
+      const words = name.toLowerCase()
+      const found = rules.filter(({ id, text }) => id === name || (words !== "" && text.toLowerCase().includes(words)))
+      const [rule, ...others] = found
+      if (rule === undefined || others.length > 0) return unnamed(name, found.length)
+      const { policy } = rule
+      const guard =
+        "none" in policy
+          ? `No policy: ${policy.none}.`
+          : `Policy (${policy.family}, confidence ${policy.confidence}): ${JSON.stringify(policy.policy)}`
+      return {
+        json: rule,
+        text: () => [
+          sentenceOf(rule.text),
+          `${rule.state}; ${sentenceOf(rule.why)}.`,
+          sentenceOf(guard),
+          ...rule.conflicts.map((id) => `It conflicts with ${id}.`),
+        ],
+      }
+    }),
+}
+
+const unnamed = (name: string, fitting: number) =>
+  misuse(
+    fitting === 0
+      ? `No rule has the words ${sentenceOf(name)}.`
+      : `${fitting} rules have the words ${sentenceOf(name)}.`,
+    "Write its ID or more of its words; holdfast rules SESSION --all lists them.",
+  )
+
+const scopes: readonly PinScope[] = ["session", "agent", "project"]
+
+const rulesAdd: Command = {
+  summary: "Pin a rule in a session, for all of its agent, or for all sessions",
+  usage: 'rules add SESSION "TEXT" [--scope session|agent|project] [--json]',
+  options: {
+    scope: { value: "SCOPE", help: "for whom it holds; the session unless given", oneOf: scopes },
+    ...storeOptions,
+  },
+  maxPositionals: 2,
+  notes: `It stands verbatim in every request from the next one on. A rule that no conversation can take back is laid down by
+the operator: holdfast pin.
+
+  holdfast rules add @last "Answer in English." --scope agent`,
+  run: (args, world) =>
+    askSession(args, world, async ({ session }) => {
+      const [, text = ""] = args.positionals
+      if (text.trim() === "") return misuse("There is no rule to add.", "Write it in quotes behind the session.")
+      const scope = scopes.find((one) => one === args.valueOf("scope")) ?? "session"
+      const { id } = await session.pin(text, { scope })
+      return { json: { rule: id, text, scope }, text: () => [`Added as ${id}.`] }
+    }),
+}
+
+const rulesRemove: Command = {
+  summary: "Take back a rule of a session",
+  usage: "rules remove SESSION ID|WORDS [--json]",
+  options: storeOptions,
+  maxPositionals: 2,
+  notes: `It is no longer repeated and binds no call; the log keeps that it was said. Rules of the operator are taken back with
+holdfast unpin or by changing the file.
+
+  holdfast rules remove @last e12
+  holdfast rules remove @last "metric units"`,
+  run: (args, world) =>
+    askSession(args, world, async ({ session }) => {
+      const [, name = ""] = args.positionals
+      if (name.trim() === "") return misuse("It was not said which rule.", "Write its ID or words of it.")
+      const { id, text } = await session.unpin(name)
+      return { json: { removed: id, text }, text: () => [`Taken back: ${id}, ${sentenceOf(text)}`] }
+    }),
+}
+
+const rulesDemote: Command = {
+  summary: "Keep a rule in mind without giving it force",
+  usage: "rules demote SESSION ID|WORDS [--json]",
+  options: storeOptions,
+  maxPositionals: 2,
+  notes: `It is carried as something remembered, where there is room: it gives way to any other rule, and the guard does not
+go by it. For what was taken for a rule and is none.
+
+  holdfast rules demote @last "no tabs"`,
+  run: (args, world) =>
+    askSession(args, world, async ({ session }) => {
+      const [, name = ""] = args.positionals
+      if (name.trim() === "") return misuse("It was not said which rule.", "Write its ID or words of it.")
+      const { id, text } = await session.demote(name)
+      return { json: { demoted: id, text }, text: () => [`Only remembered now, as ${id}: ${sentenceOf(text)}`] }
+    }),
+}
+
+/** What holds in a session, and who said so. */
+export const rulesCommand: CommandGroup = {
+  summary: "The rules of a session: who said each, why it was found, what it is for the guard; add, remove, demote",
+  notes: `holdfast rules SESSION lists them; SESSION is an ID, its beginning, or @last, which is also meant where none is given.
+In a conversation the user does the same with /pin and /unpin at the head of a message, by words of the rule.`,
+  usual: "list",
+  usualTakesWords: true,
+  commands: new Map([
+    ["list", rulesList],
+    ["why", rulesWhy],
+    ["add", rulesAdd],
+    ["remove", rulesRemove],
+    ["demote", rulesDemote],
+  ]),
+}

@@ -1,0 +1,259 @@
+/** The values that a rule names, by kind, and the rule with a mark in the place of each. */
+
+const fileEndings =
+  "ts|tsx|js|jsx|mjs|cjs|json|jsonl|md|mdx|txt|yml|yaml|toml|lock|env|py|rb|go|rs|java|kt|cs|cpp|cc|c|h|hpp|php|sh|bash|zsh|sql|csv|tsv|xml|html|css|scss|vue|svelte|ini|cfg|conf|config|log|tf|tfvars|tfstate|pem|key|crt|db|sqlite|proto|gradle|swift|ipynb|pdf|docx|xlsx|png|jpg|svg|zip|gz"
+
+const address = /(?<![\w.@:-])[\w.+-]+@(?:[a-z\d-]+\.)+[a-z]{2,24}(?![\w-])/g
+const domain = new RegExp(
+  `(?<![\\w./~@-])(?:https?://)?@?((?:\\*\\.)?(?:[a-z\\d](?:[a-z\\d-]*[a-z\\d])?\\.)+(?!(?:${fileEndings})(?![\\w-]|\\.\\w))[a-z]{2,24}|localhost|\\d{1,3}(?:\\.\\d{1,3}){3})(?:/(?=[\\s,;.)]|$))?(?![\\w/@-]|\\.[\\w])`,
+  "g",
+)
+const path = new RegExp(
+  `(?<![\\w@/.~-])(?:(?:~|\\.{1,2})?/(?:[\\w.@*~-]+/?)+|(?:[\\w.@*-]+/)+(?![\\w*-]|\\.\\w)|(?:[\\w.@*-]+/)+(?:[\\w*-]*\\.[\\w.*-]*[\\w*-]|\\*+)|(?<=(?:^|in|from|under|of|to|below|inside|into|within|outside|touch|edit|change|modify|read|delete|access|and|or) ?)(?:[\\w.@*-]+/)+[\\w*-]+(?=[.,;:!]|$| (?:is|are|must|may|should|and|or|directly|ever|at|alone|without)(?![\\w]))|\\.(?:env|git|github|ssh|aws|npmrc|gitignore|vscode|dockerignore)(?:\\.[\\w*-]+)*(?:/[\\w.*-]+)*/?|[\\w*-]+(?:\\.[\\w*-]+)*\\.(?:${fileEndings})|dockerfile|makefile|jenkinsfile|gemfile|codeowners)(?![\\w@/-])`,
+  "g",
+)
+/** Words with a slash between them that name no file. */
+const noPath =
+  /^(?:and\/or|he\/she|she\/he|his\/her|n\/a|i\/o|ci\/cd|tcp\/ip|client\/server|24\/7|read\/write|yes\/no|on\/off|true\/false|ssl\/tls|tls\/ssl|ui\/ux|a\/b|either\/or|input\/output|w\/o|\d+\/\d+|\/|process\.env|import\.meta\.env)$/
+const folder =
+  /(?<![\w-])(?:the |our |my |your )?((?!im|in|same|whole|entire|current|working|home|root|project|this|that|any|every|other|each|following|parent|right|wrong|the|dem|den|der)[a-z][\w.-]{1,30}) (?:folder|directory|dir|ordner|verzeichnis)(?![\w-])|(?<![\w-])(?:ordner|verzeichnis|dossier|carpeta|pasta) ([a-z][\w.-]{1,30})(?![\w./-])/g
+const region =
+  /(?<![a-z\d-])(?:(?:us|eu|ap|sa|ca|me|af|il|cn|mx|us-gov)-(?:north|south|east|west|central|northeast|southeast|northwest|southwest)-\d|(?:us|europe|asia|australia|northamerica|southamerica|me|africa)-(?:north|south|east|west|central|northeast|southeast|northwest|southwest)\d{1,2}|(?:(?:north|south|east|west|central)(?:central)?(?:us|europe|india|uae)|(?:australia|japan|korea|uk|france|germany|norway|switzerland|brazil|canada|sweden|poland|italy|israel|qatar)(?:north|south|east|west|central|southeast|westcentral)|(?:east|southeast)asia)\d?)(?![a-z\d-])/g
+
+/** Regions of the large clouds by where they stand. Those of the European Union leave out London, Zurich and Norway. */
+const areas: readonly (readonly [name: RegExp, code: string, regions: string])[] = [
+  [
+    /(?<![\p{L}-])(?:the )?(?:eu|european union|europäischen? union|union européenne|ue|unión europea)(?: regions?)?(?![\p{L}-])/gu,
+    "eu",
+    "eu-west-1 eu-west-3 eu-central-1 eu-north-1 eu-south-1 eu-south-2 europe-west1 europe-west3 europe-west4 europe-west8 europe-west9 europe-west10 europe-west12 europe-central2 europe-north1 europe-north2 europe-southwest1 westeurope northeurope germanywestcentral germanynorth francecentral francesouth swedencentral swedensouth italynorth polandcentral spaincentral austriaeast belgiumcentral",
+  ],
+  [
+    /(?<![\p{L}-])(?:germany|deutschland|allemagne|alemania)(?![\p{L}-])/gu,
+    "de",
+    "eu-central-1 europe-west3 europe-west10 germanywestcentral germanynorth",
+  ],
+  [
+    /(?<![\p{L}-])(?:the (?:us|u\.s\.|usa|united states)|us regions?|usa|united states)(?![\p{L}-])/gu,
+    "us",
+    "us-east-1 us-east-2 us-west-1 us-west-2 us-gov-east-1 us-gov-west-1 us-east1 us-east4 us-east5 us-central1 us-west1 us-west2 us-west3 us-west4 us-south1 eastus eastus2 westus westus2 westus3 centralus northcentralus southcentralus westcentralus",
+  ],
+  [
+    /(?<![\p{L}-])(?:switzerland|swiss|schweiz)(?: regions?)?(?![\p{L}-])/gu,
+    "ch",
+    "eu-central-2 europe-west6 switzerlandnorth switzerlandwest",
+  ],
+  [
+    /(?<![\p{L}-])(?:the (?:uk|united kingdom)|uk regions?|united kingdom)(?![\p{L}-])/gu,
+    "gb",
+    "eu-west-2 europe-west2 uksouth ukwest",
+  ],
+  [/(?<![\p{L}-])(?:france|frankreich)(?![\p{L}-])/gu, "fr", "eu-west-3 europe-west9 francecentral francesouth"],
+  [/(?<![\p{L}-])ireland(?![\p{L}-])/gu, "ie", "eu-west-1 northeurope"],
+  [/(?<![\p{L}-])frankfurt(?![\p{L}-])/gu, "frankfurt", "eu-central-1 europe-west3 germanywestcentral"],
+]
+
+const languages: readonly (readonly [name: string, code: string])[] = [
+  ["english|englisch|anglais|inglés|inglese|inglês|engels", "en"],
+  ["german|deutsch|allemand|alemán|tedesco|alemão|duits", "de"],
+  ["french|französisch|français|francés|francese|francês|frans", "fr"],
+  ["spanish|spanisch|espagnol|español|castilian|spagnolo|espanhol|spaans", "es"],
+  ["italian|italienisch|italien|italiano", "it"],
+  ["portuguese|portugiesisch|portugais|portugués|português", "pt"],
+  ["dutch|niederländisch|néerlandais|holandés|nederlands", "nl"],
+  ["polish|polnisch|polonais|polaco", "pl"],
+  ["swedish|schwedisch", "sv"],
+  ["danish|dänisch", "da"],
+  ["turkish|türkisch", "tr"],
+  ["czech|tschechisch", "cs"],
+  ["finnish|finnisch", "fi"],
+  ["hungarian|ungarisch", "hu"],
+  ["japanese|japanisch|japonais|japonés", "ja"],
+  ["korean|koreanisch", "ko"],
+  ["chinese|mandarin|chinesisch|chinois|chino", "zh"],
+  ["russian|russisch|russe|ruso", "ru"],
+  ["arabic|arabisch|arabe", "ar"],
+  ["hebrew", "he"],
+  ["greek|griechisch", "el"],
+  ["hindi", "hi"],
+]
+
+const media: readonly (readonly [name: string, medium: string])[] = [
+  ["slack", "slack"],
+  ["(?:ms |microsoft )?teams(?= |$|[.,;])(?! (?:members?|leads?|of))", "teams"],
+  ["discord", "discord"],
+  [
+    "sms|text messages?|texting|text(?= (?:the |our |any )?(?:customers?|clients?|people|users?|anyone|anybody))",
+    "sms",
+  ],
+  ["chat", "chat"],
+  ["whatsapp", "whatsapp"],
+  ["telegram", "telegram"],
+  ["e-?mails?|mail|mails|courriels?|correos? electrónicos?", "email"],
+  ["phone(?: calls?)?|telephone|voicemail|fax", "phone"],
+  ["tickets?", "ticket"],
+  ["jira", "jira"],
+  ["zendesk", "zendesk"],
+  ["social media|social networks?", "social"],
+  ["facebook", "facebook"],
+  ["twitter", "twitter"],
+  ["linkedin", "linkedin"],
+  ["instagram", "instagram"],
+  ["webhooks?", "webhook"],
+  ["#[a-z][\\w-]+", "room"],
+]
+
+/** Programs that rules name, with the words behind them that make another command. */
+const programs: Readonly<Record<string, string>> = {
+  git: "push commit reset rebase merge clean checkout stash branch tag add cherry-pick filter-branch restore switch pull",
+  gh: "pr repo release merge create delete",
+  terraform: "destroy apply import taint",
+  tofu: "destroy apply",
+  pulumi: "destroy up",
+  kubectl: "delete apply exec drain scale edit rollout",
+  helm: "uninstall upgrade install delete rollback",
+  docker: "push rm rmi system prune volume compose run exec kill stop",
+  npm: "publish install uninstall update audit unpublish link",
+  pnpm: "publish install add remove",
+  yarn: "publish install add npm remove",
+  bun: "publish install add",
+  pip: "install uninstall",
+  cargo: "publish install",
+  apt: "install remove purge upgrade",
+  "apt-get": "install remove purge upgrade",
+  brew: "install uninstall upgrade",
+  systemctl: "stop restart disable start mask",
+  aws: "s3 ec2 iam rds delete",
+  gcloud: "compute sql projects delete",
+  az: "group vm delete",
+  alembic: "upgrade downgrade",
+  prisma: "migrate db reset push",
+  ...Object.fromEntries(
+    "rm sudo curl wget chmod chown dd mkfs shutdown reboot kill pkill killall ssh scp rsync su doas nc netcat ncat eval crontab iptables ufw psql mysql mongo redis-cli dropdb createdb shred rmdir mv npx heroku vercel flyctl ansible-playbook ngrok"
+      .split(" ")
+      .map((name) => [name, ""]),
+  ),
+}
+const command = new RegExp(
+  `(?<![\\w./@-])(${Object.keys(programs)
+    .sort((one, other) => other.length - one.length)
+    .join("|")})((?: (?:--?[\\w-]+(?:=[\\w-]+)?|[a-z][a-z-]*))*)(?![\\w@/-])`,
+  "g",
+)
+const toolName =
+  /(?<![\w./@-])(?:[a-z]+_[a-z\d_]+|[a-z\d]+__[a-z\d_]+)(?![\w/@-]|\.\w)|(?<=(?:the|das|el|das) )(?!right|wrong|new|same|following|other|only|last|first|next|best|proper|given|above|below|whole)[a-z][\w-]{1,40}(?= tool(?!\w))|(?<=tools (?:[a-z][\w-]+,? )*(?:and|or) )[a-z][\w-]{2,40}(?= (?:must|may|is|should|can|are)(?!\w))/g
+
+type Values = {
+  readonly recipients: readonly string[]
+  /** Domains, also of addresses without a name: `@example.com`. */
+  readonly domains: readonly string[]
+  readonly paths: readonly string[]
+  readonly regions: readonly string[]
+  readonly languages: readonly string[]
+  readonly media: readonly string[]
+  readonly commands: readonly string[]
+  readonly tools: readonly string[]
+}
+
+/** What stands in the place of a value; a list of values of one kind becomes one mark. */
+export const marks = {
+  recipients: "‹recipient›",
+  domains: "‹domain›",
+  paths: "‹path›",
+  regions: "‹region›",
+  languages: "‹language›",
+  media: "‹medium›",
+  commands: "‹command›",
+  tools: "‹tool›",
+} as const
+
+export type Marked = { readonly text: string; readonly values: Values }
+
+/** Find the values in a rule in small letters, and put marks in their places. */
+export function markValues(plain: string, original: string): Marked {
+  const found: Record<keyof Values, string[]> = {
+    recipients: [],
+    domains: [],
+    paths: [],
+    regions: [],
+    languages: [],
+    media: [],
+    commands: [],
+    tools: [],
+  }
+  const take = (
+    text: string,
+    kind: keyof Values,
+    pattern: RegExp,
+    read: (match: readonly string[]) => readonly string[],
+  ) =>
+    text.replace(pattern, (...match) => {
+      const groups: readonly unknown[] = match
+      const strings = groups.filter((one): one is string => typeof one === "string")
+      const values = read(strings)
+      if (values.length === 0) return strings[0] ?? ""
+      found[kind].push(...values)
+      return ` ${marks[kind]} `
+    })
+  let text = plain
+  text = take(text, "recipients", address, ([whole = ""]) => [whole])
+  text = take(text, "regions", region, ([whole = ""]) => [whole])
+  text = take(text, "domains", domain, ([, name = ""]) => [name])
+  text = take(text, "tools", toolName, ([whole = ""]) => [whole])
+  text = text.replace(command, (_, name: string, rest: string) => {
+    const whole = commandOf(name, rest)
+    found.commands.push(whole)
+    return ` ${marks.commands} ${`${name}${rest}`.slice(whole.length)}`
+  })
+  text = take(text, "commands", /(?<![\p{L}-])force[- ]?push(?:es|ing|ed)?(?![\p{L}-])/gu, () => ["git push --force"])
+  text = take(text, "paths", path, ([whole = ""]) => (noPath.test(whole) ? [] : [whole.replace(/\.$/, "")]))
+  text = take(text, "paths", folder, ([, name = ""]) => (name === "" ? [] : [`${name}/`]))
+  // "eu" is a pronoun in Portuguese, and "us" one in English.
+  const short = /(?<![\p{L}-])(?:EU|UE|US|USA|UK)(?![\p{L}-])/u.test(original)
+  for (const [name, , regions] of areas)
+    text = take(text, "regions", name, ([whole = ""]) =>
+      short || !/(?:^|\s)(?:eu|ue|us|usa|uk)(?:\s|$)/.test(whole) ? regions.split(" ") : [],
+    )
+  for (const [name, code] of languages)
+    text = take(text, "languages", new RegExp(`(?<![\\p{L}-])(?:${name})(?![\\p{L}-])`, "gu"), () => [code])
+  for (const [name, medium] of media)
+    text = take(text, "media", new RegExp(`(?<![\\p{L}#_-])(?:${name})(?![\\p{L}_-])`, "gu"), () => [medium])
+  return { text: joinLists(text), values: mapValues(found) }
+}
+
+/** A command with as many words behind it as belong to it; the rest of the sentence does not. */
+function commandOf(name: string, rest: string): string {
+  const known = new Set((programs[name] ?? "").split(" "))
+  const words: string[] = []
+  for (const word of rest.trim().split(" ")) {
+    if (word === "" || !(word.startsWith("-") || known.has(word))) break
+    words.push(word)
+  }
+  return [name, ...words].join(" ")
+}
+
+/** Marks of one kind with only joints between them are one. */
+function joinLists(text: string): string {
+  let joined = text.replace(/\s+/g, " ").trim()
+  for (const mark of Object.values(marks))
+    joined = joined.replace(
+      new RegExp(
+        `${mark}(?:(?: |,|;|/)*(?:and|or|nor|und|oder|et|ou|y|o|e|en|of|&)?(?: (?:at|in|to|the|under|from|on|by|any|über|an))? *${mark})+`,
+        "g",
+      ),
+      mark,
+    )
+  return joined.replace(/ ([,.;:])/g, "$1")
+}
+
+const mapValues = (found: Record<keyof Values, string[]>): Values => ({
+  recipients: unique(found.recipients),
+  domains: unique(found.domains),
+  paths: unique(found.paths),
+  regions: unique(found.regions),
+  languages: unique(found.languages),
+  media: unique(found.media),
+  commands: unique(found.commands),
+  tools: unique(found.tools),
+})
+
+const unique = (list: readonly string[]): readonly string[] => [...new Set(list)]

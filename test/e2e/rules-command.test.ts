@@ -1,0 +1,86 @@
+import { spawn } from "node:child_process"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, beforeEach, expect, test } from "vitest"
+import { createGuard } from "../../src/guard/guard.ts"
+import { createHoldfast } from "../../src/session/holdfast.ts"
+
+let folder = ""
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "holdfast-rules-"))
+  const holdfast = createHoldfast({ store: join(folder, "holdfast.db"), format: "anthropic-messages" })
+  const session = holdfast.session("ticket-1")
+  await session.append([
+    {
+      role: "user",
+      content: "Never e-mail anyone outside northwind.test. Always use metric units in tables. Now sum up the ticket.",
+    },
+  ])
+  await holdfast.close()
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }
+
+/** The program as a process of its own. */
+const holdfast = (...args: readonly string[]): Promise<Outcome> =>
+  new Promise((resolve) => {
+    const child = spawn(process.execPath, ["src/cli/main.ts", ...args, "--data", folder], { cwd: process.cwd() })
+    let [out, err] = ["", ""]
+    child.stdout.on("data", (chunk) => {
+      out += chunk
+    })
+    child.stderr.on("data", (chunk) => {
+      err += chunk
+    })
+    child.on("close", (code) => resolve({ code, out, err }))
+  })
+
+test("the rules of a session are listed, explained, added, demoted and taken back by words", async () => {
+  const listed = await holdfast("rules", "ticket-1")
+  expect(listed).toMatchObject({ code: 0, out: expect.stringMatching(/2 rules of ticket-1/) })
+  expect(listed.out).toMatch(/user .*recipients 0\.95 +Never e-mail anyone outside northwind\.test\./)
+  const why = await holdfast("rules", "why", "ticket-1", "northwind", "--json")
+  expect(JSON.parse(why.out)).toMatchObject({
+    speaker: "user",
+    why: expect.stringMatching(/^the user said it in e\d+: it says in words that it lasts, confidence 0\.\d+$/),
+    policy: { family: "recipients", policy: { template: "email-domains", domains: ["northwind.test"] } },
+  })
+  expect((await holdfast("rules", "why", "ticket-1", "metric")).out).toMatch(/No policy: it is about nothing/)
+  expect((await holdfast("rules", "add", "ticket-1", "Ask before pushing.")).out).toMatch(/^Added as e\d+\.$/m)
+  expect((await holdfast("rules", "demote", "ticket-1", "northwind.test")).out).toMatch(/Only remembered now/)
+  expect((await holdfast("rules", "remove", "ticket-1", "the metric rule")).out).toMatch(/Taken back: e\d+, Always use/)
+  const left = JSON.parse((await holdfast("rules", "--json")).out)
+  expect(left.rules.map((rule: { speaker: string; text: string }) => [rule.speaker, rule.text])).toEqual([
+    ["user", "Ask before pushing."],
+    ["memory", "Never e-mail anyone outside northwind.test."],
+  ])
+  expect(await holdfast("rules", "remove", "ticket-1", "no such words")).toMatchObject({ code: 1 })
+})
+
+test("policy suggest writes a file that a policy directory takes, and says what is no policy", async () => {
+  const out = join(folder, "suggested.json")
+  const told = await holdfast("policy", "suggest", "ticket-1", "--out", out)
+  expect(told).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/1 policy in .* from 2 rules\. Nothing is in force/),
+  })
+  expect(told.out).toMatch(/No policy: Always use metric units in tables\./)
+  const policies = JSON.parse(readFileSync(out, "utf8"))
+  expect(policies).toEqual([
+    expect.objectContaining({
+      template: "email-domains",
+      domains: ["northwind.test"],
+      rule: "Never e-mail anyone outside northwind.test.",
+      from: "user, session ticket-1",
+      confidence: 0.95,
+    }),
+  ])
+  const input = { to: "eve@elsewhere.test", body: "hi" }
+  expect(createGuard(policies).judge({ tool: "send_email", input }).decision).toBe("deny")
+  expect(await holdfast("policy", "suggest", "--out", out)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/already/),
+  })
+})
