@@ -43,6 +43,8 @@ export type Delivery = {
   readonly recalls: boolean
   /** Ask the same upstream again, with another body. */
   readonly again: (body: string) => Promise<UpstreamAnswer>
+  /** The same beside the exchange, which may be over by then. */
+  readonly aside: (body: string, path: string) => Promise<UpstreamAnswer>
 }
 
 /** Give the client its answer: as it came, with its calls judged where someone judges them. What it got is then written down. */
@@ -63,12 +65,29 @@ export async function deliver(exchange: Exchange, delivery: Delivery): Promise<v
   // What is read at once is written down before the next request of the client can be here.
   const read = reading instanceof Promise ? await reading : reading
   outgoing.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false)
+  if (read?.isWhole === true) outgoing.summarize?.(delivery.sent, (body, other) => askAside(delivery, body, other))
   Object.assign(requestLog.noted, { responseBytes: relayed.bytes, trace })
   Object.assign(
     requestLog.noted,
     present({ session, receipt, model: model ?? read?.response.model, usage: read?.response.usage }),
   )
   requestLog.close(relayed.ending, answer.status)
+}
+
+/** A summary is a page; a longer answer is none. */
+const maxAsideBytes = 4 * 1024 * 1024
+
+async function askAside({ format, path, aside }: Delivery, body: string, model: string | undefined) {
+  const asked =
+    model === undefined || format !== "gemini"
+      ? path
+      : path.replace(/\/models\/[^/:?]+/, `/models/${encodeURIComponent(model)}`)
+  const answer = await aside(body, asked)
+  const whole = await readWhole(answer, maxAsideBytes)
+  if (answer.status >= 300 || whole === undefined) return { status: answer.status }
+  const framing = framingOf(format, String(answer.headers["content-type"] ?? ""), asked)
+  const read = await readDeliveredAnswer(format, whole, framing)
+  return { status: answer.status, ...present({ response: read?.isWhole === true ? read.response : undefined }) }
 }
 
 async function pass(exchange: Exchange, delivery: Delivery, framing: StreamFraming | undefined): Promise<Relayed> {

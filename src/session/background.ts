@@ -15,15 +15,20 @@ import { entryId, seqOf } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 import { createSummarizer } from "./one-shot/summarizer.ts"
 import { budgetOf, type Preparing } from "./prepared.ts"
+import { affordsSummary, sessionSummarizerOf } from "./session-summary.ts"
 import { assemble, readMessages, readView } from "./view.ts"
 
 /** What a summarizer is asked to stay within, as in a compaction: a page and a half. */
 const summaryTokens = 1200
 
 /** Ask for a summary of the older part of what is shown, once for each history. */
-export async function beginSummary(preparing: Preparing): Promise<Speculation | undefined> {
+export async function beginSummary(
+  preparing: Preparing,
+  sent?: { readonly wire: string; readonly contextTokens: number },
+): Promise<Speculation | undefined> {
   const { live, call, meter } = preparing
-  if (live.queue === undefined || call.kind === "held") return undefined
+  const own = sessionSummarizerOf(live) !== undefined
+  if ((live.queue === undefined && !own) || call.kind === "held") return undefined
   const known = await currentSpeculation(live)
   if (known !== undefined) return known
   const { at: node, checkpoint } = call.view
@@ -40,10 +45,30 @@ export async function beginSummary(preparing: Preparing): Promise<Speculation | 
   )
   if (chosen === undefined) return undefined
   const { key, base, covered } = chosen
+  if (own) return beginOwnSummary(preparing, chosen, { conversation, sent })
   const payload = JSON.stringify({ node: chosen.node, base, covered, model: meter.model.id, format: call.frame.format })
   // First the job: whoever ends between the two leaves a summary that is found when it is asked for again, and no promise of one.
-  await live.queue.add({ key, session: live.id, kind: "summary", payload })
+  await live.queue?.add({ key, session: live.id, kind: "summary", payload })
   await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])
+  return chosen
+}
+
+/** The session's own model is asked once the answer to what was sent is there: then the provider has it in its cache. */
+async function beginOwnSummary(
+  { live, call, meter }: Preparing,
+  chosen: Speculation,
+  {
+    conversation,
+    sent,
+  }: {
+    readonly conversation: Transcript
+    readonly sent: { readonly wire: string; readonly contextTokens: number } | undefined
+  },
+): Promise<Speculation | undefined> {
+  if (sent === undefined || !affordsSummary(live, sent.contextTokens)) return undefined
+  await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])
+  const { format, model = meter.model.id } = call.frame
+  live.summaryDue = { key: chosen.key, format, model, conversation, ...sent }
   return chosen
 }
 

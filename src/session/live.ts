@@ -12,6 +12,7 @@ import type { Journal } from "./journal.ts"
 import type { Memory } from "./memory/memory.ts"
 import type { HoldfastOptions } from "./options.ts"
 import type { StackInForce, WaitingStack } from "./session-stack.ts"
+import type { SummaryDue, SummarySpending } from "./session-summary.ts"
 import type { SharedRules } from "./shared-rules.ts"
 import type { StackReader } from "./stack/stack-options.ts"
 
@@ -96,6 +97,9 @@ export type Live = {
   /** The key of the newest answer that this process knows of. */
   answered: string | undefined
   breaker: Breaker
+  /** What its own model was asked for summaries, and the next question, where one is due. */
+  summaries: SummarySpending
+  summaryDue?: SummaryDue
   /** A compaction that someone took back is not made again before it has to be. */
   undoneAt?: number
 }

@@ -17,6 +17,7 @@ import {
 } from "./inspect.ts"
 import type { Live } from "./live.ts"
 import { entryId, seqOf } from "./log/entry.ts"
+import type { ResponseLike } from "./log/read-response.ts"
 import type { Trace } from "./log/trace.ts"
 import { verifyLog } from "./log/verify-log.ts"
 import type { MemorySearch } from "./memory/check-search.ts"
@@ -32,11 +33,11 @@ import {
   type JudgedResponse,
   judgeResponse,
   type Recorded,
-  type ResponseLike,
   recordResponse,
   type SessionGuarding,
 } from "./record.ts"
 import { readInForce, type StackInForce } from "./session-stack.ts"
+import { type SummaryCall, takeSummaryCall } from "./session-summary.ts"
 
 /** The prompt stack of a session: `stack` is what is sent, `source` the same sections before anything gave way. */
 export type SessionStack = Pick<StackInForce, "stack" | "source">
@@ -82,6 +83,11 @@ export type Session = {
   readonly record: (response: ResponseLike, usage?: Usage) => Promise<Recorded>
   /** Judge the calls of an answer before anyone acts on them: those that are refused are withheld, with a result that says why. */
   readonly judge: (response: ResponseLike) => Promise<JudgedResponse>
+  /**
+   * The question that the session's own model is to be asked now, where `summarizer` says so and no `send` does it: for whoever has the
+   * credential. `sent` is the request as it went out, where that is not what was prepared.
+   */
+  readonly summaryCall: (sent?: string) => Promise<SummaryCall | undefined>
   /**
    * The guard as it stands now, for whoever judges the calls of one answer as they stream in; what it decides is written down as it is
    * told to `onJudged`. Nothing where nobody laid down a policy.
@@ -155,6 +161,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
     prepare: prepareNext,
     record: (response, usage) => use((live) => recordResponse(live, response, usage)),
     judge: (response) => judgeResponse(use, response),
+    summaryCall: async (sent) => takeSummaryCall(await deps.live(), sent),
     guarding: () => use(guardingOf),
     compact: (request = {}) => use((live) => compactNow(live, request)),
     undo: () => tell(undo),
