@@ -6,7 +6,7 @@ import type { HoldfastOptions } from "../session/options.ts"
 import { isPostgres } from "../store/open-store.ts"
 import { dataOption, policyOption } from "./ask-store.ts"
 import type { Arguments, CommandFailure, Options } from "./command.ts"
-import { logFormats, logLevels, storeAwayNames } from "./config/config-schema.ts"
+import { logFormats, logLevels, namedSummarizers, storeAwayNames } from "./config/config-schema.ts"
 import type { ConfigFault, ConfigPlace } from "./config/fault.ts"
 import { type OpenedConfig, openSecrets } from "./config/open-secrets.ts"
 import { type ConfigFile, readConfig } from "./config/read-config.ts"
@@ -31,7 +31,7 @@ type SecretSource = { readonly ref: SecretRef; readonly of: "gateway" | "upstrea
 /** Tokens of clients are theirs to know, and no secret of the gateway's. */
 function secretRefsOf({ admin, data, upstreams, summarizer }: ResolvedConfig): readonly SecretSource[] {
   const gateway = [admin.token, data !== undefined && "secret" in data ? data.secret : undefined]
-  const model = typeof summarizer === "string" ? undefined : summarizer.key
+  const model = typeof summarizer === "string" || "use" in summarizer ? undefined : summarizer.key
   return [
     ...gateway.flatMap((ref) => (ref === undefined ? [] : [{ ref, of: "gateway" } as const])),
     ...[...upstreams.map(({ key }) => key), model].flatMap((ref) =>
@@ -55,6 +55,11 @@ export const settingOptions: Options = {
     help: "refuse a request whose rules cannot be read, or pass it on without; refuse unless given",
     oneOf: storeAwayNames,
   },
+  summarizer: {
+    value: "NAME",
+    help: "who writes summaries: no model, nobody, or each session's own with the client's key; extractive unless given",
+    oneOf: namedSummarizers,
+  },
   "token-env": { value: "NAME", help: "environment variable that holds the token which requests have to carry" },
   "log-format": { value: "F", help: "how to log", oneOf: logFormats },
   "log-level": { value: "L", help: "what to log", oneOf: logLevels },
@@ -68,6 +73,7 @@ const valued = [
   "data",
   "policy",
   "when-store-is-away",
+  "summarizer",
   "token-env",
   "log-format",
   "log-level",
@@ -155,7 +161,7 @@ export function sessionOptions(config: OpenedConfig): HoldfastOptions {
 }
 
 function summarizerOf({ summarizer }: OpenedConfig): SummarizerOption {
-  if (typeof summarizer === "string") return summarizer
+  if (typeof summarizer === "string" || "use" in summarizer) return summarizer
   const { key, headers, ...others } = summarizer
   return { ...others, headers: plainHeaders(headers), ...present({ apiKey: key }) }
 }
@@ -223,7 +229,7 @@ export function secretsOf(
     admin.token,
     place,
     ...upstreams.flatMap(({ key, headers }) => [key, ...held(headers)]),
-    ...(typeof summarizer === "string" ? [] : [summarizer.key, ...held(summarizer.headers)]),
+    ...(typeof summarizer === "string" || "use" in summarizer ? [] : [summarizer.key, ...held(summarizer.headers)]),
     ...(telemetry === undefined ? [] : held(telemetry.headers)),
   ].flatMap((secret) => (secret === undefined ? [] : [secret]))
 }

@@ -203,7 +203,8 @@ async function summarize(
       .filter(({ at }) => !stopped.has(at))
       .flatMap(({ line, at }, n) => (refused.has(at) ? [] : [[line, gated.lines[n]] as const])),
   )
-  const kept = withUserWords(summary, knowledge.summary, gated.seen.slice(0, maxSeen).map(seenLine), (line) => {
+  const seen = gated.seen.slice(0, maxSeen).map(seenLine)
+  const kept = withUserWords(summary, knowledge.summary, { seen, adds: summarizer.adds === true }, (line) => {
     const found = passed.get(line)
     return found === undefined ? [] : [{ ...line, sources: found.sources }]
   })
@@ -263,7 +264,7 @@ function messageSources({ id, role, parts }: Message): readonly SummarySource[] 
 function withUserWords(
   written: Summary,
   extracted: Summary,
-  seen: readonly SummaryLine[],
+  { seen, adds }: { readonly seen: readonly SummaryLine[]; readonly adds: boolean },
   passed: (line: SummaryLine) => readonly SummaryLine[],
 ): Summary {
   const linesOf = ({ sections }: Summary, name: string): readonly SummaryLine[] =>
@@ -271,9 +272,9 @@ function withUserWords(
   const sections = schemas[written.schema].map(({ name }) => ({
     name,
     lines: [
-      ...linesOf(extracted, name).filter(({ channel }) => isOfTheLog(name) || channel === "user"),
+      ...linesOf(extracted, name).filter(({ channel }) => adds || isOfTheLog(name) || channel === "user"),
       ...(isOfTheLog(name) ? [] : linesOf(written, name).filter(({ channel }) => channel !== "user")).flatMap(passed),
-      ...(name === seenSection ? [...linesOf(extracted, name), ...seen] : []),
+      ...(name === seenSection ? [...(adds ? [] : linesOf(extracted, name)), ...seen] : []),
     ],
   }))
   return { schema: written.schema, sections: sections.filter(({ lines }) => lines.length > 0) }

@@ -20,6 +20,8 @@ export type SummaryQuestion = {
 /** Writes a summary, or says why there is none. It never throws and always ends: whoever makes one sees to that. */
 export type Summarizer = {
   readonly writer: "model" | "custom"
+  /** Its lines stand beside what was extracted, not in its place. */
+  readonly adds?: true
   readonly write: (question: SummaryQuestion) => Promise<WrittenSummary>
 }
 

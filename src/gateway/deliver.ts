@@ -43,6 +43,8 @@ export type Delivery = {
   readonly recalls: boolean
   /** Send another request body to the same upstream. */
   readonly again: (body: string) => Promise<UpstreamAnswer>
+  /** The same beside the exchange, which may be over by then. */
+  readonly aside: (body: string, path: string) => Promise<UpstreamAnswer>
 }
 
 /** Send the response to the client: unchanged, or with its tool calls judged if a guard is active. Then record what the client received. */
@@ -63,12 +65,29 @@ export async function deliver(exchange: Exchange, delivery: Delivery): Promise<v
   // A response that is read synchronously is recorded before the client's next request can arrive.
   const read = reading instanceof Promise ? await reading : reading
   outgoing.ended(read?.response, relayed.ending !== "complete" || read?.isWhole === false)
+  if (read?.isWhole === true) outgoing.summarize?.(delivery.sent, (body, other) => askAside(delivery, body, other))
   Object.assign(requestLog.noted, { responseBytes: relayed.bytes, trace })
   Object.assign(
     requestLog.noted,
     present({ session, receipt, model: model ?? read?.response.model, usage: read?.response.usage }),
   )
   requestLog.close(relayed.ending, answer.status)
+}
+
+/** A summary is a page; a longer answer is none. */
+const maxAsideBytes = 4 * 1024 * 1024
+
+async function askAside({ format, path, aside }: Delivery, body: string, model: string | undefined) {
+  const asked =
+    model === undefined || format !== "gemini"
+      ? path
+      : path.replace(/\/models\/[^/:?]+/, `/models/${encodeURIComponent(model)}`)
+  const answer = await aside(body, asked)
+  const whole = await readWhole(answer, maxAsideBytes)
+  if (answer.status >= 300 || whole === undefined) return { status: answer.status }
+  const framing = framingOf(format, String(answer.headers["content-type"] ?? ""), asked)
+  const read = await readDeliveredAnswer(format, whole, framing)
+  return { status: answer.status, ...present({ response: read?.isWhole === true ? read.response : undefined }) }
 }
 
 async function pass(exchange: Exchange, delivery: Delivery, framing: StreamFraming | undefined): Promise<Relayed> {

@@ -130,13 +130,14 @@ async function callUpstream(exchange: Exchange, route: ModelRoute, call: Call): 
     outgoing.repeated?.()
     return send(exchange, route, { upstream, body: Buffer.from(next), changed: true })
   }
+  const aside = (next: string, path: string) => sendAside(exchange, { path, format }, upstream, Buffer.from(next))
   let { body, recalls } = offerRecall(exchange, route, outgoing.bytes, outgoing)
   let changed = outgoing.changed || recalls
   let refusal: Delivery | undefined
   for (let shrunk = 0; ; shrunk++) {
     const sent = await send(exchange, route, { upstream, body: changed ? body : call.packed, changed })
     const { answer, error: early } = mayRefuseInStream(format, sent, body) ? await peekAtStream(sent) : { answer: sent }
-    const delivery = { format, path: route.path, outgoing, answer, changed, sent: body, recalls, again }
+    const delivery = { format, path: route.path, outgoing, answer, changed, sent: body, recalls, again, aside }
     if (!refusals.has(answer.status)) {
       const smaller =
         early === undefined || shrunk >= maxShrinking ? undefined : await smallerAfter(outgoing, format, early)
@@ -245,6 +246,31 @@ export async function send(
   requestLog.noted.sentBytes = body.length
   requestLog.noted.changed = changed
   return answer
+}
+
+/** How long the session's own model may take for a summary: it may think first. */
+const asideMs = 180_000
+
+/** Beside the exchange: with the client's own headers, and for as long as it takes, though the client may have gone. */
+async function sendAside(
+  { deps, incoming }: Exchange,
+  { path, format }: Pick<ModelRoute, "path" | "format">,
+  upstream: UpstreamRequest["upstream"],
+  body: Buffer,
+): Promise<UpstreamAnswer> {
+  const kept = bare(forwardedHeaders(incoming.rawHeaders, upstream, familyOf[format]), [
+    "accept-encoding",
+    "content-encoding",
+  ])
+  const sent = await deps.transport.send({
+    upstream,
+    ...targetUrl(upstream, path),
+    method: "POST",
+    headers: [...kept, "accept-encoding", "identity"],
+    body,
+    signal: AbortSignal.timeout(asideMs),
+  })
+  return maskedAnswer(unpackedAnswer(sent), upstream)
 }
 
 /** The model name in a body that was not parsed: `model` usually is near the beginning or the end. */

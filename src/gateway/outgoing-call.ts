@@ -3,7 +3,7 @@ import { joinGuards } from "../guard/join-guards.ts"
 import { HoldfastError } from "../message/errors.ts"
 import type { ModelResponse } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { usualAgent } from "../session/options.ts"
+import { type SessionOwner, usualAgent } from "../session/options.ts"
 import { sessionNames } from "../session/pins.ts"
 import { findModel } from "../tokens/models.ts"
 import { bodyFor, type FastPath, goesOn, isSureOf } from "./fast-path/fast-path.ts"
@@ -19,6 +19,7 @@ import type { How } from "./settings/exchange-record.ts"
 import type { GatewayOptions } from "./settings/gateway-options.ts"
 import { stackOfCall } from "./settings/stack-rules.ts"
 import {
+  type AskAside,
   type Known,
   learnCountsAnswer,
   learnWindow,
@@ -139,6 +140,7 @@ function callAtOnce(deps: OutgoingDeps, incomingCall: IncomingCall, direct: Dire
         }),
       )
     }),
+    summarize: (bytes, ask) => void summarize(deps, { session, owner: ownerOf(incomingCall), bytes, ask }),
   }
 }
 
@@ -170,6 +172,7 @@ async function preparedCall(
         deps.lines.add(session.id, () => record(deps, ingested, end)),
       )
     }),
+    summarize: (bytes, ask) => void summarize(deps, { session: session.id, owner: ownerOf(incomingCall), bytes, ask }),
   }
 }
 
@@ -247,6 +250,34 @@ async function record({ lineages, held }: OutgoingDeps, ingested: IngestedCall, 
     })
   } finally {
     done(answer?.id)
+  }
+}
+
+type Summarizing = {
+  readonly session: string
+  readonly owner: SessionOwner
+  readonly bytes: Buffer
+  readonly ask: AskAside
+}
+
+/** After the answer is in the log, and beside the line of the session's work: its next request does not wait. */
+async function summarize(
+  { lines, holdfast, onFault }: OutgoingDeps,
+  { session, owner, bytes, ask }: Summarizing,
+): Promise<void> {
+  try {
+    await lines.idle(session)
+    const call = await holdfast.session(session, owner).summaryCall(bytes.toString("utf8"))
+    if (call === undefined) return
+    const asked = await ask(call.body, call.model).catch((error: unknown) => {
+      if (error instanceof HoldfastError) return { reason: error.problem.code }
+      throw error
+    })
+    if ("reason" in asked) call.failed(asked.reason)
+    else if (asked.response === undefined) call.failed(`status-${asked.status}`)
+    else await call.answered(asked.response)
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) onFault(error)
   }
 }
 

@@ -114,4 +114,12 @@ export type OutgoingCall = {
    * first report counts.
    */
   readonly ended: (answer: ModelResponse | undefined, isCut?: boolean) => void
+  /** Once it is written down: ask the session's own model for a summary, if one is due. Nobody waits for it. */
+  readonly summarize?: (sent: Buffer, ask: AskAside) => void
 }
+
+/** Asks the same upstream with the client's own credential, beside the exchange; on Gemini the path names the model. */
+export type AskAside = (
+  body: string,
+  model: string | undefined,
+) => Promise<{ readonly status: number; readonly response?: ModelResponse }>

@@ -15,15 +15,20 @@ import { entryId, seqOf } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
 import { createSummarizer } from "./one-shot/summarizer.ts"
 import { budgetOf, type Preparing } from "./prepared.ts"
+import { affordsSummary, sessionSummarizerOf } from "./session-summary.ts"
 import { assemble, readMessages, readView } from "./view.ts"
 
 /** Token budget given to a summarizer, the same as in a compaction: a page and a half. */
 const summaryTokens = 1200
 
 /** Start a background summary of the older part of the view, once for each history. */
-export async function beginSummary(preparing: Preparing): Promise<Speculation | undefined> {
+export async function beginSummary(
+  preparing: Preparing,
+  sent?: { readonly wire: string; readonly contextTokens: number },
+): Promise<Speculation | undefined> {
   const { live, call, meter } = preparing
-  if (live.queue === undefined || call.kind === "held") return undefined
+  const own = sessionSummarizerOf(live) !== undefined
+  if ((live.queue === undefined && !own) || call.kind === "held") return undefined
   const known = await currentSpeculation(live)
   if (known !== undefined) return known
   const { at: node, checkpoint } = call.view
@@ -40,11 +45,31 @@ export async function beginSummary(preparing: Preparing): Promise<Speculation | 
   )
   if (chosen === undefined) return undefined
   const { key, base, covered } = chosen
+  if (own) return beginOwnSummary(preparing, chosen, { conversation, sent })
   const payload = JSON.stringify({ node: chosen.node, base, covered, model: meter.model.id, format: call.frame.format })
   // Add the job first: if the process ends between the two steps, a finished summary is still found later, and the log announces none that
   // does not exist.
-  await live.queue.add({ key, session: live.id, kind: "summary", payload })
+  await live.queue?.add({ key, session: live.id, kind: "summary", payload })
   await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])
+  return chosen
+}
+
+/** Ask the session's own model after the response to `sent` has arrived: then the provider has it in its cache. */
+async function beginOwnSummary(
+  { live, call, meter }: Preparing,
+  chosen: Speculation,
+  {
+    conversation,
+    sent,
+  }: {
+    readonly conversation: Transcript
+    readonly sent: { readonly wire: string; readonly contextTokens: number } | undefined
+  },
+): Promise<Speculation | undefined> {
+  if (sent === undefined || !affordsSummary(live, sent.contextTokens)) return undefined
+  await live.journal.commit(() => [{ type: "summary-begun", ...chosen }])
+  const { format, model = meter.model.id } = call.frame
+  live.summaryDue = { key: chosen.key, format, model, conversation, ...sent }
   return chosen
 }
 

@@ -23,7 +23,7 @@ import type { LogEvent } from "./log/event.ts"
 import { handleFor } from "./log/handle.ts"
 import type { Trace } from "./log/trace.ts"
 import { choicesOf } from "./one-shot/choices.ts"
-import { createSummarizer } from "./one-shot/summarizer.ts"
+import { createSummarizer, isSessionSummarizer } from "./one-shot/summarizer.ts"
 import { weighCompaction } from "./one-shot/weigh.ts"
 import { readInherited } from "./own-compaction.ts"
 import { operatorRules } from "./pins.ts"
@@ -282,6 +282,8 @@ async function readySummarizer(preparing: Preparing): Promise<Summarizer | undef
   }
   note(preparing, { type: "summary-used", key: begun.key, covered: begun.covered.length })
   const covered = new Set(begun.covered.map(entryId))
+  // What its own model wrote stands beside what is said without a model, and leaves nothing of that out.
+  if (isSessionSummarizer(summarizer)) return { writer, adds: true, write: async () => ({ summary, events: [] }) }
   return { writer, write: async (question) => ({ summary: complete(summary, question, covered), events: [] }) }
 }
 

@@ -14,6 +14,7 @@ import { createHub, type Listener } from "./events.ts"
 import { createRetry, limitStore } from "./limit-store.ts"
 import type { Live } from "./live.ts"
 import { createMemory, type Memory } from "./memory/memory.ts"
+import { isSessionSummarizer } from "./one-shot/summarizer.ts"
 import { openLive, redactorOf, type Shared, setOwner, wake } from "./open-live.ts"
 import {
   checkHoldfastOptions,
@@ -237,6 +238,8 @@ async function openShared(options: HoldfastOptions, doing: Pick<Shared, "emit" |
 async function openQueue(options: HoldfastOptions, store: Store): Promise<Queue | undefined> {
   const { summarizer, speculations } = options
   if (summarizer === undefined || typeof summarizer === "string" || speculations === 0) return undefined
+  // Only who has the session's credential can ask its own model: that is not left to whoever takes the job.
+  if (isSessionSummarizer(summarizer)) return undefined
   if (options.queue !== undefined) return options.queue
   const { store: name } = options
   if (typeof name === "string" && isPostgres(name)) return openPgBossQueue({ url: name })

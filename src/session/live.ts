@@ -12,6 +12,7 @@ import type { Journal } from "./journal.ts"
 import type { Memory } from "./memory/memory.ts"
 import type { HoldfastOptions } from "./options.ts"
 import type { StackInForce, WaitingStack } from "./session-stack.ts"
+import type { SummaryDue, SummarySpending } from "./session-summary.ts"
 import type { SharedRules } from "./shared-rules.ts"
 import type { StackReader } from "./stack/stack-options.ts"
 
@@ -98,6 +99,9 @@ export type Live = {
   /** The key of the newest response known to this process. */
   answered: string | undefined
   breaker: Breaker
+  /** The usage of summaries by the session's own model, and the next summary request, if one is due. */
+  summaries: SummarySpending
+  summaryDue?: SummaryDue
   /** After an undo, the view is not compacted again before it has to be. */
   undoneAt?: number
 }

@@ -12,6 +12,7 @@ import { createRedactor } from "./log/redact.ts"
 import type { Memory } from "./memory/memory.ts"
 import { meterOf } from "./one-shot/meter-for.ts"
 import type { HoldfastOptions } from "./options.ts"
+import { noSpending } from "./session-summary.ts"
 import type { SharedRules } from "./shared-rules.ts"
 import type { StackReader } from "./stack/stack-options.ts"
 
@@ -96,6 +97,7 @@ export function openLive(shared: Shared, id: string, owner: MemoryOwner): Live {
     answers: new Map(),
     answered: undefined,
     breaker: {},
+    summaries: noSpending,
   }
   return live
 }

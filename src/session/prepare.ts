@@ -13,7 +13,7 @@ import { createPace, forEachInSlices, othersServed } from "../store/pace.ts"
 import { predict } from "../tokens/calibrate.ts"
 import type { Meter } from "../tokens/meter.ts"
 import { encodeRequest } from "../wire/encode.ts"
-import { beginSummary } from "./background.ts"
+import { beginSummary, currentSpeculation } from "./background.ts"
 import { compactView, longBody } from "./compact-view.ts"
 import type { Live } from "./live.ts"
 import { entryId } from "./log/entry.ts"
@@ -31,6 +31,7 @@ import {
   type Receipt,
 } from "./prepared.ts"
 import { type CallStack, installStack, receiptOf } from "./session-stack.ts"
+import { affordsSummary, expectedTokens, sessionSummarizerOf } from "./session-summary.ts"
 import { type Assembled, assemble, readMessages, release, type View } from "./view.ts"
 
 /** The request to send, and how it was decided. */
@@ -69,7 +70,8 @@ export async function prepare(live: Live, options: PrepareOptions): Promise<Prep
   const outcome = await decide(preparing).catch((error: unknown) => decideWithoutFound(preparing, error))
   // The entries that the call refers to have moved: the store came back during the call, and others had written to it. Start again.
   if (live.moves !== moves && call.kind !== "held") return prepare(live, options)
-  startBackgroundWork(preparing, outcome.budgeted, outcome.view !== undefined)
+  await expectSummary(live, outcome.budgeted)
+  startBackgroundWork(preparing, outcome, outcome.view !== undefined)
   if (outcome.view !== undefined) release(live, outcome.view)
   const trace: Trace = [...call.events, ...events, ...preparing.notes, ...outcome.trace, ...durability(live)]
   return finish(preparing, { ...outcome, trace })
@@ -201,7 +203,11 @@ function finish(preparing: Preparing, { assembled, wire, trace, budgeted, ...out
     ),
     changed: call.kind === "log" ? trace.some(({ type }) => type === "checkpoint-installed") : wire !== call.came,
     durable: live.journal.isDurable(),
-    ...present({ checkpoint: checkpointOf(live), stack: receiptOf(outcome.stack ?? call.stack) }),
+    ...present({
+      checkpoint: checkpointOf(live),
+      stack: receiptOf(outcome.stack ?? call.stack),
+      summaries: sessionSummarizerOf(live) === undefined ? undefined : live.summaries,
+    }),
   }
   live.sent = {
     at: live.at,
@@ -258,18 +264,27 @@ function stableTokens({ sent }: Live, frame: ModelRequest, messages: Transcript,
 
 const sameJson = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
+/** Put the expected size of a summary by the session's own model into the receipt before the model is asked. */
+async function expectSummary(live: Live, { plan, contextTokens }: Budgeted): Promise<void> {
+  const isDue = sessionSummarizerOf(live) !== undefined && plan.type === "leave" && plan.speculate
+  if (!isDue || !affordsSummary(live, contextTokens) || (await currentSpeculation(live)) !== undefined) return
+  live.summaries = { ...live.summaries, expectedTokens: expectedTokens(contextTokens) }
+}
+
 /** Start the background work of a plan after the call: memory flush and speculative summary. */
-function startBackgroundWork(preparing: Preparing, { plan }: Budgeted, compacted: boolean): void {
+function startBackgroundWork(preparing: Preparing, { budgeted, wire }: Outcome, compacted: boolean): void {
   const { live } = preparing
+  const { plan, contextTokens } = budgeted
   const flushes = compacted || plan.type === "compact" || (plan.type === "leave" && plan.flush)
   if (flushes && live.options.memory?.flush !== false) {
     live.later("memory", async () => {
       await flushMemory(live, preparing.call)
     })
   }
-  if (plan.type === "leave" && plan.speculate && live.queue !== undefined) {
+  const writes = live.queue !== undefined || sessionSummarizerOf(live) !== undefined
+  if (plan.type === "leave" && plan.speculate && writes) {
     live.later("speculation", async () => {
-      await beginSummary(preparing)
+      await beginSummary(preparing, { wire, contextTokens })
     })
   }
 }

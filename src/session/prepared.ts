@@ -13,6 +13,7 @@ import type { Call } from "./open-call.ts"
 import { longestAnswer } from "./open-live.ts"
 import type { SessionPin } from "./pins.ts"
 import type { StackReceipt } from "./session-stack.ts"
+import type { SummarySpending } from "./session-summary.ts"
 import type { StackOption } from "./stack/stack-options.ts"
 import type { Assembled } from "./view.ts"
 
@@ -76,6 +77,8 @@ export type Receipt = {
   readonly changed: boolean
   /** Does the store have all of its messages? */
   readonly durable: boolean
+  /** What the session's own model was asked for summaries, and what the next one will take; where it writes them. */
+  readonly summaries?: SummarySpending
 }
 
 export type Prepared<Body extends string | object = string | object> = {

@@ -3,14 +3,13 @@ import { type GuardedResponse, guardResponse } from "../guard/guard-response.ts"
 import { joinGuards, onTrial } from "../guard/join-guards.ts"
 import { deniedResults, type Guarding, type JudgedCall, spentWith } from "../guard/judge-call.ts"
 import { HoldfastError } from "../message/errors.ts"
-import type { Format, ModelResponse, ToolResultPart, Usage } from "../message/message.ts"
+import type { ModelResponse, ToolResultPart, Usage } from "../message/message.ts"
 import { present } from "../message/present.ts"
-import { decodeResponse } from "../wire/decode.ts"
-import { isObject } from "../wire/json.ts"
 import { appendAnswer } from "./ingest.ts"
 import type { Live } from "./live.ts"
 import { type EntryBody, entryId } from "./log/entry.ts"
 import type { Outline } from "./log/outline.ts"
+import { type ResponseLike, readResponse } from "./log/read-response.ts"
 import type { Trace } from "./log/trace.ts"
 import { requireLog } from "./open-call.ts"
 import { learnFromUsage } from "./open-live.ts"
@@ -18,6 +17,7 @@ import type { HoldfastOptions } from "./options.ts"
 import { sessionNames } from "./pins.ts"
 import { durability } from "./prepare.ts"
 import { ruleGuardOf } from "./rule-guard.ts"
+import { askSessionModel } from "./session-summary.ts"
 
 /** A recorded response: its entries, and the usage that the provider reported. */
 export type Recorded = {
@@ -27,9 +27,6 @@ export type Recorded = {
   /** Input tokens read from the provider's cache, written to it, and neither; only reported values. */
   readonly usage?: Usage & { readonly uncachedTokens: number }
 }
-
-/** A whole response: decoded, as wire text or parsed JSON, or only its messages. */
-export type ResponseLike = ModelResponse | string | object
 
 export async function recordResponse(live: Live, response: ResponseLike, reported?: Usage): Promise<Recorded> {
   const answer = readResponse(response, live.frame?.format ?? live.client?.format ?? live.options.format)
@@ -41,6 +38,7 @@ export async function recordResponse(live: Live, response: ResponseLike, reporte
   if (report !== undefined && live.sent?.held === false) learnFromUsage(live, report)
   const read = present({ inputTokens: usage?.inputTokens, cacheReadTokens: usage?.cacheReadTokens })
   live.emit({ type: "answer-recorded", ...read })
+  askSessionModel(live)
   return {
     entries: placed.map(entryId),
     durable: live.journal.isDurable(),
@@ -69,23 +67,6 @@ const reportOf = ({ sent }: Live, usage: Usage | undefined): Report | undefined 
 
 const uncached = ({ inputTokens, cacheReadTokens, cacheWriteTokens }: Usage): number =>
   Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens)
-
-function readResponse(response: ResponseLike, format: Format | undefined): ModelResponse {
-  if (isAnswer(response)) return response
-  if (format === undefined) {
-    const expected = "a format, said by prepare() or in the options, to read the answer in"
-    throw new HoldfastError({ code: "option-invalid", option: "format", expected, found: "nothing" })
-  }
-  return decodeResponse(format, typeof response === "string" ? response : JSON.stringify(response))
-}
-
-/** Is this already decoded? Decoded messages have parts and ids. */
-function isAnswer(value: ResponseLike): value is ModelResponse {
-  if (!isObject(value) || !Array.isArray(value.messages)) return false
-  return value.messages.every(
-    (message) => isObject(message) && typeof message.id === "string" && Array.isArray(message.parts),
-  )
-}
 
 /** A response whose tool calls were judged, with the results for the model in place of withheld calls. */
 export type JudgedResponse = GuardedResponse & { readonly results: readonly ToolResultPart[] }

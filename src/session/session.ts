@@ -17,6 +17,7 @@ import {
 } from "./inspect.ts"
 import type { Live } from "./live.ts"
 import { entryId, seqOf } from "./log/entry.ts"
+import type { ResponseLike } from "./log/read-response.ts"
 import type { Trace } from "./log/trace.ts"
 import { verifyLog } from "./log/verify-log.ts"
 import type { MemorySearch } from "./memory/check-search.ts"
@@ -32,7 +33,6 @@ import {
   type JudgedResponse,
   judgeResponse,
   type Recorded,
-  type ResponseLike,
   recordResponse,
   reportUsage,
   type SessionGuarding,
@@ -40,6 +40,7 @@ import {
 } from "./record.ts"
 import { type ExplainedRule, explainRule } from "./rule-guard.ts"
 import { readInForce, type StackInForce } from "./session-stack.ts"
+import { type SummaryCall, takeSummaryCall } from "./session-summary.ts"
 
 /** The prompt stack of a session: `stack` is the text that is sent, `source` the same sections before any were shortened. */
 export type SessionStack = Pick<StackInForce, "stack" | "source">
@@ -87,6 +88,11 @@ export type Session = {
   readonly reportUsage: (reports: readonly UsageReport[]) => Promise<void>
   /** Judge the tool calls of a response before they run: refused calls are withheld, with a result that says why. */
   readonly judge: (response: ResponseLike) => Promise<JudgedResponse>
+  /**
+   * The request for a summary that the session's own model is to be asked now, if `summarizer` says so and has no `send`: for the caller who
+   * has the credential. `sent` is the request as it was sent, if that is not what was prepared.
+   */
+  readonly summaryCall: (sent?: string) => Promise<SummaryCall | undefined>
   /**
    * The current guard, for judging the tool calls of one response as they stream in; its decisions are logged through `onJudged`. Undefined
    * if there is no policy.
@@ -166,6 +172,7 @@ export function createSession(id: string, deps: SessionDeps): Session {
     record: (response, usage) => use((live) => recordResponse(live, response, usage)),
     reportUsage: (reports) => use((live) => reportUsage(live, reports)),
     judge: (response) => judgeResponse(use, response),
+    summaryCall: async (sent) => takeSummaryCall(await deps.live(), sent),
     guarding: () => use(guardingOf),
     compact: (request = {}) => use((live) => compactNow(live, request)),
     undo: () => useLog(undo),

@@ -1,6 +1,7 @@
 import { assert } from "../message/assert.ts"
 import { HoldfastError } from "../message/errors.ts"
 import {
+  type Format,
   type Layout,
   type Message,
   type ModelRequest,
@@ -14,6 +15,8 @@ import {
 } from "../message/message.ts"
 import type { Codec } from "./codec.ts"
 import { codecs } from "./codecs.ts"
+import { decodeRequest } from "./decode.ts"
+import { overlay, write } from "./json.ts"
 
 /** What to say instead of what the request says. */
 export type Changes = {
@@ -142,4 +145,35 @@ function brackets(
     head: kept && sameFirst ? wire.slice(list.start, first.start) : "[",
     tail: kept && sameLast ? wire.slice(last.end, list.end) : "]",
   }
+}
+
+/** A message of the user's in each format. */
+const userMessage: Readonly<Record<Format, (text: string) => unknown>> = {
+  "anthropic-messages": (text) => ({ role: "user", content: [{ type: "text", text }] }),
+  "openai-chat": (text) => ({ role: "user", content: text }),
+  "openai-responses": (text) => ({ type: "message", role: "user", content: [{ type: "input_text", text }] }),
+  gemini: (text) => ({ role: "user", parts: [{ text }] }),
+}
+
+/**
+ * The same request with one more message of the user's at its end. System, tools, messages and every other member are the bytes that were
+ * sent, so that the provider reads all of it from its cache; a change to the choice of tools or to thinking would lose that. Only another
+ * model is written over the one that is named. Nothing where there is no list to go on from, or the provider holds part of it.
+ */
+export function continueRequest(
+  format: Format,
+  wire: string,
+  text: string,
+  { model }: { readonly model?: string } = {},
+): string | undefined {
+  const { layout, held } = decodeRequest(format, wire)
+  const list = layout.messages
+  if (held !== undefined || list === undefined || list.elements.length === 0) return undefined
+  const end = list.elements.at(-1)?.end ?? list.start + 1
+  const longer = `${wire.slice(0, end)},${JSON.stringify(userMessage[format](text))}${wire.slice(end)}`
+  const stored = format === "openai-responses" ? { store: write(false) } : {}
+  // A path names Gemini's model, not the body.
+  const named = model === undefined || format === "gemini" ? {} : { model: write(model) }
+  const fields = { ...stored, ...named }
+  return Object.keys(fields).length === 0 ? longer : overlay(wireText(longer), fields)
 }

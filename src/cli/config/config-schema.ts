@@ -88,6 +88,16 @@ const summaryModel = members({
   inputTokens: whole(1, mostTokens).optional(),
 })
 
+/** Summarizers that need nothing beside their name. */
+export const namedSummarizers = ["extractive", "none", "session"] as const
+
+/** The session's own model, with the client's credential. */
+const ownModel = members({
+  use: z.literal("session", { error: "session" }),
+  model: text("the name of a model").optional(),
+  budgetTokens: whole(0, mostTokens).optional(),
+})
+
 const limits = members({
   bodyBytes: whole(1, mostBytes).optional(),
   unpackedBytes: whole(1, mostBytes).optional(),
@@ -203,8 +213,8 @@ export const configSchema = members({
   reserveTokens: whole(0, mostTokens).optional(),
   policy: policy.optional(),
   summarizer: z
-    .union([z.literal(["extractive", "none"]), summaryModel], {
-      error: "extractive, none, or a model { format, baseUrl, model, key }",
+    .union([z.literal(namedSummarizers), ownModel, summaryModel], {
+      error: "extractive, none, session, or a model { format, baseUrl, model, key }",
     })
     .optional(),
   strategy: oneOf(strategyNames).optional(),

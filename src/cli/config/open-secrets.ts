@@ -55,7 +55,10 @@ async function openAll(config: ResolvedConfig, open: Open, headers: OpenHeaders)
     ...others,
     listen: { ...listening, ...present({ token: await open(listen.token, ["listen", "token"]) }) },
     upstreams: opened,
-    summarizer: typeof summarizer === "string" ? summarizer : await openSummarizer(summarizer, open, headers),
+    summarizer:
+      typeof summarizer === "string" || "use" in summarizer
+        ? summarizer
+        : await openSummarizer(summarizer, open, headers),
     admin: { origins: admin.origins, ...present({ token: await open(admin.token, ["admin", "token"]) }) },
     ...present({
       data: data === undefined || "place" in data ? data : { place: (await open(data.secret, ["data"])) ?? "" },
@@ -68,7 +71,7 @@ async function openAll(config: ResolvedConfig, open: Open, headers: OpenHeaders)
 }
 
 async function openSummarizer(
-  summarizer: Exclude<ResolvedConfig["summarizer"], string>,
+  summarizer: Extract<ResolvedConfig["summarizer"], { readonly baseUrl: string }>,
   open: Open,
   headers: OpenHeaders,
 ): Promise<OpenedConfig["summarizer"]> {

@@ -61,7 +61,7 @@ export function resolveConfig({ file, flags, env }: Sources): Resolved {
       format: said.logFormat ?? config.log?.format ?? "text",
     },
     ...present({ data: dataOf(config, said, below), telemetry: telemetryOf(config, below) }),
-    summarizer: summarizerOf(config, below),
+    summarizer: summarizerOf(config, said, below),
     stacks: stacksOf(config, file?.folder),
   }
   const all = [...faults, ...objectionsTo(resolved, config, place)]
@@ -158,8 +158,14 @@ function operatorOf({ operator = {} }: Config, said: GivenSettings, below: Below
   }
 }
 
-function summarizerOf({ summarizer = "extractive" }: Config, below: Below): ResolvedConfig["summarizer"] {
+function summarizerOf(config: Config, said: GivenSettings, below: Below): ResolvedConfig["summarizer"] {
+  const summarizer = said.summarizer ?? config.summarizer ?? "extractive"
+  if (summarizer === "session") return { use: summarizer }
   if (typeof summarizer === "string") return summarizer
+  if ("use" in summarizer) {
+    const { use, model: own, budgetTokens } = summarizer
+    return { use, ...present({ model: own, budgetTokens }) }
+  }
   const { format, baseUrl, model, maxOutputTokens, inputTokens } = summarizer
   const key = secretBelow(summarizer.key, below)
   const headers = headersBelow(summarizer.headers, below)

@@ -49,6 +49,9 @@ type ResolvedOtlp<Secret> = {
   readonly service: string
 }
 
+/** The session's own model writes its summaries. */
+type ResolvedSessionSummarizer = { readonly use: "session"; readonly model?: string; readonly budgetTokens?: number }
+
 /** All that is known of a gateway before anything is opened: flags, variables, file and defaults taken together. */
 export type ResolvedConfig<Secret = SecretRef> = {
   readonly listen: {
@@ -67,7 +70,7 @@ export type ResolvedConfig<Secret = SecretRef> = {
   readonly windowTokens?: number
   readonly reserveTokens?: number
   readonly policy: Partial<CompactionPolicy>
-  readonly summarizer: "extractive" | "none" | ResolvedSummarizer<Secret>
+  readonly summarizer: "extractive" | "none" | ResolvedSessionSummarizer | ResolvedSummarizer<Secret>
   readonly strategy?: (typeof strategyNames)[number]
   readonly recall: boolean
   readonly tenants: "by-key" | "one"

@@ -1,7 +1,7 @@
 import { present } from "../../message/present.ts"
 import type { WhenStoreIsAway } from "../../session/prepared.ts"
 import { isHttpUrl } from "./config-field.ts"
-import { logFormats, logLevels, storeAwayNames } from "./config-schema.ts"
+import { logFormats, logLevels, namedSummarizers, storeAwayNames } from "./config-schema.ts"
 import { type ConfigFault, faultAt, foundWords } from "./fault.ts"
 import type { LogFormat, LogLevel } from "./resolved-config.ts"
 
@@ -20,6 +20,7 @@ export type FlagName =
   | "log-format"
   | "log-level"
   | "when-store-is-away"
+  | "summarizer"
 
 export type Env = Readonly<Record<string, string | undefined>>
 
@@ -50,6 +51,7 @@ export type GivenSettings = {
   readonly logFormat?: LogFormat
   readonly logLevel?: LogLevel
   readonly whenStoreIsAway?: WhenStoreIsAway
+  readonly summarizer?: (typeof namedSummarizers)[number]
 }
 
 type Read<Value> = (text: string) => Value | undefined
@@ -106,6 +108,7 @@ export function readSaid(
     policy: read("policy", plain, "a folder"),
     logFormat: read("log-format", oneOf(logFormats), "text or json"),
     whenStoreIsAway: read("when-store-is-away", oneOf(storeAwayNames), storeAwayNames.join(" or ")),
+    summarizer: read("summarizer", oneOf(namedSummarizers), namedSummarizers.join(" or ")),
     logLevel: read("log-level", oneOf(logLevels), `one of ${logLevels.join(", ")}`),
   }
   return { said: present(all), faults }

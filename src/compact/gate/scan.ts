@@ -2,7 +2,6 @@ import { decodeBase64, decodeHex, decodeUrl, rotate } from "../../language/encod
 import { directs } from "../../language/imperative.ts"
 import { normalize, originalSpan, type Survey, survey } from "../../language/normalize.ts"
 import { type Channel, instructs, type Span } from "../../message/message.ts"
-import { buildOf } from "./cue.ts"
 import { concept, type Finding, type FindingKind, type Sighting, type Strength } from "./finding.ts"
 import { mergeSpans, spanBeforeWithholding, withhold } from "./mark-data.ts"
 import { gateSentences, type Sentence, type Word } from "./sentence.ts"
@@ -142,6 +141,65 @@ function steersAnswer(sentence: string): boolean {
   )
 }
 
+const someone =
+  "(?:the |your |an? )?(?:system |security |site |platform )?(?:operator|administrator|admin|developer|creator|openai|anthropic)"
+const sensitive =
+  "(?:\\.env\\b|id_rsa|\\.ssh|private keys?|api keys?|access tokens?|passwords?|credentials?|secrets?|(?:chat|conversation) history|environment variables|seed phrase|cookies)"
+const destination = "(?:https?://|ftp://|[\\w.+-]{1,64}@[\\w-]{1,63}\\.\\w)"
+
+/** Constructions that only one who commands a model has a use for, each anchored at the start of a sentence. */
+const constructions: readonly (readonly [kind: FindingKind, pattern: RegExp])[] = [
+  [
+    "override",
+    /^(?:and |please |now )?(?:ignore|disregard|forget) (?:all |absolutely )?(?:the |of the )?(?:above|previous|preceding|everything|all of (?:that|this))(?: text| content| context| (?:above|before))?(?: and\b|[,;.!]|$)/,
+  ],
+  [
+    "override",
+    /^(?:begin |start of |end of (?:document|data|context)\W{1,4})?(?:the )?(?:new|updated|real|actual|revised) (?:system )?(?:instructions?|directives?|prompt)\s?[:#\])]/,
+  ],
+  ["override", /^(?:system|admin(?:istrator)?|operator|developer|safety|policy) override\s?[:\])!#-]/],
+  [
+    "override",
+    /^(?:(?:you|the assistant) (?:no longer|don't|do not) (?:need|have) to (?:follow|obey|respect) (?:[\w-]+ ){0,3}(?:rules?|polic(?:y|ies)|instructions?|guidelines?|restrictions?)|you are no longer (?:bound|required|restricted|subject))\b/,
+  ],
+  [
+    "task-hijack",
+    /^(?:and |please |now |kindly ){0,2}(?:stop|cancel|drop|abort|halt|pause|abandon) (?:what(?:ever)? you(?:'re| are) doing|(?:your|the) current task)\b/,
+  ],
+  [
+    "operator-claim",
+    new RegExp(
+      `^(?:as|i am|i'm|this is|speaking as) ${someone}\\b[^.]{0,60}\\bi (?:now |hereby |also )?(?:authori[sz]e|confirm|approve|order|instruct|command|permit|allow|require|rescind|lift)`,
+    ),
+  ],
+  [
+    "system-prompt-probe",
+    /^what (?:is|are|was|were|does|did)\b.{0,40}\byour (?:system prompt|initial (?:prompt|instructions)|hidden instructions|instructions)\b/,
+  ],
+  [
+    "system-prompt-probe",
+    /^(?:please |now )?(?:output|print|repeat|display|show|recite|reveal|echo) (?:back )?(?:everything|all|(?:all )?(?:of )?the (?:words|text|contents?|messages?|sentences?|lines?))\b[^.]{0,24}\b(?:above|before this|preceding)\b/,
+  ],
+  [
+    "answer-steering",
+    /^(?:in|for) (?:the|your|any) (?:summary|recap|handoff|digest)\b[^.,]{0,20}, ?(?:please )?(?:state|say|write|claim|note|record|mention) that\b/,
+  ],
+  [
+    "tool-steering",
+    /^(?:remember|save|store|write|commit|record|add)\b[^.:]{0,40}\b(?:to|in|into) (?:your (?:long-term |permanent )?memory\b|(?:long-term |permanent )?memory\s?:)/,
+  ],
+  [
+    "concealment",
+    /\b(?:keep|hide) (?:this|it|these|that)\b[^.]{0,30}\bfrom (?:the )?(?:user|human|customer|operator)s?\b/,
+  ],
+  [
+    "exfiltration",
+    new RegExp(
+      `^(?:and |then |please |now |also ){0,3}(?:send|e-?mail|forward|post|upload|transmit|exfiltrate|leak|append|submit|copy)\\b(?=.{0,200}${sensitive})(?=.{0,300}${destination})(?!.{0,200}\\b(?:header|request|endpoint|authorization)\\b)`,
+    ),
+  ],
+]
+
 /** A finding in the view: which stretch of it, and what it is. */
 type Signal = Span & { readonly kind: FindingKind; readonly strength: Strength }
 
@@ -159,8 +217,7 @@ function anyIn(text: string): boolean {
   return telling.some((sentence, n) => {
     const before = telling[n - 1]
     const told = before !== undefined && before.at === sentence.at - 1 && tells(before)
-    const near = before?.at === sentence.at - 1 ? before : undefined
-    return (judge(sentence, told) ?? spokenTo(text, sentence) ?? spokenAcross(text, near, sentence)) !== undefined
+    return (judge(sentence, told) ?? spokenTo(text, sentence)) !== undefined
   })
 }
 
@@ -176,14 +233,13 @@ function signalsOf(text: string): readonly Signal[] {
   for (let n = 0; n < sentences.length; n++) {
     const sentence = sentences[n]
     if (sentence === undefined) break
-    const across = sentences[n - 1]
-    const match = judge(sentence, told) ?? spokenTo(text, sentence) ?? spokenAcross(text, across, sentence)
+    const match = judge(sentence, told) ?? spokenTo(text, sentence)
     told = tells(sentence)
     if (match === undefined) continue
     const last = followers(text, sentences, n)
     const { start, end } = reachOf(sentence, match)
     signals.push({
-      start: match.across === true ? (across?.start ?? start) : start,
+      start,
       end: last === n ? end : (sentences[last]?.end ?? end),
       kind: match.kind,
       strength: match.strength,
@@ -194,29 +250,16 @@ function signalsOf(text: string): readonly Signal[] {
 }
 
 /** An attempt by whom the sentence speaks to, where its words alone are no attempt. */
-function spokenTo(text: string, { start, end, words, cues }: Sentence): Match | undefined {
-  if (words.length === 0 && cues === 0) return undefined
+function spokenTo(text: string, { start, end, words }: Sentence): Match | undefined {
+  if (words.length === 0) return undefined
   // The sign behind a sentence is part of how it is built: a label ends in one.
   const sentence = text.slice(start, Math.min(end + 1, start + longSentence)).trimEnd()
   const addressing = words.some(({ concepts }) => (concepts & addressed) !== 0)
   const spoken = addressing
     ? (addressIn(sentence) ?? (steersAnswer(sentence) ? "answer-steering" : undefined))
     : undefined
-  const kind = spoken ?? buildOf(sentence, cues)
+  const kind = spoken ?? constructions.find(([, pattern]) => pattern.test(sentence))?.[0]
   return kind === undefined ? undefined : { kind, strength: "likely", first: 0, last: Math.max(0, words.length - 1) }
-}
-
-/** Longest pair of sentences that is read as one. */
-const maxPair = 300
-
-/** An attempt cut in two by a full stop: a claim in one sentence, and what follows from it in the next of the same paragraph. */
-function spokenAcross(text: string, before: Sentence | undefined, sentence: Sentence): Match | undefined {
-  if (before === undefined || sentence.parted || before.cues === 0 || sentence.cues === 0) return undefined
-  if (sentence.end - before.start > maxPair) return undefined
-  const kind = buildOf(text.slice(before.start, sentence.end + 1).trimEnd(), before.cues | sentence.cues)
-  return kind === undefined
-    ? undefined
-    : { kind, strength: "likely", first: 0, last: Math.max(0, sentence.words.length - 1), across: true }
 }
 
 const addressed = concept.model | concept.operator | concept.system | concept.your
@@ -248,8 +291,6 @@ type Match = {
   readonly strength: Strength
   readonly first: number
   readonly last: number
-  /** It begins in the sentence before. */
-  readonly across?: boolean
 }
 
 /** A command opens its clause, or follows a word that only leads up to one; a forbidden one is none. */

@@ -1,21 +1,20 @@
 import { expect, test } from "vitest"
 import { fc } from "../../../test/support/property.ts"
 import { normalize, survey } from "../../language/normalize.ts"
-import { cueWords } from "./cue.ts"
 import { lexiconWords } from "./lexicon.ts"
 import { addToSum, gateSentences, mayMean } from "./sentence.ts"
 
-const word = fc.oneof(fc.constantFrom(...lexiconWords, ...cueWords), fc.string({ unit: "binary", maxLength: 8 }))
+const word = fc.oneof(fc.constantFrom(...lexiconWords), fc.string({ unit: "binary", maxLength: 8 }))
 const joint = fc.constantFrom(" ", ". ", "\n", "\n\n", ", ", '", "', " | ", ": ", "\t", "_", "\u200b", "&", "*")
 const text = fc
   .array(fc.tuple(word, joint), { maxLength: 30 })
   .map((pieces) => pieces.map(([piece, between]) => piece + between).join(""))
 
-test("for any text, the sentences that tell something are those of all that have a word or a cue", () => {
+test("for any text, the sentences that tell something are those of all that have a word", () => {
   fc.assert(
     fc.property(text, (drawn) => {
       const all = gateSentences(drawn)
-      expect(gateSentences(drawn, true)).toEqual(all.filter(({ words, cues }) => words.length > 0 || cues !== 0))
+      expect(gateSentences(drawn, true)).toEqual(all.filter(({ words }) => words.length > 0))
     }),
   )
 })
@@ -32,5 +31,5 @@ test("for any text, the steps that a glance spares would have changed nothing", 
 test("no word that means something is passed over", () => {
   const sumOf = (known: string): number =>
     Array.from({ length: known.length }, (_, at) => known.charCodeAt(at)).reduce(addToSum, 0)
-  expect([...lexiconWords, ...cueWords].filter((known) => !mayMean(sumOf(known)))).toEqual([])
+  expect(lexiconWords.filter((known) => !mayMean(sumOf(known)))).toEqual([])
 })

@@ -1,5 +1,4 @@
 import type { Span } from "../../message/message.ts"
-import { cuesOf, cueWords } from "./cue.ts"
 import { concept } from "./finding.ts"
 import { conceptsOf, isGlued, lexiconWords, pairConcepts, unglue } from "./lexicon.ts"
 
@@ -13,7 +12,7 @@ const slot = (sum: number): number => (Math.imul(sum, 0x9e3779b1) >>> (32 - sumB
 
 const known: Uint8Array = (() => {
   const slots = new Uint8Array(1 << sumBits)
-  for (const word of [...lexiconWords, ...cueWords]) {
+  for (const word of lexiconWords) {
     let sum = 0
     for (let at = 0; at < word.length; at++) sum = addToSum(sum, word.charCodeAt(at))
     slots[slot(sum)] = 1
@@ -37,8 +36,6 @@ export type Sentence = Span & {
   readonly words: readonly Word[]
   /** Its place among all sentences. */
   readonly at: number
-  /** How the words that mean nothing by themselves allow it to be built. */
-  readonly cues: number
   /** It starts a paragraph, so that nothing said before it speaks of it. */
   readonly parted: boolean
   readonly startsLine: boolean
@@ -99,7 +96,6 @@ function readWord(text: string, start: number, word: { end: number; sum: number;
 /** What the reader of a text holds in hand: the words so far, and the word just read, whether it means something or not. */
 type Reading = {
   words: Word[]
-  cues: number
   count: number
   text: string
   place: Span
@@ -113,7 +109,6 @@ function note(reading: Reading, text: string, place: Span, opens: boolean, quote
   const at = ++reading.count
   const pair = reading.text === "" ? 0 : pairConcepts(reading.text, text)
   const concepts = conceptsOf(text) | pair
-  reading.cues |= cuesOf(text)
   // Outside Latin script the verbs of the lexicon have a form that only commands, wherever it stands.
   const commands = opens || text.charCodeAt(0) >= 0x370
   if (pair !== 0) {
@@ -199,21 +194,18 @@ const plainLength = 16
 export function gateSentences(text: string, telling = false): readonly Sentence[] {
   const sentences: Sentence[] = []
   const place = { start: 0, end: 0 }
-  const reading: Reading = { words: [], cues: 0, count: 0, text: "", place, opens: true, quoted: false }
+  const reading: Reading = { words: [], count: 0, text: "", place, opens: true, quoted: false }
   const word = { end: 0, sum: 0, rare: false }
   let [start, end, parted, startsLine] = [-1, 0, true, true]
   let lastStart = 0
   let count = 0
   const close = (announces: boolean): void => {
     if (start >= 0) {
-      const { cues } = reading
       const words = reading.words.length > 0 ? reading.words : noWords
-      if (!telling || words.length > 0 || cues !== 0)
-        sentences.push({ start, end, words, cues, parted, startsLine, announces, at: count })
+      if (!telling || words.length > 0) sentences.push({ start, end, words, parted, startsLine, announces, at: count })
       count++
     }
     if (reading.words.length > 0) reading.words = []
-    reading.cues = 0
     reading.text = ""
     start = -1
   }

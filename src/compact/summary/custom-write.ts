@@ -45,20 +45,26 @@ export async function writeWithCustom(summarize: Summarize, input: CustomInput):
     const failure = attemptFailure(error)
     return { events: [{ ...head, outcome: failure.type, failure }] }
   }
+  const { event, summary } = judgeCustom(answer, { messages, schema, ...present({ previous, language }) })
+  return { events: [event], ...present({ summary }) }
+}
+
+type Judging = Pick<PromptInput, "messages" | "schema" | "previous" | "language">
+
+/** Read what somebody wrote as a summary of these messages, and say what came of it. */
+export function judgeCustom(
+  answer: unknown,
+  { messages, schema, previous, language }: Judging,
+): { readonly summary?: WrittenSummary["summary"]; readonly event: SummaryEvent } {
+  const head = { type: "summary-attempted", writer: "custom", attempt: 1 } as const
   const earlier = previous?.sections.flatMap(({ lines }) => lines) ?? []
   const known = new Set([...messages.map(({ id }) => String(id)), ...earlier.flatMap(({ sources }) => sources)])
   const read = readCustom(answer, { schema, known, sourcesOf: createSourcing(messages, earlier) })
   const judged = read.ok ? settle(read, known, expectedLanguage(language, userText(messages))) : read
-  if (!judged.ok) {
-    const event: SummaryEvent = {
-      ...head,
-      outcome: "rejected",
-      failure: { type: "rejected", reason: judged.reason },
-    }
-    return { events: [event] }
-  }
+  if (!judged.ok)
+    return { event: { ...head, outcome: "rejected", failure: { type: "rejected", reason: judged.reason } } }
   const { summary, leftOut, unsourced } = judged
-  return { summary, events: [{ ...head, outcome: "written", leftOut, unsourced }] }
+  return { summary, event: { ...head, outcome: "written", leftOut, unsourced } }
 }
 
 /** The name under which the earlier summary stands among the messages. */

@@ -199,7 +199,7 @@ function readLine(item: unknown, section: string): DraftLine | RejectReason {
 }
 
 /** The JSON objects of a text: the whole of it, or what stands between words and code fences. */
-function objectsIn(text: string): readonly Readonly<Record<string, unknown>>[] {
+export function objectsIn(text: string): readonly Readonly<Record<string, unknown>>[] {
   const whole = tryParse(text.slice(text.indexOf("{"), text.lastIndexOf("}") + 1))
   if (isObject(whole)) return [whole]
   const objects = spansOf(text).map(([start, end]) => tryParse(text.slice(start, end)))

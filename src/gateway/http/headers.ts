@@ -227,6 +227,10 @@ function receiptLine(receipt: Partial<Receipt>): string {
     stable: receipt.stableTokens,
     checkpoint: receipt.checkpoint,
     durable: receipt.durable,
+    "summary-expected": receipt.summaries?.expectedTokens,
+    "summary-input": receipt.summaries?.inputTokens,
+    "summary-cached": receipt.summaries?.cacheReadTokens,
+    "summary-output": receipt.summaries?.outputTokens,
   }
   return Object.entries(fields)
     .filter(([, value]) => value !== undefined)

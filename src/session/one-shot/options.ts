@@ -14,7 +14,12 @@ import { type CallId, type Format, formats } from "../../message/message.ts"
 import { checkOptionNames, optionNames } from "../../message/option-names.ts"
 import type { Meter } from "../../tokens/meter.ts"
 import { checkStackOption, type StackOption } from "../stack/stack-options.ts"
-import type { ModelSummarizer, SummarizerOption } from "./summarizer.ts"
+import {
+  isSessionSummarizer,
+  type ModelSummarizer,
+  type SessionSummarizer,
+  type SummarizerOption,
+} from "./summarizer.ts"
 
 /** How to compact one request. Only `format` is required. */
 export type CompactOptions = {
@@ -102,6 +107,8 @@ const summarizerNames = optionNames<ModelSummarizer>({
   prompty: true,
 })
 
+const sessionNames = optionNames<SessionSummarizer>({ use: true, model: true, budgetTokens: true, send: true })
+
 const policyNames = optionNames<CompactionPolicy>({
   flushAt: true,
   speculateAt: true,
@@ -134,7 +141,12 @@ export function checkNestedNames({ policy, strategyOptions, summarizer }: Nested
       checkOptionNames(weights, Object.keys(defaultStrategyOptions.weights), owner, `${place}.weights`)
   }
   if (typeof summarizer === "object" && summarizer !== null)
-    checkOptionNames(summarizer, summarizerNames, owner, `${within}summarizer`)
+    checkOptionNames(
+      summarizer,
+      isSessionSummarizer(summarizer) ? sessionNames : summarizerNames,
+      owner,
+      `${within}summarizer`,
+    )
 }
 
 const schemaNames: readonly string[] = ["handoff", "snapshot"]
@@ -167,6 +179,11 @@ function checkSummarizer(summarizer: SummarizerOption | undefined): void {
   if (summarizer === undefined || summarizer === "extractive" || summarizer === "none") return
   if (typeof summarizer !== "function" && (typeof summarizer !== "object" || summarizer === null))
     refuse("summarizer", "extractive, none, a function or a model", summarizer)
+  if (!isSessionSummarizer(summarizer)) return
+  if (summarizer.use !== "session") refuse("summarizer.use", "session", summarizer.use)
+  checkTokens("summarizer.budgetTokens", summarizer.budgetTokens, 0)
+  if (summarizer.send !== undefined && typeof summarizer.send !== "function")
+    refuse("summarizer.send", "a function", summarizer.send)
 }
 
 /** Every value must be a number of at least 0: any other value would disable the comparison it is used in. */

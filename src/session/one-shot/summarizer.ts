@@ -20,7 +20,28 @@ export type ModelSummarizer = Pick<ModelOptions, "format" | "baseUrl" | "apiKey"
   readonly prompty?: string
 }
 
-export type SummarizerOption = "extractive" | "none" | Summarize | ModelSummarizer
+/**
+ * The session's own model, in the background: its request is the last one that was sent, with our question behind it, so that the provider
+ * reads the history from its cache. `send` makes the call with the session's own credential; a gateway makes it by itself.
+ */
+export type SessionSummarizer = {
+  readonly use: "session"
+  /** Another model of the same provider; one that is cheaper by more than what the cache saves. */
+  readonly model?: string
+  /** What the summaries of one session may take, in tokens at the price of fresh input; a million unless given. */
+  readonly budgetTokens?: number
+  readonly send?: (call: {
+    readonly format: ModelOptions["format"]
+    readonly body: string
+    readonly model?: string
+    readonly signal: AbortSignal
+  }) => Promise<string | object>
+}
+
+export type SummarizerOption = "extractive" | "none" | Summarize | ModelSummarizer | SessionSummarizer
+
+export const isSessionSummarizer = (option: SummarizerOption | undefined): option is SessionSummarizer =>
+  typeof option === "object" && option !== null && "use" in option
 
 /** A summary takes a model a few seconds; after a minute it counts as hanging. */
 const usualWaitMs = 60_000
@@ -35,7 +56,7 @@ export function createSummarizer(
   { summarizer, maxWaitMs = usualWaitMs, signal: stop }: CompactOptions,
   meter: Meter,
 ): Summarizer | undefined {
-  if (summarizer === undefined || typeof summarizer === "string") return undefined
+  if (summarizer === undefined || typeof summarizer === "string" || isSessionSummarizer(summarizer)) return undefined
   if (typeof summarizer === "function") {
     const inputTokens = Math.floor(meter.model.windowTokens * inputShare)
     return limited(
@@ -49,7 +70,8 @@ export function createSummarizer(
 
 /** Refuse an invalid `.prompty` file before any work begins. */
 export async function checkPrompty(summarizer: SummarizerOption | undefined): Promise<void> {
-  if (typeof summarizer === "object" && summarizer.prompty !== undefined) await parsePrompty(summarizer.prompty)
+  if (typeof summarizer === "object" && !isSessionSummarizer(summarizer) && summarizer.prompty !== undefined)
+    await parsePrompty(summarizer.prompty)
 }
 
 /** Time limit and abort signal. */

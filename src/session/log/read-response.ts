@@ -1,0 +1,24 @@
+import { HoldfastError } from "../../message/errors.ts"
+import type { Format, ModelResponse } from "../../message/message.ts"
+import { decodeResponse } from "../../wire/decode.ts"
+import { isObject } from "../../wire/json.ts"
+
+/** A whole answer: as it was read, as its text or value on the wire, or its messages alone. */
+export type ResponseLike = ModelResponse | string | object
+
+export function readResponse(response: ResponseLike, format: Format | undefined): ModelResponse {
+  if (isAnswer(response)) return response
+  if (format === undefined) {
+    const expected = "a format, said by prepare() or in the options, to read the answer in"
+    throw new HoldfastError({ code: "option-invalid", option: "format", expected, found: "nothing" })
+  }
+  return decodeResponse(format, typeof response === "string" ? response : JSON.stringify(response))
+}
+
+/** Read already, by us: our messages have parts and ids. */
+function isAnswer(value: ResponseLike): value is ModelResponse {
+  if (!isObject(value) || !Array.isArray(value.messages)) return false
+  return value.messages.every(
+    (message) => isObject(message) && typeof message.id === "string" && Array.isArray(message.parts),
+  )
+}
