@@ -28,7 +28,7 @@ async function fill(store: Store, count: number, texts: readonly string[]): Prom
   await store.jobs.put(job("j"), 1)
 }
 
-/** All that a session is, to compare two of them. */
+/** All data of a session, to compare two sessions. */
 async function everything(store: Store, session: string) {
   const { payloads: hashes, summaries, memory } = await store.holdings(session)
   const rows = await Promise.all(memory.map(({ id, ...owner }) => store.memory.get(owner, [id])))
@@ -42,7 +42,7 @@ async function everything(store: Store, session: string) {
 }
 
 describe("an exported session", () => {
-  test.each([1, 99, 100, 101, 250])("of %i entries comes back whole in another store", async (count) => {
+  test.each([1, 99, 100, 101, 250])("of %i entries is restored completely in another store", async (count) => {
     const [from, to] = [createMemoryStore(), createMemoryStore()]
     await fill(from, count, hardTexts)
     const lines = await collect(exportSession(from, "s"))
@@ -57,7 +57,7 @@ describe("an exported session", () => {
     expect(await to.jobs.list()).toEqual([])
   })
 
-  test("can be written under another name, beside the first", async () => {
+  test("can be imported under another id, next to the first", async () => {
     const store = createMemoryStore()
     await fill(store, 5, ["one", "two", "three"])
     await importSession(store, exportSession(store, "s"), { as: "copy" })
@@ -67,7 +67,7 @@ describe("an exported session", () => {
     expect(memory).toEqual(before.map((one) => ({ ...one, session: "copy" })))
   })
 
-  test("that is not there is unknown, and one that is there is not written over", async () => {
+  test("that does not exist is unknown, and an existing one is not overwritten", async () => {
     const store = createMemoryStore()
     await expect(collect(exportSession(store, "s"))).rejects.toMatchObject({ problem: { code: "session-unknown" } })
     await fill(store, 2, ["one"])
@@ -97,7 +97,7 @@ describe("an exported session", () => {
   })
 })
 
-describe("a broken file leaves nothing behind", () => {
+describe("an invalid file leaves nothing behind", () => {
   const spoil: [why: string, line: number, change: (lines: string[]) => string[]][] = [
     ["empty", 1, () => []],
     ["without its header", 1, (lines) => lines.slice(1)],
@@ -123,7 +123,7 @@ describe("a broken file leaves nothing behind", () => {
     expect(await to.holdings("s")).toEqual({ payloads: [], summaries: [], memory: [] })
   })
 
-  test("any line cut or replaced is refused as a Problem, or is the same session", async () => {
+  test("any cut or replaced line is refused as a Problem, or gives the same session", async () => {
     const from = createMemoryStore()
     await fill(from, 3, ["one", "two"])
     const lines = await collect(exportSession(from, "s"))

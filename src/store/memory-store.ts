@@ -33,7 +33,7 @@ type Session = {
   readonly agent: string
   readonly createdMs: number
   readonly updatedMs: number
-  /** Grows in place: a log may be long, and an append must not copy it. */
+  /** Mutated in place: a log may be long, and an append must not copy it. */
   readonly entries: StoredEntry[]
   /** The messages by parent and key. */
   readonly messages: Map<string, number>
@@ -41,7 +41,7 @@ type Session = {
 
 const messageName = (parent: number, key: string): string => `${parent} ${key}`
 
-/** All that a store holds; each table by session first. */
+/** The tables of a store, each keyed by session first. */
 type Tables = {
   readonly sessions: Map<SessionId, Session>
   readonly payloads: Map<SessionId, Map<string, string>>
@@ -54,7 +54,7 @@ type Tables = {
 type MemoryStoreOptions = { readonly now?: () => number }
 const memoryStoreNames = optionNames<MemoryStoreOptions>({ now: true })
 
-/** A store that lasts as long as the process: for tests, for trying things out, and as the measure of the others. */
+/** A store in memory: for tests and experiments, and as the reference for the others. */
 export function createMemoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptionNames(options, memoryStoreNames, "createMemoryStore")
   const { now = Date.now } = options
@@ -218,7 +218,7 @@ function tableOf(tables: Map<SessionId, Map<string, string>>, session: SessionId
   return table
 }
 
-/** False if something is there: the first stays. */
+/** Returns false if there is a value already: the first stays. */
 function putFirst(table: Map<string, string>, key: string, text: string): boolean {
   if (table.has(key)) return false
   table.set(key, text)
@@ -227,7 +227,7 @@ function putFirst(table: Map<string, string>, key: string, text: string): boolea
 
 /** The aliases of a memory store, by name and by session. */
 type MemoryAliases = Pick<Store, "putAliases" | "findAliases"> & {
-  /** False if the session had none. */
+  /** Returns false if the session had none. */
   readonly removeAll: (session: SessionId) => boolean
 }
 
@@ -258,16 +258,16 @@ function createMemoryAliases(call: <Value>(work: () => Value) => Promise<Value>)
   }
 }
 
-type Kept = { readonly job: Job; readonly attempt: number; readonly dueMs: number; readonly leasedUntilMs: number }
+type StoredJob = { readonly job: Job; readonly attempt: number; readonly dueMs: number; readonly leasedUntilMs: number }
 
-/** The jobs of a memory store, in the order in which they were put. */
+/** The jobs of a memory store, in insertion order. */
 type MemoryJobs = JobStore & {
-  /** False if the session had none. */
+  /** Returns false if the session had none. */
   readonly removeAll: (session: SessionId) => boolean
 }
 
 function createMemoryJobs(call: <Value>(work: () => Value) => Promise<Value>): MemoryJobs {
-  const jobs = new Map<string, Kept>()
+  const jobs = new Map<string, StoredJob>()
   const nameOf = (session: SessionId, key: string): string => JSON.stringify([session, key])
   return {
     put: (job, now) =>
@@ -309,10 +309,10 @@ function createMemoryJobs(call: <Value>(work: () => Value) => Promise<Value>): M
   }
 }
 
-/** The memory of a memory store, in the order in which it was written. */
+/** The memory rows of a memory store, in insertion order. */
 type MemoryRows = MemoryStore & {
   readonly namesOf: (session: SessionId) => Holdings["memory"]
-  /** False if the session had none. */
+  /** Returns false if the session had none. */
   readonly removeAll: (session: SessionId) => boolean
 }
 

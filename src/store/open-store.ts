@@ -14,7 +14,7 @@ export async function openStore(name: string, options: StoreOptions = {}): Promi
 }
 
 export type StoreOptions = {
-  /** How long a call waits for another program that has an SQLite file locked. */
+  /** How long a call waits while another program has the SQLite file locked. */
   readonly busyMs?: number
 }
 

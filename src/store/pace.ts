@@ -1,20 +1,23 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 
-/** Cuts long work into slices, between which others are served. */
+/** Splits long work into slices, so that other work runs in between. */
 export type Pace = {
-  /** Has this slice taken as long as it may? */
+  /** Has this slice used its time? */
   readonly isDue: () => boolean
-  /** Let others be served, and begin the next slice. */
+  /** Yield to other work, and begin the next slice. */
   readonly rest: () => Promise<void>
 }
 
-/** What begins in a callback of I/O is followed by its immediates at once: only before the second one is anyone else served. */
+/**
+ * Yield twice: after an I/O callback, the first immediate runs before other I/O is handled; only before the second one is other work
+ * served.
+ */
 export async function othersServed(): Promise<void> {
   await nextTurn()
   await nextTurn()
 }
 
-/** Nobody notices a pause of this length. */
+/** Length of a slice: a pause this short is not noticed. */
 const sliceMs = 15
 
 export function createPace(now: () => number = () => performance.now()): Pace {
@@ -28,7 +31,7 @@ export function createPace(now: () => number = () => performance.now()): Pace {
   }
 }
 
-/** Do something with each item, in slices. */
+/** Run a function for each item, in slices. */
 export async function forEachInSlices<Item>(items: Iterable<Item>, act: (item: Item) => void): Promise<void> {
   const pace = createPace()
   for (const item of items) {

@@ -3,7 +3,7 @@ import { hardTexts } from "../../test/contracts/store/example-rows.ts"
 import { fc, runs } from "../../test/support/property.ts"
 import { packText, unpackText } from "./packed-text.ts"
 
-test("any text, short or long, comes back verbatim", async () => {
+test("any text, short or long, is restored verbatim", async () => {
   const text = fc.tuple(fc.string({ unit: "binary" }), fc.nat(3000)).map(([piece, times]) => piece.repeat(times))
   const property = fc.asyncProperty(text, async (before) => {
     expect(await unpackText(await packText(before))).toBe(before)
@@ -15,14 +15,14 @@ test("any text, short or long, comes back verbatim", async () => {
   }
 })
 
-test("what repeats itself becomes smaller bytes, what is short or is noise stays text", async () => {
+test("repetitive text becomes smaller bytes; short or random text stays text", async () => {
   const packed = await packText("again and again ".repeat(1000))
   expect(packed).toBeInstanceOf(Uint8Array)
   expect(packed.length).toBeLessThan(1000)
   expect(await packText("short")).toBe("short")
 })
 
-test("damaged bytes are not taken for a text", async () => {
+test("damaged bytes are not read as text", async () => {
   const packed = await packText("again and again ".repeat(1000))
   await expect(unpackText(new Uint8Array(packed.length).fill(255))).rejects.toThrow()
 })

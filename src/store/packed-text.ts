@@ -2,20 +2,20 @@ import { createHash } from "node:crypto"
 import { promisify } from "node:util"
 import { deflateRaw, deflateRawSync, inflateRaw, inflateRawSync } from "node:zlib"
 
-/** A text as it is kept: as text, or as the bytes of its deflated UTF-8 where that is smaller. */
+/** A stored text: plain, or deflated UTF-8 if that is smaller. */
 export type PackedText = string | Uint8Array
 
 const deflated = promisify(deflateRaw)
 const inflated = promisify(inflateRaw)
 
-/** Below this, deflating saves next to nothing. */
+/** Below this length, deflating saves almost nothing. */
 const PACKED_CHARACTERS = 1024
-/** Up to this, deflating takes less time than handing the work to another thread. */
+/** Up to this length, deflating is faster than using another thread. */
 const AT_ONCE_CHARACTERS = 32_768
-/** The fastest: what is kept is written once, on the way of a turn, and read seldom. */
+/** The fastest level: texts are written once, during a turn, and rarely read. */
 const LEVEL = { level: 1 } as const
 
-/** Pack a text right here; nothing for one that is so large that it should be packed on another thread. */
+/** Compress a text synchronously; undefined if it is so large that another thread should do it. */
 export function packAtOnce(text: string): PackedText | undefined {
   const storable = toStorable(text)
   if (storable.length < PACKED_CHARACTERS) return storable
@@ -24,7 +24,7 @@ export function packAtOnce(text: string): PackedText | undefined {
   return smaller(deflateRawSync(plain, LEVEL), plain, storable)
 }
 
-/** Pack a text; the work on a large one is done on another thread. */
+/** Compress a text; a large one on another thread. */
 export async function packText(text: string): Promise<PackedText> {
   const small = packAtOnce(text)
   if (small !== undefined) return small
@@ -36,19 +36,19 @@ export async function packText(text: string): Promise<PackedText> {
 const smaller = (packed: Uint8Array, plain: Uint8Array, text: string): PackedText =>
   packed.length < plain.length ? packed : text
 
-/** The text that was packed; throws if the bytes are damaged. */
+/** Decompress a text; throws if the bytes are damaged. */
 export async function unpackText(packed: PackedText): Promise<string> {
   if (typeof packed === "string") return fromStorable(packed)
   const plain = packed.length <= AT_ONCE_CHARACTERS ? inflateRawSync(packed) : await inflated(packed)
   return fromStorable(plain.toString("utf8"))
 }
 
-/** The name of a payload: sha256 of its UTF-8 in hex. Lone surrogates, which UTF-8 cannot tell apart, count as their escapes. */
+/** The hash of a payload: SHA-256 of its UTF-8 in hex. Lone surrogates, which UTF-8 cannot represent, are hashed as their escapes. */
 export function payloadHash(text: string): string {
   return sha256(text.isWellFormed() ? text : toStorable(text))
 }
 
-/** Whether a text is the one that was named: what was hashed by plain UTF-8 is accepted as well. */
+/** Does a text match its hash? A hash of plain UTF-8 is accepted as well. */
 export function isPayload(text: string, hash: string): boolean {
   return payloadHash(text) === hash || (!text.isWellFormed() && sha256(text) === hash)
 }
@@ -57,10 +57,10 @@ function sha256(text: string): string {
   return createHash("sha256").update(text, "utf8").digest("hex")
 }
 
-/** Stands before the four hex digits of a character that a database cannot keep; a real one is written the same way. */
+/** Precedes the four hex digits of a character that a database cannot store; the character itself is escaped the same way. */
 const ESCAPE = "\u0010"
 
-/** Text that every database keeps verbatim: NUL and lone surrogates are written as escapes. Most text comes back as it is. */
+/** Text that every database stores verbatim: NUL and lone surrogates are escaped. Most text is returned unchanged. */
 export function toStorable(text: string): string {
   if (text.isWellFormed() && !text.includes("\0") && !text.includes(ESCAPE)) return text
   return text
@@ -69,7 +69,7 @@ export function toStorable(text: string): string {
     .replace(/\p{Surrogate}/gu, escaped)
 }
 
-/** The text that `toStorable` was given. */
+/** The original of a text from `toStorable`. */
 export function fromStorable(stored: string): string {
   if (!stored.includes(ESCAPE)) return stored
   const [first = "", ...rest] = stored.split(ESCAPE)

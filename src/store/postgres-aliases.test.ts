@@ -5,11 +5,11 @@ import { openPostgresStore } from "./postgres-store.ts"
 
 const names = Array.from({ length: 400 }, (_, at) => `name ${at}`)
 
-/** Orders in which two who did not agree on one would wait for each other in a circle. */
+/** Orders in which two writers without a common lock order would deadlock. */
 const orders = [names, names.toReversed(), [...names.slice(200), ...names.slice(0, 200)]]
 
 await describePostgres("aliases in PostgreSQL", (server) => {
-  test("several stores put the same names in their own orders while others remove them: none waits in a circle", async () => {
+  test("several stores write the same names in different orders while others remove them, without deadlock", async () => {
     const url = await server.createDatabase()
     const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore({ url, pool: { max: 3 } })))
     const rounds = Array.from({ length: 15 }, (_, at) => at)
@@ -30,7 +30,7 @@ await describePostgres("aliases in PostgreSQL", (server) => {
     for (const store of stores) await store.close()
     const client = new pg.Client({ connectionString: url })
     await client.connect()
-    // What a connection counted is in the books once it has ended.
+    // Statistics of a connection are visible once it has ended.
     const { rows } = await client.query("select deadlocks from pg_stat_database where datname = current_database()")
     await client.end()
     expect(rows).toEqual([{ deadlocks: "0" }])

@@ -5,13 +5,13 @@ import { checkOptionNames, optionNames } from "../message/option-names.ts"
 import { present } from "../message/present.ts"
 import { fromStorable } from "./packed-text.ts"
 
-/** A database that is asked with limits on everything. What it throws is a `HoldfastError`, and no error quotes the url. */
+/** A database connection with limits on everything. It throws `HoldfastError`s, and no error quotes the URL. */
 export type Database = {
-  /** Every statement for itself. The work is tried again when the connection fails: it must bear being repeated. */
+  /** Run statements separately. The work is retried when the connection fails, so it must be repeatable. */
   readonly call: <Value>(work: DatabaseWork<Value>) => Promise<Value>
-  /** All statements or none. */
+  /** Run statements in one transaction. */
   readonly transact: <Value>(work: DatabaseWork<Value>) => Promise<Value>
-  /** Statements that take long, on a connection of their own. */
+  /** Run long statements, on a separate connection. */
   readonly callLong: <Value>(limitMs: number, work: DatabaseWork<Value>) => Promise<Value>
   /**
    * Hear what is notified on a channel, on a connection of its own that is made anew when it breaks. A call without a payload says that
@@ -21,7 +21,7 @@ export type Database = {
   readonly close: () => Promise<void>
 }
 
-/** How much longer than the server we wait for its answer before we hold the connection for dead. */
+/** How long to wait beyond the server's own timeout before the connection counts as dead. */
 const graceMs = 1_000
 
 export async function openDatabase(
@@ -34,18 +34,22 @@ export async function openDatabase(
   const running = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
-  const fromPool = async (): Promise<Line> => {
+  const fromPool = async (): Promise<DatabaseConnection> => {
     const client = await pool.connect()
     return { query: (config) => client.query(config), release: async (broken) => client.release(broken) }
   }
-  const ownLine = (limitMs: number) => async (): Promise<Line> => {
+  const ownConnection = (limitMs: number) => async (): Promise<DatabaseConnection> => {
     const client = new pg.Client(configOf(settings, limitMs)).on("error", ignore)
     await client.connect()
     return { query: (config) => client.query(config), release: () => client.end() }
   }
-  const start = <Value>(open: () => Promise<Line>, work: DatabaseWork<Value>, statementMs: number): Promise<Value> => {
+  const start = <Value>(
+    open: () => Promise<DatabaseConnection>,
+    work: DatabaseWork<Value>,
+    statementMs: number,
+  ): Promise<Value> => {
     if (closing !== undefined) return Promise.reject(new HoldfastError({ code: "store-closed", store: "postgres" }))
-    const call = persist(open, work, { connectMs: limits.connectMs, statementMs, now })
+    const call = withRetries(open, work, { connectMs: limits.connectMs, statementMs, now })
     const settled = call.then(ignore, ignore)
     running.add(settled)
     void settled.then(() => running.delete(settled))
@@ -63,7 +67,7 @@ export async function openDatabase(
     },
     call: (work) => start(fromPool, work, limits.statementMs),
     transact: (work) => start(fromPool, inTransaction(work), limits.statementMs),
-    callLong: (limitMs, work) => start(ownLine(limitMs), work, limitMs),
+    callLong: (limitMs, work) => start(ownConnection(limitMs), work, limitMs),
     close: () => {
       // The pool forgets who waits for a connection when it ends, so everyone is served first.
       closing ??= Promise.all(running).then(async () => {
@@ -151,35 +155,35 @@ export type PostgresOptions = {
   /** `postgres://user:password@host:port/database`, with `?sslmode=…` and the like. */
   readonly url: string
   readonly pool?: Partial<PoolLimits>
-  /** Where the tables are. Two stores of different schemas in one database know nothing of each other. */
+  /** The schema of the tables. Two stores in different schemas of one database are independent. */
   readonly schema?: string
   readonly now?: () => number
 }
 
 type PoolLimits = {
-  /** Connections at once. */
+  /** Maximum number of connections. */
   readonly max: number
-  /** A connection that nobody needed for so long is closed. */
+  /** An idle connection is closed after this time. */
   readonly idleMs: number
-  /** The longest wait for a connection, and how long a call that found none goes on trying. */
+  /** Time limit for getting a connection, and for retrying a call without one. */
   readonly connectMs: number
-  /** The longest that one statement may take, waiting for locks included. */
+  /** Time limit for one statement, including waiting for locks. */
   readonly statementMs: number
 }
 
-/** `schema` is in quotes, ready to stand in a statement. */
+/** `schema` is quoted for use in statements. */
 type PostgresSettings = { readonly url: string; readonly schema: string; readonly limits: PoolLimits }
 
-/** Eight sessions at once wrote 1,500 appends of 4 KB a second on two busy cores; a server takes a hundred connections by default. */
+/** Eight concurrent sessions wrote 1,500 appends of 4 KB a second on two busy cores; a server accepts a hundred connections by default. */
 const defaults: PoolLimits = { max: 10, idleMs: 30_000, connectMs: 5_000, statementMs: 10_000 }
 
-/** The longest wait that a timer takes (2^31 - 1). */
+/** The longest timer (2^31 - 1). */
 const largest = 2_147_483_647
 
-/** A plain name that nothing can hide in. PostgreSQL cuts names at 63 bytes and keeps those in pg_ for itself. */
+/** A plain name without special characters. PostgreSQL cuts names at 63 bytes and reserves those with pg_. */
 const schemaShape = /^(?!pg_)[a-z_][a-z0-9_]{0,62}$/
 
-/** The options in full, or an `option-invalid` Problem, which never quotes the url. */
+/** Names of the options. An invalid one is an `option-invalid` Problem, which never quotes the URL. */
 const postgresNames = optionNames<PostgresOptions>({ url: true, pool: true, schema: true, now: true })
 
 export function readPostgresOptions(options: PostgresOptions): PostgresSettings {
@@ -207,80 +211,80 @@ function refuse(option: string, expected: string, found: string): never {
 export type PostgresRow = Readonly<Record<string, unknown>>
 export type QueryResult = { readonly rows: readonly PostgresRow[]; readonly count: number }
 
-/** A statement with a name is planned once for each connection. */
+/** A named statement is planned once per connection. */
 export type SqlStatement = { readonly name?: string; readonly text: string; readonly values?: readonly unknown[] }
 export type RunStatement = (statement: SqlStatement) => Promise<QueryResult>
 
-/** Work on one connection. With `again`, an earlier try was cut off, and it may or may not have taken effect. */
+/** Work on one connection. With `again`, an earlier attempt was interrupted and may or may not have taken effect. */
 export type DatabaseWork<Value> = (ask: RunStatement, again: boolean) => Promise<Value>
 
-/** A connection for the length of one try. */
-type Line = {
+/** A connection for one attempt. */
+type DatabaseConnection = {
   readonly query: (config: Query) => Promise<{ readonly rows: PostgresRow[]; readonly rowCount: number | null }>
   readonly release: (broken: boolean) => Promise<void>
 }
 type Query = { readonly name?: string; readonly text: string; readonly values: unknown[] }
 
-/** How long to go on trying, and how long one statement may take. */
-type Patience = { readonly connectMs: number; readonly statementMs: number; readonly now: () => number }
+/** Time limits for retries and for one statement. */
+type RetryLimits = { readonly connectMs: number; readonly statementMs: number; readonly now: () => number }
 
-/** Seven tries with pauses that double from 50 ms go on for three seconds: longer than a restart of the server takes. */
-const mostTries = 7
+/** Seven attempts with pauses that double from 50 ms take three seconds: longer than a restart of the server. */
+const maxTries = 7
 const firstPauseMs = 50
 
-/** Try until it works, fails for good, or takes too long. */
-async function persist<Value>(
-  open: () => Promise<Line>,
+/** Retry until the work succeeds, fails finally, or takes too long. */
+async function withRetries<Value>(
+  open: () => Promise<DatabaseConnection>,
   work: DatabaseWork<Value>,
-  patience: Patience,
+  retryLimits: RetryLimits,
 ): Promise<Value> {
-  const began = patience.now()
+  const began = retryLimits.now()
   let again = false
   for (let tries = 1; ; tries += 1) {
-    const tried: Tried<Value> = await tryOnce(open, work, again, patience.statementMs)
-    if (tried.type === "done") return tried.value
-    const { problem, outcome }: Failure = tried.failure
+    const result: AttemptResult<Value> = await tryOnce(open, work, again, retryLimits.statementMs)
+    if (result.type === "done") return result.value
+    const { problem, outcome }: Failure = result.failure
     const pauseMs = firstPauseMs * 2 ** (tries - 1)
-    const late = patience.now() - began + pauseMs > patience.connectMs
-    if (outcome === "final" || tries === mostTries || late) throw new HoldfastError(problem)
+    const late = retryLimits.now() - began + pauseMs > retryLimits.connectMs
+    if (outcome === "final" || tries === maxTries || late) throw new HoldfastError(problem)
     again ||= outcome === "unknown"
     await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }
 
-type Tried<Value> =
+type AttemptResult<Value> =
   | { readonly type: "done"; readonly value: Value }
   | { readonly type: "failed"; readonly failure: Failure }
 
-/** Only what the database throws is a failure; what the work throws by itself goes on to the caller. */
+/** Only errors of the database are failures; errors of the work itself are thrown to the caller. */
 async function tryOnce<Value>(
-  open: () => Promise<Line>,
+  open: () => Promise<DatabaseConnection>,
   work: DatabaseWork<Value>,
   again: boolean,
   statementMs: number,
-): Promise<Tried<Value>> {
+): Promise<AttemptResult<Value>> {
   let failure: Failure | undefined
-  let line: Line | undefined
+  let connection: DatabaseConnection | undefined
   let broken = true
   const note = (error: unknown): never => {
-    failure = readFailure(error, line !== undefined, statementMs)
+    failure = readFailure(error, connection !== undefined, statementMs)
     throw new HoldfastError(failure.problem)
   }
   try {
-    line = await open().catch(note)
-    const value = await work(askOn(line, note), again)
+    connection = await open().catch(note)
+    const value = await work(askOn(connection, note), again)
     broken = false
     return { type: "done", value }
   } catch (error) {
     if (failure === undefined) throw error
     return { type: "failed", failure }
   } finally {
-    // A connection on which something failed may be in the middle of a transaction: it is not used again.
-    await line?.release(broken)
+    // A connection with a failure may be inside a transaction: do not reuse it.
+    await connection?.release(broken)
   }
 }
 
-function askOn({ query }: Line, note: (error: unknown) => never): RunStatement {
+function askOn({ query }: DatabaseConnection, note: (error: unknown) => never): RunStatement {
   return async ({ name, text, values = [] }) => {
     const config = { ...(name === undefined ? {} : { name }), text, values: [...values] }
     const { rows, rowCount } = await query(config).catch(note)
@@ -288,7 +292,7 @@ function askOn({ query }: Line, note: (error: unknown) => never): RunStatement {
   }
 }
 
-/** The work as one transaction. */
+/** Wrap work in a transaction. */
 export function inTransaction<Value>(work: DatabaseWork<Value>): DatabaseWork<Value> {
   return async (ask, again) => {
     await ask({ text: "begin isolation level read committed" })
@@ -298,32 +302,32 @@ export function inTransaction<Value>(work: DatabaseWork<Value>): DatabaseWork<Va
   }
 }
 
-/** What an error of the database means, and whether trying again can help. */
+/** The meaning of a database error, and whether a retry can help. */
 type Failure = {
   readonly problem: Problem
   /**
-   * `undone`: nothing happened, and the next try may succeed. `unknown`: the connection was lost, and nobody knows what was done before.
-   * `final`: nothing happened, and trying again at once would change nothing.
+   * `undone`: nothing happened, and a retry may succeed. `unknown`: the connection was lost, and it is unknown what took effect. `final`:
+   * nothing happened, and an immediate retry would not help.
    */
   readonly outcome: "undone" | "unknown" | "final"
 }
 
-/** A serialization failure and a deadlock: rolled back, and meant to be tried again. */
+/** A serialization failure or deadlock: rolled back, and meant to be retried. */
 const rolledBack = /^40(001|P01)$/
 
-/** The server starts, stops, has no connection left, or has become a read-only copy. */
+/** The server is starting, stopping, out of connections, or read-only. */
 const awayForNow = /^(57P03|53300|53400|25006)$/
 
-/** Refused while connecting: no address, no route, nobody there. */
+/** Refused while connecting: no address, no route, no listener. */
 const neverConnected = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT)$/
 
-/** The connection broke: the errors of the network, SQLSTATE class 08, and a server that was told to stop. */
+/** The connection broke: network errors, SQLSTATE class 08, and a server shutdown. */
 const connectionLost = /^(ECONNRESET|EPIPE|ETIMEDOUT|ECONNABORTED|08...|57P0[1245])$/
 
-/** The code of a system or database error: it names neither host nor user, unlike its message. */
+/** The code of a system or database error, which contains neither host nor user, unlike its message. */
 const codeShape = /^[A-Z0-9_]{2,48}$/
 
-/** Read an error of `pg`. Its message is never told: it may quote the address, the user or a value. */
+/** Classify an error of `pg`. Its message is never shown: it may quote the address, the user or a value. */
 export function readFailure(error: unknown, connected: boolean, waitedMs: number): Failure {
   if (error instanceof HoldfastError) return { problem: error.problem, outcome: "final" }
   const code = codeOf(error)
@@ -362,7 +366,7 @@ function codeOf(error: unknown): string | undefined {
   return typeof code === "string" && codeShape.test(code) ? code : undefined
 }
 
-/** A column that our own tables promise to be a text. */
+/** A text column of our own tables. */
 export function textColumn(row: PostgresRow, column: string): string {
   const value = row[column]
   assert(typeof value === "string", `column ${column} is no text`)
@@ -375,7 +379,7 @@ export function numberColumn(row: PostgresRow, column: string): number {
   return value
 }
 
-/** `undefined` where the column is null. */
+/** Undefined if the column is null. */
 export function textOrNoneIn(row: PostgresRow, column: string): string | undefined {
   return row[column] === null ? undefined : textColumn(row, column)
 }

@@ -37,7 +37,7 @@ const problemOf = (call: Promise<unknown>) =>
     }),
   )
 
-/** Write at the end, whoever else does: as a writer would that was told where the end is now. */
+/** Append at the end, like a writer that is told the current end after a conflict. */
 async function writeAtEnd(store: Store, session: string, text: string): Promise<void> {
   let { seq } = await store.head(session)
   for (;;) {
@@ -66,7 +66,7 @@ await describePostgres("a PostgreSQL that fails", (server) => {
     },
   )
 
-  test.skipIf(server.restart === undefined)("is restarted while many write: each entry stands there once", async () => {
+  test.skipIf(server.restart === undefined)("is restarted during many writes: each entry is stored once", async () => {
     const store = await openStore({ url: await server.createDatabase() })
     const sessions = ["a", "b", "c", "d", "e", "f"]
     const write = async (session: string): Promise<void> => {
@@ -82,7 +82,7 @@ await describePostgres("a PostgreSQL that fails", (server) => {
   })
 
   test.skipIf(server.restart === undefined)(
-    "is down: a typed problem in time, and all is well once it is back",
+    "is down: a typed problem in time, and calls succeed once it is back",
     async () => {
       const store = await openStore({ url: await server.createDatabase(), pool: quick })
       await store.append("s", { after: 0, entries: [entry(1)] })
@@ -98,7 +98,7 @@ await describePostgres("a PostgreSQL that fails", (server) => {
     },
   )
 
-  test("kills connections in the middle of appends: no entry is lost, none is doubled", async () => {
+  test("kills connections during appends: no entry is lost or duplicated", async () => {
     const url = await server.createDatabase()
     const store = await openStore({ url })
     let writing = true
@@ -127,7 +127,7 @@ await describePostgres("a PostgreSQL that fails", (server) => {
     }
   })
 
-  test("answers no more: the call ends in time", async () => {
+  test("does not answer: the call ends in time", async () => {
     const url = new URL(await server.createDatabase())
     const relay = await startRelay(Number(url.port), url.hostname)
     const store = await openStore({ url: withPort(url, relay.port), pool: { ...quick, statementMs: 300 } })
@@ -138,7 +138,7 @@ await describePostgres("a PostgreSQL that fails", (server) => {
     relay.stop()
   })
 
-  test("loses the answer to an append that was done: repeated, it is there once", async () => {
+  test("loses the reply to an append: repeated, it is stored once", async () => {
     const url = new URL(await server.createDatabase())
     const relay = await startRelay(Number(url.port), url.hostname)
     const store = await openStore({ url: withPort(url, relay.port) })
@@ -157,7 +157,7 @@ await describePostgres("a PostgreSQL that fails", (server) => {
     relay.stop()
   })
 
-  test("holds a lock for too long: store-locked, and nothing was written", async () => {
+  test("holds a lock too long: store-locked, and nothing was written", async () => {
     const url = await server.createDatabase()
     const store = await openStore({ url, pool: { ...quick, statementMs: 300 } })
     await store.append("s", { after: 0, entries: [entry(1)] })
@@ -173,7 +173,7 @@ await describePostgres("a PostgreSQL that fails", (server) => {
 })
 
 await describePostgres("several stores on one PostgreSQL", (server) => {
-  test("race to the same session and to their own: no entry is lost, none is doubled", async () => {
+  test("write to the same session and to their own: no entry is lost or duplicated", async () => {
     const url = await server.createDatabase()
     const stores = await Promise.all([1, 2, 3, 4].map(() => openStore({ url, pool: { max: 3 } })))
     const each = Array.from({ length: 10 }, (_, at) => at)
@@ -194,7 +194,7 @@ await describePostgres("several stores on one PostgreSQL", (server) => {
     }
   })
 
-  test("lease every job once", async () => {
+  test("lease every job exactly once", async () => {
     const url = await server.createDatabase()
     const stores = await Promise.all([1, 2, 3].map(() => openStore({ url })))
     const keys = Array.from({ length: 30 }, (_, at) => `job ${at}`)
@@ -203,7 +203,7 @@ await describePostgres("several stores on one PostgreSQL", (server) => {
     expect(leased.flatMap((job) => job?.key ?? []).sort()).toEqual([...keys].sort())
   })
 
-  test("open an empty database at once: its tables are made once", async () => {
+  test("open an empty database at once: its tables are created once", async () => {
     const url = await server.createDatabase()
     const stores = await Promise.all([1, 2, 3, 4, 5].map(() => openStore({ url })))
     for (const [at, store] of stores.entries()) await store.append(`s${at}`, { after: 0, entries: [entry(1)] })
@@ -218,7 +218,7 @@ await describePostgres("several stores on one PostgreSQL", (server) => {
     ])
   })
 
-  test("a schema of a later version is left alone", async () => {
+  test("a schema of a newer version is not changed", async () => {
     const url = await server.createDatabase()
     await openStore({ url })
     await query(url, "insert into holdfast.migration values (7, now())")
@@ -227,7 +227,7 @@ await describePostgres("several stores on one PostgreSQL", (server) => {
     })
   })
 
-  test("two schemas know nothing of each other, even under a name that SQL keeps for itself", async () => {
+  test("two schemas are independent, even with a name reserved by SQL", async () => {
     const url = await server.createDatabase()
     const [one, other] = [await openStore({ url, schema: "user" }), await openStore({ url, schema: "table" })]
     await one.append("s", { after: 0, entries: [entry(1)] })
@@ -235,7 +235,7 @@ await describePostgres("several stores on one PostgreSQL", (server) => {
     expect(await one.read("s")).toEqual([entry(1)])
   })
 
-  test("a wrong password, a wrong database and a closed port: no secret and no address is told", async () => {
+  test("a wrong password, a wrong database and a closed port reveal no secret and no address", async () => {
     const url = new URL(await server.createDatabase())
     const wrong = new URL(url)
     wrong.password = "opensesame123"
@@ -255,7 +255,7 @@ await describePostgres("several stores on one PostgreSQL", (server) => {
     }
   })
 
-  test("options that make no sense are refused without quoting the url", async () => {
+  test("invalid options are refused without quoting the URL", async () => {
     const url = "mysql://root:opensesame123@localhost/db"
     for (const [options, option] of [
       [{ url }, "url"],
@@ -280,9 +280,9 @@ function withPort(url: URL, port: number): string {
 
 type Relay = {
   readonly port: number
-  /** From now on nothing passes, and no connection is closed. */
+  /** Block all traffic from now on without closing connections. */
   readonly hold: () => void
-  /** The next question reaches the server; the connection breaks before the answer. */
+  /** The next query reaches the server; the connection breaks before the reply. */
   readonly loseNextAnswer: () => void
   readonly stop: () => void
 }

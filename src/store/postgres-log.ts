@@ -23,15 +23,15 @@ import {
   type Store,
 } from "./store.ts"
 
-/** A log that someone deletes while it is written to may have to be begun anew, but not for ever. */
+/** Limit on restarts if a log is deleted while it is written to. */
 const mostRounds = 3
 
 /** Entry numbers are PostgreSQL integers. */
 const largestSeq = 2_147_483_647
 
 /**
- * One statement, and so one journey and all or nothing: it takes the lock of the session's row, and writes only if the log still ends
- * where the batch begins. The same batch written again finds its own hashes, which is why it may be repeated when the answer was lost.
+ * One statement, so it is one round trip and atomic: it locks the session's row, and writes only if the log still ends where the batch
+ * begins. The same batch written again finds its own hashes, so it may be repeated if the reply was lost.
  */
 export function createAppend(database: Database, schema: string, now: () => number): Store["append"] {
   return async (session, batch) => {
@@ -51,7 +51,7 @@ export function createAppend(database: Database, schema: string, now: () => numb
   }
 }
 
-/** A log that begins makes its session's row; one that goes on never does, lest it outlive a session that is being deleted. */
+/** The first append creates the session's row; later ones never do, so that they cannot outlive a deletion. */
 const beginLog = (schema: string): string => `
   insert into ${schema}.session as s (id, agent, tenant, head_seq, head_hash, created_ms, updated_ms)
   values ($1, ($2::text[])[1], ($2::text[])[2], $3, $4, $5, $5)
@@ -68,7 +68,7 @@ const continueLog = (schema: string, isCopy: boolean): string => `
   where s.id = $1 and s.head_seq = $6${isCopy ? "" : ` and not exists (${duplicates(schema, "$12", "$13")})`}
   returning id`
 
-/** The entries that a message of these parents and keys would be a second one of. */
+/** The entries with the same parent and key as these messages. */
 const duplicates = (schema: string, parents: string, keys: string): string => `
   select e.seq from unnest(${parents}::integer[], ${keys}::text[]) as said (parent, key)
   join ${schema}.entry e on e.session = $1 and e.parent = said.parent and e.key = said.key`
@@ -87,7 +87,7 @@ const writeEntries = (schema: string): string => `
   from head, unnest($8::integer[], $9::text[], $10::text[], $11::double precision[], $12::integer[], $13::text[],
     $14::integer[], $15::integer[]) as e (seq, hash, type, at_ms, parent, key, start, length)`
 
-/** Bodies and payloads go as one run of bytes: nothing in it has to be escaped, and the form is the same for any number of them. */
+/** Bodies and payloads are sent as one byte string: nothing must be escaped, and the statement is the same for any number of them. */
 async function writeStatement(schema: string, id: string, batch: Batch, nowMs: number): Promise<SqlStatement> {
   const { after, entries, payloads = new Map<string, string>(), agent = "", tenant = "", isCopy = false } = batch
   const packed = await Promise.all([...payloads.values()].map(packText))
@@ -120,7 +120,7 @@ async function writeStatement(schema: string, id: string, batch: Batch, nowMs: n
   }
 }
 
-/** The pieces one behind another, and where each of them starts, counted from 1 as SQL does. */
+/** The concatenated pieces, and where each starts, counted from 1 as in SQL. */
 function joinBytes(pieces: readonly (string | Uint8Array)[]): {
   readonly bytes: Buffer
   readonly starts: readonly number[]
@@ -166,7 +166,7 @@ async function whatStandsThere(
 
 const columns = "id, tenant, agent, head_seq, head_hash, created_ms, updated_ms"
 
-/** Every table that holds something of a session but its aliases, by the column that names it. The session's own row comes first: it is the lock. */
+/** Every table with session data except aliases, with its session column. The session's own row is first: it is the lock. */
 const tables = [
   ["session", "id"],
   ["entry", "session"],
@@ -179,10 +179,10 @@ const tables = [
 /** The largest number that `limit` and `seq` take. */
 const largest = 2_147_483_647
 
-/** To copy or delete a session of gigabytes takes minutes. */
+/** Copying or deleting a session of gigabytes takes minutes. */
 const longMs = 10 * 60_000
 
-/** Sessions as wholes. */
+/** The calls that concern whole sessions. */
 export function createSessions(
   database: Database,
   schema: string,
@@ -236,7 +236,7 @@ export function createSessions(
       let removed = false
       const work = inTransaction(async (ask) => {
         for (const text of deletionsIn(schema)) {
-          // What an earlier try found may be gone by now.
+          // Rows found by an earlier attempt may be gone by now.
           removed = (await ask({ text, values: [toStorable(session)] })).count > 0 || removed
         }
       })
@@ -246,7 +246,7 @@ export function createSessions(
   }
 }
 
-/** Aliases are taken in the order in which they are put, so that nobody waits for another in a circle. */
+/** Lock aliases in the order in which they are written, to avoid deadlocks. */
 function deletionsIn(schema: string): readonly string[] {
   const aliases = `delete from ${schema}.alias using (
       select name as mine from ${schema}.alias where session = $1 order by name for update
@@ -255,7 +255,7 @@ function deletionsIn(schema: string): readonly string[] {
   return [...named.map(([table, column]) => `delete from ${schema}.${table} where ${column} = $1`), aliases]
 }
 
-/** One statement, so that it sees the other session as it is at one moment. */
+/** One statement, so that it sees a consistent snapshot of the other session. */
 function createCopy(schema: string, values: readonly [string, string, number], nowMs: number): DatabaseWork<boolean> {
   const copy = `with head as (
     insert into ${schema}.session (${columns})
@@ -276,7 +276,7 @@ function createCopy(schema: string, values: readonly [string, string, number], n
   return async (ask, again) => {
     if ((await ask({ text: copy, values: [...values, nowMs] })).rows.length > 0) return true
     const { rows } = await ask({ text: `select 1 from ${schema}.session where id = $1`, values: [values[1]] })
-    // What is there may be what the lost connection wrote. If nothing is there, there was nothing to copy.
+    // An existing copy may be from the lost connection. If there is none, there was nothing to copy.
     return rows.length === 0 || (again && (await ask({ text: equal, values })).rows.length > 0)
   }
 }

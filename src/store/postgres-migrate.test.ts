@@ -20,7 +20,7 @@ async function query(url: string, texts: readonly string[]): Promise<readonly un
   }
 }
 
-/** The tables as the version left them that knew only the first steps, with something in them. */
+/** Tables of a version with only the first migrations, with some data. */
 const oldTables = (version: number): readonly string[] => [
   "create schema holdfast",
   "create table holdfast.migration (version integer primary key, made_at timestamptz not null)",
@@ -36,28 +36,25 @@ const columns = `select table_name, column_name, data_type, is_nullable, collati
 const indexes = "select indexname, indexdef from pg_indexes where schemaname = 'holdfast' order by indexname"
 
 await describePostgres("tables in PostgreSQL", (server) => {
-  test.each(versions)(
-    "of version %i keep what they have and become like new ones, whoever opens them",
-    async (version) => {
-      const url = await server.createDatabase()
-      await query(url, oldTables(version))
-      const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore({ url })))
-      const [store] = stores
-      expect(await store?.session("s")).toMatchObject({ id: "s", agent: "clerk" })
-      expect(await store?.getSummary("s", "k")).toBe("{}")
-      await store?.putAliases("s", [{ name: "n", entry: "e1" }])
-      expect(await stores[1]?.findAliases(["n"])).toEqual([{ name: "n", entry: "e1", session: "s" }])
-      for (const one of stores) await one.close()
-      expect(await query(url, ["select version from holdfast.migration order by version"])).toEqual(
-        versions.map((known) => ({ version: known })),
-      )
-      const fresh = await server.createDatabase()
-      await (await openPostgresStore({ url: fresh })).close()
-      for (const shape of [columns, indexes]) expect(await query(url, [shape])).toEqual(await query(fresh, [shape]))
-    },
-  )
+  test.each(versions)("of version %i keep their data and become like new ones, whoever opens them", async (version) => {
+    const url = await server.createDatabase()
+    await query(url, oldTables(version))
+    const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore({ url })))
+    const [store] = stores
+    expect(await store?.session("s")).toMatchObject({ id: "s", agent: "clerk" })
+    expect(await store?.getSummary("s", "k")).toBe("{}")
+    await store?.putAliases("s", [{ name: "n", entry: "e1" }])
+    expect(await stores[1]?.findAliases(["n"])).toEqual([{ name: "n", entry: "e1", session: "s" }])
+    for (const one of stores) await one.close()
+    expect(await query(url, ["select version from holdfast.migration order by version"])).toEqual(
+      versions.map((known) => ({ version: known })),
+    )
+    const fresh = await server.createDatabase()
+    await (await openPostgresStore({ url: fresh })).close()
+    for (const shape of [columns, indexes]) expect(await query(url, [shape])).toEqual(await query(fresh, [shape]))
+  })
 
-  test("memory from before there were tenants belongs to the tenant of its session, or to none", async () => {
+  test("memory of versions without tenants belongs to the tenant of its session, or to none", async () => {
     const url = await server.createDatabase()
     const oldTag = `agent:${createHash("sha256").update("clerk").digest("hex").slice(0, 32)}`
     const rows = ["north.~1", "plain", "dotted.name"].flatMap((session, at) => [

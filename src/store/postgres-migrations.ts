@@ -7,10 +7,10 @@
 export const migrations: readonly ((schema: string) => readonly string[])[] = [
   (schema) => [...logTables(schema), ...workTables(schema), ...memoryTables(schema)],
   aliasTables,
-  // Whether a message is there already, under the same parent.
+  // To find duplicate messages under the same parent.
   (schema) => [`create index entry_by_parent on ${schema}.entry (session, parent) where key is not null`],
   tenantColumns,
-  // So that a day is counted without reading its rows.
+  // To count a day without reading its rows.
   (schema) => [
     `drop index ${schema}.memory_by_day`,
     `create index memory_by_day on ${schema}.memory (tenant, agent, day) include (session, trusted)`,
@@ -59,12 +59,12 @@ function logTables(schema: string): readonly string[] {
       data bytea not null,
       primary key (session, hash)
     )`,
-    // What is worth compressing is compressed already.
+    // Compressible data is already compressed.
     `alter table ${schema}.payload alter column data set storage external`,
   ]
 }
 
-/** What is done and was done in the background. */
+/** Tables for background work and its results. */
 function workTables(schema: string): readonly string[] {
   return [
     `create table ${schema}.summary (
@@ -87,7 +87,7 @@ function workTables(schema: string): readonly string[] {
   ]
 }
 
-/** The agents' memory: `terms` has the words of a row in order, `words` is what the index holds of them. */
+/** The agents' memory: `terms` has the words of a row in order, `words` the words in the index. */
 function memoryTables(schema: string): readonly string[] {
   return [
     `create table ${schema}.memory (
@@ -116,7 +116,7 @@ function memoryTables(schema: string): readonly string[] {
   ]
 }
 
-/** Only a gateway gives its sessions aliases, and the names of those begin with their tenant and a dot. */
+/** Only gateway sessions have aliases, and their ids begin with the tenant and a dot. */
 function tenantColumns(schema: string): readonly string[] {
   const fill = (table: string, name: string): string => `update ${schema}.${table} as t
     set tenant = split_part(t.${name}, '.', 1)
@@ -134,7 +134,7 @@ function tenantColumns(schema: string): readonly string[] {
   ]
 }
 
-/** The names by which sessions are found; one may be there before its session. */
+/** Session aliases; one may exist before its session. */
 function aliasTables(schema: string): readonly string[] {
   return [
     `create table ${schema}.alias (

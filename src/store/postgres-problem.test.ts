@@ -34,7 +34,7 @@ test.each(cases)("%s (%s)", (_why, code, connected, problem, outcome) => {
   expect(JSON.stringify(failure)).not.toMatch(/10\.1\.2\.3|root|opensesame/)
 })
 
-test("a code that is no code is not told either", () => {
+test("an invalid code is not shown either", () => {
   const { problem } = readFailure(failed("password opensesame is wrong"), true, 500)
   expect(JSON.stringify(problem)).not.toContain("opensesame")
 })

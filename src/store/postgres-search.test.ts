@@ -5,7 +5,7 @@ import { createMemoryStore } from "./memory-store.ts"
 import { openPostgresStore } from "./postgres-store.ts"
 import type { MemoryQuery, Store } from "./store.ts"
 
-/** More than are put in order after the index was asked. */
+/** More hits than are sorted after an index query. */
 const common = 2_500
 
 const rows = Array.from({ length: common }, (_, at) =>
@@ -37,7 +37,7 @@ await describePostgres("searching a large memory in PostgreSQL", (server) => {
   })
   afterAll(() => store?.close())
 
-  test.each(queries)("finds the same in the same order as a search through all rows: %s", async (_why, query) => {
+  test.each(queries)("finds the same rows in the same order as a full scan: %s", async (_why, query) => {
     const expected = await measure.memory.search({ ...clerk, ...query })
     expect(expected.length).toBeGreaterThan(0)
     expect(await store?.memory.search({ ...clerk, ...query })).toEqual(expected)

@@ -13,16 +13,16 @@ import {
 import { hitLimits, phrasesOf, rankHits, searchTerms } from "./search-terms.ts"
 import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 
-/** So many hits are taken from the index and put in order, which takes a few milliseconds. */
+/** Limit on hits taken from the index and sorted, which takes a few milliseconds. */
 const fewHits = 2_000
 
-/** A word with more hits is looked for among so many of the newest rows: a few tenths of a second at most. */
+/** A word with more hits is searched among this many of the newest rows: a few tenths of a second at most. */
 const walkedRows = 100_000
 
-/** A word that is common but only in older rows: so many of its hits are put in order, and no more, lest it take seconds. */
+/** For a word that is common only in older rows: limit on the hits sorted, so that it does not take seconds. */
 const manyHits = 50_000
 
-/** Rare words are found by the index, common ones by walking from the newest row on, so that neither takes long. */
+/** Rare words are found by the index, common ones by scanning from the newest row, so that neither takes long. */
 export function createMemorySearch(database: Database, schema: string): MemoryStore["search"] {
   return async (query) => {
     const phrases = phrasesOf(query.text ?? "")
@@ -49,12 +49,12 @@ type Search = {
   readonly limit: number
 }
 
-/** Whether the index can say more than whose rows they are. */
+/** Whether the index can filter by more than the owner. */
 function isSelective({ query, phrases }: Search): boolean {
   return phrases.length > 0 || query.session !== undefined || query.kind !== undefined || query.trustedOnly === true
 }
 
-/** The newest hits that the index knows; if there are more than `most` in all, `undefined`, or the newest of the first that it knows. */
+/** The newest hits from the index. If there are more than `most`: undefined, or with `evenIfMore` the newest of the first ones found. */
 async function askIndex(
   database: Database,
   { table, query, phrases, limit }: Search,
@@ -66,7 +66,7 @@ async function askIndex(
       select * from ${table} where ${[...rest, ...days].join(" and ")} limit ${most + 1}
     ) as hit order by ${newestFirst} limit ${limit}`
   const { rows } = await database.transact(async (ask): Promise<QueryResult> => {
-    // The planner holds two common words for common together, and would read the whole table in vain.
+    // The planner assumes that two common words often occur together, and would scan the whole table.
     await ask({ text: "set local enable_seqscan = off" })
     await ask({ text: "set local enable_indexscan = off" })
     return ask({ text, values })
@@ -92,7 +92,7 @@ type Conditions = {
   readonly rest: readonly string[]
 }
 
-/** Whose and which days on the one hand, what the rows must say and be on the other. */
+/** The conditions on owner and days, and separately those on content. */
 function conditionsOf(query: MemoryQuery, phrases: Search["phrases"]): Conditions {
   const values: unknown[] = []
   const value = (given: unknown): string => `$${values.push(given)}`
@@ -100,12 +100,12 @@ function conditionsOf(query: MemoryQuery, phrases: Search["phrases"]): Condition
   if (query.fromDay !== undefined) days.push(`day >= ${value(toStorable(query.fromDay))}`)
   if (query.toDay !== undefined) days.push(`day <= ${value(toStorable(query.toDay))}`)
   const rest = [`words @@ ${value(wordsOfQuery(query, phrases.flat()))}::tsquery`]
-  for (const phrase of phrases) rest.push(`strpos(terms, ${value(inARow(phrase))}) > 0`)
+  for (const phrase of phrases) rest.push(`strpos(terms, ${value(joinedTerms(phrase))}) > 0`)
   if (query.withSuperseded !== true) rest.push("superseded_by is null")
   return { values, days, rest }
 }
 
-/** The older ones behind the newer ones, none twice. */
+/** The newer rows followed by the older ones, without duplicates. */
 function joined(newer: readonly MemoryRow[], older: readonly MemoryRow[]): readonly MemoryRow[] {
   const nameOf = ({ session, id }: MemoryRow): string => JSON.stringify([session, id])
   const known = new Set(newer.map(nameOf))
@@ -115,10 +115,10 @@ function joined(newer: readonly MemoryRow[], older: readonly MemoryRow[]): reado
 export const memoryColumns =
   "session, id, tenant, agent, day, at_ms, kind, text, channel, trusted, sources, subject, superseded_by"
 
-/** The later written of two rows of the same moment is the newer one. */
+/** Of two rows with the same time, the one written later is newer. */
 const newestFirst = "at_ms desc, put_at desc, put_no desc"
 
-/** Rows come as one JSON list, because lists of lists have no other form that PostgreSQL takes. The first row of an id stays. */
+/** Rows are passed as one JSON list, because PostgreSQL has no other form for nested lists. The first row of an id stays. */
 export function writeRows(schema: string): string {
   return `insert into ${schema}.memory (${memoryColumns}, terms, words, put_at, put_no)
     select ${memoryColumns}, terms, array_to_tsvector(words), statement_timestamp(), put_no
@@ -144,7 +144,7 @@ export function encodeMemory(row: MemoryRow, position: number): PostgresRow {
     sources: row.sources.map(toStorable),
     subject: row.subject === undefined ? null : toStorable(row.subject),
     superseded_by: row.supersededBy === undefined ? null : toStorable(row.supersededBy),
-    terms: inARow(terms),
+    terms: joinedTerms(terms),
     words: wordsOfRow(row, terms),
     put_no: position,
   }
@@ -167,8 +167,8 @@ export function decodeMemory(row: PostgresRow): MemoryRow {
   }
 }
 
-/** Words one behind another: those of a phrase are in a row if its text is part of the row's. */
-function inARow(terms: readonly string[]): string {
+/** Joined words: a phrase occurs in a row if its joined text is part of the row's. */
+function joinedTerms(terms: readonly string[]): string {
   return toStorable(` ${terms.join(" ")} `)
 }
 
@@ -176,8 +176,8 @@ function inARow(terms: readonly string[]): string {
 const wordCharacters = 64
 
 /**
- * What the full-text index holds of a row: its words, and whose and of what kind it is, so that a word that is common elsewhere costs
- * nothing here. No term of a text has a colon.
+ * The words of a row in the full-text index: its terms, and tags for owner and kind, so that a word common elsewhere costs nothing here. No
+ * term contains a colon.
  */
 function wordsOfRow(row: MemoryRow, terms: readonly string[]): readonly string[] {
   const { session, kind, trusted } = row
@@ -185,7 +185,7 @@ function wordsOfRow(row: MemoryRow, terms: readonly string[]): readonly string[]
   return [...new Set([ownerTag(row), ...tags, ...terms.map(wordOf)])]
 }
 
-/** What the index is asked for: every one of these, each in quotes, so that nothing in it is an operator. */
+/** The index query: all of these words, each quoted, so that none is an operator. */
 function wordsOfQuery(query: MemoryQuery, terms: readonly string[]): string {
   const words = new Set([...tagsOf(query), ...terms.map(wordOf)])
   const owner = ownerTags(query).map((tag) => `'${tag}'`)
@@ -193,7 +193,7 @@ function wordsOfQuery(query: MemoryQuery, terms: readonly string[]): string {
   return [`(${owner.join(" | ")})`, ...quoted].join(" & ")
 }
 
-/** Rows from before there were tenants have the agent's tag alone. */
+/** Rows of versions without tenants have only the agent's tag. */
 const ownerTag = ({ tenant, agent }: MemoryOwner): string =>
   tag("agent", tenant === "" ? agent : JSON.stringify([tenant, agent]))
 

@@ -33,10 +33,10 @@ import {
   wholeRange,
 } from "./store.ts"
 
-/** Large tables take minutes. */
+/** Vacuuming large tables takes minutes. */
 const vacuumMs = 30 * 60_000
 
-/** Sessions in PostgreSQL, for as many processes as share it. The tables are made and brought up to date when it is opened. */
+/** A store in PostgreSQL, for any number of processes. The tables are created and migrated when it is opened. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const settings = readPostgresOptions(options)
   const { now = Date.now } = options
@@ -59,7 +59,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     events: createSharedEvents(database, schema, now),
     jobs: createJobStore(database, schema),
     memory: createPostgresMemory(database, schema),
-    // PostgreSQL looks after its own files; a page that it cannot read is an error of the call that needs it.
+    // PostgreSQL checks its own files; an unreadable page is an error of the call that needs it.
     check: () => database.call(async () => []),
     vacuum: async () => {
       const tables = ["session", "entry", "payload", "summary", "job", "memory", "alias", "replica_event"]
@@ -70,7 +70,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   })
 }
 
-/** Background summaries: the first of a key stays. */
+/** Background summaries: the first one of a key stays. */
 function createSummaries(database: Database, schema: string): Pick<Store, "putSummary" | "getSummary"> {
   const put = `insert into ${schema}.summary (session, key, json) values ($1, $2, $3) on conflict do nothing`
   const get = `select json from ${schema}.summary where session = $1 and key = $2`
@@ -79,7 +79,7 @@ function createSummaries(database: Database, schema: string): Pick<Store, "putSu
       const name = [toStorable(session), toStorable(key)]
       return database.call(async (ask, again) => {
         if ((await ask({ name: "summary-put", text: put, values: [...name, toStorable(json)] })).count > 0) return true
-        // The one that is there may be the one that the lost connection put there.
+        // An existing row may be from the lost connection.
         const { rows } = again ? await ask({ name: "summary-get", text: get, values: name }) : { rows: [] }
         return rows[0] !== undefined && textColumn(rows[0], "json") === json
       })
@@ -92,9 +92,9 @@ function createSummaries(database: Database, schema: string): Pick<Store, "putSu
   }
 }
 
-/** The names of sessions: the last bearer of a name has it. What is said again is not written again. */
+/** Session aliases: a name belongs to the session it was last set for. Unchanged aliases are not written again. */
 function createAliases(database: Database, schema: string): Pick<Store, "putAliases" | "findAliases"> {
-  // Everyone takes the names in one order, so that two who take the same ones wait for each other and not in a circle.
+  // Lock names in one order, so that two writers cannot deadlock.
   const put = `insert into ${schema}.alias as a (name, session, entry)
     select name, $1, entry from unnest($2::text[], $3::text[]) as said (name, entry) order by name collate "C"
     on conflict (name) do update set session = excluded.session, entry = excluded.entry
@@ -169,12 +169,12 @@ function createPostgresMemory(database: Database, schema: string): MemoryStore {
   }
 }
 
-/** Building an index over a large table takes minutes; whoever waits for the one who does it waits as long. */
+/** Building an index over a large table takes minutes; other processes wait as long. */
 const migrateMs = 30 * 60_000
 
 /**
- * Bring the tables up to date, all steps or none. Of several that start at once one does it and the others wait. Whoever finds them up
- * to date needs no right to change them.
+ * Migrate the tables, all steps or none. If several processes start at once, one migrates and the others wait. If the tables are up to
+ * date, no permission to change them is needed.
  */
 async function migrate(database: Database, schema: string): Promise<void> {
   const found = await database.call((ask) => versionOf(ask, schema))
@@ -207,7 +207,7 @@ function isKnown(version: number): boolean {
   return version === known
 }
 
-/** 0 if there are no tables yet. */
+/** The schema version; 0 if there are no tables yet. */
 async function versionOf(ask: RunStatement, schema: string): Promise<number> {
   const { rows: names } = await ask({
     text: "select to_regclass($1) is not null as there",
@@ -219,7 +219,7 @@ async function versionOf(ask: RunStatement, schema: string): Promise<number> {
   return typeof version === "number" ? version : 0
 }
 
-/** Jobs in a table: a job is free from `free_ms` on, which a lease and a postponement move into the future. */
+/** Jobs in a table: a job is free from `free_ms` on; leasing and postponing move it into the future. */
 function createJobStore(database: Database, schema: string): JobStore {
   const table = `${schema}.job`
   return {
@@ -230,7 +230,7 @@ function createJobStore(database: Database, schema: string): JobStore {
       const same = `select 1 from ${table} where session = $1 and key = $2 and kind = $3 and payload = $4`
       return database.call(async (ask, again) => {
         if ((await ask({ name: "job-put", text: put, values: [...values, now] })).count > 0) return true
-        // The one that is there may be the one that the lost connection put there.
+        // An existing row may be from the lost connection.
         return again && (await ask({ text: same, values })).rows.length > 0
       })
     },
@@ -241,7 +241,7 @@ function createJobStore(database: Database, schema: string): JobStore {
         update ${table} as j set attempt = j.attempt + 1, free_ms = $2
         from next where j.session = next.session and j.key = next.key
         returning j.session, j.key, j.kind, j.payload, j.attempt, j.free_ms`
-      // Cut off in the middle it may have leased a job to nobody: that one is free again when its lease is over.
+      // If interrupted, it may have leased a job to no one: that job is free again when its lease ends.
       return database.call(async (ask) => {
         const [row] = (await ask({ name: "job-lease", text, values: [now, now + leaseMs] })).rows
         if (row === undefined) return undefined
@@ -278,12 +278,12 @@ function jobIn(row: PostgresRow): Job {
   }
 }
 
-/** Entry numbers are PostgreSQL integers: nothing stands beyond. */
+/** Entry numbers are PostgreSQL integers: none is larger. */
 const largestSeq = 2_147_483_647
 
 const shape = "seq, hash, type, at_ms, parent, key"
 
-/** What is read of a log. */
+/** The calls that read a log. */
 function createLogReader(
   database: Database,
   schema: string,
@@ -320,7 +320,7 @@ function createLogReader(
   }
 }
 
-/** Whole numbers that PostgreSQL takes, however the range was given. */
+/** The range as integers that PostgreSQL accepts. */
 function limitsOf(range: Range | undefined): readonly number[] {
   const { from, to, limit } = wholeRange(range)
   const within = (value: number): number => Math.trunc(Math.max(0, Math.min(value, largestSeq)))
@@ -358,7 +358,7 @@ async function textsOf(
   return texts
 }
 
-/** `undefined` if its bytes are damaged. */
+/** Undefined if its bytes are damaged. */
 async function payloadIn({ packed, data }: PostgresRow): Promise<string | undefined> {
   if (!(data instanceof Uint8Array)) return undefined
   if (packed === true) return unpackText(data).catch(() => undefined)

@@ -3,15 +3,15 @@ import { HoldfastError } from "../message/errors.ts"
 import type { Store } from "./store.ts"
 
 type Retention = {
-  /** Sessions that changed at or after this moment stay. */
+  /** Sessions updated at or after this time stay. */
   readonly updatedBeforeMs: number
   readonly now?: () => number
 }
 
-/** How many sessions are looked up at a time. */
+/** Sessions listed at a time. */
 const BATCH_SESSIONS = 50
 
-/** Remove the sessions that nobody has written to since a moment, with all they had, and say how many. The moment is never to come. */
+/** Delete the sessions that were not written to since a time in the past, and return how many. */
 export async function pruneSessions(
   store: Store,
   { updatedBeforeMs, now = Date.now }: Retention,

@@ -3,14 +3,14 @@ import { present } from "../message/present.ts"
 import { sha256Hex } from "../message/sha256.ts"
 import type { Alias, Head, SessionId, Store, StoredEntry } from "./store.ts"
 
-/** The log of the operator's channel. Its name has a blank, which no session's name may have, so that nobody can open one of that name. */
+/** The log of the operator's channel. Its name contains a space, which no session id may have, so no session can use it. */
 export const operatorLog: SessionId = "operator log"
-/** The log of the rules that hold for more than one session. */
+/** The log of rules for more than one session. */
 export const sharedRulesLog: SessionId = "shared rules"
 
 const reserved: ReadonlySet<SessionId> = new Set([operatorLog, sharedRulesLog])
 
-/** Refuse what would be done to such a log under the name of a session. */
+/** Refuse session calls on a reserved log. */
 export function refuseReserved(session: SessionId): void {
   if (!reserved.has(session)) return
   const expected = "a name that is not one of our own logs'"
@@ -18,8 +18,8 @@ export function refuseReserved(session: SessionId): void {
 }
 
 /**
- * The same store, in which our own logs are no sessions: they are read and appended to by name, and never listed, described, copied,
- * deleted, pruned or found by an alias. Every store is made through this one door, so aliases are checked here.
+ * The same store, in which reserved logs are not sessions: they are read and appended to by name, and never listed, described, copied,
+ * deleted, pruned or found by an alias. Every store is wrapped here, so aliases are checked here too.
  */
 export function reserveLog(store: Store): Store {
   return {
@@ -29,7 +29,7 @@ export function reserveLog(store: Store): Store {
       reserved.has(session) ? { payloads: [], summaries: [], memory: [] } : store.holdings(session),
     sessions: async (filter) => {
       const limit = filter?.limit
-      // More than asked for: those that are left out must not take the place of others.
+      // Fetch more than requested, because reserved logs are removed from the result.
       const more = limit === undefined || limit < 1 ? filter : { ...filter, limit: limit + reserved.size }
       const rows = await store.sessions(more)
       const others = rows.filter(({ id }) => !reserved.has(id))
@@ -56,20 +56,20 @@ export function reserveLog(store: Store): Store {
   }
 }
 
-/** Longer than the ids that clients and providers give, and short enough for every index, escaped or not. */
+/** Longer than the ids of clients and providers, and short enough for every index, even escaped. */
 const NAME_CHARACTERS = 300
 
-/** More than a transcript has messages. SQLite writes so many in half a second (measured), in which the process does nothing else. */
+/** More than a transcript has messages. SQLite writes this many in half a second (measured), which blocks the process. */
 const MOST_NAMES = 20_000
 
-/** Names that can be borne, each once; an `option-invalid` Problem for any other. */
+/** Valid names, each once; throws an `option-invalid` Problem for others. */
 function checkNames(names: readonly string[]): readonly string[] {
   checkCount(names)
   for (const name of names) checkText("name", name)
   return [...new Set(names)]
 }
 
-/** Aliases that can be kept, one for each name, the last; an `option-invalid` Problem for any other. */
+/** Valid aliases, the last one for each name; throws an `option-invalid` Problem for others. */
 function checkAliases(aliases: readonly Alias[]): readonly Alias[] {
   checkCount(aliases)
   for (const { name, entry } of aliases) {
@@ -93,12 +93,12 @@ function refuse(option: string, expected: string, found: string): never {
   throw new HoldfastError({ code: "option-invalid", option, expected, found })
 }
 
-/** The hash of an entry: over the hash before it and everything that is kept of it. */
+/** The hash of an entry: over the previous hash and all its stored fields. */
 export function hashEntry(before: string, { seq, type, atMs, parent, key, body }: Omit<StoredEntry, "hash">): string {
   return sha256Hex(JSON.stringify([before, seq, type, atMs, parent ?? null, key ?? null, body]).toWellFormed())
 }
 
-/** The first entry that does not follow from the one before it. */
+/** The first entry that breaks the hash chain. */
 export function brokenLink(before: Head, entries: readonly StoredEntry[]): number | undefined {
   let { seq, hash } = before
   for (const entry of entries) {

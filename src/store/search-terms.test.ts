@@ -18,7 +18,7 @@ const cases: [text: string, terms: string[]][] = [
   ["ﬁle ① ½", ["file", "1", "1", "2"]],
   ["x".repeat(100), ["x".repeat(64), "x".repeat(36)]],
 ]
-test.each(cases)("the words of %j", (text, terms) => {
+test.each(cases)("the terms of %j", (text, terms) => {
   expect(searchTerms(text)).toEqual(terms)
 })
 
@@ -31,11 +31,11 @@ const questions: [query: string, phrases: string[][]][] = [
   ['a@b.c "', [["a", "b", "c"]]],
   ['"" "-" *', []],
 ]
-test.each(questions)("what %j looks for", (query, phrases) => {
+test.each(questions)("the phrases of %j", (query, phrases) => {
   expect(phrasesOf(query)).toEqual(phrases)
 })
 
-test("for any text: terms are letters, numbers and marks alone, and a text is found by itself and by each of its words", () => {
+test("for any text, terms are only letters, numbers and marks, and a text is found by itself and by each of its words", () => {
   const property = fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
     const terms = searchTerms(text)
     for (const term of terms) expect(term).toMatch(/^[\p{L}\p{N}\p{M}]+$/u)
@@ -45,7 +45,7 @@ test("for any text: terms are letters, numbers and marks alone, and a text is fo
   fc.assert(property)
 })
 
-test("no text is too long: marks without end, letters without end, words without end", () => {
+test("text of any length is handled: endless marks, letters or words", () => {
   const longs = [
     "a\u0323\u0301".repeat(1_000_000),
     "x".repeat(5_000_000),
@@ -58,7 +58,7 @@ test("no text is too long: marks without end, letters without end, words without
   }
 })
 
-test("few hits are ranked, many come as they are, and no more than asked or allowed are shown", () => {
+test("few hits are ranked, many stay in order, and limits are respected", () => {
   const rows = Array.from({ length: 201 }, (_, at) => row(at, at === 150 ? "cap cap cap" : "the cap is here"))
   expect(rankHits(rows.slice(0, 200), [["cap"]], 2).map((hit) => hit.row.id)).toEqual(["m150", "m0"])
   expect(rankHits(rows, [["cap"]], 2).map((hit) => hit.row.id)).toEqual(["m0", "m1"])

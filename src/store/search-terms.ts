@@ -1,31 +1,34 @@
 import type { MemoryHit, MemoryRow } from "./store.ts"
 
 /**
- * How text becomes words to search by. Every store cuts rows and questions with these two functions, so that all of them find the same.
- * A word of a script that writes without spaces (Chinese, Japanese, Thai), or that hangs its particles on (Korean), is cut into its
- * characters: whoever looks for a part of it finds it as characters in a row. Any other word is cut at 64 characters: no name is that
- * long, and the letters of an encoded file must not become one giant term.
+ * How text is split into search terms. All stores split rows and queries with these functions, so that all find the same rows. Words of
+ * scripts without spaces (Chinese, Japanese, Thai), or with attached particles (Korean), are split into characters: a part of a word is
+ * found as consecutive characters. Other words are cut at 64 characters: no name is longer, and an encoded file must not become one giant
+ * term.
  */
 const SEGMENT =
   /[[\p{L}\p{N}\p{M}]&&[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]]|[[\p{L}\p{N}\p{M}]--[\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Hangul}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]]{1,64}/gv
 
-/** A character with its marks, up to eight at a time: putting a longer run of marks in order takes the square of its length. */
+/** A character with its marks, up to eight at a time: normalizing a longer run of marks takes quadratic time. */
 const MARKED = /.[\p{M}ﾞﾟ]{1,8}/gu
 
-/** Marks over Latin, Greek and Cyrillic letters: `Müller` and `Muller` are the same word to whoever searches. */
+/** Accents of Latin, Greek and Cyrillic letters: `Müller` and `Muller` are the same search term. */
 const ACCENTS = /[\u0300-\u036f]/g
 
-/** The words beyond are kept, not searched. A memory row is a line; PostgreSQL indexes up to 1 MB and 16,383 places of a row. */
+/**
+ * Limit on searchable terms of a row; further words are stored but not searched. PostgreSQL indexes up to 1 MB and 16,383 positions of a
+ * row.
+ */
 export const TERMS_PER_ROW = 4000
 
-/** What lies beyond could not become a term anyway, with 64 characters for each. */
+/** Text beyond this cannot become a term, with 64 characters for each. */
 const ROW_CHARACTERS = TERMS_PER_ROW * 64
 
-/** The words beyond are not looked for: nobody asks with that many. */
+/** Limit on terms of a query; people use far fewer. */
 const TERMS_PER_QUERY = 64
 const QUERY_CHARACTERS = 10_000
 
-/** The words of a text, in order: only letters, numbers and marks, in lower case, without accents. */
+/** The terms of a text, in order: letters, numbers and marks, in lower case, without accents. */
 export function searchTerms(text: string, most: number = TERMS_PER_ROW): readonly string[] {
   const terms: string[] = []
   const composed = text.slice(0, ROW_CHARACTERS).replace(MARKED, (marked) => marked.normalize("NFKC"))
@@ -37,8 +40,8 @@ export function searchTerms(text: string, most: number = TERMS_PER_ROW): readonl
 }
 
 /**
- * What a question looks for: lists of words, each list to be found in a row, all lists in any order. What stands in quotes is a list,
- * and so is what stands between spaces: a path or an address is found whole. Nothing in it is an operator. Empty if it has no words.
+ * The phrases of a query: lists of terms, each to be found in sequence, all lists in any order. Quoted text is one phrase, and so is text
+ * between spaces: a path or address is found as a whole. There are no operators. Empty if there are no words.
  */
 export function phrasesOf(query: string): readonly (readonly string[])[] {
   const phrases: (readonly string[])[] = []
@@ -52,7 +55,7 @@ export function phrasesOf(query: string): readonly (readonly string[])[] {
   return phrases
 }
 
-/** A quote without its partner is plain punctuation. */
+/** A quote without a closing one is plain punctuation. */
 function piecesOf(query: string): readonly string[] {
   const spans = query.replace(/[“”„]/g, '"').split('"')
   const quoted = (at: number): boolean => at % 2 === 1 && at < spans.length - 1
@@ -64,22 +67,22 @@ function fold(word: string): string {
   return plain.replaceAll("ß", "ss").replaceAll("ς", "σ").normalize("NFC")
 }
 
-/** More hits than this are not ranked but come newest first: a word that common says nothing about which row is meant. */
+/** More hits than this are not ranked but sorted newest first: such a common word says nothing about which row is meant. */
 const RANKED_HITS = 200
 
-/** How many are found if nobody says how many. */
+/** Default number of hits. */
 const DEFAULT_HITS = 20
 
-/** The most that one search returns, so that no question reads a whole memory. */
+/** Limit on the hits of one search, so that no query reads a whole memory. */
 const MOST_HITS = 1000
 
-/** How many rows to show, and how many to fetch so that `rankHits` can tell whether they are few enough to rank. */
+/** The number of rows to return, and to fetch so that `rankHits` knows whether they are few enough to rank. */
 export function hitLimits(limit: number = DEFAULT_HITS): { readonly show: number; readonly fetch: number } {
   const show = Math.max(0, Math.min(limit, MOST_HITS))
   return { show, fetch: Math.max(show, RANKED_HITS + 1) }
 }
 
-/** The best `show` of the rows that were found, which come newest first; with more than `RANKED_HITS` of them or nothing asked, the newest. */
+/** The best `show` rows of those found, which are sorted newest first; with more than `RANKED_HITS` rows or no phrases, the newest. */
 export function rankHits(
   found: readonly MemoryRow[],
   phrases: readonly (readonly string[])[],
@@ -90,13 +93,13 @@ export function rankHits(
   return hits.sort((one, other) => other.score - one.score).slice(0, show)
 }
 
-/** Whether a row with these words is found by a question. */
+/** Does a row with these terms match the phrases? */
 export function isHit(terms: readonly string[], phrases: readonly (readonly string[])[]): boolean {
   const text = ` ${terms.join(" ")} `
   return phrases.every((phrase) => text.includes(` ${phrase.join(" ")} `))
 }
 
-/** The usual saturation of BM25 (k1 1.2, b 0.75) against a row of 30 words; every hit has every phrase, so rarity says nothing. */
+/** BM25 term saturation (k1 1.2, b 0.75) against a row of 30 words. Rarity is ignored, because every hit has every phrase. */
 function scoreOf(terms: readonly string[], phrases: readonly (readonly string[])[]): number {
   const text = ` ${terms.join("  ")} `
   const room = 1.2 * (0.25 + (0.75 * terms.length) / 30)

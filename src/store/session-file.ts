@@ -4,16 +4,16 @@ import { isPayload } from "./packed-text.ts"
 import { refuseReserved } from "./reserved-log.ts"
 import type { Head, Holdings, MemoryRow, SessionId, SessionRow, Store, StoredEntry } from "./store.ts"
 
-/** The form of an exported session; a reader refuses one that it does not know. */
+/** The version of the export format; unknown versions are refused. */
 const SESSION_FILE_VERSION = 1
 
-/** A line of an exported session. The header comes first, a payload before the entry that it is written with, the end last. */
+/** A line of an exported session. The header is first, payloads precede the entry they are written with, the end is last. */
 type SessionLine =
   | {
       readonly type: "session"
       readonly version: number
       readonly session: SessionId
-      /** Absent in files from before there were tenants. */
+      /** Absent in files of versions without tenants. */
       readonly tenant?: string
       readonly agent: string
       readonly head: Head
@@ -24,7 +24,7 @@ type SessionLine =
   | { readonly type: "memory"; readonly row: MemoryRow }
   | { readonly type: "end"; readonly lines: number }
 
-/** Far above any payload; a file without line ends must not be read into memory as one. */
+/** Far above any payload; a file without line breaks must not be read into memory as one line. */
 const LINE_CHARACTERS = 100_000_000
 
 type Fields = Readonly<Record<string, unknown>>
@@ -33,7 +33,7 @@ function writeLine(line: SessionLine): string {
   return JSON.stringify(line)
 }
 
-/** Read a line; a `file-invalid` Problem with its number if it is none of ours. */
+/** Parse a line; throws a `file-invalid` Problem with its number if it is invalid. */
 export function readLine(text: string, number: number): SessionLine {
   const fail = (expected: string, found: string): never => {
     throw new HoldfastError({ code: "file-invalid", line: number, expected, found })
@@ -99,10 +99,10 @@ function rowOf({ text, number, texts, flag, maybe }: Reader): MemoryRow {
   }
 }
 
-/** Throws: the field of this name is not what was expected. */
+/** Throws: this field is invalid. */
 type Wrong = (name: string, expected: string) => never
 
-/** Reads the fields of an object one by one, each as what it has to be. */
+/** Reads the fields of an object with type checks. */
 type Reader = {
   readonly text: (name: string) => string
   readonly number: (name: string) => number
@@ -156,12 +156,12 @@ function kindOf(value: unknown): string {
   return value === null ? "null" : Array.isArray(value) ? "a list" : value === undefined ? "nothing" : typeof value
 }
 
-/** How many entries, or memory rows, are in memory at a time. */
+/** Entries or memory rows read at a time. */
 const PAGE = 100
 
 /**
- * A session as lines of JSON, without line ends: all that it was when the export began. Jobs are not part of it, nor are aliases: they
- * belong to the deployment whose clients say them, and elsewhere they could be another session's.
+ * A session as lines of JSON, without line breaks, as it was when the export began. Jobs and aliases are not included: aliases belong to
+ * the deployment whose clients use them, and could name another session elsewhere.
  */
 export async function* exportSession(store: Store, session: SessionId): AsyncGenerator<string, void, undefined> {
   const row = await store.session(session)
@@ -190,7 +190,7 @@ async function* linesOf(store: Store, row: SessionRow, holdings: Holdings): Asyn
   }
 }
 
-/** The rows of these names, in their order. */
+/** The rows with these ids, in order. */
 async function memoryRows(store: Store, session: SessionId, names: Holdings["memory"]): Promise<readonly MemoryRow[]> {
   const found = new Map<string, MemoryRow>()
   for (const owned of Map.groupBy(names, ({ tenant, agent }) => JSON.stringify([tenant, agent])).values()) {
@@ -202,7 +202,7 @@ async function memoryRows(store: Store, session: SessionId, names: Holdings["mem
   return names.flatMap(({ id }) => found.get(id) ?? [])
 }
 
-/** Payloads are spread evenly before the entries, so that whoever reads has to hold only a few until the next entry. */
+/** Payloads are spread evenly before the entries, so that a reader keeps only a few of them until the next entry. */
 async function* logLines(store: Store, row: SessionRow, hashes: readonly string[]): AsyncGenerator<SessionLine> {
   const { id: session, head } = row
   let told = 0
@@ -220,7 +220,7 @@ async function* logLines(store: Store, row: SessionRow, hashes: readonly string[
   }
 }
 
-/** What was read and is not written yet is at most this much, and one line. */
+/** Limits on data that was read but not written yet, plus one line. */
 const BATCH_ENTRIES = 100
 const BATCH_CHARACTERS = 4_000_000
 
@@ -229,8 +229,8 @@ type Imported = { readonly session: SessionId; readonly entries: number }
 type Line<Type extends SessionLine["type"]> = Extract<SessionLine, { readonly type: Type }>
 
 /**
- * Write a session from the lines of an export, under its own name or another. A session that exists is not touched; a file that is
- * broken anywhere leaves nothing behind.
+ * Import a session from the lines of an export, under its own id or another. An existing session is not touched; an invalid file leaves
+ * nothing behind.
  */
 export async function importSession(
   store: Store,

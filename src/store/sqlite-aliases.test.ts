@@ -8,7 +8,7 @@ import { openSqliteStore } from "./sqlite-store.ts"
 const folder = mkdtempSync(join(tmpdir(), "holdfast-aliases-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test("two that have a file open put the same names, each in its own order: none fails, and one has them all", async () => {
+test("two processes write the same names in different orders: none fails, and one has them all", async () => {
   const path = join(folder, "shared.db")
   const stores = await Promise.all([openSqliteStore({ path }), openSqliteStore({ path })])
   const names = Array.from({ length: 200 }, (_, at) => `name ${at}`)
@@ -27,7 +27,7 @@ test("two that have a file open put the same names, each in its own order: none 
   for (const store of stores) await store.close()
 })
 
-test("neither finding names nor removing those of a session looks at all names", async () => {
+test("finding names and removing those of a session do not scan all names", async () => {
   const path = join(folder, "plans.db")
   await (await openSqliteStore({ path })).close()
   const file = new DatabaseSync(path)

@@ -7,20 +7,20 @@ type Value = string | number | null | Uint8Array
 type Connection = import("node:sqlite").DatabaseSync
 type Statement = import("node:sqlite").StatementSync
 
-/** What a piece of work may do while it has the database to itself. Nothing in it waits. */
+/** The statements available inside a transaction. They are synchronous. */
 export type SqliteTables = {
   readonly all: (sql: string, ...values: readonly Value[]) => readonly SqliteRow[]
   readonly get: (sql: string, ...values: readonly Value[]) => SqliteRow | undefined
-  /** How many rows it changed. */
+  /** Returns the number of changed rows. */
   readonly run: (sql: string, ...values: readonly Value[]) => number
 }
 
 export type SqliteDatabase = {
-  /** Look something up; all of it is of one moment. The session is the one to name if it is damaged. */
+  /** Read in one consistent snapshot. `session` is named if data is damaged. */
   readonly read: <Result>(session: string, work: (tables: SqliteTables) => Result) => Promise<Result>
-  /** Change something: all of the work is done and durable, or none of it. */
+  /** Write in one transaction: all of the work is durable, or none of it. */
   readonly write: <Result>(session: string, work: (tables: SqliteTables) => Result) => Promise<Result>
-  /** Statements that cannot stand in a transaction. */
+  /** Run statements that are not allowed in a transaction. */
   readonly maintain: (sql: readonly string[]) => Promise<void>
   readonly close: () => void
 }
@@ -31,14 +31,14 @@ type SqliteSettings = {
   readonly durability: "full" | "normal"
 }
 
-/** SQLite itself waits for a lock only this long, because nothing else happens in the process meanwhile; then it is tried again. */
+/** SQLite waits for a lock only this long, because it blocks the process meanwhile; then the call is retried. */
 const SLICE_MS = 1
 const PAUSE_MS = 10
 
-/** What the write-ahead log may keep of the disk after a checkpoint. */
+/** Size limit of the write-ahead log after a checkpoint. */
 const LOG_BYTES = 64 * 1024 * 1024
 
-/** Open the file, make it if there is none, and bring its schema up to date. */
+/** Open or create the file, and migrate its schema. */
 export async function openSqliteDatabase(settings: SqliteSettings): Promise<SqliteDatabase> {
   const { DatabaseSync } = await loadSqlite()
   const connect = (): Connection => {
@@ -54,14 +54,14 @@ export async function openSqliteDatabase(settings: SqliteSettings): Promise<Sqli
       throw error
     }
   }
-  return guard(await createPatience(settings)(connect, "*"), settings)
+  return guard(await createRetryWhileBusy(settings)(connect, "*"), settings)
 }
 
 function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase {
   const { path } = settings
-  // Whoever writes keeps nobody from reading: that a read got through says nothing of the lock.
-  const reading = createPatience(settings)
-  const patiently = createPatience(settings)
+  // Separate retry state for reads: a writer does not block readers, so a successful read says nothing about the write lock.
+  const reading = createRetryWhileBusy(settings)
+  const writing = createRetryWhileBusy(settings)
   const identity = identityOf(path)
   const statements = new Map<string, Statement>()
   const prepared = (sql: string): Statement => {
@@ -90,7 +90,7 @@ function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase
     }
   }
   const { write, flush } = createSqliteWrites((session, work) =>
-    patiently(() => {
+    writing(() => {
       checkOpen()
       if (identityOf(path) !== identity) {
         throw new HoldfastError({ code: "store-unavailable", store: "sqlite", reason: GONE, path })
@@ -103,7 +103,7 @@ function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase
     write,
     maintain: async (sql) => {
       for (const one of sql) {
-        await patiently(() => {
+        await writing(() => {
           checkOpen()
           connection.exec(one)
         }, "*")
@@ -116,13 +116,13 @@ function guard(connection: Connection, settings: SqliteSettings): SqliteDatabase
   }
 }
 
-type Patience = <Result>(work: () => Result, session: string) => Promise<Result>
+type RetryWhileBusy = <Result>(work: () => Result, session: string) => Promise<Result>
 
 /**
- * Try until nobody is in the way or the time is up; others get to work between two tries. Once somebody had the file for all of that time
- * nobody waits for them again, until something got through: or each of a request's calls would wait as long.
+ * Retry until the lock is free or the time is up, yielding between attempts. Once a call has waited the full time, later calls fail at once
+ * until one succeeds; otherwise each call of a request would wait as long.
  */
-function createPatience({ busyMs, path }: SqliteSettings): Patience {
+function createRetryWhileBusy({ busyMs, path }: SqliteSettings): RetryWhileBusy {
   let isLocked = false
   return async (work, session) => {
     const untilMs = performance.now() + (isLocked ? 0 : busyMs)
@@ -141,7 +141,10 @@ function createPatience({ busyMs, path }: SqliteSettings): Patience {
   }
 }
 
-/** Which file a path leads to now; empty if there is none. Writing to one that was deleted would look well and last no longer than we do. */
+/**
+ * The identity of the file at a path; empty if there is none. Writes to a deleted file would seem to succeed and be lost when the process
+ * ends.
+ */
 function identityOf(path: string): string {
   const stat = statSync(path, { throwIfNoEntry: false })
   return stat === undefined ? "" : `${stat.dev}:${stat.ino}`
@@ -166,7 +169,7 @@ async function loadSqlite() {
 
 type MigratingConnection = import("node:sqlite").DatabaseSync
 
-/** Bring the schema up to date, all steps or none. A file of a newer version, or of another program, is left as it is. */
+/** Migrate the schema, all steps or none. A file of a newer version, or of another program, is left unchanged. */
 function migrateSqlite(connection: MigratingConnection): void {
   if (versionOf(connection) === sqliteMigrations.length) return
   connection.exec("BEGIN IMMEDIATE")
@@ -202,12 +205,12 @@ type Waiting = {
   readonly failed: (error: unknown) => void
 }
 
-/** Whoever reads or writes meanwhile waits for a transaction, so it must not become long. */
+/** Limit on writes in one transaction, because other calls wait for it. */
 const maxTogether = 64
 
 /**
- * What is asked for in the same moment is written in one transaction, for each has to wait for the disk. Where that fails, each is
- * tried by itself, so that nobody fails for what another asked.
+ * Combine simultaneous writes into one transaction, because each transaction waits for the disk. If it fails, each write is retried
+ * separately, so that no write fails because of another.
  */
 export function createSqliteWrites(alone: Write): { readonly write: Write; readonly flush: () => void } {
   let waiting: Waiting[] = []
@@ -240,7 +243,7 @@ async function together(alone: Write, all: readonly Waiting[]): Promise<void> {
   try {
     await alone(ANY_SESSION, each)
   } catch (error) {
-    // Whoever has the database has it still.
+    // The database is still locked, so retrying is pointless.
     const isLocked = error instanceof HoldfastError && error.problem.code === "store-locked"
     for (const one of all) {
       if (isLocked) one.failed(error)
@@ -251,10 +254,10 @@ async function together(alone: Write, all: readonly Waiting[]): Promise<void> {
   for (const { done } of all) done()
 }
 
-/** Stands in the file's header and tells our files from those of other programs. */
+/** The application id in the file header, which identifies our files. */
 const SQLITE_APPLICATION = 0x484f4c44
 
-/** The schema, step by step. A step that was released never changes; the next one is added at the end. */
+/** The schema migrations. A released step never changes; new ones are added at the end. */
 export const sqliteMigrations: readonly string[] = [
   `
   PRAGMA application_id = ${SQLITE_APPLICATION};

@@ -32,14 +32,14 @@ const newPath = (): string => {
 }
 const problem = (code: string) => ({ problem: { code, store: "sqlite" } })
 
-/** A store whose database can be told things as well. */
+/** A store with direct access to its database. */
 async function openBoth(path = newPath()) {
   const database = await openSqliteDatabase({ path, busyMs: 50, durability: "full" })
   return { database, store: createSqliteStore(database, () => 100) }
 }
 
-describe("a disk without room", () => {
-  test("is told, and writes nothing; with room again it goes on", async () => {
+describe("a full disk", () => {
+  test("is reported, and nothing is written; with free space writing continues", async () => {
     const { database, store } = await openBoth()
     await store.append("s", batch(0, 3))
     await database.maintain(["PRAGMA max_page_count = 40"])
@@ -59,7 +59,7 @@ describe("a disk without room", () => {
 })
 
 describe("a lock that another program holds", () => {
-  test("is told when the time is up; reading goes on, and writing once the lock is gone", async () => {
+  test("is reported when the time is up; reads continue, and writes once the lock is gone", async () => {
     const path = newPath()
     const store = await openSqliteStore({ path, busyMs: 50 })
     await store.append("s", batch(0, 1))
@@ -74,7 +74,7 @@ describe("a lock that another program holds", () => {
     other.close()
   })
 
-  test("is waited for without keeping the process from other work", async () => {
+  test("is waited for without blocking the process", async () => {
     const path = newPath()
     const store = await openSqliteStore({ path, busyMs: 60_000 })
     const other = new DatabaseSync(path)
@@ -85,7 +85,7 @@ describe("a lock that another program holds", () => {
     other.close()
   })
 
-  test("keeps nobody from opening a new store at the same moment", async () => {
+  test("does not prevent opening a new store at the same moment", async () => {
     const path = newPath()
     const stores = await Promise.all(Array.from({ length: 5 }, () => openSqliteStore({ path })))
     const answers = await Promise.all(stores.map((store, at) => store.append("s", batch(0, 1, `w${at}`))))
@@ -94,7 +94,7 @@ describe("a lock that another program holds", () => {
 })
 
 describe("a file that cannot be used", () => {
-  test("that is no database is corrupt and stays as it is", async () => {
+  test("that is not a database is corrupt and stays unchanged", async () => {
     const path = newPath()
     const text = "This is a shopping list, not a database.\n".repeat(500)
     writeFileSync(path, text)
@@ -102,7 +102,7 @@ describe("a file that cannot be used", () => {
     expect(readFileSync(path, "utf8")).toBe(text)
   })
 
-  test("of another program is left alone", async () => {
+  test("of another program is not changed", async () => {
     const path = newPath()
     const other = new DatabaseSync(path)
     other.exec("CREATE TABLE theirs (a); PRAGMA user_version = 1")
@@ -112,7 +112,7 @@ describe("a file that cannot be used", () => {
     expect(again.prepare("SELECT name FROM sqlite_schema").all()).toEqual([{ name: "theirs" }])
   })
 
-  test("of a newer version is left alone", async () => {
+  test("of a newer version is not changed", async () => {
     const { database, store } = await openBoth()
     const path = join(folder, `${files}.db`)
     await database.maintain(["PRAGMA user_version = 99"])
@@ -121,7 +121,7 @@ describe("a file that cannot be used", () => {
     await expect(openSqliteStore({ path })).rejects.toMatchObject(newer)
   })
 
-  test("under something that is no folder, or that is itself a folder, cannot be opened", async () => {
+  test("under something that is not a folder, or that is itself a folder, cannot be opened", async () => {
     const path = newPath()
     writeFileSync(path, "")
     await expect(openSqliteStore({ path: join(path, "below.db") })).rejects.toMatchObject(problem("store-unavailable"))
@@ -130,7 +130,7 @@ describe("a file that cannot be used", () => {
     await expect(openSqliteStore({ path: "a\0b" })).rejects.toMatchObject({ problem: { code: "option-invalid" } })
   })
 
-  test("that may only be read refuses every write and can still be read", async () => {
+  test("that is read-only refuses every write and can still be read", async () => {
     const { database, store } = await openBoth()
     await store.append("s", batch(0, 1))
     await database.maintain(["PRAGMA query_only = ON"])
@@ -139,7 +139,7 @@ describe("a file that cannot be used", () => {
     expect(await store.read("s")).toEqual([entry(1)])
   })
 
-  test("that was deleted or replaced while it was open takes no more writes that nobody would find", async () => {
+  test("that was deleted or replaced while open refuses writes that would be lost", async () => {
     const path = newPath()
     const store = await openSqliteStore({ path })
     await store.append("s", batch(0, 1))
@@ -152,7 +152,7 @@ describe("a file that cannot be used", () => {
   })
 })
 
-test("the file, its folder and its companions are for the owner alone", async () => {
+test("the file, its folder and its companion files are readable only by the owner", async () => {
   const path = join(folder, "new", "folder", "store.db")
   const store = await openSqliteStore({ path })
   await store.append("s", batch(0, 1))
@@ -162,7 +162,7 @@ test("the file, its folder and its companions are for the owner alone", async ()
   await store.close()
 })
 
-test("a large text that repeats itself takes little room, and what was deleted gives its room back", async () => {
+test("a large repetitive text takes little space, and deleted data frees its space", async () => {
   const path = newPath()
   const store = await openSqliteStore({ path })
   const text = "the same line again and again\n".repeat(200_000)
@@ -178,7 +178,7 @@ test("a large text that repeats itself takes little room, and what was deleted g
 const aliasesOf = (session: string) =>
   Array.from({ length: 40 }, (_, at) => ({ name: `${session} ${at}`, entry: `e${at}` }))
 
-/** Sessions with all that they can have, written and closed: the bytes of a healthy file. */
+/** The bytes of a healthy file with sessions that use all tables. */
 async function healthyFile(): Promise<Buffer> {
   const path = newPath()
   const store = await openSqliteStore({ path })
@@ -195,7 +195,7 @@ async function healthyFile(): Promise<Buffer> {
   return readFileSync(path)
 }
 
-/** Everything that is read of a damaged file is what was written, or a Problem; it says which. */
+/** Everything read from a damaged file is what was written, or a Problem; returns which. */
 async function readAll(store: Store): Promise<readonly string[]> {
   const codes: string[] = []
   const attempt = async (work: () => Promise<void>): Promise<void> => {
@@ -230,7 +230,7 @@ async function readAll(store: Store): Promise<readonly string[]> {
 }
 
 describe("a damaged file", () => {
-  test("with any bytes overwritten reads right or says that it is corrupt, and never crashes", async () => {
+  test("with any bytes overwritten reads correctly or reports that it is corrupt, and never crashes", async () => {
     const healthy = await healthyFile()
     const seen = new Set<string>()
     const damage = fc.record({
@@ -274,7 +274,7 @@ describe("a damaged file", () => {
     }
   })
 
-  test("in one payload is told of that session alone", async () => {
+  test("in one payload affects only that session", async () => {
     const healthy = await healthyFile()
     const path = newPath()
     writeFileSync(path, healthy)
@@ -290,7 +290,7 @@ describe("a damaged file", () => {
     expect(await store.payloads("a", [...other.keys()])).toEqual(other)
   })
 
-  test("in one entry is told of that session alone", async () => {
+  test("in one entry affects only that session", async () => {
     const healthy = await healthyFile()
     const path = newPath()
     healthy.write("X", healthy.indexOf("c 7 c 7"))
@@ -302,7 +302,7 @@ describe("a damaged file", () => {
   })
 })
 
-test("work that fails in the middle leaves nothing, and the next goes through", async () => {
+test("work that fails in the middle leaves nothing, and the next succeeds", async () => {
   const { database, store } = await openBoth()
   const broken = database.write("s", ({ run }) => {
     run("INSERT INTO summaries VALUES ('s', 'k', '{}')")

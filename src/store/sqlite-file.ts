@@ -21,17 +21,17 @@ import { fromStorable } from "./packed-text.ts"
 /** The path at which a store fails, and why. */
 type PathFault = { readonly path: string; readonly cause: StoreCause; readonly reason: string }
 
-type Words = { readonly cause: StoreCause; readonly reason: string }
+type FaultText = { readonly cause: StoreCause; readonly reason: string }
 
-const noPermission: Words = { cause: "permission", reason: "permission denied" }
-const notAFolder: Words = { cause: "not-a-folder", reason: "it is a file, where a folder is needed" }
-const notAFile: Words = { cause: "not-a-file", reason: "it is a folder or a device, where a file is needed" }
-const noRoom: Words = { cause: "full", reason: "no space left" }
-const badName: Words = { cause: "name", reason: "the path is too long or leads in a circle" }
-const tooManyFiles: Words = { cause: "open-files", reason: "too many files are open" }
+const noPermission: FaultText = { cause: "permission", reason: "permission denied" }
+const notAFolder: FaultText = { cause: "not-a-folder", reason: "it is a file, where a folder is needed" }
+const notAFile: FaultText = { cause: "not-a-file", reason: "it is a folder or a device, where a file is needed" }
+const noRoom: FaultText = { cause: "full", reason: "no space left" }
+const badName: FaultText = { cause: "name", reason: "the path is too long or leads in a circle" }
+const tooManyFiles: FaultText = { cause: "open-files", reason: "too many files are open" }
 
-/** What the codes of the operating system mean for a store. */
-const wordsOfCode: Readonly<Record<string, Words>> = {
+/** Causes and reasons for system error codes. */
+const faultsByCode: Readonly<Record<string, FaultText>> = {
   EACCES: noPermission,
   EPERM: noPermission,
   EROFS: { cause: "read-only", reason: "the file system is read-only" },
@@ -48,11 +48,11 @@ const wordsOfCode: Readonly<Record<string, Words>> = {
   EIO: { cause: "disk", reason: "the disk reports an error" },
 }
 
-/** Read an error of the file system; undefined if it is another kind of error. */
+/** The fault of a file system error; undefined for other errors. */
 function pathFaultOf(error: unknown, path: string): PathFault | undefined {
   if (!(error instanceof Error) || !("syscall" in error) || !("code" in error)) return undefined
   const code = String(error.code)
-  const words = Object.hasOwn(wordsOfCode, code) ? wordsOfCode[code] : undefined
+  const words = Object.hasOwn(faultsByCode, code) ? faultsByCode[code] : undefined
   const named = "path" in error && typeof error.path === "string" ? error.path : path
   return {
     path: named,
@@ -61,7 +61,7 @@ function pathFaultOf(error: unknown, path: string): PathFault | undefined {
   }
 }
 
-/** Create the folder if it is not there. `mkdir` with `recursive` never returns below folders such as /proc. */
+/** Create the folder if it does not exist. `mkdir` with `recursive` never returns below folders such as /proc. */
 function makeFolder(path: string): PathFault | undefined {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found?.isDirectory() === true) return undefined
@@ -79,8 +79,8 @@ function makeFolder(path: string): PathFault | undefined {
 }
 
 /**
- * Create a store's file and its folder if they are not there, for the owner alone: a session holds whatever was said in it. SQLite gives
- * its other files the rights of this one. Anything but a regular file is refused before it is opened: to open a pipe would block.
+ * Create a store's file and folder if they do not exist, readable only by the owner, because sessions contain private text. SQLite gives
+ * its other files the same permissions. Anything but a regular file is refused before it is opened: opening a pipe would block.
  */
 export function makeStoreFile(path: string): PathFault | undefined {
   try {
@@ -117,7 +117,7 @@ function faultOrThrow(error: unknown, path: string): PathFault {
   return fault
 }
 
-/** Find out why a store's file cannot be written or created. A folder is tried out with a temporary one, which is removed again. */
+/** Find out why a store's file cannot be written or created. A folder is tested with a temporary one, which is removed again. */
 export function findPathFault(path: string): PathFault | undefined {
   try {
     const found = statSync(path, { throwIfNoEntry: false })
@@ -143,42 +143,41 @@ function findFolderFault(folder: string): PathFault | undefined {
   return undefined
 }
 
-/** What went wrong, in which file, and how long it was waited for. */
-type Circumstance = { readonly session: string; readonly waitedMs: number; readonly path: string }
+/** The context of an error: session, waiting time and file. */
+type ErrorContext = { readonly session: string; readonly waitedMs: number; readonly path: string }
 
-/** Stands for the session where a damage is not in one session alone. */
+/** Used in place of a session if damage is not in one session only. */
 export const ANY_SESSION = "*"
 
-/** What is said of a file that is not there any more, or is another one. */
+/** The reason for a file that was deleted or replaced. */
 export const GONE = "its file was deleted or replaced while it was open"
 
-/** The error to throw for one of SQLite's or of the file system's; one that is nobody's fault but ours stays as it is. */
-export function sqliteError(error: unknown, circumstance: Circumstance): unknown {
-  const problem =
-    error instanceof HoldfastError ? withPath(error.problem, circumstance) : problemOf(error, circumstance)
+/** Convert an error of SQLite or the file system into a HoldfastError; other errors are bugs and stay unchanged. */
+export function sqliteError(error: unknown, context: ErrorContext): unknown {
+  const problem = error instanceof HoldfastError ? withPath(error.problem, context) : problemOf(error, context)
   return problem === undefined ? error : new HoldfastError(problem, { cause: error })
 }
 
 /** The same problem with the store's path, if it has none yet. */
-function withPath(problem: Problem, { path }: Circumstance): Problem | undefined {
+function withPath(problem: Problem, { path }: ErrorContext): Problem | undefined {
   const isOfFile = problem.code === "store-unavailable" || problem.code === "store-newer"
   return isOfFile && problem.path === undefined ? { ...problem, path } : undefined
 }
 
-/** The problem that a path's fault is. */
+/** The problem of a path fault. */
 export function problemOfPath({ path, cause, reason }: PathFault): Problem {
   return cause === "full"
     ? { code: "store-full", store: "sqlite", path }
     : { code: "store-unavailable", store: "sqlite", path, cause, reason }
 }
 
-/** Whether another connection is in the way, so that trying again helps. */
+/** Is the database locked by another connection, so that a retry helps? */
 export function isBusy(error: unknown): boolean {
   const code = primaryCode(error)
   return code === 5 || code === 6
 }
 
-function problemOf(error: unknown, { session, waitedMs, path }: Circumstance): Problem | undefined {
+function problemOf(error: unknown, { session, waitedMs, path }: ErrorContext): Problem | undefined {
   const store = "sqlite"
   const reason = reasonOf(error)
   switch (primaryCode(error)) {
@@ -197,7 +196,7 @@ function problemOf(error: unknown, { session, waitedMs, path }: Circumstance): P
     case 8: // SQLITE_READONLY
     case 10: // SQLITE_IOERR
     case 14: // SQLITE_CANTOPEN
-      // SQLite does not say which file, nor what the operating system said.
+      // SQLite reports neither the file nor the system error, so look at the path.
       return problemOfPath(findPathFault(path) ?? { path, cause: "other", reason })
     case 7: // SQLITE_NOMEM
     case 15: // SQLITE_PROTOCOL
@@ -210,7 +209,7 @@ function problemOf(error: unknown, { session, waitedMs, path }: Circumstance): P
   return fault === undefined ? undefined : problemOfPath(fault)
 }
 
-/** A number that none of ours can be: Node refuses to read it. */
+/** A number too large for Node to read, which we never write. */
 function isTooLarge(error: unknown): boolean {
   return error instanceof RangeError && "code" in error && error.code === "ERR_OUT_OF_RANGE"
 }
@@ -228,7 +227,7 @@ function reasonOf(error: unknown): string {
 /** A row as the database returns it. */
 export type SqliteRow = Readonly<Record<string, unknown>>
 
-/** A column that holds a text, as it was before it was made storable. */
+/** A text column, decoded from its storable form. */
 export function sqliteText(row: SqliteRow, column: string): string {
   const value = row[column]
   return typeof value === "string" ? fromStorable(value) : damaged(column)
@@ -239,7 +238,7 @@ export function numberOf(row: SqliteRow, column: string): number {
   return typeof value === "number" ? value : damaged(column)
 }
 
-/** A column that may hold nothing. */
+/** A nullable column. */
 export function maybe<Value>(
   row: SqliteRow,
   column: string,
@@ -248,13 +247,13 @@ export function maybe<Value>(
   return row[column] === null ? undefined : read(row, column)
 }
 
-/** A column that holds a text or its bytes. */
+/** A column with a text or compressed bytes. */
 export function packedOf(row: SqliteRow, column: string): string | Uint8Array {
   const value = row[column]
   return typeof value === "string" || value instanceof Uint8Array ? value : damaged(column)
 }
 
-/** A column that holds a JSON list of texts. */
+/** A column with a JSON list of strings. */
 export function textsOf(row: SqliteRow, column: string): readonly string[] {
   const value = parsed(String(row[column]))
   return Array.isArray(value) ? value.map((text: unknown) => sqliteText({ [column]: text }, column)) : damaged(column)
@@ -273,13 +272,13 @@ function damaged(column: string): never {
   throw new HoldfastError({ code: "store-corrupt", store: "sqlite", session: ANY_SESSION, reason })
 }
 
-/** That this process alone serves from a store's file. It ends with the process, however that ends. */
+/** An exclusive claim of this process on a store's file. It ends with the process in any case. */
 export type FileClaim = { readonly release: () => void }
 
 /**
- * Claim the file of a store for one gateway. Two of them would each hold in memory what the other does not know. The claim is a lock of
- * the operating system on a file beside it, taken through SQLite; who has it stands in another one, for people to read. Other programs
- * that read or write the store are not concerned.
+ * Claim the file of a store for one gateway: two would each keep state in memory that the other does not know. The claim is an operating
+ * system lock on a file next to the store, taken through SQLite; a second file names the owner, for people to read. Other programs that
+ * read or write the store are not affected.
  */
 export async function claimFile(path: string): Promise<FileClaim> {
   const { DatabaseSync } = await import("node:sqlite")
@@ -308,7 +307,7 @@ export async function claimFile(path: string): Promise<FileClaim> {
   }
 }
 
-/** Longer is no line of ours. */
+/** Limit on the owner line. */
 const maxOwner = 300
 
 function ownerIn(path: string): string | undefined {
@@ -316,7 +315,7 @@ function ownerIn(path: string): string | undefined {
     const [line = ""] = readFileSync(path, "utf8").slice(0, maxOwner).split("\n", 1)
     return /^process \d+ on [\w.-]+, since [\dTZ:.-]+$/.test(line) ? line : undefined
   } catch {
-    // It says who, and nothing depends on it: whoever began a moment ago has not written it yet.
+    // The owner line is only informative: a process that just started has not written it yet.
     return undefined
   }
 }

@@ -53,7 +53,7 @@ export function createSqliteLogReader(database: SqliteDatabase): LogReader {
   }
 }
 
-/** Where the log of a session ends. */
+/** The end of a session's log. */
 export function sqliteHead({ get }: SqliteTables, session: SessionId): Head {
   const row = get("SELECT head_seq, head_hash FROM sessions WHERE session = ?", toStorable(session))
   return row === undefined
@@ -61,7 +61,7 @@ export function sqliteHead({ get }: SqliteTables, session: SessionId): Head {
     : { seq: numberOf(row, "head_seq"), hash: sqliteText(row, "head_hash") }
 }
 
-/** A sum over a whole entry: a damaged one is noticed when it is read, not when someone believes it. */
+/** A checksum over a whole entry, so that damage is detected when it is read. */
 export function checksum({ seq, hash, type, atMs, parent, key }: OutlineEntry, body: PackedText): number {
   return crc32(body, crc32(toStorable(JSON.stringify([seq, hash, type, atMs, parent, key]))))
 }

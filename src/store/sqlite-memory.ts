@@ -6,14 +6,14 @@ import type { SqliteDatabase, SqliteTables } from "./sqlite-database.ts"
 import { ANY_SESSION, maybe, numberOf, type SqliteRow, sqliteText, textsOf } from "./sqlite-file.ts"
 import type { MemoryOwner, MemoryQuery, MemoryRow, MemoryStore } from "./store.ts"
 
-/** Every column but `place`, which is larger than a number can be. */
+/** Every column except `place`, which may exceed a JavaScript number. */
 const COLUMNS =
   "session, id, tenant, agent, day, at_ms, kind, channel, trusted, sources, subject, superseded_by, text" as const
 
-/** A question about more days than this finds its rows among those of all days. */
+/** A query about more days than this does not list the days. */
 const NAMED_DAYS = 100
 
-/** The last millisecond whose place is a number that SQLite can hold. */
+/** The last millisecond whose `place` fits an SQLite integer. */
 const LAST_MS = 2 ** 43 - 1
 
 export function createSqliteMemory(database: SqliteDatabase): MemoryStore {
@@ -85,7 +85,9 @@ function write({ run }: SqliteTables, row: MemoryRow): void {
   )
 }
 
-/** Rows newest first. The index of words, which knows the filters as tags, is asked for all but the newest of an agent or its days. */
+/**
+ * Rows, newest first. The word index, which has the filters as tags, is used for everything except the newest rows of an agent or its days.
+ */
 function find(
   tables: SqliteTables,
   query: MemoryQuery,
@@ -119,7 +121,7 @@ function find(
   return days?.length === 0 ? [] : tables.all(sql, sqliteMatch(query, phrases, days), ...values, limit)
 }
 
-/** The days of a question that have rows; undefined if it asks for all or for too many to name each. */
+/** The days of a query that have rows; undefined if it asks for all days, or for too many to list. */
 function daysIn({ get }: SqliteTables, { tenant, agent, fromDay, toDay }: MemoryQuery): readonly string[] | undefined {
   if (fromDay === undefined && toDay === undefined) return undefined
   const days: string[] = []
@@ -153,15 +155,12 @@ function memoryOf(row: SqliteRow): MemoryRow {
   }
 }
 
-/** What a row can be filtered by without being read. The columns decide; a tag only has to let no row of theirs out. */
+/** Tags to filter rows without reading them. The columns decide; a tag must only never exclude a matching row. */
 function sqliteTags({ session, kind, day, trusted, ...owner }: MemoryRow): readonly string[] {
   return [ownerTag(owner), tag("s", session), tag("k", kind), tag("d", day), ...(trusted ? ["t"] : [])]
 }
 
-/**
- * A question in the language of the index, on these days or on all. Terms and tags are letters and numbers, so
- * nothing in them can be an operator.
- */
+/** The index query, for these days or all. Terms and tags are letters and numbers, so none is an operator. */
 export function sqliteMatch(
   { session, kind, trustedOnly, ...owner }: MemoryQuery,
   phrases: readonly (readonly string[])[],
@@ -182,7 +181,7 @@ export function sqliteMatch(
   ].join(" AND ")
 }
 
-/** Rows from before there were tenants have the agent's tag alone. */
+/** Rows of versions without tenants have only the agent's tag. */
 const ownerTag = ({ tenant, agent }: MemoryOwner): string =>
   tag("a", tenant === "" ? agent : JSON.stringify([tenant, agent]))
 

@@ -11,7 +11,7 @@ import { openSqliteStore } from "./sqlite-store.ts"
 const folder = mkdtempSync(join(tmpdir(), "holdfast-migrate-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A file as the version left it that knew only the first steps, with something in it. */
+/** A file of a version with only the first migrations, with some data. */
 function writeOldFile(version: number, name = `version-${version}`): string {
   const path = join(folder, `${name}.db`)
   const old = new DatabaseSync(path)
@@ -35,7 +35,7 @@ function schemaOf(path: string) {
 const versions = Array.from({ length: sqliteMigrations.length }, (_, at) => at + 1)
 
 test.each(versions)(
-  "a file of version %i keeps what it has and becomes like a new one, whoever opens it",
+  "a file of version %i keeps its data and becomes like a new one, whoever opens it",
   async (version) => {
     const path = writeOldFile(version)
     const [store, other] = await Promise.all([openSqliteStore({ path }), openSqliteStore({ path })])
@@ -52,13 +52,13 @@ test.each(versions)(
   },
 )
 
-/** The tag of an agent in the search index before there were tenants: `a` and the beginning of its hash. */
+/** The tag of an agent in the search index of versions without tenants: `a` and the beginning of its hash. */
 const oldTag = (agent: string): string => `a${createHash("sha256").update(agent).digest("hex").slice(0, 16)}`
 
-test("memory from before there were tenants belongs to the tenant of its session, or to none", async () => {
+test("memory of versions without tenants belongs to the tenant of its session, or to none", async () => {
   const path = writeOldFile(2, "without-tenants")
   const old = new DatabaseSync(path)
-  // Two sessions of a gateway, which have aliases, and two of programs, one of which has a dot in its name.
+  // Two gateway sessions, which have aliases, and two of programs, one with a dot in its id.
   const sessions = ["north.~1", "south.chat~tools", "plain", "dotted.name"]
   for (const [at, session] of sessions.entries()) {
     old.exec(`INSERT INTO sessions VALUES ('${session}', 'clerk', 0, '', 1, 1)`)

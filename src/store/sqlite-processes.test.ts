@@ -11,7 +11,7 @@ import type { Store } from "./store.ts"
 const folder = mkdtempSync(join(tmpdir(), "holdfast-processes-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Starts a process that appends entries of its own, one by one, and prints the number of each that it was told is appended. */
+/** Starts a process that appends entries one by one, and prints the number of each acknowledged one. */
 function startWriter(path: string, writer: string, count: number) {
   const url = pathToFileURL(join(import.meta.dirname, "sqlite-store.ts")).href
   const code = `
@@ -41,7 +41,7 @@ async function appendOne(store: Store): Promise<boolean> {
   return (await store.append("s", { after: seq, entries: [entry(seq + 1, "here")] })).type === "appended"
 }
 
-test("two processes write one log: every append that was told is there, none twice, none over another", async () => {
+test("two processes write one log: every acknowledged append is there, once and not overwritten", async () => {
   const path = join(folder, "shared.db")
   const store = await openSqliteStore({ path, busyMs: 60_000 })
   const { ended, told } = startWriter(path, "there", 150)
@@ -57,7 +57,7 @@ test("two processes write one log: every append that was told is there, none twi
   await store.close()
 })
 
-test("a process that is killed while it writes loses nothing that it was told is appended", async () => {
+test("a process killed while writing loses no acknowledged append", async () => {
   const path = join(folder, "killed.db")
   const { child, ended, told } = startWriter(path, "there", 1_000_000)
   while (told().length < 50) await new Promise((resolve) => setTimeout(resolve, 5))

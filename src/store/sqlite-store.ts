@@ -28,21 +28,21 @@ import {
 } from "./store.ts"
 
 export type SqliteOptions = {
-  /** The file; it and its folder are made if they are not there. */
+  /** The file; it and its folder are created if they do not exist. */
   readonly path: string
   readonly now?: () => number
-  /** How long a call waits for another program that has the file locked. */
+  /** How long a call waits while another program has the file locked. */
   readonly busyMs?: number
-  /** With `normal` a loss of power may take the last appends; a crash of the process takes nothing. */
+  /** With `normal`, a power failure may lose the last appends; a crash of the process loses nothing. */
   readonly durability?: "full" | "normal"
 }
 
 const sqliteNames = optionNames<SqliteOptions>({ path: true, now: true, busyMs: true, durability: true })
 
-/** Longer than any call of ours holds the lock, shorter than a person waits. */
+/** Longer than any of our calls holds the lock, shorter than a person waits. */
 const BUSY_MS = 5000
 
-/** A store in one file, which several processes may have open at once. */
+/** A store in one file, which several processes may open at once. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   checkOptionNames(options, sqliteNames, "openSqliteStore")
   const { path, now = Date.now, busyMs = BUSY_MS, durability = "full" } = options
@@ -52,23 +52,23 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   return createSqliteStore(await openSqliteDatabase({ path: resolve(path), busyMs, durability }), now)
 }
 
-/** So many damages are told; what comes after them is mostly more of the same. */
+/** Limit on the damage messages reported. */
 const maxDamages = 100
 
-/** Every page and every index, which takes as long as reading all of the file. */
+/** Check every page and index, which takes as long as reading the whole file. */
 async function checkSqlite(database: SqliteDatabase): Promise<readonly string[]> {
   try {
     const rows = await database.read(ANY_SESSION, ({ all }) => all(`PRAGMA integrity_check(${maxDamages})`))
     const words = rows.map((row) => sqliteText(row, "integrity_check"))
     return words.length === 1 && words[0] === "ok" ? [] : words
   } catch (error) {
-    // Some damages end the check itself.
+    // Some damage aborts the check itself.
     if (!(error instanceof HoldfastError) || error.problem.code !== "store-corrupt") throw error
     return [error.problem.reason]
   }
 }
 
-/** The store on a database that is open. */
+/** The store on an open database. */
 export function createSqliteStore(database: SqliteDatabase, now: () => number): Store {
   return reserveLog({
     kind: "sqlite",
@@ -90,7 +90,7 @@ export function createSqliteStore(database: SqliteDatabase, now: () => number): 
   })
 }
 
-/** The names of sessions: the last bearer of a name has it. What is said again is not written again. */
+/** Session aliases: a name belongs to the session it was last set for. Unchanged aliases are not written again. */
 function createSqliteAliases(database: SqliteDatabase): Pick<Store, "putAliases" | "findAliases"> {
   return {
     putAliases: (session, aliases) =>
@@ -165,11 +165,11 @@ function jobOf(row: SqliteRow): Job {
   }
 }
 
-/** A batch was not written yet, because these payloads are not there and nobody has packed them. */
-type Wanting = { readonly type: "wanting"; readonly hashes: readonly string[] }
+/** A batch was not written yet, because these payloads are missing and not compressed yet. */
+type MissingPayloads = { readonly type: "wanting"; readonly hashes: readonly string[] }
 
-/** A batch made ready outside the transaction, which so stays short. */
-type Ready = {
+/** A batch prepared outside the transaction, to keep the transaction short. */
+type PreparedBatch = {
   readonly session: SessionId
   readonly batch: Batch
   readonly bodies: readonly PackedText[]
@@ -177,7 +177,7 @@ type Ready = {
   readonly atMs: number
 }
 
-/** Append a batch in one transaction. Of large payloads only those that are not there are packed. */
+/** Append a batch in one transaction. Large payloads are compressed only if they are not stored yet. */
 async function appendToSqlite(
   database: SqliteDatabase,
   session: SessionId,
@@ -185,7 +185,7 @@ async function appendToSqlite(
   atMs: number,
 ): Promise<Appended> {
   checkBatch(batch)
-  const ready: Ready = { session, batch, ...(await pack(batch)), atMs }
+  const ready: PreparedBatch = { session, batch, ...(await pack(batch)), atMs }
   for (;;) {
     const answer = await database.write(session, (tables) => append(tables, ready))
     if (answer.type !== "wanting") return answer
@@ -193,8 +193,8 @@ async function appendToSqlite(
   }
 }
 
-/** Pack every body, and the payloads that are small, in slices: there may be thousands. */
-async function pack({ entries, payloads = new Map() }: Batch): Promise<Pick<Ready, "bodies" | "payloads">> {
+/** Compress all bodies and small payloads, in slices: there may be thousands. */
+async function pack({ entries, payloads = new Map() }: Batch): Promise<Pick<PreparedBatch, "bodies" | "payloads">> {
   const bodies: PackedText[] = []
   const packed = new Map<string, PackedText>()
   const pace = createPace()
@@ -210,7 +210,7 @@ async function pack({ entries, payloads = new Map() }: Batch): Promise<Pick<Read
   return { bodies, payloads: packed }
 }
 
-function append(tables: SqliteTables, ready: Ready): Appended | Wanting {
+function append(tables: SqliteTables, ready: PreparedBatch): Appended | MissingPayloads {
   const { session, batch } = ready
   const head = sqliteHead(tables, session)
   const last = batch.entries.at(-1)
@@ -230,7 +230,7 @@ function append(tables: SqliteTables, ready: Ready): Appended | Wanting {
   return { type: "appended" }
 }
 
-function duplicateIn({ get }: SqliteTables, { session, batch }: Ready): number | undefined {
+function duplicateIn({ get }: SqliteTables, { session, batch }: PreparedBatch): number | undefined {
   const sql = "SELECT seq FROM entries WHERE session = ? AND parent = ? AND key = ? LIMIT 1"
   for (const { parent, key } of possibleDuplicates(batch)) {
     const row = get(sql, toStorable(session), parent, toStorable(key))
@@ -239,12 +239,12 @@ function duplicateIn({ get }: SqliteTables, { session, batch }: Ready): number |
   return undefined
 }
 
-function absentPayloads({ get }: SqliteTables, { session, batch }: Ready): readonly string[] {
+function absentPayloads({ get }: SqliteTables, { session, batch }: PreparedBatch): readonly string[] {
   const sql = "SELECT 1 FROM payloads WHERE session = ? AND hash = ?"
   return [...(batch.payloads?.keys() ?? [])].filter((hash) => !get(sql, toStorable(session), toStorable(hash)))
 }
 
-function write({ run }: SqliteTables, ready: Ready, last: StoredEntry, absent: readonly string[]): void {
+function write({ run }: SqliteTables, ready: PreparedBatch, last: StoredEntry, absent: readonly string[]): void {
   const { batch, bodies, payloads, atMs } = ready
   const session = toStorable(ready.session)
   run(

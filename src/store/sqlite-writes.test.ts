@@ -28,7 +28,7 @@ const name =
 const named = (database: SqliteDatabase): Promise<readonly unknown[]> =>
   database.read("s", ({ all }) => all("SELECT name FROM aliases ORDER BY name").map((row) => row.name))
 
-test("what is asked for in one moment is one transaction, and each gets its own answer", async () => {
+test("simultaneous writes are one transaction, and each gets its own result", async () => {
   const database = await open()
   let transactions = 0
   const { write } = createSqliteWrites((session, work) => {
@@ -46,7 +46,7 @@ test("what is asked for in one moment is one transaction, and each gets its own 
   database.close()
 })
 
-test("nobody fails for what another asked, whoever fails", async () => {
+test("no write fails because of another one", async () => {
   const database = await open()
   let round = 0
   await fc.assert(
@@ -63,7 +63,7 @@ test("nobody fails for what another asked, whoever fails", async () => {
   database.close()
 })
 
-test("whoever waits for a database that another has is told so, all at the same time", async () => {
+test("all waiting writes are told at once that the database is locked", async () => {
   let tries = 0
   const locked = new HoldfastError({ code: "store-locked", store: "sqlite", waitedMs: 50 })
   const { write } = createSqliteWrites(() => {
@@ -75,7 +75,7 @@ test("whoever waits for a database that another has is told so, all at the same 
   expect(tries).toBe(1)
 })
 
-test("what was asked for before it is closed is written", async () => {
+test("writes requested before closing are written", async () => {
   const path = join(folder, "closed.db")
   const database = await openSqliteDatabase({ path, busyMs: 50, durability: "normal" })
   const writing = Promise.all([database.write("s", name("a")), database.write("s", name("b"))])

@@ -8,7 +8,7 @@ const text = fc.oneof(
   fc.string({ unit: "binary" }),
 )
 
-test("any text comes back verbatim from what every database can keep", () => {
+test("any text is restored verbatim from its storable form", () => {
   const property = fc.property(text, (before) => {
     const stored = toStorable(before)
     expect(stored.isWellFormed()).toBe(true)
@@ -18,18 +18,18 @@ test("any text comes back verbatim from what every database can keep", () => {
   fc.assert(property)
 })
 
-test("two texts that differ are kept as two", () => {
+test("two different texts are stored as different texts", () => {
   const property = fc.property(text, text, (one, other) => {
     expect(toStorable(one) === toStorable(other)).toBe(one === other)
   })
   fc.assert(property)
 })
 
-test("common text is kept as it is", () => {
+test("common text is stored unchanged", () => {
   expect(toStorable("Grüße\n\t\\u0000 😀")).toBe("Grüße\n\t\\u0000 😀")
   expect(toStorable("a\0b")).toBe("a\u00100000b")
 })
 
-test.each(hardTexts)("%j comes back", (before) => {
+test.each(hardTexts)("%j is restored", (before) => {
   expect(fromStorable(toStorable(before))).toBe(before)
 })

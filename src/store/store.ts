@@ -1,56 +1,56 @@
 import { assert } from "../message/assert.ts"
 
-/** A session's name. It is the partition key of every table but the one of aliases, which are found without it. */
+/** A session's id. It is the partition key of every table except the aliases, which are found without it. */
 export type SessionId = string
 
 /**
- * One line of a session's log as it is kept. `seq` counts from 1 without a gap; `hash` chains it to the line before. The store looks
- * into none of it: `body` is JSON text, in which a large text is named by the hash of its payload.
+ * One stored entry of a session's log. `seq` counts from 1 without gaps; `hash` chains it to the entry before. The store does not interpret
+ * it: `body` is JSON text, in which a large text is replaced by the hash of its payload.
  */
 export type StoredEntry = {
   readonly seq: number
   readonly hash: string
   readonly type: string
   readonly atMs: number
-  /** For a message: the entry of the message before it on its branch (0 for a first one), and what it says, as a key. */
+  /** For a message: the entry of the message before it on its branch (0 for the first one), and its content key. */
   readonly parent?: number
   readonly key?: string
   readonly body: string
 }
 
-/** An entry without its body: enough to know the shape of a log. */
+/** An entry without its body: enough to know the structure of a log. */
 export type OutlineEntry = Omit<StoredEntry, "body">
 
-/** Entries to be written behind entry `after`, all or none, with the payloads that they name. */
+/** Entries to append after entry `after`, all or none, with their payloads. */
 export type Batch = {
   readonly after: number
   readonly entries: readonly StoredEntry[]
-  /** Text by its sha256 in hex (`payloadHash`). One that is there already is not written again. */
+  /** Texts by their SHA-256 in hex (`payloadHash`). A text that is already stored is not written again. */
   readonly payloads?: ReadonlyMap<string, string>
-  /** Whose session it is, for listing and for its memory; the first one said stays. */
+  /** The owner of the session, for listing and memory; the first value stays. */
   readonly tenant?: string
   readonly agent?: string
-  /** The log of another store, written as it was: a message that it has twice is written twice. */
+  /** The batch is a copy of another store's log: a message that occurs twice is written twice. */
   readonly isCopy?: true
 }
 
 /**
- * `appended` means durable. The same batch written again is `appended` too and changes nothing: whoever lost the answer may repeat the
- * question. `conflict` means that someone else wrote behind `after`: nothing was written, and `head` is where the log ends now.
- * `duplicate` means that a message of the batch is in the log already, under the same parent, as entry `seq`: nothing was written. So a
- * message that two processes record is stored once, whoever is first.
+ * `appended` means durable. Writing the same batch again is `appended` too and changes nothing, so a caller that lost the reply may repeat
+ * the call. `conflict`: another process wrote after `after`; nothing was written, and `head` is the end of the log. `duplicate`: a message
+ * of the batch is already in the log under the same parent, as entry `seq`; nothing was written. So a message that two processes record is
+ * stored once.
  */
 export type Appended =
   | { readonly type: "appended" }
   | { readonly type: "conflict"; readonly head: Head }
   | { readonly type: "duplicate"; readonly seq: number }
 
-/** Where a log ends. An unknown session ends at 0 with an empty hash. */
+/** The end of a log. An unknown session ends at 0 with an empty hash. */
 export type Head = { readonly seq: number; readonly hash: string }
 
 export type SessionRow = {
   readonly id: SessionId
-  /** Empty for a session of a program that has no tenants. */
+  /** Empty for programs without tenants. */
   readonly tenant: string
   readonly agent: string
   readonly head: Head
@@ -58,26 +58,26 @@ export type SessionRow = {
   readonly updatedMs: number
 }
 
-/** What a session holds beside its log, by name: the hashes of its payloads, the keys of its summaries, its memory. */
+/** What a session has besides its log: the hashes of its payloads, the keys of its summaries, the ids of its memory rows. */
 export type Holdings = {
   readonly payloads: readonly string[]
   readonly summaries: readonly string[]
   readonly memory: readonly (MemoryOwner & { readonly id: string })[]
 }
 
-/** A name by which a session is found beside its own: an id that a client or a provider gave, or a mark of what was said in it. */
+/** An additional name of a session: an id from a client or provider, or a hash of its content. */
 export type Alias = {
   readonly name: string
-  /** The entry of the session's log that the name means, if it means one. */
+  /** The log entry that the name refers to, if there is one. */
   readonly entry?: string
 }
 
 export type FoundAlias = Alias & { readonly session: SessionId }
 
-/** From `from` on, up to and including `to`, at most `limit`. */
+/** From `from` up to and including `to`, at most `limit` entries. */
 export type Range = { readonly from?: number; readonly to?: number; readonly limit?: number }
 
-/** What is left out of a listing: all but one tenant's or agent's, or all that changed at or after a moment. Newest first. */
+/** Filters of a session list: by tenant or agent, or only sessions not updated since a time. Newest first. */
 export type SessionFilter = {
   readonly tenant?: string
   readonly agent?: string
@@ -86,33 +86,33 @@ export type SessionFilter = {
 }
 
 /**
- * Where sessions last. Every call ends: it does what it says or throws a `HoldfastError` with a `store-…` Problem, and then it has done
- * nothing. An implementation is held to `describeStore`.
+ * Stores sessions. Every call ends: it succeeds, or it throws a `HoldfastError` with a `store-…` Problem and has changed nothing.
+ * Implementations are tested by `describeStore`.
  */
 export type Store = {
   readonly kind: "memory" | "sqlite" | "postgres"
-  /** Several gateways may serve from it at once: what one of them has read, another may have changed since. */
+  /** Several gateways may use it at once, so what one has read may have been changed by another. */
   readonly isShared: boolean
   readonly append: (session: SessionId, batch: Batch) => Promise<Appended>
   readonly head: (session: SessionId) => Promise<Head>
   readonly read: (session: SessionId, range?: Range) => Promise<readonly StoredEntry[]>
   readonly readEntries: (session: SessionId, seqs: readonly number[]) => Promise<readonly StoredEntry[]>
   readonly outline: (session: SessionId, range?: Range) => Promise<readonly OutlineEntry[]>
-  /** The texts of these payloads; a `store-corrupt` Problem if one is missing or does not match its hash. */
+  /** The texts of these payloads; throws a `store-corrupt` Problem if one is missing or does not match its hash. */
   readonly payloads: (session: SessionId, hashes: readonly string[]) => Promise<ReadonlyMap<string, string>>
   readonly session: (session: SessionId) => Promise<SessionRow | undefined>
   readonly holdings: (session: SessionId) => Promise<Holdings>
   readonly sessions: (filter?: SessionFilter) => Promise<readonly SessionRow[]>
-  /** A new session with the first `upTo` entries of another and its payloads, without its aliases. False if `to` exists already. */
+  /** Create a session with the first `upTo` entries of another and its payloads, without its aliases. Returns false if `to` exists. */
   readonly copy: (from: SessionId, to: SessionId, upTo: number) => Promise<boolean>
   /** Everything of a session: log, payloads, summaries, jobs, memory, aliases, events. False if there was nothing. */
   readonly remove: (session: SessionId) => Promise<boolean>
-  /** A background summary by the key of what it covers. False if one is there: the first stays. */
+  /** Store a background summary under its key. Returns false if there is one already: the first stays. */
   readonly putSummary: (session: SessionId, key: string, json: string) => Promise<boolean>
   readonly getSummary: (session: SessionId, key: string) => Promise<string | undefined>
-  /** Names for a session, which exists or not yet; the last one said to bear a name has it. */
+  /** Set aliases of a session, which need not exist yet; a name belongs to the session it was last set for. */
   readonly putAliases: (session: SessionId, aliases: readonly Alias[]) => Promise<void>
-  /** Who bears these names, in the order asked and each once; names that nobody bears are not in the answer. */
+  /** The sessions of these names, in the given order, each name once; unknown names are left out. */
   readonly findAliases: (names: readonly string[]) => Promise<readonly FoundAlias[]>
   readonly jobs: JobStore
   readonly memory: MemoryStore
@@ -120,7 +120,7 @@ export type Store = {
   readonly events?: SharedEvents
   /** What is damaged in its files, in the words of whoever reads them; nothing if all is well, or where no one can tell. */
   readonly check: () => Promise<readonly string[]>
-  /** Give back the room of what was deleted. */
+  /** Free the space of deleted data. */
   readonly vacuum: () => Promise<void>
   readonly close: () => Promise<void>
 }
@@ -150,34 +150,31 @@ export type Job = {
   readonly payload: string
 }
 
-/** A job that someone works on until `leasedUntilMs`; after that anyone may take it over. */
+/** A job that a worker holds until `leasedUntilMs`; after that another may take it. */
 export type LeasedJob = Job & { readonly attempt: number; readonly leasedUntilMs: number }
 
 /**
- * Jobs that outlive the process. Taking one is atomic: two takers never hold the same one while its lease lasts. A queue with a
- * database of its own does not use this.
+ * Jobs that survive the process. Leasing is atomic: two workers never hold the same job while its lease lasts. A queue with its own
+ * database does not use this.
  */
 export type JobStore = {
-  /** False if a job of this key is there already. */
+  /** Returns false if a job with this key exists. */
   readonly put: (job: Job, now: number) => Promise<boolean>
   /** The oldest job that is due and free, leased. */
   readonly lease: (now: number, leaseMs: number) => Promise<LeasedJob | undefined>
-  /** The job is over and gone, whether it was done, failed for good or is no longer wanted. */
+  /** Remove a job that is done, has failed finally, or is no longer wanted. */
   readonly finish: (session: string, key: string) => Promise<void>
-  /** The job is free again, not before `dueMs`. */
+  /** Free a job again, not before `dueMs`. */
   readonly postpone: (session: string, key: string, dueMs: number) => Promise<void>
   readonly list: (session?: string) => Promise<readonly Job[]>
 }
 
-/**
- * Whose memory it is. A tenant finds nothing of another's, and an agent nothing of another agent's. Sessions of a program that has no
- * tenants have the empty one.
- */
+/** The owner of a memory. Tenants and agents never find each other's rows. Programs without tenants use the empty one. */
 export type MemoryOwner = { readonly tenant: string; readonly agent: string }
 
-/** One line of an agent's memory as it is kept. */
+/** One stored row of an agent's memory. */
 export type MemoryRow = MemoryOwner & {
-  /** Made of what it says and where it came from, so that writing it again changes nothing. */
+  /** A hash of its content and origin, so that writing it again changes nothing. */
   readonly id: string
   readonly session: SessionId
   /** `2026-11-15`, in UTC. */
@@ -186,18 +183,18 @@ export type MemoryRow = MemoryOwner & {
   readonly kind: string
   readonly text: string
   readonly channel: string
-  /** False for what came from a tool, a document or the web: it may be told, never obeyed. */
+  /** False for text from a tool, a document or the web: it may be shown, but never followed as an instruction. */
   readonly trusted: boolean
   /** The log entries it came from. */
   readonly sources: readonly string[]
-  /** What it is about, where that is known: a later one of the same subject may take its place. */
+  /** Its subject, if known: a later row about the same subject may supersede it. */
   readonly subject?: string
-  /** The row that took its place. */
+  /** The row that superseded it. */
   readonly supersededBy?: string
 }
 
 export type MemoryQuery = MemoryOwner & {
-  /** Words to look for; all of them in any order, quoted ones in a row. Without them the newest come first. */
+  /** Words to search for: all of them in any order, quoted ones in sequence. Without words, the newest rows come first. */
   readonly text?: string
   readonly session?: SessionId
   readonly kind?: string
@@ -208,13 +205,13 @@ export type MemoryQuery = MemoryOwner & {
   readonly limit?: number
 }
 
-/** A row that was found. The higher the score, the better; rows found by a very common word are ordered by age instead. */
+/** A row that was found. A higher score is better; rows found by a very common word are ordered by age instead. */
 export type MemoryHit = { readonly row: MemoryRow; readonly score: number }
 
-/** `data` of the rows are not trusted. */
+/** The number of rows, and how many of them are untrusted data. */
 export type RowCount = { readonly rows: number; readonly data: number }
 
-/** What an agent wrote on one day, in all its sessions and in one of them. */
+/** Rows that an agent wrote on one day, in all its sessions and in one of them. */
 export type DayCounts = { readonly agent: RowCount; readonly session: RowCount }
 
 /** An agent's memory: written once, searched by full text, deleted with its session. */
@@ -224,25 +221,25 @@ export type MemoryStore = {
   readonly search: (query: MemoryQuery) => Promise<readonly MemoryHit[]>
   readonly get: (owner: MemoryOwner, ids: readonly string[]) => Promise<readonly MemoryRow[]>
   readonly counts: (owner: MemoryOwner, session: SessionId, day: string) => Promise<DayCounts>
-  /** Days on which something was written, newest first, with how much. */
+  /** Days with rows, newest first, with their number of rows. */
   readonly days: (owner: MemoryOwner) => Promise<readonly { readonly day: string; readonly rows: number }[]>
 }
 
-/** Where the log of a session ends that nobody wrote to. */
+/** The head of an empty log. */
 export const noHead: Head = { seq: 0, hash: "" }
 
-/** Loud if a batch does not follow on `after`: a log with a gap is the writer's bug. */
+/** Assert that a batch follows `after`: a log with a gap is a bug of the writer. */
 export function checkBatch({ after, entries }: Batch): void {
   assert(Number.isSafeInteger(after) && after >= 0, `not a place in a log: ${after}`)
   for (const [at, { seq }] of entries.entries()) assert(seq === after + 1 + at, `entry ${seq} behind ${after + at}`)
 }
 
-/** Whether a batch is the one that stands there already, by the hashes of the entries behind its `after`. */
+/** Whether a batch was already written, by the hashes of the entries after its `after`. */
 export function isSameBatch({ entries }: Batch, hashes: readonly string[]): boolean {
   return entries.every(({ hash }, at) => hash === hashes[at])
 }
 
-/** The messages of a batch that may be in the log already, by parent and key; those behind a message of the batch itself cannot be. */
+/** The messages of a batch that may already be in the log, by parent and key. Messages after a message of the same batch cannot be. */
 export function possibleDuplicates({ after, entries, isCopy }: Batch): readonly MessagePlace[] {
   if (isCopy) return []
   return entries.flatMap(({ parent, key }) =>
@@ -252,7 +249,7 @@ export function possibleDuplicates({ after, entries, isCopy }: Batch): readonly 
 
 type MessagePlace = { readonly parent: number; readonly key: string }
 
-/** A range in full: every field said, none out of bounds. */
+/** A range with all fields set and within bounds. */
 export function wholeRange({ from, to, limit }: Range = {}): Required<Range> {
   const whole = (value: number): number => Math.min(Math.trunc(value), Number.MAX_SAFE_INTEGER)
   return {

@@ -5,7 +5,7 @@ import type { Appended, Head, Store, StoredEntry } from "../../store/store.ts"
 import { isObject, tryParse } from "../../wire/json.ts"
 import type { FileHash } from "./directory.ts"
 
-/** A line of the audit log as it is kept. */
+/** A stored line of the audit log. */
 export type AuditEntry = {
   readonly number: number
   readonly atMs: number
@@ -13,15 +13,15 @@ export type AuditEntry = {
   readonly body: AuditBody
 }
 
-/** Lines are read in pages of so many. */
+/** Page size for reading lines. */
 const pageLines = 500
-/** Our own stores give up after ten seconds; one that took twice as long will not answer any more. */
+/** Time limit for a store call: our own stores give up after ten seconds; one that takes twice as long will not answer. */
 const usualLimitMs = 20_000
 
-/** The audit log in a store: append-only, each line bound by its hash to all before it. */
+/** The audit log in a store: append-only, each line linked by its hash to all before it. */
 export type AuditLog = {
   readonly head: () => Promise<Head>
-  /** The lines behind a head, checked that they follow from it; a log that is shorter than it was, or another one, is damage. */
+  /** The lines after a head, with the hash chain checked; a log that became shorter, or is another one, is damage. */
   readonly readBehind: (head: Head) => Promise<readonly AuditEntry[]>
   readonly append: (head: Head, body: AuditBody, atMs: number) => Promise<AuditEntry | "conflict">
 }
@@ -34,7 +34,7 @@ export function openAuditLog(store: Store, limitMs = usualLimitMs): AuditLog {
     throw new HoldfastError({ code: "store-corrupt", store: store.kind, session: operatorLog, reason: why })
   }
   const readPage = async (after: Head): Promise<readonly StoredEntry[]> => {
-    // The line that is known is read again: it says whether this is still the log that was read before.
+    // Read the last known line again, to check that it is still the same log.
     const from = Math.max(1, after.seq)
     const page = await ask(() => store.read(operatorLog, { from, limit: pageLines + 1 }))
     const [first] = page
@@ -70,24 +70,24 @@ export function openAuditLog(store: Store, limitMs = usualLimitMs): AuditLog {
   }
 }
 
-/** What can stand in a line of the audit log. `by` tells lines apart that two programs write at once. */
+/** The content of an audit line. `by` distinguishes lines that two programs write at once. */
 export type AuditBody = { readonly by: string } & (
   | { readonly type: "log-opened"; readonly audience: string }
-  /** The command whole, with its signature: whoever reads the log need not believe it. */
+  /** The complete command with its signature, so that a reader can verify it. */
   | { readonly type: "command-accepted"; readonly signed: string }
   | {
       readonly type: "command-refused"
       readonly reason: CommandRefusal
-      /** The key that it names, if that one is known. */
+      /** The key that it names, if known. */
       readonly key?: string
       readonly sha256: string
-      /** How many more were refused before this one that have no line of their own. */
+      /** Number of earlier refusals without a line of their own. */
       readonly unwritten?: number
     }
   | {
       readonly type: "directory-changed"
       readonly files: readonly FileHash[]
-      /** The ids of rules that came in and went out. */
+      /** The ids of added and removed rules. */
       readonly added: readonly string[]
       readonly removed: readonly string[]
     }
@@ -115,7 +115,7 @@ const isBody = (value: unknown, type: string): value is AuditBody =>
   isText(value.by) &&
   Object.entries(shapes).some(([name, fits]) => name === type && fits(value))
 
-/** Read a line back; nothing if it is not one. */
+/** Parse a stored line; undefined if it is invalid. */
 function readAuditBody(type: string, json: string): AuditBody | undefined {
   const value = tryParse(json)
   return isBody(value, type) ? value : undefined

@@ -24,7 +24,7 @@ import { acceptedLine } from "./inspect-operator.ts"
 import type { OperatorHub, Refusals } from "./judge-command.ts"
 import { faultIn, type Standing } from "./rule-file.ts"
 
-/** What is known of files and log, and what the two come to. Replaced whole: what stands is never half of one and half of another. */
+/** The content of files and log, and the rules that result. Replaced as a whole, so that it is never half old and half new. */
 type OperatorState = {
   readonly content: DirectoryContent
   readonly keys: KeyRing
@@ -32,36 +32,36 @@ type OperatorState = {
   readonly sayings: Sayings
 }
 
-/** One program's hold on the operator's channel. */
+/** One program's state of the operator's channel. */
 export type OperatorChannel = {
   readonly log: AuditLog
   readonly directory: string | undefined
-  /** Keys beside those of the directory. */
+  /** Keys in addition to those of the directory. */
   readonly given: readonly KeyText[]
   readonly now: () => number
   readonly newId: () => string
   readonly hub: OperatorHub
   readonly refusals: Refusals
   readonly isDirectoryOptional: boolean
-  /** Go on without what came from a directory, and from its keys, that are gone. */
+  /** Continue without the rules of a missing directory and of its keys. */
   readonly withoutDirectory: boolean
   held: OperatorState
   dated: Dated
-  /** What listeners know of. */
+  /** The state that listeners were last told. */
   told: Standing
   lookedMs: number
-  /** The directory as it was when it was refused. */
+  /** The stamp of the directory that was rejected. */
   rejected: string
-  /** What is wrong with the directory as it is, and with the last look at the log. */
+  /** The problem of the current directory, and of the last read of the log. */
   rejection: Problem | undefined
   trouble: Problem | undefined
-  /** Why nobody can say what stands: the log has rules or policies in force whose files or keys are gone. */
+  /** Set if the rules in force cannot be known: the log has rules or policies whose files or keys are gone. */
   missing: Problem | undefined
-  /** Whether the directory in force has still to be written down. */
+  /** Whether the directory in force is not logged yet. */
   unwritten: boolean
 }
 
-/** Nothing is known and nothing stands. */
+/** An empty channel. */
 export function createChannel(
   parts: Pick<
     OperatorChannel,
@@ -86,7 +86,7 @@ export function createChannel(
   }
 }
 
-/** What stands now: as last known, less what has expired. */
+/** The rules in force: as last known, without expired ones. */
 export function standingNow(channel: OperatorChannel): Standing {
   const nowMs = channel.now()
   const { fromMs, untilMs } = channel.dated
@@ -94,17 +94,17 @@ export function standingNow(channel: OperatorChannel): Standing {
   return channel.dated.standing
 }
 
-/** Take over what is known now, if it goes together. */
+/** Replace the state, if files and commands are consistent. */
 function hold(channel: OperatorChannel, next: Omit<OperatorState, "sayings">): void {
   const sayings = gatherSayings(next.content, next.state, next.keys, channel.held.sayings)
   channel.held = { ...next, sayings }
   const dated = standingAt(sayings, channel.now())
   const { standing } = channel.dated
-  // Who holds on to what stands need not compare it.
+  // Keep the same object if nothing changed, so that holders need not compare.
   channel.dated = dated.standing.version === standing.version ? { ...dated, standing } : dated
 }
 
-/** Tell listeners what came and went since they were last told. */
+/** Tell listeners which rules were added and removed since the last time. */
 export function announce(channel: OperatorChannel): void {
   const before = channel.told
   const after = standingNow(channel)
@@ -120,10 +120,10 @@ export function announce(channel: OperatorChannel): void {
   })
 }
 
-/** Files are looked at no more often. */
+/** Minimum interval between checks of the directory. */
 const lookEveryMs = 1000
 
-/** Look whether the directory changed, and take over what it says now. What is wrong with it is told, and changes nothing. */
+/** Check whether the directory changed, and use its new content. A faulty directory is reported, and changes nothing. */
 export async function lookAtDirectory(channel: OperatorChannel, force = false): Promise<void> {
   const { directory, held } = channel
   const nowMs = channel.now()
@@ -147,8 +147,8 @@ export async function lookAtDirectory(channel: OperatorChannel, force = false): 
 }
 
 /**
- * Why nobody can say what stands, if so: the log has a command of a key that is gone, or its last directory had rules or policies and
- * there is none now, or an empty one. A disk that is not mounted, a folder that was deleted: going on would be to rescind them.
+ * The problem if the rules in force cannot be known: the log has a command of a key that is gone, or its last directory had rules or
+ * policies and is now missing or empty. This happens with an unmounted disk or a deleted folder: continuing would drop the rules.
  */
 export async function findMissing(channel: OperatorChannel): Promise<Problem | undefined> {
   const { directory = "", withoutDirectory } = channel
@@ -166,7 +166,7 @@ export async function findMissing(channel: OperatorChannel): Promise<Problem | u
   return { code: "policy-missing", directory, found }
 }
 
-/** Let a directory be in force. */
+/** Put a directory in force. */
 export function takeDirectory(channel: OperatorChannel, content: DirectoryContent): void {
   const keys = makeKeyRing([...content.keys, ...channel.given])
   hold(channel, { ...channel.held, content, keys })
@@ -179,19 +179,19 @@ function accept(channel: OperatorChannel): void {
   channel.rejection = undefined
 }
 
-/** Another folder, and an empty one, is no change by the operator: a disk is not there. */
+/** Refuse an empty folder in place of the directory: this is a missing disk, not a change by the operator. */
 function refuseReplaced(directory: string, before: DirectoryContent, after: DirectoryContent): void {
   if (before.files.length === 0 || after.files.length > 0 || before.identity === after.identity) return
   throw faultIn(directory, undefined, "the policy directory", "another folder in its place, which is empty")
 }
 
-/** Read what was written since, by whomever. What cannot be believed is a Problem, and changes nothing. */
+/** Read lines that any program wrote since. An invalid line is a Problem, and changes nothing. */
 export async function readLog(channel: OperatorChannel): Promise<void> {
   try {
     await readLines(channel)
   } catch (error) {
     if (!(error instanceof HoldfastError) || error.problem.code !== "key-invalid") throw error
-    // Its key may have been put there a moment ago.
+    // Its key may have been added just now.
     await lookAtDirectory(channel, true)
     await readLines(channel)
   }
@@ -219,12 +219,12 @@ function takeEntries(channel: OperatorChannel, entries: readonly AuditEntry[]): 
     channel.hub.emit({ type: "command-accepted", line: acceptedLine(command) })
 }
 
-/** So often someone else may be faster; then something is wrong with the store. */
+/** Limit on lost write races; more means that something is wrong with the store. */
 const maxTries = 100
 
 /**
- * Write a line that is made of what is known, and made again if someone else was faster; nothing is written if it comes to nothing. It is
- * in force only once the store has it.
+ * Write a line built from the current state; it is built again if another program was faster, and not written if `make` returns undefined.
+ * It is in force only once the store has it.
  */
 export async function writeLine(
   channel: OperatorChannel,
@@ -245,7 +245,7 @@ export async function writeLine(
   throw new HoldfastError({ code: "store-unavailable", store: "audit log", reason })
 }
 
-/** Write down the directory in force, if it is another than was last written down. */
+/** Log the directory in force, if it differs from the last logged one. */
 export async function writeDirectory(channel: OperatorChannel): Promise<void> {
   if (!channel.unwritten) return
   await writeLine(channel, () => {
@@ -260,7 +260,7 @@ export async function writeDirectory(channel: OperatorChannel): Promise<void> {
   channel.unwritten = false
 }
 
-/** Write down what was refused, as far as there may be a line for it. */
+/** Log refusals, within the rate limit. */
 export async function writeRefusals(channel: OperatorChannel, whatever = false): Promise<void> {
   const due = channel.refusals.due(channel.now(), whatever)
   if (due === undefined) return

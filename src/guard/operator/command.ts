@@ -12,7 +12,7 @@ import { isObject, tryParse } from "../../wire/json.ts"
 import type { PolicyInput } from "../policy/templates.ts"
 import { type TemplateUse, templateNames } from "../policy/templates.ts"
 
-/** What an operator can say in a signed command. */
+/** The signed commands of an operator. */
 export type OperatorCommand =
   | {
       readonly type: "pin"
@@ -22,13 +22,13 @@ export type OperatorCommand =
       readonly expiresAtMs?: number
     }
   | { readonly type: "unpin"; readonly rule: string }
-  /** One of the same name that came by command is replaced. */
+  /** Replaces a policy of the same name that was added by a command. */
   | { readonly type: "add-policy"; readonly name: string; readonly policy: string | TemplateUse }
   | { readonly type: "remove-policy"; readonly name: string }
   | { readonly type: "approve"; readonly call: string }
   | { readonly type: "refuse"; readonly call: string }
 
-/** What is signed: a command, for whom, in which order, and from when until when it is good. */
+/** The signed content: a command, its audience, its sequence number, and its validity. */
 export type Payload = {
   readonly audience: string
   readonly sequence: number
@@ -38,14 +38,14 @@ export type Payload = {
   readonly command: OperatorCommand
 }
 
-/** The policy of a command as a guard takes it, under the command's name. */
+/** The policy of a command as guard input, under the command's name. */
 export const inputOf = (name: string, policy: string | TemplateUse): PolicyInput =>
   typeof policy === "string" ? { name, text: policy } : { ...policy, name }
 
-/** A public key that commands can be signed for. */
+/** A public key that verifies commands. */
 export type PublicKey = {
   readonly fingerprint: string
-  /** Whether its private half signed these bytes, to the bit. */
+  /** Whether its private half signed exactly these bytes. */
   readonly verifies: (signed: Uint8Array, signature: Uint8Array) => boolean
 }
 
@@ -53,7 +53,7 @@ const refuse = (key: string, expected: string): never => {
   throw new HoldfastError({ code: "key-invalid", key, expected })
 }
 
-/** Read a public key in PEM, or its SPKI in base64. What is wrong is told by its name: the key itself is never quoted. */
+/** Parse a public key in PEM, or its SPKI in base64. Errors state the key's name and never quote the key. */
 export function readPublicKey(text: string, name: string): PublicKey {
   if (typeof text !== "string" || text.length > maxKeyBytes) refuse(name, "a public key of Ed25519 in PEM")
   if (/PRIVATE KEY/.test(text))
@@ -68,7 +68,7 @@ function parsePublic(text: string): KeyObject | undefined {
     if (text.startsWith("-----BEGIN PUBLIC KEY-----")) return createPublicKey(text)
     return createPublicKey({ key: Buffer.from(text, "base64"), format: "der", type: "spki" })
   } catch {
-    // Whatever the parser says may quote the key.
+    // The message of the parser may quote the key, so it is dropped.
     return undefined
   }
 }
@@ -79,10 +79,10 @@ function named(key: KeyObject): PublicKey {
   return { fingerprint, verifies: (signed, signature) => verify(null, signed, key, signature) }
 }
 
-/** A private key, and what its public half is called. */
+/** A private key, and the fingerprint of its public half. */
 type PrivateKey = { readonly fingerprint: string; readonly sign: (bytes: Uint8Array) => Uint8Array }
 
-/** Read a private key in PEM. */
+/** Parse a private key in PEM. */
 export function readPrivateKey(pem: string, name: string): PrivateKey {
   const privateKey = parsePrivate(pem)
   if (privateKey?.asymmetricKeyType !== "ed25519")
@@ -95,45 +95,42 @@ function parsePrivate(pem: string): KeyObject | undefined {
   try {
     return pem.length > maxKeyBytes ? undefined : createPrivateKey(pem)
   } catch {
-    // Whatever the parser says may quote the key.
+    // The message of the parser may quote the key, so it is dropped.
     return undefined
   }
 }
 
-/** Files of a policy directory; rules are written by people. */
+/** Limit on the files of a policy directory, which people write. */
 export const maxFiles = 500
-/** Bytes of one file: a book has as many. */
+/** Limit on the bytes of one file: the size of a book. */
 export const maxFileBytes = 1_000_000
-/** Rules of all files and commands together; each stands in every request. */
+/** Limit on the rules of all files and commands; each is in every request. */
 export const maxRules = 2_000
-/** Characters of one rule; a page has half as many. */
+/** Limit on the characters of one rule: two pages. */
 export const maxRuleLength = 6_000
-/** Characters of a name: of an agent, a session, a deployment, a call. */
+/** Limit on the characters of a name: of an agent, a session, a deployment, a call. */
 const maxNameLength = 200
-/** Characters of a policy that comes by command, its template included. */
+/** Limit on the characters of a policy in a command, including its template. */
 export const maxPolicyLength = 50_000
-/** Characters of a signed command: the longest policy, escaped and in base64. */
+/** Limit on the characters of a signed command: the longest policy, escaped and in base64. */
 const maxCommandLength = 500_000
-/** Policies added by commands. */
+/** Limit on policies added by commands. */
 export const maxCommandPolicies = 500
-/** Public keys of one channel. */
+/** Limit on the public keys of one channel. */
 export const maxKeys = 200
-/** Bytes of a key in a file; one of ours has about a hundred. */
+/** Limit on the bytes of a key file; a key has about a hundred. */
 export const maxKeyBytes = 10_000
-/** How long a command may be good for: long enough to carry it to another machine by hand. */
+/** Limit on the validity of a command: long enough to carry it to another machine by hand. */
 export const maxLifetimeMs = 7 * 86_400_000
-/** How far the clock of whoever signs may go ahead of ours. */
+/** How far the signer's clock may be ahead of ours. */
 export const maxSkewMs = 60_000
-/** The last moment that a date can say. */
+/** The largest time of a JavaScript Date. */
 const latestMs = 8.64e15
 
-/** Lists and objects within one another; the parameters of a template have two. */
+/** Limit on nesting; the parameters of a template have two levels. */
 const maxDepth = 6
 
-/**
- * A template that is known, with parameters that are not nested without end; whether they are right is for the guard to say. A `text`
- * would make it a policy in Cedar.
- */
+/** A known template with parameters of limited depth; the guard checks the parameters. A `text` field would make it a Cedar policy. */
 export const isTemplateUse = (value: unknown): value is TemplateUse =>
   isObject(value) &&
   templateNames.some((name) => name === value.template) &&
@@ -154,10 +151,10 @@ const isText = (value: unknown, most: number): value is string =>
 export const isName = (value: unknown): value is string =>
   isText(value, maxNameLength) && !/[\p{Cc}\u2028\u2029]/u.test(value)
 
-/** A rule's text: anything that can be read. */
+/** A rule's text. */
 const isRuleText = (value: unknown): value is string => isText(value, maxRuleLength) && !value.includes("\0")
 
-/** A policy's name, as a guard takes it. */
+/** A policy's name, as a guard accepts it. */
 const isPolicyName = (value: unknown): value is string =>
   typeof value === "string" && /^[\w .:-]{1,100}$/.test(value) && value.trim() === value
 
@@ -174,7 +171,7 @@ const hasOnly = (fields: Fields, names: readonly string[]): boolean =>
 
 const optional = (value: unknown, is: (value: unknown) => boolean): boolean => value === undefined || is(value)
 
-/** Whether it is a policy by its size and outer shape; whether it parses is for the guard to say. */
+/** Is it a policy by size and outer shape? The guard checks whether it parses. */
 function isPolicy(value: unknown): boolean {
   if (typeof value === "string") return isText(value, maxPolicyLength)
   return isTemplateUse(value) && JSON.stringify(value).length <= maxPolicyLength
@@ -197,7 +194,7 @@ const shapes: { readonly [Type in OperatorCommand["type"]]: (fields: Fields) => 
 const isType = (type: unknown): type is OperatorCommand["type"] =>
   typeof type === "string" && Object.hasOwn(shapes, type)
 
-/** Whether a value is a command in every field; one that has more than it should is none. */
+/** Is every field of a command valid? A command with extra fields is invalid. */
 export const isCommand = (value: unknown): value is OperatorCommand =>
   isObject(value) && isType(value.type) && shapes[value.type](value)
 
@@ -211,7 +208,7 @@ const isPayload = (value: unknown): value is Payload =>
   isCommand(value.command) &&
   hasOnly(value, ["audience", "sequence", "issuedAtMs", "expiresAtMs", "nonce", "command"])
 
-/** What a payload says, or nothing if it is not one. To be asked only once its signature is known to be right. */
+/** Parse a payload; undefined if it is invalid. Call it only after its signature was verified. */
 function readPayload(json: string): Payload | undefined {
   const value = tryParse(json)
   return isPayload(value) ? value : undefined
@@ -227,22 +224,22 @@ export function signCommand(privateKey: string, payload: Payload): string {
   return `${before}.${Buffer.from(sign(bytesToSign(before))).toString("base64url")}`
 }
 
-/** Nothing else that is signed with the same key can be taken for a command: its bytes begin in another way. */
+/** Prefix of signed bytes, so that no other text signed with the same key can pass as a command. */
 const domain = "holdfast operator command 1\n"
 
-/** A command as it travels: `hf1.<fingerprint>.<payload>.<signature>`. Nothing in it can be trusted yet. */
+/** A signed command: `hf1.<fingerprint>.<payload>.<signature>`. Nothing in it is verified yet. */
 type SignedCommand = {
   readonly fingerprint: string
   readonly payload: Uint8Array
   readonly signature: Uint8Array
-  /** What the signature is over. */
+  /** The bytes that are signed. */
   readonly signed: Uint8Array
 }
 
-/** What a signature is over: all that stands before it, and what for. */
+/** The bytes to sign: everything before the signature, with a prefix for its purpose. */
 const bytesToSign = (before: string): Uint8Array => Buffer.from(`${domain}${before}`, "utf8")
 
-/** Take a text apart, or nothing if it has not the shape of a signed command. Each command has one way to be written. */
+/** Parse a signed command; undefined if it is malformed. Each command has exactly one spelling. */
 export function readSignedCommand(text: string): SignedCommand | undefined {
   if (typeof text !== "string" || text.length > maxCommandLength) return undefined
   const [, fingerprint = "", payload = "", signature = ""] = shape.exec(text) ?? []
@@ -256,24 +253,24 @@ export function readSignedCommand(text: string): SignedCommand | undefined {
 const shape = /^hf1\.([0-9a-f]{32})\.([\w-]+)\.([\w-]{86})$/
 const signatureBytes = 64
 
-/** Whether this key signed it, to the bit. */
+/** Did this key sign exactly this command? */
 export const isSignedBy = ({ signed, signature }: SignedCommand, key: PublicKey): boolean =>
   key.verifies(signed, signature)
 
-/** What a command says whose signature was found right. */
+/** The payload of a command whose signature was verified. */
 export function payloadOf({ payload }: SignedCommand): Payload | undefined {
   const json = Buffer.from(payload).toString("utf8")
   return Buffer.from(json, "utf8").equals(payload) ? readPayload(json) : undefined
 }
 
-/** By what a text that was refused can be recognised, without keeping it. */
+/** A hash that identifies a refused text without storing it. */
 export const hashOfCommand = (text: string): string =>
   createHash("sha256").update(text.slice(0, maxCommandLength), "utf8").digest("hex")
 
-/** A pair of keys in PEM. The private half is for whoever commands, and for nobody else. */
+/** A key pair in PEM. Only the operator may have the private half. */
 export type KeyPair = { readonly privateKey: string; readonly publicKey: string; readonly fingerprint: string }
 
-/** Make a pair of keys for signing commands (Ed25519). */
+/** Create a key pair for signing commands (Ed25519). */
 export function createKeyPair(): KeyPair {
   const { privateKey, publicKey } = generateKeyPairSync("ed25519", {
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
@@ -282,5 +279,5 @@ export function createKeyPair(): KeyPair {
   return { privateKey, publicKey, fingerprint: fingerprintOf(publicKey) }
 }
 
-/** By what a public key is called: the first 128 bits of the sha256 of its SPKI, in hex. */
+/** The fingerprint of a public key: the first 128 bits of the SHA-256 of its SPKI, in hex. */
 export const fingerprintOf = (publicKey: string, name = "given"): string => readPublicKey(publicKey, name).fingerprint

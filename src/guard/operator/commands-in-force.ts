@@ -18,7 +18,7 @@ import {
 import type { DirectoryContent, FileHash, KeyRing } from "./directory.ts"
 import { faultIn, type OperatorRule, type Standing, tryPolicies } from "./rule-file.ts"
 
-/** A command that was accepted, with the line that it stands in and the key that signed it. */
+/** An accepted command, with its audit line and the key that signed it. */
 export type AcceptedCommand = {
   readonly number: number
   readonly atMs: number
@@ -27,14 +27,14 @@ export type AcceptedCommand = {
   readonly payload: Payload
 }
 
-/** What the lines of the audit log come to. */
+/** The state that results from the lines of the audit log. */
 export type LogState = {
   readonly head: Head
   readonly audience: string
   readonly commands: readonly AcceptedCommand[]
   /** The last sequence number of each key. */
   readonly sequences: ReadonlyMap<string, number>
-  /** The directory as it was last written down. */
+  /** The directory as last logged. */
   readonly files: readonly FileHash[]
   readonly fileRules: ReadonlySet<string>
 }
@@ -49,9 +49,9 @@ export const emptyLog: LogState = {
 }
 
 /**
- * Take in more lines. A line of a command is believed only if its signature, its audience and its number are right: whoever can write to
- * the store cannot command. A key that is not there any more is a Problem, because then nobody can say what stands; unless the
- * operator said at the start to go on without what such keys signed.
+ * Apply more lines. A command counts only if its signature, audience and number are valid, so write access to the store is not enough to
+ * command. A missing key is a Problem, because the rules in force cannot be known without it; unless the operator chose at the start to
+ * continue without what such keys signed.
  */
 export function takeLines(
   state: LogState,
@@ -120,11 +120,11 @@ const missingKey = (key: string, number: number): HoldfastError =>
     expected: `its public half in keys (in keys/retired if it is used no more, in keys/revoked if nothing that it said is to stand), because it signed line ${number} of the audit log,`,
   })
 
-/** What the commands of keys that are not revoked come to. The files' part stands beside it. */
+/** The rules and policies from commands of keys that are not revoked; those from files are separate. */
 type InForce = { readonly rules: readonly OperatorRule[]; readonly policies: ReadonlyMap<string, PolicyOf> }
 type PolicyOf = { readonly input: Standing["policies"][number]; readonly command: number }
 
-/** Play the commands in their order. The key of each has to be there still: a rule does not go because a file went. */
+/** Apply the commands in order. The key of each must still exist: a rule must not disappear because a file did. */
 export function inForce({ commands }: LogState, keys: KeyRing): InForce {
   const rules = new Map<string, OperatorRule>()
   const policies = new Map<string, PolicyOf>()
@@ -166,14 +166,14 @@ function play(
   }
 }
 
-/** All that files and commands say, whether or not some of it has expired. */
+/** All rules and policies of files and commands, including expired ones. */
 export type Sayings = {
   readonly rules: readonly OperatorRule[]
   readonly policies: readonly PolicyInput[]
   readonly guard?: Guard
 }
 
-/** Put files and commands together; what does not go together is a Problem. A guard of the same policies is taken over. */
+/** Combine files and commands; conflicts are a Problem. A guard of the same policies is reused. */
 export function gatherSayings(
   { rules: ofFiles, policies: inFiles }: DirectoryContent,
   log: LogState,
@@ -189,10 +189,10 @@ export function gatherSayings(
   return { rules, policies: Object.freeze(policies), ...present({ guard }) }
 }
 
-/** What stands at a moment, and when that ends by itself. */
+/** The rules in force at a time, and when that changes by expiry. */
 export type Dated = { readonly standing: Standing; readonly fromMs: number; readonly untilMs: number }
 
-/** Leave out what has expired. */
+/** Leave out expired rules. */
 export function standingAt({ rules, policies, guard }: Sayings, nowMs: number): Dated {
   const standing = rules.filter(({ expiresAtMs }) => expiresAtMs === undefined || expiresAtMs > nowMs)
   const untilMs = standing.reduce((least, { expiresAtMs }) => Math.min(least, expiresAtMs ?? Infinity), Infinity)

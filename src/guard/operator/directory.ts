@@ -10,11 +10,11 @@ import { faultIn, type OperatorRule, readPolicyFile, readRuleFile } from "./rule
 
 export type FileHash = { readonly name: string; readonly sha256: string }
 
-/** All that a policy directory says. */
+/** The content of a policy directory. */
 export type DirectoryContent = {
-  /** By what a change of it is noticed, without reading it. */
+  /** Changes whenever the directory changes; computed without reading the files. */
   readonly stamp: string
-  /** Which folder it is; another one stands there once a disk was unmounted or the folder was replaced. */
+  /** The identity of the folder; it changes when a disk is unmounted or the folder is replaced. */
   readonly identity: string
   readonly files: readonly FileHash[]
   readonly rules: readonly OperatorRule[]
@@ -22,14 +22,14 @@ export type DirectoryContent = {
   readonly keys: readonly KeyText[]
 }
 
-/** What a channel without a directory has of one. */
+/** The content of a channel without a directory. */
 export const noDirectory: DirectoryContent = { stamp: "", identity: "", files: [], rules: [], policies: [], keys: [] }
 
-/** By what a change of the directory is noticed. */
+/** Changes whenever a file of the directory changes. */
 const stampOf = (files: readonly ListedFile[]): string =>
   createHash("sha256").update(JSON.stringify(files)).digest("hex")
 
-/** Read the whole directory, or say what is wrong with which file and line. */
+/** Read the whole directory; throws the problem with its file and line. */
 export async function readDirectory(directory: string): Promise<DirectoryContent> {
   const listed = await listFiles(directory)
   const { dev, ino } = await stat(directory)
@@ -52,10 +52,10 @@ export async function readDirectory(directory: string): Promise<DirectoryContent
   return { stamp: stampOf(listed), identity: `${dev}:${ino}`, files, rules, policies, keys }
 }
 
-/** A file of the policy directory: its name below it, and by what a change of it is noticed. */
+/** A file of the policy directory: its relative name, and a stamp that changes with it. */
 type ListedFile = { readonly name: string; readonly stamp: string }
 
-/** The folders in which keys lie; what lies in a deeper one is worth less. */
+/** The folders of keys; a key in a deeper one is trusted less. */
 const keyFolders = ["keys", "keys/retired", "keys/revoked"] as const
 
 const isLeftAlone = (name: string): boolean => /^\.|^readme|\.example$/i.test(name)
@@ -63,7 +63,7 @@ const isLeftAlone = (name: string): boolean => /^\.|^readme|\.example$/i.test(na
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error ? String(error.code) : undefined
 
-/** All files of the directory that mean something, by name. A directory that is not there, or is empty all at once, is a fault. */
+/** All relevant files of the directory, by name. A missing or suddenly empty directory is a fault. */
 async function listFiles(directory: string): Promise<readonly ListedFile[]> {
   const found: ListedFile[] = [{ name: ".", stamp: await fileStampOf(directory, ".") }]
   const names = await namesIn(directory, ".", ["keys"])
@@ -99,7 +99,7 @@ async function namesIn(folder: string, label: string, folders: readonly string[]
   return wanted
 }
 
-/** What changes when a file changes: its place on the disk, its size, its moments, who may write it. */
+/** A stamp that changes with a file: its inode, size, times and permissions. */
 async function fileStampOf(directory: string, name: string): Promise<string> {
   try {
     const { ino, size, mtimeNs, ctimeNs, mode } = await stat(join(directory, name), { bigint: true })
@@ -112,7 +112,7 @@ async function fileStampOf(directory: string, name: string): Promise<string> {
 
 const isKeyFolder = (name: string): boolean => keyFolders.some((folder) => folder === name)
 
-/** Refuse what others than its owner may change: whoever can write a rule is the operator. Nobody can on a disk that is read only. */
+/** Refuse files that others than the owner may write, because they could change rules. On a read-only disk nobody can. */
 async function refuseWritable(path: string, name: string, mode: number, what: string): Promise<void> {
   if (process.platform === "win32" || (mode & 0o022) === 0) return
   const readOnly = await access(path, constants.W_OK).then(
@@ -124,7 +124,7 @@ async function refuseWritable(path: string, name: string, mode: number, what: st
   throw faultIn(name, undefined, `a ${what} that only its owner may write (chmod go-w ${path})`, `mode ${shown}`)
 }
 
-/** Refuse a directory, or a folder of keys in it, that others may put files into. */
+/** Refuse a directory or key folder that others may add files to. */
 async function checkFolder(directory: string, name: string): Promise<void> {
   const path = join(directory, name)
   const found = await stat(path)
@@ -132,7 +132,7 @@ async function checkFolder(directory: string, name: string): Promise<void> {
   await refuseWritable(path, name === "." ? directory : name, found.mode, "folder")
 }
 
-/** Read one file as text. A link may lead to another place in the directory, and not out of it. */
+/** Read one file as text. A link may point to another place in the directory, but not out of it. */
 async function readPolicyText(directory: string, name: string): Promise<string> {
   return readWithin(directory, name).catch((error: unknown) => {
     const code = codeOf(error)
@@ -179,12 +179,12 @@ function decode(name: string, bytes: Uint8Array, tooLong: boolean): string {
   }
 }
 
-/** How long a directory has to stay the same before it is believed: an editor empties a file before it fills it. */
+/** How long a directory must stay unchanged before it is read: an editor empties a file before it fills it. */
 const usualSettleMs = 80
-/** Then it is left as it was until the next look: nobody waits for it longer than half a second. */
+/** Limit on attempts: after half a second the old content stays until the next check. */
 const maxTries = 6
 
-/** Is there nothing at all at this path? */
+/** Does nothing exist at this path? */
 export async function isAbsent(directory: string): Promise<boolean> {
   return stat(directory).then(
     () => false,
@@ -200,7 +200,7 @@ export async function isListable(directory: string): Promise<boolean> {
   )
 }
 
-/** By what a change is noticed, without reading a file. A directory that cannot be listed has a stamp of its fault. */
+/** The stamp of a directory, without reading a file. A directory that cannot be listed has a stamp of its fault. */
 export async function stampIn(directory: string): Promise<string> {
   try {
     return stampOf(await listFiles(directory))
@@ -210,7 +210,7 @@ export async function stampIn(directory: string): Promise<string> {
   }
 }
 
-/** Read a directory that nobody is changing just now: it, or its fault, is the same before, while and after it is read. */
+/** Read a directory that is not being changed: it, or its fault, is the same before and after reading. */
 export async function readSettled(directory: string, settleMs = usualSettleMs): Promise<DirectoryContent> {
   for (let tries = 0; tries < maxTries; tries += 1) {
     const before = await stampIn(directory)
@@ -228,8 +228,8 @@ export async function readSettled(directory: string, settleMs = usualSettleMs): 
 }
 
 /**
- * What a key is good for. `trusted`: its commands are obeyed. `retired`: what it said stands, and it says nothing more. `revoked`: nothing
- * that it ever said stands.
+ * The state of a key. `trusted`: its commands are executed. `retired`: its old commands stay in force, new ones are refused. `revoked`:
+ * none of its commands is in force.
  */
 type KeyState = "trusted" | "retired" | "revoked"
 
@@ -242,7 +242,7 @@ const rank: Readonly<Record<KeyState, number>> = { trusted: 0, retired: 1, revok
 
 export type KeyText = { readonly text: string; readonly source: string; readonly state: KeyState }
 
-/** A ring of these keys. Of a key that is there more than once the least trusting word counts. */
+/** The key ring of these keys. If a key occurs more than once, the least trusted state counts. */
 export function makeKeyRing(texts: readonly KeyText[]): KeyRing {
   const ring = new Map<string, KnownKey>()
   for (const { text, source, state } of texts) {
@@ -254,6 +254,6 @@ export function makeKeyRing(texts: readonly KeyText[]): KeyRing {
   return ring
 }
 
-/** In which state the keys of a folder are. */
+/** The state of the keys in a folder. */
 const stateOf = (name: string): KeyState =>
   name.startsWith("keys/revoked/") ? "revoked" : name.startsWith("keys/retired/") ? "retired" : "trusted"

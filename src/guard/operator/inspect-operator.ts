@@ -14,7 +14,7 @@ import {
 import { type KeyRing, makeKeyRing, noDirectory, readDirectory } from "./directory.ts"
 import type { Standing } from "./rule-file.ts"
 
-/** The operator's channel as it is found, for who only wants to look. */
+/** The state of the operator's channel, read without changing anything. */
 type Inspection = {
   readonly standing: Standing
   readonly keys: KeyRing
@@ -22,7 +22,7 @@ type Inspection = {
   readonly lines: readonly AuditLine[]
 }
 
-/** Look at files and log, check all of it, and write nothing. Without a store the files alone are seen. */
+/** Read and check files and log without writing. Without a store, only the files are read. */
 export async function inspectOperator({
   store,
   directory,
@@ -44,7 +44,7 @@ export async function inspectOperator({
 
 type Place = { readonly number: number; readonly atMs: number; readonly hash: string }
 
-/** A command that was accepted, in what it says rather than in its signed text. */
+/** An accepted command with its content instead of its signed text. */
 export type AcceptedLine = Place & {
   readonly type: "command-accepted"
   readonly key: string
@@ -55,7 +55,7 @@ export type AcceptedLine = Place & {
 
 type Told<Body> = Body extends { readonly type: "command-accepted" } ? never : Place & Omit<Body, "by">
 
-/** A line of the audit log, to be read. */
+/** A line of the audit log, for display. */
 export type AuditLine = AcceptedLine | Told<AuditBody>
 
 export function acceptedLine({ number, atMs, hash, key, payload }: AcceptedCommand): AcceptedLine {
@@ -63,7 +63,7 @@ export function acceptedLine({ number, atMs, hash, key, payload }: AcceptedComma
   return { number, atMs, hash, type: "command-accepted", key, sequence, issuedAtMs, command }
 }
 
-/** Lines as they are told, with the commands of the state that was made of them. */
+/** Audit lines for display, with the commands of the resulting state. */
 export function auditLines(entries: readonly AuditEntry[], { commands }: LogState): readonly AuditLine[] {
   const accepted = new Map(commands.map((command) => [command.number, command]))
   return entries.flatMap(({ number, atMs, hash, body }): readonly AuditLine[] => {
@@ -77,8 +77,8 @@ export function auditLines(entries: readonly AuditEntry[], { commands }: LogStat
 type WholeLog = { readonly entries: readonly AuditEntry[]; readonly state: LogState }
 
 /**
- * Read the log from its first line on and believe nothing: every hash, signature and number is checked, that it ends where the store says,
- * and that it still has what was read of it before.
+ * Read the log from its first line and verify everything: every hash, signature and number, that it ends where the store says, and that it
+ * still has what was read before.
  */
 export async function readWholeLog(
   log: AuditLog,

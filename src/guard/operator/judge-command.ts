@@ -20,15 +20,15 @@ import type { DirectoryContent, KeyRing, KnownKey } from "./directory.ts"
 import type { AcceptedLine } from "./inspect-operator.ts"
 import { tryPolicies } from "./rule-file.ts"
 
-/** Why a command is not obeyed. */
+/** Why a command is refused. */
 export type Refusal = { readonly reason: CommandRefusal; readonly found: string; readonly key?: string }
 
-/** A command whose signature is right, and of nothing else is known yet whether it is. */
+/** A command with a valid signature; nothing else is checked yet. */
 type Genuine = { readonly key: KnownKey; readonly payload: Payload }
 
 export const isCommandRefusal = (value: Genuine | Refusal): value is Refusal => "reason" in value
 
-/** Whether a trusted key signed this very text. Nothing that it says is looked at before that is known. */
+/** Check that a trusted key signed exactly this text. Its content is not read before that. */
 export function readGenuine(text: string, keys: KeyRing): Genuine | Refusal {
   const signed = readSignedCommand(text)
   if (signed === undefined) return { reason: "malformed", found: "it is not hf1.<key>.<payload>.<signature>" }
@@ -44,7 +44,7 @@ export function readGenuine(text: string, keys: KeyRing): Genuine | Refusal {
   return { key, payload }
 }
 
-/** All against which a command is judged. */
+/** The state against which a command is checked. */
 type Scene = {
   readonly log: LogState
   readonly content: DirectoryContent
@@ -52,7 +52,7 @@ type Scene = {
   readonly nowMs: number
 }
 
-/** Why a genuine command is not obeyed here and now, if it is not. */
+/** The reason to refuse a genuine command now, if there is one. */
 export function refusalOf({ key: { fingerprint }, payload }: Genuine, scene: Scene): Refusal | undefined {
   const refuse = (reason: CommandRefusal, found: string): Refusal => ({ reason, found, key: fingerprint })
   const { log, nowMs } = scene
@@ -74,7 +74,7 @@ function sequenceWords({ sequence, nonce }: Payload, key: string, { log }: Scene
   return `its number is ${sequence}, and its key has given number ${log.sequences.get(key)} already`
 }
 
-/** Why a command cannot be carried out as things stand. A rule or policy of a file is the file's: no command takes it back. */
+/** Why a command cannot be executed in the current state. A rule or policy from a file belongs to the file: no command can withdraw it. */
 function objectionTo(command: OperatorCommand, scene: Scene): string | undefined {
   switch (command.type) {
     case "pin":
@@ -138,16 +138,16 @@ function objectionToPolicy(
 const namesIn = (policies: readonly PolicyInput[]): ReadonlySet<string> =>
   new Set(policies.flatMap((policy) => (typeof policy === "string" ? [] : (policy.name ?? []))))
 
-/** So many refusals have a line of their own at once, and then one a minute: a flood of a day takes some hundred kilobytes. */
+/** Rate limit of logged refusals: this many at once, then one a minute, so that a flood takes some hundred kilobytes a day. */
 const burst = 20
 const everyMs = 60_000
 
 type RefusedBody = Extract<NewAuditBody, { type: "command-refused" }>
 
-/** What was refused and has no line yet. Anyone may send what is refused, so not everything has one; all of it is counted. */
+/** Refusals without a line yet. Anyone can send invalid commands, so not every refusal gets a line; all are counted. */
 export type Refusals = {
   readonly add: (refusal: Refusal, text: string) => void
-  /** The line to write now, if one may be written. It is taken only when `written` says so. */
+  /** The line to write now, if the rate limit allows one. It is removed only when `written` is called. */
   readonly due: (nowMs: number, whatever?: boolean) => RefusedBody | undefined
   readonly written: (body: RefusedBody, nowMs: number) => void
 }
@@ -182,21 +182,21 @@ export function createRefusals(): Refusals {
   }
 }
 
-/** What happens in the operator's channel, as it happens. */
+/** Events in the operator's channel. */
 export type OperatorEvent = { readonly atMs: number } & (
   | {
       readonly type: "rules-changed"
       readonly version: string
-      /** The ids of rules that stand now, and that stand no more. */
+      /** The ids of rules that came into force, and that are no longer in force. */
       readonly added: readonly string[]
       readonly removed: readonly string[]
     }
-  /** A change of the directory, or of the files and commands together, that was not taken: all that stood still stands. */
+  /** A change of the directory, or a conflict of files and commands, was rejected: the previous rules stay in force. */
   | { readonly type: "policy-rejected"; readonly problem: Problem }
-  /** Here or by another program on the same store; each is told once. */
+  /** Accepted here or by another program on the same store; reported once. */
   | { readonly type: "command-accepted"; readonly line: AcceptedLine }
   | { readonly type: "command-refused"; readonly reason: Refusal["reason"]; readonly key?: string }
-  /** The store could not be read in the background, or what it has cannot be believed: all that stood still stands. */
+  /** The store could not be read in the background, or its content is invalid: the previous rules stay in force. */
   | { readonly type: "refresh-failed"; readonly problem: Problem }
 )
 
@@ -209,7 +209,7 @@ export type OperatorHub = {
   readonly subscribe: (listener: OperatorListener) => () => void
 }
 
-/** Tells listeners what happens. One that throws is not asked again: it must not keep a rule from being in force. */
+/** Sends events to listeners. A listener that throws is removed, so that it cannot keep a rule from taking effect. */
 export function createOperatorHub(now: () => number): OperatorHub {
   const listeners = new Map<symbol, OperatorListener>()
   return {

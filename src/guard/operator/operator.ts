@@ -34,23 +34,25 @@ import {
 import type { Standing } from "./rule-file.ts"
 
 export type OperatorOptions = {
-  /** Where the audit log is: the store of the sessions. It stays open when the operator is closed. */
+  /** The store of the audit log, the same as for sessions. Closing the operator does not close it. */
   readonly store: Store
-  /** The policy directory; commands alone where there is none. */
+  /** The policy directory; without one there are only commands. */
   readonly directory?: string
   /**
-   * `required`: a directory that is not there is a Problem. `expected`: only where the log has nothing in force from it; otherwise the
-   * channel opens, and `refusal` says that nothing may be served until it is back. `optional`: it may also come later. The first unless given.
+   * `required` (the default): a missing directory is a Problem. `expected`: only if the log has nothing in force from it; otherwise the
+   * channel opens, and `refusal` says that nothing may be served until it is back. `optional`: it may also appear later.
    */
   readonly directoryIs?: "required" | "expected" | "optional"
-  /** Go on without what came from a directory, and from its keys, that are gone. */
+  /** Continue without the rules of a missing directory and of its keys. */
   readonly withoutDirectory?: boolean
-  /** Public keys that are trusted beside those of the directory, in PEM. */
+  /** Trusted public keys in addition to those of the directory, in PEM. */
   readonly keys?: readonly string[]
-  /** The name of this deployment, for which commands are signed. Made up at the first start unless given, and kept in the log. */
+  /**
+   * The name of this deployment, for which commands are signed. By default a random name, chosen at the first start and kept in the log.
+   */
   readonly audience?: string
   readonly now?: () => number
-  /** Look at files and log in the background. So it is unless told otherwise. */
+  /** Check files and log in the background; true by default. */
   readonly watch?: boolean
 }
 
@@ -65,37 +67,37 @@ const operatorNames = optionNames<OperatorOptions>({
   watch: true,
 })
 
-/** A command that is in force: the line that it stands in, and the id of the rule if it pinned one. */
+/** A command in force: its audit line, and the id of the rule if it pinned one. */
 export type Accepted = { readonly line: AcceptedLine; readonly rule?: string }
 
-/** The operator's channel: rules and policies that nothing in a request, a tool result or an answer can add, change or take back. */
+/** The operator's channel: rules and policies that no request, tool result or response can add, change or withdraw. */
 export type Operator = {
-  /** For whom commands have to be signed. */
+  /** The audience that commands must be signed for. */
   readonly audience: string
-  /** What stands, as last known; what has expired is left out. Never waits. */
+  /** The rules and policies in force, as last known, without expired ones. Never waits. */
   readonly standing: () => Standing
   /**
-   * Look at files and log again; one small read where nothing changed. A store that is away or a log that cannot be believed is told, and
-   * all that stood still stands: nobody gets rid of a rule, or of the agent, by cutting off the store.
+   * Check files and log again; one small read if nothing changed. An unavailable store or an invalid log is reported, and the previous
+   * rules stay in force: nobody gets rid of a rule, or stops the agent, by cutting off the store.
    */
   readonly refresh: () => Promise<Standing>
-  /** Why `standing` may not be what the operator wants now, if so: a faulty directory, a store that is away, a damaged log. */
+  /** Why `standing` may be outdated, if so: a faulty directory, an unavailable store, a damaged log. */
   readonly problem: () => Problem | undefined
-  /** Why no request may be served now, if so: rules or policies are in force whose files or keys are gone, so nobody knows them. */
+  /** Why no request may be served now, if so: rules or policies are in force whose files or keys are gone, so they are unknown. */
   readonly refusal: () => Problem | undefined
-  /** Obey a signed command, or throw why not. Where the store does not take it, or the directory is faulty, it is not in force. */
+  /** Execute a signed command, or throw the reason. If the store does not accept it, or the directory is faulty, it is not in force. */
   readonly submit: (command: string) => Promise<Accepted>
-  /** The audit log, or some lines of it by their numbers; all of it is checked. */
+  /** The audit log, or some lines by number; all of it is verified. */
   readonly audit: (range?: Range) => Promise<readonly AuditLine[]>
-  /** Check the whole log: hashes, signatures, order, and that it still has what was read before. */
+  /** Verify the whole log: hashes, signatures, order, and that it still has what was read before. */
   readonly verify: () => Promise<Head>
   readonly subscribe: (listener: OperatorListener) => () => void
   readonly close: () => Promise<void>
 }
 
 /**
- * Open the operator's channel. Fails if the directory is faulty, if the log is damaged, and if the store cannot be reached: then nobody
- * knows which commands stand, and to go on without them would be to rescind them.
+ * Open the operator's channel. Fails if the directory is faulty, the log is damaged, or the store cannot be reached: the commands in force
+ * would be unknown, and continuing would drop them.
  */
 export async function openOperator(options: OperatorOptions): Promise<Operator> {
   checkOptionNames(options, operatorNames, "openOperator")
@@ -124,13 +126,13 @@ export async function openOperator(options: OperatorOptions): Promise<Operator> 
       if (closed) return
       closed = true
       stop()
-      // What is still to be written down is not worth waiting for a store that is away.
+      // Do not wait for an unavailable store to log the last refusals.
       await lock(() => writeRefusals(channel, true)).catch(ignoreProblem)
     },
   }
 }
 
-/** Runs one thing at a time, in the order in which they were asked for. */
+/** Runs one function at a time, in call order. */
 function createLock(): <Value>(act: () => Promise<Value>) => Promise<Value> {
   let last: Promise<unknown> = Promise.resolve()
   return (act) => {
@@ -144,7 +146,7 @@ function ignoreProblem(error: unknown): void {
   if (!(error instanceof HoldfastError)) throw error
 }
 
-/** A refresh that nobody waits for. */
+/** A refresh in the background. */
 function inBackground(refresh: () => Promise<Standing>): () => void {
   let running = false
   return () => {
@@ -158,7 +160,7 @@ function inBackground(refresh: () => Promise<Standing>): () => void {
   }
 }
 
-/** A name that a person can give to a command line as it is: base64url begins with "-" once in 64 times. */
+/** A name that works unquoted on a command line: base64url begins with "-" once in 64 times. */
 const randomName = (): string => randomBytes(12).toString("hex")
 
 async function openChannel({
@@ -197,7 +199,7 @@ async function openChannel({
   channel.told = standingNow(channel)
   if (channel.missing !== undefined) return channel
   if (fault !== undefined && !channel.isDirectoryOptional) throw fault
-  // Where the operator has said nothing yet, there is nothing to write down.
+  // Without any rules, keys or audience there is nothing to log.
   if (directoryIs === "required" || audience !== undefined || keys.length > 0 || channel.unwritten)
     await openLog(channel, audience)
   const known = channel.held.state.audience
@@ -208,7 +210,7 @@ async function openChannel({
   return channel
 }
 
-/** Take the directory, if it is there. What is wrong with one that is absent or cannot be listed depends on the log. */
+/** Read the directory, if it exists. Whether a missing or unlistable one is a fault depends on the log. */
 async function openDirectory(
   channel: OperatorChannel,
   directoryIs: NonNullable<OperatorOptions["directoryIs"]>,
@@ -230,7 +232,7 @@ async function openDirectory(
   }
 }
 
-/** Begin the log, if nobody has. */
+/** Begin the log, if it does not exist. */
 async function openLog(channel: OperatorChannel, audience = randomName()): Promise<void> {
   await writeLine(channel, () => (channel.held.state.head.seq > 0 ? undefined : { type: "log-opened", audience }))
 }
@@ -238,7 +240,7 @@ async function openLog(channel: OperatorChannel, audience = randomName()): Promi
 const wrongAudience = (expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "option-invalid", option: "audience", expected, found })
 
-/** Look at everything again. What goes wrong is told, the same thing once, and changes nothing: the agent goes on under what stood. */
+/** Check everything again. A problem is reported once and changes nothing: the agent continues under the previous rules. */
 async function refreshChannel(channel: OperatorChannel): Promise<Standing> {
   try {
     await lookAtDirectory(channel, channel.missing !== undefined)
@@ -266,7 +268,7 @@ async function submit(channel: OperatorChannel, text: string): Promise<Accepted>
   await openLog(channel)
   const first = readGenuine(sent, channel.held.keys)
   if (isCommandRefusal(first)) return refuse(channel, first, sent)
-  // A key that was taken away a moment ago is not obeyed any more; while the directory is faulty nobody can say which ones were.
+  // A key that was just removed must not be accepted; while the directory is faulty, the removed keys are unknown.
   await lookAtDirectory(channel, true)
   if (channel.rejection !== undefined) throw new HoldfastError(channel.rejection)
   await readLog(channel)
@@ -284,12 +286,12 @@ async function submit(channel: OperatorChannel, text: string): Promise<Accepted>
   return { line: acceptedLine(command), ...present({ rule }) }
 }
 
-/** Write it down as far as that can be, tell it, and throw it. */
+/** Log the refusal if possible, report it, and throw it. */
 async function refuse(channel: OperatorChannel, refusal: Refusal, text: string): Promise<never> {
   const { reason, found, key } = refusal
   channel.refusals.add(refusal, text)
   channel.hub.emit({ type: "command-refused", reason, ...present({ key }) })
-  // It is counted, and written with the next one that can be.
+  // It is counted, and logged with the next line.
   await writeRefusals(channel).catch(ignoreProblem)
   throw new HoldfastError({ code: "command-refused", reason, found })
 }
@@ -300,12 +302,12 @@ async function readAudit(channel: OperatorChannel, { from = 1, to = Infinity, li
   return auditLines(wanted, state)
 }
 
-/** How long it has to be quiet after a change. */
+/** Wait this long after the last change. */
 const quietMs = 100
-/** Not every disk tells of changes, and a store never does. */
+/** Poll interval: not every disk reports changes, and a store never does. */
 const pollMs = 2000
 
-/** Act soon after something changed below a directory, and every now and then in any case. Keeps no process alive. */
+/** Act soon after a change in a directory, and at regular intervals. Does not keep the process alive. */
 function watchDirectory(directory: string | undefined, act: () => void): () => void {
   let quiet: NodeJS.Timeout | undefined
   const soon = (): void => {
@@ -314,7 +316,7 @@ function watchDirectory(directory: string | undefined, act: () => void): () => v
     quiet.unref()
   }
   const watchers = new Map<string, FSWatcher>()
-  // A folder that comes later, or is gone and back, is watched from the next poll on.
+  // A folder that appears later, or is recreated, is watched from the next poll on.
   const start = (): void => {
     if (directory === undefined) return
     for (const path of [directory, join(directory, "keys")]) if (!watchers.has(path)) watchPath(watchers, path, soon)
@@ -332,11 +334,11 @@ function watchDirectory(directory: string | undefined, act: () => void): () => v
   }
 }
 
-/** Where nobody can watch, polling has to do. */
+/** Watch a path; if that is not possible, polling is enough. */
 function watchPath(watchers: Map<string, FSWatcher>, path: string, changed: () => void): void {
   try {
     const watcher = watch(path, { persistent: false }, (event, name) => {
-      // The folder itself was moved or deleted: another one of its name is another folder.
+      // The folder itself was moved or deleted: a new one of that name is a different folder.
       if (event === "rename" && (name === null || name === basename(path)) && !existsSync(path)) end()
       changed()
     })
@@ -347,6 +349,6 @@ function watchPath(watchers: Map<string, FSWatcher>, path: string, changed: () =
     watcher.on("error", end)
     watchers.set(path, watcher)
   } catch {
-    // Nothing is there to watch.
+    // There is nothing to watch.
   }
 }

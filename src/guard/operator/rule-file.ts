@@ -9,13 +9,13 @@ import { isName, isTemplateUse, maxRuleLength } from "./command.ts"
 
 type Scope = Pick<OperatorRule, "agent" | "session" | "expiresAtMs">
 
-/** What is wrong with a file of the policy directory, and where. */
+/** The error for a fault in a file of the policy directory. */
 export const faultIn = (policy: string, line: number | undefined, expected: string, found: string): HoldfastError =>
   new HoldfastError({ code: "policy-invalid", policy, expected, found: found.slice(0, 300), ...present({ line }) })
 
 /**
- * The rules of a `.md` or `.txt` file. Their ids have the file's name, the place in it and the beginning of the text's hash: the same
- * text at the same place is the same rule.
+ * The rules of a `.md` or `.txt` file. An id contains the file's name, the position and the start of the text's hash: the same text at the
+ * same position is the same rule.
  */
 export function readRuleFile(name: string, text: string): readonly OperatorRule[] {
   const { scope, body, bodyLine } = readFrontMatter(name, text)
@@ -33,7 +33,7 @@ const shortHash = (text: string): string => createHash("sha256").update(text, "u
 
 type FrontMatter = { readonly scope: Scope; readonly body: string; readonly bodyLine: number }
 
-/** For whom and until when a file holds, from the block between two lines `---` at its very beginning. */
+/** The scope and expiry of a file, from the front matter between two `---` lines at its beginning. */
 function readFrontMatter(name: string, text: string): FrontMatter {
   if (!/^---[ \t]*\r?\n/.test(text)) return { scope: {}, body: text, bodyLine: 1 }
   const lines = text.split(/\r\n|\r|\n/)
@@ -76,7 +76,7 @@ function readField(
 const unquote = (value: string): string =>
   value.length > 1 && /^["']/.test(value) && value.endsWith(value[0] ?? "") ? value.slice(1, -1) : value
 
-/** A date, from its first moment in UTC, or a moment with its zone. A day that no calendar has is none. */
+/** Parse a date (its start in UTC), or a time with its zone. Invalid calendar days are refused. */
 export function readMoment(text: string): number | undefined {
   const [, day, time] = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
   if (day === undefined) return undefined
@@ -86,19 +86,19 @@ export function readMoment(text: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** A rule as it stands in a file: its text verbatim, and the line that it begins in. */
+/** A rule in a file: its exact text, and its first line. */
 type FoundRule = { readonly text: string; readonly line: number }
 
-/** The rules of a text; `openComment` is the line of a comment that nobody closed, which would swallow all that follows. */
+/** The rules of a text; `openComment` is the line of an unclosed comment, which would hide everything after it. */
 type FoundRules = { readonly rules: readonly FoundRule[]; readonly openComment?: number }
 
 type Block = {
   readonly type: "paragraph" | "item" | "break"
   readonly line: number
   readonly lines: string[]
-  /** What stands in front of an item's text. */
+  /** The marker before an item's text. */
   readonly marker: string
-  /** How far in a line must stand to belong to it. */
+  /** The indentation of lines that belong to it. */
   readonly indent: number
 }
 
@@ -109,8 +109,9 @@ const fence = /^\s*(```+|~~~+)/
 const leadIn = /[:：]\s*$/u
 
 /**
- * The rules in a text: every list item and every paragraph is one. Headings, rulers and comments are none. What stands in below an item
- * belongs to it; and what follows a paragraph that ends in a colon, a list whole, belongs to that: alone it would say something else.
+ * The rules in a text: every list item and every paragraph is one. Headings, rulers and comments are not. Indented text below an item
+ * belongs to it; text after a paragraph that ends with a colon (a whole list) belongs to that paragraph, because alone it would mean
+ * something else.
  */
 export function rulesInFile(text: string, firstLine = 1): FoundRules {
   const reading: Reading = { blocks: [], open: undefined, blank: false, fence: "", comment: 0 }
@@ -122,11 +123,11 @@ export function rulesInFile(text: string, firstLine = 1): FoundRules {
   return reading.comment === 0 ? { rules } : { rules, openComment: reading.comment }
 }
 
-/** Three or more of one mark, and nothing else. */
+/** A ruler: three or more of one mark, and nothing else. */
 const isRuler = (line: string): boolean =>
   /^(?:[-\s]+|[*\s]+|[_\s]+)$/.test(line) && /^\S{3}/.test(line.replaceAll(/\s/g, ""))
 
-/** How far a line stands in; a tab counts as four. */
+/** The indentation of a line; a tab counts as four. */
 function indentOf(line: string): number {
   let indent = 0
   for (const character of line) {
@@ -136,7 +137,7 @@ function indentOf(line: string): number {
   return indent
 }
 
-/** Take off at most so many blanks in front. */
+/** Remove up to `indent` leading spaces or tabs. */
 function dedent(line: string, indent: number): string {
   let at = 0
   while (at < indent && (line[at] === " " || line[at] === "\t")) at += 1
@@ -148,7 +149,7 @@ type Reading = {
   open: Block | undefined
   blank: boolean
   fence: string
-  /** The line in which a comment began that is not closed yet; 0 if none. */
+  /** The line of an unclosed comment; 0 if there is none. */
   comment: number
 }
 
@@ -180,7 +181,7 @@ function readLine(reading: Reading, line: string, number: number): void {
   reading.blank = false
 }
 
-/** What stands behind a comment in its last line is no part of it. */
+/** Text after a comment in its last line is not part of the comment. */
 function readComment(reading: Reading, line: string, number: number): void {
   const end = line.indexOf("-->")
   reading.blank = true
@@ -210,7 +211,7 @@ function addLine(reading: Reading, line: string, number: number): void {
   reading.open = block
 }
 
-/** A paragraph that ends in a colon and what it announces, the next paragraph or all items of a list, are one rule. */
+/** A paragraph that ends with a colon, and the next paragraph or all items of a list after it, are one rule. */
 function joinLeadIns(blocks: readonly Block[]): readonly Block[] {
   const joined: Block[] = []
   let lead: Block | undefined
@@ -233,7 +234,7 @@ function joinLeadIns(blocks: readonly Block[]): readonly Block[] {
 
 const isLeadIn = ({ type, lines }: Block): boolean => type === "paragraph" && leadIn.test(lines.at(-1) ?? "")
 
-/** The policies of a `.cedar` file, or the uses of templates in a `.json` file; each is tried by itself, so that a fault has its file. */
+/** The policies of a `.cedar` file, or the template uses of a `.json` file; each is checked separately, so that an error names its file. */
 export function readPolicyFile(name: string, text: string): readonly PolicyInput[] {
   const policies = name.endsWith(".cedar") ? [{ name, text }] : readUses(name, text)
   tryPolicies(name, policies)
@@ -262,7 +263,7 @@ function parse(name: string, text: string): unknown {
   }
 }
 
-/** Make a guard of policies, or say what is wrong with them under the name that they came by. */
+/** Create a guard from policies; an error names the file they came from. */
 export function tryPolicies(
   name: string,
   policies: readonly PolicyInput[],
@@ -275,29 +276,29 @@ export function tryPolicies(
     if (problem?.code === "policy-invalid") throw faultIn(name, problem.line, problem.expected, problem.found)
     if (problem?.code === "option-invalid")
       throw faultIn(name, undefined, `${problem.option}: ${problem.expected}`, problem.found)
-    // Parameters of a type that nobody could mean: a number where a text belongs.
+    // Parameters of a wrong type, such as a number in place of a text.
     if (error instanceof TypeError) throw faultIn(name, undefined, "parameters as the template has them", error.message)
     throw error
   }
 }
 
-/** A rule that only the operator can give and take back. */
+/** A rule that only the operator can add and withdraw. */
 export type OperatorRule = {
   /** The same after every restart: `rules.md#3:ab12cd34` of a file, `c12` of the command in line 12 of the audit log. */
   readonly id: string
-  /** To the letter. */
+  /** The exact text. */
   readonly text: string
   /** The file, or the fingerprint of the key that signed it. */
   readonly source: string
-  /** For this agent or session alone; for all where neither is said. */
+  /** Only for this agent or session; for all if neither is set. */
   readonly agent?: string
   readonly session?: string
   readonly expiresAtMs?: number
 }
 
-/** All that the operator wants, at one moment. */
+/** The operator's rules and policies at one time. */
 export type Standing = {
-  /** Another one whenever anything below is another. */
+  /** Changes whenever anything below changes. */
   readonly version: string
   readonly rules: readonly OperatorRule[]
   readonly policies: readonly PolicyInput[]

@@ -6,25 +6,25 @@ import type { JobSource, TakenJob } from "./job-source.ts"
 import type { Handler, Queue } from "./queue.ts"
 import { checkCount, type QueueSettings } from "./queue-options.ts"
 
-/** More at once would only wait for one another in one process. */
+/** Limit on concurrency: more jobs would only wait for each other in one process. */
 const mostConcurrent = 1_000
 
-/** How long `close` waits for handlers that do not heed their signal; a job that is still worked on then keeps its lease. */
+/** How long `close` waits for handlers that ignore their signal; a job that still runs then keeps its lease. */
 const graceMs = 5_000
 
-type Desk = {
+type QueueState = {
   readonly source: JobSource
   readonly settings: QueueSettings
-  /** What runs here, by job id. */
-  readonly holds: Map<string, Hold>
-  /** Cancelled while a job was being taken: the answer may still name them. */
+  /** Jobs running here, by job id. */
+  readonly holds: Map<string, LeaseHold>
+  /** Jobs cancelled while `take` was pending, which may still return them. */
   readonly dropped: Set<string>
   readonly runs: Set<Promise<void>>
 }
 
-/** A queue over a source of jobs. A source that fails delays jobs and loses none. */
+/** A queue over a job source. Failures of the source delay jobs but lose none. */
 export function createQueue(source: JobSource, settings: QueueSettings): Queue {
-  const desk: Desk = { source, settings, holds: new Map(), dropped: new Set(), runs: new Set() }
+  const state: QueueState = { source, settings, holds: new Map(), dropped: new Set(), runs: new Set() }
   let pump: Pump | undefined
   let closing: Promise<void> | undefined
   const mustBeOpen = (): void => {
@@ -33,7 +33,7 @@ export function createQueue(source: JobSource, settings: QueueSettings): Queue {
   return {
     add: async (job) => {
       mustBeOpen()
-      desk.dropped.delete(jobId(job))
+      state.dropped.delete(jobId(job))
       const added = await source.put(plainJob(job))
       if (added) pump?.wake()
       return added
@@ -43,24 +43,24 @@ export function createQueue(source: JobSource, settings: QueueSettings): Queue {
       checkCount("concurrency", concurrency, mostConcurrent)
       assert(pump === undefined, "a queue is given its handler once")
       const closed = (): boolean => closing !== undefined
-      pump = createPump(() => take(desk, handler, closed), { ...settings, concurrency })
+      pump = createPump(() => take(state, handler, closed), { ...settings, concurrency })
       pump.wake()
     },
     cancel: async (session, key) => {
       mustBeOpen()
-      await cancel(desk, session, key)
+      await cancel(state, session, key)
     },
     idle: async () => pump?.idle(),
     close: () => {
-      closing ??= closeDesk(desk, () => pump?.stop())
+      closing ??= closeQueue(state, () => pump?.stop())
       return closing
     },
   }
 }
 
-/** Begins the next job, or says that none is due and free. */
-async function take(desk: Desk, handler: Handler, closed: () => boolean): Promise<Begun | undefined> {
-  const { source, settings, holds, dropped } = desk
+/** Start the next job; undefined if none is due and free. */
+async function take(state: QueueState, handler: Handler, closed: () => boolean): Promise<StartedWork | undefined> {
+  const { source, settings, holds, dropped } = state
   for (;;) {
     dropped.clear()
     const job = await source.take()
@@ -72,25 +72,30 @@ async function take(desk: Desk, handler: Handler, closed: () => boolean): Promis
     }
     if (dropped.has(id)) continue
     if (holds.has(id)) {
-      // Our own lease ran out while the handler went on: not a second time beside it.
+      // Our own lease expired while the handler still runs: do not start it twice.
       await source.free(job, settings.leaseMs)
     } else if (worn(job.attempt, settings.maxAttempts)) {
       await source.finish(job)
-      giveUp(job, { type: "failed", reason: "it was cut short too often" }, settings)
+      giveUp(job, { type: "failed", reason: "it was interrupted too often" }, settings)
     } else {
-      const ended = run(desk, id, job, handler).finally(() => desk.runs.delete(ended))
-      desk.runs.add(ended)
+      const ended = run(state, id, job, handler).finally(() => state.runs.delete(ended))
+      state.runs.add(ended)
       return { ended }
     }
   }
 }
 
-async function run({ source, settings, holds }: Desk, id: string, job: TakenJob, handler: Handler): Promise<void> {
+async function run(
+  { source, settings, holds }: QueueState,
+  id: string,
+  job: TakenJob,
+  handler: Handler,
+): Promise<void> {
   const hold = createHold(job, source, settings)
   holds.set(id, hold)
   const outcome = await attempt(handler, job, hold.signal)
   await hold.release()
-  // Before the source knows: as soon as it does, the job may be taken again, here too.
+  // Delete before the source is updated: after that, the job may be taken again, even here.
   holds.delete(id)
   await settle(hold, outcome, source, settings)
 }
@@ -104,8 +109,8 @@ async function attempt(handler: Handler, job: Job, signal: AbortSignal): Promise
   }
 }
 
-/** One that runs here is over when its handler ends; any other is over now. */
-async function cancel({ source, holds, dropped }: Desk, session: string, key: string): Promise<void> {
+/** Cancel a job. A running one ends with its handler; any other is removed now. */
+async function cancel({ source, holds, dropped }: QueueState, session: string, key: string): Promise<void> {
   const id = jobId({ session, key })
   const hold = holds.get(id)
   if (hold !== undefined) return hold.stop("cancelled")
@@ -113,7 +118,7 @@ async function cancel({ source, holds, dropped }: Desk, session: string, key: st
   await source.drop(session, key)
 }
 
-async function closeDesk({ holds, runs }: Desk, stop: () => Promise<void> | undefined): Promise<void> {
+async function closeQueue({ holds, runs }: QueueState, stop: () => Promise<void> | undefined): Promise<void> {
   const stopped = stop()
   for (const hold of holds.values()) hold.stop("closing")
   await stopped
@@ -123,14 +128,14 @@ async function closeDesk({ holds, runs }: Desk, stop: () => Promise<void> | unde
   clearTimeout(timer)
 }
 
-/** How an attempt ended: done, or failed for a reason. */
+/** The outcome of an attempt. */
 type Outcome = { readonly type: "done" } | { readonly type: "failed"; readonly reason: unknown }
 
 /**
- * Writes down what became of a job. A source that fails is asked again for as long as the lease lasts; after that the job is anyone's,
- * and done again rather than lost.
+ * Store the outcome of a job. If the source fails, retry as long as the lease lasts; after that another process may run the job again, so
+ * it is not lost.
  */
-async function settle(hold: Hold, outcome: Outcome, source: JobSource, settings: QueueSettings): Promise<void> {
+async function settle(hold: LeaseHold, outcome: Outcome, source: JobSource, settings: QueueSettings): Promise<void> {
   const { job } = hold
   const failed = outcome.type === "failed"
   const verdict = retryDecision({ ...settings, stop: hold.stopped(), failed, attempt: job.attempt })
@@ -143,7 +148,7 @@ async function settle(hold: Hold, outcome: Outcome, source: JobSource, settings:
 
 async function writeWhileHeld(
   write: () => Promise<void>,
-  hold: Hold,
+  hold: LeaseHold,
   { pollMs, leaseMs, onProblem }: QueueSettings,
 ): Promise<boolean> {
   while (hold.lasts()) {
@@ -158,7 +163,7 @@ async function writeWhileHeld(
   return false
 }
 
-/** Tells that a job is gone for good. */
+/** Report that a job is given up. */
 function giveUp(job: Job, outcome: Outcome, { onGiveUp, onProblem }: QueueSettings): void {
   try {
     onGiveUp(plainJob(job), outcome.type === "failed" ? outcome.reason : undefined)
@@ -167,32 +172,29 @@ function giveUp(job: Job, outcome: Outcome, { onGiveUp, onProblem }: QueueSettin
   }
 }
 
-/** The job as it was added, without what its source keeps beside it. */
+/** The job as it was added, without fields of its source. */
 function plainJob({ key, session, kind, payload }: Job): Job {
   return { key, session, kind, payload }
 }
 
-/** A job that this process holds. */
-type Hold = {
+/** A job leased by this process. */
+type LeaseHold = {
   readonly job: TakenJob
   readonly signal: AbortSignal
-  /** Fires the signal; the first reason stays. */
+  /** Abort the signal; the first reason stays. */
   readonly stop: (why: Stop) => void
   readonly stopped: () => Stop | undefined
-  /** True while nobody else can have taken the job. */
+  /** True while the lease lasts. */
   readonly lasts: () => boolean
-  /** No renewal runs or comes after this. */
+  /** Stop renewing the lease. */
   readonly release: () => Promise<void>
 }
 
-/** Renewed three times in a lease: two may fail before the job is lost. */
+/** Renewals during one lease: two may fail before the job is lost. */
 const renewalsInLease = 3
 
-/**
- * Holds a taken job until it is released, and renews its lease. If the job is gone from its source, or the lease ran out while nobody
- * renewed it, the signal fires.
- */
-function createHold(job: TakenJob, source: JobSource, { now, leaseMs, onProblem }: QueueSettings): Hold {
+/** Keep a job leased until it is released. If the job is gone from its source, or the lease expired without renewal, the signal aborts. */
+function createHold(job: TakenJob, source: JobSource, { now, leaseMs, onProblem }: QueueSettings): LeaseHold {
   const abort = new AbortController()
   let stopped: Stop | undefined
   let untilMs = job.leasedUntilMs
@@ -232,8 +234,8 @@ function createHold(job: TakenJob, source: JobSource, { now, leaseMs, onProblem 
   }
 }
 
-/** Work that was begun; `ended` never rejects. */
-type Begun = { readonly ended: Promise<void> }
+/** Started work; `ended` never rejects. */
+type StartedWork = { readonly ended: Promise<void> }
 
 type PumpOptions = {
   readonly concurrency: number
@@ -241,17 +243,17 @@ type PumpOptions = {
   readonly onProblem: (reason: unknown) => void
 }
 
-/** Begins work while there is room for it: when woken, when some ends, and every `pollMs`. */
+/** Starts work while below the concurrency limit: when woken, when some work ends, and every `pollMs`. */
 type Pump = {
   readonly wake: () => void
-  /** Ends once nothing runs and there is nothing to begin. */
+  /** Resolves once nothing runs and there is nothing to start. */
   readonly idle: () => Promise<void>
-  /** Begins nothing more; what runs goes on. */
+  /** Start nothing more; running work continues. */
   readonly stop: () => Promise<void>
 }
 
-/** `take` begins the next piece of work, or says that there is none. It may throw: then it is asked again later. */
-function createPump(take: () => Promise<Begun | undefined>, options: PumpOptions): Pump {
+/** `take` starts the next piece of work; undefined if there is none. If it throws, it is called again later. */
+function createPump(take: () => Promise<StartedWork | undefined>, options: PumpOptions): Pump {
   const running = new Set<Promise<void>>()
   let stopped = false
   let current: Promise<boolean> | undefined
@@ -279,7 +281,7 @@ function createPump(take: () => Promise<Begun | undefined>, options: PumpOptions
       })
     return current
   }
-  /** A round that begins after this call; true if it left nothing behind. */
+  /** A round that starts after this call; true if there was nothing left to start. */
   const look = (): Promise<boolean> => {
     if (current === undefined) return begin()
     following ??= current.then(() => {
@@ -310,17 +312,17 @@ function createPump(take: () => Promise<Begun | undefined>, options: PumpOptions
   }
 }
 
-/** A pause that keeps no program alive. */
+/** A pause that does not keep the process alive. */
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms).unref()
   })
 }
 
-/** Why a job's signal fired: its user, our own close, its row gone from the store, or its lease run out. */
+/** Why a job's signal aborted: cancelled by its user, the queue closes, its row is gone, or its lease expired. */
 export type Stop = "cancelled" | "closing" | "gone" | "lost"
 
-/** What becomes of a job after an attempt. `leave` means that it is no longer ours to touch. */
+/** What to do with a job after an attempt. `leave`: it is no longer ours. */
 export type RetryVerdict =
   | { readonly type: "finish" }
   | { readonly type: "give-up" }
@@ -335,10 +337,10 @@ type Attempt = {
   readonly retryMs: number
 }
 
-/** No pause is longer: by then a person has looked, or the job no longer matters. */
+/** Longest pause between attempts: by then a person has looked, or the job no longer matters. */
 const longestPauseMs = 15 * 60_000
 
-/** The whole policy of retries. A handler that was told to stop has not said that its job is done, so the job is freed for another. */
+/** The retry policy. A handler that was aborted has not finished its job, so the job is freed for another process. */
 export function retryDecision({ stop, failed, attempt, maxAttempts, retryMs }: Attempt): RetryVerdict {
   if (stop === "gone" || stop === "lost") return { type: "leave" }
   if (stop === "cancelled") return { type: "finish" }
@@ -349,8 +351,8 @@ export function retryDecision({ stop, failed, attempt, maxAttempts, retryMs }: A
 }
 
 /**
- * A job may be cut short by a restart as often as it may fail. One that was taken more often than both together ends its process each
- * time, and is not started again.
+ * Has a job been interrupted too often? It may be interrupted by a restart as often as it may fail. A job taken more often than both
+ * together crashes its process each time, and is not started again.
  */
 export function worn(attempt: number, maxAttempts: number): boolean {
   return attempt > 2 * maxAttempts

@@ -9,7 +9,7 @@ import { openSqliteStore } from "../sqlite-store.ts"
 import type { Store } from "../store.ts"
 import { createInProcessQueue } from "./in-process.ts"
 
-/** Each queue has a store of its own on the same place, as each process has. */
+/** Each queue has its own store on the same file, like separate processes. */
 const worldOf = (openStore: () => Promise<Store>, sweep: () => Promise<void>): QueueWorld => {
   const stores: Store[] = []
   return {

@@ -31,7 +31,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((queue) => queue.close()))
 })
 
-/** Jobs whose every call passes `before` first, which may fail, wait or never end. */
+/** A job store that calls `before` first on every call, which may fail, wait or never end. */
 const behind = (jobs: JobStore, before: (call: keyof JobStore) => Promise<void>): JobStore => ({
   put: (...args) => before("put").then(() => jobs.put(...args)),
   lease: (...args) => before("lease").then(() => jobs.lease(...args)),
@@ -52,7 +52,7 @@ const failingEvery = (jobs: JobStore, nth: number): JobStore => {
 const never = new Promise<never>(() => {})
 
 describe("a lease", () => {
-  test("is renewed for as long as the handler runs, so that nobody else starts the job", async () => {
+  test("is renewed while the handler runs, so that no other process starts the job", async () => {
     const jobs = createJobs()
     const gate = Promise.withResolvers<void>()
     const renewed: number[] = []
@@ -81,7 +81,7 @@ describe("a lease", () => {
     expect(await jobs.list()).toEqual([])
   })
 
-  test("of a process that was killed runs out, and the next does the job", async () => {
+  test("of a killed process expires, and the next process runs the job", async () => {
     const jobs = createJobs()
     let dead = false
     const first = createInProcessQueue(
@@ -108,7 +108,7 @@ describe("a lease", () => {
     expect(await jobs.list()).toEqual([])
   })
 
-  test("that was lost fires the signal, and what the handler says then is not written over another's work", async () => {
+  test("that was lost aborts the signal, and the handler's result does not overwrite another's work", async () => {
     const jobs = createJobs()
     let now = 1_000
     let away = false
@@ -143,7 +143,7 @@ describe("a lease", () => {
     expect(await jobs.list()).toEqual([job("a")])
   })
 
-  test("that ran out does not start the job a second time beside itself", async () => {
+  test("that expired does not start the job a second time in parallel", async () => {
     const jobs = createJobs()
     let now = 1_000
     let leases = 0
@@ -200,7 +200,7 @@ describe("a lease", () => {
   })
 })
 
-test("a job that was added starts at once, not when it is next looked for", async () => {
+test("an added job starts at once, not at the next poll", async () => {
   const queue = open(createJobs(), { pollMs: 3_600_000 })
   const seen: string[] = []
   await queue.work(async ({ key }) => void seen.push(key), { concurrency: 1 })
@@ -209,7 +209,7 @@ test("a job that was added starts at once, not when it is next looked for", asyn
   await comes(() => expect(seen).toEqual(["a"]))
 })
 
-test("a key that is added again while its end is still being written down is done again", async () => {
+test("a key added again while its end is being stored runs again", async () => {
   const jobs = createJobs()
   const gate = Promise.withResolvers<void>()
   const slow: JobStore = {
@@ -234,8 +234,8 @@ test("a key that is added again while its end is still being written down is don
   gate.resolve()
 })
 
-describe("a job that is not wanted", () => {
-  test("and is worked on by another process is told at the next renewal", async () => {
+describe("a cancelled job", () => {
+  test("that runs in another process is told at the next renewal", async () => {
     const jobs = createJobs()
     const worker = open(jobs, { leaseMs: 30 })
     const other = open(jobs)
@@ -260,7 +260,7 @@ describe("a job that is not wanted", () => {
     expect(await jobs.list()).toEqual([])
   })
 
-  test("does not start when it is cancelled while it is being taken", async () => {
+  test("does not start when cancelled while it is being taken", async () => {
     const jobs = createJobs()
     const asked = Promise.withResolvers<void>()
     const answer = Promise.withResolvers<void>()
@@ -332,7 +332,7 @@ describe("a store that fails", () => {
     expect(given).toEqual([])
   })
 
-  test("altogether says so to whoever adds, and is asked again until it is back", async () => {
+  test("completely is reported to callers of add, and is retried until it is back", async () => {
     const jobs = createJobs()
     let away = true
     const problems: unknown[] = []
@@ -351,7 +351,7 @@ describe("a store that fails", () => {
   })
 })
 
-test("a job that ends its process each time is given up unstarted", async () => {
+test("a job that crashes its process each time is given up without a start", async () => {
   const jobs = createJobs()
   await jobs.put(job("a"), 0)
   for (let n = 0; n < 6; n++) await jobs.lease(Date.now(), -1)
@@ -361,11 +361,11 @@ test("a job that ends its process each time is given up unstarted", async () => 
   await queue.work(async ({ key }) => void seen.push(key), { concurrency: 1 })
   await queue.idle()
   expect(seen).toEqual([])
-  expect(given).toEqual([[job("a"), "it was cut short too often"]])
+  expect(given).toEqual([[job("a"), "it was interrupted too often"]])
   expect(await jobs.list()).toEqual([])
 })
 
-test("a program that forgot to close its queue ends all the same", async () => {
+test("a program that does not close its queue still ends", async () => {
   const file = (name: string): string => JSON.stringify(new URL(name, import.meta.url).href)
   const program = `
     const { createInProcessQueue } = await import(${file("in-process.ts")})
@@ -378,7 +378,7 @@ test("a program that forgot to close its queue ends all the same", async () => {
   expect(stdout).toBe("done")
 })
 
-test("a callback that throws is a problem, and the work goes on", async () => {
+test("a callback that throws is reported as a problem, and work continues", async () => {
   const problems: unknown[] = []
   const queue = open(createJobs(), {
     maxAttempts: 1,
@@ -402,12 +402,12 @@ test("a callback that throws is a problem, and the work goes on", async () => {
   expect(problems.map(String)).toEqual(["Error: callback", "Error: callback"])
 })
 
-test.each(["leaseMs", "maxAttempts", "retryMs", "pollMs"])("%s that is no count is refused", (option) => {
+test.each(["leaseMs", "maxAttempts", "retryMs", "pollMs"])("an invalid %s is refused", (option) => {
   for (const value of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 31])
     expect(() => createInProcessQueue(createJobs(), { [option]: value })).toThrow(option)
 })
 
-test("whatever fails, every job that was accepted is done or given up, and each key runs alone", async () => {
+test("whatever fails, every accepted job is done or given up, and each key runs alone", async () => {
   const plan = fc.record({
     keys: fc.array(fc.constantFrom("a", "b", "c", "d"), { minLength: 1, maxLength: 12 }),
     failures: fc.array(fc.boolean(), { maxLength: 12 }),

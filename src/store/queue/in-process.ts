@@ -5,8 +5,7 @@ import type { Queue } from "./queue.ts"
 import { checkQueueNames, type QueueOptions, type QueueSettings, queueSettings } from "./queue-options.ts"
 
 /**
- * A queue over a store's jobs, worked on in this process. Several processes may share the store: a lease keeps them off each other's
- * jobs.
+ * A queue over a store's jobs, run in this process. Several processes may share the store: a lease prevents two from running the same job.
  */
 export function createInProcessQueue(jobs: JobStore, options: QueueOptions = {}): Queue {
   checkQueueNames(options, "createInProcessQueue")
@@ -14,7 +13,7 @@ export function createInProcessQueue(jobs: JobStore, options: QueueOptions = {})
   return createQueue(sourceOf(jobs, settings), settings)
 }
 
-/** To postpone a job that runs is to renew its lease: nobody gets it before that moment. */
+/** Postponing a running job renews its lease: nobody else gets it before that time. */
 function sourceOf(jobs: JobStore, { now, leaseMs }: QueueSettings): JobSource {
   return {
     put: (job) => jobs.put(job, now()),

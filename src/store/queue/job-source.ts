@@ -1,20 +1,23 @@
 import type { Job, LeasedJob } from "../store.ts"
 
-/** A job that was taken; `ticket` is what the source knows it by. */
+/** A leased job; `ticket` is the source's own id of it. */
 export type TakenJob = LeasedJob & { readonly ticket: string }
 
-/** Where a queue's jobs wait. Taking one is atomic, and it is nobody else's until its lease ends. Each call may throw; then it did nothing. */
+/**
+ * The storage of a queue's jobs. Taking one is atomic, and no one else gets it until its lease ends. A call that throws has changed
+ * nothing.
+ */
 export type JobSource = {
-  /** False if a job of this session and key waits or runs already. */
+  /** Returns false if a job of this session and key waits or runs. */
   readonly put: (job: Job) => Promise<boolean>
   /** The next job that is due and free. */
   readonly take: () => Promise<TakenJob | undefined>
-  /** Until when the job is ours now; `undefined` if it is no longer there. */
+  /** Renew the lease; returns its new end, or undefined if the job no longer exists. */
   readonly renew: (job: TakenJob) => Promise<number | undefined>
-  /** The job is over and gone. */
+  /** Remove the finished job. */
   readonly finish: (job: TakenJob) => Promise<void>
-  /** The job is free again after a pause. */
+  /** Free the job after a pause. */
   readonly free: (job: TakenJob, pauseMs: number) => Promise<void>
-  /** The job of this session and key is gone, whoever has it. */
+  /** Remove the job of this session and key, whoever holds it. */
   readonly drop: (session: string, key: string) => Promise<void>
 }

@@ -10,36 +10,36 @@ import { checkQueueNames, type QueueOptions, type QueueSettings, queueSettings }
 type PgBossOptions = QueueOptions & {
   /** `postgres://user:password@host:port/database`. It is never quoted in an error. */
   readonly url: string
-  /** Where pg-boss keeps its tables; they are made and brought up to date when the queue is opened. */
+  /** The schema of pg-boss's tables; they are created and migrated when the queue is opened. */
   readonly schema?: string
 }
 
-/** A plain name that nothing can hide in. pg-boss takes fifty characters. */
+/** A plain name without special characters. pg-boss accepts fifty characters. */
 const schemaShape = /^(?!pg_)[a-z_][a-z0-9_]{0,49}$/
 
-/** The one queue of pg-boss in which our jobs stand. */
+/** The pg-boss queue of our jobs. */
 const queueName = "holdfast"
 
-/** A job takes one connection for a moment at a time, so a few serve many jobs. */
+/** A job uses a connection only briefly, so a few serve many jobs. */
 const connections = 4
 
-/** How often pg-boss looks for jobs whose lease ran out. */
+/** How often pg-boss checks for expired leases. */
 const superviseSeconds = 1
 
-/** A job that nobody came for in a month is not missed. */
+/** A job that nobody took in a month is dropped. */
 const retentionSeconds = 30 * 24 * 60 * 60
 
-/** Done jobs are deleted at once; this is for what pg-boss itself gave up. */
+/** Finished jobs are deleted at once; this is for jobs that pg-boss itself gave up. */
 const deleteAfterSeconds = 60 * 60
 
 /** Longest pause between two attempts, as in the other queue. */
 const retryDelayMax = 15 * 60
 
-/** Replicas that start in the same moment make the same tables; the one that loses looks again. */
+/** Replicas that start at the same moment create the same tables; the one that loses retries. */
 const startTries = 5
 const startPauseMs = 200
 
-/** A queue in PostgreSQL, kept by pg-boss, for as many processes as share the database. */
+/** A queue in PostgreSQL, using pg-boss, for any number of processes. */
 export async function openPgBossQueue(given: PgBossOptions): Promise<Queue> {
   checkQueueNames(given, "openPgBossQueue", ["url", "schema"])
   const { url, schema = "holdfast_queue", ...options } = given
@@ -68,7 +68,7 @@ export async function openPgBossQueue(given: PgBossOptions): Promise<Queue> {
     await boss.stop({ graceful: false }).catch(settings.onProblem)
     throw problemOf(error)
   })
-  const queue = createQueue(telling(createPgBossSource(boss, queueName, settings)), settings)
+  const queue = createQueue(withProblems(createPgBossSource(boss, queueName, settings)), settings)
   let closing: Promise<void> | undefined
   const close = async (): Promise<void> => {
     await queue.close()
@@ -77,7 +77,7 @@ export async function openPgBossQueue(given: PgBossOptions): Promise<Queue> {
   return { ...queue, close: () => (closing ??= close()) }
 }
 
-/** pg-boss counts in whole seconds, and counts a kill as an attempt: so it gets twice the attempts, and we count the failures. */
+/** pg-boss counts in whole seconds, and counts an interruption as an attempt: so it gets twice the attempts, and we count the failures. */
 function queueOptions({ leaseMs, maxAttempts, retryMs }: QueueSettings) {
   return {
     ...leasing(leaseMs).options,
@@ -101,19 +101,19 @@ async function startSafely(start: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The same source, whose failures are Problems that quote neither address nor user. */
-function telling(source: JobSource): JobSource {
-  const told = <Value>(call: Promise<Value>): Promise<Value> =>
+/** The same source with failures as Problems that quote neither address nor user. */
+function withProblems(source: JobSource): JobSource {
+  const asProblem = <Value>(call: Promise<Value>): Promise<Value> =>
     call.catch((error: unknown) => {
       throw problemOf(error)
     })
   return {
-    put: (job) => told(source.put(job)),
-    take: () => told(source.take()),
-    renew: (job) => told(source.renew(job)),
-    finish: (job) => told(source.finish(job)),
-    free: (job, pauseMs) => told(source.free(job, pauseMs)),
-    drop: (session, key) => told(source.drop(session, key)),
+    put: (job) => asProblem(source.put(job)),
+    take: () => asProblem(source.take()),
+    renew: (job) => asProblem(source.renew(job)),
+    finish: (job) => asProblem(source.finish(job)),
+    free: (job, pauseMs) => asProblem(source.free(job, pauseMs)),
+    drop: (session, key) => asProblem(source.drop(session, key)),
   }
 }
 
@@ -133,7 +133,7 @@ function refuse(option: string, expected: string, found: string): never {
   throw new HoldfastError({ code: "option-invalid", option, expected, found })
 }
 
-/** What we ask of pg-boss. Its workers are not used: they look for jobs twice a second at most, and tell nobody when they are idle. */
+/** The pg-boss calls that we use. Its workers are not used: they poll twice a second at most, and do not report when they are idle. */
 type Boss = {
   readonly send: (queue: string, data: object, options: { readonly singletonKey: string }) => Promise<string | null>
   readonly fetch: (queue: string, options: { includeMetadata: true; batchSize: number }) => Promise<readonly BossJob[]>
@@ -150,7 +150,7 @@ type BossJob = {
   readonly retryCount: number
 }
 
-/** Jobs kept by pg-boss. A job travels as one JSON text inside its data: `jsonb` takes neither NUL nor half a character. */
+/** Jobs stored by pg-boss. A job is one JSON string inside its data, because `jsonb` accepts neither NUL nor lone surrogates. */
 function createPgBossSource(boss: Boss, queue: string, { now, leaseMs }: QueueSettings): JobSource {
   const lasting = leasing(leaseMs)
   return {
@@ -159,7 +159,7 @@ function createPgBossSource(boss: Boss, queue: string, { now, leaseMs }: QueueSe
       return id !== null
     },
     take: async () => {
-      // Counted from before the question: pg-boss counts from its answer, which is later.
+      // Measured before the call: pg-boss measures from its reply, which is later.
       const leasedUntilMs = now() + leaseMs
       const [row] = await boss.fetch(queue, { includeMetadata: true, batchSize: 1 })
       if (row === undefined) return undefined
@@ -177,7 +177,7 @@ function createPgBossSource(boss: Boss, queue: string, { now, leaseMs }: QueueSe
       return untilMs
     },
     finish: async ({ ticket }) => void (await boss.deleteJob(queue, [ticket])),
-    // How long the pause is, is for pg-boss to say.
+    // pg-boss decides the length of the pause.
     free: async ({ ticket }) => void (await boss.fail(queue, ticket)),
     drop: async (session, key) => {
       const rows = await boss.findJobs(queue, { key: jobId({ session, key }) })
@@ -197,8 +197,8 @@ const shortestHeartbeatSeconds = 10
 const longestRunSeconds = 6 * 60 * 60
 
 /**
- * How a lease is said to pg-boss: as a heartbeat, which a running job renews; or, where that is too short for one, as an expiry, which
- * ends whatever the handler does.
+ * How a lease is expressed in pg-boss: as a heartbeat, which a running job renews; or, if it is too short for one, as an expiry, which ends
+ * the job whatever the handler does.
  */
 export function leasing(leaseMs: number): {
   readonly renewable: boolean

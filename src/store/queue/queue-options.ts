@@ -4,21 +4,21 @@ import type { Job } from "../store.ts"
 
 export type QueueOptions = {
   readonly now?: () => number
-  /** How long a job stays ours without a sign of life; it is renewed well before that. */
+  /** How long a job stays leased without renewal; it is renewed well before that. */
   readonly leaseMs?: number
-  /** How often a job is tried before it is given up. */
+  /** Number of attempts before a job is given up. */
   readonly maxAttempts?: number
-  /** The pause before the second attempt; each later one is twice as long. */
+  /** The pause before the second attempt; each later pause is twice as long. */
   readonly retryMs?: number
-  /** How often we look for jobs that others added, left behind or freed. */
+  /** Interval for polling jobs that other processes added, abandoned or freed. */
   readonly pollMs?: number
-  /** A job was tried for the last time and is gone. */
+  /** Called when a job failed its last attempt and was removed. */
   readonly onGiveUp?: (job: Job, reason: unknown) => void
-  /** Something failed that will be tried again. Must not throw. */
+  /** Called when something failed that will be retried. Must not throw. */
   readonly onProblem?: (reason: unknown) => void
 }
 
-/** Refuse a name that no queue knows, nor this one beside them. */
+/** Refuse unknown option names; `more` are names of this queue only. */
 export const checkQueueNames = (options: object, owner: string, more: readonly string[] = []): void =>
   checkOptionNames(options, [...more, ...queueNames], owner)
 
@@ -34,17 +34,17 @@ const queueNames = optionNames<QueueOptions>({
 
 export type QueueSettings = Required<QueueOptions>
 
-/** A model takes seconds to minutes for a summary; the lease is renewed, so this only bounds how long a dead process holds a job. */
+/** A summary takes seconds to minutes; the lease is renewed, so this only limits how long a dead process holds a job. */
 const leaseMs = 60_000
 
-/** A model that failed four times over a quarter of a minute is not going to answer for this prefix. */
+/** A model that failed four times in a quarter of a minute will not succeed for this prefix. */
 const maxAttempts = 4
 const retryMs = 2_000
 
-/** One small query a second costs nothing and is the longest that a job of another process waits here. */
+/** One small query a second is cheap; it is the longest that a job of another process waits here. */
 const pollMs = 1_000
 
-/** Timers count in 32 bits; beyond that they fire at once. */
+/** The longest timer: beyond 32 bits, timers fire at once. */
 const longestMs = 2 ** 31 - 1
 
 export function queueSettings(options: QueueOptions): QueueSettings {
@@ -65,7 +65,7 @@ export function queueSettings(options: QueueOptions): QueueSettings {
   return settings
 }
 
-/** A whole number from 1 to `most`, or an `option-invalid` Problem. */
+/** Check for an integer from 1 to `most`; throws an `option-invalid` Problem otherwise. */
 export function checkCount(option: string, value: number, most: number): void {
   if (Number.isSafeInteger(value) && value >= 1 && value <= most) return
   throw new HoldfastError({

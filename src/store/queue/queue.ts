@@ -1,26 +1,26 @@
 import type { Job } from "../store.ts"
 
-/** Does a job. It may throw: then the job is tried again, a few times. `signal` fires when the job is cancelled or the queue closes. */
+/** Runs a job. If it throws, the job is retried a few times. `signal` aborts when the job is cancelled or the queue closes. */
 export type Handler = (job: Job, signal: AbortSignal) => Promise<void>
 
 type WorkOptions = {
-  /** How many jobs run at once in this process. */
+  /** Concurrent jobs in this process. */
   readonly concurrency: number
 }
 
 /**
- * Background work: at least once, one at a time for each key, also across processes and after a crash. An implementation is held to
- * `describeQueue`.
+ * A queue of background jobs: at least once, one at a time for each key, also across processes and after a crash. Implementations are
+ * tested by `describeQueue`.
  */
 export type Queue = {
-  /** False if a job of this key waits or runs already, anywhere. */
+  /** Returns false if a job with this key waits or runs in any process. */
   readonly add: (job: Job) => Promise<boolean>
-  /** Begin to take jobs, those left over from an earlier life included. */
+  /** Start running jobs, including those left over from before a restart. */
   readonly work: (handler: Handler, options: WorkOptions) => Promise<void>
-  /** The job is no longer wanted: it never starts, or its signal fires. */
+  /** Cancel a job: it never starts, or its signal aborts. */
   readonly cancel: (session: string, key: string) => Promise<void>
-  /** Ends once no job runs or waits that this process could do now. */
+  /** Resolves once no job runs or waits that this process could run now. */
   readonly idle: () => Promise<void>
-  /** Stop taking jobs, fire the signals of those that run, and free them for someone else. */
+  /** Stop taking jobs, abort the running ones, and free them for other processes. */
   readonly close: () => Promise<void>
 }

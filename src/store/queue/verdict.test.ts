@@ -24,6 +24,6 @@ test("no pause is longer than a quarter of an hour, however often a job may fail
   expect(late).toEqual({ type: "postpone", pauseMs: 15 * 60_000 })
 })
 
-test("a job is worn once it was taken more than twice as often as it may fail", () => {
+test("a job is given up once it was taken more than twice as often as it may fail", () => {
   expect([6, 7].map((attempt) => worn(attempt, 3))).toEqual([false, true])
 })
